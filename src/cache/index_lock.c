@@ -26,25 +26,19 @@ static void share_index(const struct cache_live *live)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
-/* Removes what prevents an index file: a pipe, a device, a link to one, or a folder that a
+/* Removes what prevents an index file first: a pipe, a device, a link to one, or a folder that a
  * container runtime made for a missing file. */
-static int clear_way(struct jw_error *err, const struct cache_live *live)
-{
-	struct os_stat stat;
-
-	if (os_stat(NULL, live->index_path, &stat) || stat.kind == OS_REGULAR)
-		return 0;
-	if (stat.kind != OS_DIRECTORY)
-		return os_remove(err, live->index_path);
-	return os_remove_empty_dir(err, live->index_path)
-			   ? error_prefix(err, "the cache's index is a folder: move it away")
-			   : 0;
-}
-
 static int create_index(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0};
+	struct os_stat stat;
 
+	if (!os_stat(NULL, live->index_path, &stat) && stat.kind != OS_REGULAR) {
+		if (stat.kind != OS_DIRECTORY && os_remove(err, live->index_path))
+			return -1;
+		if (stat.kind == OS_DIRECTORY && os_remove_empty_dir(err, live->index_path))
+			return error_prefix(err, "the cache's index is a folder: move it away");
+	}
 	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
 		return 0;
 	/* The directory may have been removed since it was opened, or a link may dangle. */
@@ -72,13 +66,15 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 	unsigned most_ms = live->options.lock_wait_ms;
 	uint64_t start = os_monotonic_ns();
 	struct jw_error why = {0};
+	struct os_stat stat;
 	bool held = false;
 
-	if (clear_way(err, live))
-		return -1;
-	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
-	if (live->created && why.code != JW_ERR_NOT_FOUND)
+	/* Opening a pipe would block. */
+	if (!os_stat(NULL, live->index_path, &stat) && stat.kind == OS_REGULAR &&
+		os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) &&
+		why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
+	live->created = !live->file;
 	if (live->created && create_index(err, live))
 		return -1;
 	if (live->shared)
@@ -98,11 +94,13 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-/* Ends a hold. */
-static void let_go(struct cache_live *live)
+int live_unlock(struct jw_error *err, struct cache_live *live)
 {
+	int result = live->changed ? live_rows_write(err, live) : 0;
 	uint64_t now = os_monotonic_ns(), held = live->held_since_ns ? now - live->held_since_ns : 0;
 
+	if (result)
+		live_rows_forget(live);
 	if (live->held_since_ns) {
 		(void)os_file_unlock(NULL, live->file);
 		live->released_ns = now;
@@ -114,22 +112,14 @@ static void let_go(struct cache_live *live)
 	live->file = NULL;
 	live->held_since_ns = 0;
 	live->changed = false;
-}
-
-int live_unlock(struct jw_error *err, struct cache_live *live)
-{
-	int result = live->changed ? live_rows_write(err, live) : 0;
-
-	if (result)
-		live_rows_forget(live);
-	let_go(live);
 	return result;
 }
 
 void live_abandon(struct cache_live *live)
 {
 	live->rows.known = false;
-	let_go(live);
+	live->changed = false;
+	(void)live_unlock(NULL, live);
 }
 
 int live_lock(struct jw_error *err, struct cache_live *live)
@@ -151,7 +141,7 @@ int live_lock(struct jw_error *err, struct cache_live *live)
 		}
 		many = live->index.count > MOST_HELD_ROWS && late++ < LATE_TRIES;
 		if (many)
-			let_go(live);
+			(void)live_unlock(NULL, live);
 		if (live_rows_map(err, live))
 			goto fail;
 		if (!many)

@@ -201,20 +201,9 @@ static int move_again(struct jw_error *err, const struct cache_live *live,
 {
 	if (why->code != JW_ERR_NOT_FOUND)
 		return error_copy(err, why);
-	return staging_make_folder(err, live, staged->target) ||
+	return os_make_shared_parent(err, staged->target, 0700 | live->shared) ||
 				   os_rename(err, staged->path, staged->target)
 			   ? -1
-			   : 0;
-}
-
-/* The bytes that a replaced file counted. */
-static int64_t replaced_bytes(const struct live_staged *staged)
-{
-	struct os_stat stat;
-
-	return staged->replaces && !os_stat(NULL, staged->target, &stat) && stat.kind == OS_REGULAR &&
-				   stat.size_bytes > CACHE_ENTRY_HEADER
-			   ? (int64_t)stat.size_bytes - CACHE_ENTRY_HEADER
 			   : 0;
 }
 
@@ -225,7 +214,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
 	struct jw_error why = {0};
-	int64_t replaced;
+	uint64_t counted;
 
 	if (evict_for(err, live, key, row_bytes, ret_late))
 		return -1;
@@ -233,18 +222,18 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return 0;
 	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
-	replaced = replaced_bytes(staged);
 	if (!same && os_rename(&why, staged->path, staged->target) &&
 		move_again(err, live, staged, &why))
 		return -1;
 	staged->moved = true;
 	addition->taken = staged->taken;
+	counted = live->rows.bytes;
 	if (live_put_row(err, live, key, row_bytes) ||
 		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
 		set_add(err, &live->own_keys, key, live->own_count))
 		return -1;
 	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
-	addition->grown_bytes = same ? 0 : (int64_t)row_bytes - replaced;
+	addition->grown_bytes = same ? 0 : (int64_t)(live->rows.bytes - counted);
 	addition->added = same               ? CACHE_ADDED_SAME
 					  : staged->replaces ? CACHE_ADDED_REPLACED
 										 : CACHE_ADDED_NEW;

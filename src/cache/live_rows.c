@@ -51,6 +51,7 @@ int live_rows_parse(struct jw_error *err, struct cache_live *live)
 		return -1;
 	cache_index_free(&live->index);
 	live->index = index;
+	live->changed = false;
 	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
 		load_u32(image->data) - 1 < MOST_VERSION)
 		return error_set(err, JW_ERR_UNSUPPORTED,

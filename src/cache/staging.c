@@ -6,41 +6,16 @@
 #include "base/text.h"
 #include "os/clock.h"
 
-int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target)
-{
-	int result = 0;
-
-	for (size_t at = strlen(live->dir) + 1; !result && target[at]; at++) {
-		char *level = os_is_separator(target[at]) ? mem_string_n(err, target, at) : NULL;
-
-		if (!os_is_separator(target[at]))
-			continue;
-		result = level ? 0 : -1;
-		if (!result && !os_exists(level))
-			result = os_make_dirs(err, level, 0700) ||
-							 (live->shared && os_set_mode(err, level, 0700 | live->shared))
-						 ? -1
-						 : 0;
-		mem_free(level);
-	}
-	return result;
-}
-
 int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
 				  size_t number)
 {
-	char *folder = os_dir_name(err, staged->target);
-	int result = -1;
-
 	mem_free(staged->path);
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
 	/* A process that removes the cache also removes the folder beside its tree. */
-	if (folder && staged->path &&
-		(os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
-		(os_exists(folder) || !staging_make_folder(err, live, staged->target)))
-		result = 0;
-	mem_free(folder);
-	return result;
+	return staged->path && (os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
+				   !os_make_shared_parent(err, staged->target, 0700 | live->shared)
+			   ? 0
+			   : -1;
 }
 
 int staging_share(struct jw_error *err, const struct cache_live *live,

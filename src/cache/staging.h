@@ -22,8 +22,6 @@ void staging_clean(const char *dir);
 /* Names the staged file, and makes its folder and its target's. */
 int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
 				  size_t number);
-/* Makes the target's folder, level by level. */
-int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
 /* Sets the permissions that the directory's readers need. */
 int staging_share(struct jw_error *err, const struct cache_live *live,
 				  const struct live_staged *staged);

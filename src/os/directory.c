@@ -117,6 +117,15 @@ int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	return result || os_make_dirs(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
 }
 
+int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *folder = os_dir_name(err, path);
+	int result = folder ? os_make_shared_dirs(err, folder, mode) : -1;
+
+	mem_free(folder);
+	return result;
+}
+
 int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	return path_remove_dir(err, path);

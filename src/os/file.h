@@ -142,8 +142,9 @@ void os_names_free(struct os_names *names);
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);
 /* The same for the directory of a file. */
 int os_make_parent(struct jw_error *err, const char *path, uint32_t mode);
-/* The same; each new level gets exactly this mode, independent of the umask. */
+/* The same two; each new level gets exactly this mode, independent of the umask. */
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode);
+int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode);
 /* Removes a directory if it is empty. */
 int os_remove_empty_dir(struct jw_error *err, const char *path);
 /* Removes a file. A missing one is fine. */

@@ -50,6 +50,15 @@ static int read_ptx_text(struct jw_error *err, struct seen *seen,
 	return plan_read_text(err, container, &seen->corrected[index], &seen->texts[index]);
 }
 
+static int read_ptx_texts(struct jw_error *err, struct seen *seen,
+						  const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (read_ptx_text(err, seen, container, i))
+			return -1;
+	return 0;
+}
+
 /* The target of an entry: its text decides, if that was read. */
 static struct jw_target target_of(const struct seen *seen, size_t index)
 {
@@ -190,30 +199,6 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-/* Judges by the headers first. If no cubin runs, reads the texts of those entries that the driver
- * may take, unless they were read. */
-static int judge_for_targets(struct jw_error *err, struct seen *seen,
-							 const struct devcode_container *container,
-							 struct plan_judgement *judged)
-{
-	const struct analyse_question *question = seen->question;
-	bool read = question->digests;
-
-	for (size_t t = 0; t < question->target_count; t++) {
-		judged[t] =
-			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
-		if (judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING || read)
-			continue;
-		for (size_t i = 0; i < container->entry_count; i++)
-			if (read_ptx_text(err, seen, container, i))
-				return -1;
-		read = true;
-		judged[t] =
-			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
-	}
-	return 0;
-}
-
 static int note_judgements(struct jw_error *err, struct seen *seen,
 						   const struct devcode_container *container,
 						   const struct plan_judgement *judged)
@@ -241,29 +226,48 @@ static bool is_text(const struct devcode_container *container)
 		   !container->entries[0].payload_offset;
 }
 
-int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
+/* Whether the container can be taken now: judgements and containers are looked up by its index. */
+static int check_next(struct jw_error *err, struct seen *seen, size_t index)
 {
-	struct seen *seen = context;
-	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
-	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
-	struct devcode_container copy;
-
 	if (cancel_asked(&seen->sink->cancel)) {
 		seen->stopped = true;
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
 	}
 	/* An image that turned out to be unreadable was never completed. */
-	if (!container->index)
+	if (!index)
 		seen_clear(seen);
+	return index == seen->count ? 0 : error_set(err, JW_ERR_FORMAT, "containers out of order");
+}
+
+int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
+{
+	struct seen *seen = context;
+	const struct analyse_question *question = seen->question;
+	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
+	struct plan_judgement judged[ANALYSE_MOST_TARGETS] = {0};
+	struct devcode_container copy;
+	bool read = question->digests;
+
+	if (check_next(err, seen, container->index))
+		return -1;
 	note.first_entry = (uint32_t)seen->entry_count;
 	note.first_listed = (uint32_t)seen->listed_count;
-	/* Judgements and containers are looked up by this index. */
-	if (container->index != seen->count)
-		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
 		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
-		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
-		judge_for_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
+		(question->digests && list_ptx_entries(err, seen, &copy)))
+		return -1;
+	/* Judges by the headers first. If no cubin runs, reads the texts, of which the driver may take
+	 * one. */
+	for (size_t t = 0; t < question->target_count; t++) {
+		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
+		if (read || judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING)
+			continue;
+		if (read_ptx_texts(err, seen, &copy))
+			return -1;
+		read = true;
+		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
+	}
+	if (note_judgements(err, seen, &copy, judged))
 		return -1;
 	if (is_text(container))
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);

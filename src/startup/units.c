@@ -48,11 +48,10 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
  * umask. */
 static int write_system_item(struct jw_error *err, const struct jw_startup_item *item)
 {
-	char *folder = os_dir_name(err, item->where);
-	int result = folder ? os_make_shared_dirs(err, folder, 0755) : -1;
-
-	mem_free(folder);
-	return result ? -1 : os_write_mode(err, item->where, item->text, strlen(item->text), 0644);
+	return os_make_shared_parent(err, item->where, 0755) ||
+				   os_write_mode(err, item->where, item->text, strlen(item->text), 0644)
+			   ? -1
+			   : 0;
 }
 
 static int write_item(struct jw_error *err, const struct jw_startup_options *options,

@@ -39,11 +39,10 @@ static unsigned missing_levels(const char *path)
  * umask. */
 static int write_for_all(struct jw_error *err, const char *path, const struct buf *text)
 {
-	char *folder = os_dir_name(err, path);
-	int result = folder ? os_make_shared_dirs(err, folder, 0755) : -1;
-
-	mem_free(folder);
-	return result ? -1 : os_rewrite_mode(err, path, buf_text(text), text->size, 0644);
+	return os_make_shared_parent(err, path, 0755) ||
+				   os_rewrite_mode(err, path, buf_text(text), text->size, 0644)
+			   ? -1
+			   : 0;
 }
 
 int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,

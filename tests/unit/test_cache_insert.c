@@ -44,6 +44,55 @@ static void a_new_cache_is_as_a_driver_makes_it(void **state)
 	assert_mode(name, 0700);
 }
 
+static void folders_of_a_shared_cache_are_shared(void **state)
+{
+	char name[CACHE_NAME_SIZE];
+	mode_t mask = umask(077);
+
+	(void)state;
+	start_anew();
+	assert_int_equal(os_make_shared_dirs(NULL, dir, 0755), 0);
+	fill(1, 1);
+	(void)umask(mask);
+	(void)cache_entry_name(name, key_of(1));
+	assert_mode("", 0755);
+	assert_mode("index", 0666);
+	assert_mode(name, 0644);
+	name[3] = '\0';
+	assert_mode(name, 0755);
+	name[1] = '\0';
+	assert_mode(name, 0755);
+}
+
+/* Inserts entry 1, and returns by how much the bytes that the index counts have grown. */
+static int64_t growth_by(struct cache_live *live, size_t padding)
+{
+	struct cache_live_counts before, after;
+
+	cache_live_counts(live, &before);
+	assert_int_equal(insert_one(NULL, live, 1, padding, NULL), 0);
+	cache_live_counts(live, &after);
+	return after.grown_bytes - before.grown_bytes;
+}
+
+static void growth_is_that_of_the_counted_bytes(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+
+	(void)state;
+	entries_make(&entry, 1, 0);
+	start_anew();
+	fill(2, 3);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(growth_by(live, 0), entry.row_bytes);
+	assert_int_equal(growth_by(live, 64), 64);
+	assert_int_equal(growth_by(live, 64), 0);
+	assert_int_equal(growth_by(live, 0), -64);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(3);
+}
+
 static void nothing_is_lost_beside_an_unsound_index(void **state)
 {
 	static const struct {
@@ -419,6 +468,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
+		cmocka_unit_test(folders_of_a_shared_cache_are_shared),
+		cmocka_unit_test(growth_is_that_of_the_counted_bytes),
 		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
 		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
 		cmocka_unit_test(an_obstacle_in_the_place_of_a_file_is_removed),

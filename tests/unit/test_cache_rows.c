@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cache/live.h"
+#include "cache/live_rows.h"
 #include "entries.h"
 
 enum { MOST = 12000, ROUNDS = 400, LIMIT = 1 << 30 };
@@ -225,6 +225,26 @@ static void an_abandoned_hold_leaves_nothing(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
+/* An index that has changed is read again: nothing of the former rows is written over it. */
+static void what_is_read_again_is_unchanged(void **state)
+{
+	struct cache_live *live = open_live("again");
+
+	(void)state;
+	count = 0;
+	put_expected(1, 7);
+	write_as_another();
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_int_equal(live_put_row(NULL, live, 2, 7), 0);
+	put_expected(3, 8);
+	write_as_another();
+	assert_int_equal(live_rows_read(NULL, live), 0);
+	assert_int_equal(live_rows_parse(NULL, live), 0);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	assert_file();
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
 static void cut_short(void)
 {
 	char *path = os_join(NULL, dir, "index");
@@ -319,6 +339,7 @@ int main(void)
 		cmocka_unit_test(rows_that_come_and_go_take_no_more_memory),
 		cmocka_unit_test(nothing_is_parsed_twice),
 		cmocka_unit_test(an_abandoned_hold_leaves_nothing),
+		cmocka_unit_test(what_is_read_again_is_unchanged),
 		cmocka_unit_test(rows_come_back_after_a_cut),
 		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
 		cmocka_unit_test(a_repair_goes_to_its_end),

@@ -402,30 +402,40 @@ static void unusable_containers_are_counted(void **state)
 	buf_free(&data);
 }
 
-/* An entry for 9.0 whose text says `.target sm_90a` is useless for any other GPU. */
+/* An entry for sm_90 whose text says sm_90a is for that GPU alone; one for sm_70 whose text says
+ * sm_100 is not for sm_90. */
 static void the_text_decides_what_it_is_for(void **state)
 {
+	static const struct {
+		uint16_t header;
+		const char *text;
+	} cases[] = {
+		{90, "\n.version 8.0\n.target sm_90a\n"},
+		{70, "\n.version 8.0\n.target sm_100\n"},
+	};
 	const struct jw_target targets[] = {{90, 0}, {120, 0}};
-	static const char text[] = "\n.version 8.0\n.target sm_90a\n";
-	const struct write_ptx ptx = {.payload = text,
-								  .payload_size = sizeof text,
-								  .isa_major = 8,
-								  .isa_minor = 0,
-								  .target = {.sm = 90},
-								  .compression = DEVCODE_LZ4};
-	struct buf data = make_buf();
-	struct plan *plan;
 
 	(void)state;
-	assert_int_equal(write_container(NULL, &ptx, &data), 0);
-	small_write("loose.fatbin", &data);
-	plan = plan_folder(targets, 2, NULL, false);
-	assert_int_equal(plan->module_count, 1);
-	assert_int_equal(plan->modules[0].target, 0);
-	assert_int_equal(plan->targets[0].cannot, 0);
-	assert_int_equal(plan->targets[1].cannot, 1);
-	plan_free(plan);
-	buf_free(&data);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct write_ptx ptx = {.payload = cases[i].text,
+									  .payload_size = strlen(cases[i].text) + 1,
+									  .isa_major = 8,
+									  .isa_minor = 0,
+									  .target = {.sm = cases[i].header},
+									  .compression = DEVCODE_LZ4};
+		struct buf data = make_buf();
+		struct plan *plan;
+
+		assert_int_equal(write_container(NULL, &ptx, &data), 0);
+		small_write("loose.fatbin", &data);
+		plan = plan_folder(targets, 2, NULL, false);
+		assert_int_equal(plan->module_count, 1);
+		assert_int_equal(plan->modules[0].target, i);
+		assert_int_equal(plan->targets[i].cannot, 0);
+		assert_int_equal(plan->targets[1 - i].cannot, 1);
+		plan_free(plan);
+		buf_free(&data);
+	}
 }
 
 static void trouble_is_noted_and_the_rest_goes_on(void **state)
