@@ -2,12 +2,9 @@
 
 #include <string.h>
 
-enum { LONGEST = 64 };
+#include "base/smaller.h"
 
-static size_t smaller_distance(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+enum { LONGEST = 64 };
 
 /* Edit distance (insert, delete, replace, swap of neighbours), one row at a time. */
 static size_t distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -22,10 +19,10 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 
 		now[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
-			now[j] = smaller_distance(smaller_distance(last[j], now[j - 1]) + 1,
-									  last[j - 1] + (size_t)(a[i - 1] != b[j - 1]));
+			now[j] = smaller(smaller(last[j], now[j - 1]) + 1,
+							 last[j - 1] + (size_t)(a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				now[j] = smaller_distance(now[j], before[j - 2] + 1);
+				now[j] = smaller(now[j], before[j - 2] + 1);
 		}
 		before = last;
 		last = now;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/stamp.h"
+#include "gpu/release.h"
 #include "os/file.h"
 
 enum { MOST_DRIVERS = 4096 };
@@ -117,8 +118,7 @@ static enum former_verdict of_release(const struct former_drivers *drivers,
 
 		if (one->verdict != FORMER_LIVING)
 			continue;
-		if (one->release[0] && one->release[0] == release[0] && one->release[1] == release[1] &&
-			one->release[2] == release[2])
+		if (one->release[0] && !gpu_release_compare(one->release, release))
 			return FORMER_LIVING;
 		if (!one->release[0])
 			verdict = FORMER_UNKNOWN;

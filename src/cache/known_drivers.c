@@ -5,6 +5,7 @@
 #include <jitwarm/cache.h>
 
 #include "cache/profile.h"
+#include "gpu/release.h"
 
 static const struct cache_known_driver known[] = {
 #include "known_drivers.inc"
@@ -18,18 +19,9 @@ const struct cache_known_driver *cache_known_driver_at(size_t index)
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3])
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (known[i].release[0] == release[0] && known[i].release[1] == release[1] &&
-			known[i].release[2] == release[2])
+		if (!gpu_release_compare(known[i].release, release))
 			return &known[i];
 	return NULL;
-}
-
-static bool is_newer(const uint32_t a[3], const uint32_t b[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		if (a[i] != b[i])
-			return a[i] > b[i];
-	return false;
 }
 
 const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver)
@@ -39,7 +31,7 @@ const struct cache_known_driver *cache_known_driver_like(const struct jw_driver 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if ((driver->release[0] ? known[i].release[0] == driver->release[0]
 								: known[i].cuda == driver->cuda) &&
-			(!newest || is_newer(known[i].release, newest->release)))
+			(!newest || gpu_release_compare(known[i].release, newest->release) > 0))
 			newest = &known[i];
 	return newest;
 }

@@ -10,25 +10,12 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-static int find_nvrtc_symbol(struct jw_error *err, struct os_library *library, const char *name,
-							 void *ret_function, size_t size)
-{
-	void (*function)(void) = os_library_function(library, name);
-
-	if (!function)
-		return error_set(err, JW_ERR_UNSUPPORTED, "it has no %s", name);
-	memcpy(ret_function, &function, size);
-	return 0;
-}
-
 static int find_functions(struct jw_error *err, struct nvrtc *nvrtc)
 {
-	if (find_nvrtc_symbol(err, nvrtc->library, "nvrtcGetErrorString", &nvrtc->nvrtcGetErrorString,
-						  sizeof nvrtc->nvrtcGetErrorString))
-		return -1;
 #define NVRTC_FIND(name, parameters)                                                               \
-	if (find_nvrtc_symbol(err, nvrtc->library, #name, &nvrtc->name, sizeof nvrtc->name))           \
-		return -1;
+	if (!os_library_function(nvrtc->library, #name, &nvrtc->name))                                 \
+		return error_set(err, JW_ERR_UNSUPPORTED, "it has no %s", #name);
+	NVRTC_FIND(nvrtcGetErrorString, (int result))
 	NVRTC_FUNCTIONS(NVRTC_FIND)
 #undef NVRTC_FIND
 	return 0;

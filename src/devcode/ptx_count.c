@@ -1,30 +1,14 @@
-/* Counts the inputs of the cost model, sixteen bytes at a time. GCC's and clang's vector types need
- * no intrinsics, and become scalar code on a machine without vectors. */
+/* Counts the inputs of the cost model. */
 #include <string.h>
 
+#include "devcode/lanes.h"
 #include "devcode/ptx.h"
 
 enum {
-	LANES = 16,
 	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
 	BLOCK = LANES * STEPS, /* bytes between two such checks */
 	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
 };
-
-typedef uint8_t lanes __attribute__((vector_size(LANES)));
-
-static lanes load_count_lanes(const uint8_t *from)
-{
-	lanes value;
-
-	memcpy(&value, from, sizeof value);
-	return value;
-}
-
-static lanes equal(lanes a, char c)
-{
-	return (lanes)(a == (uint8_t)c);
-}
 
 static uint64_t sum(lanes counters)
 {
@@ -33,16 +17,6 @@ static uint64_t sum(lanes counters)
 	for (size_t i = 0; i < LANES; i++)
 		total += counters[i];
 	return total;
-}
-
-static bool any_bit(lanes bits)
-{
-	uint64_t words[LANES / 8], all = 0;
-
-	memcpy(words, &bits, sizeof words);
-	for (size_t i = 0; i < LANES / 8; i++)
-		all |= words[i];
-	return all != 0;
 }
 
 /* Counts the rare words at `size` places, one after the other. */
@@ -75,17 +49,18 @@ static bool is_division(const uint8_t *at, size_t left)
 /* Where a division may begin; includes words that look similar. */
 static lanes near_division(const uint8_t *at)
 {
-	lanes zero = load_count_lanes(at), one = load_count_lanes(at + 1),
-		  two = load_count_lanes(at + 2), three = load_count_lanes(at + 3);
+	lanes zero = lanes_load(at), one = lanes_load(at + 1), two = lanes_load(at + 2),
+		  three = lanes_load(at + 3);
 
-	return equal(three, '.') & ((equal(zero, 'd') & equal(one, 'i') & equal(two, 'v')) |
-								(equal(zero, 'r') & equal(one, 'e') & equal(two, 'm')));
+	return lanes_equal(three, '.') &
+		   ((lanes_equal(zero, 'd') & lanes_equal(one, 'i') & lanes_equal(two, 'v')) |
+			(lanes_equal(zero, 'r') & lanes_equal(one, 'e') & lanes_equal(two, 'm')));
 }
 
 static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
 {
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		if (!any_bit(near_division(at + i)))
+		if (!lanes_any(near_division(at + i)))
 			continue;
 		for (size_t k = i; k < i + LANES; k++)
 			features->divisions += is_division(at + k, left - k);
@@ -97,18 +72,17 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 	lanes statements = {0}, divisions = {0}, rare = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		lanes zero = load_count_lanes(at + i), one = load_count_lanes(at + i + 1),
-			  two = load_count_lanes(at + i + 2);
+		lanes zero = lanes_load(at + i), one = lanes_load(at + i + 1), two = lanes_load(at + i + 2);
 
-		statements -= equal(zero, ';') & (equal(one, '\n') | equal(one, '\r'));
+		statements -= lanes_equal(zero, ';') & (lanes_equal(one, '\n') | lanes_equal(one, '\r'));
 		divisions |= near_division(at + i);
-		rare |= equal(zero, '.') &
-				((equal(one, 'e') & equal(two, 'n')) | (equal(one, 'f') & equal(two, 'u')));
+		rare |= lanes_equal(zero, '.') & ((lanes_equal(one, 'e') & lanes_equal(two, 'n')) |
+										  (lanes_equal(one, 'f') & lanes_equal(two, 'u')));
 	}
 	features->statements += sum(statements);
-	if (any_bit(divisions))
+	if (lanes_any(divisions))
 		count_divisions(at, left, features);
-	if (any_bit(rare))
+	if (lanes_any(rare))
 		count_directives(at, BLOCK, left, features);
 }
 

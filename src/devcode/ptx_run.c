@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "base/smaller.h"
 #include "base/text.h"
 #include "devcode/ptx_text.h"
 
@@ -35,16 +36,11 @@ size_t ptx_run_blanks_before(const uint8_t *text, size_t size)
 	return blanks;
 }
 
-static size_t smaller_index(size_t one, size_t other)
-{
-	return one < other ? one : other;
-}
-
 /* Splits a gap into the end of one text and the beginning of the next, neither longer than at an
  * edge where another string may have added to it. */
 static size_t choose_lead(const struct edges *edges)
 {
-	const size_t most = smaller_index(edges->before, edges->least_gap),
+	const size_t most = smaller(edges->before, edges->least_gap),
 				 least = edges->first_gap > edges->behind ? edges->first_gap - edges->behind : 0;
 
 	if (edges->before_sure || least >= most)
@@ -64,7 +60,7 @@ static void see_before(const uint8_t *version, size_t before, struct edges *edge
 
 void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct ptx_run *ret_run)
 {
-	const size_t left = smaller_index(size, PTX_TEXT_MOST);
+	const size_t left = smaller(size, PTX_TEXT_MOST);
 	struct ptx_run run = {0};
 	struct edges edges = {.least_gap = SIZE_MAX};
 
@@ -82,14 +78,14 @@ void ptx_run_measure(const uint8_t *version, size_t before, size_t size, struct 
 		if (at + next >= left)
 			break;
 		edges.first_gap = run.count == 1 ? edges.behind : edges.first_gap;
-		edges.least_gap = smaller_index(edges.least_gap, edges.behind);
+		edges.least_gap = smaller(edges.least_gap, edges.behind);
 	}
 	see_before(version, before, &edges);
 	if (run.count > 1) {
 		run.lead = choose_lead(&edges);
-		run.first_lead = edges.before_sure ? edges.before : smaller_index(edges.before, run.lead);
-		run.trail = edges.behind_sure ? edges.behind
-									  : smaller_index(edges.behind, edges.first_gap - run.lead);
+		run.first_lead = edges.before_sure ? edges.before : smaller(edges.before, run.lead);
+		run.trail =
+			edges.behind_sure ? edges.behind : smaller(edges.behind, edges.first_gap - run.lead);
 	}
 	*ret_run = run;
 }

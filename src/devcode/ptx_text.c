@@ -6,45 +6,27 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "devcode/container.h"
+#include "devcode/lanes.h"
 #include "devcode/ptx.h"
 
 #define VERSION ".version"
 
 enum {
-	LANES = 16,
 	BLOCK = PTX_TEXT_BLOCK, /* bytes compared between two branches */
 	WORD = sizeof VERSION - 1,
 };
 
-typedef uint8_t lanes __attribute__((vector_size(LANES)));
 typedef uint32_t quads __attribute__((vector_size(LANES)));
 
-static lanes load_text_lanes(const uint8_t *from)
-{
-	lanes value;
-
-	memcpy(&value, from, sizeof value);
-	return value;
-}
-
-static bool any_hit(lanes hits)
-{
-	uint64_t words[LANES / 8];
-
-	memcpy(words, &hits, sizeof words);
-	return (words[0] | words[1]) != 0;
-}
-
-/* Whether ".v" begins in the block, which one more byte follows. GCC's and clang's vector types
- * need no intrinsics. */
+/* Whether ".v" begins in the block, which one more byte follows. */
 static bool block_may_hold(const uint8_t *bytes)
 {
 	lanes hits = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES)
 		hits |=
-			(lanes)((load_text_lanes(bytes + i) == '.') & (load_text_lanes(bytes + i + 1) == 'v'));
-	return any_hit(hits);
+			lanes_equal(lanes_load(bytes + i), '.') & lanes_equal(lanes_load(bytes + i + 1), 'v');
+	return lanes_any(hits);
 }
 
 /* The same for the start of a container, at a multiple of four. */
@@ -56,12 +38,12 @@ static bool block_may_hold_either(const uint8_t *bytes)
 	for (size_t i = 0; i < LANES; i += sizeof start)
 		store_u32((uint8_t *)&wanted + i, start);
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		const lanes here = load_text_lanes(bytes + i);
+		const lanes here = lanes_load(bytes + i);
 
-		hits |= (lanes)((here == '.') & (load_text_lanes(bytes + i + 1) == 'v')) |
+		hits |= (lanes_equal(here, '.') & lanes_equal(lanes_load(bytes + i + 1), 'v')) |
 				(lanes)((quads)here == (quads)wanted);
 	}
-	return any_hit(hits);
+	return lanes_any(hits);
 }
 
 size_t ptx_text_clear(const uint8_t *bytes, size_t size)

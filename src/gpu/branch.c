@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "gpu/release.h"
+
 #define MIB (UINT64_C(1) << 20)
 
 /* Each row holds until the next one's first driver. */
@@ -16,14 +18,6 @@ static const struct gpu_branch branches[] = {
 
 enum { COUNT = sizeof branches / sizeof *branches };
 
-static bool not_before(const uint32_t release[3], const uint32_t first[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		if (release[i] != first[i])
-			return release[i] > first[i];
-	return true;
-}
-
 const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
 {
 	const uint32_t *release = driver->release;
@@ -32,8 +26,8 @@ const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
 
 	if (!whole && !driver->cuda)
 		return &branches[row];
-	while (row &&
-		   (whole ? !not_before(release, branches[row].first) : driver->cuda < branches[row].cuda))
+	while (row && (whole ? gpu_release_compare(release, branches[row].first) < 0
+						 : driver->cuda < branches[row].cuda))
 		row--;
 	return &branches[row];
 }

@@ -6,17 +6,6 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-static int find_driver_symbol(struct jw_error *err, struct os_library *library, const char *name,
-							  void *ret_function, size_t size)
-{
-	void (*function)(void) = os_library_function(library, name);
-
-	if (!function)
-		return error_set(err, JW_ERR_DRIVER, "the driver has no %s: it is too old", name);
-	memcpy(ret_function, &function, size);
-	return 0;
-}
-
 int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
 {
 	struct cuda cuda = {0};
@@ -25,12 +14,11 @@ int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
 						&cuda.library))
 		return -1;
 #define CUDA_FIND(name, parameters)                                                                \
-	if (find_driver_symbol(err, cuda.library, #name, &cuda.name, sizeof cuda.name))                \
-		return -1;
+	if (!os_library_function(cuda.library, #name, &cuda.name))                                     \
+		return error_set(err, JW_ERR_DRIVER, "the driver has no %s: it is too old", #name);
 	CUDA_REQUIRED(CUDA_FIND)
 #undef CUDA_FIND
-#define CUDA_TRY(name, parameters)                                                                 \
-	(void)find_driver_symbol(NULL, cuda.library, #name, &cuda.name, sizeof cuda.name);
+#define CUDA_TRY(name, parameters) (void)os_library_function(cuda.library, #name, &cuda.name);
 	CUDA_OPTIONAL(CUDA_TRY)
 #undef CUDA_TRY
 	*ret_cuda = cuda;

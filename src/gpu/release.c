@@ -42,6 +42,14 @@ int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b)
 	return (a.minor > b.minor) - (a.minor < b.minor);
 }
 
+int gpu_release_compare(const uint32_t a[3], const uint32_t b[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 {
 	struct gpu_isa isa = releases[0].isa;

@@ -15,6 +15,9 @@ struct gpu_isa {
 /* Negative, 0 or positive, if a is older than, the same as or newer than b. */
 int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
 
+/* The same for releases of drivers (550.163.1). */
+int gpu_release_compare(const uint32_t a[3], const uint32_t b[3]);
+
 /* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, meaning no limit, if the driver's
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);

@@ -1,6 +1,7 @@
 /* Vendor libraries, loaded at run time (in workers only). */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -14,8 +15,9 @@ void os_library_places(void);
 /* Loads a library by name like the system; on Windows from System32 only. A path (with a separator)
  * is used unchanged. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);
-/* The address of a function, NULL if it is missing. Cast it through memcpy or a union. */
-void (*os_library_function(struct os_library *library, const char *name))(void);
+/* Looks a function up. `ret_function` points to a pointer of the function's type; NULL is stored if
+ * the function is missing. Returns whether it is there. */
+bool os_library_function(struct os_library *library, const char *name, void *ret_function);
 /* The file that was actually loaded; the caller frees it. `function` is one of its names. */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);

@@ -1,5 +1,7 @@
 #include "run/memory_budget.h"
 
+#include "base/smaller.h"
+
 static const uint64_t SMALL_BYTES = UINT64_C(256) << 20;
 /* Below SHORT_BYTES, workers become fewer; below DIRE_BYTES, one of them ends at once. The smaller
  * of a fixed size and a share of the machine counts. */
@@ -55,19 +57,14 @@ void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_byt
 	memory->factor = factor < most_factor ? factor : most_factor;
 }
 
-static uint64_t smaller_room(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t now_ns, unsigned busy,
 									   double pressure, uint64_t total_bytes,
 									   uint64_t available_bytes)
 {
-	bool dire = pressure >= DIRE_PRESSURE ||
-				available_bytes < smaller_room(DIRE_BYTES, total_bytes / DIRE_PART);
+	bool dire =
+		pressure >= DIRE_PRESSURE || available_bytes < smaller(DIRE_BYTES, total_bytes / DIRE_PART);
 	bool is_short = dire || pressure >= SHORT_PRESSURE ||
-					available_bytes < smaller_room(SHORT_BYTES, total_bytes / SHORT_PART);
+					available_bytes < smaller(SHORT_BYTES, total_bytes / SHORT_PART);
 
 	if (is_short || pressure > CALM_PRESSURE)
 		memory->strained_ns = now_ns;

@@ -6,11 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "inserting.h"
+#include "held_lock.h"
 
 /* The nanoseconds that each look at the clock adds to all later ones. */
 static int64_t step_ns, skew_ns;
@@ -30,51 +29,6 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 	return result;
 }
 
-/* A child that tries for the lock, and holds it until the pipe is closed; -1 if it did not get it.
- */
-static int try_lock(bool exclusive, pid_t *ret_child)
-{
-	char *path = os_join(NULL, dir, "index"), byte;
-	int ready[2], release[2];
-	ssize_t got;
-
-	assert_int_equal(pipe(ready), 0);
-	assert_int_equal(pipe(release), 0);
-	*ret_child = fork();
-	if (!*ret_child) {
-		struct os_file *file;
-		bool held = false;
-
-		(void)close(ready[0]);
-		(void)close(release[1]);
-		if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file) ||
-			os_file_lock(NULL, file, exclusive, &held) || !held)
-			_exit(1);
-		(void)!write(ready[1], "x", 1);
-		(void)!read(release[0], &byte, 1);
-		_exit(0);
-	}
-	(void)close(ready[1]);
-	(void)close(release[0]);
-	got = read(ready[0], &byte, 1);
-	(void)close(ready[0]);
-	mem_free(path);
-	if (got == 1)
-		return release[1];
-	(void)close(release[1]);
-	assert_int_equal(waitpid(*ret_child, NULL, 0), *ret_child);
-	return -1;
-}
-
-static void end_lock(int release, pid_t child)
-{
-	int status;
-
-	(void)close(release);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 /* A driver that looks an entry up holds a lock for readers. */
 static void a_reader_keeps_writers_out(void **state)
 {
@@ -87,7 +41,7 @@ static void a_reader_keeps_writers_out(void **state)
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	release = try_lock(false, &child);
+	release = hold_lock(false, &child);
 	assert_true(release >= 0);
 	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
 	assert_int_equal(err.code, JW_ERR_BUSY);
@@ -123,7 +77,7 @@ static void the_lock_is_let_go_of(void **state)
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
 	assert_int_equal(open_files(), before);
-	release = try_lock(true, &child);
+	release = hold_lock(true, &child);
 	assert_true(release >= 0);
 	end_lock(release, child);
 	assert_int_equal(cache_live_close(NULL, live), 0);

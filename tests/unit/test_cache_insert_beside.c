@@ -7,57 +7,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inserting.h"
-
-/* A child that holds the lock as a driver does, until it is told to release it. */
-static pid_t hold_lock(int *ret_pipe)
-{
-	char *path = os_join(NULL, dir, "index");
-	int ready[2], release[2];
-	char byte;
-	pid_t child;
-
-	assert_int_equal(pipe(ready), 0);
-	assert_int_equal(pipe(release), 0);
-	child = fork();
-	if (!child) {
-		struct os_file *file;
-		bool held = false;
-
-		(void)close(release[1]);
-		if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file) ||
-			os_file_lock(NULL, file, true, &held) || !held)
-			_exit(1);
-		(void)!write(ready[1], "x", 1);
-		(void)!read(release[0], &byte, 1);
-		_exit(0);
-	}
-	(void)close(ready[1]);
-	(void)close(release[0]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	(void)close(ready[0]);
-	*ret_pipe = release[1];
-	mem_free(path);
-	return child;
-}
+#include "held_lock.h"
 
 static void a_lock_is_waited_for_but_not_for_ever(void **state)
 {
 	struct cache_live *live;
 	struct jw_error err = {0};
-	int release, status;
+	int release;
 	pid_t child;
 
 	(void)state;
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	child = hold_lock(&release);
+	release = hold_lock(true, &child);
+	assert_true(release >= 0);
 	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
 	assert_int_equal(err.code, JW_ERR_BUSY);
-	(void)close(release);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	end_lock(release, child);
 	assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(2);
@@ -98,7 +65,8 @@ static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
 	start_anew();
 	fill(1, 1);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
-	holder = hold_lock(&release);
+	release = hold_lock(true, &holder);
+	assert_true(release >= 0);
 	remover = remove_when_staged(2, NULL, release);
 	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
 	assert_int_equal(waitpid(remover, NULL, 0), remover);
@@ -127,7 +95,8 @@ static void an_entry_removed_after_the_comparison_is_not_a_hit(void **state)
 	}
 	first = cache_entry_path(NULL, dir, entries[0].key);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
-	holder = hold_lock(&release);
+	release = hold_lock(true, &holder);
+	assert_true(release >= 0);
 	remover = remove_when_staged(2, first, release);
 	assert_int_equal(cache_insert(&err, live, additions, 2), -1);
 	assert_int_equal(err.code, JW_ERR_BUSY);

@@ -31,15 +31,14 @@ int os_library_open(struct jw_error *err, const char *name, struct os_library **
 	return 0;
 }
 
-void (*os_library_function(struct os_library *library, const char *name))(void)
+bool os_library_function(struct os_library *library, const char *name, void *ret_function)
 {
 	void *found = dlsym(library->handle, name);
-	void (*function)(void) = NULL;
 
 	/* ISO C has no cast between the two kinds of pointers; POSIX guarantees the same
 	 * representation. */
-	memcpy(&function, &found, sizeof function);
-	return function;
+	memcpy(ret_function, &found, sizeof found);
+	return found != NULL;
 }
 
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,

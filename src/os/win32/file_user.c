@@ -1,7 +1,5 @@
 #include "os/processes.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "os/library.h"
 #include "os/open_file.h"
@@ -20,14 +18,6 @@ struct manager {
 	(DWORD session, UINT *needed, UINT *count, RM_PROCESS_INFO *found, DWORD *reasons);
 	DWORD(WINAPI *end)(DWORD session);
 };
-
-static bool load_function(struct os_library *library, const char *name, void *slot)
-{
-	void (*function)(void) = os_library_function(library, name);
-
-	memcpy(slot, &function, sizeof function);
-	return function != NULL;
-}
 
 static bool ask_manager(const struct manager *manager, const wchar_t *path,
 						struct os_program *ret_program)
@@ -63,10 +53,10 @@ bool win32_user_of(const char *path, struct os_program *ret_program)
 	bool has = false;
 
 	if (wide && !os_library_open(NULL, "rstrtmgr.dll", &library))
-		has = load_function(library, "RmStartSession", &manager.start) &&
-			  load_function(library, "RmRegisterResources", &manager.enter) &&
-			  load_function(library, "RmGetList", &manager.list) &&
-			  load_function(library, "RmEndSession", &manager.end) &&
+		has = os_library_function(library, "RmStartSession", &manager.start) &&
+			  os_library_function(library, "RmRegisterResources", &manager.enter) &&
+			  os_library_function(library, "RmGetList", &manager.list) &&
+			  os_library_function(library, "RmEndSession", &manager.end) &&
 			  ask_manager(&manager, wide, ret_program);
 	os_library_close(library);
 	mem_free(wide);

@@ -63,9 +63,12 @@ done:
 	return result;
 }
 
-void (*os_library_function(struct os_library *library, const char *name))(void)
+bool os_library_function(struct os_library *library, const char *name, void *ret_function)
 {
-	return (void (*)(void))GetProcAddress(library->module, name);
+	const FARPROC found = GetProcAddress(library->module, name);
+
+	memcpy(ret_function, &found, sizeof found);
+	return found != NULL;
 }
 
 static int module_path(struct jw_error *err, HMODULE module, char **ret_path)
