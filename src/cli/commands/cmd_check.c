@@ -207,13 +207,11 @@ const struct cli_command command_check = {
 		"Computes the name of every entry that the driver will look for in its cache, and looks "
 		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
 		"nor GPU; what files and entries hold is remembered, so a second check is quick. Without a "
-		"name it checks the active Python environment.\n\nEnds "
-		"with 0 where everything is warm, 1 where something is cold or cannot be read, or where "
-		"the driver would delete or ignore what is "
-		"warm (a missing or damaged index), 2 where "
-		"jitwarm cannot help (a program will fail, since no code runs on the GPU or its driver "
-		"refuses it; or the driver's settings keep it from using its cache), 3 where nothing could "
-		"be read.",
+		"name it checks the active Python environment.\n\nExit status: 0 where everything is warm, "
+		"1 where something is cold or cannot be read, or where the driver would delete or ignore "
+		"what is warm (a missing or damaged index), 2 where jitwarm cannot help (a program will "
+		"fail, since no code runs on the GPU or its driver refuses it; or the driver's settings "
+		"keep it from using its cache), 3 where nothing could be read.",
 	.options = check_options,
 	.run = check_run,
 };

@@ -85,11 +85,11 @@ const struct cli_command command_compiler_fetch = {
 	.name = "compiler fetch",
 	.summary = "Get NVIDIA's ptxas of a CUDA version",
 	.usage = "VERSION…",
-	.description =
-		"Gets the compiler of “jitwarm prime --target”: the ptxas of CUDA VERSION (12.4, or "
-		"12.4.131), from NVIDIA's Python wheel. The package index is PyPI, or the one of pip's "
-		"configuration and environment (PIP_INDEX_URL); Python is not needed. Nothing is "
-		"installed: it is kept in $JITWARM_PTXAS, else ~/.cache/jitwarm/ptxas, on Windows "
-		"%LOCALAPPDATA%\\jitwarm\\ptxas, and its path is printed. A kept one is not fetched again.",
+	.description = "Gets the compiler of “jitwarm prime --target”: the ptxas of CUDA VERSION "
+				   "(12.4, or 12.4.131), from NVIDIA's Python wheel. The package index is PyPI, or "
+				   "the one of pip's configuration and environment (PIP_INDEX_URL); Python is not "
+				   "needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
+				   "~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and its "
+				   "path is printed. A compiler that is kept is not fetched again.",
 	.run = fetch_run,
 };

@@ -125,9 +125,9 @@ static const struct cli_option export_options[] = {
 	CLI_FLAG("all", "Include entries of other drivers than this machine's"),
 	CLI_FLAG("thin", "Without the PTX in files of --package, or of the active environment: "
 					 "“jitwarm import” takes it from the same files there"),
-	CLI_FLAG("opaque", "The whole directory, byte for byte, for machines with the very same "
+	CLI_FLAG("opaque", "Pack the whole directory, byte for byte, for machines with the same "
 					   "driver; the default where the form of this driver's cache is not known"),
-	CLI_FLAG("best", "Compress most: a third smaller, in forty times the time"),
+	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower"),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 

@@ -196,7 +196,7 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("carry-over",
 			 "Also take entries of older drivers, for modules without one: this driver loads them. "
 			 "They are marked for “jitwarm prime --recompile-carried”"),
-	CLI_FLAG("evict", "Let the oldest entries of other modules go where the cache would pass its "
+	CLI_FLAG("evict", "Evict the oldest entries of other modules where the cache would exceed its "
 					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	{0}};
 
@@ -216,15 +216,14 @@ const struct cli_command command_import = {
 		"are the driver's own bytes and are reused.\n\nThe PTX that a thin pack (“jitwarm export "
 		"--thin”) lacks comes from the paths and packages named after the pack, or from files of "
 		"the active environment with the package or name in the pack. The hash decides, at any "
-		"place in a file. Files that are missing are listed; the other entries go in.\n\nAn opaque "
-		"pack (“jitwarm export --opaque”) is a whole directory for the very same driver and system "
-		"and a GPU of the same architecture, and goes only into an empty or missing "
-		"directory.\n\nExit status: 0 where all is in the cache, 1 where a part was refused or its "
-		"PTX was not found, or where --dry-run says that the import needs --evict, 2 where all of "
-		"it was or there is no driver to import for, 3 where the "
-		"pack is damaged, entries of others would be evicted, or the cache cannot be written. With "
-		"--all-users: 1 where one account "
-		"cannot be filled, 3 where no account can.",
+		"place in a file. Missing files are listed; the other entries are imported.\n\nAn opaque "
+		"pack (“jitwarm export --opaque”) is a whole directory for the same driver, system and GPU "
+		"architecture. It goes only into an empty or missing directory.\n\nExit status: 0 where "
+		"all is in the cache, 1 where a part was refused or its PTX was not found, or where "
+		"--dry-run says that the import needs --evict, 2 where all of it was refused or there is "
+		"no driver to import for, 3 where the pack is damaged, entries of others would be evicted, "
+		"or the cache cannot be written. With --all-users: 1 where one account cannot be filled, 3 "
+		"where no account can.",
 	.options = import_options,
 	.run = run_import,
 };

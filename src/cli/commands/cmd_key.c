@@ -109,9 +109,9 @@ const struct cli_command command_key_trust = {
 	.name = "key trust",
 	.summary = "Accept the packs that a key signs",
 	.usage = "FILE|PUBLIC-KEY [NAME]",
-	.description = "“jitwarm import” then accepts packs that this key signed. The key is "
+	.description = "“jitwarm import” then accepts packs that this key signed. The argument is "
 				   "minisign's file of a public key (minisign.pub), or the key itself, 56 "
-				   "characters; without a name its id is its name.",
+				   "characters. Without a name the key is named by its id.",
 	.run = trust_run,
 };
 
@@ -129,7 +129,7 @@ const struct cli_command command_key_distrust = {
 	.name = "key distrust",
 	.summary = "No longer accept the packs that a key signs",
 	.usage = "NAME",
-	.description = "Reverts “jitwarm key trust”. Imported entries stay.",
+	.description = "Reverts “jitwarm key trust”. Entries that were imported stay.",
 	.run = distrust_run,
 };
 

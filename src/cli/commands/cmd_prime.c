@@ -254,10 +254,9 @@ static const struct cli_option prime_options[] = {
 	CLI_DURATION("module-timeout", "TIME",
 				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
 				 "prediction, ten minutes at least"),
-	CLI_LIST(
-		"only", "OFFSET",
-		"Only the module at this offset in its file, as “jitwarm scan” lists it, or those of the "
-		"container at this offset; may be repeated"),
+	CLI_LIST("only", "OFFSET",
+			 "Prime only the module at this offset in its file, as “jitwarm scan” lists it, or the "
+			 "modules of the container at this offset; may be repeated"),
 	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
 	CLI_VALUE("recording", "FILE",
 			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
@@ -281,15 +280,15 @@ const struct cli_command command_prime = {
 	.summary = "Compile now what a first start would compile",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Lets NVIDIA's driver compile, on all cores, every module that it would compile at the "
-		"first start of the named libraries, wheels, directories or Python packages, into the "
-		"driver's cache. Without a name it primes the active Python environment. Modules in the "
-		"cache are not compiled again; an interrupted run is continued by the next one.\n\nFirst "
-		"it predicts the time, from the modules and earlier runs here, and the space. Modules that "
-		"would not fit are not started. --budget-time and --budget-size prefer modules that every "
-		"start needs and that save it the most time.\n\nAfter a driver update, results of another "
-		"build of the same CUDA minor version are reused: the bytes are the same. --carry-over "
-		"also reuses results of older drivers, in seconds; --recompile-carried replaces them "
+		"Has NVIDIA's driver compile into its cache, on all cores, every module that it would "
+		"compile at the first start of the named libraries, wheels, directories or Python "
+		"packages. Without a name it primes the active Python environment. Modules in the cache "
+		"are not compiled again; the next run continues an interrupted one.\n\nFirst it predicts "
+		"the time, from the modules and earlier runs here, and the space. Modules that would not "
+		"fit are not started. --budget-time and --budget-size prefer modules that every start "
+		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
+		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
+		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
 		"later.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
 		"source name must be those of the program.\n\nWith --target it primes for another machine, "

@@ -216,7 +216,7 @@ const struct cli_command command_startup_enable = {
 	.summary = "Prime automatically after logon, and when packages change",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Lets the system run “jitwarm prime --background --quiet --if-changed” for the named "
+		"Has the system run “jitwarm prime --background --quiet --if-changed” for the named "
 		"libraries or packages (without a name: the active environment): on Windows in a logon "
 		"task of your account, on Linux in a service of your systemd with a timer and a path unit "
 		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
@@ -240,8 +240,9 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
-				   "times, changes and durations. Ends with 1 where the task or units are missing.",
+	.description =
+		"Shows the task or the units of “startup enable”, and the last runs: their times, changes "
+		"and durations. Exit status: 1 where the task or units are missing.",
 	.options = other_options,
 	.no_operands = "it concerns the one task or set of units of this account",
 	.run = run_startup_status,

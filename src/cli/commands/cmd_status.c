@@ -156,9 +156,9 @@ const struct cli_command command_status = {
 	.summary = "Show GPUs, driver and the driver's cache",
 	.usage = "[OPTION]…",
 	.description = "Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with "
-				   "its limit, and settings that get in the way; then the caches of service "
+				   "its limit, and settings that prevent caching; then the caches of service "
 				   "accounts (LocalSystem, ollama) that this account may see: --cache of other "
-				   "commands takes their folders. Ends with 2 where there is no GPU.",
+				   "commands takes their folders. Exit status: 2 without a GPU.",
 	.options = status_options,
 	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
 	.run = run_status,

@@ -81,7 +81,7 @@ const struct cli_command command_store_verify = {
 	.name = "store verify",
 	.summary = "Check every pack of the store",
 	.usage = "",
-	.description = "Checks all of every pack of the store, as “jitwarm import” does before it "
+	.description = "Checks every pack of the store in full, as “jitwarm import” does before it "
 				   "writes. Exit status: 1 where one is damaged.",
 	.no_operands = "nothing can be named here",
 	.run = show_run,

@@ -278,13 +278,12 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option tune_options[] = {
 	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
-					  "stay, and a second time changes nothing"),
-	CLI_FLAG("remove-overrides",
-			 "With --apply: comment out the lines of this account's shell profiles that win over "
-			 "what is set (a variable in ~/.bashrc)"),
+					  "stay, and a second call changes nothing"),
+	CLI_FLAG("remove-overrides", "With --apply: comment out the lines of this account's shell "
+								 "profiles that override the settings (a variable in ~/.bashrc)"),
 	CLI_FLAG(
 		"undo",
-		"Restore every file to the byte; without --scope wherever this account has applied it"),
+		"Restore every file byte for byte; without --scope wherever this account has applied it"),
 	CLI_VALUE("scope", "SCOPE",
 			  "Where: user (this account; the default), system (all accounts), conda (the active "
 			  "environment), shell (the shell's files), systemd=UNIT or systemd-user=UNIT (one "
@@ -303,12 +302,12 @@ const struct cli_command command_tune = {
 	.name = "tune",
 	.summary = "Show the settings of the driver's cache, and set them permanently",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
-	.description = "Shows the settings of the driver's cache in force and their sources "
-				   "(environment, shell profiles, environment.d, /etc/environment, systemd units, "
-				   "conda, the container, Windows' registry), misleading values, and the limit "
-				   "that is needed: the present entries, "
-				   "and a quarter more than what the named libraries or packages (without a name: "
-				   "the active environment) would add.\n\n--apply sets it, --undo reverts it.",
+	.description =
+		"Shows the settings of the driver's cache in force and their sources (environment, shell "
+		"profiles, environment.d, /etc/environment, systemd units, conda, the container, Windows' "
+		"registry), misleading values, and the limit that is needed: the present entries, plus "
+		"what the named libraries or packages (without a name: the active environment) would add "
+		"and a quarter of that.\n\n--apply sets it, --undo reverts it.",
 	.options = tune_options,
 	.run = tune_run,
 };

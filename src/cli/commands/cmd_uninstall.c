@@ -59,9 +59,9 @@ const struct cli_command command_uninstall = {
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
 	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
-				   "are restored to the byte) and jitwarm's state, with its empty folder in the "
-				   "driver's cache. The entries of the cache and your signing keys stay. Ends with "
-				   "1 where something could not be removed; it stays on record for the next try.",
+				   "are restored byte for byte) and jitwarm's state, with its empty folder in the "
+				   "driver's cache. The entries of the cache and your signing keys stay. Exit "
+				   "status: 1 where something could not be removed; the next call tries it again.",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

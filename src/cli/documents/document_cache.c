@@ -22,14 +22,14 @@
 	"`evicts_all`: evicts every entry and stores nothing, every time; `wipes`: deletes every "     \
 	"entry (of a `truncated` index at its next look-up already); `nothing`: neither uses nor "     \
 	"stores entries; `hangs`: every program hangs at its first look-up"
-#define OUTLOOK_EVICTED "`evicts`: at least so many entries go then"
+#define OUTLOOK_EVICTED "with `evicts`: at least this many entries are evicted"
 
 static const struct json_field outlook_fields[] = {
 	OUTLOOK(index, OUTLOOK_INDEX),
 	OUTLOOK(next_insert, OUTLOOK_NEXT),
 	OUTLOOK(harmful, "`prime` or `cache verify --repair` is needed before the next start"),
 	OUTLOOK(evicted, OUTLOOK_EVICTED),
-	OUTLOOK(evicted_bytes, "theirs"),
+	OUTLOOK(evicted_bytes, "the size of these entries"),
 	OUTLOOK(text, "a line for people", .presence = JSON_IF_SET),
 	{0},
 };

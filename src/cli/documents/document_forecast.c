@@ -1,9 +1,9 @@
 #include "cli/documents/documents.h"
 
 static const struct json_field seconds_fields[] = {
-	JSON(struct jw_seconds, low, "it takes less than that once in twenty times"),
+	JSON(struct jw_seconds, low, "it takes less in one case of twenty"),
 	JSON(struct jw_seconds, likely, NULL),
-	JSON(struct jw_seconds, high, "it takes more than that once in twenty times"),
+	JSON(struct jw_seconds, high, "it takes more in one case of twenty"),
 	{0},
 };
 static const struct json_table seconds = {.fields = seconds_fields,

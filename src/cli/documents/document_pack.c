@@ -58,9 +58,9 @@ static const struct json_field group_fields[] = {
 };
 
 static const struct json_field missing_fields[] = {
-	JSON(struct jw_import_missing, package, "as the pack has it", .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_import_missing, package, "as named in the pack", .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_import_missing, version, "of the package", .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_import_missing, path, "as the pack has it"),
+	JSON(struct jw_import_missing, path, "as named in the pack"),
 	JSON(struct jw_import_missing, member, "inside an archive: its name there",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_import_missing, modules, "that are missing for it"),
@@ -86,7 +86,7 @@ static const struct json_field import_fields[] = {
 	IMPORT(replaced, "entries that replaced others of the same name"),
 	IMPORT(evicted, "old entries of others that were evicted for them; with `dry_run`: that would "
 					"be, for which the import needs `--evict`"),
-	IMPORT(evicted_bytes, "theirs"),
+	IMPORT(evicted_bytes, "the size of these entries"),
 	IMPORT(added_bytes, "growth of the cache"),
 	IMPORT(content_bytes, "of modules and cubins"),
 	IMPORT(pack_bytes, "of the file"),

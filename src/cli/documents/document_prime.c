@@ -12,7 +12,7 @@ static const struct json_field failure_fields[] = {
 	JSON(struct prime_failure, failure.offset, "of the container"),
 	JSON_SAID("target", struct prime_failure, failure.target, document_sm, "`sm_86`"),
 	JSON(struct prime_failure, failure.reason, "a line"),
-	JSON(struct prime_failure, failure.log, "the driver's own; `\"\"` where it wrote none"),
+	JSON(struct prime_failure, failure.log, "the driver's log; `\"\"` where it wrote none"),
 	JSON(struct prime_failure, command, "a line for a shell that shows the failure again",
 		 .presence = JSON_UNLESS_NULL),
 	{0},
@@ -22,7 +22,7 @@ static const struct json_field gpu_fields[] = {
 	JSON_SAID("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_prime_gpu, cold, NULL),
 	JSON_OBJECT_OF("forecast", struct jw_prime_gpu, forecast, &document_forecast,
-				   "had it the workers to itself"),
+				   "if this architecture had all workers"),
 	{0},
 };
 
@@ -95,7 +95,7 @@ static const struct json_field prime_fields[] = {
 	JSON_OBJECT_OF("forecast", struct prime_document, result.plan.forecast, &document_forecast,
 				   "what compiling the `cold` ones takes, with how sure that is"),
 	JSON_LIST_OF("gpus", struct prime_document, result.gpus, result.gpu_count,
-				 JSON_TABLE(struct jw_prime_gpu, gpu_fields), "the same for each architecture"),
+				 JSON_TABLE(struct jw_prime_gpu, gpu_fields), "an object for each architecture"),
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
 	ROW(plan.used_bytes, "in the cache by its files, of all programs"),
 	ROW(plan.over_budget, "of the cold ones: modules that `--budget-time` or `--budget-size` leave "
@@ -110,7 +110,7 @@ static const struct json_field prime_fields[] = {
 	ROW(misjudged, "of these: entries whose names differ from the prediction"),
 	ROW(unchanged, "modules that the driver loaded without leaving an entry"),
 	ROW(failed, "modules that could not be compiled"),
-	ROW(met, "modules that another run compiled meanwhile"),
+	ROW(met, "modules that another run compiled at the same time"),
 	ROW(lost, "modules whose entries are missing at the end of the run (evicted, wiped, "
 			  "removed); counted as `undone` too"),
 	ROW(undone, "modules left by a run that was interrupted or stopped"),
@@ -213,8 +213,8 @@ static const struct json_field command_fields[] = {
 	COMMAND(warm_seconds, "the rest: what the command takes with a warm cache"),
 	JSON_LIST_OF("files", struct command_document, owners, owner_count,
 				 JSON_TABLE(struct command_owner, owner_fields),
-				 "whose modules they are, the dearest first"),
-	COMMAND(not_in_files, "modules in none of the files that were searched"),
+				 "the files that hold these modules, the slowest to compile first"),
+	COMMAND(not_in_files, "modules that no searched file holds"),
 	COMMAND(result.live, "the command had the driver's cache; else a private one"),
 	JSON_AS("why_useless", struct command_document, why_useless,
 			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
@@ -250,11 +250,10 @@ static const struct json_field record_fields[] = {
 	RECORD(result.there, "entries that the user's cache had already"),
 	RECORD(result.refused, "entries not added: damaged, or of an unknown form"),
 	RECORD(result.evicted, "old entries that were evicted for them"),
-	RECORD(result.compiler_seen,
-		   "its processes had the driver's compiler loaded, which is there to compile or to link; "
-		   "one that ended quickly may be missed"),
-	RECORD(result.elsewhere, "entries that appeared meanwhile in the account's own caches, by "
-							 "whatever program"),
+	RECORD(result.compiler_seen, "a process of the command had loaded the driver's compiler, which "
+								 "compiles and links; a process that ended quickly may be missed"),
+	RECORD(result.elsewhere,
+		   "entries that any program added meanwhile to the account's own caches"),
 	RECORD(result.elsewhere_dir, "one of those caches", .presence = JSON_UNLESS_NULL),
 	RECORD(result.interrupted,
 		   "by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),

@@ -67,8 +67,8 @@ static double cache_bytes(const void *values)
 
 static const struct json_field estimate_fields[] = {
 	JSON_NUMBER_OF("cpu_seconds", start_seconds, "on one core"),
-	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less than that once in twenty times"),
-	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more than that once in twenty times"),
+	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less in one case of twenty"),
+	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more in one case of twenty"),
 	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
 	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
 	{0},
@@ -137,8 +137,8 @@ static const struct json_field module_fields[] = {
 	JSON(struct jw_scan_module, compression, "`none`, `lz4`, `zstd`, `unknown`"),
 	JSON(struct jw_scan_module, size_bytes, "decompressed"),
 	JSON_AS("blake2b_256", struct jw_scan_module, digest,
-			"BLAKE2b-256 of that in hex, as `b2sum -l 256` prints it; `null` where it cannot be "
-			"decompressed",
+			"BLAKE2b-256 of that PTX in hex, as `b2sum -l 256` prints it; `null` where it cannot "
+			"be decompressed",
 			.presence = JSON_OR_NULL),
 	{0},
 };
@@ -160,10 +160,9 @@ static const struct json_field image_fields[] = {
 	JSON_MAP_OF("other", struct scan_image_document, image.other, image.other_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
-	ROW(damaged, "places that look like a container and are not sound"),
+	ROW(damaged, "places that look like a container but are not sound"),
 	JSON_MAP_OF("verdicts", struct scan_image_document, image.verdicts, image.verdict_count,
-				JSON_TABLE(struct jw_scan_verdicts, verdict_pair),
-				"by GPU; `{}` where none was asked about"),
+				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
 	JSON_LIST_OF("modules", struct scan_image_document, image.modules, image.module_count,
 				 JSON_TABLE(struct jw_scan_module, module_fields),
 				 "with `--modules`: the PTX entries, in the order of the file",
@@ -189,7 +188,7 @@ static const struct json_field scan_fields[] = {
 				  "each file, and each member of an archive, that holds device code"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
 				 JSON_TABLE(struct jw_scan_total, total_fields),
-				 "all of them together, an object for each GPU; `[]` where none was asked about"),
+				 "all files together, an object for each GPU; `[]` without a GPU"),
 	{0},
 };
 const struct json_table document_scan = {
