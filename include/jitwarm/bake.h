@@ -28,7 +28,7 @@ struct jw_bake_file {
 	size_t baked;      /* have machine code for it now */
 	size_t no_room;    /* too small for it */
 	size_t uncompiled; /* their machine code is not in the cache */
-	size_t unknown;    /* of a form that is not written: code for sm_100 and newer */
+	size_t unknown;    /* of a form that is not written, or that the driver does not load */
 	size_t unlinked; /* results of device linking that the runtime still links again at each start:
 						why not, of the first, is `unlinked_why` */
 	size_t texts;    /* PTX texts in a program's data, which have no container */
@@ -38,6 +38,10 @@ struct jw_bake_file {
 	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
+	/* The first driver that loads the machine code in the copy, by its branch: with an older one
+	 * programs fail. And the newest with which such code was measured; zeros: with none. Both are
+	 * zeros without a copy. */
+	struct jw_driver from, to;
 	struct jw_error unlinked_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
 							 */

@@ -11,7 +11,7 @@
 /* The flags of an entry whose header is understood: other flags may belong to another form of
  * header, which is copied unchanged. */
 static const uint64_t known_flags =
-	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F;
+	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F | CONTAINER_COMPAT;
 
 /* Cheap ones first. Each is applied to one entry after the other, the largest first, until
  * everything fits. */

@@ -29,6 +29,8 @@ enum {
 	CONTAINER_OBFUSCATED = 0x10000,
 	CONTAINER_SUFFIX_A = 0x100000,
 	CONTAINER_SUFFIX_F = 0x200000,
+	CONTAINER_COMPAT =
+		0x1000000, /* its options are the cubin's .nv.compat, behind an empty string */
 	CONTAINER_DEBUG = 0x2,
 	CONTAINER_SYSTEM = 0x75, /* 64 bits, CUDA, Linux, Mac, Windows */
 };

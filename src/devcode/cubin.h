@@ -50,6 +50,11 @@ enum { CUBIN_MOST_NAME = 4096 };
 int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				const char *name, size_t length, bool *ret_found);
 
+/* The content of the section .nv.compat, which entries of cubins for sm_100 and newer repeat; size
+ * 0: the cubin has none, or is not sound. */
+enum { CUBIN_MOST_COMPAT = 256 };
+struct devcode_view cubin_compat(struct devcode_view cubin);
+
 /* Whether a cubin has symbols that a program could ask for. JW_ERR_FORMAT: it is not sound. */
 int cubin_has_symbols(struct jw_error *err, struct devcode_view cubin, bool *ret_has);
 /* Whether a cubin has all of the kernels of another one, by their names. JW_ERR_FORMAT: one of them

@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "devcode/container.h"
+#include "devcode/cubin.h"
 
 enum {
 	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
@@ -16,7 +17,11 @@ enum {
 	ZSTD_LEVEL = 3,
 	ZSTD_BEST_LEVEL = 12,
 	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
-	CUBIN_MAJOR = 7,           /* ABI 7 */
+	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
+	CUBIN_OPTIONS_AT = NAME_AT + 8,
+	CUBIN_HEADER = CUBIN_OPTIONS_AT + 8,
+	CUBIN_MOST_HEADER = CUBIN_HEADER + CUBIN_MOST_COMPAT + 2 * CONTAINER_ALIGN,
+	CUBIN_FIRST_COMPAT = 100, /* the architectures whose entries repeat .nv.compat */
 };
 
 static size_t padded(size_t size)
@@ -154,31 +159,53 @@ static int append_padded(struct jw_error *err, const uint8_t *header, size_t hea
 			   : 0;
 }
 
+/* Adds .nv.compat as the options of `header`, as CUDA 12.8's and 13.0's fatbinary does: behind the
+ * NUL of an empty string, which does not count. Returns the size of the header. */
+static size_t add_compat(uint8_t *header, struct devcode_view cubin)
+{
+	const struct devcode_view compat = cubin_compat(cubin);
+
+	if (!compat.size)
+		return CUBIN_HEADER;
+	store_u32(header + 20, CUBIN_OPTIONS_AT);
+	store_u64(header + 40, load_u64(header + 40) | CONTAINER_COMPAT);
+	store_u32(header + CUBIN_OPTIONS_AT, CUBIN_OPTIONS_AT + 8);
+	store_u32(header + CUBIN_OPTIONS_AT + 4, (uint32_t)compat.size);
+	memcpy(header + CUBIN_OPTIONS_AT + 8 + 1, compat.data, compat.size);
+	return padded(CUBIN_OPTIONS_AT + 8 + 1 + compat.size);
+}
+
 int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
 {
-	static const char name[8] = "jitwarm";
-	uint8_t header[CONTAINER_ENTRY + 2 * sizeof name] = {0};
+	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = "jitwarm";
+	uint8_t header[CUBIN_MOST_HEADER] = {0};
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct cubin_header elf = {0};
 	bool raw = cubin->compression == DEVCODE_RAW;
+	size_t header_size = CUBIN_HEADER;
 	int result = -1;
 
-	if (!pack_payload(err, cubin->compression, cubin->cubin, !cubin->quick, &packed)) {
-		store_u16(header, DEVCODE_KIND_CUBIN);
-		store_u16(header + 2, 0x0101);
-		store_u32(header + 4, sizeof header);
-		store_u64(header + 8, padded(packed.size));
-		store_u32(header + 16, raw ? 0 : (uint32_t)packed.size);
-		store_u16(header + 26, CUBIN_MAJOR);
-		store_u32(header + 28, cubin->target.sm);
-		store_u32(header + 32, NAME_AT);
-		store_u32(header + 36, sizeof name - 1);
-		store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
-								   compression_flag(cubin->compression) |
-								   suffix_flag(cubin->target));
-		store_u64(header + 56, raw ? 0 : cubin->cubin.size);
-		memcpy(header + NAME_AT, name, sizeof name);
-		result = append_padded(err, header, sizeof header, &packed, out);
-	}
+	if (pack_payload(err, cubin->compression, cubin->cubin, !cubin->quick, &packed))
+		goto done;
+	(void)cubin_read(NULL, cubin->cubin.data, cubin->cubin.size, &elf);
+	store_u16(header, DEVCODE_KIND_CUBIN);
+	store_u16(header + 2, 0x0101);
+	store_u64(header + 8, padded(packed.size));
+	store_u32(header + 16, raw ? 0 : (uint32_t)packed.size);
+	store_u16(header + 24, elf.abi == CUBIN_ABI_8 ? 8 : 7);
+	store_u16(header + 26, CUBIN_MAJOR);
+	store_u32(header + 28, cubin->target.sm);
+	store_u32(header + 32, NAME_AT);
+	store_u32(header + 36, sizeof name - 1);
+	store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
+							   compression_flag(cubin->compression) | suffix_flag(cubin->target));
+	store_u64(header + 56, raw ? 0 : cubin->cubin.size);
+	memcpy(header + NAME_AT, name, sizeof name);
+	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)
+		header_size = add_compat(header, cubin->cubin);
+	store_u32(header + 4, (uint32_t)header_size);
+	result = append_padded(err, header, header_size, &packed, out);
+done:
 	buf_free(&packed);
 	return result;
 }

@@ -22,9 +22,9 @@ struct write_ptx {
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
 
-/* One entry of machine code. Source: docs/fatbin.md, "Container", and what nvcc 12 writes. */
+/* One entry of machine code. Source: docs/fatbin.md, "Container", and what nvcc 12 and 13 write. */
 struct write_cubin {
-	struct devcode_view cubin;            /* an ELF file of ABI 7 (devcode/cubin.h) */
+	struct devcode_view cubin;            /* an ELF file (devcode/cubin.h) */
 	struct jw_target target;              /* with the suffix of the PTX that it was compiled from */
 	uint64_t flags;                       /* of the PTX's entry: word size and system are taken */
 	enum devcode_compression compression; /* not DEVCODE_FOREIGN */

@@ -61,6 +61,13 @@ const char *jw_target_products(struct jw_target target)
 	return row == SIZE_MAX ? "" : capabilities[row].names;
 }
 
+uint32_t gpu_first_cuda(struct jw_target target)
+{
+	const size_t row = row_of(target);
+
+	return row == SIZE_MAX ? 0 : capabilities[row].first;
+}
+
 bool jw_target_plausible(struct jw_target target)
 {
 	enum { BEYOND_ALL_PLANS = 200 };

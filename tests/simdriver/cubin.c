@@ -9,12 +9,18 @@
 #define ELF_SECTION  64
 #define ELF_SYMBOL   24
 #define MACHINE_CUDA 190
-#define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text */
+#define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text; from sm_100 on .nv.compat too */
+#define COMPAT_TYPE  0x70000086u
 
 /* CUDA 13 uses ABI 8, with the SM one byte higher; 12.8 does so for 10.0 and newer. */
 static bool new_abi(int sm)
 {
 	return sim.cuda_version >= 13000 || (sm >= 100 && sim.cuda_version >= 12080);
+}
+
+static unsigned section_count(const struct cubin_wish *wish)
+{
+	return SECTIONS + (wish->sm >= 100 && new_abi(wish->sm) ? 1u : 0u);
 }
 
 static void put_header(uint8_t *elf, const struct cubin_wish *wish, uint64_t sections)
@@ -35,7 +41,7 @@ static void put_header(uint8_t *elf, const struct cubin_wish *wish, uint64_t sec
 	put_u16(elf + 52, ELF_HEADER);
 	put_u16(elf + 54, 56);
 	put_u16(elf + 58, ELF_SECTION);
-	put_u16(elf + 60, SECTIONS);
+	put_u16(elf + 60, (uint16_t)section_count(wish));
 	put_u16(elf + 62, 1);
 }
 
@@ -119,7 +125,8 @@ static void add_section_names(struct bytes *elf, const struct cubin_wish *wish)
 void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 {
 	struct bytes elf = {NULL, 0};
-	uint64_t strings, symbols, code, sections;
+	uint64_t strings, symbols, compat, code, sections;
+	const unsigned count = section_count(wish);
 	size_t rest;
 
 	bytes_add(&elf, NULL, ELF_HEADER);
@@ -129,16 +136,21 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 	bytes_add(&elf, wish->names, wish->names_size);
 	bytes_add(&elf, NULL, (8 - elf.size % 8) % 8);
 	symbols = add_symbols(&elf, wish);
+	compat = elf.size;
+	if (count > SECTIONS)
+		bytes_add(&elf, "\2\11\0\0\2\2\1\0\2\5\5\0\2\6\1\0", 16);
 	code = elf.size;
-	rest = code + SECTIONS * ELF_SECTION;
+	rest = code + count * ELF_SECTION;
 	add_code(&elf, wish->seed, wish->size > rest ? wish->size - rest : 128);
 	sections = elf.size;
-	bytes_add(&elf, NULL, SECTIONS * ELF_SECTION);
+	bytes_add(&elf, NULL, (size_t)count * ELF_SECTION);
 	put_header(elf.data, wish, sections);
 	put_section(elf.data + sections + 64, 1, 3, ELF_HEADER, strings - ELF_HEADER);
 	put_section(elf.data + sections + 128, 11, 3, strings, 1 + wish->names_size);
-	put_section(elf.data + sections + 192, 19, 2, symbols, code - symbols);
+	put_section(elf.data + sections + 192, 19, 2, symbols, compat - symbols);
 	put_section(elf.data + sections + 256, 27, 1, code, sections - code);
+	if (count > SECTIONS)
+		put_section(elf.data + sections + 320, 0, COMPAT_TYPE, compat, code - compat);
 	*ret_cubin = elf;
 }
 

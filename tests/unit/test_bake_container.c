@@ -362,7 +362,7 @@ static void unknown_flags_are_left_alone(void **state)
 
 	(void)state;
 	store_u64(before->bytes.data + cubin + 40,
-			  load_u64(before->bytes.data + cubin + 40) | 0x1000000);
+			  load_u64(before->bytes.data + cubin + 40) | 0x2000000);
 	open_bytes(before);
 	tried = try(before, &sm_86, 1, NOISE, false, true);
 	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);

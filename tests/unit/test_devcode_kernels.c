@@ -1,10 +1,11 @@
-/* The kernels and symbols of cubins. */
+/* What is read of cubins: kernels, symbols, and what their entries repeat. */
 #include "check.h"
 
 #include <string.h>
 
 #include "base/cursor.h"
 #include "devcode/cubin.h"
+#include "devcode/write.h"
 
 /* Header, names, a symbol table, and the headers of three sections: none, names, symbols. */
 enum { NAMES_AT = 64, NAMES = 32, SYMBOLS_AT = 96, SYMBOL = 24, MOST = 1024 };
@@ -58,6 +59,27 @@ static struct devcode_view end(struct made *made)
 }
 
 static const char names[] = "\0one\0two";
+
+/* As ptxas of CUDA 13.0 writes .nv.compat, here in the place of the symbols */
+static const uint8_t compat[36] = {2, 9, 0, 0, 2, 2, 1, 0,  2, 5, 5, 0, 3, 7, 1, 1, 2, 3,
+								   0, 0, 2, 6, 1, 0, 4, 11, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0};
+
+static struct devcode_view end_with_compat(struct made *made, uint16_t sm)
+{
+	struct devcode_view view;
+	uint8_t *section;
+
+	made->symbols = 2;
+	view = end(made);
+	section = made->bytes + view.size - 64;
+	memcpy(made->bytes + SYMBOLS_AT, compat, sizeof compat);
+	store_u32(section + 4, 0x70000086);
+	store_u64(section + 32, sizeof compat);
+	made->bytes[7] = 0x41;
+	made->bytes[8] = 8;
+	store_u32(made->bytes + 48, (uint32_t)sm << 8 | 2);
+	return view;
+}
 enum { ONE = 1, TWO = 5 };
 
 static bool has(struct made *a, struct made *b)
@@ -131,12 +153,64 @@ static void damaged_tables_are_refused(void **state)
 	assert_int_equal(cubin_has_symbols(NULL, (struct devcode_view){made.bytes, 20}, &has), -1);
 }
 
+/* But for the name and the zeros around it, the header that fatbinary of CUDA 13.0 writes for the
+ * cubin of the same section. */
+static void an_entry_repeats_compat_from_sm_100_on(void **state)
+{
+	static const uint8_t like[] = {2, 0, 1,  1, 120, 0,  0, 0, 0, 0, 0,    0, 0, 0,   0,
+								   0, 0, 0,  0, 0,   72, 0, 0, 0, 8, 0,    1, 0, 100, 0,
+								   0, 0, 64, 0, 0,   0,  7, 0, 0, 0, 0x11, 0, 0, 1};
+	static struct made made;
+	struct write_cubin write = {.target = {.sm = 100}, .flags = 0x11};
+	struct buf out = BUF_MAX(4096);
+
+	(void)state;
+	begin(&made, names, sizeof names);
+	write.cubin = end_with_compat(&made, 100);
+	assert_int_equal(cubin_compat(write.cubin).size, sizeof compat);
+	assert_int_equal(write_cubin_entry(NULL, &write, &out), 0);
+	assert_memory_equal(out.data, like, 8);
+	assert_int_equal(load_u64(out.data + 8), (write.cubin.size + 7) / 8 * 8);
+	assert_memory_equal(out.data + 16, like + 16, sizeof like - 16);
+	assert_memory_equal(out.data + 72, "\x50\0\0\0\x24\0\0\0", 9);
+	assert_memory_equal(out.data + 81, compat, sizeof compat);
+	assert_memory_equal(out.data + 120, write.cubin.data, write.cubin.size);
+	/* That of sm_90 does not. */
+	buf_clear(&out);
+	write.target.sm = 90;
+	write.cubin = end_with_compat(&made, 90);
+	assert_int_equal(write_cubin_entry(NULL, &write, &out), 0);
+	assert_int_equal(load_u32(out.data + 4), 80);
+	assert_int_equal(load_u32(out.data + 20), 0);
+	assert_int_equal(load_u32(out.data + 24), 0x10008);
+	assert_int_equal(load_u64(out.data + 40), 0x11);
+	buf_free(&out);
+}
+
+static void compat_outside_of_the_cubin_is_none(void **state)
+{
+	static struct made made;
+	struct devcode_view view;
+
+	(void)state;
+	begin(&made, names, sizeof names);
+	view = end_with_compat(&made, 100);
+	store_u64(made.bytes + view.size - 64 + 32, CUBIN_MOST_COMPAT + 1);
+	assert_int_equal(cubin_compat(view).size, 0);
+	store_u64(made.bytes + view.size - 64 + 32, 36);
+	store_u64(made.bytes + view.size - 64 + 24, view.size - 35);
+	assert_int_equal(cubin_compat(view).size, 0);
+	assert_int_equal(cubin_compat((struct devcode_view){made.bytes, 8}).size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_are_compared_by_name),
 		cmocka_unit_test(symbols_of_sections_are_none),
 		cmocka_unit_test(damaged_tables_are_refused),
+		cmocka_unit_test(an_entry_repeats_compat_from_sm_100_on),
+		cmocka_unit_test(compat_outside_of_the_cubin_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,7 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 		output_line(out, STYLE_WARN, "  %s: not compiled; “jitwarm prime --all” tells why",
 					TEXT_COUNT(file->uncompiled, "container", "containers"));
 	if (file->unknown)
-		output_line(out, STYLE_WARN,
-					"  %s: code for sm_100 and newer has a form that jitwarm does not write yet",
+		output_line(out, STYLE_WARN, "  %s: their code has a form that jitwarm does not write",
 					TEXT_COUNT(file->unknown, "container", "containers"));
 	if (file->texts)
 		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
@@ -34,6 +33,20 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 		output_line(out, STYLE_WARN, "  %s: the CUDA runtime still links at each start: %s",
 					TEXT_COUNT(file->unlinked, "container", "containers"),
 					file->unlinked_why.message);
+}
+
+/* Of a copy: which drivers load it. */
+static void print_drivers(const struct output *out, const struct jw_bake_file *file)
+{
+	char from[JW_DRIVER_TEXT], to[JW_DRIVER_TEXT];
+
+	if (file->to.cuda)
+		output_line(out, STYLE_PLAIN,
+					"  for drivers from %s on, measured up to %s; with older ones programs fail",
+					jw_driver_text(from, &file->from), jw_driver_text(to, &file->to));
+	else
+		output_line(out, STYLE_PLAIN, "  for drivers from %s on; with older ones programs fail",
+					jw_driver_text(from, &file->from));
 }
 
 static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
@@ -53,6 +66,8 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 				file->path, file->baked, TEXT_COUNT(file->modules, "container", "containers"));
 	if (file->output)
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
+	if (file->from.cuda)
+		print_drivers(out, file);
 	print_left(cli, file);
 	if (file->dropped)
 		output_line(out, STYLE_PLAIN, "  %s for other GPUs left out to make room",
@@ -64,20 +79,14 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 
 static void print_summary(const struct output *out, const struct jw_bake_result *result)
 {
-	char driver[JW_DRIVER_TEXT];
 	size_t copies = 0;
 
 	for (size_t i = 0; i < result->file_count; i++)
 		copies += result->files[i].output != NULL;
-	if (!copies)
-		return;
-	output_line(out, STYLE_PLAIN,
-				"The machine code in %s is of driver %s: it and newer drivers of CUDA %u take it.",
-				TEXT_COUNT(copies, "copy", "copies"), jw_driver_text(driver, &result->driver),
-				result->driver.cuda / 1000);
-	output_line(out, STYLE_PLAIN,
-				"Next: put the copies where the program loads its libraries, and keep the "
-				"originals.");
+	if (copies)
+		output_line(out, STYLE_PLAIN,
+					"Next: put the copies where the program loads its libraries, and keep the "
+					"originals.");
 }
 
 static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)
@@ -242,8 +251,8 @@ const struct cli_command command_bake = {
 		"library: each container keeps its place, its PTX and, as far as there is room, its other "
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
 		"GPUs runs are left out. What the CUDA runtime would link at each start, relocatable "
-		"code, is linked once by the driver.\n\nIt does not change archives and wheels, PTX texts "
-		"in a program's data, and code for sm_100 and newer: these are counted. With --target "
+		"code, is linked once by the driver.\n\nIt does not change archives and wheels, and PTX "
+		"texts in a program's data, which are counted. With --target "
 		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "
 		"everything "
 		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",

@@ -3,6 +3,28 @@
 
 #define FILE_MEMBER(member, ...) JSON(struct jw_bake_file, member, __VA_ARGS__)
 
+static const char *say_bake_driver(char room[JSON_ROOM], const void *driver)
+{
+	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
+	return jw_driver_text(room, driver);
+}
+
+static const char *say_range_end(char room[JSON_ROOM], const void *driver)
+{
+	return ((const struct jw_driver *)driver)->cuda ? say_bake_driver(room, driver) : "";
+}
+
+static const struct json_field baked_drivers_fields[] = {
+	JSON_SAID("from", struct jw_bake_file, from, say_range_end,
+			  "the first driver that loads the code in the copy; with an older one programs fail",
+			  .presence = JSON_IF_SET),
+	JSON_SAID(
+		"to", struct jw_bake_file, to, say_range_end,
+		"the newest with which such code was measured; newer ones are expected to load it too",
+		.presence = JSON_IF_SET),
+	{0},
+};
+
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library"),
 	FILE_MEMBER(output, "its copy", .presence = JSON_UNLESS_NULL),
@@ -13,7 +35,7 @@ static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(baked, "have machine code in the copy"),
 	FILE_MEMBER(no_room, "too small for it"),
 	FILE_MEMBER(uncompiled, "their machine code is not in the cache"),
-	FILE_MEMBER(unknown, "of a form that is not written: code for sm_100 and newer"),
+	FILE_MEMBER(unknown, "of a form that is not written, or that the driver does not load"),
 	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
 	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
 	FILE_MEMBER(unlinked,
@@ -23,22 +45,17 @@ static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(without_ptx, "containers that lost their PTX to make room (`--drop-ptx`)"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),
+	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),
+			  "the drivers that the copy is for; empty without one"),
 	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
 			.presence = JSON_IF_SET),
 	{0},
 };
 
-static const char *say_bake_driver(char room[JSON_ROOM], const void *driver)
-{
-	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
-	return jw_driver_text(room, driver);
-}
-
 static const struct json_field bake_fields[] = {
 	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
 	JSON_SAID("driver", struct bake_document, result.driver, say_bake_driver,
-			  "whose compiler's code this is: it and newer drivers of its CUDA major version take "
-			  "the copies"),
+			  "whose compiler's code this is"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
 	JSON(struct bake_document, result.interrupted, "by Ctrl-C"),
 	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,

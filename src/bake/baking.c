@@ -1,0 +1,123 @@
+#include "bake/baking.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+#include "devcode/container.h"
+#include "devcode/cubin.h"
+#include "os/file.h"
+#include "plan/verdict.h"
+
+enum { FIRST_COMPAT_SM = 100 };
+
+int baking_open(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+				bool *ret_is_there)
+{
+	const uint8_t *bytes = baking->map.data + place->offset;
+	struct container_walk walk = {0};
+
+	*ret_is_there = false;
+	if (!range_fits(place->offset, place->size_bytes, baking->map.size) ||
+		place->size_bytes < CONTAINER_HEADER ||
+		container_check(&walk, bytes, place->size_bytes, place->size_bytes) != CONTAINER_SOUND ||
+		walk.size_bytes != place->size_bytes)
+		return 0;
+	if (walk.entries > baking->entry_room) {
+		mem_free(baking->entries);
+		mem_free(baking->texts);
+		baking->entry_room = 0;
+		baking->entries = mem_array(err, walk.entries, sizeof *baking->entries);
+		baking->texts = mem_array(err, walk.entries, sizeof *baking->texts);
+		if (!baking->entries || !baking->texts)
+			return -1;
+		baking->entry_room = walk.entries;
+	}
+	if (walk.entries)
+		memset(baking->texts, 0, walk.entries * sizeof *baking->texts);
+	container_entries(bytes, place->size_bytes, place->offset, baking->entries, walk.entries);
+	baking->container = (struct devcode_container){.offset = place->offset,
+												   .size_bytes = place->size_bytes,
+												   .bytes = bytes,
+												   .entries = baking->entries,
+												   .entry_count = walk.entries};
+	*ret_is_there = true;
+	return 0;
+}
+
+int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					size_t target, size_t *ret_entry)
+{
+	const struct bake_file_job *job = baking->job;
+	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
+	struct plan_judgement judged = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+
+	*ret_entry = SIZE_MAX;
+	for (int pass = 0; pass < 2; pass++) {
+		judged = plan_judge(&baking->container, baking->texts, relocatable, job->targets[target],
+							&job->profile->driver);
+		if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
+			return 0;
+		for (size_t i = 0; !pass && i < baking->container.entry_count; i++)
+			if (plan_read_text(err, &baking->container, &baking->entries[i], &baking->texts[i]))
+				return -1;
+	}
+	/* A library itself links other relocatable code, and needs its PTX. */
+	if (judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]))
+		*ret_entry = judged.entry;
+	return 0;
+}
+
+int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
+					  bool relocatable, struct devcode_view *ret_cubin)
+{
+	const struct bake_file_job *job = baking->job;
+	const struct devcode_entry *entry = &baking->container.entries[index];
+	struct buf *bytes = &baking->cubins[target];
+	struct devcode_view payload;
+	struct cache_entry found;
+	uint64_t key;
+	char *path;
+	int failed;
+
+	if (devcode_payload(err, &baking->container, entry, &baking->scratch, &payload))
+		return -1;
+	key =
+		cache_key_hash(job->profile,
+					   &(struct cache_key_input){
+						   .sm = job->targets[target].sm,
+						   .form = relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD,
+						   .payload = payload.data,
+						   .payload_size = payload.size,
+						   .options = (const char *)baking->container.bytes + entry->options_offset,
+						   .options_length = entry->options_length,
+					   },
+					   NULL);
+	path = cache_entry_path(err, job->cache_dir, key);
+	if (!path)
+		return -1;
+	buf_free(bytes);
+	failed = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
+	mem_free(path);
+	if (failed)
+		return -1;
+	if (cache_entry_verify(bytes->data, bytes->size, key, &found) != CACHE_SOUND)
+		return error_set(err, JW_ERR_NOT_FOUND, "its entry is damaged");
+	*ret_cubin = (struct devcode_view){found.value, (size_t)found.value_bytes};
+	return 0;
+}
+
+bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
+					   struct jw_target device)
+{
+	const uint32_t driver = baking->job->profile->driver.cuda;
+	struct cubin_header header;
+
+	if (cubin_read(NULL, cubin.data, cubin.size, &header) || header.sm != device.sm ||
+		(driver && cubin_cuda(cubin.data, cubin.size, 0, device.sm) > driver))
+		return false;
+	return device.sm < FIRST_COMPAT_SM ||
+		   (header.abi == CUBIN_ABI_8 && cubin_compat(cubin).size > 0);
+}

@@ -1,0 +1,63 @@
+/* Private to the bake of one library: its state, and what its containers hold for each GPU. */
+#pragma once
+
+#include "bake/bake_file.h"
+#include "bake/baked_copy.h"
+#include "base/buf.h"
+#include "devcode/devcode.h"
+#include "devcode/write.h"
+#include "plan/analyse.h"
+
+/* Where a container is, and how it is used. */
+struct bake_place {
+	uint64_t offset, size_bytes;
+	enum devcode_role role;
+	bool linked, text;
+};
+
+struct bake_places {
+	struct bake_place *items;
+	size_t count, capacity;
+	bool archive;                   /* the file has members */
+	uint64_t ids_offset, ids_bytes; /* the section of module ids */
+};
+
+struct baking {
+	const struct bake_file_job *job;
+	struct jw_bake_file *file;
+	struct os_map map;
+	struct bake_places places;
+	bool link[ANALYSE_MOST_TARGETS]; /* the runtime links the library's objects at start */
+	/* The containers of objects, as indices of places, and for each the number of the linked
+	 * container that it is part of. `links` NULL: unknown. */
+	size_t *objects;
+	uint32_t *links;
+	size_t object_count;
+	struct baked_copy copy;
+	/* Of the container at hand */
+	struct devcode_container container;
+	struct devcode_entry *entries;
+	struct jw_target *texts;
+	size_t entry_room;
+	struct buf scratch, room;
+	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
+	struct write_cubin writes[ANALYSE_MOST_TARGETS];
+	size_t write_count;
+};
+
+/* Makes the container at `place` the one at hand. *ret_is_there is false if the file does not hold
+ * it there in this form, for example since it was decompressed. */
+int baking_open(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+				bool *ret_is_there);
+/* The PTX of the container at hand that the driver would compile for the GPU, SIZE_MAX if it would
+ * compile none. Reads the texts only if no cubin runs. */
+int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					size_t target, size_t *ret_entry);
+/* Reads the value of the entry that a start with this driver would look up into the target's
+ * buffer. JW_ERR_NOT_FOUND: it is missing or damaged. */
+int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
+					  bool relocatable, struct devcode_view *ret_cubin);
+/* Whether the driver loads it for the GPU, and its entry has a form that is known: from sm_100 on
+ * it repeats a section of the cubin. */
+bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
+					   struct jw_target device);
