@@ -266,7 +266,7 @@ fi
 exe=$folder/src/jitwarm.exe
 if [ -f "$exe" ]; then
 	foreign=$($triple-objdump -p "$exe" | sed -n 's/^[[:space:]]*DLL Name: //p' |
-		grep -viE '^(advapi32|bcrypt|crypt32|dbghelp|iphlpapi|kernel32|msvcrt|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
+		grep -viE '^(advapi32|bcrypt|crypt32|dbghelp|iphlpapi|kernel32|msvcrt|ntdll|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
 	[ -z "$foreign" ] || die "jitwarm.exe needs more than Windows brings: $foreign"
 	$triple-strip -o "$folder/jitwarm.exe" "$exe"
 	# The same without a console window, for the logon task and installers

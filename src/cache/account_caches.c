@@ -98,10 +98,11 @@ int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, si
 	int result = caches ? jw_accounts_services(err, &accounts) : -1;
 
 	for (size_t i = 0; !result && i < accounts.count && count < MOST_CACHES; i++) {
+		struct jw_error why = {0};
 		char *path;
 
-		if (os_account_cache_dir(err, &accounts.items[i], &path))
-			result = -1;
+		if (os_account_cache_dir(&why, &accounts.items[i], &path))
+			result = why.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &why);
 		else if (os_exists(path))
 			result = add_account_cache(err, caches, &count, accounts.items[i].name, path);
 		else

@@ -13,7 +13,8 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 /* The default directory of the account's driver cache, unless CUDA_CACHE_PATH says otherwise.
  * Windows: below %APPDATA%, which may have been moved; that is known for our own account and for
  * those whose registry is loaded, and others get the usual place. The account may have chosen any
- * path: write there only with its rights. */
+ * path: write there only with its rights. JW_ERR_UNSUPPORTED if another account has chosen one on a
+ * server, or on no drive. */
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
 
 /* The number of the account of this name, and its home, which may be missing; the caller frees it.

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "os/clock.h"
 #include "os/path_calls.h"
 
@@ -134,26 +133,4 @@ int os_remove_empty_dir(struct jw_error *err, const char *path)
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
 {
 	return path_set_owner(err, path, owner, group);
-}
-
-void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s)
-{
-	const int64_t before_ns = (os_now_s() - older_s) * 1000000000;
-	struct os_names names;
-
-	if (os_list(NULL, folder, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix);
-		char *path = ours ? os_join(NULL, folder, names.items[i]) : NULL;
-		struct os_stat stat;
-		bool old = path && (!older_s || (!os_stat(NULL, path, &stat) && stat.mtime_ns < before_ns));
-
-		if (old && kind == OS_DIRECTORY)
-			(void)os_remove_tree(NULL, path);
-		else if (old)
-			(void)os_remove(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
 }

@@ -1,8 +1,8 @@
 /* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
  * converted to UTF-16 for the system. Every message names the path and the system's reason.
  *
- * In another account's directory, the superuser of a POSIX system has only that account's rights:
- * every function here that takes a path ensures it (os/posix/at.h). */
+ * In another account's directory, the superuser of a POSIX system has only that account's rights,
+ * and an administrator of Windows follows no link (os/posix/at.h, os/win32/opening.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -185,7 +185,7 @@ int os_may_make(struct jw_error *err, const char *path);
 bool os_is_made_up(const char *path);
 
 /* Whether no other account could redirect this path, according to the owners of all its folders.
- * True for all but the superuser, and on Windows. */
+ * True for all but the superuser and administrators. */
 bool os_is_private(const char *path);
 
 /* Whether files there are lost at a restart, according to the file system. */

@@ -1,4 +1,4 @@
-/* Converts between our functions and libuv's: paths and errors. For this room's files only. */
+/* libuv's errors and transfers. For this room's files only. */
 #pragma once
 
 #include <stddef.h>
@@ -6,10 +6,6 @@
 #include <uv.h>
 
 #include "base/error.h"
-
-/* `path` in the form for libuv: on Windows \\?\C:\..., which may be longer than 260 characters. The
- * caller frees it. */
-char *os_uv_path(struct jw_error *err, const char *path);
 
 /* Sets the reason of a system's number (errno, GetLastError()) behind the path. Common reasons read
  * the same on every system. Returns -1. */

@@ -16,8 +16,12 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 	char *dir;
 
 	made->name = mem_string(err, account->name);
-	if (!made->name || os_account_cache_dir(err, account, &dir))
+	if (!made->name)
 		return -1;
+	if (os_account_cache_dir(&made->failed, account, &dir)) {
+		all->failed++;
+		return made->failed.code == JW_ERR_UNSUPPORTED ? 0 : error_copy(err, &made->failed);
+	}
 	options.account = account;
 	options.cache_dir = dir;
 	all->failed += import_one(&made->failed, &options, search, &made->result) != 0;

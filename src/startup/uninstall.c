@@ -148,10 +148,13 @@ static int add_accounts(struct uninstall *job)
 	if (jw_accounts_people(&job->err, &job->accounts))
 		return -1;
 	for (size_t i = 0; i < job->accounts.count; i++) {
-		char *path;
+		struct jw_error why = {0};
+		char *path = NULL;
 
-		if (os_account_cache_dir(&job->err, &job->accounts.items[i], &path) ||
-			add_cache(job, path, &job->accounts.items[i]))
+		if (os_account_cache_dir(&why, &job->accounts.items[i], &path) &&
+			why.code != JW_ERR_UNSUPPORTED)
+			return error_copy(&job->err, &why);
+		if (path && add_cache(job, path, &job->accounts.items[i]))
 			return -1;
 	}
 	return 0;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "os/uv.h"
 
 int os_error_number(struct jw_error *err, const char *path, int number)
@@ -18,9 +17,4 @@ int os_error_number(struct jw_error *err, const char *path, int number)
 int posix_error(struct jw_error *err, const char *path)
 {
 	return os_error_number(err, path, errno);
-}
-
-char *os_uv_path(struct jw_error *err, const char *path)
-{
-	return mem_string(err, path);
 }

@@ -7,7 +7,7 @@
 #include "os/file.h"
 #include "os/programs.h"
 #include "os/quote.h"
-#include "os/win32/win32.h"
+#include "os/win32/opening.h"
 
 /* needs windows.h before it */
 #include <psapi.h>
@@ -46,12 +46,25 @@ static HANDLE new_job(void)
 	return job;
 }
 
-static HANDLE inherited(const wchar_t *path, DWORD access, DWORD how)
+static HANDLE open_nothing(void)
 {
 	SECURITY_ATTRIBUTES security = {.nLength = sizeof security, .bInheritHandle = TRUE};
 
-	return CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE, &security, how,
-					   FILE_ATTRIBUTE_NORMAL, NULL);
+	return CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &security,
+					   OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+/* The file is emptied, and inherited by programs. */
+static HANDLE open_output(struct jw_error *err, const char *output)
+{
+	HANDLE out = win32_open(err, output, GENERIC_WRITE, OPENING_FILE);
+
+	if (out == INVALID_HANDLE_VALUE ||
+		(SetEndOfFile(out) && SetHandleInformation(out, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT)))
+		return out;
+	(void)win32_error(err, output);
+	(void)CloseHandle(out);
+	return INVALID_HANDLE_VALUE;
 }
 
 /* In units of 100 ns. Source: GetProcessTimes. */
@@ -115,24 +128,20 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended)
 {
-	wchar_t *line = command_line(err, arguments), *path = win32_path(err, output);
-	HANDLE in = INVALID_HANDLE_VALUE, out = INVALID_HANDLE_VALUE;
+	wchar_t *line = command_line(err, arguments);
+	HANDLE in, out;
 	int result = -1;
 
-	if (!line || !path)
-		goto done;
-	in = inherited(L"NUL", GENERIC_READ, OPEN_EXISTING);
-	out = inherited(path, GENERIC_WRITE, CREATE_ALWAYS);
-	if (out == INVALID_HANDLE_VALUE)
-		win32_error(err, output);
-	else
+	if (!line)
+		return -1;
+	in = open_nothing();
+	out = open_output(err, output);
+	if (out != INVALID_HANDLE_VALUE)
 		result = start(err, arguments[0], line, in, out, ret_ended);
 	if (out != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(out);
 	if (in != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(in);
-done:
-	mem_free(path);
 	mem_free(line);
 	return result;
 }

@@ -170,12 +170,34 @@ static bool is_us(const struct jw_account *account)
 	return us;
 }
 
+/* What an administrator's program would log on to a server for, or leave the drives by. */
+static bool is_on_drive(const char *path)
+{
+	wchar_t root[] = L"?:\\";
+
+	if (os_is_separator(path[0]))
+		return false;
+	root[0] = (wchar_t)path[0];
+	return GetDriveTypeW(root) != DRIVE_REMOTE;
+}
+
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path)
 {
-	char *base = is_us(account) ? own() : redirected(account);
+	const bool us = is_us(account);
+	char *base = us ? own() : redirected(account);
 	char *path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
 	bool found = base != NULL;
 
+	if (base && !us && !is_on_drive(base)) {
+		(void)error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"%s: the account has chosen this folder as its %%APPDATA%%, and it is not on "
+			"a drive of this machine: run jitwarm as that account",
+			base);
+		mem_free(base);
+		mem_free(path);
+		return -1;
+	}
 	mem_free(base);
 	if (!found)
 		return os_driver_cache_dir(err, account->home, ret_path);

@@ -3,7 +3,9 @@
 #include "base/mem.h"
 #include "os/env.h"
 #include "os/folders.h"
-#include "os/win32/win32.h"
+#include "os/private.h"
+#include "os/win32/opening.h"
+#include "os/win32/trust.h"
 
 /* After windows.h, whose types it needs */
 #include <userenv.h>
@@ -20,14 +22,15 @@ static bool is_wide_directory(const wchar_t *path)
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
+	HANDLE there = wide && root ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
 	ULARGE_INTEGER ours, all;
 	int result = -1;
 
-	if (!wide || !root)
+	if (there == INVALID_HANDLE_VALUE)
 		goto done;
+	(void)CloseHandle(there);
 	/* The root of the volume: only folders can be queried */
-	if (GetFileAttributesW(wide) == INVALID_FILE_ATTRIBUTES ||
-		!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
+	if (!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
 		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, &all)) {
 		win32_error(err, path);
 		goto done;
@@ -81,6 +84,5 @@ bool os_is_made_up(const char *path)
 
 bool os_is_private(const char *path)
 {
-	(void)path;
-	return true;
+	return !win32_is_elevated() || !os_check_private(NULL, path, 0, true);
 }

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "os/open_file.h"
+#include "os/win32/opening.h"
 #include "os/win32/win32.h"
 
 static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
@@ -33,26 +34,9 @@ static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
 	return 0;
 }
 
-/* Opens an existing file or directory (FILE_FLAG_BACKUP_SEMANTICS). INVALID_HANDLE_VALUE and err
- * set on failure. */
-static HANDLE open_existing(struct jw_error *err, const char *path, DWORD access)
-{
-	wchar_t *wide = win32_path(err, path);
-	HANDLE handle = INVALID_HANDLE_VALUE;
-
-	if (!wide)
-		return handle;
-	handle =
-		CreateFileW(wide, access, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
-	if (handle == INVALID_HANDLE_VALUE)
-		win32_error(err, path);
-	mem_free(wide);
-	return handle;
-}
-
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
-	HANDLE handle = open_existing(err, path, FILE_READ_ATTRIBUTES);
+	HANDLE handle = win32_open(err, path, FILE_READ_ATTRIBUTES, OPENING_EXISTING);
 	int result;
 
 	if (handle == INVALID_HANDLE_VALUE)
@@ -78,7 +62,7 @@ static bool has_births(void)
 uint64_t os_identity(const char *path)
 {
 	struct jw_error why = {0};
-	HANDLE handle = open_existing(&why, path, FILE_READ_ATTRIBUTES);
+	HANDLE handle = win32_open(&why, path, FILE_READ_ATTRIBUTES, OPENING_EXISTING);
 	BY_HANDLE_FILE_INFORMATION info;
 	uint64_t state = OS_UNIDENTIFIED;
 

@@ -109,15 +109,6 @@ wchar_t *win32_path(struct jw_error *err, const char *path)
 	return full;
 }
 
-char *os_uv_path(struct jw_error *err, const char *path)
-{
-	wchar_t *wide = win32_path(err, path);
-	char *utf8 = wide ? win32_utf8(err, wide) : NULL;
-
-	mem_free(wide);
-	return utf8;
-}
-
 char *win32_shown(struct jw_error *err, const wchar_t *path)
 {
 	char *utf8 = win32_utf8(err, path);
@@ -150,6 +141,7 @@ static const struct reason {
 	{ERROR_SHARING_VIOLATION, JW_ERR_IO, "In use by another program"},
 	{ERROR_LOCK_VIOLATION, JW_ERR_IO, "Locked by another program"},
 	{ERROR_USER_MAPPED_FILE, JW_ERR_IO, "In use by another program"},
+	{WIN32_LINK_REFUSED, JW_ERR_IO, "Is a link, which is not followed with administrator's rights"},
 	{ERROR_WRITE_PROTECT, JW_ERR_IO, "Read-only file system"},
 	{ERROR_DISK_FULL, JW_ERR_IO, "No space left on device"},
 	{ERROR_HANDLE_DISK_FULL, JW_ERR_IO, "No space left on device"},

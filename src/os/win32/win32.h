@@ -42,6 +42,18 @@ int win32_error(struct jw_error *err, const char *path);
 struct os_program;
 bool win32_user_of(const char *path, struct os_program *ret_program);
 
+/* ERROR_REPARSE_POINT_ENCOUNTERED, which mingw-w64 lacks. */
+enum { WIN32_LINK_REFUSED = 4395 };
+
+/* Closes a handle and keeps GetLastError(). */
+static inline void win32_close(HANDLE handle)
+{
+	const DWORD reason = GetLastError();
+
+	(void)CloseHandle(handle);
+	SetLastError(reason);
+}
+
 /* Room for any SID. */
 union sid_room {
 	SID sid;

@@ -1,0 +1,18 @@
+/* Whom a file or folder obeys, according to its owner and its access list. */
+#pragma once
+
+#include "base/error.h"
+#include "os/win32/win32.h"
+
+/* Whether this process has an administrator's rights, or the system's, even while a thread acts as
+ * somebody else. */
+bool win32_is_elevated(void);
+
+/* Which rights count: those that change a file, that add to the folder in question, that move a
+ * folder away which is further up, or that let a folder lead elsewhere. */
+enum win32_place { WIN32_FILE, WIN32_FOLDER, WIN32_ABOVE, WIN32_LINK };
+
+/* 0 if only administrators, the system, its installer, and whoever owns the system's own folder may
+ * do that; else JW_ERR_IO with the reason. The handle needs READ_CONTROL. */
+int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path,
+					  enum win32_place place);
