@@ -37,7 +37,7 @@ description=$(sed -nE 's/^project\(jitwarm .*DESCRIPTION "([^"]*)".*/\1/p' CMake
 url=${url//VERSION/$version}
 
 mkdir -p "$out"
-cat LICENSE packaging/licences/*.txt >"$out/LICENSE"
+cat LICENSE packaging/licences/*.txt packaging/windows/licences.txt >"$out/LICENSE"
 archive=$out/jitwarm-$version-windows-x64.zip
 # Fixed order, time and modes: who builds the same programs gets the same hash.
 python3 - "$archive" "$build/jitwarm.exe" "$build/jitwarmw.exe" "$out/LICENSE" README.md <<'PYTHON'

@@ -12,8 +12,9 @@
 static bool is_known(const char *name)
 {
 	static const char *const starts[] = {
-		"devices.json", "drivers",   "inventory",  "ledger-",   "verified-",    "runs",    "work",
-		"speed",        "tune.lock", "tuned.json", "last-run-", "startup-task", "trusted", "store",
+		"devices.json", "drivers",      "inventory", "ledger-",   "verified-",
+		"runs",         "work",         "speed",     "tune.lock", "tuned.json",
+		"last-run-",    "startup-task", "trusted",   "store",     "ptxas",
 	};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)

@@ -209,6 +209,23 @@ void places_free(struct setting_places *places)
 	*places = (struct setting_places){0};
 }
 
+/* The only files with a block of ours on Windows. Other programs of the account write the record,
+ * which an administrator may undo. */
+static bool is_conda_script(const char *path)
+{
+	static const char *const ends[] = {
+		"\\etc\\conda\\activate.d\\jitwarm.bat",
+		"\\etc\\conda\\deactivate.d\\jitwarm.bat",
+		"\\etc\\conda\\activate.d\\jitwarm.ps1",
+		"\\etc\\conda\\deactivate.d\\jitwarm.ps1",
+	};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (text_ends(path, ends[i]))
+			return true;
+	return false;
+}
+
 bool place_form_of(const char *path, enum place_form *ret_form)
 {
 	static const struct {
@@ -221,6 +238,8 @@ bool place_form_of(const char *path, enum place_form *ret_form)
 	};
 
 	*ret_form = PLACE_SH;
+	if (os_variables_kept() && !is_conda_script(path))
+		return false;
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		if (text_ends(path, ends[i].end)) {
 			*ret_form = ends[i].form;

@@ -18,6 +18,12 @@ version = re.search(r"jitwarm-([0-9.]+)-windows-x64\.zip$", archive)[1]
 sha256 = hashlib.sha256(open(archive, "rb").read()).hexdigest()
 names = zipfile.ZipFile(archive).namelist()
 assert names == ["jitwarm.exe", "jitwarmw.exe", "LICENSE.txt", "README.md"], names
+# Whatever is linked in has its notice: our libraries, and what mingw-w64 and gcc bring
+notices = zipfile.ZipFile(archive).read("LICENSE.txt").decode()
+for name in "libarchive cJSON libcurl LZ4 libsodium libuv zlib Zstandard mingw-w64 libgcc".split():
+    assert re.search(rf"^{re.escape(name)}( \(.*\))?\n=+\n\nCopyright ", notices, re.M), name
+for words in "the mingw-w64 project", "LUCENT DISCLAIMS", "GCC Runtime\nLibrary Exception, version 3.1":
+    assert words in notices, words
 scoop = json.load(open(folder + "/scoop/jitwarm.json"))
 assert scoop["version"] == version and scoop["architecture"]["64bit"] == {"url": f"https://example.invalid/{version}/jitwarm.zip", "hash": sha256}, scoop
 assert all(name in names for name in scoop["bin"])

@@ -38,6 +38,24 @@ reg delete "$machine" /f /v JITWARM_PLANTED
 reg delete "$machine" /f /v CUDA_CACHE_PATH
 reg delete 'HKCU\Environment' /f /v JITWARM_PLANTED
 
+# A block in a file that jitwarm never writes stays, whatever the record says, and so does the file itself
+drive=$build/wine/$user/drive_c
+mkdir -p "$drive/theirs/etc/conda/activate.d"
+for file in profile.ps1 notes.txt etc/conda/activate.d/other.bat; do
+	comment='# '
+	[ "${file##*.}" != bat ] || comment='rem '
+	printf '%s>>> jitwarm tune (made 1) >>>\n%s<<< jitwarm tune <<<\n' "$comment" "$comment" > "$drive/theirs/$file"
+	path="C:\\\\theirs\\\\${file//\//\\\\}"
+	for command in 'tune --undo' uninstall; do
+		mkdir -p "$state"
+		printf '{"schema":"jitwarm.tuned/1","files":["%s"],"variables":[]}' "$path" > "$state/tuned.json"
+		# shellcheck disable=SC2086
+		jitwarm $command
+		[ -s "$drive/theirs/$file" ] || fail "$command took a block out of $file"
+	done
+done
+rm -rf "$drive/theirs"
+
 # A line break in a value is nobody's setting
 reg add 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE /t REG_SZ /d 7
 plant '{"machine":false,"name":"CUDA_CACHE_MAXSIZE","set_to":"7","was":"8\n9"}'
