@@ -24,7 +24,7 @@ static int show_help(struct jw_error *err, struct cli *cli, const char *group)
 
 	terminal_to_locale(&text);
 	if (!failed)
-		(void)fwrite(buf_text(&text), 1, text.size, stdout);
+		output_put(1, buf_text(&text));
 	buf_free(&text);
 	return failed;
 }

@@ -79,25 +79,35 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	terminal_to_locale(ret_line);
 }
 
-/* Formats a line, makes it harmless and prints it; prints nothing when memory is short. */
-static void print_line(FILE *stream, bool color, enum style style, const char *head,
-					   const char *format, va_list arguments) JW_PRINTF(5, 0);
-static void print_line(FILE *stream, bool color, enum style style, const char *head,
-					   const char *format, va_list arguments)
+void output_put(int fd, const char *text)
 {
-	char *text = mem_vprintf(NULL, format, arguments);
+	FILE *stream = fd == 2 ? stderr : stdout;
+	const size_t size = strlen(text);
+
+	if (!os_terminal_write(fd, text, size))
+		(void)fwrite(text, 1, size, stream);
+	/* stderr is unbuffered on POSIX, and buffered on Windows. */
+	if (fd == 2)
+		(void)fflush(stream);
+}
+
+/* Formats a line, makes it harmless and prints it; prints nothing when memory is short. */
+static void print_line(int fd, bool color, enum style style, const char *head, const char *format,
+					   va_list arguments) JW_PRINTF(5, 0);
+static void print_line(int fd, bool color, enum style style, const char *head, const char *format,
+					   va_list arguments)
+{
+	char *text = mem_vprintf(NULL, format, arguments), *whole;
 	struct buf line;
 
 	/* Keeps the order of lines when both streams go to one place. */
-	if (stream == stderr)
+	if (fd == 2)
 		(void)fflush(stdout);
-	lay_out(&line, stream == stderr ? 2 : 1, strlen(head), text ? text : "out of memory");
-	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
-				  style_end(color, style));
-	/* stderr is unbuffered on POSIX, and buffered on Windows, whose console needs whole characters.
-	 */
-	if (stream == stderr)
-		(void)fflush(stream);
+	lay_out(&line, fd, strlen(head), text ? text : "out of memory");
+	whole = mem_printf(NULL, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
+					   style_end(color, style));
+	output_put(fd, whole ? whole : "out of memory\n");
+	mem_free(whole);
 	buf_free(&line);
 	mem_free(text);
 }
@@ -109,7 +119,7 @@ void output_line(const struct output *output, enum style style, const char *form
 	if (!output_wants_text(output))
 		return;
 	va_start(arguments, format);
-	print_line(stdout, output->color, style, "", format, arguments);
+	print_line(1, output->color, style, "", format, arguments);
 	va_end(arguments);
 }
 
@@ -123,7 +133,7 @@ void output_count(const struct output *output, enum style style, const char *hea
 void output_text(const struct output *output, const char *text)
 {
 	if (output_wants_text(output))
-		(void)fputs(text, stdout);
+		output_put(1, text);
 }
 
 void output_note(const struct output *output, const char *format, ...)
@@ -133,7 +143,7 @@ void output_note(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	print_line(stderr, output->error_color, STYLE_PLAIN, "jitwarm: ", format, arguments);
+	print_line(2, output->error_color, STYLE_PLAIN, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
 
@@ -144,7 +154,7 @@ void output_warning(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	print_line(stderr, output->error_color, STYLE_WARN, "jitwarm: warning: ", format, arguments);
+	print_line(2, output->error_color, STYLE_WARN, "jitwarm: warning: ", format, arguments);
 	va_end(arguments);
 }
 
@@ -153,21 +163,24 @@ void output_error(const struct output *output, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print_line(stderr, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
+	print_line(2, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
 
 void output_command(const struct output *output, const char *what, const char *command)
 {
 	struct buf clean = BUF_MAX(MOST_LINE);
+	char *line;
 
 	if (output->quiet)
 		return;
 	(void)fflush(stdout);
 	(void)terminal_append(NULL, &clean, command);
-	(void)fprintf(stderr, "jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
-				  what, buf_text(&clean), style_end(output->error_color, STYLE_WARN));
-	(void)fflush(stderr);
+	line =
+		mem_printf(NULL, "jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
+				   what, buf_text(&clean), style_end(output->error_color, STYLE_WARN));
+	output_put(2, line ? line : "out of memory\n");
+	mem_free(line);
 	buf_free(&clean);
 }
 
@@ -196,7 +209,8 @@ int output_json(struct jw_error *err, struct output *output, const cJSON *docume
 
 	if (!text)
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	(void)fprintf(stdout, "%s\n", text);
+	output_put(1, text);
+	output_put(1, "\n");
 	output->has_document = true;
 	cJSON_free(text);
 	return 0;

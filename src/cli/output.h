@@ -40,6 +40,9 @@ void output_line(const struct output *output, enum style style, const char *form
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
 /* Prepared text with its own line feeds (help, tables), printed unchanged. */
+/* Prints as it is, to standard output or (2) standard error, in one piece where that is a console.
+ */
+void output_put(int fd, const char *text);
 void output_text(const struct output *output, const char *text);
 
 /* "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never is. */

@@ -97,33 +97,33 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 static void erase(struct progress *progress)
 {
 	if (progress->is_drawn)
-		(void)fputs("\r\x1b[K", stderr);
+		output_put(2, "\r\x1b[K");
 	progress->is_drawn = false;
 }
 
 static void draw(struct progress *progress)
 {
-	char line[PROGRESS_LINE];
+	char line[PROGRESS_LINE], whole[PROGRESS_LINE + 8];
 	/* Leaves the last column free: some terminals wrap after writing it. */
 	unsigned columns = os_terminal_columns(2);
 
 	progress->columns = columns;
-	(void)fprintf(stderr, "\r%s\x1b[K",
-				  progress_line(line, progress, os_monotonic_ns(), columns ? columns - 1 : 0));
-	(void)fflush(stderr);
+	(void)snprintf(whole, sizeof whole, "\r%s\x1b[K",
+				   progress_line(line, progress, os_monotonic_ns(), columns ? columns - 1 : 0));
+	output_put(2, whole);
 	progress->is_drawn = true;
 }
 
 static void print_plain(struct progress *progress)
 {
-	char words[WORDS];
+	char words[WORDS], line[WORDS + PROGRESS_LINE];
 
 	describe_progress(words, progress, os_monotonic_ns(), WHOLE);
 	/* Keeps the order of lines when both streams go to one log. */
 	(void)fflush(stdout);
-	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
-				  words + strspn(words, " "));
-	(void)fflush(stderr);
+	(void)snprintf(line, sizeof line, "jitwarm: %s%s%s\n", progress->label,
+				   *progress->label ? " " : "", words + strspn(words, " "));
+	output_put(2, line);
 }
 
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
@@ -200,7 +200,6 @@ void progress_finish(struct progress *progress)
 		return;
 	if (progress->is_terminal) {
 		erase(progress);
-		(void)fflush(stderr);
 	} else {
 		print_plain(progress);
 	}

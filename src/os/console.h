@@ -11,8 +11,11 @@ bool os_is_terminal(int fd);
 unsigned os_terminal_columns(int fd);
 /* Whether the terminal reads output as UTF-8, according to the locale in the environment. */
 bool os_prints_utf8(void);
-/* Call once at the program's start: UTF-8 and escape sequences on Windows' console. */
+/* Call once at the program's start: escape sequences on Windows' console. */
 void os_terminal_prepare(void);
+/* Writes UTF-8 to Windows' console, in its own encoding and not in pieces of characters. False, and
+ * nothing written, where fd is no such console: then stdio does it. Flush before. */
+bool os_terminal_write(int fd, const char *text, size_t size);
 
 /* Asks at the terminal, independent of standard input, and reads a line without echo and without
  * its end. JW_ERR_NOT_FOUND without a terminal. */

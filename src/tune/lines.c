@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "tune/setting_places.h"
 
 /* Characters that would need quoting which readers of such files do not undo alike. */
@@ -31,7 +32,16 @@ static int append_quoted(struct jw_error *err, struct buf *buf, const char *text
 	return buf_printf(err, buf, "%s", quote);
 }
 
-enum quoting { QUOTE_SH, QUOTE_FISH, QUOTE_LIST, QUOTE_UNIT, QUOTE_BAT, QUOTE_PS1, QUOTE_YAML };
+enum quoting {
+	QUOTE_SH,
+	QUOTE_FISH,
+	QUOTE_LIST,
+	QUOTE_UNIT,
+	QUOTE_BAT,
+	QUOTE_PS1,
+	QUOTE_PS1_FILE,
+	QUOTE_YAML
+};
 
 /* Within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7), quoting. */
 static int append_unit_value(struct jw_error *err, struct buf *buf, const char *text)
@@ -43,6 +53,29 @@ static int append_unit_value(struct jw_error *err, struct buf *buf, const char *
 			return -1;
 	}
 	return 0;
+}
+
+/* Windows PowerShell 5.1 reads a script without a mark in the system's code page: other letters
+ * than ASCII's are written by number. */
+static int append_powershell_value(struct jw_error *err, struct buf *buf, const char *text)
+{
+	int result = buf_printf(err, buf, "'");
+
+	while (!result && *text) {
+		uint32_t letter = (uint8_t)*text;
+		const size_t bytes = text_utf8_next(text, strlen(text), &letter);
+
+		if (letter < 0x80)
+			result = buf_printf(err, buf, letter == '\'' ? "''" : "%c", (int)letter);
+		else if (letter < 0x10000)
+			result = buf_printf(err, buf, "'+[char]0x%04X+'", (unsigned)letter);
+		else
+			result =
+				buf_printf(err, buf, "'+[char]0x%04X+[char]0x%04X+'",
+						   0xD7C0 + (unsigned)(letter >> 10), 0xDC00 + (unsigned)(letter & 0x3ff));
+		text += bytes ? bytes : 1;
+	}
+	return result || buf_printf(err, buf, "'") ? -1 : 0;
 }
 
 static int append_value(struct jw_error *err, struct buf *buf, enum quoting quoting,
@@ -60,6 +93,7 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
 	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
 	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
+	case QUOTE_PS1_FILE: return append_powershell_value(err, buf, text);
 	case QUOTE_YAML: return append_quoted(err, buf, text, "\"", "\"\\", "\\");
 	}
 	return 0;
@@ -106,7 +140,7 @@ static const struct manner place_manners[PLACE_FORMS] = {
 	[PLACE_DEACTIVATE_BAT] = {.keep = "set \"@N=%JITWARM_KEPT_@N%\"\nset \"JITWARM_KEPT_@N=\"\n"},
 	[PLACE_ACTIVATE_PS1] = {.keep = "$env:JITWARM_KEPT_@N = $env:@N\n",
 							.set = "$env:@N = @V\n",
-							.quoting = QUOTE_PS1},
+							.quoting = QUOTE_PS1_FILE},
 	[PLACE_DEACTIVATE_PS1] = {.keep =
 								  "$env:@N = $env:JITWARM_KEPT_@N\n$env:JITWARM_KEPT_@N = $null\n"},
 };

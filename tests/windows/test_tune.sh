@@ -83,6 +83,7 @@ reg delete "$machine" /f /v CUDA_CACHE_DISABLE
 
 # conda: scripts for cmd and PowerShell, and they go again
 mkdir -p "$work/env"
+env_scripts=$work/env/etc/conda/activate.d
 export CONDA_PREFIX
 CONDA_PREFIX=$(windows_path "$work/env")
 jitwarm tune --apply --scope conda --max-size 2GiB
@@ -102,3 +103,11 @@ under "$gpus" cmd /c "$(windows_path "$work/try.bat")"
 jitwarm tune --undo
 exits 0 'tune --undo'
 [ -z "$(find "$work/env" -mindepth 1)" ] || fail 'something is left in the environment'
+# Windows PowerShell 5.1 reads a script in the system's code page: nothing but ASCII is in it
+jitwarm tune --apply --scope conda --path "C:\\캐시 😀 it's"
+exits 0 'tune --scope conda --path'
+script=$env_scripts/jitwarm.ps1
+! LC_ALL=C grep -q $'[^\t -~\r]' "$script" || fail 'the script for PowerShell has other letters than ASCII'
+grep -qF "'C:\\'+[char]0xCE90+''+[char]0xC2DC+' '+[char]0xD83D+[char]0xDE00+' it''s'" "$script" || fail 'the script for PowerShell has another path'
+jitwarm tune --undo
+exits 0 'tune --undo of a path'

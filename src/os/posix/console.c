@@ -35,6 +35,14 @@ void os_terminal_prepare(void)
 {
 }
 
+bool os_terminal_write(int fd, const char *text, size_t size)
+{
+	(void)fd;
+	(void)text;
+	(void)size;
+	return false;
+}
+
 /* The terminal must echo again when the program ends or pauses, so signals are blocked until it
  * does. They are unblocked only while the program waits for input: a signal just before a read
  * would not end the read. */

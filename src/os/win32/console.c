@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <io.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,7 @@ unsigned os_terminal_columns(int fd)
 
 bool os_prints_utf8(void)
 {
-	return true; /* os_terminal_prepare has enabled it */
-}
-
-static UINT code_page_before;
-
-/* The code page belongs to the console: other programs in it expect their own. */
-static void restore_code_page(void)
-{
-	(void)SetConsoleOutputCP(code_page_before);
+	return true; /* os_terminal_write converts it */
 }
 
 static void prepare_stream(FILE *stream)
@@ -49,14 +42,47 @@ void os_terminal_prepare(void)
 {
 	static char buffer[4096];
 
-	/* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8
-	 * only if all its bytes come at once. The functions that print flush. */
+	/* Unbuffered, stderr would be written byte by byte. The functions that print flush. */
 	(void)setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
 	prepare_stream(stdout);
 	prepare_stream(stderr);
-	code_page_before = GetConsoleOutputCP();
-	if (code_page_before && code_page_before != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
-		(void)atexit(restore_code_page);
+}
+
+/* In pieces that a console takes at once, none of which ends within a character. */
+static void write_wide(HANDLE console, const wchar_t *text, size_t units)
+{
+	enum { MOST_STEP = 8192 };
+
+	while (units) {
+		size_t step = units < MOST_STEP ? units : MOST_STEP;
+		DWORD written;
+
+		if (step < units && IS_HIGH_SURROGATE(text[step - 1]))
+			step--;
+		if (!WriteConsoleW(console, text, (DWORD)step, &written, NULL))
+			return;
+		text += step;
+		units -= step;
+	}
+}
+
+bool os_terminal_write(int fd, const char *text, size_t size)
+{
+	HANDLE console = uv_get_osfhandle(fd);
+	wchar_t *wide;
+	DWORD mode;
+	int units;
+
+	if (!size || size > INT_MAX || !GetConsoleMode(console, &mode))
+		return false;
+	units = MultiByteToWideChar(CP_UTF8, 0, text, (int)size, NULL, 0);
+	wide = units > 0 ? mem_array(NULL, (size_t)units, sizeof *wide) : NULL;
+	if (!wide)
+		return false;
+	(void)MultiByteToWideChar(CP_UTF8, 0, text, (int)size, wide, units);
+	write_wide(console, wide, (size_t)units);
+	mem_free(wide);
+	return true;
 }
 
 enum { MOST_TYPED = 1024 };
