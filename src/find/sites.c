@@ -119,6 +119,26 @@ static bool variable_is_set(const char *name)
 	return is_set;
 }
 
+/* The folder of an installation by Microsoft's Store is
+ * ...\WindowsApps\NAME_VERSION_MACHINE__PUBLISHER,
+ * which nobody may write to: its pip installs into %LOCALAPPDATA%\Packages\NAME_PUBLISHER\
+ * LocalCache\local-packages. NULL for another one. Source: Microsoft, "Package identity"; Python's
+ * documentation, "Using Python on Windows". */
+static char *store_base(const char *prefix)
+{
+	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
+			   *publisher = strstr(name, "__");
+	char *above = os_dir_name(NULL, prefix), *local = os_env("LOCALAPPDATA"), *base = NULL;
+
+	if (above && local && publisher && rest < publisher &&
+		text_equal_fold(os_base_name(above), "WindowsApps"))
+		base = mem_printf(NULL, "%s/Packages/%.*s_%s/LocalCache/local-packages", local,
+						  (int)(rest - name), name, publisher + 2);
+	mem_free(above);
+	mem_free(local);
+	return base;
+}
+
 /* ~/.local/lib/python3.X/site-packages; %APPDATA%\Python\Python311\site-packages for the prefix
  * that holds python311.dll. */
 static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
@@ -131,6 +151,10 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 	if (variable_is_set("PYTHONNOUSERSITE")) {
 		mem_free(base);
 		return 0;
+	}
+	if ((!base || !*base) && !strcmp(os_name, "windows")) {
+		mem_free(base);
+		base = store_base(prefix);
 	}
 	if (!base || !*base) {
 		mem_free(base);

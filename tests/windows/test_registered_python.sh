@@ -31,6 +31,18 @@ register HKCU 3.13 gone
 jitwarm scan --json --target sm_86 --driver 12.4
 json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['new.ptx']"
 
+# Microsoft's Store: pip installs below the package's own folder, since the Python's is read-only
+python=PythonSoftwareFoundation.Python.3.11 store=$home/AppData/Local/Packages
+make_python "WindowsApps/${python}_3.11.2544.0_x64__qbz5n2kfra8p0" inside
+printf MZ > "$work/WindowsApps/${python}_3.11.2544.0_x64__qbz5n2kfra8p0/python311.dll"
+local=$store/${python}_qbz5n2kfra8p0/LocalCache/local-packages/Python311/site-packages
+mkdir -p "$local"
+cp "$work/Python311/Lib/site-packages/new.ptx" "$local/local.ptx"
+register HKCU 3.14 "WindowsApps\\${python}_3.11.2544.0_x64__qbz5n2kfra8p0"
+jitwarm scan --json --target sm_86 --driver 12.4
+json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['local.ptx', 'inside.ptx']"
+rm -rf "$store"
+
 # One on PATH comes first; the Store's stub is an empty file.
 mkdir -p "$work/stub"
 : > "$work/stub/python.exe"
