@@ -17,9 +17,10 @@
 
 enum { MOST_PACE = 12 };
 
-/* After Ctrl-C this many more entries are read, since the command took minutes to compile them:
- * some thousands are read each second, and few caches hold more. */
+/* After Ctrl-C entries are still read for so long, and so many in any case, since the command took
+ * minutes to compile them: some thousands are read each second, and few caches hold more. */
 #define PATIENCE_NS UINT64_C(2000000000)
+enum { PATIENCE_ENTRIES = 500 };
 
 /* A file of the cache while its module is read. */
 struct left {
@@ -287,7 +288,8 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
 		bool sound;
 
-		if (os_monotonic_ns() - began > PATIENCE_NS && record_is_stopped(recorder))
+		if (i >= PATIENCE_ENTRIES && os_monotonic_ns() - began > PATIENCE_NS &&
+			record_is_stopped(recorder))
 			break;
 		if (read_left_entry(err, recorder->cache_dir, &scan.files[i], &left[count], &sound))
 			goto done;

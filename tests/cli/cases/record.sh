@@ -18,6 +18,9 @@ shell=(sh -c) nothing=(true)
 ! is_wine || shell=(cmd /c) nothing=(cmd /c rem)
 entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | wc -l; }
 
+# The recorder looks at processes while they run: one that is over before a busy machine lets it look has no files. So compiling takes a while.
+recorded() { SIMDRIVER_COST=4 run "$@"; }
+
 # The command's own status and output.
 run 7 record -o r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
@@ -35,11 +38,11 @@ run 5 record -o "$work/nosuch/r.json" -- "${shell[@]}" 'exit 5'
 # What it had compiled is written down and warm; the command saw an empty cache.
 run 0 prime "$sample"
 before=$(entries)
-run 0 record --json -o r.json -- "$app"
+recorded 0 record --json -o r.json -- "$app"
 json 'd["modules"] == d["in_files"] == d["there"] == '"$before"' and d["added"] == 0 and d["files"] == 1'
 json_file r.json 'all(m["known_before"] for m in d["modules"]) and d["driver"]["stamp"]'
 rm -rf "$work/cache"
-run 0 record --json -o r.json -- "$app"
+recorded 0 record --json -o r.json -- "$app"
 json 'd["added"] == d["modules"] == '"$before"' and d["refused"] == 0'
 json_file r.json "d['files'][0]['path'].endswith('$(basename "$sample")') and {m['form'] for m in d['modules']} == {'load', 'link'}"
 run 0 check "$sample"
@@ -106,7 +109,7 @@ if ! is_wine; then
 	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 	for named in "" "$sample"; do
 		# shellcheck disable=SC2086
-		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" sleep 0.2
+		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" sleep 3
 		json 'd["modules"] == 0 and d["compiler_seen"]'
 		err_has "sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
 	done
