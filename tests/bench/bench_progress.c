@@ -2,8 +2,8 @@
  *
  * Primes the files with JOBS workers (the program JITWARM), records the progress reports, and
  * prints how far the time left was from the truth, from a tenth of the run on. The rival is the
- * share of the work that is done, at the pace so far. Exits with 1 if the bar does not begin at 0
- * or runs back. The cache (CUDA_CACHE_PATH) has to be cold. */
+ * share of the work that is done, at the pace so far. Exits with 1 if the bar does not begin at 0,
+ * runs back, or beyond its end. The cache (CUDA_CACHE_PATH) has to be cold. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +40,10 @@ static int judge_bar(void)
 {
 	if (!event_count || events[0].share > 0.01 || events[0].done)
 		return (void)fprintf(stderr, "the bar does not begin at 0\n"), 1;
+	for (size_t i = 0; i < event_count; i++)
+		if (events[i].share > 1)
+			return (void)fprintf(stderr, "the bar is full too early, at %.1f s\n", events[i].at_s),
+				   1;
 	for (size_t i = 1; i < event_count; i++)
 		if (events[i].share < events[i - 1].share || events[i].done < events[i - 1].done)
 			return (void)fprintf(stderr, "the bar runs back at %.1f s\n", events[i].at_s), 1;

@@ -81,6 +81,31 @@ static void the_gauge_calibrates_the_first_estimate(void **state)
 	about(speed_factors(&table, &new_driver).load, factors.load / 4);
 }
 
+/* Five times as fast as the model's machine: the driver found the modules in a cache. */
+static void a_gauge_that_compiled_nothing_is_not_believed(void **state)
+{
+	const struct speed_time nothing = gauge_of(0.2, 1);
+	struct speed_table table = {.count = 0};
+
+	(void)state;
+	speed_add_gauge(&table, &new_driver, &nothing);
+	assert_true(speed_factors(&table, &new_driver).load == 0);
+	assert_true(speed_is_known(&table, &new_driver)); /* and not asked again */
+}
+
+static void a_run_of_the_same_kind_is_the_better_fallback(void **state)
+{
+	const struct speed_run loads = run_of(100, 2 * usual(CACHE_KEY_LOAD), 0, 0),
+						   links = run_of(0, 0, 100, 3 * usual(CACHE_KEY_LINK));
+	struct speed_table table = {.count = 0};
+
+	(void)state;
+	speed_add(&table, &old_driver, &loads);
+	speed_add(&table, &same_branch, &links);
+	about(speed_factors(&table, &(struct jw_driver){.cuda = 13000, .release = {580, 1, 1}}).load,
+		  2 * usual(CACHE_KEY_LOAD));
+}
+
 /* It counts for half its own length: little beside a run. */
 static void a_run_is_believed_before_the_gauge(void **state)
 {
@@ -234,6 +259,7 @@ static void a_file_of_any_bytes_does_no_harm(void **state)
 		ROW("\"release\":550,\"cuda\":12040,\"form\":\"load\",\"model_ms\":1e300,\"real_ms\":"
 			"1e300"),
 		ROW("\"release\":550,\"cuda\":12040,\"form\":\"load\",\"model_ms\":1,\"real_ms\":1e9"),
+		ROW("\"release\":550,\"cuda\":12040,\"form\":\"load\",\"model_ms\":1e5,\"real_ms\":1"),
 		ROW("\"release\":1e12,\"cuda\":12040,\"form\":\"load\",\"model_ms\":1,\"real_ms\":1"),
 	};
 	static const char sound[] =
@@ -277,6 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_known_at_first),
 		cmocka_unit_test(the_gauge_calibrates_the_first_estimate),
+		cmocka_unit_test(a_gauge_that_compiled_nothing_is_not_believed),
+		cmocka_unit_test(a_run_of_the_same_kind_is_the_better_fallback),
 		cmocka_unit_test(a_run_is_believed_before_the_gauge),
 		cmocka_unit_test(a_long_run_is_believed),
 		cmocka_unit_test(three_tiny_modules_do_not_decide),

@@ -52,12 +52,44 @@ static void linking_is_not_in_the_first_start(void **state)
 	assert_int_equal(both.cache_bytes, 2800);
 }
 
+static void a_forecast_of_nothing_says_nothing_about_the_speed(void **state)
+{
+	const struct plan plan = {.factors = {.load = 2, .spread = 1.25}};
+	const struct plan_module module = {.cost_ms = 4000, .entry_bytes = 700};
+	struct jw_forecast forecast = {0}, both = {0};
+	const struct jw_forecast none = {0};
+
+	(void)state;
+	forecast_add(&forecast, &plan, &module);
+	assert_true(forecast.measured);
+	forecast_join(&both, &forecast);
+	forecast_join(&both, &none);
+	assert_true(both.measured);
+}
+
+/* It is the speed that is not known, and it is the same for all workers. */
+static void the_range_of_prime_is_as_wide_as_that_of_a_start(void **state)
+{
+	const struct plan plan = {.factors = {.load = 2, .spread = 1.5}};
+	const struct plan_module module = {.cost_ms = 4000};
+	struct jw_forecast forecast = {0};
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		forecast_add(&forecast, &plan, &module);
+	forecast_share(&forecast, 2);
+	assert_true(fabs(forecast.prime.high / forecast.prime.likely - 1.5) < 1e-6);
+	assert_true(fabs(forecast.prime.likely / forecast.prime.low - 1.5) < 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(linking_takes_as_long_as_measured),
 		cmocka_unit_test(a_slow_machine_links_slowly),
 		cmocka_unit_test(linking_is_not_in_the_first_start),
+		cmocka_unit_test(a_forecast_of_nothing_says_nothing_about_the_speed),
+		cmocka_unit_test(the_range_of_prime_is_as_wide_as_that_of_a_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

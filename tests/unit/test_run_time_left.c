@@ -71,6 +71,16 @@ static void a_long_module_keeps_its_prediction(void **state)
 	assert_true(pace_ms(&crowded, CACHE_KEY_LOAD, 100e3) > 300e3);
 }
 
+/* Two threads of one compile: more processor time than wall time says nothing of the machine. */
+static void a_machine_is_never_less_than_idle(void **state)
+{
+	struct pace pace = {0};
+
+	(void)state;
+	pace_take(&pace, CACHE_KEY_LOAD, 4e3, 4e3, 2e3);
+	about(pace_ms(&pace, CACHE_KEY_LOAD, 1000), 1000);
+}
+
 static void an_overdue_module_is_never_over(void **state)
 {
 	struct pace pace = {0};
@@ -245,6 +255,7 @@ int main(void)
 		cmocka_unit_test(modules_are_not_divided),
 		cmocka_unit_test(the_pace_follows_finished_modules),
 		cmocka_unit_test(a_long_module_keeps_its_prediction),
+		cmocka_unit_test(a_machine_is_never_less_than_idle),
 		cmocka_unit_test(an_overdue_module_is_never_over),
 		cmocka_unit_test(the_time_left_is_near_for_real_libraries),
 	};

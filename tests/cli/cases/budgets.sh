@@ -37,7 +37,7 @@ run 1 prime --budget-size 40K "$sample"
 out_has "The budget leaves"
 out_has "the same command with a larger --budget-size compiles them"
 run 1 prime --budget-size 40K --json --quiet "$sample"
-json 'd["over_budget"] == d["cold"] > 0 and d["compiled"] == 0 and d["over_budget_cache_bytes"] > 0 and d["over_budget_cpu_seconds"] > 0'
+json 'd["over_budget"] == d["cold"] > 0 and d["modules"] == d["cold"] + d["warm"] and d["compiled"] == 0 and d["over_budget_cache_bytes"] > 0 and d["over_budget_cpu_seconds"] > 0'
 run 0 prime --budget-size 1G --budget-time 10m "$sample"
 out_lacks "budget"
 err_lacks "CUDA_CACHE_MAXSIZE"

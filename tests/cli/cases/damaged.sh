@@ -64,6 +64,12 @@ json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 run 1 check --json "$sample"
 json 'd["cold"] == 1 and d["damaged"] == 0'
 
+# A module of functions alone, which nothing links: its machine code is empty, and sound.
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func lonely()\n{\n\tret;\n}\n' >"$work/lonely.ptx"
+run 0 prime --quiet --no-store "$work/lonely.ptx"
+run 0 check --json "$work/lonely.ptx"
+json 'd["warm"] == 1 and d["damaged"] == 0'
+
 # A driver of which no profile is kept, since no prime has run under it
 run 0 prime --quiet --no-store "$sample"
 rm -rf "$JITWARM_STATE/drivers"

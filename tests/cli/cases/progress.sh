@@ -37,6 +37,16 @@ run 0 prime -q "$sample"
 err_empty
 out_empty
 
+# Whoever asks for it (jw_prime_progress): from 0 to 1 and never back, where each module takes many times as long as predicted.
+measured=$build/tests/bench/bench_progress
+if ! is_wine && [[ -x $measured ]]; then
+	for jobs in 1 3; do
+		rm -rf "$work/cache" "$work/state"
+		SIMDRIVER_COST=12 JITWARM_STORE=0 simulated "$measured" "${JITWARM##* }" $jobs "$sample" >"$out" 2>"$err" || fail "$jobs workers: status $?"
+		out_has "modules, "
+	done
+fi
+
 # Who waits for another run shows no progress of nothing, and Ctrl-C ends the wait.
 hold_turn() { # until let_go
 	rm -rf "$work/cache" "$work/held"
