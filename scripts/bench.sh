@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench.sh [-B BUILD-FOLDER] [-t]   every number that README and docs give for speed and memory, each beside its rival in the same run
+# bench.sh [-B BUILD-FOLDER] [-t]   every number that README and docs give for speed and memory, each with its rival in the same run
 #
-# Uses what is at hand, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
-# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. -t: TensorFlow's 180 core-seconds for another machine, too. Let the machine do nothing else meanwhile.
+# Uses what is installed, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
+# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. -t: also TensorFlow for another
+# machine (180 core-seconds). Run nothing else on the machine meanwhile.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -11,7 +12,7 @@ while getopts B:th option; do
 	case $option in
 	B) build=$OPTARG ;;
 	t) long=1 ;;
-	*) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	*) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 done
 bench=$build/tests/bench

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""circles.py [BUILD ...]   prints every circle of files in src. Nothing printed: there is none but those allowed below.
+"""circles.py [BUILD ...]   prints every circle of files in src except those allowed below; nothing if there is none.
 
 A source needs another one when its object needs a symbol that the other's object defines; a file needs each header that it
 includes. Sources that need each other, directly or through others, are a circle: none of them can be linked, tested or

@@ -2,10 +2,10 @@
 # driver-matrix.sh [--from DIR] [--json FILE] [--more-gpus] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
 #
 # Runs the conformance suite (tests/conformance) on the simulated driver and on NVIDIA's of these versions, on the GPUs that
-# tests/phantom emulates, and writes a table of drivers by facts. What is not at hand is fetched (get-drivers.sh). Reports that
-# gpu-check.sh made on real GPUs (data/gpu-checks) stand beside them.
+# tests/phantom emulates, and writes a table of drivers by facts. Missing drivers are fetched (get-drivers.sh). The table
+# includes the reports of gpu-check.sh on real GPUs (data/gpu-checks).
 #
-#   VERSION       default: whatever Debian offers and whatever is at hand
+#   VERSION       default: the versions that Debian offers and those that were fetched
 #   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
 #                 instead; several versions may lie there
 #   --json FILE   the outcomes as JSON

@@ -3,7 +3,7 @@
 #
 # A NAME is a line of the table below ("tensorflow-2.3.1-linux"); without one all of them are fetched (about 5 GB). They go
 # to $JITWARM_FRAMEWORKS, by default ~/.cache/jitwarm/frameworks/NAME/, and stay wheels: nothing is installed or unpacked.
-# What is there already is not fetched again.
+# A wheel that is there is not fetched again.
 set -euo pipefail
 
 store=${JITWARM_FRAMEWORKS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/frameworks}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # fresh.sh [--quick] [RELEASE...] [-- COMMAND]   the README's two commands on a bare Debian (needs root)
 #
-# For each RELEASE (bookworm and trixie, that is Debian 12 and 13, unless some are named) debootstrap makes the smallest root
-# there is; a clone of this repository's last commit goes below its /root, which no other account reads; there quickstart.sh
-# runs, and then test.sh, or COMMAND (a line for bash) where one is given. An hour for each where only two cores work.
+# For each RELEASE (by default bookworm and trixie, that is Debian 12 and 13) debootstrap makes a minimal root. A clone of this
+# repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
+# COMMAND (a line for bash) if one is given. Each takes an hour on two cores.
 # --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores
 #
 # The mirror, proxies and certificates are this machine's. What scripts have fetched into ~/.cache/jitwarm is copied into the
@@ -16,7 +16,7 @@ self=$(basename "$0")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/debian.sh
 . "$here/debian.sh"
-usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; }
+usage() { sed -n '2,/^set /{/^set /d;/shellcheck/d;s/^# \{0,1\}//;p}' "$0"; }
 say() { printf '%s: %s\n' "$self" "$*"; }
 skip() { say "skipped: $*"; exit 77; }
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # get-drivers.sh VERSION...   fetches NVIDIA's user-space driver of these versions and unpacks it
-# get-drivers.sh --list       lists the versions that can be had ("*": already here)
+# get-drivers.sh --list       lists the available versions ("*": already here)
 # get-drivers.sh --tested     fetches those that the tests are run with (tests/phantom/drivers.txt)
 #
 # The packages come from the non-free component of Debian, with apt in a private state folder: the system's package
 # sources and lists stay as they are. The mirror is the one that this machine's own apt sources name. Nothing is
 # installed, and no rights are needed. Where: $JITWARM_DRIVERS/VERSION, by default ~/.cache/jitwarm/drivers/VERSION.
-# A version that is there is not fetched again; one that is there is whole. Several may run at once: one works, the
-# others wait.   --quiet: says nothing unless something goes wrong.
+# A version that is there is not fetched again; it is always complete. Several of these scripts may run at once: one works,
+# the others wait.   --quiet: prints nothing unless it fails.
 #
 # Exit status: 0 all of them are there; 64 wrong usage; 2 cannot be had here (no apt, no Debian mirror, a version that
 # is not offered); 3 failed (no network, a broken download, no space).

@@ -1,8 +1,8 @@
 #!/bin/bash
 # get-nvrtc.sh [--here] VERSION...   fetches NVIDIA's NVRTC of these CUDA versions (12.4) from PyPI's wheels
 #
-# Where: $JITWARM_NVRTC/VERSION, by default ~/.cache/jitwarm/nvrtc/VERSION. What is there is not fetched again; one that
-# is there is whole. Nothing is installed. Prints the path of each library.
+# Where: $JITWARM_NVRTC/VERSION, by default ~/.cache/jitwarm/nvrtc/VERSION. A version that is there is not fetched again; it is
+# always complete. Nothing is installed. Prints the path of each library.
 # --here: fetches nothing; also looks into /usr/local/cuda-VERSION.
 #
 # Exit status: 0 all of them are there; 64 wrong usage; 3 failed, or not here.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # get-ptxas.sh VERSION...   fetches NVIDIA's ptxas of these CUDA versions (12.4, or 12.4.131) from PyPI's wheels
 #
-# Where: $JITWARM_PTXAS/VERSION/ptxas, by default ~/.cache/jitwarm/ptxas/VERSION/ptxas. What is there is not fetched
-# again; one that is there is whole. Nothing is installed. Prints the path of each.
+# Where: $JITWARM_PTXAS/VERSION/ptxas, by default ~/.cache/jitwarm/ptxas/VERSION/ptxas. A version that is there is
+# not fetched again; it is always complete. Nothing is installed. Prints the path of each.
 #
 # Exit status: 0 all of them are there; 64 wrong usage; 3 failed.
 set -euo pipefail

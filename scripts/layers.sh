@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# layers.sh   prints every #include that the floors of docs/architecture.md do not allow. Nothing printed: all is well.
+# layers.sh   prints every #include that the floors of docs/architecture.md do not allow; nothing if there is none
 #
 # A room includes rooms of the floors below its own, and of its own floor those that the table "Sideways" allows. Both are
-# read from that document, so that it cannot say anything else than what holds. The program includes base, os and the public
+# read from that document, so that it cannot differ from this check. The program includes base, os and the public
 # headers alone; its helpers (src/cli/parts) include no command.
 set -euo pipefail
 

@@ -3,7 +3,7 @@
 #
 # From a Windows build (scripts/build-windows.sh): jitwarm-VERSION-windows-x64.zip, the same bytes from the same programs,
 # and the manifests for winget and Scoop (packaging/windows) with version, address and hash filled in, into build/package.
-# URL may hold VERSION, which stands for the version. Exit status: 0, 3 where something is missing, 64 wrong use.
+# VERSION in URL is replaced by the version. Exit status: 0, 3 where something is missing, 64 wrong use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

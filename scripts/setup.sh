@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
+# setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its derivatives
 #
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates, and pip, whose package index the build takes over
 # --tests     what the tests need too: clang and its tools, g++, abidw, minisign, valgrind, the real drivers for the phantom GPU,
 #             XGBoost as the real program
 # --windows   mingw-w64 and Wine
-# What is installed already is left alone. Needs root or sudo only if something is missing.
+# Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# Named in full: what one of them only recommends (gcc: libc6-dev) is not installed.
+# In full: packages that these only recommend (gcc: libc6-dev) are not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev libuv1-dev
 	libcurl4-openssl-dev libcmocka-dev python3 procps)
 tests=

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test-report.sh BUILD-FOLDER   what the last run of ctest there has to say where tests failed: the last lines of each one's output
+# test-report.sh BUILD-FOLDER   prints the end of the output of each test that failed in the last run of ctest there
 #
-# Last line: the names. Nothing where all passed.
+# The last line names them. Prints nothing if all passed.
 set -euo pipefail
 
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }

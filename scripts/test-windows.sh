@@ -1,8 +1,8 @@
 #!/bin/bash
 # test-windows.sh
 #
-# Builds jitwarm.exe (scripts/build-windows.sh) and runs under Wine whatever has tests for Windows: the unit tests and
-# whole commands, as a user whose folders have Hangul names, beside the simulated nvcuda.dll. Installs Wine where it may.
+# Builds jitwarm.exe (scripts/build-windows.sh) and runs all tests for Windows under Wine: the unit tests and whole
+# commands, as a user whose folders have Hangul names, beside the simulated nvcuda.dll. Installs Wine if it may.
 # Last line: "N passed, N failed, N skipped". Exit status: 0 all passed, 1 some failed, 3 nothing could be built, 77 no Wine.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,9 +3,9 @@
 #
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
-# under Wine, the linters, and fresh.sh --quick (skipped without root). What is built and linted later is begun beside the tests, at the lowest priority, for the time that
-# those wait. Where setting up or the first build fails, it ends there.
-# --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
+# under Wine, the linters, and fresh.sh --quick (skipped without root). Later builds and linters start beside the tests, at the
+# lowest priority. It ends where setting up or the first build fails.
+# --quick stops after the first. What it fetches or builds of third parties stays in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 

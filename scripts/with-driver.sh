@@ -6,7 +6,7 @@
 # Contexts, modules, the JIT and its cache are real; kernels are not executed.
 #
 #   GPUS               a comma list of sm_75, sm_80, sm_86, sm_89, sm_90, in the order of their PCI addresses
-#   -d DRIVER-VERSION  default: the newest at hand, else 550.163.01. One that is not at hand is fetched by
+#   -d DRIVER-VERSION  default: the newest one here, else 550.163.01. One that is missing is fetched by
 #                      get-drivers.sh
 #   -B BUILD-FOLDER    where the phantom is built. Default: build/release of this repository where that has it, else
 #                      the folder (build or build/*) in which it was built last

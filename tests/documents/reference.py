@@ -1,7 +1,7 @@
 """reference.py SCHEMAS-PROGRAM [--write]   docs/json.md and data/schemas are what the tables of the documents say
 
-Exit status 1, and the differences, where they are not; with --write they become so. What stands in docs/json.md above the
-marker is written by hand.
+Exit status 1, and the differences, if they differ; --write writes them from the tables. The part of docs/json.md above
+the marker is written by hand.
 """
 import difflib, json, pathlib, subprocess, sys, tempfile, textwrap
 

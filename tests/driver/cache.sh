@@ -1,7 +1,7 @@
 #!/bin/bash
 # cache.sh BUILD-FOLDER DRIVER-VERSION PART   jitwarm's writer of the cache and a real driver, on the phantom GPU
 #
-# hits      what jitwarm inserts, the driver finds: modules compiled into one directory are inserted into another, where
+# hits      the driver finds what jitwarm inserts: modules compiled into one directory are inserted into another, where
 #           loading them compiles nothing and adds nothing
 # together  both write at once, into an index of more than 4 KiB: nothing is lost that either made, nothing is wiped
 # killed    jitwarm is killed at 50 random moments of inserting: no index is ever one that makes the driver wipe, no entry is

@@ -1,5 +1,5 @@
 #!/bin/bash
-# code.sh BUILD-FOLDER DRIVER-VERSION   what `check` says of code is what a real driver then does with it
+# code.sh BUILD-FOLDER DRIVER-VERSION   compares what `check` says of code with what a real driver then does
 #
 # Files with machine code that the driver takes or refuses, PTX, neither, and a program with PTX as text. Of each, `check` ends
 # with 0 where the driver loads it and compiles nothing, with 1 where it compiles, with 2 where it refuses, or dies. Then they

@@ -1,7 +1,7 @@
 #!/bin/bash
 # pack.sh BUILD-FOLDER DRIVER-VERSION PART   packs, and a real driver on the phantom GPU
 #
-# exact    what one cache's pack brings into another, the driver finds: nothing is compiled
+# exact    the driver finds what a pack brings into another cache: nothing is compiled
 # shared   a directory that root has filled serves another account, which may not write there
 # carried  an older driver's pack (535.309.01) is refused, field by field, and with --carry-over the driver loads its cubins
 # thin     a pack without the sample framework's PTX, imported where the framework lies at another path: its first start compiles

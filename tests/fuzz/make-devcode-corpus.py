@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the corpora of the fuzz targets for device code: tiny files, made of nothing but what the formats ask for.
+"""Writes the corpora of the fuzz targets for device code: the smallest files that the formats allow.
 
 Usage: make-devcode-corpus.py [FOLDER]    (default: corpus beside this file)
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the corpus of fuzz_inventory beside this file: whole inventories, and what stands in the record of one file."""
+"""Writes the corpus of fuzz_inventory beside this file: whole inventories, and the record of one file."""
 import pathlib
 import struct
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# abi.sh   programs that were linked with the last version still run: what they depend on is as data/abi.txt has it. And where it
+# abi.sh   programs that were linked with the last version still run: data/abi.txt lists what they depend on. And where it
 # is not, scripts/abi.py says which version number to raise.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# install.sh   `cmake --install` puts everything in its place that a program, a reader of manuals and a lawyer look for
+# install.sh   `cmake --install` installs what programs, readers of manuals and reviewers of licences need
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 rm -rf "$PREFIX"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check.sh BUILD-FOLDER [VERSION...]   what works on which driver and GPU (default: all drivers at hand)
+# check.sh BUILD-FOLDER [VERSION...]   what works on which driver and GPU (default: all drivers that were fetched)
 #
 # jit:   a PTX-only container loaded twice in a fresh CUDA_CACHE_PATH: the first compiles and leaves an entry, the second
 #        is a hit

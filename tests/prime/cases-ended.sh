@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Runs that are killed, interrupted, stopped, and that meet others. Read by story.sh, whose words these are.
+# Runs that are killed, interrupted, stopped, and that meet others. story.sh reads this file and defines its functions.
 
 # While the first module is compiled, and while the last one is.
 case_killed_and_run_again() {

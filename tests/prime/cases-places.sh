@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Caches and state directories that others change, that are full, locked, missing or somebody else's. Read by story.sh, whose words these are.
+# Caches and state directories that others change, that are full, locked, missing or somebody else's. story.sh reads this file and defines its functions.
 
 case_the_cache_is_removed_meanwhile() {
 	local status=0

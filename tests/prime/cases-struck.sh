@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Modules, drivers and GPUs that fail, as only the simulated driver has them. Read by story.sh, whose words these are.
+# Modules, drivers and GPUs that fail, as only the simulated driver has them. story.sh reads this file and defines its functions.
 
 # The sample framework's module with the entry named "sample_small" is struck.
 fault() { SIMDRIVER_FAULT=$1 run prime "$library" --json; }

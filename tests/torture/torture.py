@@ -326,7 +326,7 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("the second run ends with %s" % status)
     if not case.done(place):
         return wrong("the second run does not do the work")
-    # A lock file that nobody holds means nothing, names with six letters are taken by nobody, and the next insert sweeps.
+    # A lock file without a holder has no effect, no program reads names with six letters, and the next insert sweeps.
     left = [one for one in litter(place) if mode != "kill" or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
     if left and call != "unlink":
         return wrong("left after the second run: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))

@@ -82,7 +82,7 @@ app() {
 	sed -n 's/^compiled \([0-9]*\) of [0-9]*.*/\1/p' "$out"
 }
 
-# A Task Scheduler of ours in place of Wine's, which keeps no trigger and shows nothing: tasks are files in $SCHTASKS_FOLDER
+# A Task Scheduler of ours instead of Wine's, which keeps no trigger and shows nothing: tasks are files in $SCHTASKS_FOLDER
 system32=$build/wine/$user/drive_c/windows/system32
 wine_schtasks=$system32/schtasks-wine.exe
 restore_schtasks() { [ ! -e "$wine_schtasks" ] || mv -f "$wine_schtasks" "$system32/schtasks.exe"; }

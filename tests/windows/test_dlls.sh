@@ -1,5 +1,5 @@
 #!/bin/bash
-# Libraries that lie beside a downloaded jitwarm.exe, or in the current folder, are not loaded in place of Windows' own.
+# Libraries that lie beside a downloaded jitwarm.exe, or in the current folder, are not loaded instead of Windows' own.
 . "$(dirname "$0")/lib.sh"
 fresh_user
 downloads=$work/다운로드

@@ -1,5 +1,5 @@
 # startup: units that systemd takes, others' units left alone.
-is_wine && skip "Windows has a task in place of units: tests/windows/test_startup.sh"
+is_wine && skip "Windows has a task instead of units: tests/windows/test_startup.sh"
 unset XDG_CONFIG_HOME
 units=$HOME/.config/systemd/user
 mkdir -p "$work/bin"
