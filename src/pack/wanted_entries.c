@@ -3,22 +3,10 @@
 
 #include "base/mem.h"
 #include "find/named_paths.h"
+#include "machine/wanted_targets.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "worker/worker_command.h"
-
-/* Each architecture once. */
-static size_t targets_of_export(const struct jw_export_options *options,
-								struct jw_target targets[ANALYSE_MOST_TARGETS])
-{
-	size_t count = 0;
-
-	if (!options->target_count)
-		return jw_system_targets(options->system, targets, ANALYSE_MOST_TARGETS);
-	for (size_t i = 0; i < options->target_count; i++)
-		count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, options->targets[i]);
-	return count;
-}
 
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys)
@@ -44,7 +32,8 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 						 "machine with a driver");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
-	request.target_count = targets_of_export(options, targets);
+	request.target_count = wanted_targets(options->system, options->targets, options->target_count,
+										  targets, ANALYSE_MOST_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
 	result = named_paths_find(err, options->paths, options->path_count, &found);

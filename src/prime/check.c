@@ -8,6 +8,7 @@
 #include "cache/outlook.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
+#include "machine/wanted_targets.h"
 #include "plan/analyse.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"
@@ -33,18 +34,6 @@ void jw_check_result_free(struct jw_check_result *result)
 	mem_free(result->files);
 	mem_free(result->gpus);
 	mem_free(result);
-}
-
-/* Each architecture once, for all GPUs that have it. */
-static size_t collect_targets(const struct jw_check_options *options, struct jw_target *targets)
-{
-	size_t count = 0;
-
-	if (!options->target_count)
-		return jw_system_targets(options->system, targets, ANALYSE_MOST_TARGETS);
-	for (size_t i = 0; i < options->target_count; i++)
-		count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, options->targets[i]);
-	return count;
 }
 
 static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
@@ -215,7 +204,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {
 		.targets = targets,
-		.target_count = collect_targets(options, targets),
+		.target_count = wanted_targets(options->system, options->targets, options->target_count,
+									   targets, ANALYSE_MOST_TARGETS),
 		.profile = &profile,
 		.cache_dir = options->system->cache.path,
 		.state_dir = options->system->state_dir,
