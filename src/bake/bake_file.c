@@ -67,7 +67,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct b
 					 size_t target)
 {
 	struct jw_bake_file *file = baking->file;
-	struct jw_target device = baking->job->targets[target];
+	const struct jw_target device = baking->job->targets[target];
 	struct jw_error why = {0};
 	struct devcode_view cubin;
 	size_t index;
@@ -86,9 +86,10 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct b
 		file->unknown++;
 		return 0;
 	}
-	device.suffix = baking->texts[index].suffix;
-	baking->writes[baking->write_count++] = (struct write_cubin){
-		.cubin = cubin, .target = device, .flags = baking->entries[index].flags};
+	baking->writes[baking->write_count++] =
+		(struct write_cubin){.cubin = cubin,
+							 .target = baking_entry_target(device, baking->texts[index].suffix),
+							 .flags = baking->entries[index].flags};
 	return 0;
 }
 

@@ -57,6 +57,10 @@ int baking_find_ptx(struct jw_error *err, struct baking *baking, const struct ba
  * buffer. JW_ERR_NOT_FOUND: it is missing or damaged. */
 int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
 					  bool relocatable, struct devcode_view *ret_cubin);
+/* The target of the entry that holds a compiler's code for a GPU. From sm_100 on it is `a`: the
+ * driver compiles for the GPU's own features (docs/driver-cache.md), and a later GPU of the same
+ * major version has to take the PTX. On 9.0, which has no later one, the text's suffix stays. */
+struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
 /* Whether the driver loads it for the GPU, and its entry has a form that is known: from sm_100 on
  * it repeats a section of the cubin. */
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,

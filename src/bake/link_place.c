@@ -154,7 +154,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	}
 	baking->writes[baking->write_count++] = (struct write_cubin){
 		.cubin = view,
-		.target = device,
+		.target = baking_entry_target(device, 0),
 		.flags = baking->container.entry_count ? baking->entries[0].flags : 0x11};
 	return 0;
 refused:
