@@ -31,12 +31,12 @@ struct cli_option {
 	const char *name; /* without "--"; NULL ends the table */
 	char letter;      /* without "-"; 0 for none */
 	enum option_kind kind;
-	const char *value; /* name of the value in help: "DIR" */
-	const char *help;  /* a sentence without its full stop; help wraps it */
+	const char *value;   /* name of the value in help: "DIR" */
+	const char *help;    /* a sentence without its full stop; help wraps it */
 	const char *choices; /* all values that there are: “user|system|systemd=”; NULL: others */
-	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
-	bool positive;     /* a number: 0 is refused */
-	bool hidden;       /* not in help: for tests and repairs */
+	uint64_t most;       /* OPTION_NUMBER: 0 means the type's limit */
+	bool positive;       /* a number: 0 is refused */
+	bool hidden;         /* not in help: for tests and repairs */
 };
 
 /* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden.

@@ -31,7 +31,7 @@ static int by_digest(const void *a, const void *b)
 	return memcmp(&(*left)->digest, &(*right)->digest, sizeof(*left)->digest);
 }
 
-static int by_size(const void *a, const void *b)
+static int by_wanted_bytes(const void *a, const void *b)
 {
 	const struct wanted_size *left = a, *right = b;
 
@@ -57,7 +57,7 @@ static int finder_open(struct jw_error *err, struct finder *finder)
 	if (!count)
 		return 0;
 	qsort(finder->order, count, sizeof(struct origin_module *), by_digest);
-	qsort(finder->sizes, count, sizeof *finder->sizes, by_size);
+	qsort(finder->sizes, count, sizeof *finder->sizes, by_wanted_bytes);
 	for (size_t i = 1; i < count; i++) {
 		if (finder->sizes[i].bytes == finder->sizes[used].bytes)
 			finder->sizes[used].left++;
@@ -81,7 +81,7 @@ static struct wanted_size *wanted_size(const struct finder *finder, uint64_t byt
 {
 	const struct wanted_size wanted = {.bytes = bytes};
 	struct wanted_size *size =
-		bsearch(&wanted, finder->sizes, finder->size_count, sizeof wanted, by_size);
+		bsearch(&wanted, finder->sizes, finder->size_count, sizeof wanted, by_wanted_bytes);
 
 	return size && size->left ? size : NULL;
 }

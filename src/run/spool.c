@@ -15,7 +15,7 @@ struct want {
 	size_t module;
 };
 
-static int by_place(const void *a, const void *b)
+static int by_file_and_place(const void *a, const void *b)
 {
 	const struct want *left = a, *right = b;
 
@@ -53,7 +53,7 @@ static void add_parts(struct pass *pass, struct spool *spool, const struct plan 
 	for (size_t i = 0; i < count; i++) {
 		const struct plan_module *module = &plan->modules[wants[i].module];
 
-		if (!i || by_place(&wants[i - 1], &wants[i])) {
+		if (!i || by_file_and_place(&wants[i - 1], &wants[i])) {
 			pass->parts[pass->count] =
 				(struct devcode_part){.member = plan->files[module->file].member,
 									  .offset = module->container_offset,
@@ -125,7 +125,7 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 													.size_bytes = m->container_bytes};
 	}
 	if (count)
-		qsort(wants, count, sizeof *wants, by_place);
+		qsort(wants, count, sizeof *wants, by_file_and_place);
 	*ret_count = count;
 }
 
