@@ -34,6 +34,7 @@ struct jw_bake_file {
 	size_t texts;    /* PTX texts in a program's data, which have no container */
 	size_t linked;   /* of `baked`: results of device linking */
 	size_t kept_ptx; /* of the containers: their PTX is still there */
+	size_t moved;    /* of the containers: got another place, since their own had no room */
 	size_t compressed;  /* of the containers: raw code was compressed to make room */
 	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
@@ -82,9 +83,9 @@ struct jw_bake_options {
 #define JW_BAKE_OPTIONS_INIT JW_INIT(jw_bake_options)
 
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
- * others are not copied. A copy has the library's size, and appears complete or not at all. -1: no
- * GPU, the form of the driver's cache is unknown (JW_ERR_UNSUPPORTED), out of memory. The caller
- * frees *ret_result with jw_bake_result_free. */
+ * others are not copied. A copy has the library's size, or is longer where containers were moved,
+ * and appears complete or not at all. -1: no GPU, the form of the driver's cache is unknown
+ * (JW_ERR_UNSUPPORTED), out of memory. The caller frees *ret_result with jw_bake_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "bake/baking.h"
-#include "bake/container_edit.h"
 #include "bake/link_place.h"
 #include "base/cancel.h"
 #include "base/cursor.h"
@@ -39,6 +38,8 @@ static int note_image(struct jw_error *err, void *context, const struct devcode_
 						: DEVCODE_LOOSE,
 			.linked = container->linked,
 			.text = container->text,
+			.may_move = container->section >= image->section_count ||
+						image->sections[container->section].role == DEVCODE_REGISTERED,
 		};
 	}
 	return 0;
@@ -113,7 +114,7 @@ static void note_drivers(struct baking *baking, bool zstd)
 /* Whether the container at hand has parts packed in zstd now. */
 static bool has_zstd(const struct baking *baking)
 {
-	const uint8_t *bytes = baking->room.data;
+	const uint8_t *bytes = baking->output.bytes.data;
 	struct container_walk walk = {.at = CONTAINER_HEADER,
 								  .size_bytes = CONTAINER_HEADER + load_u64(bytes + 8)};
 
@@ -137,8 +138,9 @@ static bool has_ptx(const struct devcode_container *container)
 	return false;
 }
 
-/* Writes the container into the copy, which the first container begins. */
-static int put_container(struct jw_error *err, struct baking *baking)
+/* Writes the container into the copy. */
+static int put_container(struct jw_error *err, struct baking *baking,
+						 const struct bake_place *place)
 {
 	const struct bake_file_job *job = baking->job;
 	const struct container_edit edit = {
@@ -153,25 +155,20 @@ static int put_container(struct jw_error *err, struct baking *baking)
 		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
 	};
 	struct jw_bake_file *file = baking->file;
-	enum container_edit_room room;
-	size_t dropped;
+	struct baked_put put;
 
-	if (container_edit(err, &edit, &baking->room, &room, &dropped))
+	if (baked_output_put(err, &baking->output, &edit, place->may_move, &put))
 		return -1;
-	if (room == CONTAINER_EDIT_NO_ROOM) {
+	if (put.room == CONTAINER_EDIT_NO_ROOM) {
 		file->no_room += baking->write_count;
 		return 0;
 	}
-	if ((!baking->copy.file &&
-		 baked_copy_begin(err, file->path, &baking->map, job->output, &baking->copy)) ||
-		baked_copy_write(err, &baking->copy, baking->container.offset, baking->room.data,
-						 baking->room.size))
-		return -1;
 	note_drivers(baking, has_zstd(baking));
 	file->baked += baking->write_count;
-	file->dropped += dropped;
-	file->without_ptx += room == CONTAINER_EDIT_WITHOUT_PTX;
-	file->kept_ptx += room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&baking->container);
+	file->moved += put.moved;
+	file->dropped += put.dropped;
+	file->without_ptx += put.room == CONTAINER_EDIT_WITHOUT_PTX;
+	file->kept_ptx += put.room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&baking->container);
 	return 0;
 }
 
@@ -190,7 +187,7 @@ static int bake_linked(struct jw_error *err, struct baking *baking, const struct
 			return -1;
 	if (!baking->write_count)
 		return 0;
-	if (baking_open(err, baking, place, &is_there) || put_container(err, baking))
+	if (baking_open(err, baking, place, &is_there) || put_container(err, baking, place))
 		return -1;
 	file->linked += file->baked - before;
 	return 0;
@@ -219,7 +216,7 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 		if (!baking->job->output)
 			file->modules += entry != SIZE_MAX;
 	}
-	return baking->write_count ? put_container(err, baking) : 0;
+	return baking->write_count ? put_container(err, baking, place) : 0;
 }
 
 /* ---- one library */
@@ -257,12 +254,25 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 		os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	}
 	file->size_after_bytes = file->size_before_bytes;
-	if (!baking->copy.file)
+	if (!baking->output.copy.file)
 		return 0;
-	if (baked_copy_finish(err, &baking->copy, baking->map.stat.mode))
+	if (baked_output_finish(err, &baking->output, &file->size_after_bytes))
 		return -1;
 	file->output = mem_string(err, baking->job->output);
 	return file->output ? 0 : -1;
+}
+
+static int open_baked_output(struct jw_error *err, struct baking *baking)
+{
+	const struct bake_places *places = &baking->places;
+	struct elf_grow_room *rooms = mem_array(err, places->count, sizeof *rooms);
+
+	if (!rooms)
+		return -1;
+	for (size_t i = 0; i < places->count; i++)
+		rooms[i] = (struct elf_grow_room){places->items[i].offset, places->items[i].size_bytes};
+	return baked_output_open(err, baking->file->path, &baking->map, baking->job->output, rooms,
+							 places->count, &baking->output);
 }
 
 static int read_and_bake(struct jw_error *err, struct baking *baking)
@@ -283,7 +293,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	if (os_map_open(err, file->path, &baking->map))
 		return -1;
 	file->size_before_bytes = baking->map.size;
-	return bake_places(err, baking);
+	return open_baked_output(err, baking) || bake_places(err, baking) ? -1 : 0;
 }
 
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file)
@@ -296,17 +306,15 @@ int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_b
 	baking->job = job;
 	baking->file = file;
 	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
-	baking->room = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	if (read_and_bake(&why, baking)) {
 		file->failed = why;
 		file->baked = 0;
 	}
-	baked_copy_drop(&baking->copy);
+	baked_output_drop(&baking->output);
 	os_map_close(&baking->map);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
 	buf_free(&baking->scratch);
-	buf_free(&baking->room);
 	mem_free(baking->entries);
 	mem_free(baking->texts);
 	mem_free(baking->places.items);

@@ -21,7 +21,7 @@ int baked_changes_note(struct jw_error *err, struct baked_changes *changes, uint
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_range_offset(const void *a, const void *b)
 {
 	const struct baked_range *one = a, *two = b;
 
@@ -33,7 +33,7 @@ void baked_changes_end(struct baked_changes *changes)
 	size_t kept = 0;
 
 	if (changes->count)
-		qsort(changes->ranges, changes->count, sizeof *changes->ranges, by_place);
+		qsort(changes->ranges, changes->count, sizeof *changes->ranges, by_range_offset);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct baked_range next = changes->ranges[i];
 		struct baked_range *last = kept ? &changes->ranges[kept - 1] : NULL;

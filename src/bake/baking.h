@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bake/bake_file.h"
-#include "bake/baked_copy.h"
+#include "bake/baked_output.h"
 #include "base/buf.h"
 #include "devcode/devcode.h"
 #include "devcode/write.h"
@@ -13,6 +13,7 @@ struct bake_place {
 	uint64_t offset, size_bytes;
 	enum devcode_role role;
 	bool linked, text;
+	bool may_move; /* it is registered, so that a wrapper may point to it */
 };
 
 struct bake_places {
@@ -33,13 +34,13 @@ struct baking {
 	size_t *objects;
 	uint32_t *links;
 	size_t object_count;
-	struct baked_copy copy;
+	struct baked_output output;
 	/* Of the container at hand */
 	struct devcode_container container;
 	struct devcode_entry *entries;
 	struct jw_target *texts;
 	size_t entry_room;
-	struct buf scratch, room;
+	struct buf scratch;
 	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
 	struct write_cubin writes[ANALYSE_MOST_TARGETS];
 	size_t write_count;

@@ -149,7 +149,7 @@ static int apply_measure(struct jw_error *err, struct repacking *repacking, enum
 			return pack_piece(err, repacking, piece, DEVCODE_LZ4, false);
 		break;
 	case MEASURE_PACK_ZSTD:
-		if (edit->zstd && (!entry || may_compress(entry, DEVCODE_ZSTD)))
+		if (edit->zstd && !edit->anywhere && (!entry || may_compress(entry, DEVCODE_ZSTD)))
 			return pack_piece(err, repacking, piece, DEVCODE_ZSTD, false);
 		break;
 	case MEASURE_DROP_CODE:
@@ -165,7 +165,7 @@ static int apply_measure(struct jw_error *err, struct repacking *repacking, enum
 	return 0;
 }
 
-static int by_size(const void *a, const void *b)
+static int by_piece_size(const void *a, const void *b)
 {
 	const struct piece *one = a, *two = b;
 
@@ -186,7 +186,7 @@ static int make_room(struct jw_error *err, struct repacking *repacking)
 	for (int measure = 0; measure < MEASURE_COUNT; measure++) {
 		if (repacking->total <= repacking->most)
 			return 0;
-		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces, by_size);
+		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces, by_piece_size);
 		for (size_t i = 0; i < repacking->count && repacking->total > repacking->most; i++)
 			if (apply_measure(err, repacking, (enum measure)measure, &repacking->pieces[i]))
 				return -1;

@@ -51,3 +51,29 @@ void elf64_section_read(const uint8_t *bytes, struct elf64_section *ret_section)
 	(void)cursor_u64(&cursor); /* sh_addralign */
 	ret_section->entry_size = cursor_u64(&cursor);
 }
+
+void elf64_segment_read(const uint8_t *bytes, struct elf64_segment *ret_segment)
+{
+	struct cursor cursor = cursor_of(bytes, ELF64_PHDR_SIZE);
+
+	ret_segment->type = cursor_u32(&cursor);
+	ret_segment->flags = cursor_u32(&cursor);
+	ret_segment->offset = cursor_u64(&cursor);
+	ret_segment->address = cursor_u64(&cursor);
+	(void)cursor_u64(&cursor); /* p_paddr */
+	ret_segment->file_bytes = cursor_u64(&cursor);
+	ret_segment->memory_bytes = cursor_u64(&cursor);
+	ret_segment->align = cursor_u64(&cursor);
+}
+
+void elf64_segment_write(uint8_t *bytes, const struct elf64_segment *segment)
+{
+	store_u32(bytes, segment->type);
+	store_u32(bytes + 4, segment->flags);
+	store_u64(bytes + 8, segment->offset);
+	store_u64(bytes + 16, segment->address);
+	store_u64(bytes + 24, segment->address);
+	store_u64(bytes + 32, segment->file_bytes);
+	store_u64(bytes + 40, segment->memory_bytes);
+	store_u64(bytes + 48, segment->align);
+}

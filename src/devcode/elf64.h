@@ -33,8 +33,25 @@ struct elf64_section {
 	uint64_t entry_size;
 };
 
+enum {
+	ELF64_PT_LOAD = 1,
+	ELF64_PT_DYNAMIC = 2,
+	ELF64_PT_INTERP = 3,
+	ELF64_PT_PHDR = 6,
+	ELF64_PF_W = 2,
+	ELF64_PF_R = 4,
+};
+
+struct elf64_segment {
+	uint32_t type, flags;
+	uint64_t offset, address, file_bytes, memory_bytes, align;
+};
+
 /* False if the bytes do not begin with "\x7f""ELF" or are fewer than a header. For a 32-bit or
  * big-endian file only `class` and `order` are valid. */
 bool elf64_header_read(const uint8_t *bytes, size_t size, struct elf64_header *ret_header);
 /* `bytes` holds ELF64_SHDR_SIZE bytes. */
 void elf64_section_read(const uint8_t *bytes, struct elf64_section *ret_section);
+/* ELF64_PHDR_SIZE bytes; the physical address is the address. */
+void elf64_segment_read(const uint8_t *bytes, struct elf64_segment *ret_segment);
+void elf64_segment_write(uint8_t *bytes, const struct elf64_segment *segment);

@@ -31,9 +31,8 @@ keep_document "$scratch/json"
 so 'len(d["files"]) == 1 and d["files"][0]["linked"] == 1 and d["files"][0]["modules"] in (8, 9)'
 so 'd["files"][0]["modules"] == d["files"][0]["baked"] + d["files"][0]["no_room"] and d["files"][0]["baked"] >= 8'
 so "(d['files'][0]['no_room'] == 0) == ($jitwarm_status == 0) and $jitwarm_status < 2"
-so 'd["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
+so '(d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]) == (d["files"][0]["moved"] > 0)'
 [ "$(sha256sum <"$library")" = "$before" ] || fail "the original was changed"
-[ "$(stat -c %s "$library")" = "$(stat -c %s "$scratch/out/libsample_framework.so")" ] || fail "the copy has another length"
 [ "$(ls "$scratch/out")" = libsample_framework.so ] || fail "left behind: $(ls "$scratch/out")"
 # 535 does not read one of the nine containers, which is compressed with zstd: it stays as it was, and others compile it.
 read -r no_room modules < <(python3 -c 'import json, sys
@@ -65,11 +64,29 @@ for driver in "${drivers[@]}"; do
 	echo "$driver: $left of 8"
 done
 
+# Containers of PTX alone have no room, least of all for several GPUs: they move to the end of the file.
+gpus=$([ "$version" = simulated ] && echo sm_86 || echo sm_80,sm_86,sm_89)
+rm -rf "$scratch/cache" "$scratch/longer"
+under "$version" "$gpus" "$build/src/jitwarm" bake --json -o "$scratch/longer" "$library" >"$scratch/json" 2>"$scratch/err"
+[ $? -le 1 ] || fail "bake ended with another status: $(cat "$scratch/err")"
+so 'd["files"][0]["moved"] >= 3 and d["files"][0]["baked"] + d["files"][0]["no_room"] == d["files"][0]["modules"]'
+# Only the two objects may be left, which have no wrapper.
+so "d['files'][0]['no_room'] in (0, 2 * $(wc -w <<<"${gpus//,/ }"))"
+cp "$framework/framework-app" "$scratch/longer"
+for driver in "${drivers[@]}"; do
+	for gpu in ${gpus//,/ }; do
+		rm -rf "$scratch/cache"
+		compiled=$(compiled under "$driver" "$gpu" "$scratch/longer/framework-app")
+		echo "$driver: $gpu, longer: $compiled of 8"
+		[ "$driver" != "$version" ] || [ "$compiled" = 0 ] || fail "$driver: the longer copy compiles $compiled on $gpu"
+	done
+done
+
 # A GPU that it was not baked for takes the PTX that was kept.
 if [ "$version" != simulated ]; then
 	rm -rf "$scratch/cache"
 	under "$version" sm_86 "$build/src/jitwarm" bake -o "$scratch/kept" "$library" >"$scratch/err" 2>&1
-	[ $? = 1 ] || fail "bake ended with another status: $(cat "$scratch/err")"
+	[ $? -le 1 ] || fail "bake ended with another status: $(cat "$scratch/err")"
 	cp "$framework/framework-app" "$scratch/kept"
 	under "$version" sm_75 "$scratch/kept/framework-app" >"$scratch/out.txt" || fail "sm_75 does not load what was baked for sm_86"
 	tail -1 "$scratch/out.txt"

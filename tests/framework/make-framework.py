@@ -51,7 +51,9 @@ def main():
         if version:
             wrappers.append("\t{0x466243b1, %d, %s_fatbin, NULL},\n" % (version, name))
         at = "&wrappers[%d]" % (len(wrappers) - 1) if version else "NULL"
-        rows.append('\t{"%s", %s, %s, %s_fatbin, sizeof %s_fatbin},\n' % (name, kind, at, name, name))
+        # Only the wrapper points to what is registered, as with nvcc: it may be moved.
+        place = "NULL, 0" if version else "%s_fatbin, sizeof %s_fatbin" % (name, name)
+        rows.append('\t{"%s", %s, %s, %s},\n' % (name, kind, at, place))
 
     for name, statements, options, compression in MODULES:
         payload = fatbin.ptx_payload(text_of(folder, generated, name, statements))

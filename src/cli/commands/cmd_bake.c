@@ -72,6 +72,11 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	if (file->dropped)
 		output_line(out, STYLE_PLAIN, "  %s for other GPUs left out to make room",
 					TEXT_COUNT(file->dropped, "cubin", "cubins"));
+	if (file->moved)
+		output_line(
+			out, STYLE_PLAIN, "  %s moved to make room: the copy is longer by %s",
+			TEXT_COUNT(file->moved, "container", "containers"),
+			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
 	if (file->without_ptx)
 		output_line(out, STYLE_PLAIN, "  %s without PTX now",
 					TEXT_COUNT(file->without_ptx, "container", "containers"));
@@ -250,7 +255,8 @@ const struct cli_command command_bake = {
 		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
 		"library: each container keeps its place, its PTX and, as far as there is room, its other "
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
-		"GPUs runs are left out. What the CUDA runtime would link at each start, relocatable "
+		"GPUs runs are left out. Where that is not enough, an ELF file's copy becomes longer: the "
+		"container moves to its end. What the CUDA runtime would link at each start, relocatable "
 		"code, is linked once by the driver.\n\nIt does not change archives and wheels, and PTX "
 		"texts in a program's data, which are counted. With --target "
 		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "

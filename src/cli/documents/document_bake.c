@@ -42,6 +42,9 @@ static const struct json_field baked_file_fields[] = {
 				"results of device linking that the CUDA runtime still links at each start"),
 	FILE_MEMBER(kept_ptx, "containers in the copy that have machine code now, and still their PTX"),
 	FILE_MEMBER(dropped, "cubins that none of the GPUs runs, left out to make room"),
+	FILE_MEMBER(
+		moved,
+		"containers that got another place at the end of the copy, since their own had no room"),
 	FILE_MEMBER(without_ptx, "containers that lost their PTX to make room (`--drop-ptx`)"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),

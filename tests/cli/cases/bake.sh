@@ -17,16 +17,19 @@ out_has "9 containers to bake"
 run 3 bake -o "$work" "$work/$name"
 out_has "the copy would take the library's own place"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
-run 1 bake --json -o "$work/out/deep" "$work/$name"
+run '0|1' bake --json -o "$work/out/deep" "$work/$name"
 json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 9 and d["files"][0]["linked"] == 1'
-json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 9 and d["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
-json 'd["files"][0]["drivers"] == {"from": "525 (CUDA 12.0)", "to": "555.58.02 (CUDA 12.5)"}'
+json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 9'
+# Without room an ELF file becomes longer, a PE file does not.
+json '(d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]) == (d["files"][0]["moved"] > 0) != (d["files"][0]["no_room"] > 0)'
+# One of the moved containers has PTX that is packed with zstd.
+json 'd["files"][0]["drivers"] == {"from": "550.54.14 (CUDA 12.4)" if d["files"][0]["moved"] else "525 (CUDA 12.0)", "to": "555.58.02 (CUDA 12.5)"}'
 json 'd["files"][0]["dropped"] == d["files"][0]["without_ptx"] == d["uncompiled"] == 0 and not d["dry_run"]'
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 [[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
 
 # With the PTX dropped there is room for one more at least; a copy that is there is replaced.
-run 1 bake --json --drop-ptx -o "$work/out/deep" "$work/$name"
+run '0|1' bake --json --drop-ptx -o "$work/out/deep" "$work/$name"
 json 'd["files"][0]["baked"] >= 8 and d["files"][0]["without_ptx"] >= 1'
 left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 cp "$build/tests/framework/$app" "$work/out/deep"
@@ -42,14 +45,14 @@ python3 - "$work/$name" "$work/other/$name" <<-'P'
 	assert data.count(b".shstrtab\0sample_link\0") == 1
 	open(sys.argv[2], "wb").write(data.replace(b".shstrtab\0sample_link\0", b".shstrtab\0sample_lint\0"))
 P
-run 1 bake --json -o "$work/linked" "$work/other/$name"
+run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
-run 1 bake -o "$work/linked" "$work/other/$name"
+run '0|1' bake -o "$work/linked" "$work/other/$name"
 out_has "1 container: the CUDA runtime still links at each start: what the driver linked lacks kernels"
 
 # A baked copy has nothing more to bake but what had no room.
-run 1 bake --json -o "$work/again" "$work/out/deep/$name"
+run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
 json 'not d["files"] or d["files"][0]["modules"] <= 1'
 
 # NVIDIA's own libraries are left alone, those in archives too.
@@ -57,7 +60,7 @@ cp "$work/$name" "$work/libcublas.so.12"
 run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
 out_has "is NVIDIA's, whose licence does not let anyone modify it"
 [[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
-run 1 bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
+run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
 [[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
 (cd "$work" && python3 -m zipfile -c wheel.whl "$name")
 run 2 bake -o "$work/wheel" "$work/wheel.whl"
@@ -71,19 +74,19 @@ run 3 bake -o "$work/gone" "$work/no-such-file"
 mkdir -p "$work/two/a" "$work/two/b"
 cp "$work/$name" "$work/two/a"
 cp "$work/$name" "$work/two/b"
-run 1 bake -o "$work/both" "$work/two"
+run '0|1' bake -o "$work/both" "$work/two"
 [[ -e $work/both/a/$name && -e $work/both/b/$name ]] || fail "not both: $(find "$work/both")"
 
 # Nothing is written outside the folder, however the libraries are named.
 cd "$work/two/a" || exit 1
-run 1 bake -o "$work/inside/deep" "$name" "../b/$name"
+run '0|1' bake -o "$work/inside/deep" "$name" "../b/$name"
 cd "$work" || exit 1
 [[ -e $work/inside/deep/a/$name && -e $work/inside/deep/b/$name && $(ls "$work/inside") == deep ]] || fail "outside: $(find "$work/inside")"
 
 # A copy has its library's mode, and one that could not be finished is gone.
 if ! is_wine; then
 	chmod 750 "$work/$name"
-	run 1 bake -o "$work/mode" "$work/$name"
+	run '0|1' bake -o "$work/mode" "$work/$name"
 	[[ $(stat -c %a "$work/mode/$name") == 750 ]] || fail "mode $(stat -c %a "$work/mode/$name")"
 	(ulimit -f 40; run 3 bake -o "$work/short" "$work/$name") || exit 1
 	out_has "File too large"
@@ -100,7 +103,7 @@ run '2|3' bake -o "$work/taken" "$work/$name"
 # Which machine code stays
 run 64 bake --keep sm_8600 -o "$work/keep" "$work/$name"
 err_has "--keep"
-run 1 bake --keep sm_80 --keep sm_70 -o "$work/keep" "$work/$name"
+run '0|1' bake --keep sm_80 --keep sm_70 -o "$work/keep" "$work/$name"
 
 # Code for sm_100 and newer: its entries repeat a section of the cubin, and the driver takes them.
 (

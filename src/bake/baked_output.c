@@ -1,0 +1,103 @@
+#include "bake/baked_output.h"
+
+#include "base/mem.h"
+
+int baked_output_open(struct jw_error *err, const char *path, const struct os_map *map,
+					  const char *output, struct elf_grow_room *rooms, size_t room_count,
+					  struct baked_output *ret_output)
+{
+	struct elf_view view;
+	int result;
+
+	*ret_output = (struct baked_output){.path = path,
+										.output = output,
+										.map = map,
+										.rooms = rooms,
+										.room_count = room_count,
+										.bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+	/* What is no program or library for a loader may be anything. */
+	if (elf_view_open(NULL, map, rooms, room_count, &view))
+		return 0;
+	result = elf_view_check(err, &view);
+	elf_view_free(&view);
+	return result;
+}
+
+static int begin_baked_output(struct jw_error *err, struct baked_output *output)
+{
+	return output->copy.file
+			   ? 0
+			   : baked_copy_begin(err, output->path, output->map, output->output, &output->copy);
+}
+
+/* Tries once whether the file can become longer. */
+static int open_grow(struct jw_error *err, struct baked_output *output)
+{
+	struct jw_error why = {0};
+
+	if (output->grow_tried)
+		return 0;
+	output->grow_tried = true;
+	if (!elf_grow_open(&why, output->map, output->rooms, output->room_count, &output->grow))
+		return 0;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+}
+
+static int move_container(struct jw_error *err, struct baked_output *output,
+						  const struct container_edit *in_place, struct baked_put *put)
+{
+	const struct elf_grow_room room = {in_place->container->offset,
+									   in_place->container->size_bytes};
+	struct container_edit edit = *in_place;
+
+	if (open_grow(err, output))
+		return -1;
+	if (!output->grow || !elf_grow_may_move(output->grow, &room))
+		return 0;
+	edit.anywhere = true;
+	if (container_edit(err, &edit, &output->bytes, &put->room, &put->dropped) ||
+		begin_baked_output(err, output) ||
+		elf_grow_move(err, output->grow, &output->copy, &room, output->bytes.data,
+					  output->bytes.size))
+		return -1;
+	put->moved = true;
+	return 0;
+}
+
+int baked_output_put(struct jw_error *err, struct baked_output *output,
+					 const struct container_edit *edit, bool may_move, struct baked_put *ret_put)
+{
+	struct baked_put put = {0};
+
+	if (container_edit(err, edit, &output->bytes, &put.room, &put.dropped))
+		return -1;
+	if (put.room == CONTAINER_EDIT_NO_ROOM) {
+		if (may_move && move_container(err, output, edit, &put))
+			return -1;
+	} else if (begin_baked_output(err, output) ||
+			   baked_copy_write(err, &output->copy, edit->container->offset, output->bytes.data,
+								output->bytes.size)) {
+		return -1;
+	}
+	*ret_put = put;
+	return 0;
+}
+
+int baked_output_finish(struct jw_error *err, struct baked_output *output, uint64_t *ret_size_bytes)
+{
+	if (!output->copy.file)
+		return 0;
+	if (output->grow && elf_grow_finish(err, output->grow, &output->copy))
+		return -1;
+	*ret_size_bytes = output->copy.changes.size_after_bytes;
+	return baked_copy_finish(err, &output->copy, output->map->stat.mode);
+}
+
+void baked_output_drop(struct baked_output *output)
+{
+	baked_copy_drop(&output->copy);
+	elf_grow_free(output->grow);
+	mem_free(output->rooms);
+	buf_free(&output->bytes);
+	*output = (struct baked_output){0};
+}

@@ -1,0 +1,349 @@
+#include "bake/elf_pointers.h"
+
+#include <stdlib.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "devcode/image.h"
+#include "devcode/sections.h"
+
+enum {
+	DYNAMIC_SIZE = 16,
+	RELOCATION_SIZE = 24,
+	RELR_SIZE = 8,
+	RELR_BITS = 63,
+	MOST_REFERENCES = 1 << 22,
+	MOST_SEGMENTS = 1 << 10,
+	MACHINE_AMD64 = 62,
+	MACHINE_ARM64 = 183,
+};
+
+/* Tags of the dynamic section. */
+enum {
+	TAG_NULL,
+	TAG_HASH = 4,
+	TAG_STRTAB = 5,
+	TAG_SYMTAB = 6,
+	TAG_RELA = 7,
+	TAG_RELASZ = 8,
+	TAG_STRSZ = 10,
+	TAG_JMPREL = 23,
+	TAG_PLTRELSZ = 2,
+	TAG_INIT_ARRAY = 25,
+	TAG_INIT_ARRAYSZ = 27,
+	TAG_RELRSZ = 35,
+	TAG_RELR = 36,
+	TAG_COUNT = 40,
+	TAG_GNU_HASH = 0x6ffffef5,
+	TAG_VERSYM = 0x6ffffff0,
+	TAG_VERNEED = 0x6ffffffe,
+};
+
+/* A table of the dynamic section: the tags of its address and of its size; 0: its beginning. */
+static const struct loader_table {
+	uint32_t address, size;
+} loader_tables[] = {
+	{TAG_RELA, TAG_RELASZ},  {TAG_RELR, TAG_RELRSZ},
+	{TAG_STRTAB, TAG_STRSZ}, {TAG_JMPREL, TAG_PLTRELSZ},
+	{TAG_SYMTAB, 0},         {TAG_HASH, 0},
+	{TAG_GNU_HASH, 0},       {TAG_VERSYM, 0},
+	{TAG_VERNEED, 0},        {TAG_INIT_ARRAY, TAG_INIT_ARRAYSZ},
+};
+enum { LEAST_TABLE = 24 };
+
+/* ---- places */
+
+bool elf_view_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
+					 uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment *segment = &view->segments[i];
+
+		if (segment->type != ELF64_PT_LOAD || address < segment->address ||
+			!range_fits(address - segment->address, size_bytes, segment->file_bytes))
+			continue;
+		*ret_offset = segment->offset + (address - segment->address);
+		return range_fits(*ret_offset, size_bytes, view->map->size);
+	}
+	return false;
+}
+
+bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
+					  uint64_t *ret_address)
+{
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment *segment = &view->segments[i];
+
+		if (segment->type != ELF64_PT_LOAD || offset < segment->offset ||
+			!range_fits(offset - segment->offset, size_bytes, segment->file_bytes))
+			continue;
+		*ret_address = segment->address + (offset - segment->offset);
+		return true;
+	}
+	return false;
+}
+
+/* The first container that ends behind `offset`: the only one that can hold it. NULL: none. */
+static const struct elf_grow_room *room_behind(const struct elf_view *view, uint64_t offset)
+{
+	size_t low = 0, high = view->room_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct elf_grow_room *room = &view->rooms[middle];
+
+		if (room->offset + room->size_bytes <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < view->room_count ? &view->rooms[low] : NULL;
+}
+
+static bool touches_container(const struct elf_view *view, uint64_t offset, uint64_t size_bytes)
+{
+	const struct elf_grow_room *room = room_behind(view, offset);
+
+	return room && room->offset < offset + size_bytes;
+}
+
+/* ---- the dynamic section */
+
+struct dynamic_tags {
+	const uint8_t *bytes;
+	uint64_t size_bytes;
+};
+
+static bool find_tag(const struct dynamic_tags *tags, uint64_t tag, uint64_t *ret_value)
+{
+	for (uint64_t at = 0; at + DYNAMIC_SIZE <= tags->size_bytes; at += DYNAMIC_SIZE) {
+		const uint64_t found = load_u64(tags->bytes + at);
+
+		if (found == TAG_NULL)
+			break;
+		if (found != tag)
+			continue;
+		*ret_value = load_u64(tags->bytes + at + 8);
+		return true;
+	}
+	return false;
+}
+
+/* Where a table is in the file; false: there is none, or it is not in the file. */
+static bool find_table(const struct elf_view *view, const struct dynamic_tags *tags,
+					   const struct loader_table *table, struct elf_grow_room *ret_place)
+{
+	uint64_t address, size = LEAST_TABLE;
+
+	if (!find_tag(tags, table->address, &address))
+		return false;
+	if (table->size && !find_tag(tags, table->size, &size))
+		return false;
+	ret_place->size_bytes = size;
+	return elf_view_offset(view, address, size, &ret_place->offset);
+}
+
+static bool find_dynamic(const struct elf_view *view, struct dynamic_tags *ret_tags)
+{
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment *segment = &view->segments[i];
+
+		if (segment->type != ELF64_PT_DYNAMIC ||
+			!range_fits(segment->offset, segment->file_bytes, view->map->size))
+			continue;
+		*ret_tags = (struct dynamic_tags){view->map->data + segment->offset, segment->file_bytes};
+		return true;
+	}
+	return false;
+}
+
+/* ---- opening */
+
+static int read_segments(struct jw_error *err, struct elf_view *view)
+{
+	const struct os_map *map = view->map;
+	const struct elf64_header *elf = &view->elf;
+
+	if (!elf64_header_read(map->data, map->size, &view->elf) || elf->class != ELF64_CLASS ||
+		elf->order != ELF64_LITTLE || (elf->type != ELF64_DYN && elf->type != ELF64_EXEC) ||
+		(elf->machine != MACHINE_AMD64 && elf->machine != MACHINE_ARM64))
+		return error_set(err, JW_ERR_UNSUPPORTED, "no 64-bit ELF program or library");
+	if (elf->phentsize != ELF64_PHDR_SIZE || !elf->phnum || elf->phnum > MOST_SEGMENTS ||
+		!range_fits(elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, map->size))
+		return error_set(err, JW_ERR_FORMAT, "no program headers");
+	view->segments = mem_array(err, elf->phnum, sizeof *view->segments);
+	if (!view->segments)
+		return -1;
+	for (size_t i = 0; i < elf->phnum; i++)
+		elf64_segment_read(map->data + elf->phoff + i * ELF64_PHDR_SIZE, &view->segments[i]);
+	return 0;
+}
+
+int elf_view_check(struct jw_error *err, const struct elf_view *view)
+{
+	struct dynamic_tags tags = {0};
+	struct elf_grow_room place;
+	bool touched =
+		touches_container(view, 0, ELF64_EHDR_SIZE) ||
+		touches_container(view, view->elf.phoff, (uint64_t)view->elf.phnum * ELF64_PHDR_SIZE);
+
+	for (size_t i = 0; i < view->elf.phnum; i++)
+		if (view->segments[i].type != ELF64_PT_LOAD && view->segments[i].file_bytes &&
+			range_fits(view->segments[i].offset, view->segments[i].file_bytes, view->map->size))
+			touched = touched || touches_container(view, view->segments[i].offset,
+												   view->segments[i].file_bytes);
+	if (find_dynamic(view, &tags))
+		for (size_t i = 0; i < sizeof loader_tables / sizeof *loader_tables; i++)
+			if (find_table(view, &tags, &loader_tables[i], &place) && place.size_bytes)
+				touched = touched || touches_container(view, place.offset, place.size_bytes);
+	return touched ? error_set(err, JW_ERR_FORMAT, "a container overlaps what the loader reads")
+				   : 0;
+}
+
+int elf_view_open(struct jw_error *err, const struct os_map *map, const struct elf_grow_room *rooms,
+				  size_t count, struct elf_view *ret_view)
+{
+	struct elf_view view = {.map = map, .rooms = rooms, .room_count = count};
+
+	if (read_segments(err, &view)) {
+		elf_view_free(&view);
+		return -1;
+	}
+	*ret_view = view;
+	return 0;
+}
+
+void elf_view_free(struct elf_view *view)
+{
+	mem_free(view->segments);
+	mem_free(view->references);
+	*view = (struct elf_view){0};
+}
+
+/* ---- pointers */
+
+static bool is_wrapper_of_container(const struct elf_view *view, uint64_t pointer_at)
+{
+	const uint8_t *pointer = view->map->data + pointer_at;
+	uint32_t version;
+
+	if (pointer_at < WRAPPER_DATA_AT || touches_container(view, pointer_at, 8) ||
+		load_u32(pointer - WRAPPER_DATA_AT) != WRAPPER_MAGIC)
+		return false;
+	version = load_u32(pointer - WRAPPER_DATA_AT + 4);
+	return version == 1 || version == 2;
+}
+
+/* Notes a pointer whose value is an address in a container. */
+static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t address,
+						uint64_t value, uint64_t addend_at)
+{
+	const struct elf_grow_room *room;
+	uint64_t target, pointer_at;
+
+	if (!elf_view_offset(view, value, 1, &target))
+		return 0;
+	room = room_behind(view, target);
+	if (!room || target < room->offset || !elf_view_offset(view, address, 8, &pointer_at))
+		return 0;
+	if (VEC_ROOM(err, view->references, view->reference_capacity, view->reference_count,
+				 MOST_REFERENCES))
+		return -1;
+	view->references[view->reference_count++] =
+		(struct elf_reference){.target = target,
+							   .pointer_at = pointer_at,
+							   .addend_at = addend_at,
+							   .wrapper = is_wrapper_of_container(view, pointer_at)};
+	return 0;
+}
+
+static int read_relocations(struct jw_error *err, struct elf_view *view,
+							const struct elf_grow_room *table)
+{
+	const uint64_t relative = view->elf.machine == MACHINE_ARM64 ? 1027 : 8;
+
+	for (uint64_t at = 0; at + RELOCATION_SIZE <= table->size_bytes; at += RELOCATION_SIZE) {
+		const uint8_t *rela = view->map->data + table->offset + at;
+
+		if (load_u64(rela + 8) == relative &&
+			note_pointer(err, view, load_u64(rela), load_u64(rela + 16), table->offset + at + 16))
+			return -1;
+	}
+	return 0;
+}
+
+static int note_pointer_in_place(struct jw_error *err, struct elf_view *view, uint64_t address)
+{
+	uint64_t offset;
+
+	if (!elf_view_offset(view, address, 8, &offset))
+		return 0;
+	return note_pointer(err, view, address, load_u64(view->map->data + offset), 0);
+}
+
+/* An even word is an address; an odd one says by its bits which of the next 63 words have pointers,
+ * too. */
+static int read_packed_relocations(struct jw_error *err, struct elf_view *view,
+								   const struct elf_grow_room *table)
+{
+	uint64_t next = 0;
+
+	for (uint64_t at = 0; at + RELR_SIZE <= table->size_bytes; at += RELR_SIZE) {
+		const uint64_t word = load_u64(view->map->data + table->offset + at);
+
+		if (!(word & 1)) {
+			if (note_pointer_in_place(err, view, word))
+				return -1;
+			next = word + 8;
+			continue;
+		}
+		for (unsigned bit = 0; bit < RELR_BITS; bit++)
+			if (word >> (bit + 1) & 1 && note_pointer_in_place(err, view, next + bit * 8))
+				return -1;
+		next += RELR_BITS * 8;
+	}
+	return 0;
+}
+
+/* A program at a fixed address has its pointers in place, in its variables. */
+static int read_fixed_pointers(struct jw_error *err, struct elf_view *view)
+{
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment segment = view->segments[i];
+
+		if (segment.type != ELF64_PT_LOAD || !(segment.flags & ELF64_PF_W) ||
+			!range_fits(segment.offset, segment.file_bytes, view->map->size))
+			continue;
+		for (uint64_t at = 0; at + 8 <= segment.file_bytes; at += 8)
+			if (note_pointer_in_place(err, view, segment.address + at))
+				return -1;
+	}
+	return 0;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct elf_reference *one = a, *two = b;
+
+	return one->target < two->target ? -1 : one->target > two->target;
+}
+
+int elf_view_references(struct jw_error *err, struct elf_view *view)
+{
+	struct dynamic_tags tags = {0};
+	struct elf_grow_room table;
+
+	if (find_dynamic(view, &tags)) {
+		if (find_table(view, &tags, &loader_tables[0], &table) &&
+			read_relocations(err, view, &table))
+			return -1;
+		if (find_table(view, &tags, &loader_tables[1], &table) &&
+			read_packed_relocations(err, view, &table))
+			return -1;
+	}
+	if (view->elf.type == ELF64_EXEC && read_fixed_pointers(err, view))
+		return -1;
+	if (view->reference_count)
+		qsort(view->references, view->reference_count, sizeof *view->references, by_target);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* The loader's view of an ELF file: its segments, and the pointers to its containers that the
+ * dynamic linker writes. Everything is read from the program headers and the dynamic section, so
+ * stripped files are read too. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "devcode/elf64.h"
+#include "os/file.h"
+
+/* Of a container, in the file. */
+struct elf_grow_room {
+	uint64_t offset, size_bytes;
+};
+
+/* A pointer into a container. */
+struct elf_reference {
+	uint64_t target;     /* what it points to, in the file */
+	uint64_t pointer_at; /* its own place in the file */
+	uint64_t addend_at;  /* of the relocation that gives its value; 0: its value is in place */
+	bool wrapper;        /* it is the data pointer of a wrapper */
+};
+
+struct elf_view {
+	const struct os_map *map;
+	struct elf64_header elf;
+	struct elf64_segment *segments; /* elf.phnum */
+	const struct elf_grow_room *rooms;
+	size_t room_count;
+	struct elf_reference *references; /* by target */
+	size_t reference_count, reference_capacity;
+};
+
+/* `rooms`: by offset; the caller keeps them and the map. JW_ERR_FORMAT: a header leaves the file.
+ * JW_ERR_UNSUPPORTED: no 64-bit program or library. */
+int elf_view_open(struct jw_error *err, const struct os_map *map, const struct elf_grow_room *rooms,
+				  size_t count, struct elf_view *ret_view);
+/* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file.
+ */
+int elf_view_check(struct jw_error *err, const struct elf_view *view);
+/* From an address to its place in the file and back; false: no segment has it. */
+bool elf_view_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
+					 uint64_t *ret_offset);
+bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
+					  uint64_t *ret_address);
+/* Reads the pointers into containers. */
+int elf_view_references(struct jw_error *err, struct elf_view *view);
+void elf_view_free(struct elf_view *view);

@@ -1,0 +1,133 @@
+# jitwarm bake where containers have no room: the copy of an ELF file becomes longer, loads, and is as sound as the original.
+! is_wine || skip "PE files do not grow"
+command -v cc >/dev/null && command -v readelf >/dev/null || skip "cc or readelf is missing"
+with_simdriver sm_86
+framework=$cases/../../framework data=$build/tests/framework/sample_data.c
+[[ -e $data ]] || skip "the sample framework is not built"
+names=('-DSECTION_FATBIN=".nv_fatbin"' '-DSECTION_SEGMENT=".nvFatBinSegment"' '-DSECTION_RELOCATABLE="__nv_relfatbin"')
+sample() { cc -w -O1 -I "$framework" "${names[@]}" "$@" || fail "cc: $*"; }
+library() { local out=$1; shift; sample -fPIC -shared '-DSAMPLE_EXPORT=__attribute__((visibility("default")))' "$@" -o "$out" "$data"; }
+program() { local out=$1; shift; sample -DSAMPLE_EXPORT= "$@" -o "$out" "$framework/app.c" "$framework/driver_posix.c" "$data" -ldl; }
+
+# sound FILE: what the tools object to, each complaint once
+sound() {
+	readelf -lSdW "$1" 2>&1 >/dev/null | sed 's/^[^:]*: //' | sort -u
+	if command -v eu-elflint >/dev/null; then eu-elflint --gnu-ld "$1" 2>&1 | sed 's/0x[0-9a-f]*//g; s/\[ *[0-9]*\]//g' | sort -u; fi
+}
+
+# baked NAME [COUNT STATUS]: bakes $work/NAME, and looks whether the copy is longer and sound
+baked() {
+	local count=${2:-9}
+	rm -rf "$CUDA_CACHE_PATH"
+	run "${3:-0}" bake --json -o "$work/out" "$work/$1"
+	json 'd["files"][0]["baked"] == d["files"][0]["modules"] == '"$count"' and d["files"][0]["no_room"] == 0'
+	json 'd["files"][0]["moved"] >= 2 and d["files"][0]["size_before_bytes"] < d["files"][0]["size_after_bytes"]'
+	[[ $(stat -c %s "$work/out/$1") == $(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["size_after_bytes"])' "$out") ]] ||
+		fail "$1: the copy has another length"
+	sound "$work/$1" >"$work/before"
+	sound "$work/out/$1" >"$work/after"
+	cmp -s "$work/before" "$work/after" || fail "$1: $(diff "$work/before" "$work/after")"
+}
+
+# starts PROGRAM [COUNT]: without a cache nothing is compiled, or as many
+starts() {
+	rm -rf "$CUDA_CACHE_PATH"
+	simulated "$1" >"$out" 2>"$err" || fail "$1 ended with $?: $(cat "$err")"
+	out_has "compiled ${2:-0} of"
+}
+
+loader=$build/tests/framework/framework-app
+loads() { cp "$work/out/$1" "$work/out/libsample_framework.so"; cp "$loader" "$work/out/app"; starts "$work/out/app" "${2:-0}"; }
+
+library "$work/plain.so"
+baked plain.so
+loads plain.so
+
+# A baked copy has nothing more to bake.
+run '0|1' bake --json -o "$work/again" "$work/out/plain.so"
+json 'not d["files"] or not d["files"][0]["modules"]'
+
+# Relocations in their packed form
+if library "$work/relr.so" -Wl,-z,pack-relative-relocs 2>/dev/null && readelf -dW "$work/relr.so" | grep -q RELR; then
+	baked relr.so
+	loads relr.so
+fi
+
+# Without symbols; without section headers; in one segment
+cp "$work/plain.so" "$work/stripped.so"
+strip -s "$work/stripped.so"
+baked stripped.so
+loads stripped.so
+python3 - "$work/plain.so" "$work/headerless.so" <<'P'
+import sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[0x28:0x30] = bytes(8)
+b[0x3c:0x40] = bytes(4)
+open(sys.argv[2], "wb").write(b)
+P
+# Nothing says there that objects are linked at start.
+baked headerless.so 6 0
+loads headerless.so 2
+library "$work/one.so" -Wl,-z,noseparate-code -Wl,-z,max-page-size=0x200000
+baked one.so
+loads one.so
+
+# Prelinked: the values of the relocations are in place, too.
+python3 - "$work/plain.so" "$work/prelinked.so" <<'P'
+import struct, sys
+b = bytearray(open(sys.argv[1], "rb").read())
+phoff, = struct.unpack_from("<Q", b, 0x20)
+count, = struct.unpack_from("<H", b, 0x38)
+segments = [struct.unpack_from("<IIQQQQQQ", b, phoff + 56 * i) for i in range(count)]
+def place(address):
+    return next(s[2] + address - s[3] for s in segments if s[0] == 1 and s[3] <= address < s[3] + s[5])
+dynamic = next(s for s in segments if s[0] == 2)
+tags = dict(struct.unpack_from("<QQ", b, dynamic[2] + 16 * i) for i in range(dynamic[5] // 16))
+at, written = place(tags[7]), 0
+for i in range(tags[8] // 24):
+    address, kind, addend = struct.unpack_from("<QQQ", b, at + 24 * i)
+    if kind == 8:
+        struct.pack_into("<Q", b, place(address), addend)
+        written += 1
+assert written
+open(sys.argv[2], "wb").write(b)
+P
+baked prelinked.so
+loads prelinked.so
+python3 - "$work/prelinked.so" "$work/out/prelinked.so" <<'P' || fail "the values in place are the old ones"
+import struct, sys
+old, new = (open(name, "rb").read() for name in sys.argv[1:])
+at = changed = 0
+while (at := old.find(struct.pack("<I", 0x466243b1), at)) >= 0:
+    changed += old[at + 8:at + 16] != new[at + 8:at + 16]
+    at += 8
+sys.exit(changed < 2)
+P
+
+# Changed by patchelf before
+if command -v patchelf >/dev/null; then
+	cp "$work/plain.so" "$work/patched.so"
+	patchelf --set-rpath "$(printf '/%0500d' 0)" "$work/patched.so"
+	baked patched.so
+	loads patched.so
+fi
+
+# Programs: at any address, and at a fixed one
+grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
+	program "$work/program-$how" "-f$how" "-$how"
+	baked "program-$how"
+	starts "$work/out/program-$how"
+done
+
+# What other pointers lead to stays where it is.
+cat >"$work/pointer.c" <<'C'
+#include <stddef.h>
+#include "sample_data.c"
+const void *volatile pointer_to_solver = sample_solver_fatbin, *volatile pointer_to_network = &sample_network_fatbin[4];
+C
+sample -fPIC -shared '-DSAMPLE_EXPORT=__attribute__((visibility("default")))' -I "${data%/*}" -o "$work/pointer.so" "$work/pointer.c"
+rm -rf "$CUDA_CACHE_PATH"
+run 1 bake --json -o "$work/out" "$work/pointer.so"
+json 'd["files"][0]["no_room"] >= 1 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 9'
+cp "$work/out/pointer.so" "$work/out/libsample_framework.so"
+simulated "$work/out/app" >"$out" 2>"$err" || fail "the program ended with $?"
