@@ -22,6 +22,7 @@ int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 	if (wanted > buf->most + 1)
 		wanted = buf->most + 1;
 	larger = mem_resize(err, buf->data, wanted);
+	buf->lacking = buf->lacking || !larger;
 	if (!larger)
 		return -1;
 	buf->data = larger;
@@ -68,6 +69,7 @@ const char *buf_text(const struct buf *buf)
 void buf_clear(struct buf *buf)
 {
 	buf->size = 0;
+	buf->lacking = false;
 	if (buf->data)
 		buf->data[0] = 0;
 }

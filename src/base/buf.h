@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ struct buf {
 	uint8_t *data; /* NULL while empty and never used */
 	size_t size;
 	size_t capacity;
-	size_t most; /* maximum of `size` */
+	size_t most;  /* maximum of `size` */
+	bool lacking; /* memory ended at some append since it was empty */
 };
 
 #define BUF_MAX(bytes) ((struct buf){.most = (bytes)})

@@ -55,33 +55,44 @@ bool cache_switch_is_on(const char *text)
 }
 
 /* A switch is on if its number is 1; *ret_set tells whether the variable exists. */
-static bool is_on(const char *name, bool *ret_set)
+static int is_on(struct jw_error *err, const char *name, bool *ret_on, bool *ret_set)
 {
-	char *text = os_env(name);
-	bool on = text && cache_switch_is_on(text);
+	char *text;
 
-	if (ret_set)
-		*ret_set = text != NULL;
+	if (os_env_read(err, name, &text))
+		return -1;
+	*ret_on = text && cache_switch_is_on(text);
+	*ret_set = text != NULL;
 	mem_free(text);
-	return on;
+	return 0;
 }
 
-/* The first variable, if set, overrides the second. */
-static const char *first_on(const char *name, const char *other)
+/* Of two variables the name of the one that is on, or NULL: the first one, if set, overrides the
+ * second. */
+static int first_on(struct jw_error *err, const char *name, const char *other, const char **ret_on)
 {
-	bool set;
+	bool on, set;
 
-	if (is_on(name, &set))
-		return name;
-	return !set && is_on(other, NULL) ? other : NULL;
+	if (is_on(err, name, &on, &set))
+		return -1;
+	if (!set) {
+		name = other;
+		if (is_on(err, name, &on, &set))
+			return -1;
+	}
+	*ret_on = on ? name : NULL;
+	return 0;
 }
 
 static int read_switches(struct jw_error *err, struct cache_settings *settings)
 {
-	const char *force = first_on("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
-	const char *disable = first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
+	const char *force, *disable;
+	bool set;
 
-	settings->disabled = is_on("CUDA_CACHE_DISABLE", NULL);
+	if (first_on(err, "CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", &force) ||
+		first_on(err, "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT", &disable) ||
+		is_on(err, "CUDA_CACHE_DISABLE", &settings->disabled, &set))
+		return -1;
 	settings->force_jit = force && !strcmp(force, "CUDA_FORCE_JIT");
 	settings->force_ptx_jit = force && !settings->force_jit;
 	settings->disable_ptx_jit = disable != NULL;
@@ -158,9 +169,11 @@ static int explain_limit(struct jw_error *err, struct cache_settings *settings, 
 
 static int read_limit(struct jw_error *err, struct cache_settings *settings)
 {
-	char *text = os_env("CUDA_CACHE_MAXSIZE");
+	char *text;
 	int result = 0;
 
+	if (os_env_read(err, "CUDA_CACHE_MAXSIZE", &text))
+		return -1;
 	settings->limit_bytes = gpu_branch_of(&(struct jw_driver){0})->default_limit_bytes;
 	if (text) {
 		settings->limit_set = true;
@@ -249,9 +262,11 @@ static int explain_relative(struct jw_error *err, struct cache_settings *setting
 static int read_path(struct jw_error *err, const char *home, struct cache_settings *settings)
 {
 	struct jw_error why = {0};
-	char *text = os_env("CUDA_CACHE_PATH");
+	char *text;
 	int result = -1;
 
+	if (os_env_read(err, "CUDA_CACHE_PATH", &text))
+		return -1;
 	settings->path_set = text != NULL;
 	if (text && !*text) {
 		result = warn_of_setting(

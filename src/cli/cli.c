@@ -129,6 +129,7 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 
 	/* -q may be one of several letters; options_read decides that. */
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
+	cli->out.lacking = &cli->lacking;
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
 									  commands_is_group(cli->commands, argv[0]))))
 		return show_help(err, cli, words ? argv[0] : NULL);
@@ -149,6 +150,10 @@ enum exit_status cli_run(int argc, char **argv)
 
 	if (os_prepare_limits(&err) || dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
 		cli_fail(&cli, &err);
+	if (cli.lacking && cli.status != EXIT_FAILED) {
+		error_set(&err, JW_ERR_MEMORY, "out of memory: what is printed is not complete");
+		cli_fail(&cli, &err);
+	}
 	if (output_close(&err))
 		cli_fail(&cli, &err);
 	options_free(&cli.options);

@@ -33,6 +33,7 @@ struct cli {
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;
+	bool lacking;             /* a line of the report is missing: memory ended */
 	enum exit_status status;  /* so far */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */
 	struct jw_system *system; /* freed at the end, as are the next two */

@@ -63,18 +63,30 @@ unsigned output_columns(int fd)
 	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
 }
 
+static void note_lacking(const struct output *output)
+{
+	if (output->lacking)
+		*output->lacking = true;
+}
+
+void output_expect_whole(const struct output *output, const struct buf *text)
+{
+	if (text->lacking)
+		note_lacking(output);
+}
+
 /* Makes a line harmless; fits it to a terminal's width. In a file a line is not broken. */
 static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
 {
-	struct buf clean = BUF_MAX(MOST_LINE);
+	struct buf folded = BUF_MAX(MOST_LINE);
 
 	*ret_line = BUF_MAX(MOST_LINE);
-	if (terminal_append(NULL, &clean, text) || !os_is_terminal(fd) ||
-		terminal_fold(NULL, ret_line, buf_text(&clean), taken, output_columns(fd))) {
-		buf_free(ret_line);
-		*ret_line = clean;
+	if (terminal_append(NULL, ret_line, text) || !os_is_terminal(fd) ||
+		terminal_fold(NULL, &folded, buf_text(ret_line), taken, output_columns(fd))) {
+		buf_free(&folded);
 	} else {
-		buf_free(&clean);
+		buf_free(ret_line);
+		*ret_line = folded;
 	}
 	terminal_to_locale(ret_line);
 }
@@ -91,23 +103,35 @@ void output_put(int fd, const char *text)
 		(void)fflush(stream);
 }
 
-/* Formats a line, makes it harmless and prints it; prints nothing when memory is short. */
-static void print_line(int fd, bool color, enum style style, const char *head, const char *format,
-					   va_list arguments) JW_PRINTF(5, 0);
-static void print_line(int fd, bool color, enum style style, const char *head, const char *format,
-					   va_list arguments)
+/* Puts a line out as a whole; NULL: memory ended. */
+static void put_whole(const struct output *output, int fd, char *whole)
 {
-	char *text = mem_vprintf(NULL, format, arguments), *whole;
-	struct buf line;
+	if (!whole)
+		note_lacking(output);
+	output_put(fd, whole ? whole : "out of memory\n");
+	mem_free(whole);
+}
+
+/* Formats a line, makes it harmless and prints it. */
+static void print_line(const struct output *output, int fd, enum style style, const char *head,
+					   const char *format, va_list arguments) JW_PRINTF(5, 0);
+static void print_line(const struct output *output, int fd, enum style style, const char *head,
+					   const char *format, va_list arguments)
+{
+	const bool color = fd == 2 ? output->error_color : output->color;
+	char *text = mem_vprintf(NULL, format, arguments);
+	struct buf line = {0};
 
 	/* Keeps the order of lines when both streams go to one place. */
 	if (fd == 2)
 		(void)fflush(stdout);
-	lay_out(&line, fd, strlen(head), text ? text : "out of memory");
-	whole = mem_printf(NULL, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
-					   style_end(color, style));
-	output_put(fd, whole ? whole : "out of memory\n");
-	mem_free(whole);
+	if (text)
+		lay_out(&line, fd, strlen(head), text);
+	output_expect_whole(output, &line);
+	put_whole(output, fd,
+			  text ? mem_printf(NULL, "%s%s%s%s\n", head, style_begin(color, style),
+								buf_text(&line), style_end(color, style))
+				   : NULL);
 	buf_free(&line);
 	mem_free(text);
 }
@@ -119,7 +143,7 @@ void output_line(const struct output *output, enum style style, const char *form
 	if (!output_wants_text(output))
 		return;
 	va_start(arguments, format);
-	print_line(1, output->color, style, "", format, arguments);
+	print_line(output, 1, style, "", format, arguments);
 	va_end(arguments);
 }
 
@@ -143,7 +167,7 @@ void output_note(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	print_line(2, output->error_color, STYLE_PLAIN, "jitwarm: ", format, arguments);
+	print_line(output, 2, STYLE_PLAIN, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
 
@@ -154,7 +178,7 @@ void output_warning(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	print_line(2, output->error_color, STYLE_WARN, "jitwarm: warning: ", format, arguments);
+	print_line(output, 2, STYLE_WARN, "jitwarm: warning: ", format, arguments);
 	va_end(arguments);
 }
 
@@ -163,24 +187,23 @@ void output_error(const struct output *output, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	print_line(2, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
+	print_line(output, 2, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
 
 void output_command(const struct output *output, const char *what, const char *command)
 {
 	struct buf clean = BUF_MAX(MOST_LINE);
-	char *line;
 
 	if (output->quiet)
 		return;
 	(void)fflush(stdout);
 	(void)terminal_append(NULL, &clean, command);
-	line =
-		mem_printf(NULL, "jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
-				   what, buf_text(&clean), style_end(output->error_color, STYLE_WARN));
-	output_put(2, line ? line : "out of memory\n");
-	mem_free(line);
+	output_expect_whole(output, &clean);
+	put_whole(output, 2,
+			  mem_printf(NULL, "jitwarm: %s    %s: %s%s\n",
+						 style_begin(output->error_color, STYLE_WARN), what, buf_text(&clean),
+						 style_end(output->error_color, STYLE_WARN)));
 	buf_free(&clean);
 }
 

@@ -19,6 +19,7 @@ struct output {
 	bool json, quiet;
 	bool color, error_color; /* for standard output, for standard error */
 	bool has_document;       /* output_json has printed */
+	bool *lacking;           /* set where memory ended while a line was made; may be NULL */
 };
 
 enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STYLE_BAD };
@@ -39,6 +40,8 @@ void output_line(const struct output *output, enum style style, const char *form
  * it. */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
+/* Before a line that `text` is part of: whether all of it could be put together. */
+void output_expect_whole(const struct output *output, const struct buf *text);
 /* Prepared text with its own line feeds (help, tables), printed unchanged. */
 /* Prints as it is, to standard output or (2) standard error, in one piece where that is a console.
  */

@@ -81,6 +81,7 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 		else
 			(void)buf_printf(NULL, &line, "%s%s", line.size ? "  " : "", cell->text);
 	}
+	output_expect_whole(output, &line);
 	if (!table->titles[0])
 		output_line(output, STYLE_PLAIN, "%s", buf_text(&line));
 	buf_free(&line);

@@ -319,10 +319,10 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 	int result = -1;
 
 	if (!table->absent) {
-		if (assign_sections(err, image, table, &listing))
+		if (assign_sections(err, image, table, &listing) ||
+			wrappers_follow(err, image, table, bytes, image->containers, image->count, &known))
 			goto done;
 		damaged = count_damaged(image, table, &listing);
-		known = wrappers_follow(image, table, bytes, image->containers, image->count);
 	} else if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE) {
 		known = false;
 		damaged = image->count ? damaged : 0;

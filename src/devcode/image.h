@@ -76,7 +76,8 @@ size_t image_text_needs(const struct image *image, const uint8_t *version, size_
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
 void image_free(struct image *image);
 
-/* Marks the containers that version 2 wrappers point to as linked. Returns whether that could be
- * determined. */
-bool wrappers_follow(struct image *image, const struct section_table *table,
-					 const struct bytes *bytes, struct devcode_container *containers, size_t count);
+/* Marks the containers that version 2 wrappers point to as linked. *ret_known: whether that could
+ * be determined. Fails only for memory. */
+int wrappers_follow(struct jw_error *err, struct image *image, const struct section_table *table,
+					const struct bytes *bytes, struct devcode_container *containers, size_t count,
+					bool *ret_known);

@@ -64,8 +64,9 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Reads the wrappers' data pointers, as after loading at the preferred address. */
-static int read_pointers(struct image *image, const struct section_table *table,
-						 const struct bytes *bytes, struct elf_pointer *pointers, size_t *ret_count)
+static int read_pointers(struct jw_error *err, struct image *image,
+						 const struct section_table *table, const struct bytes *bytes,
+						 struct elf_pointer *pointers, size_t *ret_count)
 {
 	size_t count = 0;
 
@@ -79,22 +80,28 @@ static int read_pointers(struct image *image, const struct section_table *table,
 	if (!count)
 		return 0;
 	qsort(pointers, count, sizeof *pointers, by_address);
-	return image->format == DEVCODE_ELF ? elf_relocate(NULL, bytes, table, pointers, count) : 0;
+	return image->format == DEVCODE_ELF ? elf_relocate(err, bytes, table, pointers, count) : 0;
 }
 
-bool wrappers_follow(struct image *image, const struct section_table *table,
-					 const struct bytes *bytes, struct devcode_container *containers, size_t count)
+int wrappers_follow(struct jw_error *err, struct image *image, const struct section_table *table,
+					const struct bytes *bytes, struct devcode_container *containers, size_t count,
+					bool *ret_known)
 {
+	struct jw_error why = {0};
 	struct elf_pointer *pointers;
-	bool wrappers, needed = needs_wrappers(table, containers, count, &wrappers), known = false;
-	size_t pointer_count;
+	bool wrappers, needed = needs_wrappers(table, containers, count, &wrappers), known;
+	size_t pointer_count = 0;
 
+	*ret_known = !needed;
 	if (!wrappers || table->object)
-		return !needed;
-	pointers = mem_array(NULL, image->wrapper_count, sizeof *pointers);
-	if (!pointers || read_pointers(image, table, bytes, pointers, &pointer_count))
-		goto done;
-	known = true;
+		return 0;
+	pointers = mem_array(err, image->wrapper_count, sizeof *pointers);
+	if (!pointers)
+		return -1;
+	/* Damaged relocations only leave it unknown. */
+	known = !read_pointers(&why, image, table, bytes, pointers, &pointer_count);
+	if (!known)
+		pointer_count = 0;
 	for (size_t i = 0; i < pointer_count; i++) {
 		uint64_t offset;
 
@@ -102,7 +109,7 @@ bool wrappers_follow(struct image *image, const struct section_table *table,
 			!mark_wrapped(containers, count, offset))
 			known = false;
 	}
-done:
 	mem_free(pointers);
-	return known;
+	*ret_known = known;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }

@@ -48,9 +48,11 @@ int os_pci_parse(struct jw_error *err, const char *list, struct os_pci_device *d
 
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most, size_t *ret_count)
 {
-	char *list = os_env("JITWARM_PCI_DEVICES");
+	char *list;
 	int result;
 
+	if (os_env_read(err, "JITWARM_PCI_DEVICES", &list))
+		return -1;
 	if (list)
 		result = os_pci_parse(err, list, devices, most, ret_count);
 	else

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
@@ -157,6 +159,33 @@ static void time_left_follows_the_pace(void **state)
 	}
 }
 
+/* Whatever allocation fails while a line is made, the output knows that it is not all there. */
+static void a_line_that_memory_lacks_is_noted(void **state)
+{
+	size_t failed = 0;
+	bool lacking = true;
+	(void)state;
+
+	for (size_t n = 1; lacking; n++) {
+		const struct output output = {.lacking = &lacking};
+		struct buf part = BUF_MAX(100);
+
+		lacking = false;
+		mem_fail_after(n);
+		(void)buf_printf(NULL, &part, "%s", "a part");
+		output_expect_whole(&output, &part);
+		output_line(&output, STYLE_PLAIN, "a line of %s, “%s”", buf_text(&part), "한글\x1b");
+		output_warning(&output, "another: %d", 1);
+		output_command(&output, "copy", "this");
+		mem_fail_after(0);
+		failed += lacking;
+		buf_clear(&part);
+		assert_false(part.lacking);
+		buf_free(&part);
+	}
+	assert_true(failed > 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +196,7 @@ int main(void)
 		cmocka_unit_test(bar_shows_the_work_done),
 		cmocka_unit_test(progress_never_goes_back),
 		cmocka_unit_test(time_left_follows_the_pace),
+		cmocka_unit_test(a_line_that_memory_lacks_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

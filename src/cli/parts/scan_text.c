@@ -113,6 +113,7 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 	say_counts(&line, image->cubins, image->cubin_count);
 	say_counts(&line, image->ptx, image->ptx_count);
 	say_counts(&line, image->other, image->other_count);
+	output_expect_whole(output, &line);
 	output_line(output, STYLE_PLAIN, "  %s", line.size ? buf_text(&line) : "nothing in it");
 	buf_free(&line);
 }
@@ -131,6 +132,7 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 		struct buf line = BUF_MAX(MOST_LINE);
 		enum style style = say_verdicts(&line, &image->verdicts[i]);
 
+		output_expect_whole(output, &line);
 		output_line(output, style, "  %-20s %s", gpu_targets_name(name, image->verdicts[i].target),
 					buf_text(&line));
 		buf_free(&line);
