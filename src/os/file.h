@@ -15,8 +15,8 @@
 enum os_kind {
 	OS_REGULAR,
 	OS_DIRECTORY,
-	OS_PIPE, /* this and the next one only from os_stat on POSIX; os_list calls both OS_OTHER */
-	OS_DEVICE,
+	OS_PIPE,   /* this and the next one only from os_stat on POSIX; os_list calls both OS_OTHER */
+	OS_DEVICE, /* not a disk */
 	OS_OTHER,
 };
 
@@ -79,6 +79,9 @@ int os_write_secret(struct jw_error *err, const char *path, const void *data, si
 /* The same for a file with exactly this mode, independent of the umask. */
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
+
+/* The same for what a user named: bytes for a device or a pipe go there (os/stream.h). */
+int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The path that these functions replace: `path`, or its link's target. JW_ERR_UNSUPPORTED if that
  * is not a regular file. The caller frees it. */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "os/open_file.h"
 #include "os/path_calls.h"
+#include "os/stream.h"
 #include "os/uv.h"
 
 static int replace(struct jw_error *err, const char *path, const void *data, size_t size,
@@ -72,6 +73,19 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
 {
 	return write_over(err, path, data, size, RIGHTS_OF_NEW, false);
+}
+
+int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	int fd, result;
+
+	if (os_sink_open(err, path, &fd))
+		return -1;
+	if (fd < 0)
+		return os_write_atomic(err, path, data, size);
+	result = os_sink_write(err, path, fd, data, size);
+	os_sink_close(path, fd);
+	return result;
 }
 
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)

@@ -51,6 +51,7 @@ struct job {
 	size_t loaded;
 	struct gather_parts parts;
 	struct os_file *file;
+	int sink;                      /* where there is no file */
 	struct minisign_secret secret; /* set where the pack is signed */
 	struct set wanted;             /* names of the entries of the modules in `paths` */
 };
@@ -203,7 +204,10 @@ static const struct form of_entries = {.gather = gather_entries, .read = read_ex
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
-	return os_fd_write(err, ((const struct job *)context)->options->output_fd, data, size);
+	const struct job *job = context;
+	const char *output = job->options->output;
+
+	return os_sink_write(err, output ? output : "standard output", job->sink, data, size);
 }
 
 static int put_content(struct jw_error *err, void *context, struct writer *writer)
@@ -239,7 +243,7 @@ static int write_members(struct jw_error *err, struct job *job, struct written *
 }
 
 /* Written beside the final file, and renamed when it is complete. */
-static int write_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
+static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	char *real = NULL, *path = NULL;
 	int result = -1;
@@ -259,6 +263,19 @@ static int write_pack_file(struct jw_error *err, struct job *job, struct written
 done:
 	mem_free(path);
 	mem_free(real);
+	return result;
+}
+
+static int write_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
+{
+	int result;
+
+	if (os_sink_open(err, job->options->output, &job->sink))
+		return -1;
+	if (job->sink < 0)
+		return replace_pack_file(err, job, ret_written);
+	result = write_members(err, job, ret_written);
+	os_sink_close(job->options->output, job->sink);
 	return result;
 }
 
@@ -367,6 +384,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	if (!options || sized_check(err, ret_result))
 		return -1;
 	struct job job = {.options = options,
+					  .sink = options->output_fd,
 					  .form = is_opaque_export(options) ? &of_tree : &of_entries,
 					  .loaded = SIZE_MAX};
 	struct jw_export_result result = {.size = sizeof result};

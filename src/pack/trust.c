@@ -53,7 +53,7 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 	(void)snprintf(comment, sizeof comment, "%s%s%s", lead, plain, rest);
 	if (!minisign_sign(err, secret, prehash, comment, &signature) &&
 		!minisign_write_signature(err, &signature, &text))
-		result = os_write_atomic(err, path, text.data, text.size);
+		result = os_write_output(err, path, text.data, text.size);
 	buf_free(&text);
 	return result;
 }

@@ -166,7 +166,7 @@ int jw_recording_write(struct jw_error *err, const char *path, const struct jw_r
 	int result = recording_format(err, recording, &text);
 
 	if (!result)
-		result = os_write_atomic(err, path, buf_text(&text), text.size);
+		result = os_write_output(err, path, buf_text(&text), text.size);
 	buf_free(&text);
 	return result;
 }

@@ -7,12 +7,15 @@
 #include "base/mem.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/stream.h"
 
 enum { MOST_ROWS = 4096, MOST_EVENT = 1 << 20 };
 
 static const char end[] = "\n]\n";
 
 struct trace {
+	char *path;
+	int sink; /* a device or a pipe: gets no closing bracket before the end; else -1: */
 	struct os_file *file;
 	uint64_t size; /* without the closing bracket */
 	uint64_t began_ns;
@@ -26,13 +29,15 @@ static int write_event(struct jw_error *err, struct trace *trace, const char *ev
 {
 	struct buf text = BUF_MAX(MOST_EVENT);
 	size_t length = strlen(before) + strlen(event);
-	int result = buf_printf(err, &text, "%s%s%s", before, event, end);
+	int result = buf_printf(err, &text, "%s%s%s", before, event, trace->sink < 0 ? end : "");
 
-	if (!result)
+	if (!result && trace->sink >= 0)
+		result = os_sink_write(err, trace->path, trace->sink, text.data, text.size);
+	else if (!result)
 		result = os_file_write(err, trace->file, trace->size, text.data, text.size);
 	if (!result) {
 		trace->size += length;
-	} else if (!os_file_truncate(NULL, trace->file, trace->size)) {
+	} else if (trace->file && !os_file_truncate(NULL, trace->file, trace->size)) {
 		/* Half an event, if the disk is full: the end fits in its place. */
 		(void)os_file_write(NULL, trace->file, trace->size, end, trace->size ? sizeof end - 1 : 0);
 	}
@@ -154,6 +159,26 @@ void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 	put_event(trace, event, event && add_arguments(event, plan, module, how));
 }
 
+static int open_trace_file(struct jw_error *err, struct trace *trace)
+{
+	if (!trace->path || os_sink_open(err, trace->path, &trace->sink))
+		return -1;
+	if (trace->sink >= 0)
+		return 0;
+	return os_file_open(err, trace->path, OS_OPEN_CREATE, &trace->file) ||
+				   os_file_truncate(err, trace->file, 0)
+			   ? -1
+			   : 0;
+}
+
+static void free_trace(struct trace *trace)
+{
+	os_sink_close(trace->path, trace->sink);
+	os_file_close(trace->file);
+	mem_free(trace->path);
+	mem_free(trace);
+}
+
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace)
 {
 	struct trace *trace = mem_alloc(err, sizeof *trace);
@@ -163,11 +188,11 @@ int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace)
 
 	if (!trace)
 		return -1;
+	trace->sink = -1;
 	trace->began_ns = os_monotonic_ns();
-	if (os_file_open(err, path, OS_OPEN_CREATE, &trace->file) ||
-		os_file_truncate(err, trace->file, 0) || write_event(err, trace, process, "[\n")) {
-		os_file_close(trace->file);
-		mem_free(trace);
+	trace->path = mem_string(err, path);
+	if (open_trace_file(err, trace) || write_event(err, trace, process, "[\n")) {
+		free_trace(trace);
 		return -1;
 	}
 	*ret_trace = trace;
@@ -180,9 +205,11 @@ int trace_close(struct jw_error *err, struct trace *trace)
 
 	if (!trace)
 		return 0;
+	if (trace->sink >= 0 && !trace->failed &&
+		os_sink_write(&trace->why, trace->path, trace->sink, end, sizeof end - 1))
+		trace->failed = true;
 	if (trace->failed)
 		result = error_copy(err, &trace->why);
-	os_file_close(trace->file);
-	mem_free(trace);
+	free_trace(trace);
 	return result;
 }

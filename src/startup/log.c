@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/stream.h"
 
 enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000, STEP_MS = 10 };
 
@@ -90,11 +91,26 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 	return result;
 }
 
+static int send_log_line(struct jw_error *err, int sink, const char *path, const char *line)
+{
+	struct buf text = BUF_MAX(MOST_LOG);
+	int result = buf_printf(err, &text, "%s\n", line) ||
+				 os_sink_write(err, path, sink, text.data, text.size);
+
+	os_sink_close(path, sink);
+	buf_free(&text);
+	return result ? -1 : 0;
+}
+
 int jw_log_append(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
-	int result;
+	int result, sink;
 
+	if (os_sink_open(err, path, &sink))
+		return -1;
+	if (sink >= 0)
+		return send_log_line(err, sink, path, line);
 	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
 	result = append_log_line(err, file, path, line);

@@ -14,11 +14,11 @@ static void convert(const struct stat *from, struct os_stat *to)
 	const mode_t mode = from->st_mode;
 
 	*to = (struct os_stat){
-		.kind = S_ISREG(mode)                    ? OS_REGULAR
-				: S_ISDIR(mode)                  ? OS_DIRECTORY
-				: S_ISFIFO(mode)                 ? OS_PIPE
-				: S_ISCHR(mode) || S_ISBLK(mode) ? OS_DEVICE
-												 : OS_OTHER,
+		.kind = S_ISREG(mode)    ? OS_REGULAR
+				: S_ISDIR(mode)  ? OS_DIRECTORY
+				: S_ISFIFO(mode) ? OS_PIPE
+				: S_ISCHR(mode)  ? OS_DEVICE
+								 : OS_OTHER,
 		.size_bytes = (uint64_t)from->st_size,
 		.mtime_ns = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
 		.changed_ns = (int64_t)from->st_ctim.tv_sec * 1000000000 + from->st_ctim.tv_nsec,

@@ -7,11 +7,17 @@ mkfifo "$open/pipe"
 kind() { stat -c %F "$1"; }
 for name in null pipe; do
 	was=$(kind "$open/$name")
-	run 3 export -o "$open/$name"
-	err_has "is not a regular file"
-	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
-	run '2|3' record -o "$open/$name" -- true
-	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
+	for command in export record; do
+		arguments=("$command" -o "$open/$name")
+		[[ $command == export ]] || arguments+=(-- true)
+		if [[ $name == null ]]; then
+			run 0 "${arguments[@]}"
+		else
+			run 3 "${arguments[@]}"
+			err_has "$open/pipe: is a pipe that no other process reads"
+		fi
+		[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
+	done
 done
 ln -s target "$open/link"
 : >"$open/target"
