@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "root.h"
+
 static size_t messages;
 static char last_message[512];
 
@@ -136,6 +138,82 @@ static void one_that_the_system_kills_is_not_missed(void **state)
 	expect_all();
 }
 
+static void put_memory(unsigned available_kib)
+{
+	char text[100];
+
+	(void)snprintf(text, sizeof text, "MemTotal: 16777216 kB\nMemAvailable: %u kB\n",
+				   available_kib);
+	root_put("proc/meminfo", text);
+}
+
+/* Memory is there again, and the jobs go on, once a worker has been told to make room. */
+static void on_shortage(void *context, const char *line)
+{
+	char *path = os_join(NULL, folder, "marks/told");
+
+	on_message(context, line);
+	put_memory(8 << 20);
+	assert_int_equal(os_write_atomic(NULL, path, "", 0), 0);
+	mem_free(path);
+}
+
+/* Workers get their first jobs one after the other; when the third has one, memory ends. */
+static void the_youngest_makes_room_and_fewer_go_on(void **state)
+{
+	struct jw_error err = {0};
+	char *path = os_join(NULL, folder, "marks/order"), *text;
+	struct buf order = {0};
+
+	(void)state;
+	assert_int_equal(root_make(state), 0);
+	put_memory(8 << 20);
+	root_put("proc/pressure/memory", "");
+	options.message = on_shortage;
+	messages = 0;
+	for (size_t i = 0; i < MODULES; i++)
+		modules[i].cost_ms = 60000;
+	text =
+		mem_printf(NULL,
+				   "short() { printf 'MemTotal: 16777216 kB\\nMemAvailable: 1000 kB\\n' "
+				   ">'%s/proc/meminfo'; }\n"
+				   "ticket=0; while ! once ticket-$ticket; do ticket=$((ticket + 1)); done\n"
+				   "before=$((ticket - 1))\n"
+				   "until [ $ticket = 0 ] || [ $ticket -gt 2 ] || [ -e \"$marks/began-$before\" ]\n"
+				   "do sleep 0.02; done\n"
+				   "do_job() { echo \"$1+$ticket\" >>\"$marks/order\"; once began-$ticket\n"
+				   "[ $ticket != 2 ] || short\n"
+				   "until [ -e \"$marks/told\" ]; do sleep 0.02; done; sleep 0.5\n"
+				   "echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n",
+				   root);
+	assert_int_equal(run_with(&err, 3, text), 0);
+	expect_all();
+	assert_int_equal(messages, 1);
+	assert_non_null(strstr(last_message, "fewer workers"));
+	assert_int_equal(os_read_file(NULL, path, 1000, &order), 0);
+	{
+		const char *third = strstr(buf_text(&order), "+2\n");
+		char again[8] = "0+", ended[8] = "0-";
+		unsigned busy = 0;
+
+		/* The third worker's module was begun once more, and ended only then. */
+		assert_non_null(third);
+		again[0] = ended[0] = third[-1];
+		assert_non_null(strstr(third, again));
+		assert_true(strstr(third, again) < strstr(buf_text(&order), ended));
+		/* From then on two at most. */
+		busy = 2;
+		for (const char *at = third + 3; *at; at = strchr(at, '\n') + 1) {
+			busy = at[1] == '+' ? busy + 1 : busy - 1;
+			assert_in_range(busy, 0, 2);
+		}
+	}
+	buf_free(&order);
+	mem_free(text);
+	mem_free(path);
+	assert_int_equal(root_remove(state), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +226,7 @@ int main(void)
 		CASE(a_gpu_that_is_gone_is_noticed),
 		CASE(a_module_without_memory_is_tried_again_with_fewer_workers),
 		CASE(one_that_the_system_kills_is_not_missed),
+		CASE(the_youngest_makes_room_and_fewer_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

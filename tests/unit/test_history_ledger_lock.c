@@ -1,0 +1,104 @@
+/* Processes that change one ledger at the same time. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "folder.h"
+
+#include "history/ledger.h"
+#include "packs.h"
+
+enum { CHANGE_MS = 300 };
+
+static const char stamp[] = "Apr  8 202512:10:18";
+
+static int mark(struct ledger *ledger, const char *path, uint64_t key)
+{
+	const struct ledger_mark one = {key, key, ledger_mark_number(ledger, stamp)};
+
+	ledger_mark_put(&ledger->marks[LEDGER_OLDER], &one);
+	return ledger_write(NULL, ledger, path);
+}
+
+/* Holds the lock, reads the ledger, says so, and changes it later. */
+static int change_slowly(const char *path, int ready)
+{
+	struct os_file *lock = ledger_lock(folder);
+	struct ledger ledger;
+	int failed;
+
+	ledger_read(&ledger, path);
+	if (!lock || write(ready, "x", 1) != 1)
+		return 1;
+	uv_sleep(CHANGE_MS);
+	failed = mark(&ledger, path, 1);
+	ledger_close(&ledger);
+	os_file_close(lock);
+	return failed != 0;
+}
+
+static void a_writer_waits_for_another(void **state)
+{
+	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
+	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
+	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(folder, cache);
+	struct ledger ledger;
+	int ends[2], status;
+	pid_t other;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	other = fork();
+	if (!other)
+		_exit(change_slowly(path, ends[1]));
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	assert_int_equal(ledger_change_marks(NULL, folder, cache, &what), 0);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 2);
+	ledger_close(&ledger);
+	close(ends[0]);
+	close(ends[1]);
+	mem_free(cache);
+	mem_free(path);
+}
+
+/* A plan that was made before another process marked an entry keeps that mark when it is noted. */
+static void a_noted_plan_keeps_the_marks_of_others(void **state)
+{
+	const struct ledger_new_mark theirs = {LEDGER_OLDER, 3, 3, stamp};
+	const struct ledger_change what = {.marks = &theirs, .mark_count = 1};
+	struct jw_error err = {0};
+	char *cache = os_join(NULL, folder, "second");
+	struct plan plan = {.cache_dir = cache};
+	struct entries_entry entry;
+	struct ledger ledger;
+
+	(void)state;
+	memcpy(plan.profile.stamp, stamp, sizeof stamp);
+	entries_make(&entry, 1, 10);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger_begin(&err, &ledger, &plan), 0);
+	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), 0);
+	ledger_note(&ledger, folder, false);
+	assert_false(ledger.changed);
+	ledger_close(&ledger);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 1);
+	ledger_close(&ledger);
+	mem_free(cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_writer_waits_for_another),
+		cmocka_unit_test(a_noted_plan_keeps_the_marks_of_others),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
