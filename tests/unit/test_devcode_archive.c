@@ -195,6 +195,9 @@ static void a_large_container_is_the_same_in_a_stream(void **state)
 		 .listed = 1,
 		 .damaged = 1}, /* the mark of its second entry */
 		{.cut = LARGE_CUBIN / 2, .damaged = 1},
+		{.cut = 16 + 64 + LARGE_CUBIN, .damaged = 1},      /* between two entries, */
+		{.cut = 16 + 64 + LARGE_CUBIN + 33, .damaged = 1}, /* in the header of the second, */
+		{.cut = 16 + 64 + LARGE_CUBIN + 99, .damaged = 1}, /* in its text */
 	};
 
 	(void)state;
@@ -222,6 +225,33 @@ static void a_large_container_is_the_same_in_a_stream(void **state)
 		buf_free(&plain);
 		buf_free(&packed);
 	}
+}
+
+/* A stream that ends inside a small container, at any byte: one damaged container, as in a file. */
+static void a_small_container_may_be_cut_by_a_streams_end(void **state)
+{
+	struct buf whole = make_buf();
+	size_t second;
+
+	(void)state;
+	make_container(&whole, DEVCODE_LZ4, "");
+	second = whole.size;
+	make_container(&whole, DEVCODE_LZ4, "");
+	for (size_t size = second + 16; size <= whole.size; size += size < second + 100 ? 1 : 8) {
+		struct buf plain = {.data = whole.data, .size = size}, packed = make_buf();
+		struct make_seen seen[2] = {0};
+
+		make_zstd(&packed, &plain);
+		assert_int_equal(make_read(&plain, &seen[0]), 0);
+		assert_int_equal(make_read(&packed, &seen[1]), 0);
+		for (size_t k = 0; k < 2; k++) {
+			assert_int_equal(seen[k].troubles, 0);
+			assert_int_equal(seen[k].listed, size < whole.size ? 1 : 2);
+			assert_int_equal(seen[k].damaged, size < whole.size ? 1 : 0);
+		}
+		buf_free(&packed);
+	}
+	buf_free(&whole);
 }
 
 static int note_entries(struct jw_error *err, void *context,
@@ -343,6 +373,7 @@ int main(void)
 		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
 		cmocka_unit_test(truncated_archives_end_well),
 		cmocka_unit_test(a_large_container_is_the_same_in_a_stream),
+		cmocka_unit_test(a_small_container_may_be_cut_by_a_streams_end),
 		cmocka_unit_test(only_ptx_is_kept_of_a_large_container),
 		cmocka_unit_test(running_out_of_memory_ends_well)};
 

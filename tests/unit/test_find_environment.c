@@ -54,6 +54,23 @@ static void a_package_brings_its_requirements(void **state)
 	jw_found_free(found);
 }
 
+/* Python imports what it meets first: of a package in two folders only the first one's files. */
+static void a_package_hides_its_namesake_in_a_later_folder(void **state)
+{
+	struct jw_found *found;
+	(void)state;
+
+	make_environment();
+	set("PYTHONPATH", "first");
+	put("first/frame-3.dist-info/METADATA", "Name: frame\nVersion: 3\n");
+	put("first/frame-3.dist-info/RECORD", "frame/new.so,,\n");
+	put("first/frame/new.so", "x");
+	found = find_one("frame");
+	assert_int_equal(found->file_count, 1);
+	expect_file(found, "first/frame/new.so", "frame", "3");
+	jw_found_free(found);
+}
+
 static void extras_may_be_named(void **state)
 {
 	struct jw_found *found;
@@ -335,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_package_brings_its_requirements),
+		TEST(a_package_hides_its_namesake_in_a_later_folder),
 		TEST(extras_may_be_named),
 		TEST(environment_is_the_default),
 		TEST(module_leads_to_its_package),
