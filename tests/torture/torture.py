@@ -25,6 +25,7 @@ parser.add_argument("--at", type=int)
 parser.add_argument("--only", metavar="CALL", help="count this call alone, such as write")
 parser.add_argument("--path", help="count calls alone whose path has this text in it")
 parser.add_argument("--jobs", type=int, default=1)
+parser.add_argument("--workers", action="store_true", help="let calls fail in the first worker that makes so many, not in jitwarm itself")
 parser.add_argument("--each", action="store_true", help="report each trial that shows a defect")
 parser.add_argument("--keep", action="store_true", help="leave the folder of each defect")
 args = parser.parse_args()
@@ -248,8 +249,13 @@ def numbers(place, case, calls):
     status, out, err = place.run(case.command, torture(case, place, "count", calls, log))
     assert status in case.status, (case.command, status, out, err)
     assert case.done(place), (case.command, "not done", out, err)
+    # Each worker counts by itself
+    kinds = {}
     with open(log, encoding="utf-8", errors="replace") as file:
-        return [line.split(" ", 2)[1] for line in file], out
+        for line in file:
+            n, kind, _ = line.split(" ", 2)
+            kinds.setdefault(int(n), kind)
+    return [kinds[n] for n in sorted(kinds)], out
 
 
 def torture(case, place, how, calls, log):
@@ -257,6 +263,8 @@ def torture(case, place, how, calls, log):
     # These look at every process of the machine.
     if case.within and calls != "alloc":
         wanted["TORTURE_PATH"] = place.dir
+    if args.workers:
+        wanted["TORTURE_WORKERS"] = "1"
     if args.path:
         wanted["TORTURE_PATH"] = args.path
     return wanted
@@ -272,9 +280,11 @@ def trial(place, name, case, mode, calls, n, output):
     before = entries(place)
     damaged = {path for path in before if os.path.getsize(place.dir + "/cache/" + path) == 50} if case.changes else set()
     log = place.dir + ".log"
-    if os.path.exists(log):
-        os.unlink(log)
+    for old in (log, log + ".struck"):
+        if os.path.exists(old):
+            os.unlink(old)
     status, out, err = place.run(case.command, torture(case, place, "%s:%d" % (mode, n), calls, log))
+    killed = mode == "kill" and not args.workers
     struck = ["", "", ""]
     if os.path.exists(log):
         with open(log, encoding="utf-8", errors="replace") as file:
@@ -287,11 +297,11 @@ def trial(place, name, case, mode, calls, n, output):
         return what, call, re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|run[-/][^/]*|[0-9]{3,}", "*", path), err[-300:]
 
     # libuv ends the process where its own pipes cannot be read: no kernel does that.
-    if re.match(r"pipe:|anon_inode:", path) and mode != "kill":
+    if re.match(r"pipe:|anon_inode:", path) and mode != "kill" and not args.workers:
         return None
     if status == "hangs":
         return wrong("hangs")
-    if mode == "kill":
+    if killed:
         if status not in (-9, 137):
             return wrong("was not killed: %s" % status)
     elif not isinstance(status, int) or status < 0 or status > 100:
@@ -313,7 +323,7 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("entries are lost: %d" % len(lost))
     if index_of(place) is None:
         return wrong("an index that a driver wipes")
-    if mode != "kill" and call not in ("unlink", "readdir", "open", "stat", "close"):
+    if not killed and call not in ("unlink", "readdir", "open", "stat", "close"):
         left = litter(place)
         if left:
             return wrong("left: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
@@ -327,7 +337,7 @@ def trial(place, name, case, mode, calls, n, output):
     if not case.done(place):
         return wrong("the second run does not do the work")
     # A lock file without a holder has no effect, no program reads names with six letters, and the next insert sweeps.
-    left = [one for one in litter(place) if mode != "kill" or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
+    left = [one for one in litter(place) if not killed or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
     if left and call != "unlink":
         return wrong("left after the second run: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
     return None
@@ -372,8 +382,8 @@ def main():
                     for n, wrong in sorted(sum(pool.map(some, range(args.jobs)), []), key=lambda one: one[0]):
                         if wrong and (args.each or (name, mode) + wrong[:2] not in defects):
                             defects[(name, mode) + wrong[:2]] = n
-                            print("%s: %s, where %s fails (%s)\n    again: %s %s --case %s --mode %s --calls %s --at %d%s" %
-                                  (name, wrong[0], wrong[1], wrong[2], os.path.relpath(__file__), args.build, name, mode, calls, n,
+                            print("%s: %s, where %s fails (%s)\n    again: %s %s --case %s --mode %s --calls %s --at %d%s%s" %
+                                  (name, wrong[0], wrong[1], wrong[2], os.path.relpath(__file__), args.build, name, mode, calls, n, " --workers" * args.workers,
                                    "".join("\n    | " + line for line in wrong[3].strip().splitlines()[-3:])), flush=True)
     print("%d trials, %d defects, seed %d" % (trials, len(defects), args.seed))
     if not args.keep:

@@ -1,0 +1,125 @@
+/* Whether a program's containers are linked when it starts. */
+#include "make_devcode.h"
+
+#include <jitwarm/scan.h>
+
+#include "entries.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-linking", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	if (os_remove_tree(NULL, folder))
+		return -1;
+	mem_free(folder);
+	return 0;
+}
+
+/* A container of one relocatable cubin, or of PTX for sm_80 where `sm` is 0. */
+static void make_code(struct buf *code, uint16_t sm)
+{
+	uint8_t entry[64] = {DEVCODE_KIND_CUBIN, 0, 1, 1, 64}, cubin[ENTRIES_CUBIN];
+
+	make_container(code, DEVCODE_LZ4, "");
+	if (!sm)
+		return;
+	entries_cubin(cubin, sm, true);
+	store_u64(entry + 8, sizeof cubin);
+	store_u32(entry + 28, sm);
+	code->size = 16;
+	make_bytes(code, entry, sizeof entry);
+	make_bytes(code, cubin, sizeof cubin);
+	make_pad(code, 8);
+	store_u64(code->data + 8, code->size - 16);
+}
+
+/* A program at a fixed address whose only wrapper has its container linked. */
+static char *make_program(uint16_t sm)
+{
+	enum { CODE = 0x1000, WRAPPERS = 0x5000 };
+	struct buf code = make_buf(), file = make_buf();
+	char *path = os_join(NULL, folder, "program");
+	uint8_t wrapper[24] = {0};
+
+	make_code(&code, sm);
+	store_u32(wrapper, 0x466243B1);
+	store_u32(wrapper + 4, 2);
+	store_u64(wrapper + 8, CODE);
+	make_elf(&file, MAKE_ELF_X86_64,
+			 (struct make_section[]){
+				 {"__nv_relfatbin", code.data, code.size, 1, 2, CODE},
+				 {".nvFatBinSegment", wrapper, sizeof wrapper, 1, 3, WRAPPERS},
+			 },
+			 2);
+	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
+	buf_free(&code);
+	buf_free(&file);
+	return path;
+}
+
+struct said {
+	size_t images;
+	struct jw_scan_verdicts verdicts;
+};
+
+static int note_verdicts(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	struct said *said = context;
+
+	(void)err;
+	assert_int_equal(image->verdict_count, 1);
+	said->images++;
+	said->verdicts = image->verdicts[0];
+	return 0;
+}
+
+static void only_what_does_not_run_is_linked(void **state)
+{
+	static const struct {
+		uint16_t sm;
+		size_t compatible, native, link;
+		enum jw_scan_need needed;
+	} cases[] = {
+		{.sm = 86, .native = 1, .needed = JW_SCAN_NEED_NO},
+		{.sm = 80, .compatible = 1, .needed = JW_SCAN_NEED_NO},
+		{.sm = 90, .needed = JW_SCAN_NEED_YES}, /* nothing that runs */
+		{.sm = 0, .link = 1, .needed = JW_SCAN_NEED_YES},
+	};
+	const struct jw_target gpu = {.sm = 86};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = make_program(cases[i].sm);
+		const char *const paths[] = {path};
+		struct said said = {0};
+		const struct jw_scan_options options = {.size = sizeof options,
+												.paths = paths,
+												.path_count = 1,
+												.targets = &gpu,
+												.target_count = 1,
+												.context = &said,
+												.image = note_verdicts};
+
+		assert_int_equal(jw_scan(NULL, &options), 0);
+		assert_int_equal(said.images, 1);
+		assert_int_equal(said.verdicts.native, cases[i].native);
+		assert_int_equal(said.verdicts.compatible, cases[i].compatible);
+		assert_int_equal(said.verdicts.link, cases[i].link);
+		assert_int_equal(said.verdicts.link_needed, cases[i].needed);
+		mem_free(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_does_not_run_is_linked)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
