@@ -102,8 +102,15 @@ static void note_drivers(struct baking *baking, bool zstd)
 
 	for (size_t i = 0; i < baking->write_count; i++) {
 		const struct write_cubin *write = &baking->writes[i];
-		const uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
-		const struct gpu_code_range other = gpu_code_range(cuda, write->target, zstd);
+		const uint32_t driver = baking->job->profile->driver.cuda;
+		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
+		struct gpu_code_range other;
+
+		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known.
+		 */
+		if (write->target.sm >= 100 && driver >= 13000)
+			cuda = 13000;
+		other = gpu_code_range(cuda, write->target, zstd);
 
 		range = range.from.cuda ? gpu_code_range_both(range, other) : other;
 	}
