@@ -84,6 +84,7 @@ state=$home/AppData/Local/jitwarm
 mkdir -p "$state/runs"
 ln -s "$closed" "$state/work"
 ln -s "$closed" "$state/runs/planted"
+ln -s "$closed/kept" "$state/runs/file"
 jitwarm uninstall
 untouched uninstall
 rm -rf "$state"
