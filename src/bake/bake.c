@@ -1,8 +1,11 @@
 #include <jitwarm/bake.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bake/bake_file.h"
+#include "bake/in_place.h"
+#include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -10,27 +13,6 @@
 #include "os/file.h"
 #include "plan/analyse.h"
 #include "worker/worker_command.h"
-
-/* ---- whose libraries */
-
-/* NVIDIA's licences do not allow modifying its libraries. Metadata of its packages says so; files
- * of a toolkit are recognised by their names. */
-static bool is_nvidia(const struct jw_found_file *file)
-{
-	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
-	static const char *const libraries[] = {"cublas",   "cudnn", "cufft",  "curand", "cusolver",
-											"cusparse", "npp",   "nvjpeg", "nvrtc",  "nvinfer"};
-	const char *name = os_base_name(file->path);
-
-	for (size_t i = 0; file->package && i < sizeof packages / sizeof *packages; i++)
-		if (text_starts_fold(file->package, packages[i]))
-			return true;
-	name += text_starts(name, "lib") ? 3 : 0;
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-		if (text_starts_fold(name, libraries[i]))
-			return true;
-	return false;
-}
 
 /* ---- where the copies go */
 
@@ -70,13 +52,17 @@ struct bake {
 	const struct jw_bake_options *options;
 	struct jw_bake_result *result;
 	struct cache_profile profile;
+	struct in_place in_place; /* if they asked for that */
+	char targets[JOURNAL_TEXT], driver[JW_DRIVER_TEXT];
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
 {
 	const struct jw_system *system = options->system;
 
-	if (!options->dry_run && (!options->output || !*options->output))
+	if (options->in_place && options->output)
+		return error_set(err, JW_ERR_USAGE, "in place, or copies in a folder: not both");
+	if (!options->dry_run && !options->in_place && (!options->output || !*options->output))
 		return error_set(err, JW_ERR_USAGE, "a folder for the copies has to be named");
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
@@ -122,6 +108,60 @@ static int compile_cold(struct jw_error *err, struct bake *bake)
 	return 0;
 }
 
+/* NULL, and err: the library is left alone. NVIDIA's libraries are read all the same: without
+ * anything to bake, nothing is refused. */
+static const char *allowed_output(struct jw_error *err, const struct bake *bake,
+								  const struct jw_found_file *found, const char *output)
+{
+	const struct jw_bake_options *options = bake->options;
+
+	if (options->any_owner)
+		return output;
+	if (library_owner_allows_copy(err, found) ||
+		(options->in_place &&
+		 library_owner_allows_change(err, bake->in_place.library, library_owner_dpkg)))
+		return NULL;
+	return output;
+}
+
+/* `output`: the copy's path, NULL in a dry run. */
+static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
+					const char *output, struct jw_bake_file *file)
+{
+	const struct jw_bake_options *options = bake->options;
+	struct jw_error why = {0};
+	const struct bake_file_job job = {
+		.system = options->system,
+		.cache_dir = options->system->cache.path,
+		.profile = &bake->profile,
+		.targets = bake->result->targets,
+		.target_count = bake->result->target_count,
+		.drop_ptx = options->drop_ptx,
+		.kept = options->kept,
+		.kept_count = options->kept_count,
+		.output = output ? allowed_output(&why, bake, found, output) : NULL,
+		.in_place = options->in_place ? &bake->in_place : NULL,
+		.cancel = options->cancel,
+	};
+
+	if (why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
+	if (bake_file(err, &job, file))
+		return -1;
+	if (why.code && file->modules && !file->failed.code)
+		file->failed = why;
+	return 0;
+}
+
+/* A failure that is the library's own. */
+static int enter_place(struct jw_error *err, struct bake *bake, const char *path,
+					   struct jw_bake_file *file)
+{
+	if (!in_place_enter(&file->failed, &bake->in_place, path))
+		return 0;
+	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
+}
+
 /* `place`: of its copy, below the output folder. */
 static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place)
@@ -129,42 +169,25 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	const struct jw_bake_options *options = bake->options;
 	struct jw_bake_result *result = bake->result;
 	struct jw_bake_file *file = &result->files[result->file_count];
-	struct bake_file_job job = {
-		.system = options->system,
-		.cache_dir = options->system->cache.path,
-		.profile = &bake->profile,
-		.targets = result->targets,
-		.target_count = result->target_count,
-		.drop_ptx = options->drop_ptx,
-		.kept = options->kept,
-		.kept_count = options->kept_count,
-		.cancel = options->cancel,
-	};
+	const bool in_place = options->in_place && !options->dry_run;
 	char *output = NULL;
 	int failed;
 
 	*file = (struct jw_bake_file){.path = mem_string(err, found->path)};
-	if (!options->dry_run)
+	if (!options->dry_run && !in_place)
 		output = os_join(err, options->output, place);
-	if (!file->path || (!options->dry_run && !output)) {
-		mem_free(file->path);
-		mem_free(output);
-		return -1;
-	}
-	/* NVIDIA's libraries are read too: without anything to bake, nothing is refused. */
-	job.output = is_nvidia(found) && !options->any_owner ? NULL : output;
-	failed = bake_file(err, &job, file);
-	if (!failed && output && !job.output && file->modules && !file->failed.code)
-		error_set(&file->failed, JW_ERR_UNSUPPORTED,
-				  "is NVIDIA's, whose licence does not let anyone modify it");
+	failed = !file->path || (!options->dry_run && !in_place && !output) ||
+			 (in_place && enter_place(err, bake, found->path, file));
+	if (!failed && !file->failed.code)
+		failed = bake_one(err, bake, found, in_place ? bake->in_place.library : output, file);
 	mem_free(output);
-	if (file->modules || file->failed.code)
+	if (!failed && (file->modules || file->failed.code))
 		result->file_count++;
 	else {
 		mem_free(file->path);
 		mem_free(file->output);
 	}
-	return failed;
+	return failed ? -1 : 0;
 }
 
 static int bake_all(struct jw_error *err, struct bake *bake)
@@ -181,7 +204,7 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	}
 	if (!failed)
 		common = common_folder(places, count);
-	if (!failed && count && !common)
+	if (!failed && count && !common && !bake->options->in_place)
 		failed = error_set(err, JW_ERR_USAGE,
 						   "the libraries are on several drives: bake those of one at a time");
 	for (size_t i = 0; !failed && i < count; i++)
@@ -190,6 +213,25 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 		mem_free(places[i]);
 	mem_free(places);
 	return failed;
+}
+
+/* What the journals say for people. */
+static void describe_bake(struct bake *bake)
+{
+	const struct jw_bake_result *result = bake->result;
+	size_t length = 0;
+
+	for (size_t i = 0; i < result->target_count; i++) {
+		char text[JW_TARGET_TEXT];
+
+		length += (size_t)snprintf(bake->targets + length, sizeof bake->targets - length, "%s%s",
+								   i ? " " : "", jw_target_sm(text, result->targets[i]));
+		if (length >= sizeof bake->targets)
+			length = sizeof bake->targets - 1;
+	}
+	(void)jw_driver_text(bake->driver, &result->driver);
+	bake->in_place.targets = bake->targets;
+	bake->in_place.driver = bake->driver;
 }
 
 static int bake_system(struct jw_error *err, struct bake *bake)
@@ -212,6 +254,9 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the form of this driver's cache is not known, so the code in it cannot "
 						 "be taken");
+	if (bake->options->in_place && !bake->options->dry_run && in_place_open(err, &bake->in_place))
+		return -1;
+	describe_bake(bake);
 	if (bake->options->prime && !bake->options->dry_run && compile_cold(err, bake))
 		return -1;
 	return bake_all(err, bake);
@@ -222,6 +267,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 {
 	options = SIZED(err, options, struct jw_bake_options);
 	struct bake bake = {.options = options};
+	int failed;
 
 	if (!options || check_bake_options(err, options))
 		return -1;
@@ -229,7 +275,9 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	if (!bake.result)
 		return -1;
 	bake.result->size = sizeof *bake.result;
-	if (bake_system(err, &bake)) {
+	failed = bake_system(err, &bake);
+	in_place_close(&bake.in_place);
+	if (failed) {
 		jw_bake_result_free(bake.result);
 		return -1;
 	}

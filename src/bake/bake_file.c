@@ -278,8 +278,8 @@ static int open_baked_output(struct jw_error *err, struct baking *baking)
 		return -1;
 	for (size_t i = 0; i < places->count; i++)
 		rooms[i] = (struct elf_grow_room){places->items[i].offset, places->items[i].size_bytes};
-	return baked_output_open(err, baking->file->path, &baking->map, baking->job->output, rooms,
-							 places->count, &baking->output);
+	return baked_output_open(err, baking->file->path, &baking->map, baking->job->output,
+							 baking->job->in_place, rooms, places->count, &baking->output);
 }
 
 static int read_and_bake(struct jw_error *err, struct baking *baking)

@@ -3,6 +3,7 @@
 
 #include <jitwarm/bake.h>
 
+#include "bake/in_place.h"
 #include "cache/profile.h"
 
 struct bake_file_job {
@@ -12,7 +13,9 @@ struct bake_file_job {
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;
 	const char *output; /* the copy's path; NULL: only count */
-	bool drop_ptx;      /* as jw_bake_options has it, like the next two */
+	/* Replaces the library, which it has entered; NULL: a copy */
+	const struct in_place *in_place;
+	bool drop_ptx; /* as jw_bake_options has it, like the next two */
 	const struct jw_target *kept;
 	size_t kept_count;
 	struct jw_cancel cancel;

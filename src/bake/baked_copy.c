@@ -7,7 +7,6 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-/* Whether the file is still the one that was mapped. */
 static int check_unchanged(struct jw_error *err, const char *path, const struct os_stat *before,
 						   const struct os_stat *now)
 {
@@ -16,6 +15,14 @@ static int check_unchanged(struct jw_error *err, const char *path, const struct 
 		now->changed_ns == before->changed_ns)
 		return 0;
 	return error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again", path);
+}
+
+int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,
+					 const struct os_stat *before)
+{
+	struct os_stat now;
+
+	return os_stat(err, copy->path, &now) ? -1 : check_unchanged(err, copy->path, before, &now);
 }
 
 static int copy_original(struct jw_error *err, const char *path, const struct os_map *map,
@@ -49,13 +56,30 @@ static bool is_same_file(const char *path, const char *output)
 	return same;
 }
 
+static int begin_part(struct jw_error *err, struct baked_copy *copy)
+{
+	if (copy->part && !os_file_open(err, copy->part, OS_OPEN_CREATE, &copy->file) &&
+		(!copy->from || !copy_original(err, copy->path, copy->from, copy->file)))
+		return 0;
+	baked_copy_drop(copy);
+	return -1;
+}
+
+static struct baked_copy new_copy(const char *path, const struct os_map *from)
+{
+	const uint64_t size = from ? from->size : 0;
+
+	return (struct baked_copy){
+		.path = path,
+		.from = from,
+		.changes = {.size_before_bytes = size, .size_after_bytes = size},
+	};
+}
+
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
-	*ret_copy = (struct baked_copy){
-		.path = path,
-		.from = from,
-		.changes = {.size_before_bytes = from->size, .size_after_bytes = from->size}};
+	*ret_copy = new_copy(path, from);
 	if (is_same_file(path, output))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: the copy would take the library's own place: name another folder",
@@ -64,12 +88,17 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 		return -1;
 	ret_copy->part =
 		mem_printf(err, "%s.%08x.part", ret_copy->output, (unsigned)randombytes_random());
-	if (!ret_copy->part || os_file_open(err, ret_copy->part, OS_OPEN_CREATE, &ret_copy->file) ||
-		copy_original(err, path, from, ret_copy->file)) {
-		baked_copy_drop(ret_copy);
-		return -1;
-	}
-	return 0;
+	return begin_part(err, ret_copy);
+}
+
+int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
+							const char *output, struct baked_copy *ret_copy)
+{
+	*ret_copy = new_copy(output, from);
+	ret_copy->output = mem_string(err, output);
+	ret_copy->part =
+		ret_copy->output ? mem_printf(err, "%s%08x", prefix, (unsigned)randombytes_random()) : NULL;
+	return begin_part(err, ret_copy);
 }
 
 /* Notes only what differs: most of a container often stays as it was. */
@@ -95,10 +124,7 @@ int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t off
 
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
-	struct os_stat now;
-	int result = os_stat(err, copy->path, &now) ||
-				 check_unchanged(err, copy->path, &copy->from->stat, &now) ||
-				 os_file_sync(err, copy->file);
+	int result = baked_copy_check(err, copy, &copy->from->stat) || os_file_sync(err, copy->file);
 
 	baked_changes_end(&copy->changes);
 	os_file_close(copy->file);

@@ -21,11 +21,18 @@ struct baked_copy {
  * file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
+/* The same for a copy that will replace a file: its path until then is `prefix` and eight letters.
+ * `from` may be NULL. */
+int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
+							const char *output, struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
 /* Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it `mode`, and
  * moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
+/* Whether the file at copy->path is still the one that was mapped then (JW_ERR_IO). */
+int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,
+					 const struct os_stat *before);
 /* Removes an unfinished copy; does nothing after baked_copy_finish. */
 void baked_copy_drop(struct baked_copy *copy);

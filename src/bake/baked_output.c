@@ -2,8 +2,9 @@
 
 #include "base/mem.h"
 
-int baked_output_open(struct jw_error *err, const char *path, const struct os_map *map,
-					  const char *output, struct elf_grow_room *rooms, size_t room_count,
+int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
+					  const char *output, const struct in_place *in_place,
+					  struct elf_grow_room *rooms, size_t room_count,
 					  struct baked_output *ret_output)
 {
 	struct elf_view view;
@@ -12,6 +13,7 @@ int baked_output_open(struct jw_error *err, const char *path, const struct os_ma
 	*ret_output = (struct baked_output){.path = path,
 										.output = output,
 										.map = map,
+										.in_place = in_place,
 										.rooms = rooms,
 										.room_count = room_count,
 										.bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
@@ -25,9 +27,9 @@ int baked_output_open(struct jw_error *err, const char *path, const struct os_ma
 
 static int begin_baked_output(struct jw_error *err, struct baked_output *output)
 {
-	return output->copy.file
-			   ? 0
-			   : baked_copy_begin(err, output->path, output->map, output->output, &output->copy);
+	return output->copy.file ? 0
+							 : in_place_begin(err, output->in_place, output->path, output->map,
+											  output->output, &output->copy);
 }
 
 /* Tries once whether the file can become longer. */
@@ -90,7 +92,7 @@ int baked_output_finish(struct jw_error *err, struct baked_output *output, uint6
 	if (output->grow && elf_grow_finish(err, output->grow, &output->copy))
 		return -1;
 	*ret_size_bytes = output->copy.changes.size_after_bytes;
-	return baked_copy_finish(err, &output->copy, output->map->stat.mode);
+	return in_place_put(err, output->in_place, &output->copy, output->map);
 }
 
 void baked_output_drop(struct baked_output *output)

@@ -5,10 +5,12 @@
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
 #include "bake/elf_grow.h"
+#include "bake/in_place.h"
 
 struct baked_output {
-	const char *path, *output; /* of the library and of its copy; the caller keeps both */
-	const struct os_map *map;  /* the library */
+	const char *path, *output;       /* of the library and of its copy; the caller keeps both */
+	struct os_map *map;              /* the library */
+	const struct in_place *in_place; /* NULL: `output` is another file */
 	struct elf_grow_room *rooms;
 	size_t room_count;
 	struct baked_copy copy; /* copy.file NULL: no container has been written */
@@ -26,13 +28,15 @@ struct baked_put {
 
 /* `rooms`: of all containers, by offset; taken over. JW_ERR_FORMAT: what the loader reads overlaps
  * them. baked_output_drop frees it. */
-int baked_output_open(struct jw_error *err, const char *path, const struct os_map *map,
-					  const char *output, struct elf_grow_room *rooms, size_t room_count,
+int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
+					  const char *output, const struct in_place *in_place,
+					  struct elf_grow_room *rooms, size_t room_count,
 					  struct baked_output *ret_output);
 /* The first container begins the copy. `may_move`: it is a registered one. */
 int baked_output_put(struct jw_error *err, struct baked_output *output,
 					 const struct container_edit *edit, bool may_move, struct baked_put *ret_put);
-/* Puts the copy into its place, if there is one; *ret_size_bytes: its length. */
+/* Puts the copy into its place, if there is one, and may close the map; *ret_size_bytes: its
+ * length. */
 int baked_output_finish(struct jw_error *err, struct baked_output *output,
 						uint64_t *ret_size_bytes);
 void baked_output_drop(struct baked_output *output);

@@ -51,9 +51,14 @@ bool command_in_group(const struct cli_command *command, const char *group)
 
 bool commands_is_group(const struct cli_command *const *commands, const char *word)
 {
-	while (*commands && !command_in_group(*commands, word))
-		commands++;
-	return *commands != NULL;
+	bool group = false;
+
+	for (; *commands; commands++) {
+		if (!strcmp((*commands)->name, word))
+			return false;
+		group = group || command_in_group(*commands, word);
+	}
+	return group;
 }
 
 const char *commands_suggest(const struct cli_command *const *commands, const char *word)

@@ -48,7 +48,7 @@ const struct cli_command *commands_find(const struct cli_command *const *command
 										const char *const *words, size_t count, size_t *ret_used);
 /* Whether the command's name has two words and begins with `group` ("cache"). */
 bool command_in_group(const struct cli_command *command, const char *group);
-/* Whether any command is in that group. */
+/* Whether any command is in that group, and none has its name (as “bake” has). */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
 /* The first word of the command most similar to `word`, or NULL. */
 const char *commands_suggest(const struct cli_command *const *commands, const char *word);

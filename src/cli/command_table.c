@@ -8,6 +8,8 @@
 	X(check) \
 	X(prime) \
 	X(bake) \
+	X(bake_list) \
+	X(bake_verify) \
 	X(run) \
 	X(record) \
 	X(export) \

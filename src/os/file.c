@@ -203,3 +203,15 @@ int os_file_sync(struct jw_error *err, struct os_file *file)
 
 	return os_uv_result(err, file->path, &request, uv_fs_fsync(NULL, &request, file->fd, NULL));
 }
+
+void os_sync_names(const char *path)
+{
+	char *folder = os_dir_name(NULL, path);
+	struct os_file *file;
+
+	if (folder && !os_file_open(NULL, folder, OS_OPEN_READ, &file)) {
+		(void)os_file_sync(NULL, file);
+		os_file_close(file);
+	}
+	mem_free(folder);
+}

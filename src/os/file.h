@@ -119,6 +119,8 @@ int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_
 /* Waits until its bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);
+/* Waits until the names in a path's directory are on disk too, where the system can do that. */
+void os_sync_names(const char *path);
 
 /* Locks the whole file as the driver does: fcntl(F_SETLK) on POSIX, LockFileEx without waiting on
  * Windows. *ret_held is false if another process holds the lock. On POSIX, closing any handle of
@@ -160,6 +162,9 @@ void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, independent of the umask (does nothing on Windows). */
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
+/* Gives a file what `from` has: owner, permission bits, access list, and the attributes that users
+ * set; on Windows the access list. -1: they cannot all be given. */
+int os_copy_rights(struct jw_error *err, const char *from, const char *to);
 /* Gives a file or directory to another account (POSIX; does nothing on Windows). */
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
 

@@ -6,13 +6,14 @@ Runs commands of jitwarm under the simulated driver, and lets the n-th allocatio
 
   - no crash, no hang, no sanitizer's report
   - status 0 only where the work is done, and the output is the same or a message says why not; else a message
+  - a library that is baked in its place is the original or the baked file, and can be had back
   - every entry that the cache had is still there, and the index is none that a driver answers by a wipe
   - no lock, temporary file or folder is left
   - the same command without a fault then does the work
 
 Each distinct defect is reported once, with how to run it again. 0: none; 1: some; 77: no simulated driver.
 """
-import argparse, collections, concurrent.futures, difflib, hashlib, json, os, random, re, shutil, struct, subprocess, sys, tempfile
+import argparse, base64, collections, concurrent.futures, difflib, hashlib, json, os, random, re, shutil, struct, subprocess, sys, tempfile
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("build")
@@ -138,9 +139,11 @@ def litter(place):
 class Case:
     """What is set up, the command, and what it has to have done."""
 
-    def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=()):
+    def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=(), whole=None, final=None, says=None):
         self.command, self.done, self.setup, self.status = command, done, setup, status
         self.same_output, self.within, self.changes = same_output, within, changes
+        # What holds at any moment; what holds at the end; a failure's line on standard output
+        self.whole, self.final, self.says = whole or always, final or always, says
 
 
 def cached(count, cache="cache"):
@@ -209,7 +212,58 @@ def halve(place):
     drop_rows(place, names)
 
 
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read())
+
+
+def row_of(path):
+    return "sample/lib.so,sha256=%s,%d" % (base64.urlsafe_b64encode(sha256(path).digest()).rstrip(b"=").decode(), os.path.getsize(path))
+
+
+def install(place):
+    """A package with the library, and what the library becomes."""
+    os.makedirs(place.dir + "/site/sample")
+    os.makedirs(place.dir + "/site/sample-1.0.dist-info")
+    shutil.copy(sample, place.dir + "/site/sample/lib.so")
+    with open(place.dir + "/site/sample-1.0.dist-info/RECORD", "w", encoding="utf-8") as file:
+        file.write("sample/other.py,,\n" + row_of(sample) + "\n")
+    status, out, err = place.run(["bake", "-o", "@/expected", "@/site/sample/lib.so"])
+    assert status in (0, 1), (status, out, err)
+
+
+def bake_it(place):
+    status, out, err = place.run(bake)
+    assert status in (0, 1), (status, out, err)
+
+
+def is_whole(place):
+    """The original or the baked file, never a third; RECORD has a row of one of them."""
+    files = [sample, place.dir + "/expected/lib.so"]
+    with open(place.dir + "/site/sample-1.0.dist-info/RECORD", encoding="utf-8") as file:
+        rows = file.read().split("\n")
+    return sha256(place.dir + "/site/sample/lib.so").digest() in [sha256(one).digest() for one in files] and \
+        rows[0] == "sample/other.py,," and rows[1] in [row_of(one) for one in files] and rows[2:] == [""]
+
+
+def is_it(wanted, journals):
+    def done(place):
+        with open(place.dir + "/site/sample-1.0.dist-info/RECORD", encoding="utf-8") as file:
+            row = file.read().split("\n")[1]
+        library = place.dir + "/site/sample/lib.so"
+        names = [name for name in os.listdir(place.dir + "/state/baked") if name != "lock"]
+        return sha256(library).digest() == sha256(wanted.replace("@", place.dir)).digest() and row == row_of(library) and \
+            os.listdir(place.dir + "/site/sample") == ["lib.so"] and len(names) == journals and all(name.endswith(".journal") for name in names)
+    return done
+
+
+def undone(place):
+    status, _, _ = place.run(unbake)
+    return status == 0 and is_it(sample, 0)(place)
+
+
 prime = ["prime", sample, "--no-store"]
+bake, unbake = ["bake", "--in-place", "@/site/sample/lib.so"], ["bake", "--undo", "@/site/sample/lib.so"]
 CASES = {
     "scan": Case(["scan", sample], always, same_output=True),
     "check": Case(["check", sample], always, [prime], same_output=True),
@@ -222,6 +276,8 @@ CASES = {
     "prune": Case(["cache", "prune", "--damaged", "--apply"], cached(6), [prime, damage], changes=True),
     "tune": Case(["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"], tuned, within=True),
     "record": Case(["record", sample, "-o", "@/r.json", "--", build + "/tests/framework/framework-app"], is_json("r.json"), within=True),
+    "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: "),
+    "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: "),
     "key": Case(["key", "generate", "--no-passphrase"], exists("state/keys/default.key", "state/keys/default.pub", "state/trusted/default.pub")),
     "uninstall": Case(["uninstall"], gone, [prime, ["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]]),
 }
@@ -313,10 +369,12 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("status 0, and another output")
     elif status == 64:
         return wrong("status 64: the user is to blame")
-    elif status and "jitwarm: " not in err and not (status == 1 and out):
+    elif status and "jitwarm: " not in err and not (status == 1 and out) and not (case.says and case.says in out):
         return wrong("status %d without a message" % status)
     elif status and re.search(r"\(null\)|Success|Unknown error|out of memory \(\)", err):
         return wrong("a message that says nothing")
+    if not case.whole(place):
+        return wrong("neither what it was nor what it becomes")
     after = entries(place)
     lost = [path for path in before if path not in damaged and after.get(path) != before[path]]
     if lost:
@@ -340,6 +398,8 @@ def trial(place, name, case, mode, calls, n, output):
     left = [one for one in litter(place) if not killed or not re.search(r"\.[a-z0-9]{6}(\.part)?$|^tmp/|^cache/\.jitwarm-", one)]
     if left and call != "unlink":
         return wrong("left after the second run: %s" % re.sub(r"[0-9a-f]{8,}|\.[a-z0-9]{6}$|[0-9]{2,}", "*", left[0]))
+    if not case.final(place):
+        return wrong("cannot be undone")
     return None
 
 

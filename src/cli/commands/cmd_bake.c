@@ -1,10 +1,14 @@
-/* jitwarm bake: machine code in copies of libraries. */
+/* jitwarm bake: machine code in libraries or copies of them. */
 #include <jitwarm/bake.h>
+
+#include <string.h>
+
 #include <jitwarm/system.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/baked_files.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/prime_bar.h"
@@ -64,7 +68,7 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	}
 	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN, "%s: %zu of %s baked",
 				file->path, file->baked, TEXT_COUNT(file->modules, "container", "containers"));
-	if (file->output)
+	if (file->output && !options_given(&cli->options, "in-place"))
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
 	if (file->from.cuda)
 		print_drivers(out, file);
@@ -82,13 +86,20 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 					TEXT_COUNT(file->without_ptx, "container", "containers"));
 }
 
-static void print_summary(const struct output *out, const struct jw_bake_result *result)
+static void print_summary(const struct output *out, const struct jw_bake_result *result,
+						  bool in_place)
 {
 	size_t copies = 0;
 
 	for (size_t i = 0; i < result->file_count; i++)
 		copies += result->files[i].output != NULL;
-	if (copies)
+	if (!copies)
+		return;
+	if (in_place)
+		output_line(out, STYLE_PLAIN,
+					"“jitwarm bake --undo” restores the originals; do that before an upgrade of "
+					"the packages.");
+	else
 		output_line(out, STYLE_PLAIN,
 					"Next: put the copies where the program loads its libraries, and keep the "
 					"originals.");
@@ -115,41 +126,56 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 	}
 	if (result->interrupted || result->uncompiled)
 		cli_end_with(cli, EXIT_COLD);
-	print_summary(&cli->out, result);
+	print_summary(&cli->out, result, options_given(&cli->options, "in-place"));
 	return document_print(err, &cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
 }
 
 /* ---- the run */
 
+/* “--target native” alone is what no --target means. */
+static bool is_for_others(const struct options *options)
+{
+	return options_count(options, "target") > 1 ||
+		   (options_given(options, "target") &&
+			strcmp(options_item(options, "target", 0), "native") != 0);
+}
+
 static int check_bake_usage(struct jw_error *err, const struct options *options)
 {
 	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas"};
+	const bool copies = options_given(options, "output"),
+			   in_place = options_given(options, "in-place"), undo = options_given(options, "undo");
 
 	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-		if (options_given(options, only[i]) && !options_given(options, "target"))
+		if (options_given(options, only[i]) && !is_for_others(options))
 			return error_set(err, JW_ERR_USAGE,
 							 "--%s is for another machine, whose GPU --target names", only[i]);
-	if (!options_given(options, "output") && !options_given(options, "dry-run"))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"-o DIR names the folder for the copies; -n only says what would be baked");
+	if (copies + in_place + undo > 1)
+		return error_set(err, JW_ERR_USAGE, "-o, --in-place and --undo exclude each other");
+	if (undo && options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE, "“jitwarm bake list” says what --undo would restore");
+	if (!copies && !in_place && !undo && !options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE,
+						 "-o DIR names the folder for the copies, --in-place changes the libraries "
+						 "themselves; -n only says what would be baked");
 	return 0;
 }
 
 static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	const struct options *options = &cli->options;
+	const bool others = is_for_others(options);
 	struct jw_system_options how = {
 		.size = sizeof how,
-		.probe = !options_given(options, "target"),
+		.probe = !others,
 		.cache_dir = options_value(options, "cache"),
 		.driver = options_value(options, "driver"),
 		.driver_library = options_value(options, "driver-lib"),
 		.driver_profile = options_value(options, "driver-profile"),
 	};
 
-	if (gpu_targets_read(err, cli, gpus) || cli_worker(err, cli, &how.worker))
+	if ((others && gpu_targets_read(err, cli, gpus)) || cli_worker(err, cli, &how.worker))
 		return -1;
 	how.targets = gpus->targets;
 	how.target_count = gpus->count;
@@ -182,6 +208,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.kept = kept->targets,
 		.kept_count = kept->count,
 		.any_owner = options_given(&cli->options, "i-may"),
+		.in_place = options_given(&cli->options, "in-place"),
 		.cancel = cli_cancel,
 	};
 	struct jw_bake_result *result;
@@ -202,12 +229,16 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
-	struct gpu_targets gpus, kept;
-	int failed =
-		check_bake_usage(err, options) || gpu_targets_list(err, cli, "keep", &kept) ||
-		open_bake_system(err, cli, &gpus) ||
-		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
-		bake_now(err, cli, &files, &kept);
+	struct gpu_targets gpus = {0}, kept;
+	int failed;
+
+	if (check_bake_usage(err, options))
+		return -1;
+	if (options_given(options, "undo"))
+		return baked_files_undo(err, cli);
+	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
+			 found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
+			 bake_now(err, cli, &files, &kept);
 
 	found_files_free(&files);
 	return failed;
@@ -215,6 +246,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option bake_options[] = {
 	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o'),
+	CLI_FLAG("in-place", "Replace the libraries themselves; --undo restores them"),
+	CLI_FLAG("undo", "Restore the originals of libraries that were baked in their places"),
 	CLI_LIST("target", "GPU",
 			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
 			 "repeated"),
@@ -238,15 +271,17 @@ static const struct cli_option bake_options[] = {
 			 "repeated"),
 	CLI_FLAG("drop-ptx", "Where there is no room otherwise, leave out the PTX of containers that "
 						 "have machine code for all of the GPUs then"),
-	CLI_FLAG("i-may", "Bake NVIDIA's own libraries too; their licence lets nobody modify them"),
+	CLI_FLAG("i-may",
+			 "On your own machine: bake NVIDIA's libraries too, whose licence lets nobody modify "
+			 "them, signed ones, and in place those of Debian's and conda's packages"),
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	{0}};
 
 const struct cli_command command_bake = {
 	.name = "bake",
-	.summary = "Put machine code into copies of libraries, so that no cache is needed",
-	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
+	.summary = "Put machine code into libraries, so that no cache is needed",
+	.usage = "-o DIR|--in-place|--undo [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Compiles what the driver would compile of the named libraries or packages, as “jitwarm "
 		"prime --all” does, and writes copies of the libraries that hold this machine code in "

@@ -27,7 +27,8 @@ static const struct json_field baked_drivers_fields[] = {
 
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library"),
-	FILE_MEMBER(output, "its copy", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(output, "its copy; in place the library without links",
+				.presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(modules,
 				"containers that the driver would compile or the CUDA runtime link, once for each "
 				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
@@ -67,3 +68,61 @@ static const struct json_field bake_fields[] = {
 	{0},
 };
 const struct json_table document_bake = {.schema = "jitwarm.bake/1", .fields = bake_fields};
+
+static const char *const baked_state_names[] = {
+	[JW_BAKED_SOUND] = "as_baked",    [JW_BAKED_ORIGINAL] = "original",
+	[JW_BAKED_REPLACED] = "replaced", [JW_BAKED_CHANGED] = "changed",
+	[JW_BAKED_GONE] = "gone",         NULL,
+};
+
+#define BAKED(member, ...) JSON(struct jw_baked, member, __VA_ARGS__)
+
+static const struct json_field baked_fields[] = {
+	BAKED(path, "the library, without links"),
+	BAKED(targets, "the GPUs, with blanks between", .presence = JSON_UNLESS_NULL),
+	BAKED(driver, "whose compiler made the code", .presence = JSON_UNLESS_NULL),
+	JSON_AS("when", struct jw_baked, when_s, "seconds since 1970, UTC"),
+	BAKED(size_before_bytes, "of the original"),
+	BAKED(size_after_bytes, "as baked"),
+	BAKED(state,
+		  "`replaced`: its package's own file, for example a newer one; `changed`: otherwise; for "
+		  "`--undo` as it was before",
+		  .names = baked_state_names),
+	BAKED(undone, "by `--undo`: the original again, or for the other states forgotten"),
+	JSON_AS("failed", struct jw_baked, failed.message,
+			"one line: why it is not undone, or what is wrong with the journal, whose `path` it is",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field baked_list_fields[] = {
+	JSON_LIST_OF("files", struct jw_baked_list, items, count,
+				 JSON_TABLE(struct jw_baked, baked_fields), "in no order"),
+	{0},
+};
+const struct json_table document_baked = {
+	.schema = "jitwarm.baked/1",
+	.text = "`bake list` and `bake --undo`.",
+	.fields = baked_list_fields,
+};
+
+#define VERIFIED(member, ...) JSON(struct jw_bake_verified, member, __VA_ARGS__)
+
+static const struct json_field verified_bake_fields[] = {
+	VERIFIED(path, "the library"),
+	VERIFIED(containers, "that a start loads, once for each GPU architecture"),
+	VERIFIED(refused, "of these: the driver did not load them"),
+	VERIFIED(entries, "that loading them added to an empty cache"),
+	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
+	{0},
+};
+
+static const struct json_field bake_verify_fields[] = {
+	JSON_LIST_OF("files", struct jw_bake_verify_result, items, count,
+				 JSON_TABLE(struct jw_bake_verified, verified_bake_fields), "the libraries"),
+	{0},
+};
+const struct json_table document_bake_verify = {
+	.schema = "jitwarm.bake-verify/1",
+	.fields = bake_verify_fields,
+};

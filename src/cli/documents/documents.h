@@ -104,6 +104,8 @@ struct bake_document {
 	struct jw_bake_result result;
 	bool dry_run;
 };
+extern const struct json_table document_baked;       /* struct jw_baked_list */
+extern const struct json_table document_bake_verify; /* struct jw_bake_verify_result */
 
 extern const struct json_table document_run; /* struct unattended */
 

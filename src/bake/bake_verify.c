@@ -1,0 +1,310 @@
+/* jw_bake_verify: the driver loads the containers of a library, in a worker with an empty cache. */
+#include <jitwarm/bake.h>
+
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "devcode/devcode.h"
+#include "machine/driver_query.h"
+#include "os/file.h"
+#include "os/processes.h"
+#include "os/uv.h"
+#include "plan/verdict.h"
+#include "state/run_folder.h"
+#include "worker/worker_command.h"
+
+enum { VERIFY_LIMIT_S = 3600, MOST_LOADS = 1 << 24 };
+
+/* A container that a start loads on a GPU, or hands to the link at start. */
+struct verify_load {
+	uint64_t offset, size_bytes;
+	int device;
+	bool runs, compiled; /* machine code; PTX */
+	bool relocatable;
+};
+
+struct verifying {
+	const struct jw_bake_verify_options *options;
+	struct jw_bake_verified *file;
+	char *folder; /* the run's */
+	char *cache;  /* of the library at hand */
+	struct jw_error failed;
+	struct verify_load *loads;
+	size_t load_count, load_capacity;
+	size_t gpu;                      /* the GPU that containers are judged for */
+	size_t first;                    /* its first load */
+	bool linked_runs, linked_exists; /* on it */
+	size_t at;                       /* the load that is next */
+	struct protocol_job job;
+};
+
+/* ---- what a start loads */
+
+static int judge_load(struct jw_error *err, void *context,
+					  const struct devcode_container *container)
+{
+	struct verifying *verifying = context;
+	const struct jw_system *system = verifying->options->system;
+	const struct jw_gpu *gpu = &system->gpus[verifying->gpu];
+	const struct jw_driver driver = profile_of_system(system).driver;
+	const enum plan_verdict verdict =
+								plan_judge(container, NULL, false, gpu->target, &driver).verdict,
+							object =
+								plan_judge(container, NULL, true, gpu->target, &driver).verdict;
+
+	if (VEC_ROOM(err, verifying->loads, verifying->load_capacity, verifying->load_count,
+				 MOST_LOADS))
+		return -1;
+	verifying->loads[verifying->load_count++] = (struct verify_load){
+		.offset = container->offset,
+		.size_bytes = container->size_bytes,
+		.device = gpu->ordinal,
+		.runs = verdict == VERDICT_NATIVE || verdict == VERDICT_COMPATIBLE,
+		.compiled = verdict == VERDICT_JIT || object == VERDICT_LINK,
+	};
+	return 0;
+}
+
+/* Mostly the one behind the last that was found. */
+static struct verify_load *find_load(struct verifying *verifying, uint64_t offset, size_t *hint)
+{
+	const size_t count = verifying->load_count - verifying->first;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = verifying->first + (*hint - verifying->first + i) % count;
+
+		if (verifying->loads[at].offset == offset) {
+			*hint = at + 1;
+			return &verifying->loads[at];
+		}
+	}
+	return NULL;
+}
+
+/* What only the whole image tells of its containers. */
+static int complete_loads(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct verifying *verifying = context;
+	size_t hint = verifying->first;
+
+	if (image->member)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: an archive: unpack it",
+						 verifying->file->path);
+	for (size_t i = 0; i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		struct verify_load *load = find_load(verifying, container->offset, &hint);
+
+		if (!load) /* a text */
+			continue;
+		load->relocatable = container->section < image->section_count &&
+							image->sections[container->section].role == DEVCODE_RELOCATABLE;
+		verifying->linked_exists = verifying->linked_exists || container->linked;
+		verifying->linked_runs = verifying->linked_runs || (container->linked && load->runs);
+	}
+	return 0;
+}
+
+static void note_verify_trouble(void *context, const char *path, const char *member,
+								const struct jw_error *why)
+{
+	struct verifying *verifying = context;
+
+	(void)path;
+	(void)member;
+	if (!verifying->failed.code)
+		verifying->failed = *why;
+}
+
+/* The objects are linked at start only if no result of the link runs. */
+static void drop_unused(struct verifying *verifying)
+{
+	const bool links = verifying->linked_exists && !verifying->linked_runs;
+	size_t kept = verifying->first;
+
+	for (size_t i = verifying->first; i < verifying->load_count; i++) {
+		const struct verify_load load = verifying->loads[i];
+
+		if ((load.runs || load.compiled) && (links || !load.relocatable))
+			verifying->loads[kept++] = load;
+	}
+	verifying->load_count = kept;
+}
+
+static bool is_first_of_target(const struct jw_system *system, size_t gpu)
+{
+	for (size_t i = 0; i < gpu; i++)
+		if (jw_target_equal(system->gpus[i].target, system->gpus[gpu].target))
+			return false;
+	return true;
+}
+
+static int list_loads(struct jw_error *err, struct verifying *verifying)
+{
+	const struct jw_system *system = verifying->options->system;
+	const struct devcode_sink sink = {.context = verifying,
+									  .container = judge_load,
+									  .image = complete_loads,
+									  .trouble = note_verify_trouble,
+									  .cancel = verifying->options->cancel};
+
+	verifying->load_count = 0;
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		if (!is_first_of_target(system, i))
+			continue;
+		verifying->gpu = i;
+		verifying->first = verifying->load_count;
+		verifying->linked_runs = verifying->linked_exists = false;
+		if (devcode_read(err, verifying->file->path, &sink))
+			return -1;
+		if (verifying->failed.code)
+			return error_copy(err, &verifying->failed);
+		drop_unused(verifying);
+	}
+	return 0;
+}
+
+/* ---- loading it */
+
+static int see_compiler(struct jw_error *err, void *context, const char *path)
+{
+	const char *name = os_base_name(path);
+	bool *seen = context;
+
+	(void)err;
+	*seen = *seen || text_starts(name, "libnvidia-ptxjitcompiler.so") ||
+			text_starts_fold(name, "nvptxjitcompiler");
+	return 0;
+}
+
+static const struct protocol_job *job_at(struct verifying *verifying, size_t at)
+{
+	const struct verify_load *load = &verifying->loads[at];
+
+	verifying->job.id = at + 1;
+	verifying->job.device = load->device;
+	verifying->job.form = load->relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	verifying->job.offset = load->offset;
+	verifying->job.size_bytes = load->size_bytes;
+	return &verifying->job;
+}
+
+/* The worker is waiting, and shows what it has opened. */
+static const struct protocol_job *after_load(void *context, const struct protocol_answer *answer)
+{
+	struct verifying *verifying = context;
+
+	verifying->file->refused += answer->result != 0;
+	if (++verifying->at < verifying->load_count)
+		return job_at(verifying, verifying->at);
+	(void)os_mapped_code(NULL, (int)uv_os_getpid(), see_compiler,
+						 &verifying->file->compiler_opened);
+	return NULL;
+}
+
+static int load_all(struct jw_error *err, struct verifying *verifying)
+{
+	const struct jw_system *system = verifying->options->system;
+	struct protocol_hello hello = {0};
+	struct protocol_answer answer;
+	struct driver_query ask = {
+		.worker = system->worker,
+		.cache_dir = verifying->cache,
+		.next = after_load,
+		.context = verifying,
+		.limit_s = VERIFY_LIMIT_S,
+		.cancel = &verifying->options->cancel,
+	};
+
+	if (strlen(verifying->file->path) >= sizeof verifying->job.path)
+		return error_set(err, JW_ERR_LIMIT, "%s: the path is too long", verifying->file->path);
+	TEXT_COPY(verifying->job.path, verifying->file->path);
+	verifying->at = 0;
+	ask.job = job_at(verifying, 0);
+	if (driver_query(err, &ask, &hello, &answer))
+		return -1;
+	if (hello.result)
+		return error_set(err, JW_ERR_DRIVER, "%s", hello.error);
+	if (verifying->at < verifying->load_count)
+		return error_set(err, JW_ERR_DRIVER, "%s: the driver loaded %zu of %zu containers",
+						 verifying->file->path, verifying->at, verifying->load_count);
+	verifying->file->entries = (size_t)run_folder_count_entries(verifying->cache);
+	return 0;
+}
+
+static int verify_library(struct jw_error *err, struct verifying *verifying, const char *path)
+{
+	int result = -1;
+
+	verifying->file->path = mem_string(err, path);
+	if (!verifying->file->path || list_loads(err, verifying))
+		return -1;
+	verifying->file->containers = verifying->load_count;
+	if (!verifying->load_count)
+		return 0;
+	verifying->cache = os_join(err, verifying->folder, "verify");
+	if (verifying->cache && !os_make_dirs(err, verifying->cache, 0700))
+		result = load_all(err, verifying);
+	if (verifying->cache)
+		(void)os_remove_tree(NULL, verifying->cache);
+	mem_free(verifying->cache);
+	verifying->cache = NULL;
+	return result;
+}
+
+static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_options *options,
+							struct jw_bake_verify_result *result)
+{
+	struct verifying *verifying = mem_alloc(err, sizeof *verifying);
+	struct run_folder folder;
+	int failed = verifying && !run_folder_make(err, options->system->state_dir, &folder) ? 0 : -1;
+
+	if (!failed) {
+		verifying->options = options;
+		verifying->folder = folder.path;
+		for (size_t i = 0; !failed && i < options->path_count; i++) {
+			verifying->file = &result->items[result->count++];
+			failed = cancel_check(err, &options->cancel) ||
+					 verify_library(err, verifying, options->paths[i]);
+		}
+		run_folder_remove(&folder);
+		mem_free(verifying->loads);
+	}
+	mem_free(verifying);
+	return failed ? -1 : 0;
+}
+
+int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
+				   struct jw_bake_verify_result **ret_result)
+{
+	options = SIZED(err, options, struct jw_bake_verify_options);
+	struct jw_bake_verify_result *result;
+
+	if (!options)
+		return -1;
+	if (!options->system->gpu_count)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
+	result = mem_alloc(err, sizeof *result);
+	if (!result)
+		return -1;
+	result->size = sizeof *result;
+	result->items = mem_array(err, options->path_count, sizeof *result->items);
+	if (!result->items || verify_libraries(err, options, result)) {
+		jw_bake_verify_result_free(result);
+		return -1;
+	}
+	*ret_result = result;
+	return 0;
+}
+
+void jw_bake_verify_result_free(struct jw_bake_verify_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; result->items && i < result->count; i++)
+		mem_free(result->items[i].path);
+	mem_free(result->items);
+	mem_free(result);
+}

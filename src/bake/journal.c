@@ -1,0 +1,192 @@
+#include "bake/journal.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "bake/journal_text.h"
+#include "base/cursor.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum { MOST_DOCUMENT = 1 << 20, ID_DIGITS = 32 };
+
+const char journal_magic[8] = "jwbaked\1";
+static const char journal_schema[] = "jitwarm.baked-file/1";
+
+char *journal_folder(struct jw_error *err, const char *state_dir)
+{
+	return os_join(err, state_dir, "baked");
+}
+
+char *journal_file(struct jw_error *err, const char *state_dir, const char *library)
+{
+	char name[DIGEST_TEXT_SIZE], *folder = journal_folder(err, state_dir), *path;
+	struct digest digest;
+
+	digest_of(&digest, library, strlen(library));
+	digest_text(name, &digest);
+	path =
+		folder ? mem_printf(err, "%s%c%.*s.journal", folder, os_separator, ID_DIGITS, name) : NULL;
+	mem_free(folder);
+	return path;
+}
+
+void journal_free(struct journal *journal)
+{
+	mem_free(journal->path);
+	mem_free(journal->record);
+	mem_free(journal->row_before);
+	mem_free(journal->row_after);
+	mem_free(journal->driver);
+	mem_free(journal->targets);
+	mem_free(journal->file);
+	*journal = (struct journal){0};
+}
+
+/* ---- the document */
+
+static bool read_journal_digest(const cJSON *object, const char *name, struct digest *ret_digest)
+{
+	const char *text = json_text(object, name, "");
+	size_t length;
+
+	return strlen(text) == (size_t)2 * DIGEST_SIZE &&
+		   !sodium_hex2bin(ret_digest->bytes, DIGEST_SIZE, text, strlen(text), NULL, &length,
+						   NULL) &&
+		   length == DIGEST_SIZE;
+}
+
+/* NULL for an empty or missing one. */
+static int read_text(struct jw_error *err, const cJSON *object, const char *name, char **ret_text)
+{
+	const char *text = json_text(object, name, "");
+
+	*ret_text = *text ? mem_string(err, text) : NULL;
+	return *text && !*ret_text ? -1 : 0;
+}
+
+static bool is_whole_row(const char *row)
+{
+	return !row || !strpbrk(row, "\r\n");
+}
+
+static int read_journal_document(struct jw_error *err, const cJSON *document,
+								 struct journal *journal)
+{
+	uint64_t mtime;
+
+	if (strcmp(json_text(document, "schema", ""), journal_schema) != 0 ||
+		!read_journal_digest(document, "hash_before", &journal->before) ||
+		!read_journal_digest(document, "hash_after", &journal->after) ||
+		!json_hex64(document, "mtime_ns", &mtime))
+		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
+	journal->mtime_ns = (int64_t)mtime;
+	journal->when_s = (int64_t)json_count(document, "when");
+	journal->size_before = json_count(document, "size_before");
+	journal->size_after = json_count(document, "size_after");
+	if (read_text(err, document, "path", &journal->path) ||
+		read_text(err, document, "record", &journal->record) ||
+		read_text(err, document, "row_before", &journal->row_before) ||
+		read_text(err, document, "row_after", &journal->row_after) ||
+		read_text(err, document, "driver", &journal->driver) ||
+		read_text(err, document, "targets", &journal->targets))
+		return -1;
+	if (!journal->path || !os_is_absolute(journal->path) || !journal->size_before ||
+		!journal->size_after || !is_whole_row(journal->row_before) ||
+		!is_whole_row(journal->row_after))
+		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
+	return 0;
+}
+
+static int read_journal(struct jw_error *err, const struct os_map *map, struct journal *journal)
+{
+	uint64_t length;
+	cJSON *document;
+	int result;
+
+	if (map->size < JOURNAL_TRAILER || memcmp(map->data + map->size - 8, journal_magic, 8) != 0)
+		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
+	length = load_u64(map->data + map->size - JOURNAL_TRAILER);
+	journal->frame_bytes = load_u64(map->data + map->size - JOURNAL_TRAILER + 8);
+	if (length > MOST_DOCUMENT || journal->frame_bytes > map->size - JOURNAL_TRAILER ||
+		length != map->size - JOURNAL_TRAILER - journal->frame_bytes)
+		return error_set(err, JW_ERR_FORMAT, "the journal's trailer is damaged");
+	document = json_parse(err, (const char *)map->data + journal->frame_bytes, (size_t)length);
+	if (!document)
+		return -1;
+	result = read_journal_document(err, document, journal);
+	cJSON_Delete(document);
+	return result;
+}
+
+int journal_read(struct jw_error *err, const char *file, struct journal *ret_journal)
+{
+	struct journal journal = {0};
+	struct os_map map;
+	int result;
+
+	if (os_map_open(err, file, &map))
+		return -1;
+	result = read_journal(err, &map, &journal);
+	os_map_close(&map);
+	if (result)
+		(void)error_prefix(err, "%s", file);
+	journal.file = mem_string(result ? NULL : err, file);
+	if (result || !journal.file) {
+		journal_free(&journal);
+		return -1;
+	}
+	*ret_journal = journal;
+	return 0;
+}
+
+static int add_digest(struct jw_error *err, cJSON *object, const char *name,
+					  const struct digest *digest)
+{
+	char text[DIGEST_TEXT_SIZE];
+
+	digest_text(text, digest);
+	return json_add_text(err, object, name, text);
+}
+
+static int fill_document(struct jw_error *err, cJSON *object, const struct journal *journal)
+{
+	const struct {
+		const char *name, *value;
+	} texts[] = {
+		{"schema", journal_schema},        {"path", journal->path},
+		{"record", journal->record},       {"row_before", journal->row_before},
+		{"row_after", journal->row_after}, {"driver", journal->driver},
+		{"targets", journal->targets},
+	};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (json_add_text(err, object, texts[i].name, texts[i].value ? texts[i].value : ""))
+			return -1;
+	if (!cJSON_AddNumberToObject(object, "when", (double)journal->when_s) ||
+		!cJSON_AddNumberToObject(object, "size_before", (double)journal->size_before) ||
+		!cJSON_AddNumberToObject(object, "size_after", (double)journal->size_after))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	return json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns) ||
+				   add_digest(err, object, "hash_before", &journal->before) ||
+				   add_digest(err, object, "hash_after", &journal->after)
+			   ? -1
+			   : 0;
+}
+
+int journal_document(struct jw_error *err, const struct journal *journal, struct buf *text)
+{
+	cJSON *document = cJSON_CreateObject();
+	char *line = NULL;
+	int result = -1;
+
+	if (!document)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (!fill_document(err, document, journal) && (line = json_line(err, document)))
+		result = buf_append(err, text, line, strlen(line));
+	cJSON_free(line);
+	cJSON_Delete(document);
+	return result;
+}

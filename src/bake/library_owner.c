@@ -1,0 +1,213 @@
+#include "bake/library_owner.h"
+
+#include <string.h>
+
+#include "bake/package_row.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/metadata.h"
+#include "os/file.h"
+
+enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24, PE_HEAD = 4096 };
+
+const char library_owner_dpkg[] = "/var/lib/dpkg/info";
+
+/* ---- NVIDIA */
+
+/* Files of a toolkit are recognised by their names. */
+static bool is_named_by_nvidia(const struct jw_found_file *file)
+{
+	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
+	static const char *const libraries[] = {"cublas",   "cudnn", "cufft",  "curand", "cusolver",
+											"cusparse", "npp",   "nvjpeg", "nvrtc",  "nvinfer"};
+	const char *name = os_base_name(file->path);
+
+	for (size_t i = 0; file->package && i < sizeof packages / sizeof *packages; i++)
+		if (text_starts_fold(file->package, packages[i]))
+			return true;
+	name += text_starts(name, "lib") ? 3 : 0;
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (text_starts_fold(name, libraries[i]))
+			return true;
+	return false;
+}
+
+/* “License: NVIDIA Proprietary Software”, “License-Expression: LicenseRef-NVIDIA-Proprietary” */
+static bool is_nvidia_licence(const char *line, size_t length)
+{
+	static const char nvidia[] = "NVIDIA";
+
+	if (length < strlen("License") || !text_starts_fold(line, "License"))
+		return false;
+	for (size_t i = 0; i + strlen(nvidia) <= length; i++)
+		if (text_starts_fold(line + i, nvidia))
+			return true;
+	return false;
+}
+
+/* The metadata of the package that lists the file. */
+static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool *ret_is)
+{
+	struct package_row row;
+	struct buf text = {0};
+	char *path;
+
+	if (package_row_find(err, library, &row))
+		return -1;
+	path = row.folder ? os_join(NULL, row.folder, "METADATA") : NULL;
+	if (path && !os_read_file(NULL, path, METADATA_MOST_BYTES, &text)) {
+		const char *at = buf_text(&text), *end = at + text.size, *line;
+		size_t length;
+
+		while (!*ret_is && metadata_line(&at, end, &line, &length) && length)
+			*ret_is = is_nvidia_licence(line, length);
+	}
+	buf_free(&text);
+	mem_free(path);
+	package_row_free(&row);
+	return 0;
+}
+
+/* ---- a signature */
+
+/* Whether the PE file's header names a table of certificates. Source: Microsoft, "PE Format". */
+static bool is_signed(const char *path)
+{
+	enum { MAGIC = 24, FIRST_32 = 96, FIRST_64 = 112, CERTIFICATES = 4 };
+	uint8_t head[PE_HEAD];
+	const size_t size = os_read_head(path, head, sizeof head);
+	const uint32_t pe = size >= 64 && head[0] == 'M' && head[1] == 'Z' ? load_u32(head + 60) : 0;
+	size_t at;
+
+	if (!pe || !range_fits(pe, MAGIC + 2, size) || memcmp(head + pe, "PE\0\0", 4) != 0)
+		return false;
+	at = pe + MAGIC + (head[pe + MAGIC + 1] == 2 ? FIRST_64 : FIRST_32) + (size_t)CERTIFICATES * 8;
+	return range_fits(at, 8, size) && load_u32(head + at + 4);
+}
+
+int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *file)
+{
+	bool nvidia = is_named_by_nvidia(file);
+	char *real = NULL;
+	int failed = 0;
+
+	if (!nvidia && !os_real_path(NULL, file->path, &real))
+		failed = is_licensed_by_nvidia(err, real, &nvidia);
+	mem_free(real);
+	if (failed)
+		return -1;
+	if (nvidia)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "is NVIDIA's, whose licence does not let anyone modify it");
+	if (is_signed(file->path))
+		return error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature");
+	return 0;
+}
+
+/* ---- package managers */
+
+static bool has_text(const struct buf *text, const char *wanted)
+{
+	const size_t length = strlen(wanted);
+	const char *at = buf_text(text), *end = at + text->size;
+
+	while (at + length <= end && (at = memchr(at, *wanted, (size_t)(end - at) - length + 1))) {
+		if (!memcmp(at, wanted, length))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* The first file in `folder` with that end of its name in which one of the texts is; the caller
+ * frees it. */
+static int find_list(struct jw_error *err, const char *folder, const char *ending,
+					 const char *const wanted[2], char **ret_name)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(NULL, folder, &names))
+		return 0;
+	for (size_t i = 0; !result && !*ret_name && i < names.count; i++) {
+		struct buf text = {0};
+		char *path =
+			text_ends(names.items[i], ending) ? os_join(err, folder, names.items[i]) : NULL;
+
+		if (path && !os_read_file(NULL, path, MOST_LIST, &text) &&
+			(has_text(&text, wanted[0]) || has_text(&text, wanted[1]))) {
+			*ret_name = mem_string_n(err, names.items[i], strlen(names.items[i]) - strlen(ending));
+			result = *ret_name ? 0 : -1;
+		}
+		buf_free(&text);
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+/* dpkg may know a file by its place before /lib became a link to /usr/lib. */
+static int find_debian(struct jw_error *err, const char *path, const char *dpkg_folder,
+					   char **ret_name)
+{
+	const char *unmerged = text_starts(path, "/usr/") ? path + strlen("/usr") : path;
+	char *lines[2] = {mem_printf(err, "\n%s\n", path), mem_printf(err, "\n%s\n", unmerged)};
+	int result = lines[0] && lines[1]
+					 ? find_list(err, dpkg_folder, ".list",
+								 (const char *const[2]){lines[0], lines[1]}, ret_name)
+					 : -1;
+
+	mem_free(lines[0]);
+	mem_free(lines[1]);
+	return result;
+}
+
+static int find_conda(struct jw_error *err, const char *path, char **ret_name)
+{
+	char *prefix = os_dir_name(err, path);
+	int result = prefix ? 0 : -1;
+
+	for (int level = 0; !result && !*ret_name && level < MOST_LEVELS; level++) {
+		char *above = os_dir_name(err, prefix), *meta = os_join(err, prefix, "conda-meta");
+		char *listed = mem_printf(
+			err, "\"%s\"", path + strlen(prefix) + !os_is_separator(prefix[strlen(prefix) - 1]));
+		const bool top = above && !strcmp(above, prefix);
+
+		for (char *c = listed; c && *c; c++)
+			if (os_is_separator(*c))
+				*c = '/';
+		result =
+			above && meta && listed
+				? find_list(err, meta, ".json", (const char *const[2]){listed, listed}, ret_name)
+				: -1;
+		mem_free(listed);
+		mem_free(meta);
+		mem_free(prefix);
+		prefix = above;
+		if (top)
+			break;
+	}
+	mem_free(prefix);
+	return result;
+}
+
+int library_owner_allows_change(struct jw_error *err, const char *path, const char *dpkg_folder)
+{
+	char *name = NULL;
+	int result = find_debian(err, path, dpkg_folder, &name);
+
+	const char *manager = "Debian";
+
+	if (!result && !name) {
+		manager = "conda";
+		result = find_conda(err, path, &name);
+	}
+	if (!result && name)
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "belongs to the %s package %s, which knows its checksum: bake a copy "
+						   "(-o)",
+						   manager, name);
+	mem_free(name);
+	return result;
+}

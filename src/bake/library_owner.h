@@ -1,0 +1,16 @@
+/* Whose a library is, and whether it may be changed. */
+#pragma once
+
+#include <stdbool.h>
+
+#include <jitwarm/find.h>
+
+/* NVIDIA's licences do not allow modifying its libraries, and a change breaks a signature: refused
+ * in copies too. JW_ERR_UNSUPPORTED with the reason, which does not name the file. */
+int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *file);
+
+/* A package manager checks and replaces its own files. `path`: without links; `dpkg_folder`:
+ * dpkg's lists of files, usually library_owner_dpkg. JW_ERR_UNSUPPORTED with the reason, which does
+ * not name the file. */
+extern const char library_owner_dpkg[];
+int library_owner_allows_change(struct jw_error *err, const char *path, const char *dpkg_folder);

@@ -1,0 +1,237 @@
+#include "bake/package_row.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/wheel_record.h"
+#include "os/file.h"
+
+enum { MOST_LEVELS = 24, HASH_CHARACTERS = 64 };
+
+/* One line of RECORD with its line feed; false at the end. */
+static bool next_row(const struct buf *text, size_t *at, const char **ret_row, size_t *ret_length)
+{
+	const char *row = buf_text(text) + *at;
+	const char *feed = *at < text->size ? memchr(row, '\n', text->size - *at) : NULL;
+
+	if (*at >= text->size)
+		return false;
+	*ret_row = row;
+	*ret_length = feed ? (size_t)(feed + 1 - row) : text->size - *at;
+	*at += *ret_length;
+	return true;
+}
+
+static size_t bare_length(const char *row, size_t length)
+{
+	while (length && (row[length - 1] == '\n' || row[length - 1] == '\r'))
+		length--;
+	return length;
+}
+
+static bool is_recorded_path(const char *a, const char *b)
+{
+	for (; *a || *b; a++, b++)
+		if (*a != *b && !(os_is_separator(*a) && os_is_separator(*b)))
+			return false;
+	return true;
+}
+
+/* Whether the row's path, relative to `base`, is the library. */
+static int row_names(struct jw_error *err, const char *base, const char *row, size_t length,
+					 const char *library, bool *ret_names)
+{
+	struct cursor cursor = cursor_of(row, length);
+	struct buf name = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct jw_error why = {0};
+	char *path = NULL;
+
+	*ret_names = false;
+	if (wheel_record_next(&cursor, &name) &&
+		(path = wheel_record_resolve(&why, base, base, buf_text(&name))))
+		*ret_names = is_recorded_path(path, library);
+	mem_free(path);
+	buf_free(&name);
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+}
+
+/* Only a row with the library's own name in it is taken apart; quotes may split the name. */
+static int find_in_record(struct jw_error *err, const char *base, const struct buf *text,
+						  const char *library, char **ret_row)
+{
+	const char *name = os_base_name(library), *row;
+	size_t at = 0, length;
+
+	while (next_row(text, &at, &row, &length)) {
+		const size_t bare = bare_length(row, length);
+		char *line = memchr(row, ',', bare) ? mem_string_n(NULL, row, bare) : NULL;
+		bool names = false;
+		int failed = line && (*line == '"' || strstr(line, name))
+						 ? row_names(err, base, line, bare, library, &names)
+						 : 0;
+
+		if (names) {
+			*ret_row = line;
+			return 0;
+		}
+		mem_free(line);
+		if (failed)
+			return -1;
+	}
+	return 0;
+}
+
+static int look_into_package(struct jw_error *err, const char *base, const char *name,
+							 const char *library, struct package_row *row)
+{
+	struct buf text = {0};
+	int result = -1;
+
+	row->folder = os_join(err, base, name);
+	row->record = row->folder ? os_join(err, row->folder, "RECORD") : NULL;
+	if (row->record) {
+		result = 0;
+		if (!os_read_file(NULL, row->record, RECORD_MOST_BYTES, &text))
+			result = find_in_record(err, base, &text, library, &row->row);
+	}
+	buf_free(&text);
+	if (!row->row)
+		package_row_free(row);
+	return result;
+}
+
+static int look_into_folder(struct jw_error *err, const char *base, const char *library,
+							struct package_row *row)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(NULL, base, &names))
+		return 0;
+	for (size_t i = 0; !result && !row->row && i < names.count; i++)
+		if (names.kinds[i] == OS_DIRECTORY && text_ends(names.items[i], ".dist-info"))
+			result = look_into_package(err, base, names.items[i], library, row);
+	os_names_free(&names);
+	return result;
+}
+
+int package_row_find(struct jw_error *err, const char *library, struct package_row *ret_row)
+{
+	struct package_row row = {0};
+	char *base = os_dir_name(err, library);
+	int result = base ? 0 : -1;
+
+	for (int level = 0; !result && !row.row && level < MOST_LEVELS; level++) {
+		char *above = os_dir_name(err, base);
+		const bool top = above && !strcmp(above, base);
+
+		result = above ? look_into_folder(err, base, library, &row) : -1;
+		mem_free(base);
+		base = above;
+		if (top)
+			break;
+	}
+	mem_free(base);
+	if (result)
+		package_row_free(&row);
+	else
+		*ret_row = row;
+	return result;
+}
+
+void package_row_free(struct package_row *row)
+{
+	mem_free(row->folder);
+	mem_free(row->record);
+	mem_free(row->row);
+	*row = (struct package_row){0};
+}
+
+/* ---- its hash */
+
+static void hash_text(char text[HASH_CHARACTERS], const uint8_t hash[32])
+{
+	(void)sodium_bin2base64(text, HASH_CHARACTERS, hash, 32,
+							sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+/* The length of the first field, which may be quoted. */
+static size_t field_length(const char *row)
+{
+	bool quoted = false;
+	size_t length = 0;
+
+	for (; row[length] && (quoted || row[length] != ','); length++)
+		quoted ^= row[length] == '"';
+	return length;
+}
+
+char *package_row_with(struct jw_error *err, const char *row, const uint8_t hash[32],
+					   uint64_t size_bytes)
+{
+	char text[HASH_CHARACTERS];
+
+	hash_text(text, hash);
+	return mem_printf(err, "%.*s,sha256=%s,%llu", (int)field_length(row), row, text,
+					  (unsigned long long)size_bytes);
+}
+
+bool package_row_is(const char *row, const uint8_t hash[32])
+{
+	static const char kind[] = ",sha256=";
+	const char *rest = row + field_length(row);
+	char text[HASH_CHARACTERS];
+
+	hash_text(text, hash);
+	return text_starts(rest, kind) && text_starts(rest + strlen(kind), text) &&
+		   (rest += strlen(kind) + strlen(text), !*rest || *rest == ',');
+}
+
+/* Whether a row is about the same path. */
+static bool row_has_path(const char *row, size_t length, const char *like)
+{
+	const size_t name = field_length(like);
+
+	return length > name && row[name] == ',' && !memcmp(row, like, name);
+}
+
+static int write_record(struct jw_error *err, const char *record, const struct buf *text,
+						const char *to)
+{
+	struct buf changed = BUF_MAX(RECORD_MOST_BYTES + RECORD_MOST_PATH);
+	const char *row;
+	size_t at = 0, length;
+	bool found = false;
+	int result = 0;
+
+	while (!result && next_row(text, &at, &row, &length)) {
+		const size_t bare = bare_length(row, length);
+		const bool same = row_has_path(row, bare, to);
+
+		found = found || (same && (bare != strlen(to) || memcmp(row, to, bare) != 0));
+		result = buf_append(err, &changed, same ? to : row, same ? strlen(to) : bare) ||
+						 buf_append(err, &changed, row + bare, length - bare)
+					 ? -1
+					 : 0;
+	}
+	if (!result && found)
+		result = os_rewrite(err, record, changed.data, changed.size);
+	buf_free(&changed);
+	return result;
+}
+
+int package_row_replace(struct jw_error *err, const char *record, const char *row)
+{
+	struct buf text = {0};
+	struct jw_error why;
+	int result;
+
+	if (os_read_file(&why, record, RECORD_MOST_BYTES, &text))
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	result = write_record(err, record, &text, row);
+	buf_free(&text);
+	return result;
+}

@@ -1,0 +1,28 @@
+/* A file's row in the RECORD of the package that installed it (PEP 376, PEP 627): pip compares its
+ * hash and size. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct package_row {
+	char *folder; /* NAME-VERSION.dist-info; NULL: no package lists the file */
+	char *record; /* RECORD there */
+	char *row;    /* without its line feed */
+};
+
+/* Looks in the folders above `library`, which has no links. -1: out of memory. */
+int package_row_find(struct jw_error *err, const char *library, struct package_row *ret_row);
+void package_row_free(struct package_row *row);
+
+/* The row with another SHA-256 and size; the caller frees it. */
+char *package_row_with(struct jw_error *err, const char *row, const uint8_t hash[32],
+					   uint64_t size_bytes);
+/* Whether the row has this SHA-256. */
+bool package_row_is(const char *row, const uint8_t hash[32]);
+/* Replaces the row of the same path in that file, which keeps its rights; without one the file
+ * stays as it is. A missing file is fine. */
+int package_row_replace(struct jw_error *err, const char *record, const char *row);

@@ -1,0 +1,192 @@
+/* jw_unbake and jw_baked_look. */
+#include <string.h>
+
+#include "bake/in_place.h"
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "os/folders.h"
+
+static const char journal_end[] = ".journal", next_end[] = ".next";
+
+static struct jw_baked_list *new_list(struct jw_error *err, size_t most)
+{
+	struct jw_baked_list *list = mem_alloc(err, sizeof *list);
+
+	if (!list)
+		return NULL;
+	list->size = sizeof *list;
+	list->items = mem_array(err, most, sizeof *list->items);
+	if (list->items)
+		return list;
+	mem_free(list);
+	return NULL;
+}
+
+void jw_baked_list_free(struct jw_baked_list *list)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; i < list->count; i++) {
+		mem_free(list->items[i].path);
+		mem_free(list->items[i].targets);
+		mem_free(list->items[i].driver);
+	}
+	mem_free(list->items);
+	mem_free(list);
+}
+
+static int fill_baked(struct jw_error *err, const struct journal *journal, struct jw_baked *baked)
+{
+	baked->path = mem_string(err, journal->path);
+	baked->targets = mem_string(err, journal->targets ? journal->targets : "");
+	baked->driver = mem_string(err, journal->driver ? journal->driver : "");
+	baked->when_s = journal->when_s;
+	baked->size_before_bytes = journal->size_before;
+	baked->size_after_bytes = journal->size_after;
+	return baked->path && baked->targets && baked->driver ? 0 : -1;
+}
+
+/* ---- undo */
+
+static int unbake_one(struct jw_error *err, struct in_place *in_place, const char *path,
+					  struct jw_baked_list *list)
+{
+	struct jw_baked *baked = &list->items[list->count];
+
+	if (in_place_enter(&baked->failed, in_place, path)) {
+		list->count++;
+		baked->path = mem_string(err, path);
+		return baked->path && baked->failed.code != JW_ERR_MEMORY ? 0
+																  : error_copy(err, &baked->failed);
+	}
+	if (!in_place->journal.path)
+		return 0;
+	list->count++;
+	if (fill_baked(err, &in_place->journal, baked))
+		return -1;
+	baked->state = in_place->state;
+	baked->undone = !in_place_undo(&baked->failed, in_place);
+	return baked->failed.code == JW_ERR_MEMORY ? error_copy(err, &baked->failed) : 0;
+}
+
+int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
+			  struct jw_baked_list **ret_list)
+{
+	options = SIZED(err, options, struct jw_unbake_options);
+	struct in_place in_place;
+	struct jw_baked_list *list;
+	int result = 0;
+
+	if (!options || in_place_open(err, &in_place))
+		return -1;
+	list = new_list(err, options->path_count);
+	if (!list)
+		result = -1;
+	for (size_t i = 0; !result && i < options->path_count; i++)
+		result = cancel_check(err, &options->cancel) ||
+				 unbake_one(err, &in_place, options->paths[i], list);
+	in_place_close(&in_place);
+	if (result) {
+		jw_baked_list_free(list);
+		return -1;
+	}
+	*ret_list = list;
+	return 0;
+}
+
+/* ---- list */
+
+/* A crash, or a bake that goes on now, may have left the journal of a baked library with its first
+ * name. */
+static int read_newest(struct jw_error *err, const char *file, bool next, struct journal *journal,
+					   enum jw_baked_state *ret_state)
+{
+	struct journal newer;
+	char *path;
+
+	if (journal_read(err, file, journal) || in_place_state(err, journal, ret_state))
+		return -1;
+	if (next || *ret_state != JW_BAKED_CHANGED)
+		return 0;
+	path = mem_printf(err, "%s%s", file, next_end);
+	if (!path)
+		return -1;
+	if (!journal_read(NULL, path, &newer)) {
+		enum jw_baked_state state;
+
+		if (!in_place_state(NULL, &newer, &state) && state == JW_BAKED_SOUND) {
+			journal_free(journal);
+			*journal = newer;
+			*ret_state = state;
+		} else {
+			journal_free(&newer);
+		}
+	}
+	mem_free(path);
+	return 0;
+}
+
+static int list_journal(struct jw_error *err, const char *folder, const char *name,
+						struct jw_baked_list *list)
+{
+	struct jw_baked *baked = &list->items[list->count];
+	const bool next = text_ends(name, next_end);
+	char *file = os_join(err, folder, name), *final = NULL;
+	struct journal journal = {0};
+	int result = file ? 0 : -1;
+
+	if (file && next)
+		final = mem_string_n(err, file, strlen(file) - strlen(next_end));
+	if (file && next && !final)
+		result = -1;
+	if (!result && !(final && os_exists(final))) {
+		if (read_newest(&baked->failed, file, next, &journal, &baked->state)) {
+			baked->path = mem_string(err, file);
+			list->count++;
+			result = baked->path ? 0 : -1;
+		} else if (!next || baked->state == JW_BAKED_SOUND) {
+			list->count++;
+			result = fill_baked(err, &journal, baked);
+		}
+	}
+	journal_free(&journal);
+	mem_free(final);
+	mem_free(file);
+	return result;
+}
+
+static int list_folder(struct jw_error *err, const char *folder, struct jw_baked_list **ret_list)
+{
+	struct os_names names = {0};
+	struct jw_baked_list *list;
+	int result = 0;
+
+	if (os_exists(folder) && os_list(err, folder, &names))
+		return -1;
+	list = new_list(err, names.count);
+	for (size_t i = 0; list && !result && i < names.count; i++)
+		if (names.kinds[i] == OS_REGULAR &&
+			(text_ends(names.items[i], journal_end) || text_ends(names.items[i], next_end)))
+			result = list_journal(err, folder, names.items[i], list);
+	os_names_free(&names);
+	if (!list || result) {
+		jw_baked_list_free(list);
+		return -1;
+	}
+	*ret_list = list;
+	return 0;
+}
+
+int jw_baked_look(struct jw_error *err, struct jw_baked_list **ret_list)
+{
+	char *state = NULL, *folder = NULL;
+	int result = os_state_dir(err, &state);
+
+	folder = result ? NULL : journal_folder(err, state);
+	result = folder ? list_folder(err, folder, ret_list) : -1;
+	mem_free(folder);
+	mem_free(state);
+	return result;
+}

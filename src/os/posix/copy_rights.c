@@ -1,0 +1,81 @@
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/open_file.h"
+#include "os/path_calls.h"
+#include "os/posix/at.h"
+#include "os/posix/posix.h"
+#include "os/uv.h"
+
+enum { MOST_XATTR = 64 << 10 };
+
+/* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
+ * a new file gets its label from the system's policy. */
+static bool is_copied(const char *name)
+{
+	return text_starts(name, "user.") || !strcmp(name, "system.posix_acl_access");
+}
+
+static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
+{
+	char value[MOST_XATTR];
+	const ssize_t size = fgetxattr(from, name, value, sizeof value);
+
+	if (size < 0)
+		return errno == ENODATA ? 0 : posix_error(err, path);
+	return fsetxattr(to, name, value, (size_t)size, 0) ? posix_error(err, path) : 0;
+}
+
+static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
+{
+	char *names = mem_alloc(err, MOST_XATTR);
+	const ssize_t size = names ? flistxattr(from, names, MOST_XATTR - 1) : 0;
+	int result = names ? 0 : -1;
+
+	if (size < 0 && errno != ENOTSUP)
+		result = posix_error(err, path);
+	for (ssize_t at = 0; !result && at < size; at += (ssize_t)strlen(names + at) + 1)
+		if (is_copied(names + at))
+			result = copy_xattr(err, from, to, path, names + at);
+	mem_free(names);
+	return result;
+}
+
+/* The mode comes last: giving a file away clears its set-user-id bits. */
+static int copy_all(struct jw_error *err, int from, int to, const char *path)
+{
+	struct stat old, new;
+
+	if (fstat(from, &old) || fstat(to, &new))
+		return posix_error(err, path);
+	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+		fchown(to, old.st_uid, old.st_gid))
+		return posix_error(err, path);
+	if (copy_xattrs(err, from, to, path))
+		return -1;
+	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
+}
+
+int os_copy_rights(struct jw_error *err, const char *from, const char *to)
+{
+	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK),
+			  target = source < 0 ? -1 : path_open(err, to, UV_FS_O_RDWR);
+	struct at at;
+	int result = -1;
+
+	if (target >= 0 && !at_enter(err, to, AT_LAST_KEPT, &at)) {
+		result = copy_all(err, source, target, from);
+		at_leave(&at);
+	}
+	if (target >= 0)
+		(void)close(target);
+	if (source >= 0)
+		(void)close(source);
+	return result;
+}

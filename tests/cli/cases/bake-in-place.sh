@@ -1,0 +1,233 @@
+# jitwarm bake --in-place, --undo, list: the library itself, and back to the byte.
+with_simdriver sm_86
+name=libsample_framework.so app=framework-app
+if is_wine; then name=sample_framework.dll app=framework-app.exe; fi
+export JITWARM_STATE=$work/state
+site=$work/venv/lib/python3.11/site-packages
+info=$site/sample_pkg-1.0.dist-info
+library=$site/sample_pkg/lib/$name
+hash_of() { sha256sum <"$1" | cut -d' ' -f1; }
+row_of() { python3 - "$1" <<'PYTHON'
+import base64, hashlib, sys
+data = open(sys.argv[1], "rb").read()
+print("sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() + "," + str(len(data)))
+PYTHON
+}
+# What pip compares: every row's hash and size
+record_holds() {
+	python3 - "$site" "$info/RECORD" <<'PYTHON' || fail "RECORD does not hold"
+import base64, csv, hashlib, os, sys
+rows = list(csv.reader(open(sys.argv[2], newline="")))
+assert len(rows) == 4, rows
+for path, digest, size in rows:
+    if not digest:
+        continue
+    data = open(os.path.join(sys.argv[1], path), "rb").read()
+    assert digest == "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() and int(size) == len(data), path
+PYTHON
+}
+install() {
+	rm -rf "$work/venv"
+	mkdir -p "$site/sample_pkg/lib" "$info"
+	cp "$build/tests/framework/$name" "$library"
+	echo >"$site/sample_pkg/__init__.py"
+	printf 'Metadata-Version: 2.1\nName: sample-pkg\nVersion: 1.0\n\nLicense: NVIDIA\n' >"$info/METADATA"
+	printf 'sample_pkg/__init__.py,%s\n"sample_pkg/lib/%s",%s\nsample_pkg-1.0.dist-info/METADATA,%s\nsample_pkg-1.0.dist-info/RECORD,,\n' \
+		"$(row_of "$site/sample_pkg/__init__.py")" "$name" "$(row_of "$library")" "$(row_of "$info/METADATA")" >"$info/RECORD"
+	original=$(hash_of "$library") record=$(hash_of "$info/RECORD")
+}
+is_original() {
+	[[ $(hash_of "$library") == "$original" ]] || fail "the library is not the original"
+	[[ $(hash_of "$info/RECORD") == "$record" ]] || fail "RECORD is not the original"
+}
+nothing_left() {
+	[[ $(ls -A "$(dirname "$library")") == "$name" ]] || fail "beside the library: $(ls -A "$(dirname "$library")")"
+	[[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "journals: $(ls -A "$JITWARM_STATE/baked")"
+}
+install
+is_wine || chmod 640 "$library"
+user_attribute=
+if ! is_wine && setfattr -n user.note -v kept "$library" 2>/dev/null; then user_attribute=yes; fi
+
+run 64 bake --in-place -o "$work/out" "$library"
+err_has "exclude each other"
+run 64 bake --in-place --undo "$library"
+run 64 bake --undo -n "$library"
+run 64 bake --in-place --driver 550.163.01 --target native "$library"
+run 0 bake --in-place -n "$library"
+is_original
+run 0 bake --undo "$library"
+out_has "nothing to undo"
+run 0 bake list
+out_has "no library was baked"
+
+# Baked: what pip compares holds, the rights stay, nothing lies beside it.
+exec 7<"$library"
+run '0|1' bake --json --in-place --drop-ptx --target native "$library"
+json 'len(d["files"]) == 1 and d["files"][0]["baked"] >= 7 and posix(d["files"][0]["output"]).endswith("sample_pkg/lib/'"$name"'")'
+left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
+[[ $(hash_of "$library") != "$original" ]] || fail "nothing was baked"
+[[ $(sha256sum <&7 | cut -d' ' -f1) == "$original" ]] || fail "a program that has it open lost the original"
+exec 7<&-
+record_holds
+[[ $(ls -A "$(dirname "$library")") == "$name" ]] || fail "left behind: $(ls -A "$(dirname "$library")")"
+if ! is_wine; then
+	[[ $(stat -c %a "$library") == 640 ]] || fail "mode $(stat -c %a "$library")"
+	[[ $(stat -c %a "$JITWARM_STATE/baked") == 700 ]] || fail "others read the journals"
+fi
+[[ -z $user_attribute || $(getfattr --only-values -n user.note "$library") == kept ]] || fail "the attribute is lost"
+baked=$(hash_of "$library")
+run 0 bake list --json
+json 'len(d["files"]) == 1 and d["files"][0]["state"] == "as_baked" and d["files"][0]["targets"] == "sm_86" and not d["files"][0]["undone"]'
+run 0 bake list
+out_has "as baked"
+cp "$build/tests/framework/$app" "$(dirname "$library")"
+rm -r "$CUDA_CACHE_PATH"
+simulated "$(dirname "$library")/$app" >"$out" 2>"$err" || fail "the program ended with $?"
+out_has "compiled $left of "
+# What the driver compiles of it, without the program; the original is another matter.
+run '0|1' bake verify --json
+json 'len(d["files"]) == 1 and d["files"][0]["entries"] == '"$left"' and d["files"][0]["refused"] == 0'
+json 'd["files"][0]["containers"] >= 7'
+run 1 bake verify --json "$build/tests/framework/$name"
+json 'd["files"][0]["entries"] >= 7'
+rm "$(dirname "$library")/$app"
+
+# Once more, for another GPU too: the way back leads to the first original.
+run '0|1' bake --in-place "$library"
+[[ $(hash_of "$library") == "$baked" ]] || fail "a baked library was baked again"
+first=$JITWARM
+JITWARM=${JITWARM/ sm_86 / sm_75 }
+run '0|1' bake --in-place "$library"
+JITWARM=$first
+[[ $(hash_of "$library") != "$baked" ]] || fail "nothing was baked for the other GPU"
+record_holds
+run 0 bake list
+out_has "sm_75"
+run 0 bake --json --undo "$library"
+json 'len(d["files"]) == 1 and d["files"][0]["undone"] and d["files"][0]["state"] == "as_baked"'
+is_original
+nothing_left
+[[ -z $user_attribute || $(getfattr --only-values -n user.note "$library") == kept ]] || fail "the attribute is lost"
+run 0 bake --undo "$library"
+out_has "nothing to undo"
+
+# By the package's name
+VIRTUAL_ENV=$work/venv
+export VIRTUAL_ENV
+printf 'home = /usr/bin\n' >"$VIRTUAL_ENV/pyvenv.cfg"
+if ! is_wine; then
+	run '0|1' bake --in-place sample-pkg
+	record_holds
+	run 0 bake --undo sample-pkg
+	is_original
+	nothing_left
+fi
+unset VIRTUAL_ENV
+
+# Changed since: refused, and left as it is.
+run '0|1' bake --in-place "$library"
+printf x >>"$library"
+changed=$(hash_of "$library")
+run 1 bake list
+out_has "changed since"
+run 3 bake --undo "$library"
+out_has "was changed since it was baked"
+[[ $(hash_of "$library") == "$changed" ]] || fail "a changed library was written"
+# Installed again, as pip does: the journal is dropped with a word.
+install
+printf 'newer' >>"$library"
+python3 - "$info/RECORD" "$(row_of "$library")" "$name" <<'PYTHON'
+import sys
+rows = open(sys.argv[1]).read().split("\n")
+rows[1] = '"sample_pkg/lib/%s",%s' % (sys.argv[3], sys.argv[2])
+open(sys.argv[1], "w").write("\n".join(rows))
+PYTHON
+newer=$(hash_of "$library")
+run 1 bake list
+out_has "replaced by its package"
+run 0 bake --undo "$library"
+out_has "its journal was dropped"
+[[ $(hash_of "$library") == "$newer" ]] || fail "a newer library was written"
+nothing_left
+# Gone
+install
+run '0|1' bake --in-place "$library"
+mv "$library" "$work/kept"
+run 1 bake list
+out_has "gone"
+run 0 bake --undo "$library"
+out_has "its journal was dropped"
+mv "$work/kept" "$library"
+[[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "a journal is left"
+
+# A damaged journal restores nothing.
+install
+run '0|1' bake --in-place "$library"
+baked=$(hash_of "$library")
+journal=$(echo "$JITWARM_STATE"/baked/*.journal)
+cp "$journal" "$work/journal"
+for at in 100 0 -10 -200; do
+	python3 - "$journal" "$at" <<'PYTHON'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[int(sys.argv[2])] ^= 1
+open(sys.argv[1], "wb").write(data)
+PYTHON
+	run 3 bake --undo "$library"
+	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($at)"
+	cp "$work/journal" "$journal"
+done
+run 0 bake --undo "$library"
+is_original
+nothing_left
+
+# A link to another folder is not followed, one in the folder is.
+if ! is_wine; then
+	mkdir "$work/elsewhere"
+	ln -s "$library" "$work/elsewhere/linked.so"
+	run 2 bake --in-place "$work/elsewhere/linked.so"
+	out_has "is a link to"
+	is_original
+	ln -s "$name" "$(dirname "$library")/libalias.so"
+	run '0|1' bake --in-place "$(dirname "$library")/libalias.so"
+	[[ -L $(dirname "$library")/libalias.so ]] || fail "the link was replaced"
+	run 0 bake --undo "$(dirname "$library")/libalias.so"
+	rm "$(dirname "$library")/libalias.so"
+	is_original
+	nothing_left
+fi
+
+# Whose it is: NVIDIA's by its metadata, conda's by its record
+sed -i 's/^Version: 1.0/&\nLicense: NVIDIA Proprietary Software/' "$info/METADATA"
+run 2 bake --in-place "$library"
+out_has "is NVIDIA's, whose licence does not let anyone modify it"
+is_original
+install
+mkdir -p "$work/venv/conda-meta"
+printf '{"name": "sample", "files": ["bin/x", "lib/python3.11/site-packages/sample_pkg/lib/%s"]}' "$name" >"$work/venv/conda-meta/sample-1.0-0.json"
+run 2 bake --in-place "$library"
+out_has "belongs to the conda package sample-1.0-0"
+is_original
+run '0|1' bake --in-place --i-may "$library"
+run 0 bake --undo "$library"
+is_original
+rm -r "$work/venv/conda-meta"
+
+# One at a time
+if ! is_wine; then
+	python3 - "$JITWARM_STATE/baked/lock" >"$work/locked" <<'PYTHON' &
+import fcntl, sys, time
+file = open(sys.argv[1], "r+b")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("locked", flush=True)
+time.sleep(600)
+PYTHON
+	holder=$!
+	await grep -q locked "$work/locked"
+	run 3 bake --in-place "$library"
+	err_has "another jitwarm bakes in place"
+	kill $holder
+	wait $holder 2>/dev/null
+	is_original
+fi
