@@ -39,7 +39,7 @@ untouched
 # RECORD is
 fresh
 as_mallory ln -sfn "$treasure/file" "$site/pkg-1.0.dist-info/RECORD"
-run '1|2|3' bake --in-place "$library"
+run '0|1|2|3' bake --in-place "$library"
 untouched
 run '0|1|2|3' bake --undo "$library"
 untouched
