@@ -9,7 +9,7 @@
  *     trailer: length of the document, length of the frame, "jwbaked\1": 8 bytes each
  *
  * Numbers are little endian. Before the library is replaced its journal is called .next: a crash
- * leaves the original with a .next, or the baked file with one; journal_settle tells them apart by
+ * leaves the original with a .next, or the baked file with one; in_place_enter tells them apart by
  * the file's hash. */
 #pragma once
 
