@@ -54,11 +54,12 @@ void in_place_close(struct in_place *in_place)
 }
 
 /* The superuser takes no journal that an account could write which may not write the library: it
- * would decide what is restored there. */
+ * would decide what is restored there. Where the library's folder is gone, nothing can be. */
 static int check_journals(struct jw_error *err, const struct in_place *in_place)
 {
 	struct os_account account;
 	struct os_stat stat;
+	struct jw_error why = {0};
 	char *folder = NULL, *journals = NULL;
 	bool superuser;
 	int result = -1;
@@ -71,7 +72,9 @@ static int check_journals(struct jw_error *err, const struct in_place *in_place)
 		return 0;
 	folder = os_dir_name(err, in_place->library);
 	journals = journal_folder(err, in_place->state_dir);
-	if (folder && journals && !os_stat(err, folder, &stat)) {
+	if (folder && journals && os_stat(&why, folder, &stat)) {
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	} else if (folder && journals) {
 		result = os_check_private(err, journals, stat.owner, false);
 		if (result)
 			(void)error_prefix(err, "journals are not kept there for %s", in_place->library);

@@ -153,12 +153,17 @@ nothing_left
 # Gone
 install
 run '0|1' bake --in-place "$library"
-mv "$library" "$work/kept"
-run 1 bake list
-out_has "gone"
+for gone in "$library" "$(dirname "$library")"; do
+	mv "$gone" "$work/kept"
+	run 1 bake list
+	out_has "gone"
+	run 0 bake --undo "$library"
+	out_has "its journal was dropped"
+	mv "$work/kept" "$gone"
+	install
+	run '0|1' bake --in-place "$library"
+done
 run 0 bake --undo "$library"
-out_has "its journal was dropped"
-mv "$work/kept" "$library"
 [[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "a journal is left"
 
 # A damaged journal restores nothing.
@@ -178,7 +183,31 @@ PYTHON
 	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($at)"
 	cp "$work/journal" "$journal"
 done
+# Nor does a sound one of another original.
+python3 - "$journal" <<'PYTHON'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+open(sys.argv[1], "wb").write(re.sub(rb'("hash_before":\s*")(.)', lambda m: m[1] + (b"1" if m[2] == b"0" else b"0"), data))
+PYTHON
+cmp -s "$work/journal" "$journal" && fail "the journal is the same"
+run 3 bake --undo "$library"
+out_has "the journal is damaged"
+[[ $(hash_of "$library") == "$baked" ]] || fail "a wrong original was restored"
+cp "$work/journal" "$journal"
+
+# Killed between the two renames: the library is baked, and the journal has its first name.
+mv "$journal" "$journal.next"
+run 0 bake list
+out_has "as baked"
 run 0 bake --undo "$library"
+is_original
+nothing_left
+# Killed before them
+cp "$work/journal" "$journal.next"
+run 0 bake list
+out_has "no library was baked"
+run 0 bake --undo "$library"
+out_has "nothing to undo"
 is_original
 nothing_left
 
