@@ -124,7 +124,7 @@ struct jw_prime_result {
 	size_t lost;            /* inserted, but gone again at the end of the run; undone, too */
 	size_t undone;          /* not compiled because the run was interrupted or had to stop */
 	uint64_t added_bytes;   /* growth of the cache, without the entries that replaced others */
-	bool repaired;          /* the cache's index was unsound (plan.cache) */
+	bool repaired;          /* the cache's index was unsound, or lacked rows (plan.cache) */
 	size_t evicted;         /* the oldest entries of others, to stay within the cache's limit */
 	double seconds;         /* wall time of compiling */
 	double compile_seconds; /* the sum of the modules' times in their workers, and the longest of

@@ -78,6 +78,8 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	outlook.index = cache_index_state_name(index->state);
 	outlook.next_insert = cache_next_insert_name(next);
 	outlook.harmful = next > CACHE_NEXT_EVICTS;
+	if (index->state == CACHE_INDEX_SOUND && files > index->count && file_bytes <= limit_bytes)
+		outlook.uncounted = files - index->count;
 	if (next == CACHE_NEXT_EVICTS)
 		count_evicted(index, limit_bytes, &outlook);
 	if (next != CACHE_NEXT_ADDS)

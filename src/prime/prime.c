@@ -60,7 +60,8 @@ static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_sy
 					 const struct jw_prime_options *options, struct trace *trace,
 					 struct jw_prime_result *result)
 {
-	const bool unsound = result->plan.cache.text[0] && !result->plan.cache.evicted;
+	const struct jw_cache_outlook *cache = &result->plan.cache;
+	const bool unsound = (cache->text[0] && !cache->evicted) || cache->uncounted;
 	int failed = 0;
 
 	if (result->plan.cold)
