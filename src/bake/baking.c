@@ -111,7 +111,11 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 
 struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix)
 {
-	return (struct jw_target){gpu.sm, gpu.sm >= FIRST_COMPAT_SM ? 'a' : text_suffix};
+	if (gpu.sm < FIRST_COMPAT_SM)
+		gpu.suffix = text_suffix;
+	else
+		gpu.suffix = 'a';
+	return gpu;
 }
 
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,

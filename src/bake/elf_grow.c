@@ -159,7 +159,7 @@ bool elf_grow_may_move(const struct elf_grow *grow, const struct elf_grow_room *
 }
 
 /* A former room, or the end of the new segment. */
-static uint64_t take_place(struct elf_grow *grow, size_t size, uint64_t *ret_address)
+static uint64_t take_free_place(struct elf_grow *grow, size_t size, uint64_t *ret_address)
 {
 	uint64_t at;
 
@@ -221,7 +221,7 @@ int elf_grow_move(struct jw_error *err, struct elf_grow *grow, struct baked_copy
 		return error_set(err, JW_ERR_FORMAT, "a container outside of all segments");
 	if (free_room(err, grow, room))
 		return -1;
-	at = take_place(grow, padded, &address);
+	at = take_free_place(grow, padded, &address);
 	if (baked_copy_write(err, copy, at, bytes, size))
 		return -1;
 	for (size_t i = first_reference(grow, room->offset);

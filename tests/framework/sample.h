@@ -24,7 +24,7 @@ struct sample_module {
 	const char *name; /* NULL behind the last one */
 	enum sample_kind kind;
 	const struct sample_wrapper *wrapper; /* NULL for an object */
-	const void *data; /* of an object, else NULL */
+	const void *data;                     /* of an object, else NULL */
 	size_t size;
 };
 

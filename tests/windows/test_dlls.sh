@@ -44,10 +44,10 @@ for program in "$build"/{src/,}jitwarm{,w}.exe; do
 	[ "$flags" = 0x800 ] || fail "$program: DependentLoadFlags $flags"
 done
 linked=$(x86_64-w64-mingw32-objdump -p "$build/src/jitwarm.exe" | sed -n 's/^[[:space:]]*DLL Name: //p' | tr '\n' ' ')
-# Windows always takes those from System32 (KnownDLLs)
+# Windows always takes those from System32 (KnownDLLs; ntdll is in each process before any other)
 for library in $linked; do
 	case ${library,,} in
-	advapi32.dll | kernel32.dll | msvcrt.dll | ole32.dll | setupapi.dll | shell32.dll | user32.dll | ws2_32.dll) ;;
+	advapi32.dll | kernel32.dll | msvcrt.dll | ntdll.dll | ole32.dll | setupapi.dll | shell32.dll | user32.dll | ws2_32.dll) ;;
 	*) fail "linked with $library, which anybody may put beside a download" ;;
 	esac
 done

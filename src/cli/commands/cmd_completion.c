@@ -104,7 +104,8 @@ static void offer_packages(struct completion *completion)
 
 		if (!package || !strcmp(package, last))
 			continue;
-		offer_candidate(completion, package, strlen(package), found->files[i].version);
+		offer_candidate(completion, package, strlen(package),
+						found->files[i].version ? found->files[i].version : "");
 		last = package;
 	}
 	jw_found_free(found);

@@ -96,21 +96,17 @@ static bool is_wine(void)
  * show in the path of what was opened. */
 static bool leads_elsewhere(HANDLE folder, const wchar_t *name, size_t units, HANDLE opened)
 {
-	wchar_t *above = mem_array(NULL, WIN32_MOST_PATH, sizeof *above);
-	wchar_t *real = mem_array(NULL, WIN32_MOST_PATH, sizeof *real);
-	size_t length;
-	bool elsewhere = true;
+	enum { MOST_BELOW = 4096 + 8 }; /* the system below has no longer paths */
+	wchar_t above[MOST_BELOW], real[MOST_BELOW];
+	const DWORD above_units = GetFinalPathNameByHandleW(folder, above, MOST_BELOW, 0);
+	const DWORD real_units = GetFinalPathNameByHandleW(opened, real, MOST_BELOW, 0);
+	size_t length = above_units;
 
-	if (above && real && GetFinalPathNameByHandleW(folder, above, WIN32_MOST_PATH, 0) &&
-		GetFinalPathNameByHandleW(opened, real, WIN32_MOST_PATH, 0)) {
-		length = wcslen(above);
-		length -= length && above[length - 1] == L'\\';
-		elsewhere = _wcsnicmp(above, real, length) != 0 || real[length] != L'\\' ||
-					_wcsnicmp(real + length + 1, name, units) != 0 || real[length + 1 + units];
-	}
-	mem_free(above);
-	mem_free(real);
-	return elsewhere;
+	if (!above_units || above_units >= MOST_BELOW || !real_units || real_units >= MOST_BELOW)
+		return true;
+	length -= above[length - 1] == L'\\';
+	return _wcsnicmp(above, real, length) != 0 || real[length] != L'\\' ||
+		   _wcsnicmp(real + length + 1, name, units) != 0 || real[length + 1 + units];
 }
 
 static bool is_link_there(HANDLE folder, const wchar_t *name, size_t units, HANDLE opened)

@@ -38,7 +38,7 @@ if [[ $(id -u) != 0 ]]; then
 	err_one_line
 	chmod 0755 "$work/locked"
 	[[ -z $(ls "$work/locked") ]] || fail "something was written"
-elif mkdir "$work/small" && mount -t tmpfs -o size=96k none "$work/small" 2>/dev/null; then
+elif mkdir "$work/small" && mount -t tmpfs -o size=96k,mode=700 none "$work/small" 2>/dev/null; then
 	trap 'umount "$work/small"' EXIT
 	# Full: what does not fit is left undone and said; what is there stays sound.
 	CUDA_CACHE_PATH=$work/small run 3 prime "$sample"
