@@ -11,8 +11,10 @@
 #include "devcode/cubin.h"
 #include "gpu/branch.h"
 #include "gpu/code_range.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 #include "plan/analyse.h"
+#include "plan/verdict.h"
 
 enum { MOST_CONTAINERS = 1 << 24 };
 
@@ -145,6 +147,25 @@ static bool has_ptx(const struct devcode_container *container)
 	return false;
 }
 
+/* Whether the container at hand, with what is added, has machine code for each of the GPUs. */
+static bool has_code_for_all(const struct baking *baking)
+{
+	const struct bake_file_job *job = baking->job;
+
+	for (size_t t = 0; t < job->target_count; t++) {
+		const struct jw_target gpu = job->targets[t];
+		bool runs =
+			plan_judge(&baking->container, NULL, false, gpu, &job->profile->driver).verdict <=
+			VERDICT_COMPATIBLE;
+
+		for (size_t i = 0; i < baking->write_count; i++)
+			runs = runs || gpu_sass_fit(baking->writes[i].target, gpu) != GPU_FIT_NONE;
+		if (!runs)
+			return false;
+	}
+	return true;
+}
+
 /* Writes the container into the copy. */
 static int put_container(struct jw_error *err, struct baking *baking,
 						 const struct bake_place *place)
@@ -158,7 +179,7 @@ static int put_container(struct jw_error *err, struct baking *baking,
 		.gpu_count = job->target_count,
 		.kept = job->kept,
 		.kept_count = job->kept_count,
-		.drop_ptx = job->drop_ptx && baking->write_count == job->target_count,
+		.drop_ptx = job->drop_ptx && has_code_for_all(baking),
 		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
 	};
 	struct jw_bake_file *file = baking->file;

@@ -31,29 +31,34 @@ static size_t write_text(char text[256], const struct text *from)
 								from->target);
 }
 
-/* A library with one container: the text, packed, and machine code of zeros for another GPU, which
- * makes room when it is compressed. Without it (`roomy`) there is no room.
- */
-static char *put_library(const struct text *from, bool roomy)
+/* Machine code of zeros, beside the text: one that makes room when it is compressed, and one that
+ * is. */
+static const uint8_t zeros[ROOM];
+static const struct write_cubin roomy = {.cubin = {zeros, sizeof zeros},
+										 .target = {.sm = 70},
+										 .flags = 0x11,
+										 .compression = DEVCODE_RAW};
+static const struct write_cubin packed = {.cubin = {zeros, sizeof zeros},
+										  .target = {.sm = 90},
+										  .flags = 0x11,
+										  .compression = DEVCODE_LZ4};
+
+/* A library with one container: the text, and other code. Without `roomy` there is no room. */
+static char *put_library(const struct text *from, const struct write_cubin *other)
 {
-	uint8_t code[ROOM] = {0};
 	char text[256];
 	const struct write_ptx ptx = {.payload = text,
 								  .payload_size = write_text(text, from),
 								  .isa_major = 8,
 								  .target = {.sm = from->sm},
 								  .compression = DEVCODE_RAW};
-	const struct write_cubin other = {.cubin = {code, sizeof code},
-									  .target = {.sm = 70},
-									  .flags = 0x11,
-									  .compression = DEVCODE_RAW};
 	struct buf container = make_buf(), file = make_buf();
 	struct make_section section = {.name = from->section};
 	char *path = os_join(NULL, folder, "library.so");
 
 	assert_int_equal(write_container(NULL, &ptx, &container), 0);
-	if (roomy)
-		assert_int_equal(write_cubin_entry(NULL, &other, &container), 0);
+	if (other)
+		assert_int_equal(write_cubin_entry(NULL, other, &container), 0);
 	store_u64(container.data + 8, container.size - CONTAINER_HEADER);
 	section.data = container.data;
 	section.size = container.size;
@@ -150,7 +155,7 @@ static void whole_code_is_taken(void **state)
 
 	(void)state;
 	put_entry(&plain, 86, 7, 86, false);
-	file = bake(put_library(&plain, true), gpus, 1, false, &seen);
+	file = bake(put_library(&plain, &roomy), gpus, 1, false, &seen);
 	assert_int_equal(file.modules, 1);
 	assert_int_equal(file.baked, 1);
 	assert_int_equal(seen.entry.kind, DEVCODE_KIND_CUBIN);
@@ -164,7 +169,7 @@ static void damaged_code_is_not(void **state)
 
 	(void)state;
 	put_entry(&plain, 86, 7, 86, true);
-	file = bake(put_library(&plain, true), gpus, 1, false, NULL);
+	file = bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(file.baked, 0);
 	assert_int_equal(file.uncompiled, 1);
 }
@@ -182,7 +187,7 @@ static void code_of_another_form_is_not(void **state)
 
 		clear(state);
 		put_entry(&plain, cases[i].gpu, cases[i].abi, cases[i].sm, false);
-		file = bake(put_library(&plain, true), &gpu, 1, false, NULL);
+		file = bake(put_library(&plain, &roomy), &gpu, 1, false, NULL);
 		assert_int_equal(file.baked, 0);
 		assert_int_equal(file.unknown, 1);
 	}
@@ -195,10 +200,40 @@ static void ptx_that_a_gpu_needs_stays(void **state)
 
 	(void)state;
 	put_entry(&plain, 86, 7, 86, false);
-	file = bake(put_library(&plain, false), gpus, 2, true, NULL);
+	file = bake(put_library(&plain, NULL), gpus, 2, true, NULL);
 	assert_int_equal(file.without_ptx, 0);
 	assert_int_equal(file.uncompiled, 1);
-	file = bake(put_library(&plain, false), gpus, 1, true, NULL);
+	file = bake(put_library(&plain, NULL), gpus, 1, true, NULL);
+	assert_int_equal(file.baked, 1);
+	assert_int_equal(file.without_ptx, 1);
+}
+
+/* sm_90 has code in the library: with one for sm_86 all have. */
+static void ptx_beside_code_for_all_goes(void **state)
+{
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 86, 7, 86, false);
+	file = bake(put_library(&plain, &packed), gpus, 2, false, NULL);
+	assert_int_equal(file.no_room, 1);
+	file = bake(put_library(&plain, &packed), gpus, 2, true, NULL);
+	assert_int_equal(file.modules, 1);
+	assert_int_equal(file.baked, 1);
+	assert_int_equal(file.without_ptx, 1);
+	assert_int_equal(file.no_room, 0);
+}
+
+/* The code for sm_80 runs on sm_86, too. */
+static void ptx_beside_added_code_that_runs_goes(void **state)
+{
+	static const struct jw_target two[] = {{.sm = 80}, {.sm = 86}};
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 80, 7, 80, false);
+	file = bake(put_library(&plain, NULL), two, 2, true, NULL);
+	assert_int_equal(file.uncompiled, 1);
 	assert_int_equal(file.baked, 1);
 	assert_int_equal(file.without_ptx, 1);
 }
@@ -210,7 +245,7 @@ static void code_has_the_suffix_of_its_text(void **state)
 
 	(void)state;
 	put_entry(&exclusive, 90, 7, 90, false);
-	assert_int_equal(bake(put_library(&exclusive, true), &gpus[1], 1, false, &seen).baked, 1);
+	assert_int_equal(bake(put_library(&exclusive, &roomy), &gpus[1], 1, false, &seen).baked, 1);
 	assert_int_equal(seen.entry.target.suffix, 'a');
 }
 
@@ -222,7 +257,7 @@ static void objects_that_nobody_links_stay(void **state)
 
 	(void)state;
 	put_entry(&object, 86, 7, 86, false);
-	file = bake(put_library(&object, true), gpus, 1, false, NULL);
+	file = bake(put_library(&object, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(file.modules, 0);
 	assert_int_equal(file.baked, 0);
 }
@@ -234,6 +269,8 @@ int main(void)
 		cmocka_unit_test_setup(damaged_code_is_not, clear),
 		cmocka_unit_test_setup(code_of_another_form_is_not, clear),
 		cmocka_unit_test_setup(ptx_that_a_gpu_needs_stays, clear),
+		cmocka_unit_test_setup(ptx_beside_code_for_all_goes, clear),
+		cmocka_unit_test_setup(ptx_beside_added_code_that_runs_goes, clear),
 		cmocka_unit_test_setup(code_has_the_suffix_of_its_text, clear),
 		cmocka_unit_test_setup(objects_that_nobody_links_stay, clear),
 	};
