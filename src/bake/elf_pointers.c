@@ -14,6 +14,7 @@ enum {
 	RELR_BITS = 63,
 	MOST_REFERENCES = 1 << 22,
 	MOST_SEGMENTS = 1 << 10,
+	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
 	MACHINE_AMD64 = 62,
 	MACHINE_ARM64 = 183,
 };
@@ -53,8 +54,8 @@ enum { LEAST_TABLE = 24 };
 
 /* ---- places */
 
-bool elf_view_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
-					 uint64_t *ret_offset)
+static bool find_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
+						uint64_t *ret_offset)
 {
 	for (size_t i = 0; i < view->elf.phnum; i++) {
 		const struct elf64_segment *segment = &view->segments[i];
@@ -140,7 +141,7 @@ static bool find_table(const struct elf_view *view, const struct dynamic_tags *t
 	if (table->size && !find_tag(tags, table->size, &size))
 		return false;
 	ret_place->size_bytes = size;
-	return elf_view_offset(view, address, size, &ret_place->offset);
+	return find_offset(view, address, size, &ret_place->offset);
 }
 
 static bool find_dynamic(const struct elf_view *view, struct dynamic_tags *ret_tags)
@@ -216,11 +217,60 @@ int elf_view_open(struct jw_error *err, const struct os_map *map, const struct e
 void elf_view_free(struct elf_view *view)
 {
 	mem_free(view->segments);
+	mem_free(view->loads);
 	mem_free(view->references);
 	*view = (struct elf_view){0};
 }
 
 /* ---- pointers */
+
+/* Notes the PT_LOADs with content, by address. A loader wants them in that order; what they have
+ * together bounds how many pointers there can be. */
+static int read_loads(struct jw_error *err, struct elf_view *view)
+{
+	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
+
+	view->loads = mem_array(err, view->elf.phnum, sizeof *view->loads);
+	if (!view->loads)
+		return -1;
+	for (size_t i = 0; i < view->elf.phnum; i++) {
+		const struct elf64_segment *segment = &view->segments[i];
+
+		if (segment->type != ELF64_PT_LOAD || !segment->file_bytes)
+			continue;
+		if (segment->address < end || segment->file_bytes > UINT64_MAX - segment->address ||
+			segment->file_bytes > left)
+			return error_set(err, JW_ERR_FORMAT, "its segments overlap");
+		left -= segment->file_bytes;
+		end = segment->address + segment->file_bytes;
+		view->loads[view->load_count++] = *segment;
+	}
+	return 0;
+}
+
+/* As find_offset, for many addresses. */
+static bool pointer_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
+						   uint64_t *ret_offset)
+{
+	size_t low = 0, high = view->load_count;
+	const struct elf64_segment *load;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (view->loads[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return false;
+	load = &view->loads[low - 1];
+	if (!range_fits(address - load->address, size_bytes, load->file_bytes))
+		return false;
+	*ret_offset = load->offset + (address - load->address);
+	return range_fits(*ret_offset, size_bytes, view->map->size);
+}
 
 static bool is_wrapper_of_container(const struct elf_view *view, uint64_t pointer_at)
 {
@@ -241,10 +291,10 @@ static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t ad
 	const struct elf_grow_room *room;
 	uint64_t target, pointer_at;
 
-	if (!elf_view_offset(view, value, 1, &target))
+	if (!pointer_offset(view, value, 1, &target))
 		return 0;
 	room = room_behind(view, target);
-	if (!room || target < room->offset || !elf_view_offset(view, address, 8, &pointer_at))
+	if (!room || target < room->offset || !pointer_offset(view, address, 8, &pointer_at))
 		return 0;
 	if (VEC_ROOM(err, view->references, view->reference_capacity, view->reference_count,
 				 MOST_REFERENCES))
@@ -276,31 +326,33 @@ static int note_pointer_in_place(struct jw_error *err, struct elf_view *view, ui
 {
 	uint64_t offset;
 
-	if (!elf_view_offset(view, address, 8, &offset))
+	if (!pointer_offset(view, address, 8, &offset))
 		return 0;
 	return note_pointer(err, view, address, load_u64(view->map->data + offset), 0);
 }
 
 /* An even word is an address; an odd one says by its bits which of the next 63 words have pointers,
- * too. */
+ * too. Each pointer has 8 bytes of the file. */
 static int read_packed_relocations(struct jw_error *err, struct elf_view *view,
 								   const struct elf_grow_room *table)
 {
-	uint64_t next = 0;
+	uint64_t next = 0, left = view->map->size / 8;
 
 	for (uint64_t at = 0; at + RELR_SIZE <= table->size_bytes; at += RELR_SIZE) {
 		const uint64_t word = load_u64(view->map->data + table->offset + at);
+		const bool is_address = !(word & 1);
+		uint64_t bits = is_address ? 1 : word >> 1;
 
-		if (!(word & 1)) {
-			if (note_pointer_in_place(err, view, word))
+		next = is_address ? word : next;
+		for (uint64_t address = next; bits; bits >>= 1, address += 8) {
+			if (!(bits & 1))
+				continue;
+			if (!left--)
+				return error_set(err, JW_ERR_FORMAT, "more relocations than the file has room for");
+			if (note_pointer_in_place(err, view, address))
 				return -1;
-			next = word + 8;
-			continue;
 		}
-		for (unsigned bit = 0; bit < RELR_BITS; bit++)
-			if (word >> (bit + 1) & 1 && note_pointer_in_place(err, view, next + bit * 8))
-				return -1;
-		next += RELR_BITS * 8;
+		next += is_address ? 8 : RELR_BITS * 8;
 	}
 	return 0;
 }
@@ -333,6 +385,8 @@ int elf_view_references(struct jw_error *err, struct elf_view *view)
 	struct dynamic_tags tags = {0};
 	struct elf_grow_room table;
 
+	if (read_loads(err, view))
+		return -1;
 	if (find_dynamic(view, &tags)) {
 		if (find_table(view, &tags, &loader_tables[0], &table) &&
 			read_relocations(err, view, &table))

@@ -28,6 +28,8 @@ struct elf_view {
 	const struct os_map *map;
 	struct elf64_header elf;
 	struct elf64_segment *segments; /* elf.phnum */
+	struct elf64_segment *loads;    /* by address, once the pointers are read */
+	size_t load_count;
 	const struct elf_grow_room *rooms;
 	size_t room_count;
 	struct elf_reference *references; /* by target */
@@ -41,11 +43,10 @@ int elf_view_open(struct jw_error *err, const struct os_map *map, const struct e
 /* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file.
  */
 int elf_view_check(struct jw_error *err, const struct elf_view *view);
-/* From an address to its place in the file and back; false: no segment has it. */
-bool elf_view_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
-					 uint64_t *ret_offset);
+/* From a place in the file to its address; false: no segment has it. */
 bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
 					  uint64_t *ret_address);
-/* Reads the pointers into containers. */
+/* Reads the pointers into containers. JW_ERR_FORMAT: segments overlap, or there are more pointers
+ * than the file has room for. */
 int elf_view_references(struct jw_error *err, struct elf_view *view);
 void elf_view_free(struct elf_view *view);

@@ -131,3 +131,39 @@ run 1 bake --json -o "$work/out" "$work/pointer.so"
 json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 9'
 cp "$work/out/pointer.so" "$work/out/libsample_framework.so"
 simulated "$work/out/app" >"$out" 2>"$err" || fail "the program ended with $?"
+
+# Made to take hours: a thousand segments at one address, a hundred of the same content, or more pointers than the file has bytes.
+# None grows, and what has room is baked.
+python3 - "$work/plain.so" "$work/overlapping.so" "$work/shared.so" "$work/dense.so" <<'P'
+import struct, sys
+plain = open(sys.argv[1], "rb").read()
+MORE = 8 << 20
+phoff, = struct.unpack_from("<Q", plain, 0x20)
+count, = struct.unpack_from("<H", plain, 0x38)
+headers = plain[phoff:phoff + 56 * count]
+segments = list(struct.iter_unpack("<IIQQQQQQ", headers))
+end = max(s[3] + s[6] for s in segments if s[0] == 1)
+place = (max(end, len(plain)) + 4095) // 4096 * 4096
+def made(copies, kind, step):
+    b = bytearray(plain.ljust(place, b"\0") + b"\xff" * MORE)
+    struct.pack_into("<Q", b, 0x20, len(b))
+    struct.pack_into("<H", b, 0x38, count + copies)
+    struct.pack_into("<H", b, 0x10, kind)
+    b += headers
+    for i in range(copies):
+        b += struct.pack("<IIQQQQQQ", 1, 6, place, place + i * step, place + i * step, MORE, MORE, 4096)
+    return b
+open(sys.argv[2], "wb").write(made(1000, 2, 0))
+open(sys.argv[3], "wb").write(made(100, 2, MORE))
+b = made(1, 3, 0)
+dynamic = next(s for s in segments if s[0] == 2)
+at = next(i for i in range(dynamic[2], dynamic[2] + dynamic[5], 16) if not any(b[i:i + 8]))
+assert at + 48 <= dynamic[2] + dynamic[5]
+struct.pack_into("<QQQQ", b, at, 36, place, 35, MORE)
+open(sys.argv[4], "wb").write(b)
+P
+for made in overlapping shared dense; do
+	rm -rf "$CUDA_CACHE_PATH"
+	run 1 bake --json -o "$work/out" "$work/$made.so"
+	json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 9 and not d["files"][0]["moved"]'
+done
