@@ -157,8 +157,17 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 static int enter_place(struct jw_error *err, struct bake *bake, const char *path,
 					   struct jw_bake_file *file)
 {
-	if (!in_place_enter(&file->failed, &bake->in_place, path))
+	struct in_place *place = &bake->in_place;
+
+	if (!in_place_enter(&file->failed, place, path)) {
+		/* A new journal would take the place of the only way back to the first original. */
+		if (place->journal.path && place->state == JW_BAKED_CHANGED)
+			error_set(&file->failed, JW_ERR_UNSUPPORTED,
+					  "was changed since it was baked: remove its journal %s, which then leads "
+					  "nowhere, to bake it again",
+					  place->journal_file);
 		return 0;
+	}
 	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
 }
 

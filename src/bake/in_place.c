@@ -115,17 +115,31 @@ static int hash_library(struct jw_error *err, const char *path, struct digest *r
 	return 0;
 }
 
-/* Whether the package's RECORD has the file's hash. */
-static int is_packages_own(struct jw_error *err, const char *path, bool *ret_is)
+/* RECORD's other rows are as they were: what has changed the library's row is no installer. */
+static bool is_same_record(const struct journal *journal, const struct package_row *row)
+{
+	struct digest digest;
+	char text[DIGEST_TEXT_SIZE];
+
+	if (!journal->record_rest || package_row_rest(NULL, row->record, row->row, &digest))
+		return false;
+	digest_text(text, &digest);
+	return !strcmp(text, journal->record_rest);
+}
+
+/* Whether the package was installed again: its RECORD has the file's hash, and is another one. A
+ * jitwarm with another state directory writes a baked file's hash there, too. */
+static int is_packages_own(struct jw_error *err, const struct journal *journal, bool *ret_is)
 {
 	struct package_row row;
 	uint8_t sha256[32];
 	int result;
 
-	if (package_row_find(err, path, &row))
+	if (package_row_find(err, journal->path, &row))
 		return -1;
-	result = row.row ? hash_library(err, path, NULL, sha256) : 0;
-	*ret_is = !result && row.row && package_row_is(row.row, sha256);
+	result = row.row ? hash_library(err, journal->path, NULL, sha256) : 0;
+	*ret_is =
+		!result && row.row && package_row_is(row.row, sha256) && !is_same_record(journal, &row);
 	package_row_free(&row);
 	return result;
 }
@@ -151,7 +165,7 @@ int in_place_state(struct jw_error *err, const struct journal *journal,
 		*ret_state = JW_BAKED_ORIGINAL;
 		return 0;
 	}
-	if (is_packages_own(err, journal->path, &own))
+	if (is_packages_own(err, journal, &own))
 		return -1;
 	*ret_state = own ? JW_BAKED_REPLACED : JW_BAKED_CHANGED;
 	return 0;
@@ -188,12 +202,21 @@ static int settle_next(struct jw_error *err, const struct in_place *in_place, co
 	return 0;
 }
 
+/* Only in the RECORD that lists the library, and only its row: a journal may name any other. */
 static int adapt_record(struct jw_error *err, const struct journal *journal, bool baked)
 {
-	if (!journal->record || !journal->row_before || !journal->row_after)
+	struct package_row row;
+	const char *wanted = baked ? journal->row_after : journal->row_before;
+	int result = 0;
+
+	if (!journal->record || !wanted)
 		return 0;
-	return package_row_replace(err, journal->record,
-							   baked ? journal->row_after : journal->row_before);
+	if (package_row_find(err, journal->path, &row))
+		return -1;
+	if (row.row && !strcmp(row.record, journal->record) && package_row_same(row.row, wanted))
+		result = package_row_replace(err, row.record, wanted);
+	package_row_free(&row);
+	return result;
 }
 
 static int read_state(struct jw_error *err, struct in_place *in_place)
@@ -207,7 +230,10 @@ static int read_state(struct jw_error *err, struct in_place *in_place)
 						 in_place->journal_file, in_place->journal.path);
 	if (in_place_state(err, &in_place->journal, &in_place->state))
 		return -1;
-	return in_place->state == JW_BAKED_SOUND ? adapt_record(err, &in_place->journal, true) : 0;
+	/* What a crash has left undone. A RECORD that cannot be written is told where it has to be. */
+	if (in_place->state == JW_BAKED_SOUND || in_place->state == JW_BAKED_ORIGINAL)
+		(void)adapt_record(NULL, &in_place->journal, in_place->state == JW_BAKED_SOUND);
+	return 0;
 }
 
 /* ---- one library */
@@ -346,6 +372,18 @@ static int take_place(struct jw_error *err, struct baked_copy *copy, struct os_m
 	return 0;
 }
 
+static int fill_rest(struct jw_error *err, struct journal *journal)
+{
+	struct digest digest;
+	char text[DIGEST_TEXT_SIZE];
+
+	if (package_row_rest(err, journal->record, journal->row_before, &digest))
+		return -1;
+	digest_text(text, &digest);
+	journal->record_rest = mem_string(err, text);
+	return journal->record_rest ? 0 : -1;
+}
+
 /* Behind an earlier bake RECORD has that one's row. */
 static int fill_row(struct jw_error *err, const struct in_place *in_place, struct journal *journal)
 {
@@ -357,6 +395,8 @@ static int fill_row(struct jw_error *err, const struct in_place *in_place, struc
 	mem_free(row.folder);
 	journal->record = row.record;
 	journal->row_before = row.row;
+	if (row.row && fill_rest(err, journal))
+		return -1;
 	if (!row.row || !former->path || in_place->state != JW_BAKED_SOUND || !former->row_before)
 		return 0;
 	mem_free(journal->row_before);
@@ -393,6 +433,10 @@ static int write_next(struct jw_error *err, const struct in_place *in_place,
 	result = original_open(err, from, baked ? &in_place->journal : NULL, &original);
 	if (!result) {
 		result = journal_write(err, next, original, &to, journal) || journal_prove(err, next, &to);
+		/* The library was looked at before it was mapped. */
+		if (!result && baked && !digest_equal(&journal->before, &in_place->journal.before))
+			result = error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again",
+							   in_place->library);
 		original_close(original);
 	}
 	os_map_close(&to);
@@ -400,12 +444,22 @@ static int write_next(struct jw_error *err, const struct in_place *in_place,
 	return result ? -1 : 0;
 }
 
+/* RECORD is replaced last, when it is too late. */
+static int check_record(struct jw_error *err, const struct journal *journal)
+{
+	char *folder = journal->record ? os_dir_name(err, journal->record) : NULL;
+	int result = journal->record && (!folder || os_may_write(err, folder)) ? -1 : 0;
+
+	mem_free(folder);
+	return result;
+}
+
 static int put_with_journal(struct jw_error *err, const struct in_place *in_place,
 							struct baked_copy *copy, struct os_map *from, const char *next)
 {
 	struct journal journal = {0};
 	bool taken = false;
-	int result = fill_journal(err, in_place, copy, &journal) ||
+	int result = fill_journal(err, in_place, copy, &journal) || check_record(err, &journal) ||
 				 write_next(err, in_place, copy, from, next, &journal);
 
 	if (!result) {

@@ -39,6 +39,7 @@ void journal_free(struct journal *journal)
 	mem_free(journal->record);
 	mem_free(journal->row_before);
 	mem_free(journal->row_after);
+	mem_free(journal->record_rest);
 	mem_free(journal->driver);
 	mem_free(journal->targets);
 	mem_free(journal->file);
@@ -90,6 +91,7 @@ static int read_journal_document(struct jw_error *err, const cJSON *document,
 		read_text(err, document, "record", &journal->record) ||
 		read_text(err, document, "row_before", &journal->row_before) ||
 		read_text(err, document, "row_after", &journal->row_after) ||
+		read_text(err, document, "record_rest", &journal->record_rest) ||
 		read_text(err, document, "driver", &journal->driver) ||
 		read_text(err, document, "targets", &journal->targets))
 		return -1;
@@ -158,8 +160,8 @@ static int fill_document(struct jw_error *err, cJSON *object, const struct journ
 	} texts[] = {
 		{"schema", journal_schema},        {"path", journal->path},
 		{"record", journal->record},       {"row_before", journal->row_before},
-		{"row_after", journal->row_after}, {"driver", journal->driver},
-		{"targets", journal->targets},
+		{"row_after", journal->row_after}, {"record_rest", journal->record_rest},
+		{"driver", journal->driver},       {"targets", journal->targets},
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -16,6 +16,7 @@ struct original {
 	ZSTD_DCtx *decoder;
 	ZSTD_inBuffer in;
 	uint64_t range_at, range_left, last_end;
+	uint64_t covered; /* up to here each byte is the file's or a range's */
 	uint8_t piece[JOURNAL_PIECE];
 };
 
@@ -68,12 +69,15 @@ static int overlay(struct jw_error *err, struct original *original, size_t size)
 		if (!original->range_left && original->range_at != UINT64_MAX && next_range(err, original))
 			return -1;
 		if (original->range_at >= end)
-			return 0;
+			return original->covered < end ? damaged_journal(err, original) : 0;
 		bytes = end - original->range_at < original->range_left ? (size_t)(end - original->range_at)
 																: (size_t)original->range_left;
 		if (take_range_bytes(err, original, original->piece + (original->range_at - original->at),
 							 bytes))
 			return -1;
+		if (original->range_at <= original->covered &&
+			original->covered < original->range_at + bytes)
+			original->covered = original->range_at + bytes;
 		original->range_at += bytes;
 		original->range_left -= bytes;
 	}
@@ -111,6 +115,7 @@ int original_open(struct jw_error *err, const struct os_map *file, const struct 
 	original->file = file;
 	original->journal = journal;
 	original->size = journal ? journal->size_before : file->size;
+	original->covered = file->size;
 	if (journal) {
 		original->decoder = ZSTD_createDCtx();
 		if (!original->decoder) {

@@ -62,6 +62,33 @@ for name in baked "baked/$journal" "baked/$journal.next" baked/lock; do
 	done
 done
 
+# A journal names a file of root's as the package's RECORD.
+fresh
+printf 'sudo:x:27:alice,carol\n' >"$treasure/group"
+before=$(state_of)
+run '0|1' bake --in-place "$library"
+python3 - "$(echo "$home/state/baked/"*.journal)" "$treasure/group" <<'PYTHON'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+length, frame = struct.unpack("<QQ", data[-24:-8])
+document = json.loads(data[frame:frame + length])
+document.update(record=sys.argv[2], row_before="sudo:x:27:alice,mallory", row_after="sudo:x:27:alice,mallory")
+text = json.dumps(document).encode()
+open(sys.argv[1], "wb").write(data[:frame] + text + struct.pack("<QQ", len(text), frame) + data[-8:])
+PYTHON
+run '0|1' bake --in-place "$library"
+untouched
+run 0 bake --undo "$library"
+untouched
+[[ $(sha256sum <"$library") == "$original" ]] || fail "not undone"
+
+# RECORD cannot be written: nothing is replaced.
+fresh
+as_mallory chmod 555 "$site/pkg-1.0.dist-info"
+run 3 bake --in-place "$library"
+[[ $(sha256sum <"$library") == "$original" ]] || fail "baked, and RECORD is wrong"
+as_mallory chmod 755 "$site/pkg-1.0.dist-info"
+
 # A journal in that account's state decides nothing about a file of root's.
 fresh
 JITWARM_STATE=$work/roots run '0|1' bake --in-place "$treasure/lib.so"

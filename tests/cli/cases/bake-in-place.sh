@@ -141,6 +141,7 @@ python3 - "$info/RECORD" "$(row_of "$library")" "$name" <<'PYTHON'
 import sys
 rows = open(sys.argv[1]).read().split("\n")
 rows[1] = '"sample_pkg/lib/%s",%s' % (sys.argv[3], sys.argv[2])
+rows.insert(0, "sample_pkg/new.py,,")
 open(sys.argv[1], "w").write("\n".join(rows))
 PYTHON
 newer=$(hash_of "$library")
@@ -195,6 +196,19 @@ out_has "the journal is damaged"
 [[ $(hash_of "$library") == "$baked" ]] || fail "a wrong original was restored"
 cp "$work/journal" "$journal"
 
+# Nor one that promises more than it has.
+python3 - "$journal" <<'PYTHON'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+length, frame = struct.unpack("<QQ", data[-24:-8])
+document = json.loads(data[frame:frame + length])
+document["size_before"] += 1 << 30
+text = json.dumps(document).encode()
+open(sys.argv[1], "wb").write(data[:frame] + text + struct.pack("<QQ", len(text), frame) + data[-8:])
+PYTHON
+(ulimit -f 524288 && run 3 bake --undo "$library" && out_has "the journal is damaged") || exit 1
+cp "$work/journal" "$journal"
+
 # Killed between the two renames: the library is baked, and the journal has its first name.
 mv "$journal" "$journal.next"
 run 0 bake list
@@ -208,6 +222,34 @@ run 0 bake list
 out_has "no library was baked"
 run 0 bake --undo "$library"
 out_has "nothing to undo"
+is_original
+nothing_left
+
+# Killed between the restored library and RECORD: the next bake restores RECORD first.
+run '0|1' bake --in-place "$library"
+cp "$JITWARM_STATE"/baked/*.journal "$work/journal"
+cp "$info/RECORD" "$work/RECORD"
+run 0 bake --undo "$library"
+cp "$work/journal" "$journal"
+cp "$work/RECORD" "$info/RECORD"
+run '0|1' bake --in-place "$library"
+run 0 bake --undo "$library"
+is_original
+nothing_left
+
+# Baked again by a jitwarm that knows nothing of the first: what was changed since is not taken for the package's own.
+run '0|1' bake --in-place "$library"
+first=$JITWARM
+JITWARM=${JITWARM/ sm_86 / sm_75 }
+JITWARM_STATE=$work/second run '0|1' bake --in-place "$library"
+JITWARM=$first
+run 1 bake list
+out_has "changed since"
+run 3 bake --undo "$library"
+run 2 bake --in-place "$library"
+out_has "was changed since it was baked: remove its journal"
+JITWARM_STATE=$work/second run 0 bake --undo "$library"
+run 0 bake --undo "$library"
 is_original
 nothing_left
 
