@@ -160,6 +160,7 @@ dynamic = next(s for s in segments if s[0] == 2)
 at = next(i for i in range(dynamic[2], dynamic[2] + dynamic[5], 16) if not any(b[i:i + 8]))
 assert at + 48 <= dynamic[2] + dynamic[5]
 struct.pack_into("<QQQQ", b, at, 36, place, 35, MORE)
+struct.pack_into("<Q", b, place, place) # they begin behind all others: an addend is no pointer
 open(sys.argv[4], "wb").write(b)
 P
 for made in overlapping shared dense; do
