@@ -50,12 +50,46 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 
 /* ---- undo */
 
+static bool has_journal(const struct in_place *in_place, const char *library)
+{
+	char *file = journal_file(NULL, in_place->state_dir, library),
+		 *next = file ? mem_printf(NULL, "%s%s", file, next_end) : NULL;
+	const bool has = !next || os_exists(file) || os_exists(next);
+
+	mem_free(next);
+	mem_free(file);
+	return has;
+}
+
+/* Whether a library that cannot be entered was baked: the file that a link leads to, or the one
+ * that the link has replaced. */
+static bool was_baked(const struct in_place *in_place, const char *path)
+{
+	char *folder = os_dir_name(NULL, path), *real_folder = NULL, *real = NULL, *named = NULL;
+	bool baked = has_journal(in_place, path);
+
+	if (!baked && !os_real_path(NULL, path, &real))
+		baked = has_journal(in_place, real);
+	if (!baked && folder && !os_real_path(NULL, folder, &real_folder) &&
+		(named = os_join(NULL, real_folder, os_base_name(path))))
+		baked = has_journal(in_place, named);
+	mem_free(named);
+	mem_free(real);
+	mem_free(real_folder);
+	mem_free(folder);
+	return baked;
+}
+
 static int unbake_one(struct jw_error *err, struct in_place *in_place, const char *path,
 					  struct jw_baked_list *list)
 {
 	struct jw_baked *baked = &list->items[list->count];
 
 	if (in_place_enter(&baked->failed, in_place, path)) {
+		if (baked->failed.code != JW_ERR_MEMORY && !was_baked(in_place, path)) {
+			baked->failed = (struct jw_error){0};
+			return 0;
+		}
 		list->count++;
 		baked->path = mem_string(err, path);
 		return baked->path && baked->failed.code != JW_ERR_MEMORY ? 0

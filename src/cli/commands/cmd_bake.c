@@ -247,7 +247,10 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 static const struct cli_option bake_options[] = {
 	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o'),
 	CLI_FLAG("in-place", "Replace the libraries themselves; --undo restores them"),
-	CLI_FLAG("undo", "Restore the originals of libraries that were baked in their places"),
+	CLI_FLAG(
+		"undo",
+		"Restore the originals of libraries that were baked in their places; without names, of "
+		"all that “jitwarm bake list” shows"),
 	CLI_LIST("target", "GPU",
 			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
 			 "repeated"),

@@ -81,41 +81,87 @@ static int add_found(struct jw_error *err, struct undo_paths *paths,
 	return 0;
 }
 
-static int undo_now(struct jw_error *err, struct cli *cli, const struct undo_paths *paths)
+/* With the journals that cannot be read. */
+static int print_all_undone(struct jw_error *err, struct cli *cli,
+							const struct jw_baked_list *undone, const struct jw_baked_list *looked)
+{
+	struct jw_baked_list all = {.size = sizeof all};
+	int failed;
+
+	all.items = mem_array(err, undone->count + looked->count, sizeof *all.items);
+	if (!all.items)
+		return -1;
+	for (size_t i = 0; i < undone->count; i++)
+		all.items[all.count++] = undone->items[i];
+	for (size_t i = 0; i < looked->count; i++)
+		if (looked->items[i].failed.code)
+			all.items[all.count++] = looked->items[i];
+	if (!all.count)
+		output_line(&cli->out, STYLE_PLAIN, "nothing to undo: %s",
+					cli->options.operand_count ? "none of these was baked in its place"
+											   : "no library was baked in its place");
+	for (size_t i = 0; i < all.count; i++)
+		print_undone(cli, &all.items[i]);
+	failed = document_print(err, &cli->out, &document_baked, &all);
+	mem_free(all.items);
+	return failed;
+}
+
+static int undo_now(struct jw_error *err, struct cli *cli, const struct undo_paths *paths,
+					const struct jw_baked_list *looked)
 {
 	const struct jw_unbake_options options = {.size = sizeof options,
 											  .paths = paths->paths,
 											  .path_count = paths->count,
 											  .cancel = cli_cancel};
-	struct jw_baked_list *list;
+	struct jw_baked_list *undone;
 	int failed;
 
 	os_catch_interrupts();
-	if (jw_unbake(err, &options, &list))
+	if (jw_unbake(err, &options, &undone))
 		return -1;
-	if (!list->count)
-		output_line(&cli->out, STYLE_PLAIN,
-					"nothing to undo: none of these was baked in its place");
-	for (size_t i = 0; i < list->count; i++)
-		print_undone(cli, &list->items[i]);
-	failed = document_print(err, &cli->out, &document_baked, list);
-	jw_baked_list_free(list);
+	failed = print_all_undone(err, cli, undone, looked);
+	jw_baked_list_free(undone);
 	return failed;
 }
 
-int baked_files_undo(struct jw_error *err, struct cli *cli)
+static int undo_named(struct jw_error *err, struct cli *cli)
 {
-	const struct options *options = &cli->options;
+	static const struct jw_baked_list none;
 	struct undo_paths paths = {0};
 	struct found_files files = {0};
-	int failed = split_operands(err, options, &paths);
+	int failed = split_operands(err, &cli->options, &paths);
 
-	if (!failed && (paths.name_count || !options->operand_count))
+	if (!failed && paths.name_count)
 		failed = found_files_find(err, &cli->out, paths.names, paths.name_count, &files) ||
 				 add_found(err, &paths, &files);
-	failed = failed || undo_now(err, cli, &paths);
+	failed = failed || undo_now(err, cli, &paths, &none);
 	found_files_free(&files);
 	mem_free(paths.names);
 	mem_free(paths.paths);
 	return failed ? -1 : 0;
+}
+
+/* What “bake list” shows. */
+static int undo_all(struct jw_error *err, struct cli *cli)
+{
+	struct undo_paths paths = {0};
+	struct jw_baked_list *looked;
+	int failed;
+
+	if (jw_baked_look(err, &looked))
+		return -1;
+	paths.paths = mem_array(err, looked->count, sizeof *paths.paths);
+	for (size_t i = 0; paths.paths && i < looked->count; i++)
+		if (!looked->items[i].failed.code)
+			paths.paths[paths.count++] = looked->items[i].path;
+	failed = !paths.paths || undo_now(err, cli, &paths, looked);
+	mem_free(paths.paths);
+	jw_baked_list_free(looked);
+	return failed ? -1 : 0;
+}
+
+int baked_files_undo(struct jw_error *err, struct cli *cli)
+{
+	return cli->options.operand_count ? undo_named(err, cli) : undo_all(err, cli);
 }

@@ -58,6 +58,8 @@ run 0 bake --in-place -n "$library"
 is_original
 run 0 bake --undo "$library"
 out_has "nothing to undo"
+run 0 bake --undo
+out_has "nothing to undo"
 run 0 bake list
 out_has "no library was baked"
 
@@ -111,6 +113,16 @@ nothing_left
 [[ -z $user_attribute || $(getfattr --only-values -n user.note "$library") == kept ]] || fail "the attribute is lost"
 run 0 bake --undo "$library"
 out_has "nothing to undo"
+
+# Without names: all that “bake list” shows, wherever it is. A journal that cannot be read is told of.
+run '0|1' bake --in-place "$library"
+out_has "“jitwarm bake --undo” restores"
+echo damaged >"$JITWARM_STATE/baked/0123.journal"
+run 3 bake --json --undo
+json 'len(d["files"]) == 2 and d["files"][0]["undone"] and not d["files"][1]["undone"] and "0123.journal" in d["files"][1]["failed"]'
+is_original
+rm "$JITWARM_STATE/baked/0123.journal"
+nothing_left
 
 # By the package's name
 VIRTUAL_ENV=$work/venv
@@ -260,6 +272,28 @@ if ! is_wine; then
 	run 2 bake --in-place "$work/elsewhere/linked.so"
 	out_has "is a link to"
 	is_original
+	run 0 bake --undo "$work/elsewhere/linked.so"
+	out_has "nothing to undo"
+	# One whose file was baked, or that has replaced a baked library, is told of.
+	run '0|1' bake --in-place "$library"
+	ln -s elsewhere "$work/elsewhere-too"
+	for linked in "$work/elsewhere/linked.so" "$work/elsewhere-too/linked.so"; do
+		run 3 bake --undo "$linked"
+		out_has "is a link to"
+	done
+	mv "$library" "$work/elsewhere/kept.so"
+	ln -s "$work/elsewhere/kept.so" "$library"
+	ln -s "$(dirname "$library")" "$work/lib-too"
+	for linked in "$library" "$work/lib-too/$name"; do
+		run 3 bake --undo "$linked"
+		out_has "is a link to"
+	done
+	run 3 bake --undo
+	out_has "is a link to"
+	mv "$work/elsewhere/kept.so" "$library"
+	run 0 bake --undo "$library"
+	is_original
+	nothing_left
 	ln -s "$name" "$(dirname "$library")/libalias.so"
 	run '0|1' bake --in-place "$(dirname "$library")/libalias.so"
 	[[ -L $(dirname "$library")/libalias.so ]] || fail "the link was replaced"
