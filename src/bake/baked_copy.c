@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <sodium.h>
-
 #include "base/cursor.h"
 #include "base/mem.h"
 
@@ -56,9 +54,10 @@ static bool is_same_file(const char *path, const char *output)
 	return same;
 }
 
-static int begin_part(struct jw_error *err, struct baked_copy *copy)
+/* Only this account may read it before it has its rights: the original may be secret. */
+static int begin_part(struct jw_error *err, const char *prefix, struct baked_copy *copy)
 {
-	if (copy->part && !os_file_open(err, copy->part, OS_OPEN_CREATE, &copy->file) &&
+	if (!os_file_make(err, prefix, &copy->file, &copy->part) &&
 		(!copy->from || !copy_original(err, copy->path, copy->from, copy->file)))
 		return 0;
 	baked_copy_drop(copy);
@@ -86,9 +85,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 						 output);
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;
-	ret_copy->part =
-		mem_printf(err, "%s.%08x.part", ret_copy->output, (unsigned)randombytes_random());
-	return begin_part(err, ret_copy);
+	return begin_part(err, ret_copy->output, ret_copy);
 }
 
 int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
@@ -96,9 +93,7 @@ int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const stru
 {
 	*ret_copy = new_copy(output, from);
 	ret_copy->output = mem_string(err, output);
-	ret_copy->part =
-		ret_copy->output ? mem_printf(err, "%s%08x", prefix, (unsigned)randombytes_random()) : NULL;
-	return begin_part(err, ret_copy);
+	return ret_copy->output ? begin_part(err, prefix, ret_copy) : -1;
 }
 
 /* Notes only what differs: most of a container often stays as it was. */

@@ -21,8 +21,8 @@ struct baked_copy {
  * file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
-/* The same for a copy that will replace a file: its path until then is `prefix` and eight letters.
- * `from` may be NULL. */
+/* The same for a copy that will replace a file: its path until then begins with `prefix`. `from`
+ * may be NULL. */
 int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
 							const char *output, struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */

@@ -115,6 +115,29 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 	return 0;
 }
 
+int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file, char **ret_name)
+{
+	struct os_file *file = mem_alloc(err, sizeof *file);
+	char *name = NULL;
+
+	if (!file)
+		return -1;
+	file->fd = path_make_file(err, path, &name);
+	file->path = file->fd < 0 ? NULL : mem_string(err, name);
+	if (!file->path) {
+		if (file->fd >= 0) {
+			(void)close_fd(NULL, name, file->fd);
+			(void)os_remove(NULL, name);
+			mem_free(name);
+		}
+		mem_free(file);
+		return -1;
+	}
+	*ret_file = file;
+	*ret_name = name;
+	return 0;
+}
+
 void os_file_close(struct os_file *file)
 {
 	if (!file)

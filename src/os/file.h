@@ -103,6 +103,10 @@ enum os_open {
 };
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file);
+/* A new file that only this account may use (0600; on Windows the folder's rights apply), named
+ * `path`, a dot and six letters. The caller frees the name. */
+int os_file_make(struct jw_error *err, const char *path, struct os_file **ret_file,
+				 char **ret_name);
 int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat);
 int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size);
 /* Reads up to `size` bytes at `offset`; *ret_got is smaller only at the end of the file. */

@@ -121,10 +121,50 @@ static void a_changed_original_is_refused(void **state)
 	mem_free(output);
 }
 
+/* Nobody else reads a copy of a secret library before it is complete. */
+static void an_unfinished_copy_is_secret(void **state)
+{
+	char *path = os_join(NULL, folder, "secret"), *output = os_join(NULL, folder, "out/copy3");
+	const uint8_t bytes[SIZE] = {1};
+	struct os_stat stat;
+	struct os_map map;
+
+	(void)state;
+	assert_int_equal(os_write_secret(NULL, path, bytes, SIZE), 0);
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	for (int beside = 0; beside < 2; beside++) {
+		struct baked_copy copy;
+
+		assert_int_equal(beside ? baked_copy_begin_beside(NULL, output, &map, path, &copy)
+								: baked_copy_begin(NULL, path, &map, output, &copy),
+						 0);
+		assert_int_equal(os_stat(NULL, copy.part, &stat), 0);
+		assert_int_equal(stat.mode & 0777, 0600);
+		assert_int_equal(stat.size_bytes, SIZE);
+		if (beside) {
+			char *part = mem_string(NULL, copy.part);
+
+			baked_copy_drop(&copy);
+			assert_false(os_exists(part));
+			mem_free(part);
+		} else {
+			assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
+		}
+	}
+	os_map_close(&map);
+	assert_int_equal(os_stat(NULL, output, &stat), 0);
+#ifndef _WIN32
+	assert_int_equal(stat.mode & 0777, 0644);
+#endif
+	mem_free(path);
+	mem_free(output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_what_differs),
-									   cmocka_unit_test(a_changed_original_is_refused)};
+									   cmocka_unit_test(a_changed_original_is_refused),
+									   cmocka_unit_test(an_unfinished_copy_is_secret)};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

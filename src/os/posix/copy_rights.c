@@ -14,12 +14,13 @@
 #include "os/uv.h"
 
 enum { MOST_XATTR = 64 << 10 };
+static const char access_list[] = "system.posix_acl_access";
 
 /* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
  * a new file gets its label from the system's policy. */
 static bool is_copied(const char *name)
 {
-	return text_starts(name, "user.") || !strcmp(name, "system.posix_acl_access");
+	return text_starts(name, "user.") || !strcmp(name, access_list);
 }
 
 static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
@@ -47,6 +48,14 @@ static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
 	return result;
 }
 
+/* A new file has the default list of its folder, which the original may lack. */
+static int remove_access_list(struct jw_error *err, int to, const char *path)
+{
+	return fremovexattr(to, access_list) && errno != ENODATA && errno != ENOTSUP
+			   ? posix_error(err, path)
+			   : 0;
+}
+
 /* The mode comes last: giving a file away clears its set-user-id bits. */
 static int copy_all(struct jw_error *err, int from, int to, const char *path)
 {
@@ -57,7 +66,7 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
 		fchown(to, old.st_uid, old.st_gid))
 		return posix_error(err, path);
-	if (copy_xattrs(err, from, to, path))
+	if (remove_access_list(err, to, path) || copy_xattrs(err, from, to, path))
 		return -1;
 	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
 }

@@ -124,6 +124,41 @@ is_original
 rm "$JITWARM_STATE/baked/0123.journal"
 nothing_left
 
+# A new file has the access list of the old one: none, whatever its folder gives to new files.
+if ! is_wine && python3 - "$(dirname "$library")" <<'PYTHON'; then
+import errno, os, struct, sys
+entries = [(1, 7, -1), (2, 7, 12345), (4, 5, -1), (16, 7, -1), (32, 0, -1)]
+value = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+try:
+    os.setxattr(sys.argv[1], "system.posix_acl_default", value)
+except OSError as reason:
+    if reason.errno not in (errno.ENOTSUP, errno.EPERM):
+        raise
+    sys.exit(1)
+PYTHON
+	list_of() { python3 -c 'import os, sys; print("system.posix_acl_access" in os.listxattr(sys.argv[1]))' "$library"; }
+	run '0|1' bake --in-place "$library"
+	[[ $(list_of) == False ]] || fail "the library got an access list"
+	[[ $(stat -c %a "$library") == 640 ]] || fail "mode $(stat -c %a "$library")"
+	run 0 bake --undo
+	[[ $(list_of) == False ]] || fail "the original got an access list"
+	# One of its own stays.
+	python3 - "$library" <<'PYTHON'
+import os, struct, sys
+entries = [(1, 6, -1), (2, 4, 54321), (4, 4, -1), (16, 4, -1), (32, 0, -1)]
+os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries))
+PYTHON
+	run '0|1' bake --in-place "$library"
+	python3 - "$library" <<'PYTHON' || fail "the library lost its access list"
+import os, sys
+assert b"\x31\xd4\x00\x00" in os.getxattr(sys.argv[1], "system.posix_acl_access")
+PYTHON
+	run 0 bake --undo
+	is_original
+	nothing_left
+	python3 -c 'import os, sys; os.removexattr(sys.argv[1], "system.posix_acl_default")' "$(dirname "$library")"
+fi
+
 # By the package's name
 VIRTUAL_ENV=$work/venv
 export VIRTUAL_ENV
