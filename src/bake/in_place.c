@@ -445,7 +445,7 @@ static int write_next(struct jw_error *err, const struct in_place *in_place,
 }
 
 /* RECORD is replaced last, when it is too late. */
-static int check_record(struct jw_error *err, const struct journal *journal)
+static int check_record_folder(struct jw_error *err, const struct journal *journal)
 {
 	char *folder = journal->record ? os_dir_name(err, journal->record) : NULL;
 	int result = journal->record && (!folder || os_may_write(err, folder)) ? -1 : 0;
@@ -459,7 +459,8 @@ static int put_with_journal(struct jw_error *err, const struct in_place *in_plac
 {
 	struct journal journal = {0};
 	bool taken = false;
-	int result = fill_journal(err, in_place, copy, &journal) || check_record(err, &journal) ||
+	int result = fill_journal(err, in_place, copy, &journal) ||
+				 check_record_folder(err, &journal) ||
 				 write_next(err, in_place, copy, from, next, &journal);
 
 	if (!result) {

@@ -26,7 +26,7 @@ struct journal {
 	char *path;   /* of the library, without links */
 	char *record; /* its package's RECORD, and the row there; NULL: there is none */
 	char *row_before, *row_after;
-	char *record_rest; /* the hash of RECORD's other rows, in hex */
+	char *record_rest;      /* the hash of RECORD's other rows, in hex */
 	char *driver, *targets; /* for people */
 	int64_t when_s;         /* since 1970, UTC */
 	int64_t mtime_ns;       /* of the baked file */
