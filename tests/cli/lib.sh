@@ -74,7 +74,7 @@ run() {
 	tr -d '\r' <"$work/raw.out" >"$out"
 	keep_document "$out"
 	# Wine speaks up on standard error about itself
-	tr -d '\r' <"$work/raw.err" | grep -vaE '^(wine:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
+	tr -d '\r' <"$work/raw.err" | grep -vaE '^(wine:|wine client error:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
