@@ -54,8 +54,8 @@ void in_place_close(struct in_place *in_place)
 }
 
 /* The superuser takes no journal that an account could write which may not write the library: it
- * would decide what is restored there. Where the library's folder is gone, nothing can be. */
-static int check_journals(struct jw_error *err, const struct in_place *in_place)
+ * would decide what is read and restored there. Where the library's folder is gone, nothing is. */
+static int check_journals(struct jw_error *err, const char *journal_file, const char *library)
 {
 	struct os_account account;
 	struct os_stat stat;
@@ -70,14 +70,14 @@ static int check_journals(struct jw_error *err, const struct in_place *in_place)
 	os_account_free(&account);
 	if (!superuser)
 		return 0;
-	folder = os_dir_name(err, in_place->library);
-	journals = journal_folder(err, in_place->state_dir);
+	folder = os_dir_name(err, library);
+	journals = os_dir_name(err, journal_file);
 	if (folder && journals && os_stat(&why, folder, &stat)) {
 		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	} else if (folder && journals) {
 		result = os_check_private(err, journals, stat.owner, false);
 		if (result)
-			(void)error_prefix(err, "journals are not kept there for %s", in_place->library);
+			(void)error_prefix(err, "journals are not kept there for %s", library);
 	}
 	mem_free(folder);
 	mem_free(journals);
@@ -151,6 +151,8 @@ int in_place_state(struct jw_error *err, const struct journal *journal,
 	struct digest digest;
 	bool own;
 
+	if (check_journals(err, journal->file, journal->path))
+		return -1;
 	if (hash_library(&why, journal->path, &digest, NULL)) {
 		if (why.code != JW_ERR_NOT_FOUND)
 			return error_copy(err, &why);
@@ -310,8 +312,8 @@ int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *
 	in_place_leave(in_place);
 	if (!resolve_library(err, path, &in_place->library) && !name_files(err, in_place) &&
 		(next = next_file(err, in_place)))
-		result = check_journals(err, in_place) || settle_next(err, in_place, next) ||
-				 read_state(err, in_place);
+		result = check_journals(err, in_place->journal_file, in_place->library) ||
+				 settle_next(err, in_place, next) || read_state(err, in_place);
 	mem_free(next);
 	if (result) {
 		in_place_leave(in_place);

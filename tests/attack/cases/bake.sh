@@ -101,5 +101,7 @@ out_has "journals are not kept there for"
 untouched
 run '2|3' bake --in-place "$treasure/lib.so"
 untouched
+run '1|3' bake list
+[[ $(cat "$out" "$err") == *"journals are not kept there for"* ]] || fail "bake list has read what another account's journal names"
 JITWARM_STATE=$work/roots run 0 bake --undo "$treasure/lib.so"
 [[ $(sha256sum <"$treasure/lib.so") == "$original" ]] || fail "root's own journal does not restore"
