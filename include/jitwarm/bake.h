@@ -1,6 +1,7 @@
 /* Machine code for named GPUs in copies of libraries: the code that the driver would compile and
  * keep in its cache is in the copies' containers, so it is never compiled at a start, whatever
- * happens to the cache.
+ * happens to the cache. For a wheel a new wheel is written, whose version has a local label
+ * ("1.0.2+jitwarm.sm86").
  *
  * Threads: any number of threads may call these functions at the same time, with different output
  * folders. */
@@ -20,9 +21,10 @@
 JW_BEGIN_DECLS
 
 struct jw_bake_file {
-	char *path;   /* the library */
-	char *output; /* its copy, or in place the library without links; NULL: none was written, see
-					 `failed`, or there was nothing to bake */
+	char *path;   /* the library, or the package that it is a member of */
+	char *member; /* of a wheel; NULL: a file, or `failed` is about the whole package */
+	char *output; /* its copy, or in place the library without links, or the new package; NULL: none
+					 was written, see `failed`, or there was nothing to bake */
 	/* Containers, each once for each GPU architecture. */
 	size_t modules;    /* containers that the driver would compile, and results of device linking
 						  that the CUDA runtime would link: the sum of the next five */
@@ -44,6 +46,7 @@ struct jw_bake_file {
 	 * programs fail. And the newest with which such code was measured; zeros: with none. Both are
 	 * zeros without a copy. */
 	struct jw_driver from, to;
+	size_t signatures; /* of its package, left out of the new one, which they do not sign */
 	struct jw_error unlinked_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
 							 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bake/bake_file.h"
+#include "bake/bake_package.h"
 #include "bake/in_place.h"
 #include "bake/library_owner.h"
 #include "base/cancel.h"
@@ -13,6 +14,8 @@
 #include "os/file.h"
 #include "plan/analyse.h"
 #include "worker/worker_command.h"
+
+enum { MOST_FILES = 1 << 24 };
 
 /* ---- where the copies go */
 
@@ -52,6 +55,7 @@ struct bake {
 	const struct jw_bake_options *options;
 	struct jw_bake_result *result;
 	struct cache_profile profile;
+	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
 	char targets[JOURNAL_TEXT], driver[JW_DRIVER_TEXT];
 };
@@ -124,13 +128,11 @@ static const char *allowed_output(struct jw_error *err, const struct bake *bake,
 	return output;
 }
 
-/* `output`: the copy's path, NULL in a dry run. */
-static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
-					const char *output, struct jw_bake_file *file)
+static struct bake_file_job job_of(const struct bake *bake, const char *output)
 {
 	const struct jw_bake_options *options = bake->options;
-	struct jw_error why = {0};
-	const struct bake_file_job job = {
+
+	return (struct bake_file_job){
 		.system = options->system,
 		.cache_dir = options->system->cache.path,
 		.profile = &bake->profile,
@@ -139,10 +141,19 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 		.drop_ptx = options->drop_ptx,
 		.kept = options->kept,
 		.kept_count = options->kept_count,
-		.output = output ? allowed_output(&why, bake, found, output) : NULL,
+		.output = output,
 		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
 	};
+}
+
+/* `output`: the copy's path, NULL in a dry run. */
+static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
+					const char *output, struct jw_bake_file *file)
+{
+	struct jw_error why = {0};
+	const struct bake_file_job job =
+		job_of(bake, output ? allowed_output(&why, bake, found, output) : NULL);
 
 	if (why.code == JW_ERR_MEMORY)
 		return error_copy(err, &why);
@@ -171,17 +182,71 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
 }
 
+/* Takes the files over, also on failure. */
+static int add_package_files(struct jw_error *err, struct bake *bake,
+							 struct bake_package_files *files)
+{
+	struct jw_bake_result *result = bake->result;
+
+	for (size_t i = 0; i < files->count; i++) {
+		if (VEC_ROOM(err, result->files, bake->capacity, result->file_count, MOST_FILES)) {
+			while (i < files->count)
+				bake_package_file_clear(&files->items[i++]);
+			mem_free(files->items);
+			return -1;
+		}
+		result->files[result->file_count++] = files->items[i];
+	}
+	mem_free(files->items);
+	return 0;
+}
+
+/* `place`: as for bake_found; only its folder counts. */
+static int bake_found_package(struct jw_error *err, struct bake *bake,
+							  const struct jw_found_file *found, const char *place)
+{
+	const struct jw_bake_options *options = bake->options;
+	char *folder = NULL, *below = NULL;
+	struct bake_package_files files;
+	int failed = 0;
+
+	if (!options->dry_run && !options->in_place) {
+		below = mem_string_n(err, place, (size_t)(os_base_name(place) - place));
+		folder = below && *below ? os_join(err, options->output, below)
+				 : below         ? mem_string(err, options->output)
+								 : NULL;
+		failed = folder ? 0 : -1;
+	}
+	if (!failed)
+		failed = bake_package(err,
+							  &(struct bake_package_job){.file = job_of(bake, NULL),
+														 .any_owner = options->any_owner,
+														 .path = found->path,
+														 .folder = folder,
+														 .state_dir = options->system->state_dir},
+							  &files) ||
+				 add_package_files(err, bake, &files);
+	mem_free(below);
+	mem_free(folder);
+	return failed ? -1 : 0;
+}
+
 /* `place`: of its copy, below the output folder. */
 static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place)
 {
 	const struct jw_bake_options *options = bake->options;
 	struct jw_bake_result *result = bake->result;
-	struct jw_bake_file *file = &result->files[result->file_count];
 	const bool in_place = options->in_place && !options->dry_run;
+	struct jw_bake_file *file;
 	char *output = NULL;
 	int failed;
 
+	if (bake_is_package(found->path))
+		return bake_found_package(err, bake, found, place);
+	if (VEC_ROOM(err, result->files, bake->capacity, result->file_count, MOST_FILES))
+		return -1;
+	file = &result->files[result->file_count];
 	*file = (struct jw_bake_file){.path = mem_string(err, found->path)};
 	if (!options->dry_run && !in_place)
 		output = os_join(err, options->output, place);
@@ -249,8 +314,7 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 	struct jw_bake_result *result = bake->result;
 
 	result->targets = mem_array(err, system->gpu_count, sizeof *result->targets);
-	result->files = mem_array(err, bake->options->found->file_count, sizeof *result->files);
-	if (!result->targets || !result->files)
+	if (!result->targets)
 		return -1;
 	result->target_count = jw_system_targets(system, result->targets, system->gpu_count);
 	if (result->target_count > ANALYSE_MOST_TARGETS)
@@ -298,10 +362,8 @@ void jw_bake_result_free(struct jw_bake_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; i < result->file_count; i++) {
-		mem_free(result->files[i].path);
-		mem_free(result->files[i].output);
-	}
+	for (size_t i = 0; i < result->file_count; i++)
+		bake_package_file_clear(&result->files[i]);
 	mem_free(result->files);
 	mem_free(result->targets);
 	mem_free(result);

@@ -16,15 +16,15 @@ const char library_owner_dpkg[] = "/var/lib/dpkg/info";
 /* ---- NVIDIA */
 
 /* Files of a toolkit are recognised by their names. */
-static bool is_named_by_nvidia(const struct jw_found_file *file)
+static bool is_named_by_nvidia(const char *package, const char *path)
 {
 	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
 	static const char *const libraries[] = {"cublas",   "cudnn", "cufft",  "curand", "cusolver",
 											"cusparse", "npp",   "nvjpeg", "nvrtc",  "nvinfer"};
-	const char *name = os_base_name(file->path);
+	const char *name = os_base_name(path);
 
-	for (size_t i = 0; file->package && i < sizeof packages / sizeof *packages; i++)
-		if (text_starts_fold(file->package, packages[i]))
+	for (size_t i = 0; package && i < sizeof packages / sizeof *packages; i++)
+		if (text_starts_fold(package, packages[i]))
 			return true;
 	name += text_starts(name, "lib") ? 3 : 0;
 	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -46,6 +46,17 @@ static bool is_nvidia_licence(const char *line, size_t length)
 	return false;
 }
 
+bool library_owner_is_nvidia(const struct buf *metadata)
+{
+	const char *at = buf_text(metadata), *end = at + metadata->size, *line;
+	size_t length;
+
+	while (metadata_line(&at, end, &line, &length) && length)
+		if (is_nvidia_licence(line, length))
+			return true;
+	return false;
+}
+
 /* The metadata of the package that lists the file. */
 static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool *ret_is)
 {
@@ -56,13 +67,8 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 	if (package_row_find(err, library, &row))
 		return -1;
 	path = row.folder ? os_join(NULL, row.folder, "METADATA") : NULL;
-	if (path && !os_read_file(NULL, path, METADATA_MOST_BYTES, &text)) {
-		const char *at = buf_text(&text), *end = at + text.size, *line;
-		size_t length;
-
-		while (!*ret_is && metadata_line(&at, end, &line, &length) && length)
-			*ret_is = is_nvidia_licence(line, length);
-	}
+	if (path && !os_read_file(NULL, path, METADATA_MOST_BYTES, &text))
+		*ret_is = library_owner_is_nvidia(&text);
 	buf_free(&text);
 	mem_free(path);
 	package_row_free(&row);
@@ -86,23 +92,32 @@ static bool is_signed(const char *path)
 	return range_fits(at, 8, size) && load_u32(head + at + 4);
 }
 
+static int allow_unless(struct jw_error *err, bool nvidia, const char *path)
+{
+	if (nvidia)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "is NVIDIA's, whose licence does not let anyone modify it");
+	if (is_signed(path))
+		return error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature");
+	return 0;
+}
+
+int library_owner_allows_member(struct jw_error *err, const char *package, bool nvidia,
+								const char *member, const char *path)
+{
+	return allow_unless(err, nvidia || is_named_by_nvidia(package, member), path);
+}
+
 int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *file)
 {
-	bool nvidia = is_named_by_nvidia(file);
+	bool nvidia = is_named_by_nvidia(file->package, file->path);
 	char *real = NULL;
 	int failed = 0;
 
 	if (!nvidia && !os_real_path(NULL, file->path, &real))
 		failed = is_licensed_by_nvidia(err, real, &nvidia);
 	mem_free(real);
-	if (failed)
-		return -1;
-	if (nvidia)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "is NVIDIA's, whose licence does not let anyone modify it");
-	if (is_signed(file->path))
-		return error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature");
-	return 0;
+	return failed ? -1 : allow_unless(err, nvidia, file->path);
 }
 
 /* ---- package managers */

@@ -56,20 +56,26 @@ static void print_drivers(const struct output *out, const struct jw_bake_file *f
 static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
 {
 	const struct output *out = &cli->out;
+	const char *colon = file->member ? ": " : "", *member = file->member ? file->member : "";
 
 	if (file->failed.code) {
-		output_line(out, STYLE_BAD, "%s: not baked: %s", file->path, file->failed.message);
+		output_line(out, STYLE_BAD, "%s%s%s: not baked: %s", file->path, colon, member,
+					file->failed.message);
 		return;
 	}
 	if (dry_run) {
-		output_line(out, STYLE_PLAIN, "%s: %s to bake", file->path,
+		output_line(out, STYLE_PLAIN, "%s%s%s: %s to bake", file->path, colon, member,
 					TEXT_COUNT(file->modules, "container", "containers"));
 		return;
 	}
-	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN, "%s: %zu of %s baked",
-				file->path, file->baked, TEXT_COUNT(file->modules, "container", "containers"));
+	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN,
+				"%s%s%s: %zu of %s baked", file->path, colon, member, file->baked,
+				TEXT_COUNT(file->modules, "container", "containers"));
 	if (file->output && !options_given(&cli->options, "in-place"))
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
+	if (file->signatures)
+		output_line(out, STYLE_WARN, "  without %s of RECORD, which the new wheel's differs from",
+					TEXT_COUNT(file->signatures, "signature", "signatures"));
 	if (file->from.cuda)
 		print_drivers(out, file);
 	print_left(cli, file);
@@ -89,10 +95,15 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 static void print_summary(const struct output *out, const struct jw_bake_result *result,
 						  bool in_place)
 {
-	size_t copies = 0;
+	size_t copies = 0, wheels = 0;
 
-	for (size_t i = 0; i < result->file_count; i++)
-		copies += result->files[i].output != NULL;
+	for (size_t i = 0; i < result->file_count; i++) {
+		copies += result->files[i].output && !result->files[i].member;
+		wheels += result->files[i].output && result->files[i].member;
+	}
+	if (wheels)
+		output_line(out, STYLE_PLAIN,
+					"Next: install the new wheel (pip install FILE), instead of the old one.");
 	if (!copies)
 		return;
 	if (in_place)
@@ -295,8 +306,11 @@ const struct cli_command command_bake = {
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
 		"GPUs runs are left out. Where that is not enough, an ELF file's copy becomes longer: the "
 		"container moves to its end. What the CUDA runtime would link at each start, relocatable "
-		"code, is linked once by the driver.\n\nIt does not change archives and wheels, and PTX "
-		"texts in a program's data, which are counted. With --target "
+		"code, is linked once by the driver.\n\nFor a wheel (X.whl) a new "
+		"wheel is written into DIR, with the libraries so changed and their hashes in RECORD, and "
+		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
+		"old one.\n\nIt does not change other archives, and PTX texts in a program's data, which "
+		"are counted. With --target "
 		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "
 		"everything "
 		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",

@@ -26,8 +26,9 @@ static const struct json_field baked_drivers_fields[] = {
 };
 
 static const struct json_field baked_file_fields[] = {
-	FILE_MEMBER(path, "the library"),
-	FILE_MEMBER(output, "its copy; in place the library without links",
+	FILE_MEMBER(path, "the library, or the package that it is a member of"),
+	FILE_MEMBER(member, "of a wheel", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(output, "its copy; in place the library without links; of a member the new wheel",
 				.presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(modules,
 				"containers that the driver would compile or the CUDA runtime link, once for each "
@@ -49,6 +50,7 @@ static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(without_ptx, "containers that lost their PTX to make room (`--drop-ptx`)"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),
+	FILE_MEMBER(signatures, "of its wheel, left out of the new one, which they do not sign"),
 	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),
 			  "the drivers that the copy is for; empty without one"),
 	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",

@@ -62,8 +62,8 @@ out_has "is NVIDIA's, whose licence does not let anyone modify it"
 [[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
 run '0|1' bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
 [[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
-(cd "$work" && python3 -m zipfile -c wheel.whl "$name")
-run 2 bake -o "$work/wheel" "$work/wheel.whl"
+(cd "$work" && python3 -m zipfile -c archive.zip "$name")
+run 2 bake -o "$work/wheel" "$work/archive.zip"
 out_has "an archive: unpack it, and bake the libraries in it"
 echo text >"$work/text.so"
 run 0 bake -o "$work/text" "$work/text.so"

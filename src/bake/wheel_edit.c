@@ -1,0 +1,342 @@
+#include "bake/wheel_edit.h"
+
+#include <string.h>
+
+#include "bake/package_row.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/metadata.h"
+#include "find/wheel_record.h"
+
+enum { MOST_VERSION = 512, MOST_VERSION_TEXT = 2048 };
+
+/* ---- the version */
+
+static const char own_label[] = "jitwarm";
+
+static bool is_label_character(char c)
+{
+	return text_is_digit(c) || (c >= 'a' && c <= 'z');
+}
+
+static bool is_separator_of_label(char c)
+{
+	return c == '.' || c == '-' || c == '_';
+}
+
+static char lower_ascii(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		c = (char)(c - 'A' + 'a');
+	return c;
+}
+
+/* PEP 440: lower case, parts of letters and digits with dots between them. */
+static bool normalise_label(const char *label, char text[MOST_VERSION])
+{
+	size_t length = 0;
+
+	for (; label[length] && length < MOST_VERSION - 1; length++) {
+		text[length] = lower_ascii(label[length]);
+		if (is_separator_of_label(text[length]))
+			text[length] = '.';
+		if (text[length] == '.' ? !length || text[length - 1] == '.'
+								: !is_label_character(text[length]))
+			return false;
+	}
+	text[length] = 0;
+	return length && !label[length] && text[length - 1] != '.';
+}
+
+/* Whether one of the parts of a label is `part`. */
+static bool has_part(const char *label, const char *part)
+{
+	const size_t length = strlen(part);
+
+	for (const char *at = label; at; at = strchr(at, '.')) {
+		at += *at == '.';
+		if (!strncmp(at, part, length) && (!at[length] || at[length] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* The public part: with a release in front. */
+static bool is_public_version(const char *version, size_t length)
+{
+	if (!length || !(text_is_digit(*version) || *version == 'v' || *version == 'V'))
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		const char c = lower_ascii(version[i]);
+
+		if (!is_label_character(c) && !is_separator_of_label(c) && c != '!')
+			return false;
+	}
+	return true;
+}
+
+static int append_gpus(struct jw_error *err, struct buf *text, const char *label,
+					   const struct jw_target *gpus, size_t gpu_count)
+{
+	for (size_t i = 0; i < gpu_count; i++) {
+		char part[JW_TARGET_TEXT];
+		char *blank = strchr(jw_target_sm(part, gpus[i]), '_');
+
+		if (blank)
+			memmove(blank, blank + 1, strlen(blank));
+		if ((!has_part(label, own_label) || !has_part(label, part)) &&
+			buf_printf(err, text, ".%s", part))
+			return -1;
+	}
+	return 0;
+}
+
+char *wheel_edit_version(struct jw_error *err, const char *version, const struct jw_target *gpus,
+						 size_t gpu_count)
+{
+	const char *plus = strchr(version, '+');
+	const size_t length = plus ? (size_t)(plus - version) : strlen(version);
+	struct buf text = BUF_MAX(MOST_VERSION_TEXT);
+	char label[MOST_VERSION] = "";
+
+	if (length >= MOST_VERSION || !is_public_version(version, length) ||
+		(plus && !normalise_label(plus + 1, label))) {
+		error_set(err, JW_ERR_FORMAT, "its version “%.100s” cannot get a label (PEP 440)", version);
+		return NULL;
+	}
+	if (buf_printf(err, &text, "%.*s+%s", (int)length, version, label) ||
+		(!has_part(label, own_label) &&
+		 buf_printf(err, &text, "%s%s", *label ? "." : "", own_label)) ||
+		append_gpus(err, &text, label, gpus, gpu_count)) {
+		buf_free(&text);
+		return NULL;
+	}
+	return (char *)text.data;
+}
+
+/* ---- names */
+
+/* `before`, the version as file names have it, and `after`. */
+static char *join_version(struct jw_error *err, const char *before, size_t before_length,
+						  const char *version, const char *after)
+{
+	char *name = mem_printf(err, "%.*s%s%s", (int)before_length, before, version, after);
+
+	for (size_t i = before_length; name && i < before_length + strlen(version); i++)
+		if (name[i] == '-')
+			name[i] = '_';
+	return name;
+}
+
+/* Whether both are the same but for what PEP 440 normalises most often. */
+static bool is_same_version(const char *a, const char *b)
+{
+	for (;;) {
+		while (is_separator_of_label(*a))
+			a++;
+		while (is_separator_of_label(*b))
+			b++;
+		/* Some tools escape the plus too. */
+		if (*a == '+' && *b != '+')
+			a++;
+		else if (*b == '+' && *a != '+')
+			b++;
+		else if (lower_ascii(*a) != lower_ascii(*b))
+			return false;
+		else if (!*a++ || !*b++)
+			return true;
+	}
+}
+
+char *wheel_edit_file_name(struct jw_error *err, const char *name, const char *old_version,
+						   const char *version)
+{
+	const char *dashes[5] = {0}, *after;
+	char *named, *result = NULL;
+	size_t count = 0;
+
+	for (const char *c = name; *c; c++)
+		if (*c == '-' && count++ < 5)
+			dashes[count - 1] = c;
+	after = count == 4 || count == 5 ? dashes[1] : NULL;
+	if (!after || !text_ends(name, ".whl") || dashes[0] == name || after == dashes[0] + 1 ||
+		(count == 5 && !text_is_digit(after[1]))) {
+		error_set(err, JW_ERR_FORMAT,
+				  "is not called as a wheel is (NAME-VERSION-PYTHON-ABI-PLATFORM.whl)");
+		return NULL;
+	}
+	named = mem_string_n(err, dashes[0] + 1, (size_t)(after - dashes[0] - 1));
+	if (named && is_same_version(named, old_version))
+		result = join_version(err, name, (size_t)(dashes[0] + 1 - name), version, after);
+	else if (named)
+		error_set(err, JW_ERR_FORMAT, "is called version “%.100s”, and its METADATA says “%.100s”",
+				  named, old_version);
+	mem_free(named);
+	return result;
+}
+
+char *wheel_edit_stem(struct jw_error *err, const char *stem, const char *old_version,
+					  const char *version)
+{
+	const char *dash = strrchr(stem, '-');
+
+	if (!dash || dash == stem || !is_same_version(dash + 1, old_version)) {
+		error_set(err, JW_ERR_FORMAT, "its folder %.200s.dist-info is not for the version “%.100s”",
+				  stem, old_version);
+		return NULL;
+	}
+	return join_version(err, stem, (size_t)(dash + 1 - stem), version, "");
+}
+
+/* ---- METADATA */
+
+/* The value of the field “Version” in the header, without blanks around it. */
+static int find_version(struct jw_error *err, const struct buf *metadata, size_t *ret_at,
+						size_t *ret_length)
+{
+	static const char field[] = "Version:";
+	const char *start = buf_text(metadata), *at = start, *end = start + metadata->size, *line;
+	size_t length, found = 0;
+
+	while (metadata_line(&at, end, &line, &length) && length) {
+		size_t skip = strlen(field);
+
+		if (length < skip || !text_starts_fold(line, field))
+			continue;
+		while (skip < length && text_is_blank(line[skip]))
+			skip++;
+		while (length > skip && text_is_blank(line[length - 1]))
+			length--;
+		*ret_at = (size_t)(line - start) + skip;
+		*ret_length = length - skip;
+		found++;
+	}
+	if (found == 1 && *ret_length)
+		return 0;
+	return error_set(err, JW_ERR_FORMAT, "its METADATA has %s version",
+					 found > 1 ? "more than one" : "no");
+}
+
+char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata)
+{
+	size_t at, length;
+
+	if (find_version(err, metadata, &at, &length))
+		return NULL;
+	if (length >= MOST_VERSION || memchr(buf_text(metadata) + at, 0, length)) {
+		error_set(err, JW_ERR_FORMAT, "its METADATA has a version that is none");
+		return NULL;
+	}
+	return mem_string_n(err, buf_text(metadata) + at, length);
+}
+
+int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const char *version,
+						struct buf *ret_text)
+{
+	size_t at, length;
+
+	if (find_version(err, metadata, &at, &length))
+		return -1;
+	return buf_append(err, ret_text, metadata->data, at) ||
+				   buf_append(err, ret_text, version, strlen(version)) ||
+				   buf_append(err, ret_text, metadata->data + at + length,
+							  metadata->size - at - length)
+			   ? -1
+			   : 0;
+}
+
+/* ---- RECORD */
+
+/* The row's bytes without the end of the line. */
+static size_t row_length(const char *row, size_t length)
+{
+	while (length && (row[length - 1] == '\n' || row[length - 1] == '\r'))
+		length--;
+	return length;
+}
+
+/* The row with the name's first component replaced where it differs. Names with quotes keep them:
+ * no folder that is renamed has one. */
+static char *rename_row(struct jw_error *err, const char *row, const char *old, const char *name)
+{
+	const size_t quote = *row == '"';
+	const char *slash = strchr(old, '/'), *new_slash = strchr(name, '/');
+	const size_t length = slash ? (size_t)(slash - old) : 0;
+
+	if (!strcmp(old, name) || !slash || !new_slash || strncmp(row + quote, old, length) != 0)
+		return mem_string(err, row);
+	return mem_printf(err, "%.*s%.*s%s", (int)quote, row, (int)(new_slash - name), name,
+					  row + quote + length);
+}
+
+static int edit_row(struct jw_error *err, const char *row, const char *path, wheel_look look,
+					void *context, char **ret_row)
+{
+	struct wheel_row now = {0};
+	char *renamed, *changed = NULL;
+
+	if (look(err, context, path, row, &now))
+		return -1;
+	*ret_row = NULL;
+	if (!now.name)
+		return 0;
+	renamed = rename_row(err, row, path, now.name);
+	if (!renamed || !now.sha256) {
+		*ret_row = renamed;
+		return renamed ? 0 : -1;
+	}
+	changed = package_row_with(err, renamed, now.sha256, now.size_bytes);
+	mem_free(renamed);
+	*ret_row = changed;
+	return changed ? 0 : -1;
+}
+
+static int put_record_row(struct jw_error *err, const char *line, size_t length, wheel_look look,
+						  void *context, struct buf *to)
+{
+	const size_t bare = row_length(line, length);
+	struct cursor cursor = cursor_of(line, bare);
+	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	char *row, *changed = NULL;
+	int result = 0;
+
+	/* A line without a name, which no installer reads */
+	if (!wheel_record_next(&cursor, &path)) {
+		buf_free(&path);
+		return bare ? error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name")
+					: buf_append(err, to, line, length);
+	}
+	row = mem_string_n(err, line, bare);
+	if (row && memchr(line, 0, bare))
+		result = error_set(err, JW_ERR_FORMAT, "its RECORD is damaged at %.200s", row);
+	else if (!row)
+		result = -1;
+	else
+		result = edit_row(err, row, buf_text(&path), look, context, &changed);
+	if (!result && changed)
+		result = buf_append(err, to, changed, strlen(changed)) ||
+						 buf_append(err, to, line + bare, length - bare)
+					 ? -1
+					 : 0;
+	mem_free(changed);
+	mem_free(row);
+	buf_free(&path);
+	return result;
+}
+
+int wheel_edit_record(struct jw_error *err, const struct buf *record, wheel_look look,
+					  void *context, struct buf *ret_text)
+{
+	const char *at = buf_text(record), *end = at + record->size;
+
+	while (at < end) {
+		const char *feed = memchr(at, '\n', (size_t)(end - at));
+		const size_t length = (size_t)((feed ? feed + 1 : end) - at);
+
+		if (put_record_row(err, at, length, look, context, ret_text))
+			return -1;
+		at += length;
+	}
+	return 0;
+}

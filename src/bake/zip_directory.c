@@ -1,0 +1,308 @@
+#include "bake/zip_directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+
+enum {
+	MOST_ZIP_MEMBERS = 1 << 20,
+	MOST_COMMENT = 0xffff,
+	FLAGS_ENCRYPTED = 1 | 1 << 6 | 1 << 13,
+	UNIX_KIND = 0170000,
+	UNIX_LINK = 0120000,
+};
+
+/* ---- the end of the directory */
+
+struct zip_end {
+	uint64_t count, size_bytes, offset, at; /* `at`: of the record that holds these */
+	struct zip_bytes comment;
+};
+
+/* The last record whose comment ends where the file does. */
+static int find_end(struct jw_error *err, const uint8_t *data, size_t size, struct zip_end *end)
+{
+	for (size_t back = ZIP_END_BYTES; back <= size && back <= ZIP_END_BYTES + MOST_COMMENT;
+		 back++) {
+		struct cursor cursor = cursor_of(data + size - back, back);
+		size_t comment;
+		uint32_t disks;
+
+		if (cursor_u32(&cursor) != ZIP_END_SIGNATURE)
+			continue;
+		disks = cursor_u32(&cursor);
+		end->count = cursor_u16(&cursor);
+		if (cursor_u16(&cursor) != end->count)
+			disks = 1;
+		end->size_bytes = cursor_u32(&cursor);
+		end->offset = cursor_u32(&cursor);
+		comment = cursor_u16(&cursor);
+		if (comment != back - ZIP_END_BYTES)
+			continue;
+		end->comment = (struct zip_bytes){cursor.at, comment};
+		end->at = size - back;
+		if (disks)
+			return error_set(err, JW_ERR_UNSUPPORTED, "is one part of a zip file");
+		return 0;
+	}
+	return error_set(err, JW_ERR_FORMAT, "is not a zip file: the end of its directory is missing");
+}
+
+/* 4.3.14 and 4.3.15 */
+static int read_end_64(struct jw_error *err, const uint8_t *data, struct zip_end *end)
+{
+	struct cursor cursor;
+	uint64_t at;
+
+	if (end->at < ZIP64_LOCATOR_BYTES)
+		return 0;
+	cursor = cursor_of(data + end->at - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES);
+	if (cursor_u32(&cursor) != ZIP64_LOCATOR_SIGNATURE)
+		return 0;
+	(void)cursor_u32(&cursor);
+	at = cursor_u64(&cursor);
+	if (!range_fits(at, ZIP64_END_BYTES, end->at - ZIP64_LOCATOR_BYTES))
+		return error_set(err, JW_ERR_FORMAT, "the zip64 end of its directory is missing");
+	cursor = cursor_of(data + at, ZIP64_END_BYTES);
+	if (cursor_u32(&cursor) != ZIP64_END_SIGNATURE)
+		return error_set(err, JW_ERR_FORMAT, "the zip64 end of its directory is missing");
+	(void)cursor_take(&cursor, 28);
+	end->count = cursor_u64(&cursor);
+	end->size_bytes = cursor_u64(&cursor);
+	end->offset = cursor_u64(&cursor);
+	end->at = at;
+	return 0;
+}
+
+/* ---- one member */
+
+bool zip_name_is_safe(const char *name, size_t length)
+{
+	const char *part = name, *end = name + length;
+
+	if (!length || *name == '/' || memchr(name, 0, length) || memchr(name, '\\', length) ||
+		(length > 1 && name[1] == ':'))
+		return false;
+	while (part < end) {
+		const char *slash = memchr(part, '/', (size_t)(end - part));
+		const size_t size = (size_t)((slash ? slash : end) - part);
+
+		if (!size || (size == 1 && *part == '.') || (size == 2 && !memcmp(part, "..", 2)))
+			return false;
+		part = slash ? slash + 1 : end;
+	}
+	return true;
+}
+
+/* Takes the values that do not fit 32 bits from the extra field, and that field out of it, which is
+ * then in two pieces: only a writer's own zip64 field is written again. */
+static bool read_extra_64(struct zip_member *member, uint64_t *offset)
+{
+	struct cursor cursor = cursor_of(member->extra.data, member->extra.size);
+	uint64_t *values[] = {&member->size_bytes, &member->packed_bytes, offset};
+
+	while (cursor_left(&cursor) >= 4) {
+		const uint16_t kind = cursor_u16(&cursor), size = cursor_u16(&cursor);
+		const uint8_t *bytes = cursor_take(&cursor, size);
+		struct cursor field = cursor_of(bytes, bytes ? size : 0);
+
+		if (kind != ZIP64_EXTRA)
+			continue;
+		for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+			if (*values[i] == (uint32_t)ZIP_IN_64)
+				*values[i] = cursor_u64(&field);
+		return bytes && !field.overrun;
+	}
+	return true;
+}
+
+static int read_local(struct jw_error *err, const uint8_t *data, uint64_t limit, uint64_t offset,
+					  struct zip_member *member)
+{
+	struct cursor cursor;
+	uint16_t flags, method, name_length, extra_length;
+	const uint8_t *name;
+
+	if (offset > limit)
+		return error_set(err, JW_ERR_FORMAT, "%.300s: lies outside of the file", member->name);
+	cursor = cursor_of(data + offset, (size_t)(limit - offset));
+	if (cursor_u32(&cursor) != ZIP_LOCAL_SIGNATURE)
+		return error_set(err, JW_ERR_FORMAT, "%.300s: has no header of its own", member->name);
+	(void)cursor_u16(&cursor);
+	flags = cursor_u16(&cursor);
+	method = cursor_u16(&cursor);
+	(void)cursor_take(&cursor, 16);
+	name_length = cursor_u16(&cursor);
+	extra_length = cursor_u16(&cursor);
+	name = cursor_take(&cursor, name_length);
+	member->local_extra = (struct zip_bytes){cursor_take(&cursor, extra_length), extra_length};
+	member->data_offset = (uint64_t)(cursor.at - data);
+	if (!name || cursor.overrun || !range_fits(member->data_offset, member->packed_bytes, limit))
+		return error_set(err, JW_ERR_FORMAT, "%.300s: lies outside of the file", member->name);
+	if (name_length != strlen(member->name) || memcmp(name, member->name, name_length) != 0 ||
+		method != member->method || ((flags ^ member->flags) & FLAGS_ENCRYPTED))
+		return error_set(err, JW_ERR_FORMAT,
+						 "%.300s: its own header differs from the one in the directory",
+						 member->name);
+	return 0;
+}
+
+static int check_member(struct jw_error *err, const struct zip_member *member)
+{
+	const bool from_unix = member->made_by >> 8 == 3;
+
+	if (member->flags & FLAGS_ENCRYPTED)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is encrypted", member->name);
+	if (from_unix && (member->external >> 16 & UNIX_KIND) == UNIX_LINK)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%.300s: is a link", member->name);
+	if (member->method == ZIP_STORED && member->packed_bytes != member->size_bytes)
+		return error_set(err, JW_ERR_FORMAT, "%.300s: is stored, and has two sizes", member->name);
+	return 0;
+}
+
+/* `names`: the next free byte of the directory's names. */
+static int read_central(struct jw_error *err, struct cursor *cursor, const uint8_t *data,
+						uint64_t limit, char **names, struct zip_member *member)
+{
+	size_t name_length, extra_length, comment_length;
+	const uint8_t *name;
+	uint64_t offset;
+
+	if (cursor_u32(cursor) != ZIP_CENTRAL_SIGNATURE)
+		return error_set(err, JW_ERR_FORMAT, "its directory is damaged");
+	member->made_by = cursor_u16(cursor);
+	member->needed = cursor_u16(cursor);
+	member->flags = cursor_u16(cursor);
+	member->method = cursor_u16(cursor);
+	member->time = cursor_u16(cursor);
+	member->date = cursor_u16(cursor);
+	member->crc = cursor_u32(cursor);
+	member->packed_bytes = cursor_u32(cursor);
+	member->size_bytes = cursor_u32(cursor);
+	name_length = cursor_u16(cursor);
+	extra_length = cursor_u16(cursor);
+	comment_length = cursor_u16(cursor);
+	(void)cursor_u16(cursor);
+	member->internal = cursor_u16(cursor);
+	member->external = cursor_u32(cursor);
+	offset = cursor_u32(cursor);
+	name = cursor_take(cursor, name_length);
+	member->extra = (struct zip_bytes){cursor_take(cursor, extra_length), extra_length};
+	member->comment = (struct zip_bytes){cursor_take(cursor, comment_length), comment_length};
+	if (cursor->overrun)
+		return error_set(err, JW_ERR_FORMAT, "its directory is cut off");
+	if (!zip_name_is_safe((const char *)name, name_length))
+		return error_set(err, JW_ERR_FORMAT, "a member's name leads out of it: %.*s",
+						 name_length < 300 ? (int)name_length : 300, (const char *)name);
+	member->name = *names;
+	memcpy(*names, name, name_length);
+	*names += name_length + 1;
+	if (!read_extra_64(member, &offset))
+		return error_set(err, JW_ERR_FORMAT, "%.300s: its zip64 sizes are cut off", member->name);
+	return check_member(err, member) || read_local(err, data, limit, offset, member) ? -1 : 0;
+}
+
+/* ---- all of them */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp((*(const struct zip_member *const *)a)->name,
+				  (*(const struct zip_member *const *)b)->name);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const uint64_t x = (*(const struct zip_member *const *)a)->data_offset,
+				   y = (*(const struct zip_member *const *)b)->data_offset;
+
+	return (x > y) - (x < y);
+}
+
+/* Two members that share bytes unpack to more than the file can hold. */
+static int check_overlaps(struct jw_error *err, const struct zip_directory *directory)
+{
+	const struct zip_member **sorted = directory->by_name;
+
+	qsort(sorted, directory->count, sizeof(struct zip_member *), compare_places);
+	for (size_t i = 1; i < directory->count; i++)
+		if (sorted[i]->data_offset - sorted[i - 1]->data_offset <
+			sorted[i - 1]->packed_bytes + ZIP_LOCAL_BYTES)
+			return error_set(err, JW_ERR_FORMAT, "two members share bytes: %.200s and %.200s",
+							 sorted[i - 1]->name, sorted[i]->name);
+	return 0;
+}
+
+static int sort_members(struct jw_error *err, struct zip_directory *directory)
+{
+	const struct zip_member **sorted = directory->by_name;
+
+	for (size_t i = 0; i < directory->count; i++)
+		sorted[i] = &directory->members[i];
+	if (check_overlaps(err, directory))
+		return -1;
+	qsort(sorted, directory->count, sizeof(struct zip_member *), compare_names);
+	for (size_t i = 1; i < directory->count; i++)
+		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
+			return error_set(err, JW_ERR_FORMAT, "two members are called %.300s", sorted[i]->name);
+	return 0;
+}
+
+static int read_all_members(struct jw_error *err, const uint8_t *data, const struct zip_end *end,
+							struct zip_directory *directory)
+{
+	struct cursor cursor = cursor_of(data + end->offset, (size_t)end->size_bytes);
+	char *names = directory->names;
+
+	for (; directory->count < end->count; directory->count++)
+		if (read_central(err, &cursor, data, end->offset, &names,
+						 &directory->members[directory->count]))
+			return -1;
+	if (cursor_left(&cursor))
+		return error_set(err, JW_ERR_FORMAT, "its directory lists fewer members than it holds");
+	return sort_members(err, directory);
+}
+
+int zip_directory_read(struct jw_error *err, const void *data, size_t size,
+					   struct zip_directory *ret_directory)
+{
+	struct zip_directory directory = {0};
+	struct zip_end end = {0};
+
+	if (find_end(err, data, size, &end) || read_end_64(err, data, &end))
+		return -1;
+	if (!range_fits(end.offset, end.size_bytes, end.at) || end.offset + end.size_bytes != end.at)
+		return error_set(err, JW_ERR_FORMAT, "its directory is not before the file's end");
+	if (end.count > MOST_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
+		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
+						 "its directory claims %llu members", (unsigned long long)end.count);
+	directory.comment = end.comment;
+	directory.members = mem_array(err, (size_t)end.count + 1, sizeof *directory.members);
+	directory.by_name = mem_array(err, (size_t)end.count + 1, sizeof(struct zip_member *));
+	directory.names = mem_alloc(err, (size_t)end.size_bytes + 1);
+	if (!directory.members || !directory.by_name || !directory.names ||
+		read_all_members(err, data, &end, &directory)) {
+		zip_directory_free(&directory);
+		return -1;
+	}
+	*ret_directory = directory;
+	return 0;
+}
+
+void zip_directory_free(struct zip_directory *directory)
+{
+	mem_free(directory->members);
+	mem_free(directory->by_name);
+	mem_free(directory->names);
+	*directory = (struct zip_directory){0};
+}
+
+const struct zip_member *zip_directory_find(const struct zip_directory *directory, const char *name)
+{
+	const struct zip_member wanted = {.name = name}, *key = &wanted;
+	const struct zip_member *const *found = bsearch(&key, directory->by_name, directory->count,
+													sizeof(struct zip_member *), compare_names);
+
+	return found ? *found : NULL;
+}

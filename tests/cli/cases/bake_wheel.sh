@@ -1,0 +1,157 @@
+# jitwarm bake: new wheels whose libraries have machine code in them.
+with_simdriver sm_86
+wheels=$cases/../../bake/wheels.py
+python3 "$wheels" make "$sample" "$work/in" || fail "no wheels"
+new=sample-1.0+jitwarm.sm86-py3-none-any.whl
+old=$work/in/sample-1.0-py3-none-any.whl
+before=$(sha256sum <"$old")
+left() { [[ -z $(ls -A "$1" 2>/dev/null) ]] || fail "left behind: $(ls -A "$1")"; }
+
+run 0 bake -n "$old"
+out_has "sample-1.0-py3-none-any.whl: sample/libsample_framework.so: 9 containers to bake"
+run '0|1' bake --json -o "$work/out" "$old"
+json 'len(d["files"]) == 2 and all(f["modules"] == 9 and f["baked"] + f["no_room"] == 9 for f in d["files"])'
+json '[f["member"] for f in d["files"]] == ["sample/libsample_framework.so", "sample-1.0.data/platlib/sample/other.so"]'
+json 'all(posix(f["output"]).endswith("/out/sample-1.0+jitwarm.sm86-py3-none-any.whl") for f in d["files"])'
+json 'all(posix(f["path"]).endswith("/in/sample-1.0-py3-none-any.whl") and f["signatures"] == 0 for f in d["files"])'
+[[ $(sha256sum <"$old") == "$before" ]] || fail "the wheel was changed"
+[[ $(ls -A "$work/out") == "$new" ]] || fail "left behind: $(ls -A "$work/out")"
+changed=$(python3 "$wheels" check "$old" "$work/out/$new" 1.0+jitwarm.sm86) || fail "another wheel than the old one"
+[[ $changed == "sample/libsample_framework.so sample-1.0+jitwarm.sm86.data/platlib/sample/other.so" ]] || fail "changed: $changed"
+
+# The same bytes again; what was there is replaced.
+first=$(sha256sum <"$work/out/$new")
+echo text >"$work/out/$new"
+run '0|1' bake -o "$work/out" "$old"
+out_has "Next: install the new wheel"
+[[ $(sha256sum <"$work/out/$new") == "$first" ]] || fail "not reproducible"
+
+# The library of the new wheel is the one that bake makes of the old wheel's.
+python3 -m zipfile -e "$old" "$work/unpacked" && python3 -m zipfile -e "$work/out/$new" "$work/again" || fail "no zip file"
+run '0|1' bake -o "$work/copy" "$work/unpacked/sample/libsample_framework.so"
+cmp "$work/copy/libsample_framework.so" "$work/again/sample/libsample_framework.so" || fail "two libraries"
+
+# For one more GPU, the new wheel's label continues; the next two have none of their own.
+(
+	JITWARM=${JITWARM/ sm_86 / sm_86,sm_90 }
+	runner=${runner/ sm_86 / sm_86,sm_90 }
+	run '0|1' bake -o "$work/both" "$old" "$work/out/$new"
+	python3 "$wheels" check "$old" "$work/both/in/sample-1.0+jitwarm.sm86.sm90-py3-none-any.whl" 1.0+jitwarm.sm86.sm90 >/dev/null || fail "two GPUs"
+	python3 "$wheels" check "$work/out/$new" "$work/both/out/sample-1.0+jitwarm.sm86.sm90-py3-none-any.whl" 1.0+jitwarm.sm86.sm90 >/dev/null ||
+		fail "one more GPU"
+) || exit 1
+run '0|1' bake -o "$work/out" "$work/in/local"
+python3 "$wheels" check "$work/in/local/sample-2.0+CU121_x-1-py3-none-any.whl" \
+	"$work/out/sample-2.0+cu121.x.jitwarm.sm86-1-py3-none-any.whl" 2.0+cu121.x.jitwarm.sm86 >/dev/null || fail "a label that is there"
+
+# Signatures of RECORD go, and it may come before what it lists.
+run '0|1' bake --json -o "$work/signed" "$work/in/signed/${old##*/}"
+json 'all(f["signatures"] == 2 for f in d["files"])'
+python3 "$wheels" check "$work/in/signed/${old##*/}" "$work/signed/$new" 1.0+jitwarm.sm86 >/dev/null || fail "signed"
+run '0|1' bake -o "$work/signed" "$work/in/signed/${old##*/}"
+out_has "without 2 signatures of RECORD"
+
+# NVIDIA's wheels are left alone, and its libraries in other wheels.
+run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
+out_has "is NVIDIA's, whose licence does not let anyone modify it"
+left "$work/nvidia"
+run '0|1' bake --i-may -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
+[[ -e $work/nvidia/$new ]] || fail "--i-may does not bake"
+run "1|2" bake --json -o "$work/toolkit" "$work/in/toolkit/${old##*/}"
+json '[f["member"] for f in d["files"] if "failed" in f] == ["sample/libcublas.so.12"] and len(d["files"]) == 3'
+changed=$(python3 "$wheels" check "$work/in/toolkit/${old##*/}" "$work/toolkit/$new" 1.0+jitwarm.sm86) || fail "not the others"
+[[ $changed != *cublas* ]] || fail "NVIDIA's library was changed"
+run 0 bake -o "$work/nothing" "$work/in/nothing/${old##*/}"
+out_has "nothing to bake"
+[[ ! -e $work/nothing ]] || fail "a folder for nothing"
+run 2 bake --in-place "$old"
+out_has "-o DIR writes a new one"
+
+# What is wrong with a wheel is said in one line, and leaves nothing.
+run 3 bake --json -o "$work/bad" "$work/in/bad"
+[[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
+json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == len({f["path"] for f in d["files"]})'
+bad() { # NAME WORDS
+	json "any('/bad/$1/' in posix(f['path']) and '$2' in f['failed'] and '\n' not in f['failed'] for f in d['files'])"
+}
+bad no-metadata "it has no METADATA"
+bad no-record "it has no RECORD"
+bad no-version "its METADATA has no version"
+bad two-versions "its METADATA has more than one version"
+bad other-version "is not for the version"
+bad odd-version "cannot get a label"
+bad two-infos "two folders of metadata"
+bad twice "two members are called sample/libsample_framework.so"
+bad up "leads out of it: sample/../../x"
+bad absolute "leads out of it: /x/y"
+bad backslash "leads out of it"
+bad encrypted "sample/libsample_framework.so: is encrypted"
+bad half-encrypted "sample/libsample_framework.so: is encrypted"
+bad link "sample/libsample_framework.so: is a link"
+bad longer "sample/libsample_framework.so: is not as long as its header says"
+bad shorter "sample/libsample_framework.so: is longer than its header says"
+bad checksum "sample/libsample_framework.so: its checksum is wrong"
+bad far "lies outside of the file"
+bad no-header "has no header of its own"
+bad method "its own header differs"
+bad overlap "its own header differs"
+bad many "claims 60000 members"
+bad cut "is not a zip file"
+bad empty "is not a zip file"
+bad hash "its SHA-256 is not the one in RECORD"
+bad unlisted "RECORD does not list sample/libsample_framework.so"
+bad others "lists ../../etc/passwd, which leads out of it"
+bad listed-twice "lists sample/libsample_framework.so twice"
+bad bomb "which no library does"
+bad name "is not called as a wheel is"
+bad name-version "is called version"
+json 'len(d["files"]) == 31'
+run 2 bake -o "$work/bad" "$work/in/bad/link/"*
+out_has "is a link"
+run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
+out_has "cph transmute"
+
+# A run that cannot end, or is killed, leaves no wheel; the next run removes what a killed one has left, and nothing of a living one.
+if ! is_wine; then
+	(ulimit -f 40; run 3 bake -o "$work/short" "$old") || exit 1
+	out_has "File too large"
+	[[ ! -e $work/short ]] || fail "left behind: $(find "$work/short")"
+	mkdir "$work/killed"
+	for _ in 1 2 3; do
+		begin bake -o "$work/killed" "$old"
+		sleep "$(moment 900)"
+		kill_begun
+		[[ ! -e $work/killed/$new || $(sha256sum <"$work/killed/$new") == "$first" ]] || fail "half a wheel"
+		rm -f "$work/killed/$new"
+	done
+	touch "$work/killed/.jitwarm-bake.aBcDeF" "$work/killed/.jitwarm-bake.aBcDeF.member.GhIjKl" "$work/killed/.jitwarm-bake.living" \
+		"$work/killed/.jitwarm-bake.living.member.GhIjKl"
+	python3 -c 'import fcntl, sys, time; f = open(sys.argv[1], "r+"); fcntl.lockf(f, fcntl.LOCK_EX); print("held", flush=True); time.sleep(60)' \
+		"$work/killed/.jitwarm-bake.living" >"$work/held" &
+	holder=$!
+	await grep -q held "$work/held"
+	run '0|1' bake -o "$work/killed" "$old"
+	kill $holder
+	[[ $(ls -A "$work/killed") == ".jitwarm-bake.living
+.jitwarm-bake.living.member.GhIjKl
+$new" ]] || fail "in the folder: $(ls -A "$work/killed")"
+	chmod 640 "$old"
+	run '0|1' bake -o "$work/mode" "$old"
+	[[ $(stat -c %a "$work/mode/$new") == 640 ]] || fail "mode $(stat -c %a "$work/mode/$new")"
+fi
+
+# pip and uv install it, and the old one again.
+if ! is_wine && python3 -m venv "$work/venv" >/dev/null 2>&1; then
+	pip=("$work/venv/bin/python" -m pip --disable-pip-version-check --isolated)
+	for each in "$work/out/$new" "$old" "$work/out/$new"; do
+		"${pip[@]}" install --quiet --no-index --no-deps "$each" >"$out" 2>"$err" || fail "pip install"
+		version=${each##*/sample-}
+		[[ $("${pip[@]}" list 2>/dev/null | grep '^sample ') == "sample "*" ${version%%-*}" ]] || fail "pip list"
+		"${pip[@]}" check >"$out" 2>&1 || fail "pip check"
+	done
+	cmp "$work/copy/libsample_framework.so" "$work"/venv/lib/python3*/site-packages/sample/libsample_framework.so || fail "another library"
+	if uv=$(command -v "${JITWARM_UV:-uv}"); then
+		"$uv" pip install -q --offline --no-index --no-deps --reinstall --python "$work/venv/bin/python" "$work/out/$new" || fail "uv pip install"
+		"$uv" pip check -q --python "$work/venv/bin/python" || fail "uv pip check"
+	fi
+fi

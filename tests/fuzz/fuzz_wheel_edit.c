@@ -1,0 +1,97 @@
+/* METADATA and RECORD of wheels with another version: nothing but what has to change does. The
+ * input is METADATA up to a NUL, and RECORD behind it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bake/wheel_edit.h"
+#include "base/mem.h"
+
+enum { MOST = 1 << 20 };
+
+#define MUST(condition)                                                                            \
+	do {                                                                                           \
+		if (!(condition))                                                                          \
+			abort();                                                                               \
+	} while (0)
+
+static int keep_row(struct jw_error *err, void *context, const char *path, const char *row,
+					struct wheel_row *ret_row)
+{
+	(void)err;
+	(void)row;
+	++*(size_t *)context;
+	ret_row->name = path;
+	return 0;
+}
+
+static int change_row(struct jw_error *err, void *context, const char *path, const char *row,
+					  struct wheel_row *ret_row)
+{
+	static const uint8_t hash[32] = {1};
+
+	(void)err;
+	(void)context;
+	(void)row;
+	ret_row->name = strlen(path) % 3 ? path : NULL;
+	ret_row->sha256 = hash;
+	ret_row->size_bytes = 7;
+	return 0;
+}
+
+static void check_record(const struct buf *record)
+{
+	struct buf same = BUF_MAX(MOST), other = BUF_MAX(MOST);
+	size_t rows = 0;
+
+	if (!wheel_edit_record(NULL, record, keep_row, &rows, &same)) {
+		MUST(same.size == record->size && !memcmp(buf_text(&same), buf_text(record), same.size));
+		MUST(!wheel_edit_record(NULL, record, change_row, NULL, &other) || other.size);
+	}
+	buf_free(&same);
+	buf_free(&other);
+}
+
+static void check_metadata(const struct buf *metadata)
+{
+	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90, .suffix = 'a'}};
+	char *old = wheel_edit_old_version(NULL, metadata);
+	char *version = old ? wheel_edit_version(NULL, old, gpus, 2) : NULL, *again, *name, *stem;
+	struct buf text = BUF_MAX(MOST);
+
+	if (version) {
+		MUST(strstr(version, "jitwarm") && strstr(version, ".sm86") && strstr(version, ".sm90a"));
+		MUST(!wheel_edit_metadata(NULL, metadata, version, &text));
+		MUST(text.size == metadata->size - strlen(old) + strlen(version));
+		again = wheel_edit_old_version(NULL, &text);
+		MUST(again && !strcmp(again, version));
+		mem_free(again);
+		again = wheel_edit_version(NULL, version, gpus, 2);
+		MUST(again && !strcmp(again, version));
+		mem_free(again);
+		name = mem_printf(NULL, "x-%s-py3-none-any.whl", old);
+		stem = wheel_edit_file_name(NULL, name, old, version);
+		MUST(!stem || !strchr(stem, '/') || strchr(old, '/'));
+		mem_free(name);
+		mem_free(stem);
+	}
+	buf_free(&text);
+	mem_free(version);
+	mem_free(old);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *nul = size ? memchr(data, 0, size) : NULL;
+	const size_t split = nul ? (size_t)(nul - data) : size;
+	struct buf metadata = BUF_MAX(MOST), record = BUF_MAX(MOST);
+
+	if (!buf_append(NULL, &metadata, data, split) &&
+		(!nul || !buf_append(NULL, &record, nul + 1, size - split - 1))) {
+		check_metadata(&metadata);
+		check_record(&record);
+	}
+	buf_free(&metadata);
+	buf_free(&record);
+	return 0;
+}
