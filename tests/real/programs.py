@@ -80,17 +80,19 @@ class Packages:
             shutil.rmtree(new, ignore_errors=True)
             os.makedirs(new)
             for name in bed.get("wheels", "").split():
-                self.add_wheel(name, bed.get("python", "3.11"), new)
+                self.add_wheel(name, bed, new)
             debs = bed.get("debs", "").split()
             if debs:
                 self.add_debs(debs, new)
             os.rename(new, folder)
         return folder
 
-    def add_wheel(self, requirement, python, folder):
+    def add_wheel(self, requirement, bed, folder):
+        platforms = bed.get("platforms", "").split() or PLATFORMS
         with tempfile.TemporaryDirectory(dir=self.store) as scratch:
             run([sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:",
-                 "--python-version", python, *(word for tag in PLATFORMS for word in ("--platform", tag)), "-d", scratch, requirement])
+                 "--python-version", bed.get("python", "3.11"), *(word for tag in platforms for word in ("--platform", tag)), "-d", scratch,
+                 requirement])
             for wheel in glob.glob(os.path.join(scratch, "*.whl")):
                 with zipfile.ZipFile(wheel) as archive:
                     archive.extractall(folder)
@@ -326,8 +328,10 @@ def write_document(results):
         file.write(new)
 
 
-def names():
-    return sorted(os.path.basename(path)[:-len(".bed")] for path in glob.glob(os.path.join(BEDS, "*.bed")))
+def names(of=lambda bed: bed.get("baked") != "only"):
+    """The beds' names; those that only baked.py starts are left out."""
+    every = sorted(os.path.basename(path)[:-len(".bed")] for path in glob.glob(os.path.join(BEDS, "*.bed")))
+    return [name for name in every if of(load_bed(name))]
 
 
 def try_one(name, packages, options):

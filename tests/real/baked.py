@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""baked.py [OPTION]... [NAME...]   real programs whose libraries are baked, under every driver that is here
+
+For each program (a file in tests/real/programs that has `baked = yes` or `baked = only`; without a name, all of them), on a GPU of the phantom:
+
+  prime   `jitwarm prime --all` into an empty cache, under the driver that the file names
+  bake    `jitwarm bake --in-place` in a copy of the packages that shares their files; a second one must find nothing to do, and the
+          packages themselves must not change
+  start   under each driver that bake promises (`drivers`), the baked program three times: with an empty cache, with CUDA_CACHE_DISABLE=1, and
+          without HOME, CUDA_CACHE_PATH and any folder that can be written. It must end as it should, make no entry, and never open
+          the library that compiles and links. `start = verify` in the file: `jitwarm bake verify` in place of a program, for
+          libraries that no program can be started with here; `start = scan`: baked by ptxas (`--target`) for a GPU that the
+          phantom is not, and `jitwarm scan` must find nothing to compile
+  below   under a driver that is older than promised, a start, which must fail
+  undo    `jitwarm bake --undo`: every file must be what it was
+
+Options:
+  --build DIR     the build of jitwarm, tests/phantom and tests/real (default: build/release)
+  --store DIR     where packages and results are kept, some GB (default: $JITWARM_REAL_PROGRAMS, else ~/.cache/jitwarm/programs)
+  --target GPUS   bake for these GPUs, by ptxas, and not by the driver (a name of its own for the result)
+  --ptxas FILE    with them, or `start = scan`: this compiler
+  --document      write the table in docs/bake.md from the results of all programs, and run none
+
+The drivers are those in $JITWARM_DRIVERS (default ~/.cache/jitwarm/drivers). Exit status: 0; 1 where a promise is broken; 2 where a
+program could not be fetched or run.
+"""
+import argparse
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import programs
+
+# Runs a command with a root that is read-only but for one folder.
+READ_ONLY = 'mount --bind / / && mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"'
+CONTROL_S = 60
+
+
+def drivers():
+    store = os.environ.get("JITWARM_DRIVERS") or os.path.expanduser("~/.cache/jitwarm/drivers")
+    return sorted(name for name in os.listdir(store) if re.fullmatch(r"[0-9.]+", name))
+
+
+def numbers(release):
+    return [int(part) for part in release.split(" ")[0].split(".")]
+
+
+def hashes(folder):
+    found = {}
+    for above, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(above, name)
+            if not os.path.islink(path):
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, folder)] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+class Baked:
+    """A program with libraries that are baked in a copy of its packages."""
+
+    def __init__(self, options, bed, packages, scratch):
+        self.bed, self.scratch = bed, scratch
+        self.targets = options.target or (bed["gpu"] if bed.get("start") == "scan" else None)
+        self.ptxas = ["--ptxas", options.ptxas] if options.ptxas else []
+        self.copy = os.path.join(scratch, "copy")
+        subprocess.run(["cp", "-al", packages, self.copy], check=True)
+        self.runner = programs.Runner(os.path.abspath(options.build), bed, self.copy, scratch)
+        self.under = self.runner.under
+        if self.targets:
+            self.runner.under = []  # no driver is asked
+        self.original = hashes(packages)
+        self.packages = packages
+
+    def jitwarm(self, *words, good=(0, 1)):
+        said, wall, processor = self.runner.command("primed", [self.runner.jitwarm, *words], good, JITWARM_STORE="0")
+        return (json.loads(said) if "--json" in words else said), wall, processor
+
+    def how(self):
+        return ["--target", self.targets, "--driver", self.bed["driver"], *self.ptxas] if self.targets else []
+
+    def bake(self):
+        document, wall, processor = self.jitwarm("bake", "--json", "--in-place", *self.how(), *self.runner.prime_paths)
+        if not document["files"]:
+            raise programs.Failed("nothing to bake")
+        failed = [one for one in document["files"] if one.get("failed")]
+        if failed:
+            raise programs.Failed(failed[0]["failed"])
+        names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved", "dropped",
+                 "size_before_bytes", "size_after_bytes")
+        result = {name: sum(one[name] for one in document["files"]) for name in names}
+        result["from"] = max((one["drivers"].get("from", "") for one in document["files"]), key=numbers)
+        result.update(wall_s=wall, processor_s=processor, files=len(document["files"]), gpus=self.targets or self.bed["gpu"])
+        return result
+
+    def observe(self, driver, state, packages=None):
+        """One start: its exit status, the entries it made, and whether it opened the compiler. With other packages than the baked
+        ones, no more than its beginning."""
+        out, cache = os.path.join(self.scratch, "out"), os.path.join(self.scratch, "out/cache")
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(out + "/home")
+        environment = {**self.runner.environment, "JITWARM_STATE": out + "/state", "HOME": out + "/home", "CUDA_CACHE_PATH": cache}
+        before = ["env", "LD_DEBUG=files", "LD_DEBUG_OUTPUT=" + out + "/opened"]
+        if state == "disabled":
+            environment["CUDA_CACHE_DISABLE"] = "1"
+        if packages:
+            environment["PACKAGES"] = environment["PYTHONPATH"] = packages
+            environment["LD_LIBRARY_PATH"] = environment["LD_LIBRARY_PATH"].replace(self.runner.scratch + "/packages", packages)
+            before = ["timeout", str(CONTROL_S), *before]
+        if state == "bare":
+            before = ["unshare", "-m", "bash", "-c", READ_ONLY, out, "env", "-u", "HOME", "-u", "CUDA_CACHE_PATH", *before[1:]]
+        under = [word if word != self.bed["driver"] else driver for word in self.under]
+        done = subprocess.run([*under, *before, *self.runner.program()], cwd=out, env=environment, check=False, timeout=3600,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        traces = "".join(open(path, errors="replace").read() for path in glob.glob(out + "/opened.*"))
+        if not packages and "libcuda.so" not in traces:
+            raise programs.Failed("the dynamic linker does not tell of libcuda: %s" % done.stdout[-600:])
+        return {"status": done.returncode, "entries": len(programs.entries(cache)), "opened": "ptxjitcompiler" in traces,
+                "said": done.stdout[-2000:]}
+
+    def scan(self):
+        document, _, _ = self.jitwarm("scan", "--json", "--target", self.targets, *self.runner.prime_paths)
+        return {"status": 0, "entries": sum(one["modules"] for one in document["totals"]), "opened": False, "said": ""}
+
+    def verify(self, driver):
+        under = [word if word != self.bed["driver"] else driver for word in self.under]
+        done = subprocess.run([*under, self.runner.jitwarm, "bake", "verify", "--json", *self.runner.prime_paths], check=False, text=True,
+                              env={**self.runner.environment, "CUDA_CACHE_PATH": self.scratch + "/none"}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=3600)
+        files = json.loads(done.stdout)["files"] if done.stdout.startswith("{") else []
+        return {"status": done.returncode, "entries": sum(one["entries"] for one in files), "opened": any(one["compiler_opened"] for one in files),
+                "said": done.stderr[-600:]}
+
+
+def measure(baked):
+    bed, broken = baked.bed, []
+    good = [int(status) for status in bed.get("status", "0").split()]
+    verify, scan = bed.get("start") == "verify", bed.get("start") == "scan"
+
+    def ended_well(seen):
+        return seen["status"] in good and (verify or re.search(bed.get("says", ""), seen["said"]))
+
+    def promise(held, text):
+        if not held:
+            broken.append(text)
+            print("  BROKEN: " + text, flush=True)
+
+    result = {"drivers": {}}
+    if not baked.targets:
+        began = time.monotonic()
+        baked.jitwarm("prime", "--json", "--all", *baked.runner.prime_paths, good=(0, 1, 2))
+        print("  primed: %.0f s" % (time.monotonic() - began), flush=True)
+    result["bake"] = baked.bake()
+    print("  baked: %(baked)d of %(modules)d, %(linked)d linked, %(moved)d moved, %(texts)d texts, %(wall_s).1f s" % result["bake"], flush=True)
+    promise(result["bake"]["baked"] == result["bake"]["modules"], "not all is baked: %s" % result["bake"])
+    again, _, _ = baked.jitwarm("bake", "--json", "--in-place", *baked.how(), *baked.runner.prime_paths)
+    promise(not sum(one["modules"] for one in again["files"]), "a second bake found something to do")
+    promise(hashes(baked.packages) == baked.original, "the packages have changed, and not only their copy")
+    if scan:
+        promise(not baked.scan()["entries"], "scan finds something to compile")
+    elif not verify:
+        control = baked.observe(bed["driver"], "empty", baked.packages)
+        promise(control["opened"], "the program opens no compiler without being baked either")
+    for driver in () if scan else drivers():
+        below = numbers(driver) < numbers(result["bake"]["from"])
+        if driver.startswith("470") and bed["gpu"] in ("sm_89", "sm_90"):
+            continue  # it has no such GPU
+        states = result["drivers"][driver] = {}
+        for state in ("verify",) if verify else ("empty",) if below else ("empty", "disabled", "bare"):
+            seen = states[state] = baked.verify(driver) if verify else baked.observe(driver, state)
+            print("  %s, %s: status %d, %d entries, compiler %s" % (driver, state, seen["status"], seen["entries"], "opened" if seen["opened"] else "not opened"), flush=True)
+            if below:
+                promise(not ended_well(seen) or seen["opened"], "%s is too old, and the start is as any other" % driver)
+                continue
+            # PTX texts cannot be baked.
+            texts = result["bake"]["texts"] if verify else 0
+            promise(ended_well(seen) or texts, "%s, %s: status %d: %s" % (driver, state, seen["status"], seen["said"]))
+            promise(seen["entries"] == texts and seen["opened"] == bool(texts), "%s, %s: %d entries" % (driver, state, seen["entries"]))
+    baked.jitwarm("bake", "--undo", baked.copy)
+    promise(hashes(baked.copy) == baked.original, "--undo has not put everything back")
+    return result, broken
+
+
+# ---- the table
+
+
+def megabytes(bytes_):
+    return "%.1f MB" % (bytes_ / 1e6)
+
+
+def row(bed, result):
+    bake, cells = result["bake"], []
+    for driver in ("470", "525", "535", "550", "555"):
+        states = next((states for name, states in result["drivers"].items() if name.startswith(driver)), None)
+        if bed.get("start") == "scan" or states is None:
+            cells.append("–")
+        elif numbers(driver) < numbers(bake["from"])[:1]:
+            cells.append("fails")
+        else:
+            cells.append("%d; %s" % (sum(one["entries"] for one in states.values()), "opened" if any(one["opened"] for one in states.values()) else "no"))
+    size = "as before" if bake["size_after_bytes"] == bake["size_before_bytes"] else "+" + megabytes(bake["size_after_bytes"] - bake["size_before_bytes"])
+    return "| %s | %s, %s | %d of %d | %d | %d | %s, %s | %s |" % (
+        bed["title"] + (", by `%s`" % {"verify": "bake verify"}.get(bed["start"], bed["start"]) if "start" in bed else ""), bake["gpus"], bed["driver"], bake["baked"], bake["modules"],
+        bake["linked"], bake["moved"], megabytes(bake["size_before_bytes"]), size, " | ".join(cells))
+
+
+def write_document(folder):
+    lines = ["| program | GPU, baked under | baked | linked | moved | size | 470 | 525 | 535 | 550 | 555 |", "|" + "---|" * 11]
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        with open(path) as file:
+            lines.append(row(programs.load_bed(os.path.basename(path).split(".json")[0].split("@")[0]), json.load(file)))
+    document = os.path.join(programs.ROOT, "docs/bake.md")
+    with open(document) as file:
+        text = file.read()
+    new, count = re.subn(r"(<!-- baked\.py -->\n).*?(<!-- end -->)", lambda match: match[1] + "\n".join(lines) + "\n" + match[2], text, flags=re.DOTALL)
+    if count != 1:
+        raise SystemExit("baked.py: no place for the table in " + document)
+    with open(document, "w") as file:
+        file.write(new)
+
+
+def try_one(name, packages, options):
+    bed = programs.load_bed(name)
+    print(name, flush=True)
+    try:
+        folder = packages.unpacked(bed)
+        with tempfile.TemporaryDirectory(prefix="baked-", dir=options.store) as scratch:
+            result, broken = measure(Baked(options, bed, folder, scratch))
+    except (programs.Failed, subprocess.TimeoutExpired) as error:
+        print("  FAILED: %s" % error)
+        return 2
+    result["broken"] = broken
+    with open(os.path.join(options.store, "baked", name + ("@" + options.target.replace(",", "+") if options.target else "") + ".json"), "w") as file:
+        json.dump(result, file, indent=1)
+    return 1 if broken else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    parser.add_argument("--build", default=os.path.join(programs.ROOT, "build/release"))
+    parser.add_argument("--store", default=os.environ.get("JITWARM_REAL_PROGRAMS") or os.path.join(cache, "jitwarm/programs"))
+    parser.add_argument("--target")
+    parser.add_argument("--ptxas")
+    parser.add_argument("--document", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    options.store = os.path.abspath(options.store)
+    folder = os.path.join(options.store, "baked")
+    if options.document:
+        write_document(folder)
+        return 0
+    for name in (folder, os.path.join(options.store, "unpacked")):
+        os.makedirs(name, exist_ok=True)
+    names = options.names or programs.names(lambda bed: "baked" in bed)
+    return max(try_one(name, programs.Packages(options.store), options) for name in names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
