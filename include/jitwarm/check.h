@@ -14,6 +14,7 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
+#include <jitwarm/find.h>
 #include <jitwarm/system.h>
 
 JW_BEGIN_DECLS
@@ -30,6 +31,8 @@ struct jw_check_options {
 	bool everything;    /* include modules outside the registered sections of libraries */
 	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
+	const struct jw_found *found; /* instead of paths: the files of this search; the result then has
+									 their packages */
 };
 #define JW_CHECK_OPTIONS_INIT JW_INIT(jw_check_options)
 
@@ -94,6 +97,22 @@ struct jw_check_failing {
 	char *why; /* a line for people: "will fail: no kernel image for sm_90" */
 };
 
+/* A package with device code, on one GPU architecture. A module that several packages hold counts
+ * for the first. */
+struct jw_check_package_gpu {
+	struct jw_target target;
+	size_t warm, cold;
+	size_t failing;              /* files with which a program fails */
+	struct jw_forecast forecast; /* of the cold ones */
+};
+
+struct jw_check_package {
+	char *name, *version;              /* both NULL for files that no package has installed */
+	struct jw_check_package_gpu *gpus; /* those of the result, in its order; without a warm, cold or
+										  failing one everything runs as it is */
+	size_t gpu_count;
+};
+
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
@@ -113,6 +132,9 @@ struct jw_check_result {
 	struct jw_check_failing *failing;
 	size_t failing_count;
 	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */
+	struct jw_check_package
+		*packages; /* of options.found; the most expensive first, then by name */
+	size_t package_count;
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

@@ -22,6 +22,10 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
 	if (!plan->targets)
 		return -1;
+	plan->has_code =
+		mem_array(err, request->found ? request->found->file_count : 0, sizeof *plan->has_code);
+	if (!plan->has_code)
+		return -1;
 	plan->target_count = request->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].device = request->targets[t];
@@ -91,7 +95,7 @@ static int plan_add_file(struct jw_error *err, struct build *build, const struct
 						 uint32_t *ret_index)
 {
 	struct plan *plan = build->plan;
-	struct plan_file file = {0};
+	struct plan_file file = {.found = build->found};
 
 	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
 		return -1;

@@ -18,6 +18,7 @@ void plan_free(struct plan *plan)
 	}
 	jw_lines_free(plan->notes, plan->note_count);
 	fates_free(&plan->fates);
+	mem_free(plan->has_code);
 	mem_free(plan->files);
 	mem_free(plan->targets);
 	mem_free(plan->modules);
@@ -210,8 +211,13 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = inventory_open(err, request->state_dir, &reading.inventory);
 	if (!result)
 		result = note_found(err, &reading.build, request->found);
-	for (size_t i = 0; !result && i < request->found->file_count; i++)
+	for (size_t i = 0; !result && i < request->found->file_count; i++) {
+		const size_t images = reading.build.plan->images;
+
+		reading.build.found = (uint32_t)i;
 		result = read_found_file(err, &reading, &request->found->files[i]);
+		reading.build.plan->has_code[i] = reading.build.plan->images != images;
+	}
 	if (!result)
 		result = build_note_loose(err, &reading.build);
 	if (!result)

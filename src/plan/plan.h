@@ -53,7 +53,8 @@ struct plan_module {
 
 struct plan_file {
 	char *path;
-	char *member; /* NULL for a file */
+	char *member;   /* NULL for a file */
+	uint32_t found; /* index of the file in the request's search */
 };
 
 struct plan_target {
@@ -80,6 +81,7 @@ struct plan {
 	size_t note_count;
 	size_t troubles;    /* number of notes about files that could not be read, or not in full */
 	size_t images;      /* files and members with device code that were read */
+	bool *has_code;     /* of each file of the request's search: device code was read in it */
 	struct fates fates; /* those that will fail */
 };
 

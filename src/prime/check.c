@@ -12,6 +12,7 @@
 #include "plan/analyse.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"
+#include "prime/check_packages.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
 #include "worker/worker_command.h"
@@ -28,6 +29,7 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->failing[i].file);
 		mem_free(result->failing[i].why);
 	}
+	check_packages_free(result);
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->failing);
@@ -114,7 +116,8 @@ static int tell_failing_checked(struct jw_error *err, struct plan *plan,
 }
 
 /* Moves names and notes out of the plan. */
-static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan)
+static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan,
+										 const struct jw_found *search)
 {
 	struct jw_check_result *result = mem_alloc(err, sizeof *result);
 	size_t kept = 0;
@@ -140,6 +143,10 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
 	result->all = sum_of(result);
+	if (search && check_packages(err, plan, search, result)) {
+		jw_check_result_free(result);
+		return NULL;
+	}
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
 
@@ -215,7 +222,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct jw_check_cause *causes = NULL;
 	const struct cache_known_driver *named;
 	struct jw_check_result *result = NULL;
-	struct jw_found *found;
+	struct jw_found *found = NULL;
 	size_t cause_count = 0, split = 0;
 	struct plan *plan = NULL;
 
@@ -226,15 +233,15 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
 			return -1;
-	if (named_paths_find(err, options->paths, options->path_count, &found))
+	if (!options->found && named_paths_find(err, options->paths, options->path_count, &found))
 		return -1;
-	request.found = found;
+	request.found = options->found ? options->found : found;
 	/* Other GPUs are another machine's, of whose processor nothing is known. */
 	if (!options->target_count)
 		request.factors = speed_recall(options->system->state_dir, &profile.driver);
 	if (!plan_build(err, &request, &plan) &&
 		!explain_cold(err, options, &request, plan, &causes, &cause_count, &split))
-		result = summarise(err, plan);
+		result = summarise(err, plan, options->found);
 	plan_free(plan);
 	jw_found_free(found);
 	if (!result) {

@@ -16,7 +16,7 @@ as_if() {
 	[ $? = 1 ] && grep -qE "$2" "$work/out" || { echo "$1: not “$2”:"; cat "$work/out"; status=1; }
 }
 as_if 'options have grown' 'jw_check_options has more members' \
-	'/^struct jw_check_options/,/end$/{/cancel: /d; s/[0-9]+ end/64 end/}'
+	'/^struct jw_check_options/,/end$/{/found: /d; s/[0-9]+ end/80 end/}'
 as_if 'a number for what is added' 'raise JW_VERSION_MINOR' '/^function jw_check$/,+1d; s/^version .*/version 0.1.0 0/'
 as_if 'a function takes something else' 'function jw_version: was .*int' '/^function jw_version$/{n;s/char/int/}'
 as_if 'a number for what breaks' 'raise JITWARM_SOVERSION' '/^function jw_version$/{n;s/char/int/}'

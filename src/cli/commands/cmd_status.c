@@ -1,8 +1,11 @@
-/* jitwarm status: GPUs, driver, cache, and settings that prevent caching. */
+/* jitwarm status: GPUs, driver, cache, settings that prevent caching, and the packages of the
+ * active environment. */
 #include <stdio.h>
 
 #include <jitwarm/accounts.h>
 #include <jitwarm/carry.h>
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
@@ -10,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/packages_text.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -93,7 +97,8 @@ static bool is_relative(void)
 }
 
 /* Prints the next step: a warm cache is useless while the driver does not read it. */
-static void print_status_next(const struct output *out, const struct jw_system *system)
+static void print_status_next(const struct output *out, const struct jw_system *system,
+							  const struct jw_check_result *packages)
 {
 	const struct jw_cache_info *cache = &system->cache;
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
@@ -108,42 +113,86 @@ static void print_status_next(const struct output *out, const struct jw_system *
 			   "jitwarm prime";
 	else if (is_relative())
 		next = "export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime";
+	else if (packages && packages->all.cold)
+		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
+	else if (packages && packages->all.warm)
+		next = "nothing: these packages compile nothing; jitwarm prime PATH for other programs";
 	output_line(out, STYLE_FAINT, "Next    %s", next);
+}
+
+/* Of the active environment; without one, or without a GPU, *ret_found stays NULL. */
+static int look_at_packages(struct jw_error *err, const struct jw_system *system,
+							struct jw_found **ret_found, struct jw_check_result **ret_result)
+{
+	const struct jw_find_options find = {.size = sizeof find, .cancel = cli_cancel};
+	struct jw_check_options check = {.size = sizeof check, .system = system, .cancel = cli_cancel};
+	struct jw_error why;
+
+	if (!system->gpu_count)
+		return 0;
+	if (jw_find(&why, &find, ret_found))
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	check.found = *ret_found;
+	return jw_check(err, &check, ret_result);
+}
+
+static void print_status(const struct output *out, const struct status_document *found,
+						 const struct jw_check_result *packages)
+{
+	const struct jw_system *system = &found->system;
+
+	print_gpus(out, system);
+	print_driver(out, &system->driver);
+	print_cache(out, &system->cache, found->carried);
+	print_other_caches(out, found->others, found->other_count);
+	if (packages)
+		packages_text(out, found->environment, packages);
+	if (found->wsl)
+		output_line(out, STYLE_PLAIN,
+					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
+					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
+					"warms");
+	print_status_next(out, system, packages);
+}
+
+static int tell_status(struct jw_error *err, struct cli *cli)
+{
+	const struct jw_system *system = cli->system;
+	struct status_document found = {
+		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
+	struct jw_check_result *packages = NULL;
+	struct jw_found *search = NULL;
+	int failed = look_at_packages(err, system, &search, &packages);
+
+	if (jw_other_caches(NULL, &found.others, &found.other_count))
+		found.other_count = 0;
+	if (packages) {
+		found.environment = search->environment;
+		found.packages = *packages;
+	}
+	if (!failed) {
+		print_status(&cli->out, &found, packages);
+		cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
+		failed = document_print(err, &cli->out, &document_status, &found);
+	}
+	jw_other_caches_free(found.others, found.other_count);
+	jw_check_result_free(packages);
+	jw_found_free(search);
+	return failed;
 }
 
 static int run_status(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
-	struct status_document found = {.wsl = os_is_wsl()};
 	struct jw_system_options how = {.size = sizeof how, .probe = profile};
-	const struct jw_system *system;
-	int failed;
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;
-	system = cli->system;
-	if (profile && jw_system_write_profile(err, system, profile)) {
+	if (profile && jw_system_write_profile(err, cli->system, profile)) {
 		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;
 		return -1;
 	}
-	if (jw_other_caches(NULL, &found.others, &found.other_count))
-		found.other_count = 0;
-	found.system = *system;
-	found.carried = jw_carry_count(system);
-	print_gpus(&cli->out, system);
-	print_driver(&cli->out, &system->driver);
-	print_cache(&cli->out, &system->cache, found.carried);
-	print_other_caches(&cli->out, found.others, found.other_count);
-	if (found.wsl)
-		output_line(&cli->out, STYLE_PLAIN,
-					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
-					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
-					"warms");
-	print_status_next(&cli->out, system);
-	cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
-	failed = document_print(err, &cli->out, &document_status, &found);
-	jw_other_caches_free(found.others, found.other_count);
-	return failed;
+	return tell_status(err, cli);
 }
 
 static const struct cli_option status_options[] = {
@@ -153,12 +202,15 @@ static const struct cli_option status_options[] = {
 
 const struct cli_command command_status = {
 	.name = "status",
-	.summary = "Show GPUs, driver and the driver's cache",
+	.summary = "Show GPUs, driver, cache, and what packages would compile",
 	.usage = "[OPTION]…",
 	.description = "Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with "
-				   "its limit, and settings that prevent caching; then the caches of service "
+				   "its limit, and settings that prevent caching; the caches of service "
 				   "accounts (LocalSystem, ollama) that this account may see: --cache of other "
-				   "commands takes their folders. Exit status: 2 without a GPU.",
+				   "commands takes their folders; then the packages of the active Python "
+				   "environment that have device code, with what the driver would compile of them "
+				   "for each GPU. What files hold is remembered, so only the first look at large "
+				   "packages takes seconds. Exit status: 2 without a GPU.",
 	.options = status_options,
 	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
 	.run = run_status,

@@ -83,6 +83,28 @@ static const struct json_field other_fields[] = {
 	{0},
 };
 
+static const struct json_field package_gpu_fields[] = {
+	JSON_SAID("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
+	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
+	JSON(struct jw_check_package_gpu, cold, "modules without one"),
+	JSON(struct jw_check_package_gpu, failing,
+		 "files whose code cannot run there, so that programs fail"),
+	JSON_OBJECT_OF("forecast", struct jw_check_package_gpu, forecast, &document_forecast,
+				   "of the cold ones"),
+	{0},
+};
+
+static const struct json_field package_fields[] = {
+	JSON(struct jw_check_package, name, "absent for files that no package has installed",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_check_package, version, "absent where unknown", .presence = JSON_UNLESS_NULL),
+	JSON_LIST_OF("gpus", struct jw_check_package, gpus, gpu_count,
+				 JSON_TABLE(struct jw_check_package_gpu, package_gpu_fields),
+				 "an object for each architecture; where all three numbers are 0, everything runs "
+				 "as it is"),
+	{0},
+};
+
 static const struct json_field status_fields[] = {
 	JSON_LIST_OF("gpus", struct status_document, system.gpus, system.gpu_count,
 				 JSON_TABLE(struct jw_gpu, gpu_fields), "the GPUs of this machine"),
@@ -96,6 +118,12 @@ static const struct json_field status_fields[] = {
 	JSON_LIST_OF("others", struct status_document, others, other_count,
 				 JSON_TABLE(struct jw_other_cache, other_fields),
 				 "caches of service accounts, as far as this account may see them"),
+	ROW(environment, "the Python environment; absent without one, or without a GPU",
+		.presence = JSON_UNLESS_NULL),
+	JSON_LIST_OF("packages", struct status_document, packages.packages, packages.package_count,
+				 JSON_TABLE(struct jw_check_package, package_fields),
+				 "its packages with device code, the slowest to compile first; a module that "
+				 "several packages hold counts for the first"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

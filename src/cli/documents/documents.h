@@ -56,6 +56,8 @@ struct status_document {
 	struct jw_other_cache *others;
 	size_t other_count;
 	bool wsl;
+	const char *environment; /* NULL: none was found, or there is no GPU */
+	struct jw_check_result packages;
 };
 
 /* Image objects are made one at a time, as images are found. */

@@ -1,0 +1,60 @@
+# What `jitwarm status` says of the packages of the active environment: compiled or not, for each GPU, and the next step.
+with_simdriver sm_86
+package() { # NAME VERSION TARGET...: one PTX text each
+	local info="$site/$1-$2.dist-info" target
+	mkdir -p "$info" "$site/$1"
+	printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
+	: >"$info/RECORD"
+	for target in "${@:3}"; do
+		printf '.version 7.8\n.target %s\n.address_size 64\n.visible .entry %s_%s() { ret; }\n' "$target" "$1" "$target" >"$site/$1/$target.ptx"
+		printf '%s/%s.ptx,,\n' "$1" "$target" >>"$info/RECORD"
+	done
+}
+empty_environment "$work/env"
+site=$(site_of "$work/env")
+export VIRTUAL_ENV=$work/env
+
+run 0 status
+out_has "env: no package with device code"
+package empty 3.0
+package beta 1.1 sm_70 sm_75
+package alpha 2.0 sm_80
+package newer 0.9 sm_90
+run 0 status
+out_has "env: 3 packages with device code"
+out_has "        beta 1.1: 2 modules to compile, "
+out_has "        alpha 2.0: 1 module to compile, "
+out_has "        newer 0.9: will fail: no code that runs there"
+out_lacks empty
+out_has "  first start "
+out_has "Next    jitwarm prime: compile this now"
+run 0 status --json
+json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
+json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
+json 'd["packages"][0]["gpus"][0]["forecast"]["start_seconds"]["likely"] > d["packages"][1]["gpus"][0]["forecast"]["start_seconds"]["likely"] > 0'
+json 'd["environment"].endswith("env")'
+
+# One package primed: warm, and no longer first.
+run 0 prime beta
+run 0 status
+out_has "        beta 1.1: warm"
+out_has "        alpha 2.0: 1 module to compile, "
+run 0 status --json
+json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
+json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
+run 0 prime alpha
+run 0 status
+out_has "Next    nothing: these packages compile nothing"
+out_lacks "to compile"
+
+# A line for each GPU; code that runs as it is on both has one word.
+rm -r "$site/newer-0.9.dist-info"
+with_simdriver sm_86,sm_90
+run 0 status
+out_has "        alpha 2.0"
+out_has "          sm_86: warm"
+out_has "          sm_90: 1 module to compile, "
+cp "$sample" "$site/empty/"
+printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
+run 0 status --json
+json 'next(p for p in d["packages"] if p["name"] == "empty")["gpus"][1]["cold"] > 0'
