@@ -75,19 +75,20 @@ static bool is_link(const char *path)
 	return !lstat(path, &stat) && S_ISLNK(stat.st_mode);
 }
 
-static int begin_at(struct jw_error *err, const char *path, enum at_last last, struct at *at)
+int at_enter(struct jw_error *err, const char *path, enum at_last last, struct at *at)
 {
 	const size_t length = directory_length(path);
 	const unsigned age = atomic_load(&present_age);
 
-	*at = (struct at){
-		.dir = AT_FDCWD, .name = path, .owner = geteuid(), .own = true, .walk = {.dir = -1}};
+	at->dir = AT_FDCWD;
+	at->name = path;
+	at->owner = geteuid();
+	at->own = true;
+	at->foreign = at->guarded = false;
+	walk_begin(&at->walk, path, last != AT_LAST_KEPT, last == AT_LAST_ENTERED);
 	if (!*path || !rights_are_roots() ||
 		(is_sure(path, length) && (last == AT_LAST_KEPT || !is_link(path))))
 		return 0;
-	at->walk.path = path;
-	at->walk.last_followed = last != AT_LAST_KEPT;
-	at->walk.last_entered = last == AT_LAST_ENTERED;
 	if (walk_path(err, &at->walk)) {
 		walk_end(&at->walk);
 		return -1;
@@ -103,20 +104,11 @@ static int begin_at(struct jw_error *err, const char *path, enum at_last last, s
 	return 0;
 }
 
-int at_enter(struct jw_error *err, const char *path, enum at_last last, struct at *ret_at)
-{
-	struct at at;
-
-	if (begin_at(err, path, last, &at))
-		return -1;
-	*ret_at = at;
-	return 0;
-}
-
 void at_leave(struct at *at)
 {
 	walk_end(&at->walk);
-	at->walk = (struct walk){.dir = -1};
+	at->walk.dir = -1;
+	at->walk.acts = false;
 }
 
 int at_find(struct jw_error *err, const char *path, enum at_last last, struct at *ret_at)
@@ -218,7 +210,7 @@ char *at_real_path(struct jw_error *err, const struct at *at)
 {
 	const char *walked = at->walk.walked;
 
-	if (at->name[0] == '/' || !walked)
+	if (at->name[0] == '/' || !at->walk.known)
 		return mem_string(err, at->name);
 	return strcmp(at->name, ".") != 0 ? mem_printf(err, "%s/%s", walked, at->name)
 									  : mem_string(err, *walked ? walked : "/");

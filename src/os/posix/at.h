@@ -38,7 +38,8 @@ struct at {
 	struct walk walk; /* private */
 };
 
-/* From here to at_leave, which keeps errno, this thread has the rights that belong to the path. */
+/* From here to at_leave, which keeps errno, this thread has the rights that belong to the path.
+ * Fills `ret_at` in place, which must not be moved. */
 int at_enter(struct jw_error *err, const char *path, enum at_last last, struct at *ret_at);
 void at_leave(struct at *at);
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/text.h"
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
 
-enum { MOST_LINKS = 40, MOST_TARGET = 4096 };
+enum { MOST_LINKS = 40 };
 
 /* Members of root's group count as the superuser. */
 bool walk_is_shared(const struct stat *stat)
@@ -61,12 +61,12 @@ static int start_at(struct jw_error *err, struct walk *walk, const char *start)
 
 	if (dir < 0)
 		return posix_error(err, walk->path);
-	mem_free(walk->walked);
-	walk->sure = start[0] == '/';
-	walk->walked = walk->sure ? mem_string(err, "") : NULL;
-	if ((walk->sure && !walk->walked) || fstat(dir, &stat)) {
+	walk->sure = walk->known = start[0] == '/';
+	walk->walked[0] = '\0';
+	if (fstat(dir, &stat)) {
+		posix_error(err, walk->path);
 		(void)close(dir);
-		return walk->sure && !walk->walked ? -1 : posix_error(err, walk->path);
+		return -1;
 	}
 	if (walk->dir >= 0)
 		(void)close(walk->dir);
@@ -74,22 +74,28 @@ static int start_at(struct jw_error *err, struct walk *walk, const char *start)
 	return enter_level(err, walk, dir, &stat);
 }
 
+static int too_long(struct jw_error *err, const struct walk *walk)
+{
+	errno = ENAMETOOLONG;
+	return posix_error(err, walk->path);
+}
+
 static int note_step(struct jw_error *err, struct walk *walk, const char *name)
 {
-	char *last = walk->walked ? strrchr(walk->walked, '/') : NULL, *longer;
+	char *last = walk->known ? strrchr(walk->walked, '/') : NULL;
+	size_t length = strlen(walk->walked);
 
-	if (!walk->walked || !strcmp(name, "."))
+	if (!walk->known || !strcmp(name, "."))
 		return 0;
 	if (!strcmp(name, "..")) {
 		if (last)
 			*last = '\0';
 		return 0;
 	}
-	longer = mem_printf(err, "%s/%s", walk->walked, name);
-	if (!longer)
-		return -1;
-	mem_free(walk->walked);
-	walk->walked = longer;
+	if (length + 1 + strlen(name) >= sizeof walk->walked)
+		return too_long(err, walk);
+	walk->walked[length] = '/';
+	memcpy(walk->walked + length + 1, name, strlen(name) + 1);
 	return 0;
 }
 
@@ -97,7 +103,8 @@ static int note_step(struct jw_error *err, struct walk *walk, const char *name)
 static int follow_link(struct jw_error *err, struct walk *walk, const char *name,
 					   const char *behind, const struct stat *link)
 {
-	char target[MOST_TARGET], *text;
+	char target[PATH_MAX];
+	const size_t rest = strlen(behind) + 1;
 	ssize_t length;
 
 	if (walk->owner || link->st_uid) {
@@ -111,18 +118,17 @@ static int follow_link(struct jw_error *err, struct walk *walk, const char *name
 				 : readlinkat(walk->dir, name, target, sizeof target - 1);
 	if (length < 0)
 		return posix_error(err, walk->path);
-	target[length] = '\0';
-	text = mem_printf(err, "%s%s", target, behind);
-	if (!text)
-		return -1;
-	mem_free(walk->text);
-	walk->text = walk->rest = text;
-	return text[0] == '/' ? start_at(err, walk, "/") : 0;
+	if ((size_t)length + rest > sizeof walk->text)
+		return too_long(err, walk);
+	memmove(walk->text + length, behind, rest);
+	memcpy(walk->text, target, (size_t)length);
+	walk->rest = walk->text;
+	return walk->text[0] == '/' ? start_at(err, walk, "/") : 0;
 }
 
 /* Steps into `name`; `behind` is the rest, from the first separator on. Leaves it to the actual
  * call if it is missing or is not a directory. *ret_arrived: so is one that is there. */
-static int step_into(struct jw_error *err, struct walk *walk, const char *name, char *behind,
+static int step_into(struct jw_error *err, struct walk *walk, const char *name, const char *behind,
 					 bool *ret_arrived)
 {
 	const bool last = !behind[strspn(behind, "/")];
@@ -156,17 +162,32 @@ static int step_into(struct jw_error *err, struct walk *walk, const char *name, 
 	return -1;
 }
 
+void walk_begin(struct walk *walk, const char *path, bool last_followed, bool last_entered)
+{
+	walk->path = path;
+	walk->last_followed = last_followed;
+	walk->last_entered = last_entered;
+	walk->dir = -1;
+	walk->owner = 0;
+	walk->group = 0;
+	walk->stuck = walk->acts = walk->sure = walk->known = false;
+	walk->links = 0;
+	walk->rest = walk->text;
+}
+
 int walk_path(struct jw_error *err, struct walk *walk)
 {
+	const size_t size = strlen(walk->path) + 1;
 	bool arrived = false;
 
-	walk->dir = -1;
-	walk->text = walk->rest = mem_string(err, walk->path);
-	if (!walk->text || start_at(err, walk, walk->rest[0] == '/' ? "/" : "."))
+	if (size > sizeof walk->text)
+		return too_long(err, walk);
+	memcpy(walk->text, walk->path, size);
+	if (start_at(err, walk, walk->rest[0] == '/' ? "/" : "."))
 		return -1;
 	while (!arrived && !walk->stuck) {
-		char *name, *end;
-		int result;
+		char name[NAME_MAX + 1];
+		const char *end;
 
 		walk->rest += strspn(walk->rest, "/");
 		end = walk->rest + strcspn(walk->rest, "/");
@@ -174,10 +195,10 @@ int walk_path(struct jw_error *err, struct walk *walk)
 			walk->stuck = end != walk->rest;
 			break;
 		}
-		name = mem_string_n(err, walk->rest, (size_t)(end - walk->rest));
-		result = name ? step_into(err, walk, name, end, &arrived) : -1;
-		mem_free(name);
-		if (result)
+		if ((size_t)(end - walk->rest) > NAME_MAX)
+			return too_long(err, walk);
+		text_copy(name, (size_t)(end - walk->rest) + 1, walk->rest);
+		if (step_into(err, walk, name, end, &arrived))
 			return -1;
 	}
 	return 0;
@@ -191,7 +212,5 @@ void walk_end(struct walk *walk)
 		rights_return();
 	if (walk->dir >= 0)
 		(void)close(walk->dir);
-	mem_free(walk->text);
-	mem_free(walk->walked);
 	errno = reason;
 }

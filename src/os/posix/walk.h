@@ -1,6 +1,7 @@
 /* Walks a path for the superuser, one directory at a time. For at.c only. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -17,13 +18,19 @@ struct walk {
 				   here with that account's rights */
 	bool acts;  /* this thread has the rights of `owner` */
 	bool sure;  /* no account could have changed any part of the way */
-	char *text, *rest; /* the rest of the path */
-	char *walked;      /* the absolute path of `dir`, without links; NULL if unknown */
+	bool known; /* `walked` is known */
 	int links;
+	const char *rest;      /* of the path, in `text` */
+	char text[PATH_MAX];   /* no walk takes memory, so that what was made can always be removed */
+	char walked[PATH_MAX]; /* the absolute path of `dir`, without links */
 };
 
+/* The state before walk_path, which leaves the two texts as they are. */
+void walk_begin(struct walk *walk, const char *path, bool last_followed, bool last_entered);
+
 /* Walks to the directory that holds the path's target, or into the target (last_entered). In any
- * case this thread then has that directory's rights; walk_end returns them and frees everything. */
+ * case this thread then has that directory's rights; walk_end returns them. A walk must not be
+ * moved: it points into itself. */
 int walk_path(struct jw_error *err, struct walk *walk);
 void walk_end(struct walk *walk);
 
