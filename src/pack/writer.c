@@ -1,9 +1,12 @@
 #include "pack/writer.h"
 
 #include <assert.h>
+#include <stdalign.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <sodium.h>
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "base/cursor.h"
@@ -17,6 +20,7 @@ enum {
 	TAG_SIZE = 8,
 	OUT_SIZE = 128 << 10,
 	MOST_WORKERS = 4, /* each takes 10 MB, and the process that reads the entries is one more */
+	RESERVE = 64 << 10,
 };
 
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
@@ -35,7 +39,33 @@ struct writer {
 	uint64_t left_bytes; /* of the current frame */
 	uint64_t written_bytes;
 	uint8_t out[OUT_SIZE];
+	/* libzstd 1.5.4 crashes if memory runs out while it makes its threads: what is small and cannot
+	 * be had elsewhere then comes from here, and the first large piece is refused as it should. */
+	atomic_size_t reserved;
+	alignas(max_align_t) uint8_t reserve[RESERVE];
 };
+
+static void *take_memory(void *context, size_t size)
+{
+	struct writer *writer = context;
+	void *memory = mem_resize(NULL, NULL, size);
+	const size_t taken = size + alignof(max_align_t) - 1;
+	size_t at;
+
+	if (memory || size > RESERVE / 4)
+		return memory;
+	at = atomic_fetch_add(&writer->reserved, taken - taken % alignof(max_align_t));
+	return at <= RESERVE && size <= RESERVE - at ? writer->reserve + at : NULL;
+}
+
+static void give_memory(void *context, void *memory)
+{
+	const struct writer *writer = context;
+	const uint8_t *at = memory;
+
+	if (at < writer->reserve || at >= writer->reserve + RESERVE)
+		mem_free(memory);
+}
 
 static int zstd_failed(struct jw_error *err, size_t code)
 {
@@ -81,7 +111,8 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	writer->options = *options;
 	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
-	writer->compressor = ZSTD_createCCtx();
+	writer->compressor =
+		ZSTD_createCCtx_advanced((ZSTD_customMem){take_memory, give_memory, writer});
 	code = writer->compressor ? set_parameters(writer->compressor, options->level) : 0;
 	if (!writer->compressor || ZSTD_isError(code)) {
 		(void)writer_close(NULL, writer, NULL);

@@ -1,0 +1,76 @@
+/* A pack's writer where memory runs out, in libzstd too. */
+#include "lacking.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "pack/writer.h"
+
+enum { SIZE = 3 << 20 };
+
+struct writing {
+	uint8_t *data;
+	uint8_t sum[32], wanted[32];
+	crypto_generichash_state state;
+};
+
+static int sum_up(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	struct writing *writing = context;
+
+	(void)err;
+	return crypto_generichash_update(&writing->state, data, size);
+}
+
+/* Long enough for libzstd to compress it in threads. */
+static int write_frame(struct jw_error *err, void *context)
+{
+	struct writing *writing = context;
+	const struct writer_options options = {
+		.context = writing, .write = sum_up, .level = WRITER_USUAL, .workers = 2};
+	struct written written;
+	struct writer *writer;
+	int result;
+
+	(void)crypto_generichash_init(&writing->state, NULL, 0, sizeof writing->sum);
+	if (writer_open(err, &options, &writer))
+		return -1;
+	result =
+		writer_frame(err, writer, SIZE) || writer_put(err, writer, writing->data, SIZE) ? -1 : 0;
+	if (writer_close(err, writer, result ? NULL : &written))
+		result = -1;
+	(void)crypto_generichash_final(&writing->state, writing->sum, sizeof writing->sum);
+	if (!result)
+		assert_memory_equal(writing->sum, writing->wanted, sizeof writing->sum);
+	return result;
+}
+
+static void lack_of_memory_is_reported(void **state)
+{
+	struct writing writing = {.data = mem_alloc(NULL, SIZE)};
+	const struct writer_options options = {
+		.context = &writing, .write = sum_up, .level = WRITER_USUAL, .workers = 1};
+	struct written written;
+	struct writer *writer;
+
+	(void)state;
+	assert_non_null(writing.data);
+	for (uint32_t i = 0, x = 1; i < SIZE; i++, x = x * 1664525 + 1013904223)
+		writing.data[i] = (uint8_t)(x >> 29);
+	(void)crypto_generichash_init(&writing.state, NULL, 0, sizeof writing.sum);
+	assert_int_equal(writer_open(NULL, &options, &writer), 0);
+	assert_int_equal(writer_frame(NULL, writer, SIZE), 0);
+	assert_int_equal(writer_put(NULL, writer, writing.data, SIZE), 0);
+	assert_int_equal(writer_close(NULL, writer, &written), 0);
+	(void)crypto_generichash_final(&writing.state, writing.wanted, sizeof writing.wanted);
+	each_allocation_lacks(write_frame, &writing);
+	mem_free(writing.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lack_of_memory_is_reported)};
+
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
