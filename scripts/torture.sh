@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# torture.sh [BUILD [OPTION...]]   lets each call of the C library fail in turn, in thirteen commands: hours; options as torture.py --help says
+# torture.sh [BUILD [OPTION...]]   lets each call of the C library fail in turn, in sixteen commands: hours; options as torture.py --help says
 #
 # BUILD: default build/release. “--sample 100” takes so many of each command, “--case import” one command.
 set -euo pipefail

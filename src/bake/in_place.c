@@ -116,15 +116,19 @@ static int hash_library(struct jw_error *err, const char *path, struct digest *r
 }
 
 /* RECORD's other rows are as they were: what has changed the library's row is no installer. */
-static bool is_same_record(const struct journal *journal, const struct package_row *row)
+static int is_same_record(struct jw_error *err, const struct journal *journal,
+						  const struct package_row *row, bool *ret_same)
 {
 	struct digest digest;
 	char text[DIGEST_TEXT_SIZE];
 
-	if (!journal->record_rest || package_row_rest(NULL, row->record, row->row, &digest))
-		return false;
+	if (!journal->record_rest)
+		return 0;
+	if (package_row_rest(err, row->record, row->row, &digest))
+		return -1;
 	digest_text(text, &digest);
-	return !strcmp(text, journal->record_rest);
+	*ret_same = !strcmp(text, journal->record_rest);
+	return 0;
 }
 
 /* Whether the package was installed again: its RECORD has the file's hash, and is another one. A
@@ -133,15 +137,17 @@ static int is_packages_own(struct jw_error *err, const struct journal *journal, 
 {
 	struct package_row row;
 	uint8_t sha256[32];
+	bool same = false;
 	int result;
 
 	if (package_row_find(err, journal->path, &row))
 		return -1;
-	result = row.row ? hash_library(err, journal->path, NULL, sha256) : 0;
-	*ret_is =
-		!result && row.row && package_row_is(row.row, sha256) && !is_same_record(journal, &row);
+	result = row.row ? hash_library(err, journal->path, NULL, sha256) ||
+						   is_same_record(err, journal, &row, &same)
+					 : 0;
+	*ret_is = !result && row.row && package_row_is(row.row, sha256) && !same;
 	package_row_free(&row);
-	return result;
+	return result ? -1 : 0;
 }
 
 int in_place_state(struct jw_error *err, const struct journal *journal,
@@ -184,9 +190,12 @@ static int settle_next(struct jw_error *err, const struct in_place *in_place, co
 	enum jw_baked_state state = JW_BAKED_CHANGED;
 	struct journal journal = {0};
 	struct jw_error why;
+	bool there;
 	int result = 0;
 
-	if (!os_exists(next))
+	if (os_look(err, next, &there))
+		return -1;
+	if (!there)
 		return 0;
 	if (!journal_read(&why, next, &journal))
 		result =
@@ -223,7 +232,11 @@ static int adapt_record(struct jw_error *err, const struct journal *journal, boo
 
 static int read_state(struct jw_error *err, struct in_place *in_place)
 {
-	if (!os_exists(in_place->journal_file))
+	bool there;
+
+	if (os_look(err, in_place->journal_file, &there))
+		return -1;
+	if (!there)
 		return 0;
 	if (journal_read(err, in_place->journal_file, &in_place->journal))
 		return -1;
@@ -262,15 +275,16 @@ static int check_folder(struct jw_error *err, const char *path, const char *fold
 static int resolve_library(struct jw_error *err, const char *path, char **ret_library)
 {
 	char *folder = os_dir_name(err, path), *real_folder = NULL, *real = NULL;
-	struct jw_error why;
+	struct jw_error why = {0};
+	bool there;
 	int result = -1;
 
-	if (!folder) {
-		result = -1;
-	} else if (os_real_path(&why, folder, &real_folder)) {
-		real = why.code == JW_ERR_NOT_FOUND && os_is_absolute(path) ? mem_string(err, path) : NULL;
+	if (folder && os_real_path(&why, folder, &real_folder)) {
+		real = why.code == JW_ERR_NOT_FOUND && os_is_absolute(path) ? mem_string(&why, path) : NULL;
 		result = real ? 0 : error_copy(err, &why);
-	} else if (!os_exists(path)) {
+	} else if (!folder || os_look(err, path, &there)) {
+		result = -1;
+	} else if (!there) {
 		real = os_join(err, real_folder, os_base_name(path));
 		result = real ? 0 : -1;
 	} else if (!os_real_path(err, path, &real)) {

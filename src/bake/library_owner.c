@@ -61,45 +61,64 @@ bool library_owner_is_nvidia(const struct buf *metadata)
 static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool *ret_is)
 {
 	struct package_row row;
+	struct jw_error why = {0};
 	struct buf text = {0};
 	char *path;
+	int result;
 
 	if (package_row_find(err, library, &row))
 		return -1;
-	path = row.folder ? os_join(NULL, row.folder, "METADATA") : NULL;
-	if (path && !os_read_file(NULL, path, METADATA_MOST_BYTES, &text))
+	path = row.folder ? os_join(err, row.folder, "METADATA") : NULL;
+	result = row.folder && !path ? -1 : 0;
+	if (path && os_read_file(&why, path, METADATA_MOST_BYTES, &text))
+		result = os_holds_nothing(err, path, &why);
+	else if (path)
 		*ret_is = library_owner_is_nvidia(&text);
 	buf_free(&text);
 	mem_free(path);
 	package_row_free(&row);
-	return 0;
+	return result;
 }
 
 /* ---- a signature */
 
 /* Whether the PE file's header names a table of certificates. Source: Microsoft, "PE Format". */
-static bool is_signed(const char *path)
+static int look_for_signature(struct jw_error *err, const char *path, bool *ret_signed)
 {
 	enum { MAGIC = 24, FIRST_32 = 96, FIRST_64 = 112, CERTIFICATES = 4 };
 	uint8_t head[PE_HEAD];
-	const size_t size = os_read_head(path, head, sizeof head);
-	const uint32_t pe = size >= 64 && head[0] == 'M' && head[1] == 'Z' ? load_u32(head + 60) : 0;
-	size_t at;
+	struct os_file *file;
+	size_t at, size = 0;
+	uint32_t pe;
+	int failed;
 
+	if (os_file_open(err, path, OS_OPEN_READ, &file))
+		return -1;
+	failed = os_file_read(err, file, 0, head, sizeof head, &size);
+	os_file_close(file);
+	if (failed)
+		return -1;
+	*ret_signed = false;
+	pe = size >= 64 && head[0] == 'M' && head[1] == 'Z' ? load_u32(head + 60) : 0;
 	if (!pe || !range_fits(pe, MAGIC + 2, size) || memcmp(head + pe, "PE\0\0", 4) != 0)
-		return false;
+		return 0;
 	at = pe + MAGIC + (head[pe + MAGIC + 1] == 2 ? FIRST_64 : FIRST_32) + (size_t)CERTIFICATES * 8;
-	return range_fits(at, 8, size) && load_u32(head + at + 4);
+	*ret_signed = range_fits(at, 8, size) && load_u32(head + at + 4);
+	return 0;
 }
 
 static int allow_unless(struct jw_error *err, bool nvidia, const char *path)
 {
+	bool is_signed;
+
 	if (nvidia)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is NVIDIA's, whose licence does not let anyone modify it");
-	if (is_signed(path))
-		return error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature");
-	return 0;
+	if (look_for_signature(err, path, &is_signed))
+		return -1;
+	return is_signed
+			   ? error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature")
+			   : 0;
 }
 
 int library_owner_allows_member(struct jw_error *err, const char *package, bool nvidia,
@@ -114,8 +133,8 @@ int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *
 	char *real = NULL;
 	int failed = 0;
 
-	if (!nvidia && !os_real_path(NULL, file->path, &real))
-		failed = is_licensed_by_nvidia(err, real, &nvidia);
+	if (!nvidia)
+		failed = os_real_path(err, file->path, &real) || is_licensed_by_nvidia(err, real, &nvidia);
 	mem_free(real);
 	return failed ? -1 : allow_unless(err, nvidia, file->path);
 }
@@ -135,27 +154,43 @@ static bool has_text(const struct buf *text, const char *wanted)
 	return false;
 }
 
+/* Whether a package manager's list names the file. */
+static int is_in_list(struct jw_error *err, const char *path, const char *const wanted[2],
+					  bool *ret_is)
+{
+	struct jw_error why = {0};
+	struct buf text = {0};
+
+	if (os_read_file(&why, path, MOST_LIST, &text))
+		return os_holds_nothing(err, path, &why);
+	*ret_is = has_text(&text, wanted[0]) || has_text(&text, wanted[1]);
+	buf_free(&text);
+	return 0;
+}
+
 /* The first file in `folder` with that end of its name in which one of the texts is; the caller
  * frees it. */
 static int find_list(struct jw_error *err, const char *folder, const char *ending,
 					 const char *const wanted[2], char **ret_name)
 {
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(NULL, folder, &names))
-		return 0;
+	if (os_list(&why, folder, &names))
+		return os_holds_nothing(err, folder, &why);
 	for (size_t i = 0; !result && !*ret_name && i < names.count; i++) {
-		struct buf text = {0};
-		char *path =
-			text_ends(names.items[i], ending) ? os_join(err, folder, names.items[i]) : NULL;
+		bool named = false;
+		char *path;
 
-		if (path && !os_read_file(NULL, path, MOST_LIST, &text) &&
-			(has_text(&text, wanted[0]) || has_text(&text, wanted[1]))) {
+		if (!text_ends(names.items[i], ending))
+			continue;
+		path = os_join(err, folder, names.items[i]);
+		result = path ? is_in_list(err, path, wanted, &named) : -1;
+		if (named) {
 			*ret_name = mem_string_n(err, names.items[i], strlen(names.items[i]) - strlen(ending));
 			result = *ret_name ? 0 : -1;
 		}
-		buf_free(&text);
 		mem_free(path);
 	}
 	os_names_free(&names);

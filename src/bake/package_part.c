@@ -12,11 +12,12 @@ static const char part_start[] = ".jitwarm-bake";
 
 static bool is_alive(const char *path)
 {
+	struct jw_error why = {0};
 	struct os_file *file;
 	bool held = false;
 
-	if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file))
-		return os_exists(path);
+	if (os_file_open(&why, path, OS_OPEN_UPDATE, &file))
+		return error_unless_missing(NULL, &why) != 0;
 	if (os_file_lock(NULL, file, true, &held))
 		held = false;
 	os_file_close(file);

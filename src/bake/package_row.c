@@ -50,7 +50,7 @@ static int row_names(struct jw_error *err, const char *base, const char *row, si
 	char *path = NULL;
 
 	*ret_names = false;
-	if (wheel_record_next(&cursor, &name) &&
+	if (!buf_reserve(&why, &name, RECORD_MOST_PATH) && wheel_record_next(&cursor, &name) &&
 		(path = wheel_record_resolve(&why, base, base, buf_text(&name))))
 		*ret_names = is_recorded_path(path, library);
 	mem_free(path);
@@ -67,12 +67,13 @@ static int find_in_record(struct jw_error *err, const char *base, const struct b
 
 	while (next_row(text, &at, &row, &length)) {
 		const size_t bare = bare_length(row, length);
-		char *line = memchr(row, ',', bare) ? mem_string_n(NULL, row, bare) : NULL;
+		const bool has_fields = memchr(row, ',', bare) != NULL;
+		char *line = has_fields ? mem_string_n(err, row, bare) : NULL;
 		bool names = false;
-		int failed = line && (*line == '"' || strstr(line, name))
-						 ? row_names(err, base, line, bare, library, &names)
-						 : 0;
+		int failed = has_fields && !line ? -1 : 0;
 
+		if (line && (*line == '"' || strstr(line, name)))
+			failed = row_names(err, base, line, bare, library, &names);
 		if (names) {
 			*ret_row = line;
 			return 0;
@@ -88,15 +89,15 @@ static int look_into_package(struct jw_error *err, const char *base, const char 
 							 const char *library, struct package_row *row)
 {
 	struct buf text = {0};
+	struct jw_error why = {0};
 	int result = -1;
 
 	row->folder = os_join(err, base, name);
 	row->record = row->folder ? os_join(err, row->folder, "RECORD") : NULL;
-	if (row->record) {
-		result = 0;
-		if (!os_read_file(NULL, row->record, RECORD_MOST_BYTES, &text))
-			result = find_in_record(err, base, &text, library, &row->row);
-	}
+	if (row->record)
+		result = os_read_file(&why, row->record, RECORD_MOST_BYTES, &text)
+					 ? os_holds_nothing(err, row->record, &why)
+					 : find_in_record(err, base, &text, library, &row->row);
 	buf_free(&text);
 	if (!row->row)
 		package_row_free(row);
@@ -106,11 +107,12 @@ static int look_into_package(struct jw_error *err, const char *base, const char 
 static int look_into_folder(struct jw_error *err, const char *base, const char *library,
 							struct package_row *row)
 {
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(NULL, base, &names))
-		return 0;
+	if (os_list(&why, base, &names))
+		return os_holds_nothing(err, base, &why);
 	for (size_t i = 0; !result && !row->row && i < names.count; i++)
 		if (names.kinds[i] == OS_DIRECTORY && text_ends(names.items[i], ".dist-info"))
 			result = look_into_package(err, base, names.items[i], library, row);
@@ -250,11 +252,11 @@ static int write_record(struct jw_error *err, const char *record, const struct b
 int package_row_replace(struct jw_error *err, const char *record, const char *row)
 {
 	struct buf text = {0};
-	struct jw_error why;
+	struct jw_error why = {0};
 	int result;
 
 	if (os_read_file(&why, record, RECORD_MOST_BYTES, &text))
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+		return error_unless_missing(err, &why);
 	result = write_record(err, record, &text, row);
 	buf_free(&text);
 	return result;

@@ -50,15 +50,17 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 
 /* ---- undo */
 
+/* Yes where that cannot be told. */
 static bool has_journal(const struct in_place *in_place, const char *library)
 {
 	char *file = journal_file(NULL, in_place->state_dir, library),
 		 *next = file ? mem_printf(NULL, "%s%s", file, next_end) : NULL;
-	const bool has = !next || os_exists(file) || os_exists(next);
+	bool has = false, has_next = false;
+	const bool told = next && !os_look(NULL, file, &has) && !os_look(NULL, next, &has_next);
 
 	mem_free(next);
 	mem_free(file);
-	return has;
+	return !told || has || has_next;
 }
 
 /* Whether a library that cannot be entered was baked: the file that a link leads to, or the one
@@ -137,6 +139,7 @@ int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
 static int read_newest(struct jw_error *err, const char *file, bool next, struct journal *journal,
 					   enum jw_baked_state *ret_state)
 {
+	struct jw_error why = {0};
 	struct journal newer;
 	char *path;
 
@@ -147,10 +150,10 @@ static int read_newest(struct jw_error *err, const char *file, bool next, struct
 	path = mem_printf(err, "%s%s", file, next_end);
 	if (!path)
 		return -1;
-	if (!journal_read(NULL, path, &newer)) {
+	if (!journal_read(&why, path, &newer)) {
 		enum jw_baked_state state;
 
-		if (!in_place_state(NULL, &newer, &state) && state == JW_BAKED_SOUND) {
+		if (!in_place_state(&why, &newer, &state) && state == JW_BAKED_SOUND) {
 			journal_free(journal);
 			*journal = newer;
 			*ret_state = state;
@@ -159,7 +162,7 @@ static int read_newest(struct jw_error *err, const char *file, bool next, struct
 		}
 	}
 	mem_free(path);
-	return 0;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
 static int list_journal(struct jw_error *err, const char *folder, const char *name,
@@ -169,13 +172,14 @@ static int list_journal(struct jw_error *err, const char *folder, const char *na
 	const bool next = text_ends(name, next_end);
 	char *file = os_join(err, folder, name), *final = NULL;
 	struct journal journal = {0};
+	bool there = false;
 	int result = file ? 0 : -1;
 
-	if (file && next)
+	if (file && next) {
 		final = mem_string_n(err, file, strlen(file) - strlen(next_end));
-	if (file && next && !final)
-		result = -1;
-	if (!result && !(final && os_exists(final))) {
+		result = final ? os_look(err, final, &there) : -1;
+	}
+	if (!result && !there) {
 		if (read_newest(&baked->failed, file, next, &journal, &baked->state)) {
 			baked->path = mem_string(err, file);
 			list->count++;
@@ -195,9 +199,10 @@ static int list_folder(struct jw_error *err, const char *folder, struct jw_baked
 {
 	struct os_names names = {0};
 	struct jw_baked_list *list;
+	struct jw_error why = {0};
 	int result = 0;
 
-	if (os_exists(folder) && os_list(err, folder, &names))
+	if (os_list(&why, folder, &names) && error_unless_missing(err, &why))
 		return -1;
 	list = new_list(err, names.count);
 	for (size_t i = 0; list && !result && i < names.count; i++)

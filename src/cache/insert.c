@@ -37,12 +37,11 @@ static int make_directory(struct jw_error *err, struct cache_live *live)
 static int check_directory(struct jw_error *err, struct cache_live *live)
 {
 	const char *dir = live->dir;
+	struct jw_error why = {0};
 	struct os_stat stat;
 
-	if (!os_exists(dir))
-		return make_directory(err, live);
-	if (os_stat(err, dir, &stat))
-		return -1;
+	if (os_stat(&why, dir, &stat))
+		return error_unless_missing(err, &why) ? -1 : make_directory(err, live);
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
 						 dir);

@@ -67,7 +67,7 @@ static int take_record(struct jw_error *err, struct found_list *list, struct rec
 {
 	struct cursor cursor = cursor_of(buf_text(record), record->size);
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	int result = 0;
+	int result = buf_reserve(err, &path, RECORD_MOST_PATH);
 
 	while (!result && wheel_record_next(&cursor, &path))
 		result = take_record_path(err, list, place, buf_text(&path));
@@ -80,6 +80,7 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 						  const char *name)
 {
 	char *folder = NULL;
+	struct jw_error why = {0};
 	struct os_names names;
 	size_t length = strlen(name);
 	int result = 0;
@@ -92,8 +93,10 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	if (os_exists(folder))
 		result = directory_walk(err, list, folder, &place->package);
 	mem_free(folder);
-	if (result || os_list(NULL, place->base, &names))
-		return result;
+	if (result)
+		return -1;
+	if (os_list(&why, place->base, &names))
+		return os_holds_nothing(err, place->base, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (!strncmp(names.items[i], name, length) && names.items[i][length] == '.' &&
 			names.kinds[i] == OS_REGULAR)

@@ -117,11 +117,12 @@ static int read_installed(struct jw_error *err, struct packages *packages, const
 						  struct package package)
 {
 	char name[REQUIREMENT_MOST_NAME];
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (os_list(NULL, folder, &names))
-		return 0;
+	if (os_list(&why, folder, &names))
+		return os_holds_nothing(err, folder, &why);
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (package.kind == PACKAGE_CONDA ? name_in_conda(names.items[i], name)
 										  : name_on_disk(names.items[i], &package.kind, name))

@@ -9,7 +9,8 @@
 enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
 
 /* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Skips
- * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH. */
+ * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH, or than memory
+ * allows: `path` has RECORD_MOST_PATH bytes reserved where no row may be missed. */
 bool wheel_record_next(struct cursor *cursor, struct buf *path);
 
 /* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and

@@ -81,6 +81,7 @@ struct ledger {
 	struct cache_shape shape; /* when it was last written */
 	struct ledger_marks marks[LEDGER_KINDS];
 	bool changed;
+	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
 	/* For the current plan: a hash for each of its files. */
 	const struct plan *plan;
 	uint64_t *files;

@@ -65,8 +65,10 @@ static bool parse_ledger_records(struct ledger *ledger, struct cursor *at, uint3
 		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
 		const struct ledger_record record = {place, key, epoch, (uint8_t)rest};
 
-		if (at->overrun || rest >= ledger->stamp_count || ledger_at(ledger, place) ||
-			ledger_add(NULL, ledger, &record))
+		if (at->overrun || rest >= ledger->stamp_count || ledger_at(ledger, place))
+			return false;
+		ledger->partial = ledger_add(NULL, ledger, &record) != 0;
+		if (ledger->partial)
 			return false;
 	}
 	return true;
@@ -180,11 +182,14 @@ char *ledger_file(const char *state_dir, const char *cache_dir)
 
 void ledger_read(struct ledger *ledger, const char *path)
 {
+	struct jw_error why = {0};
 	struct buf bytes = {0};
 
 	*ledger = (struct ledger){0};
-	if (!os_read_file(NULL, path, LEDGER_MOST_BYTES, &bytes))
+	if (!os_read_file(&why, path, LEDGER_MOST_BYTES, &bytes))
 		ledger_parse(ledger, bytes.data, bytes.size);
+	else
+		ledger->partial = os_holds_nothing(NULL, path, &why) != 0;
 	buf_free(&bytes);
 }
 
@@ -210,7 +215,11 @@ void ledger_close(struct ledger *ledger)
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
 {
 	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
-	int result =
+	int result;
+
+	if (ledger->partial)
+		return error_set(err, JW_ERR_IO, "%s: cannot be read, and stays as it is", path);
+	result =
 		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
 			? -1
 			: 0;
@@ -255,6 +264,8 @@ void ledger_reread_marks(struct ledger *ledger, const char *path)
 			mark.stamp = ledger_mark_number(ledger, ledger_mark_stamp(&file, &mark));
 			ledger_mark_put(&ledger->marks[kind], &mark);
 		}
+		ledger->partial =
+			ledger->partial || file.partial || ledger->marks[kind].count != file.marks[kind].count;
 	}
 	ledger_close(&file);
 }

@@ -83,7 +83,10 @@ bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cur
 		mark.checksum = cursor_u64(at);
 		mark.stamp = cursor_u32(at);
 		if (at->overrun || (mark.stamp >= ledger->stamp_count && mark.stamp != LEDGER_NO_STAMP) ||
-			ledger_mark_find(marks, mark.key) || ledger_mark_add(NULL, marks, &mark))
+			ledger_mark_find(marks, mark.key))
+			return false;
+		ledger->partial = ledger_mark_add(NULL, marks, &mark) != 0;
+		if (ledger->partial)
 			return false;
 	}
 	return true;

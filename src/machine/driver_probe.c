@@ -59,20 +59,25 @@ struct found_entry {
 	uint64_t bytes;
 };
 
-static void find_probe_entry(const char *dir, int level, struct found_entry *found)
+static int find_probe_entry(struct jw_error *err, const char *dir, int level,
+							struct found_entry *found)
 {
+	struct jw_error why = {0};
 	struct os_names names;
 	struct os_stat stat;
+	int result = 0;
 
-	if (os_list(NULL, dir, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *below = os_join(NULL, dir, names.items[i]);
+	if (os_list(&why, dir, &names))
+		return error_unless_missing(err, &why);
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *below = os_join(err, dir, names.items[i]);
 
-		if (below && names.kinds[i] == OS_DIRECTORY && level < 4)
-			find_probe_entry(below, level + 1, found);
-		else if (below && names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0 &&
-				 !os_stat(NULL, below, &stat) && (!found->path || stat.size_bytes < found->bytes)) {
+		if (!below || os_stat(&why, below, &stat))
+			result = below ? error_unless_missing(err, &why) : -1;
+		else if (stat.kind == OS_DIRECTORY && level < 4)
+			result = find_probe_entry(err, below, level + 1, found);
+		else if (stat.kind == OS_REGULAR && strcmp(names.items[i], "index") != 0 &&
+				 (!found->path || stat.size_bytes < found->bytes)) {
 			mem_free(found->path);
 			*found = (struct found_entry){below, stat.size_bytes};
 			below = NULL;
@@ -80,6 +85,7 @@ static void find_probe_entry(const char *dir, int level, struct found_entry *fou
 		mem_free(below);
 	}
 	os_names_free(&names);
+	return result;
 }
 
 /* Whether the entry is the one that this module produces with the stamp in it. -1: there is no
@@ -95,10 +101,10 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 	struct cache_profile found = *profile;
 	char name[CACHE_NAME_SIZE], *path;
 	uint64_t key;
+	int failed = find_probe_entry(err, cache_dir, 0, &smallest);
 
-	find_probe_entry(cache_dir, 0, &smallest);
 	path = smallest.path;
-	if (collect_disk_is_full(err, cache_dir, 0)) {
+	if (failed || collect_disk_is_full(err, cache_dir, 0)) {
 		mem_free(path);
 		return -1;
 	}
@@ -108,8 +114,11 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 						 "system? (JITWARM_STATE names another place)",
 						 cache_dir);
 	found.trust = CACHE_STAMP_OPAQUE;
-	if (!os_read_file(NULL, path, MOST_ENTRY, &bytes) &&
-		cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
+	if (os_read_file(err, path, MOST_ENTRY, &bytes)) {
+		mem_free(path);
+		return -1;
+	}
+	if (cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
 		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
 		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
 		key = cache_key_hash(&found,

@@ -7,11 +7,30 @@
 #include "os/clock.h"
 #include "os/path_calls.h"
 
+int os_look(struct jw_error *err, const char *path, bool *ret_there)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+	const bool there = !os_stat(&why, path, &stat);
+
+	if (!there && error_unless_missing(err, &why))
+		return -1;
+	*ret_there = there;
+	return 0;
+}
+
 bool os_exists(const char *path)
 {
 	struct os_stat stat;
 
 	return !os_stat(NULL, path, &stat);
+}
+
+int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why)
+{
+	return why->code == JW_ERR_MEMORY || (why->code == JW_ERR_IO && !os_is_denied(path))
+			   ? error_copy(err, why)
+			   : 0;
 }
 
 bool os_is_older(const char *path, int64_t seconds)

@@ -34,7 +34,16 @@ struct os_stat {
 
 /* Follows links. JW_ERR_NOT_FOUND if there is no such path, JW_ERR_IO otherwise. */
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
+/* Whether there is such a path; -1 where that cannot be told. */
+int os_look(struct jw_error *err, const char *path, bool *ret_there);
+/* The same where a wrong no does no harm: it is the answer where the truth cannot be told. */
 bool os_exists(const char *path);
+/* Whether this account has not the right to read that file, or to list that folder. */
+bool os_is_denied(const char *path);
+/* After a file could not be read, or a folder not be listed: 0 if it holds nothing for this
+ * account, since it is missing, may not be read, is of another kind or too large. Any other reason
+ * (no memory, a bad disk) says nothing about it, and is copied. */
+int os_holds_nothing(struct jw_error *err, const char *path, const struct jw_error *why);
 /* Whether it was last written more than this long ago. */
 bool os_is_older(const char *path, int64_t seconds);
 

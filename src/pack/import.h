@@ -91,7 +91,8 @@ int import_count_evicted(struct jw_error *err, struct import *import);
 int import_refuse_evicting(struct jw_error *err, const struct import *import);
 
 /* The room that the driver's limit leaves in this cache, by its index. */
-uint64_t import_free_room(const char *dir, uint64_t limit_bytes);
+int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
+					 uint64_t *ret_room_bytes);
 
 /* Why an entry is left out of a refilled cache. */
 #define IMPORT_NO_ROOM "no room in the cache"

@@ -139,16 +139,21 @@ static int decide_missing(struct jw_error *err, struct import *import)
 	return result;
 }
 
-uint64_t import_free_room(const char *dir, uint64_t limit_bytes)
+int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
+					 uint64_t *ret_room_bytes)
 {
+	struct jw_error why = {0};
 	struct cache_index index;
 	uint64_t used = 0;
 
-	if (!cache_index_load(NULL, dir, &index)) {
+	if (!cache_index_load(&why, dir, &index)) {
 		used = cache_index_rows_total(&index);
 		cache_index_free(&index);
+	} else if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_IO) {
+		return error_copy(err, &why);
 	}
-	return used < limit_bytes ? limit_bytes - used : 0;
+	*ret_room_bytes = used < limit_bytes ? limit_bytes - used : 0;
+	return 0;
 }
 
 /* Refilling a cache: existing entries stay, and entries without room are left out. */
@@ -208,9 +213,9 @@ static int decide_entry(struct jw_error *err, struct import *import, uint32_t at
 
 int import_decide_entries(struct jw_error *err, struct import *import)
 {
-	if (claim_names(err, import) || decide_missing(err, import))
+	if (claim_names(err, import) || decide_missing(err, import) ||
+		import_free_room(err, import->result->path, import->limit_bytes, &import->room_bytes))
 		return -1;
-	import->room_bytes = import_free_room(import->result->path, import->limit_bytes);
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++)
 		if (decide_entry(err, import, i))
 			return -1;

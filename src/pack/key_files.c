@@ -86,11 +86,14 @@ static int store_pair(struct jw_error *err, const char *state_dir, const char *n
 	char *path = key_path(err, state_dir, own_folder, name, ".key");
 	struct minisign_public public_key;
 	int result = -1;
+	bool there = false;
 
-	if (!path)
+	if (!path || os_look(err, path, &there)) {
+		mem_free(path);
 		return -1;
+	}
 	minisign_public_of(secret, &public_key);
-	if (os_exists(path))
+	if (there)
 		error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", name, path);
 	else if (!write_public(err, state_dir, own_folder, name, &public_key) &&
 			 !write_public(err, state_dir, trusted_folder, name, &public_key))
@@ -275,6 +278,7 @@ static int add_key(struct jw_error *err, const char *state_dir, const char *fold
 	char *path = key_path(err, state_dir, folder, file, "");
 	struct minisign_public public_key;
 	struct jw_key key = {0}, *there;
+	struct jw_error why = {0};
 	struct buf text = {0};
 	char name[64];
 	bool ours = folder == own_folder;
@@ -283,8 +287,11 @@ static int add_key(struct jw_error *err, const char *state_dir, const char *fold
 	if (!path)
 		return -1;
 	text_copy(name, sizeof name < strlen(file) - 3 ? sizeof name : strlen(file) - 3, file);
-	if (os_read_file(NULL, path, MINISIGN_MOST_FILE, &text) ||
-		minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
+	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text)) {
+		result = os_holds_nothing(err, path, &why);
+		goto done;
+	}
+	if (minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
 		result = 0;
 		goto done;
 	}

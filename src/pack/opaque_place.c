@@ -50,14 +50,12 @@ int place_judge(struct jw_error *err, const struct import *import,
 				enum jw_import_verdict *ret_verdict, char why[512])
 {
 	const char *path = import->result->path;
+	struct jw_error why_not = {0};
 	struct os_names names;
-	struct os_stat stat;
 	size_t count;
 
-	if (os_stat(NULL, path, &stat))
-		return 0;
-	if (os_list(err, path, &names))
-		return -1;
+	if (os_list(&why_not, path, &names))
+		return error_unless_missing(err, &why_not);
 	count = names.count;
 	os_names_free(&names);
 	if (count && is_cache_there(import, path))
@@ -92,16 +90,17 @@ static void sweep_place(const char *root)
 {
 	char *lock_path = mem_printf(NULL, "%s%s", root, lock_end);
 	struct os_file *lock = NULL;
+	struct jw_error why = {0};
 	bool dead = false;
 
 	if (!lock_path)
 		return;
-	if (!os_exists(lock_path))
-		dead = true;
-	else if (os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &lock) ||
-			 os_file_lock(NULL, lock, true, &dead))
+	/* A lock that cannot be looked at is taken for held. */
+	if (os_file_open(&why, lock_path, OS_OPEN_UPDATE, &lock))
+		dead = !error_unless_missing(NULL, &why);
+	else if (os_file_lock(NULL, lock, true, &dead))
 		dead = os_is_older(lock_path, OLD_S);
-	if (dead && os_exists(root) && os_remove_tree(NULL, root))
+	if (dead && os_remove_tree(NULL, root))
 		dead = false;
 	release(lock, dead ? lock_path : NULL);
 	mem_free(lock_path);
@@ -193,7 +192,7 @@ int place_open(struct jw_error *err, const struct import *import, struct opaque_
 
 void place_close(struct opaque_place *place)
 {
-	if (place->root && os_exists(place->root))
+	if (place->root)
 		(void)os_remove_tree(NULL, place->root);
 	release(place->lock, place->lock_path);
 	mem_free(place->root);
@@ -248,14 +247,16 @@ int place_take(struct jw_error *err, const struct import *import, struct opaque_
 {
 	const char *path = import->result->path;
 	struct heir heir = {.like = {.mode = import->new_mode}};
+	struct jw_error why = {0};
 	struct os_stat ours;
+	const bool there = !os_stat(&why, path, &heir.like);
 
-	if (!os_stat(NULL, path, &heir.like))
-		heir.other_owner = !os_stat(NULL, place->root, &ours) &&
-						   (ours.owner != heir.like.owner || ours.group != heir.like.group);
+	if ((!there && error_unless_missing(err, &why)) || os_stat(err, place->root, &ours))
+		return -1;
+	heir.other_owner = there && (ours.owner != heir.like.owner || ours.group != heir.like.group);
 	if (settle_tree(err, &heir, place->root, 0))
 		return -1;
-	if (os_exists(path) && os_remove_empty_dir(err, path))
+	if (there && os_remove_empty_dir(err, path))
 		return error_prefix(err, "the new directory cannot take its place");
 	return os_rename(err, place->root, path);
 }

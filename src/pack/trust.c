@@ -110,11 +110,14 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	char *beside = from_input ? NULL : mem_printf(err, "%s.minisig", options->path);
 	const char *path = options->signature ? options->signature : beside;
 	struct buf text = {0};
+	bool there = path != NULL;
 	int taken = -1;
 
-	if (!from_input && !beside)
+	if ((!from_input && !beside) || (path && !options->signature && os_look(err, path, &there))) {
+		mem_free(beside);
 		return -1;
-	if (!path || (!options->signature && !os_exists(path)))
+	}
+	if (!there)
 		taken = unsigned_pack(err, options, result, "is not signed", "");
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
 		taken = check_signature(err, options, source, path, &text, result, ret_signature);

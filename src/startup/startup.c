@@ -55,15 +55,17 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 }
 
 /* The content of an existing file. */
-static void look_at_file(struct jw_startup_item *item)
+static int look_at_file(struct jw_error *err, struct jw_startup_item *item)
 {
+	struct jw_error why = {0};
 	struct buf text = {0};
 
-	if (os_read_file(NULL, item->where, STARTUP_MOST_TEXT, &text))
-		return;
+	if (os_read_file(&why, item->where, STARTUP_MOST_TEXT, &text))
+		return os_holds_nothing(err, item->where, &why);
 	item->there = true;
 	item->ours = strstr(buf_text(&text), startup_mark) != NULL;
 	buf_free(&text);
+	return 0;
 }
 
 static bool is_service_name(const char *name)
@@ -302,7 +304,10 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
 		return -1;
 	}
 	for (size_t i = 0; !startup_on_windows() && i < startup->count; i++)
-		look_at_file(&startup->items[i]);
+		if (look_at_file(err, &startup->items[i])) {
+			jw_startup_free(startup);
+			return -1;
+		}
 	*ret_startup = startup;
 	return 0;
 }

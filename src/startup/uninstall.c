@@ -162,10 +162,12 @@ static int add_accounts(struct uninstall *job)
 
 static void list_caches(struct uninstall *job)
 {
+	struct jw_error why = {0};
 	char *path;
 
 	/* An account without a home has no cache. */
-	if ((!os_driver_cache_dir(NULL, NULL, &path) && add_cache(job, path, NULL)) ||
+	if ((os_driver_cache_dir(&why, NULL, &path) ? error_unless_missing(&job->err, &why)
+												: add_cache(job, path, NULL)) ||
 		add_named_caches(job) || (jw_is_administrator() && add_accounts(job)))
 		uninstall_step_failed(job);
 }

@@ -88,13 +88,18 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	static const char start[] = "jitwarm@", end[] = ".service.d";
 	char *folder = place_system_path(err, "/etc/systemd/system"), **names;
 	struct os_names found = {0};
+	struct jw_error why = {0};
 	size_t count = 0;
+	int result;
 
 	if (!folder)
 		return -1;
-	if (startup_on_windows() || os_list(NULL, folder, &found))
-		found = (struct os_names){0};
+	result = !startup_on_windows() && os_list(&why, folder, &found)
+				 ? os_holds_nothing(err, folder, &why)
+				 : 0;
 	mem_free(folder);
+	if (result)
+		return -1;
 	names = mem_array(err, found.count + 1, sizeof *names);
 	for (size_t i = 0; names && i < found.count; i++) {
 		const char *name = found.items[i];

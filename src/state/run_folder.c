@@ -42,16 +42,25 @@ static int take_lock(struct jw_error *err, const char *path, struct os_file **re
 	return 0;
 }
 
+/* Whether the run of a folder has ended. A lock that cannot be looked at is taken
+ * for held. */
+static bool run_is_dead(const char *path, const char *lock_path, struct os_file **ret_file)
+{
+	struct jw_error why = {0};
+	bool held = false;
+
+	if (os_file_open(&why, lock_path, OS_OPEN_UPDATE, ret_file))
+		return !error_unless_missing(NULL, &why) && os_is_older(path, OLD_S);
+	return os_file_lock(NULL, *ret_file, true, &held) ? os_is_older(path, OLD_S) : held;
+}
+
 /* The lock is made before the folder, so a folder whose lock is free has no owner. */
 static void sweep_folder(const char *path)
 {
 	char *lock_path = mem_printf(NULL, "%s%s", path, lock_end);
 	struct os_file *file = NULL;
-	bool dead = false;
+	bool dead = lock_path && run_is_dead(path, lock_path, &file);
 
-	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
-		os_file_lock(NULL, file, true, &dead))
-		dead = os_is_older(path, OLD_S);
 	/* A worker of the run may still write while it is being killed: the next sweep then finds it by
 	 * its remaining lock. */
 	if (dead && os_remove_tree(NULL, path))
@@ -66,10 +75,10 @@ static void sweep_folder(const char *path)
 /* Removes the lock of a run that was killed before it made its folder. */
 static void sweep_lock(char *path)
 {
-	bool dead = os_is_older(path, OLD_S);
+	bool dead = os_is_older(path, OLD_S), there;
 
 	path[strlen(path) - strlen(lock_end)] = 0;
-	dead = dead && !os_exists(path);
+	dead = dead && !os_look(NULL, path, &there) && !there;
 	path[strlen(path)] = lock_end[0];
 	if (dead)
 		(void)os_remove(NULL, path);
@@ -108,17 +117,11 @@ static void sweep_temporary_folder(const char *path)
 {
 	char *lock_path = os_join(NULL, path, inner_lock);
 	struct os_file *file = NULL;
-	bool dead = false;
+	bool dead = lock_path && os_is_older(path, YOUNG_S) && run_is_dead(path, lock_path, &file);
 
-	if (!os_is_older(path, YOUNG_S))
-		goto done;
-	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
-		os_file_lock(NULL, file, true, &dead))
-		dead = os_is_older(path, OLD_S);
 	os_file_close(file);
 	if (dead)
 		(void)os_remove_tree(NULL, path);
-done:
 	mem_free(lock_path);
 }
 

@@ -54,10 +54,13 @@ static int remove_state(struct jw_error *err, const char *path, bool with_keys, 
 int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept)
 {
 	char *given = NULL, *path = NULL;
+	struct jw_error why = {0};
 	bool kept = false;
-	int result = 0;
+	int result;
 
-	if (!os_state_dir(NULL, &given) && os_exists(given) && !os_real_path(NULL, given, &path))
+	if (os_state_dir(&why, &given) || os_real_path(&why, given, &path))
+		result = error_unless_missing(err, &why);
+	else
 		result = remove_state(err, path, with_keys, &kept);
 	mem_free(given);
 	if (result) {

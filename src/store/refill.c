@@ -203,7 +203,9 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		if (!result && request->key_bytes)
 			result = set_add(err, &refill.lengths, request->key_bytes[i], i);
 	}
-	refill.room_bytes = import_free_room(system->cache.path, system->cache.limit_bytes);
+	if (!result)
+		result = import_free_room(err, system->cache.path, system->cache.limit_bytes,
+								  &refill.room_bytes);
 	if (!result)
 		result = refill_all(err, &refill, store);
 	if (!result)

@@ -163,14 +163,18 @@ int settings_record_read(struct jw_error *err, const char *state_dir,
 						 struct settings_record *ret_record, char **ret_aside)
 {
 	char *path = os_join(err, state_dir, "tuned.json");
+	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = path ? 0 : -1;
 
 	*ret_record = (struct settings_record){0};
 	*ret_aside = NULL;
-	if (path && os_exists(path) &&
-		(os_read_file(NULL, path, MOST_BYTES, &text) ||
-		 settings_record_parse(NULL, buf_text(&text), text.size, ret_record))) {
+	if (!path || (!os_read_file(&why, path, MOST_BYTES, &text) &&
+				  !settings_record_parse(&why, buf_text(&text), text.size, ret_record))) {
+		result = path ? 0 : -1;
+	} else if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT) {
+		result = error_unless_missing(err, &why);
+	} else {
 		*ret_aside = mem_printf(err, "%s.damaged", path);
 		if (!*ret_aside || os_rename(err, path, *ret_aside)) {
 			mem_free(*ret_aside);

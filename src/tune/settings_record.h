@@ -30,7 +30,7 @@ struct settings_record {
 	size_t variable_count;
 };
 
-/* An empty record if there is no file. An unreadable file is moved away, since it may be the only
+/* An empty record if there is no file. A damaged file is moved away, since it may be the only
  * record of the registry's former values: *ret_aside is its new path, else NULL; the caller frees
  * it. */
 int settings_record_read(struct jw_error *err, const char *state_dir,

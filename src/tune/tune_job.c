@@ -73,6 +73,8 @@ static int read_tune_record(struct jw_error *err, struct tune_job *job)
 
 int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, struct tune_job *job)
 {
+	struct jw_error why = {0};
+
 	*job = (struct tune_job){.request = request ? &job->known : NULL};
 	if (request && !sized_take(err, request, &job->known, sizeof job->known))
 		return -1;
@@ -80,9 +82,12 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 	if (!job->result)
 		return -1;
 	/* Without a home there is no record; blocks in files need none. */
-	if (os_state_dir(NULL, &job->state_dir))
-		job->state_dir = NULL;
-	return job->state_dir && (lock_state(err, job) || read_tune_record(err, job)) ? -1 : 0;
+	if (os_state_dir(&why, &job->state_dir))
+		return error_unless_missing(err, &why);
+	if (lock_state(err, job) || read_tune_record(err, job))
+		return -1;
+	job->recorded = true;
+	return 0;
 }
 
 int tune_job_keep(struct jw_error *err, const struct tune_job *job)
@@ -96,7 +101,7 @@ int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result)
 {
 	/* Also after a failure: changes that were made stay on record. */
-	if (job->lock && tune_job_keep(result ? NULL : err, job))
+	if (job->recorded && tune_job_keep(result ? NULL : err, job))
 		result = -1;
 	if (job->announce)
 		os_variables_announce();

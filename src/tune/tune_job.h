@@ -15,13 +15,14 @@ struct tune_job {
 	char *state_dir;                       /* NULL: keeps no record */
 	struct os_file *lock;
 	struct settings_record record;
+	bool recorded; /* `record` was read under the lock: it may be written */
 	struct jw_tune_result *result;
 	bool announce; /* variables of the registry have changed */
 };
 
 /* Takes the lock and reads the record. tune_job_finish must follow in any case: it writes the
- * record, since changes may have been made before a failure, and returns the result or frees it.
- * Returns `result`, or -1 if the record cannot be written. */
+ * record that was read, since changes may have been made before a failure, and returns the result
+ * or frees it. Returns `result`, or -1 if the record cannot be written. */
 int tune_job_open(struct jw_error *err, const struct jw_tune_request *request,
 				  struct tune_job *job);
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,

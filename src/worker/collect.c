@@ -19,34 +19,37 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
 	return false;
 }
 
-/* Looks for an entry with a name that no module of the plan has: its path, or NULL. The worker may
- * have begun its next job, so the entry of another module is expected. Called only after a
- * prediction failed. */
-static char *find_foreign(const struct plan *plan, const char *dir, const char *first,
-						  const char *second, uint64_t *ret_key)
+/* Looks for an entry with a name that no module of the plan has: its path stays NULL if there is
+ * none. The worker may have begun its next job, so the entry of another module is expected. Called
+ * only after a prediction failed. */
+static int find_foreign(struct jw_error *err, const struct plan *plan, const char *dir,
+						const char *first, const char *second, struct collected *found)
 {
+	struct jw_error why = {0};
 	struct os_names names;
-	char *found = NULL;
+	int result = 0;
 
-	if (os_list(NULL, dir, &names))
-		return NULL;
-	for (size_t i = 0; i < names.count && !found; i++) {
-		char *below = os_join(NULL, dir, names.items[i]);
+	if (os_list(&why, dir, &names))
+		return error_unless_missing(err, &why);
+	for (size_t i = 0; !result && i < names.count && !found->path; i++) {
+		char *below = os_join(err, dir, names.items[i]);
 		uint64_t key;
 
-		if (below && names.kinds[i] == OS_DIRECTORY && !second) {
-			found = find_foreign(plan, below, first ? first : names.items[i],
-								 first ? names.items[i] : NULL, ret_key);
-		} else if (below && second && cache_entry_key(first, second, names.items[i], &key) &&
+		if (!below) {
+			result = -1;
+		} else if (names.kinds[i] == OS_DIRECTORY && !second) {
+			result = find_foreign(err, plan, below, first ? first : names.items[i],
+								  first ? names.items[i] : NULL, found);
+		} else if (second && cache_entry_key(first, second, names.items[i], &key) &&
 				   !is_predicted(plan, key)) {
-			found = below;
+			found->path = below;
+			found->key = key;
 			below = NULL;
-			*ret_key = key;
 		}
 		mem_free(below);
 	}
 	os_names_free(&names);
-	return found;
+	return result;
 }
 
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
@@ -101,12 +104,17 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 {
 	struct collected collected = {COLLECTED, cache_entry_path(err, private_dir, module->key),
 								  module->key};
+	bool there;
 
-	if (!collected.path)
-		return -1;
-	if (!os_exists(collected.path)) {
+	if (!collected.path || os_look(err, collected.path, &there)) {
 		mem_free(collected.path);
-		collected.path = find_foreign(plan, private_dir, NULL, NULL, &collected.key);
+		return -1;
+	}
+	if (!there) {
+		mem_free(collected.path);
+		collected.path = NULL;
+		if (find_foreign(err, plan, private_dir, NULL, NULL, &collected))
+			return -1;
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
 	/* The driver deleted what did not fit, so there is space again: compares with twice the

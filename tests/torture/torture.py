@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torture.py BUILD [--case NAME]... [--sample COUNT] [--seed NUMBER] [--mode fail|eintr|kill] [--calls alloc|call] [--at N] [--jobs N]
+"""torture.py BUILD [--case NAME]... [--sample COUNT] [--seed NUMBER] [--mode fail|eintr|kill] [--calls alloc|call] [--at N[-M]] [--jobs N]
 
 Runs commands of jitwarm under the simulated driver, and lets the n-th allocation or the n-th call of the C library fail
 (torture.c), or kills the process before it: every n, or a sample of COUNT for each command and mode. Then must hold:
@@ -22,7 +22,7 @@ parser.add_argument("--sample", type=int)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--mode", choices=["fail", "eintr", "kill"])
 parser.add_argument("--calls", choices=["alloc", "call"])
-parser.add_argument("--at", type=int)
+parser.add_argument("--at", metavar="N[-M]", help="the N-th call, or those up to the M-th")
 parser.add_argument("--only", metavar="CALL", help="count this call alone, such as write")
 parser.add_argument("--path", help="count calls alone whose path has this text in it")
 parser.add_argument("--jobs", type=int, default=1)
@@ -181,6 +181,15 @@ def tuned(place):
     return "CUDA_CACHE_MAXSIZE" in "".join(text.decode() for text in tree(place, "home").values())
 
 
+def recorded(place):
+    """The record of an earlier tune, without which nothing could be undone, is there at any moment."""
+    try:
+        with open(place.dir + "/state/tuned.json", encoding="utf-8") as file:
+            return len(json.load(file)["files"]) == 1
+    except (OSError, ValueError, KeyError):
+        return False
+
+
 def gone(place):
     return not os.path.exists(place.dir + "/state") and not tuned(place)
 
@@ -275,6 +284,8 @@ CASES = {
     "repair": Case(["cache", "verify", "--repair"], cached(6), [prime, damage], status=(0,), changes=True),
     "prune": Case(["cache", "prune", "--damaged", "--apply"], cached(6), [prime, damage], changes=True),
     "tune": Case(["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"], tuned, within=True),
+    "retune": Case(["tune", "--apply", "--scope", "shell", "--max-size", "3GiB"], tuned, [["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]],
+                   within=True, whole=recorded),
     "record": Case(["record", sample, "-o", "@/r.json", "--", build + "/tests/framework/framework-app"], is_json("r.json"), within=True),
     "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: "),
     "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: "),
@@ -406,7 +417,8 @@ def trial(place, name, case, mode, calls, n, output):
 def choose(kinds, rng):
     """Of each kind of call as many as its part of all, and one at least."""
     if args.at:
-        return [args.at]
+        first, _, last = args.at.partition("-")
+        return list(range(int(first), int(last or first) + 1))
     if not args.sample or args.sample >= len(kinds):
         return list(range(1, len(kinds) + 1))
     by_kind = collections.defaultdict(list)

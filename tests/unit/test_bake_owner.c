@@ -2,6 +2,7 @@
 #include "files.h"
 /* Behind those that have parameters of its names */
 #include "folder.h"
+#include "lacking.h"
 
 #include "bake/library_owner.h"
 #include "bake/package_row.h"
@@ -46,6 +47,37 @@ static void rows_are_found(void **state)
 	check_row("../lib/x.so,,\n", "lib/x.so", "none");
 	check_row("lib/x.so", "lib/x.so", "none");
 	check_row("", "x.so", "none");
+}
+
+struct lookup {
+	const char *library, *wanted;
+};
+
+static int find_row(struct jw_error *err, void *context)
+{
+	const struct lookup *lookup = context;
+	struct package_row row;
+
+	if (package_row_find(err, lookup->library, &row))
+		return -1;
+	mem_fail_after(0);
+	assert_string_equal(row.row ? row.row : "none", lookup->wanted);
+	package_row_free(&row);
+	return 0;
+}
+
+/* It would stay as it is when the library is changed. */
+static void no_lack_of_memory_hides_a_row(void **state)
+{
+	char *real = real_folder(), *library = mem_printf(NULL, "%s/site/lib/x.so", real);
+	struct lookup lookup = {library, "\"lib/x.so\",sha256=abc,5"};
+
+	(void)state;
+	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD",
+				   "a/x.so,,\n\"lib/x.so\",sha256=abc,5\n");
+	each_allocation_lacks(find_row, &lookup);
+	mem_free(library);
+	mem_free(real);
 }
 
 static void a_row_gets_another_hash(void **state)
@@ -185,10 +217,49 @@ static void signed_files_are_recognised(void **state)
 	}
 }
 
+/* Only memory keeps the answer from being “no”. */
+static int refused(struct jw_error *err, int result)
+{
+	mem_fail_after(0);
+	assert_int_equal(result, -1);
+	return err->code == JW_ERR_UNSUPPORTED ? 0 : -1;
+}
+
+static int refuse_conda(struct jw_error *err, void *path)
+{
+	return refused(err, library_owner_allows_change(err, path, "/nonexistent"));
+}
+
+static int refuse_nvidia(struct jw_error *err, void *path)
+{
+	const struct jw_found_file file = {.path = path};
+
+	return refused(err, library_owner_allows_copy(err, &file));
+}
+
+static void no_lack_of_memory_hides_an_owner(void **state)
+{
+	char *real = real_folder(), *conda = mem_printf(NULL, "%s/env/lib/libx.so", real),
+		 *nvidia = mem_printf(NULL, "%s/site/x.so", real);
+
+	(void)state;
+	files_put_text(folder, "env/conda-meta/magma-2.7-0.json", "{\"files\": [\"lib/libx.so\"]}");
+	each_allocation_lacks(refuse_conda, conda);
+	files_put_text(folder, "site/x.so", "x");
+	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD", "x.so,,\n");
+	files_put_text(folder, "site/pkg-1.0.dist-info/METADATA", "License: NVIDIA\n");
+	each_allocation_lacks(refuse_nvidia, nvidia);
+	mem_free(real);
+	mem_free(conda);
+	mem_free(nvidia);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_found),
+		cmocka_unit_test(no_lack_of_memory_hides_a_row),
+		cmocka_unit_test(no_lack_of_memory_hides_an_owner),
 		cmocka_unit_test(a_row_gets_another_hash),
 		cmocka_unit_test(only_its_row_is_replaced),
 		cmocka_unit_test(package_managers_keep_their_files),

@@ -101,6 +101,18 @@ static int check_file(struct jw_error *err, const struct at *at, const char *pat
 																		  : 0;
 }
 
+bool os_is_denied(const char *path)
+{
+	struct at at;
+	bool denied;
+
+	if (at_enter(NULL, path, AT_LAST_ENTERED, &at))
+		return false;
+	denied = faccessat(at.dir, at.name, R_OK, AT_EACCESS) && errno == EACCES;
+	at_leave(&at);
+	return denied;
+}
+
 int os_may_write(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};

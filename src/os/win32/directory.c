@@ -65,6 +65,16 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 /* Opening checks the same rights as writing, and writes nothing; an open handle of another process
  * is detected only after that check. A folder's content rights and a file's have the same numbers.
  */
+bool os_is_denied(const char *path)
+{
+	HANDLE handle = win32_open(NULL, path, FILE_READ_DATA, OPENING_EXISTING);
+
+	if (handle == INVALID_HANDLE_VALUE)
+		return GetLastError() == ERROR_ACCESS_DENIED;
+	(void)CloseHandle(handle);
+	return false;
+}
+
 int os_may_write(struct jw_error *err, const char *path)
 {
 	static const DWORD wanted = FILE_GENERIC_READ | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY;
