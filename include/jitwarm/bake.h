@@ -29,7 +29,8 @@ struct jw_bake_file {
 	size_t modules;    /* containers that the driver would compile, and results of device linking
 						  that the CUDA runtime would link: the sum of the next five */
 	size_t baked;      /* have machine code for it now */
-	size_t no_room;    /* too small for it */
+	size_t no_room;    /* too small for it, and cannot move: why not, of the first, is
+						  `no_room_why` */
 	size_t uncompiled; /* their machine code is not in the cache */
 	size_t unknown;    /* of a form that is not written, or that the driver does not load */
 	size_t unlinked; /* results of device linking that the runtime still links again at each start:
@@ -47,7 +48,7 @@ struct jw_bake_file {
 	 * zeros without a copy. */
 	struct jw_driver from, to;
 	size_t signatures; /* of its package, left out of the new one, which they do not sign */
-	struct jw_error unlinked_why;
+	struct jw_error unlinked_why, no_room_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
 							 */
 };

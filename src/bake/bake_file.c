@@ -189,6 +189,8 @@ static int put_container(struct jw_error *err, struct baking *baking,
 		return -1;
 	if (put.room == CONTAINER_EDIT_NO_ROOM) {
 		file->no_room += baking->write_count;
+		if (!file->no_room_why.code)
+			file->no_room_why = put.why;
 		return 0;
 	}
 	note_drivers(baking, has_zstd(baking));
@@ -293,12 +295,12 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 static int open_baked_output(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
-	struct elf_grow_room *rooms = mem_array(err, places->count, sizeof *rooms);
+	struct container_room *rooms = mem_array(err, places->count, sizeof *rooms);
 
 	if (!rooms)
 		return -1;
 	for (size_t i = 0; i < places->count; i++)
-		rooms[i] = (struct elf_grow_room){places->items[i].offset, places->items[i].size_bytes};
+		rooms[i] = (struct container_room){places->items[i].offset, places->items[i].size_bytes};
 	return baked_output_open(err, baking->file->path, &baking->map, baking->job->output,
 							 baking->job->in_place, rooms, places->count, &baking->output);
 }

@@ -1,15 +1,13 @@
 #include "bake/baked_output.h"
 
+#include "bake/pe_checksum.h"
 #include "base/mem.h"
 
 int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
 					  const char *output, const struct in_place *in_place,
-					  struct elf_grow_room *rooms, size_t room_count,
+					  struct container_room *rooms, size_t room_count,
 					  struct baked_output *ret_output)
 {
-	struct elf_view view;
-	int result;
-
 	*ret_output = (struct baked_output){.path = path,
 										.output = output,
 										.map = map,
@@ -17,12 +15,7 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 										.rooms = rooms,
 										.room_count = room_count,
 										.bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
-	/* What is no program or library for a loader may be anything. */
-	if (elf_view_open(NULL, map, rooms, room_count, &view))
-		return 0;
-	result = elf_view_check(err, &view);
-	elf_view_free(&view);
-	return result;
+	return grow_check(err, map, rooms, room_count);
 }
 
 static int begin_baked_output(struct jw_error *err, struct baked_output *output)
@@ -35,34 +28,35 @@ static int begin_baked_output(struct jw_error *err, struct baked_output *output)
 /* Tries once whether the file can become longer. */
 static int open_grow(struct jw_error *err, struct baked_output *output)
 {
-	struct jw_error why = {0};
-
-	if (output->grow_tried)
+	if (output->grow || output->no_grow.code ||
+		!grow_open(&output->no_grow, output->map, output->rooms, output->room_count, &output->grow))
 		return 0;
-	output->grow_tried = true;
-	if (!elf_grow_open(&why, output->map, output->rooms, output->room_count, &output->grow))
-		return 0;
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	return output->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &output->no_grow) : 0;
 }
 
 static int move_container(struct jw_error *err, struct baked_output *output,
 						  const struct container_edit *in_place, struct baked_put *put)
 {
-	const struct elf_grow_room room = {in_place->container->offset,
-									   in_place->container->size_bytes};
+	const struct container_room room = {in_place->container->offset,
+										in_place->container->size_bytes};
 	struct container_edit edit = *in_place;
+	struct baked_put moved = {.moved = true};
 
 	if (open_grow(err, output))
 		return -1;
-	if (!output->grow || !elf_grow_may_move(output->grow, &room))
+	if (!output->grow) {
+		put->why = output->no_grow;
 		return 0;
+	}
 	edit.anywhere = true;
-	if (container_edit(err, &edit, &output->bytes, &put->room, &put->dropped) ||
-		begin_baked_output(err, output) ||
-		elf_grow_move(err, output->grow, &output->copy, &room, output->bytes.data,
-					  output->bytes.size))
+	if (container_edit(err, &edit, &output->bytes, &moved.room, &moved.dropped))
 		return -1;
-	put->moved = true;
+	if (grow_may_move(&put->why, output->grow, &room, output->bytes.size))
+		return 0;
+	if (begin_baked_output(err, output) ||
+		grow_move(err, output->grow, &output->copy, &room, output->bytes.data, output->bytes.size))
+		return -1;
+	*put = moved;
 	return 0;
 }
 
@@ -74,6 +68,7 @@ int baked_output_put(struct jw_error *err, struct baked_output *output,
 	if (container_edit(err, edit, &output->bytes, &put.room, &put.dropped))
 		return -1;
 	if (put.room == CONTAINER_EDIT_NO_ROOM) {
+		error_fill(&put.why, JW_ERR_UNSUPPORTED, "it has no wrapper");
 		if (may_move && move_container(err, output, edit, &put))
 			return -1;
 	} else if (begin_baked_output(err, output) ||
@@ -89,7 +84,8 @@ int baked_output_finish(struct jw_error *err, struct baked_output *output, uint6
 {
 	if (!output->copy.file)
 		return 0;
-	if (output->grow && elf_grow_finish(err, output->grow, &output->copy))
+	if ((output->grow && grow_finish(err, output->grow, &output->copy)) ||
+		pe_checksum_renew(err, &output->copy))
 		return -1;
 	*ret_size_bytes = output->copy.changes.size_after_bytes;
 	return in_place_put(err, output->in_place, &output->copy, output->map);
@@ -98,7 +94,7 @@ int baked_output_finish(struct jw_error *err, struct baked_output *output, uint6
 void baked_output_drop(struct baked_output *output)
 {
 	baked_copy_drop(&output->copy);
-	elf_grow_free(output->grow);
+	grow_free(output->grow);
 	mem_free(output->rooms);
 	buf_free(&output->bytes);
 	*output = (struct baked_output){0};

@@ -4,18 +4,18 @@
 
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
-#include "bake/elf_grow.h"
+#include "bake/grow.h"
 #include "bake/in_place.h"
 
 struct baked_output {
 	const char *path, *output;       /* of the library and of its copy; the caller keeps both */
 	struct os_map *map;              /* the library */
 	const struct in_place *in_place; /* NULL: `output` is another file */
-	struct elf_grow_room *rooms;
+	struct container_room *rooms;
 	size_t room_count;
 	struct baked_copy copy; /* copy.file NULL: no container has been written */
-	struct elf_grow *grow;
-	bool grow_tried;
+	struct grow *grow;
+	struct jw_error no_grow; /* why there is none; JW_OK: not tried yet */
 	struct buf bytes;
 };
 
@@ -24,13 +24,14 @@ struct baked_put {
 	enum container_edit_room room; /* CONTAINER_EDIT_NO_ROOM: it was not */
 	size_t dropped;
 	bool moved;
+	struct jw_error why; /* it was not */
 };
 
 /* `rooms`: of all containers, by offset; taken over. JW_ERR_FORMAT: what the loader reads overlaps
  * them. baked_output_drop frees it. */
 int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
 					  const char *output, const struct in_place *in_place,
-					  struct elf_grow_room *rooms, size_t room_count,
+					  struct container_room *rooms, size_t room_count,
 					  struct baked_output *ret_output);
 /* The first container begins the copy. `may_move`: it is a registered one. */
 int baked_output_put(struct jw_error *err, struct baked_output *output,

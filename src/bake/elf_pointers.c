@@ -1,10 +1,7 @@
 #include "bake/elf_pointers.h"
 
-#include <stdlib.h>
-
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "devcode/image.h"
 #include "devcode/sections.h"
 
 enum {
@@ -12,7 +9,6 @@ enum {
 	RELOCATION_SIZE = 24,
 	RELR_SIZE = 8,
 	RELR_BITS = 63,
-	MOST_REFERENCES = 1 << 22,
 	MOST_SEGMENTS = 1 << 10,
 	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
 	MACHINE_AMD64 = 62,
@@ -84,30 +80,6 @@ bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t siz
 	return false;
 }
 
-/* The first container that ends behind `offset`: the only one that can hold it. NULL: none. */
-static const struct elf_grow_room *room_behind(const struct elf_view *view, uint64_t offset)
-{
-	size_t low = 0, high = view->room_count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct elf_grow_room *room = &view->rooms[middle];
-
-		if (room->offset + room->size_bytes <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < view->room_count ? &view->rooms[low] : NULL;
-}
-
-static bool touches_container(const struct elf_view *view, uint64_t offset, uint64_t size_bytes)
-{
-	const struct elf_grow_room *room = room_behind(view, offset);
-
-	return room && room->offset < offset + size_bytes;
-}
-
 /* ---- the dynamic section */
 
 struct dynamic_tags {
@@ -132,7 +104,7 @@ static bool find_tag(const struct dynamic_tags *tags, uint64_t tag, uint64_t *re
 
 /* Where a table is in the file; false: there is none, or it is not in the file. */
 static bool find_table(const struct elf_view *view, const struct dynamic_tags *tags,
-					   const struct loader_table *table, struct elf_grow_room *ret_place)
+					   const struct loader_table *table, struct container_room *ret_place)
 {
 	uint64_t address, size = LEAST_TABLE;
 
@@ -183,28 +155,30 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 int elf_view_check(struct jw_error *err, const struct elf_view *view)
 {
 	struct dynamic_tags tags = {0};
-	struct elf_grow_room place;
-	bool touched =
-		touches_container(view, 0, ELF64_EHDR_SIZE) ||
-		touches_container(view, view->elf.phoff, (uint64_t)view->elf.phnum * ELF64_PHDR_SIZE);
+	struct container_room place;
+	bool touched = room_pointers_touch(&view->pointers, 0, ELF64_EHDR_SIZE) ||
+				   room_pointers_touch(&view->pointers, view->elf.phoff,
+									   (uint64_t)view->elf.phnum * ELF64_PHDR_SIZE);
 
 	for (size_t i = 0; i < view->elf.phnum; i++)
 		if (view->segments[i].type != ELF64_PT_LOAD && view->segments[i].file_bytes &&
 			range_fits(view->segments[i].offset, view->segments[i].file_bytes, view->map->size))
-			touched = touched || touches_container(view, view->segments[i].offset,
-												   view->segments[i].file_bytes);
+			touched = touched || room_pointers_touch(&view->pointers, view->segments[i].offset,
+													 view->segments[i].file_bytes);
 	if (find_dynamic(view, &tags))
 		for (size_t i = 0; i < sizeof loader_tables / sizeof *loader_tables; i++)
 			if (find_table(view, &tags, &loader_tables[i], &place) && place.size_bytes)
-				touched = touched || touches_container(view, place.offset, place.size_bytes);
+				touched =
+					touched || room_pointers_touch(&view->pointers, place.offset, place.size_bytes);
 	return touched ? error_set(err, JW_ERR_FORMAT, "a container overlaps what the loader reads")
 				   : 0;
 }
 
-int elf_view_open(struct jw_error *err, const struct os_map *map, const struct elf_grow_room *rooms,
-				  size_t count, struct elf_view *ret_view)
+int elf_view_open(struct jw_error *err, const struct os_map *map,
+				  const struct container_room *rooms, size_t count, struct elf_view *ret_view)
 {
-	struct elf_view view = {.map = map, .rooms = rooms, .room_count = count};
+	struct elf_view view = {.map = map,
+							.pointers = {.map = map, .rooms = rooms, .room_count = count}};
 
 	if (read_segments(err, &view)) {
 		elf_view_free(&view);
@@ -218,7 +192,7 @@ void elf_view_free(struct elf_view *view)
 {
 	mem_free(view->segments);
 	mem_free(view->loads);
-	mem_free(view->references);
+	room_pointers_free(&view->pointers);
 	*view = (struct elf_view){0};
 }
 
@@ -272,43 +246,20 @@ static bool pointer_offset(const struct elf_view *view, uint64_t address, uint64
 	return range_fits(*ret_offset, size_bytes, view->map->size);
 }
 
-static bool is_wrapper_of_container(const struct elf_view *view, uint64_t pointer_at)
-{
-	const uint8_t *pointer = view->map->data + pointer_at;
-	uint32_t version;
-
-	if (pointer_at < WRAPPER_DATA_AT || touches_container(view, pointer_at, 8) ||
-		load_u32(pointer - WRAPPER_DATA_AT) != WRAPPER_MAGIC)
-		return false;
-	version = load_u32(pointer - WRAPPER_DATA_AT + 4);
-	return version == 1 || version == 2;
-}
-
 /* Notes a pointer whose value is an address in a container. */
 static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t address,
 						uint64_t value, uint64_t addend_at)
 {
-	const struct elf_grow_room *room;
 	uint64_t target, pointer_at;
 
-	if (!pointer_offset(view, value, 1, &target))
+	if (!pointer_offset(view, value, 1, &target) || !room_pointers_hold(&view->pointers, target) ||
+		!pointer_offset(view, address, 8, &pointer_at))
 		return 0;
-	room = room_behind(view, target);
-	if (!room || target < room->offset || !pointer_offset(view, address, 8, &pointer_at))
-		return 0;
-	if (VEC_ROOM(err, view->references, view->reference_capacity, view->reference_count,
-				 MOST_REFERENCES))
-		return -1;
-	view->references[view->reference_count++] =
-		(struct elf_reference){.target = target,
-							   .pointer_at = pointer_at,
-							   .addend_at = addend_at,
-							   .wrapper = is_wrapper_of_container(view, pointer_at)};
-	return 0;
+	return room_pointers_note(err, &view->pointers, target, pointer_at, addend_at);
 }
 
 static int read_relocations(struct jw_error *err, struct elf_view *view,
-							const struct elf_grow_room *table)
+							const struct container_room *table)
 {
 	const uint64_t relative = view->elf.machine == MACHINE_ARM64 ? 1027 : 8;
 
@@ -334,7 +285,7 @@ static int note_pointer_in_place(struct jw_error *err, struct elf_view *view, ui
 /* An even word is an address; an odd one says by its bits which of the next 63 words have pointers,
  * too. Each pointer has 8 bytes of the file. */
 static int read_packed_relocations(struct jw_error *err, struct elf_view *view,
-								   const struct elf_grow_room *table)
+								   const struct container_room *table)
 {
 	uint64_t next = 0, left = view->map->size / 8;
 
@@ -373,17 +324,10 @@ static int read_fixed_pointers(struct jw_error *err, struct elf_view *view)
 	return 0;
 }
 
-static int by_target(const void *a, const void *b)
-{
-	const struct elf_reference *one = a, *two = b;
-
-	return one->target < two->target ? -1 : one->target > two->target;
-}
-
 int elf_view_references(struct jw_error *err, struct elf_view *view)
 {
 	struct dynamic_tags tags = {0};
-	struct elf_grow_room table;
+	struct container_room table;
 
 	if (read_loads(err, view))
 		return -1;
@@ -397,7 +341,6 @@ int elf_view_references(struct jw_error *err, struct elf_view *view)
 	}
 	if (view->elf.type == ELF64_EXEC && read_fixed_pointers(err, view))
 		return -1;
-	if (view->reference_count)
-		qsort(view->references, view->reference_count, sizeof *view->references, by_target);
+	room_pointers_sort(&view->pointers);
 	return 0;
 }

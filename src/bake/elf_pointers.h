@@ -7,22 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "bake/room_pointers.h"
 #include "devcode/elf64.h"
-#include "os/file.h"
-
-/* Of a container, in the file. */
-struct elf_grow_room {
-	uint64_t offset, size_bytes;
-};
-
-/* A pointer into a container. */
-struct elf_reference {
-	uint64_t target;     /* what it points to, in the file */
-	uint64_t pointer_at; /* its own place in the file */
-	uint64_t addend_at;  /* of the relocation that gives its value; 0: its value is in place */
-	bool wrapper;        /* it is the data pointer of a wrapper */
-};
 
 struct elf_view {
 	const struct os_map *map;
@@ -30,16 +16,13 @@ struct elf_view {
 	struct elf64_segment *segments; /* elf.phnum */
 	struct elf64_segment *loads;    /* by address, once the pointers are read */
 	size_t load_count;
-	const struct elf_grow_room *rooms;
-	size_t room_count;
-	struct elf_reference *references; /* by target */
-	size_t reference_count, reference_capacity;
+	struct room_pointers pointers;
 };
 
 /* `rooms`: by offset; the caller keeps them and the map. JW_ERR_FORMAT: a header leaves the file.
  * JW_ERR_UNSUPPORTED: no 64-bit program or library. */
-int elf_view_open(struct jw_error *err, const struct os_map *map, const struct elf_grow_room *rooms,
-				  size_t count, struct elf_view *ret_view);
+int elf_view_open(struct jw_error *err, const struct os_map *map,
+				  const struct container_room *rooms, size_t count, struct elf_view *ret_view);
 /* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file.
  */
 int elf_view_check(struct jw_error *err, const struct elf_view *view);

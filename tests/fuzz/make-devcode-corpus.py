@@ -94,6 +94,71 @@ def pe(sections, base=0x140000000):
     return bytes(out)
 
 
+def wrapper(version, pointer):
+    return struct.pack("<IIQQ", 0x466243B1, version, pointer, 0)
+
+
+def loadable_elf(kind=3, packed_relocations=False, headers=True):
+    """As a loader wants it: one segment, and a dynamic section that leads to the relocations of two wrappers."""
+    first, second = pad(container(entry()), 8), pad(container(entry(), entry()), 8)
+    at, base = 64 + 56 * 2, 0x400000 if kind == 2 else 0
+    wrappers_at = at + len(first) + len(second)
+    relocations_at = wrappers_at + 48
+    if kind == 2:
+        relocations, tags = b"", [(0, 0)]
+    elif packed_relocations:
+        relocations = struct.pack("<QQ", wrappers_at + 8, 1 << 3 | 1)
+        tags = [(36, relocations_at), (35, len(relocations)), (37, 8), (0, 0)]
+    else:
+        relocations = struct.pack("<QQQQQQ", wrappers_at + 8, 8, at, wrappers_at + 32, 8, at + len(first))
+        tags = [(7, relocations_at), (8, len(relocations)), (9, 24), (0, 0)]
+    dynamic_at = relocations_at + len(relocations)
+    dynamic = b"".join(struct.pack("<QQ", *tag) for tag in tags)
+    body = first + second + wrapper(1, base + at) + wrapper(2, base + at + len(first)) + relocations + dynamic
+    end = at + len(body)
+    segments = struct.pack("<IIQQQQQQ", 1, 6, 0, base, base, end, end, 4096)
+    segments += struct.pack("<IIQQQQQQ", 2, 6, dynamic_at, base + dynamic_at, base + dynamic_at, len(dynamic), len(dynamic), 8)
+    names = b"\0.nv_fatbin\0.nvFatBinSegment\0.shstrtab\0"
+    sections = [(0, 0, 0, 0, 0), (1, 1, 2, at, len(first) + len(second)), (12, 1, 3, wrappers_at, 48), (29, 3, 0, end, len(names))]
+    table = b"".join(struct.pack("<IIQQQQIIQQ", name, type_, flags, base + place, place, size, 0, 0, 8, 0)
+                     for name, type_, flags, place, size in sections)
+    table_at = len(pad(bytes(end) + names, 8))
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", kind, 62, 1, 0, 64, table_at if headers else 0, 0, 64, 56, 2, 64,
+                                                       4 if headers else 0, 3 if headers else 0)
+    return pad(head + segments + body + names, 8) + table
+
+
+def loadable_pe(relocated=True, room=True, behind=b""):
+    """As a loader wants it: sections of pages, relocations of two wrappers, a checksum."""
+    base, fat = 0x180000000, pad(container(entry()), 8)
+    first = fat + container(entry(), entry())
+    wrappers = wrapper(1, base + 0x1000) + wrapper(2, base + 0x1000 + len(fat))
+    relocations = struct.pack("<IIHH", 0x2000, 12, 0xA008, 0xA020)
+    sections = [(b".nv_fatb", 0x40000040, first), (b".nvFatBi", 0xC0000040, wrappers)]
+    sections += [(b".reloc", 0x42000040, relocations)] if relocated else []
+    at = 0xC0
+    headers = 0x400
+    out = bytearray(headers)
+    out[0:2], out[at : at + 4] = b"MZ", b"PE\0\0"
+    struct.pack_into("<I", out, 60, at)
+    struct.pack_into("<HHIIIHH", out, at + 4, 0x8664, len(sections), 0, 0, 0, 240, 0x2022)
+    struct.pack_into("<H", out, at + 24, 0x20B)
+    struct.pack_into("<QII", out, at + 48, base, 0x1000, 0x200)
+    struct.pack_into("<IIIHH", out, at + 80, 0x1000 * (1 + len(sections)), headers, 0x12345, 3, 0x160)
+    struct.pack_into("<I", out, at + 132, 16)
+    if relocated:
+        struct.pack_into("<II", out, at + 136 + 40, 0x3000, len(relocations))
+    for i, (name, flags, data) in enumerate(sections):
+        size = len(pad(data, 0x200))
+        struct.pack_into("<8sIIIIIIHHI", out, at + 264 + 40 * i, name, len(data), 0x1000 * (i + 1), size, len(out), 0, 0, 0, 0, flags)
+        out += pad(data, 0x200)
+    if not room:
+        table = at + 264 + 40 * len(sections)
+        out[0x40:headers] = bytes(headers - table) + out[0x40:table]
+        struct.pack_into("<I", out, 60, at + headers - table)
+    return bytes(out) + behind
+
+
 def coff():
     data = container(entry())
     head = struct.pack("<HHIIIHH", 0x8664, 1, 0, 60 + len(data), 0, 0, 0)
@@ -142,6 +207,16 @@ def corpora():
     yield "container", containers
     # The last byte says how it is baked.
     yield "bake", {f"{name}-{how}": data + bytes([how]) for name, data in containers.items() for how in (0, 3, 6)}
+    yield "bake_grow", {
+        "elf": loadable_elf(),
+        "elf-packed": loadable_elf(packed_relocations=True),
+        "elf-fixed": loadable_elf(kind=2),
+        "elf-no-sections": loadable_elf(headers=False),
+        "pe": loadable_pe(),
+        "pe-fixed": loadable_pe(relocated=False),
+        "pe-full": loadable_pe(room=False),
+        "pe-behind": loadable_pe(behind=b"more"),
+    }
     yield "elf", {
         "linked": linked_elf(),
         "aarch64": linked_elf(183, 1027),

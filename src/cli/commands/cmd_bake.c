@@ -21,8 +21,8 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 	const struct output *out = &cli->out;
 
 	if (file->no_room)
-		output_line(out, STYLE_WARN, "  %s: no room for the machine code%s",
-					TEXT_COUNT(file->no_room, "container", "containers"),
+		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s%s",
+					TEXT_COUNT(file->no_room, "container", "containers"), file->no_room_why.message,
 					options_given(&cli->options, "drop-ptx") ? "" : "; --drop-ptx may make some");
 	if (file->uncompiled)
 		output_line(out, STYLE_WARN, "  %s: not compiled; “jitwarm prime --all” tells why",
@@ -304,7 +304,7 @@ const struct cli_command command_bake = {
 		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
 		"library: each container keeps its place, its PTX and, as far as there is room, its other "
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
-		"GPUs runs are left out. Where that is not enough, an ELF file's copy becomes longer: the "
+		"GPUs runs are left out. Where that is not enough, the copy becomes longer: the "
 		"container moves to its end. What the CUDA runtime would link at each start, relocatable "
 		"code, is linked once by the driver.\n\nFor a wheel (X.whl) a new "
 		"wheel is written into DIR, with the libraries so changed and their hashes in RECORD, and "

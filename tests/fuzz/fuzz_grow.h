@@ -1,0 +1,147 @@
+/* A program or library of which every container that may move gets a larger place: the reader finds
+ * all of it in the copy, and only what has to be was written. */
+#ifndef JW_TESTS_FUZZ_GROW_H
+#define JW_TESTS_FUZZ_GROW_H
+
+#include <string.h>
+
+#include "bake/grow.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "devcode/container.h"
+#include "fuzz.h"
+#include "os/folders.h"
+
+enum { FUZZ_MOST_ROOMS = 256, FUZZ_MORE = 200, FUZZ_MOST_CONTAINER = 1 << 16 };
+
+struct fuzz_rooms {
+	struct container_room items[FUZZ_MOST_ROOMS];
+	size_t count, moved;
+	size_t images, troubles;
+	enum devcode_format format;
+	bool archive;
+};
+
+static inline int fuzz_note_rooms(struct jw_error *err, void *context,
+								  const struct devcode_image *image)
+{
+	struct fuzz_rooms *rooms = context;
+
+	(void)err;
+	rooms->images++;
+	rooms->format = image->format;
+	rooms->archive = rooms->archive || image->member;
+	for (size_t i = 0; i < image->container_count && rooms->count < FUZZ_MOST_ROOMS; i++)
+		rooms->items[rooms->count++] =
+			(struct container_room){image->containers[i].offset, image->containers[i].size_bytes};
+	return 0;
+}
+
+static inline void fuzz_note_trouble(void *context, const char *path, const char *member,
+									 const struct jw_error *why)
+{
+	(void)path;
+	(void)member;
+	(void)why;
+	((struct fuzz_rooms *)context)->troubles++;
+}
+
+static inline void fuzz_read_rooms(const char *path, struct fuzz_rooms *rooms)
+{
+	const struct devcode_sink sink = {
+		.context = rooms, .image = fuzz_note_rooms, .trouble = fuzz_note_trouble};
+
+	*rooms = (struct fuzz_rooms){0};
+	MUST(!devcode_read(NULL, path, &sink));
+}
+
+/* A container longer than its room: an entry of a kind that nobody reads fills it. */
+static inline uint8_t *fuzz_longer(const uint8_t *old, uint64_t size, size_t *ret_size)
+{
+	const size_t longer = (size_t)(size + FUZZ_MORE + 7) / 8 * 8, entry = longer - (size_t)size;
+	uint8_t *bytes = mem_alloc(NULL, longer);
+
+	MUST(bytes);
+	memcpy(bytes, old, (size_t)size);
+	store_u16(bytes + size, 0x40);
+	store_u16(bytes + size + 2, 0x101);
+	store_u32(bytes + size + 4, 64);
+	store_u64(bytes + size + 8, entry - 64);
+	store_u64(bytes + 8, longer - CONTAINER_HEADER);
+	*ret_size = longer;
+	return bytes;
+}
+
+static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
+								   struct fuzz_rooms *rooms)
+{
+	for (size_t i = 0; i < rooms->count; i++) {
+		const struct container_room *room = &rooms->items[i];
+		uint8_t *bytes;
+		size_t size;
+
+		if (room->size_bytes < CONTAINER_HEADER || room->size_bytes > FUZZ_MOST_CONTAINER ||
+			load_u64(copy->from->data + room->offset) != CONTAINER_START)
+			continue;
+		bytes = fuzz_longer(copy->from->data + room->offset, room->size_bytes, &size);
+		if (!grow_may_move(NULL, grow, room, size)) {
+			MUST(!grow_move(NULL, grow, copy, room, bytes, size));
+			rooms->moved++;
+		}
+		mem_free(bytes);
+	}
+	MUST(!grow_finish(NULL, grow, copy));
+}
+
+/* What is written lies where the copy says so. */
+static inline void fuzz_compare(const struct os_map *before, const struct os_map *after,
+								struct baked_changes *changes)
+{
+	size_t at = 0;
+
+	baked_changes_end(changes);
+	MUST(after->size == changes->size_after_bytes && after->size >= before->size);
+	for (size_t i = 0; i <= changes->count; i++) {
+		const uint64_t end = i < changes->count ? changes->ranges[i].offset : before->size;
+
+		if (end > at && end <= before->size)
+			MUST(!memcmp(before->data + at, after->data + at, (size_t)end - at));
+		if (i < changes->count)
+			at = (size_t)(end + changes->ranges[i].size_bytes);
+		at = at < before->size ? at : before->size;
+	}
+}
+
+/* Returns how many containers moved. `folder`: for files. */
+static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t size)
+{
+	char *path = os_join(NULL, folder, "library"), *output = os_join(NULL, folder, "copy");
+	struct fuzz_rooms rooms, again;
+	struct grow *grow = NULL;
+	struct baked_copy copy = {0};
+	struct os_map map, after;
+
+	MUST(path && output && !os_write_atomic(NULL, path, data, size));
+	fuzz_read_rooms(path, &rooms);
+	MUST(!os_map_open(NULL, path, &map));
+	if (rooms.images == 1 && !rooms.troubles && !rooms.archive &&
+		!grow_check(NULL, &map, rooms.items, rooms.count) &&
+		!grow_open(NULL, &map, rooms.items, rooms.count, &grow)) {
+		MUST(!baked_copy_begin(NULL, path, &map, output, &copy));
+		fuzz_move_rooms(grow, &copy, &rooms);
+		MUST(!os_map_open(NULL, copy.part, &after));
+		fuzz_compare(&map, &after, &copy.changes);
+		os_map_close(&after);
+		fuzz_read_rooms(copy.part, &again);
+		MUST(!again.troubles && again.images == 1 && again.format == rooms.format);
+		MUST(again.count == rooms.count);
+		baked_copy_drop(&copy);
+		grow_free(grow);
+	}
+	os_map_close(&map);
+	mem_free(path);
+	mem_free(output);
+	return rooms.moved;
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* Copies that become longer: which files can, why others cannot, and many mutated ones. The files
+ * are those of the fuzz target. */
+#include "files.h"
+
+#include "../fuzz/fuzz_grow.h"
+/* Behind those that have parameters of its names */
+#include "folder.h"
+
+enum { PE_AT = 0xc0 }; /* where the headers of the PE files begin */
+#ifdef _WIN32
+enum { MUTATIONS = 60 }; /* Wine takes fifty times as long for files */
+#else
+enum { MUTATIONS = 1500 };
+#endif
+enum { MOST_FILE = 1 << 20 };
+
+static struct buf read_sample(const char *name)
+{
+	char *path = os_join(NULL, JITWARM_SOURCE_DIR "/tests/fuzz/corpus/bake_grow", name);
+	struct buf file;
+
+	assert_int_equal(os_read_file(NULL, path, MOST_FILE, &file), 0);
+	mem_free(path);
+	return file;
+}
+
+static void files_of_each_form_grow(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t moved;
+	} cases[] = {
+		{"elf", 2}, {"elf-packed", 2}, {"elf-fixed", 2}, {"elf-no-sections", 2},
+		{"pe", 2},  {"pe-fixed", 2},   {"pe-full", 2},   {"pe-behind", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample(cases[i].name);
+
+		if (fuzz_grow(folder, file.data, file.size) != cases[i].moved)
+			fail_msg("%s", cases[i].name);
+		buf_free(&file);
+	}
+}
+
+/* A number of the PE file's headers is another: whether the file grows. */
+static void what_no_loader_takes_does_not_grow(void **state)
+{
+	enum { SECTIONS = PE_AT + 264 };
+	static const struct {
+		const char *what;
+		size_t at;
+		uint32_t value;
+		size_t moved;
+		const char *why; /* NULL: it is baked, or not read at all */
+	} cases[] = {
+		{"nothing", 0, 0, 2, NULL},
+		{"alignment of sections", PE_AT + 56, 512, 0, "an unknown alignment"},
+		{"the same, no power", PE_AT + 56, 0x1800, 0, "an unknown alignment"},
+		{"alignment in the file", PE_AT + 60, 0x100, 0, "an unknown alignment"},
+		{"larger than that of sections", PE_AT + 60, 0x2000, 0, "an unknown alignment"},
+		{"another length of the image", PE_AT + 80, 0x5000, 0, "do not fill the image"},
+		{"headers beyond the file", PE_AT + 84, 0x10000, 0, "leave the file"},
+		{"a gap between sections", SECTIONS + 40 + 12, 0x3000, 0, "do not follow each other"},
+		{"an empty section", SECTIONS + 80 + 8, 0, 2, NULL}, /* its length in the file counts */
+		{"a section that ends beyond", SECTIONS + 80 + 16, 0x10000, 0, "an unknown alignment"},
+		{"a section at an odd place", SECTIONS + 80 + 20, 0x901, 0, "an unknown alignment"},
+		{"a last section of 2 GB", SECTIONS + 80 + 8, 0x7fff0000, 0, "do not fill the image"},
+		{"relocations that leave", PE_AT + 136 + 44, 0x2000, 0, "not in the file"},
+		{"a directory behind the headers", PE_AT + 136 + 88, 0x1b8, 2, NULL},
+		{"32 bits", PE_AT + 4, 0x3014c, 0, "no 64-bit PE"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample("pe");
+		struct os_map map = {.data = file.data, .size = file.size};
+		struct jw_error why = {0};
+		struct grow *grow = NULL;
+
+		if (cases[i].at)
+			store_u32(file.data + cases[i].at, cases[i].value);
+		if (cases[i].why) {
+			assert_int_equal(grow_open(&why, &map, NULL, 0, &grow), -1);
+			if (!strstr(why.message, cases[i].why))
+				fail_msg("%s: %s", cases[i].what, why.message);
+		}
+		if (fuzz_grow(folder, file.data, file.size) != cases[i].moved)
+			fail_msg("%s", cases[i].what);
+		buf_free(&file);
+	}
+}
+
+static void nothing_beyond_two_gigabytes(void **state)
+{
+	struct buf file = read_sample("pe");
+	const struct container_room room = {0x400, 0x10};
+	struct os_map map = {.data = file.data, .size = (size_t)3 << 30};
+	struct jw_error why = {0};
+	struct grow *grow;
+
+	(void)state;
+	assert_int_equal(grow_open(&why, &map, &room, 1, &grow), -1);
+	assert_string_equal(why.message, "no PE file, or more than 2 GB");
+	/* The last section has almost all addresses. */
+	map.size = file.size;
+	store_u32(file.data + PE_AT + 264 + 88, 0x7ffe0000 - 0x3000);
+	store_u32(file.data + PE_AT + 80, 0x7ffe0000);
+	assert_int_equal(grow_open(NULL, &map, &room, 1, &grow), 0);
+	assert_int_equal(grow_may_move(NULL, grow, &room, 0x1000), 0);
+	assert_int_equal(grow_may_move(&why, grow, &room, 0x20000), -1);
+	assert_string_equal(why.message, "the file would be larger than 2 GB");
+	grow_free(grow);
+	buf_free(&file);
+}
+
+/* What the loader reads is not overwritten: each of these places is in the first container. */
+static void containers_do_not_overlap_what_the_loader_reads(void **state)
+{
+	enum { DIRECTORIES = PE_AT + 136 };
+	static const struct {
+		size_t at;
+		uint32_t value;
+		bool sound;
+	} cases[] = {
+		{0, 0, true},
+		{DIRECTORIES, 0x1010, false},      /* exports */
+		{DIRECTORIES + 8, 0x1010, false},  /* imports */
+		{DIRECTORIES + 32, 0x410, false},  /* certificates, by their place in the file */
+		{DIRECTORIES + 40, 0x1010, false}, /* relocations */
+		{DIRECTORIES + 40, 0x2010, true},
+		{PE_AT + 84, 0x408, false}, /* the headers are longer */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample("pe");
+		const struct container_room room = {0x400, 0x100};
+		const struct os_map map = {.data = file.data, .size = file.size};
+
+		if (cases[i].at) {
+			store_u32(file.data + cases[i].at, cases[i].value);
+			if (cases[i].at >= DIRECTORIES)
+				store_u32(file.data + cases[i].at + 4, 16);
+		}
+		assert_int_equal(grow_check(NULL, &map, &room, 1), cases[i].sound ? 0 : -1);
+		buf_free(&file);
+	}
+}
+
+/* The tables that imports and threads lead to: what is behind a pointer is read, too. */
+static void what_tables_lead_to_counts(void **state)
+{
+	/* The tables are in the second section, behind the wrappers. */
+	enum { DIRECTORIES = PE_AT + 136, TABLE = 0x100, FILE_AT = 0x800 };
+	static const struct {
+		size_t directory, at;
+		uint64_t value;
+		bool sound;
+	} cases[] = {
+		{1, 12, 0x2180, true},       {1, 0, 0x1010, false},      {1, 12, 0x1010, false},
+		{1, 16, 0x1010, false},      {9, 0, 0x180001010, false}, {9, 16, 0x180001010, false},
+		{9, 24, 0x180001010, false}, {9, 24, 0x180002180, true},
+	};
+	struct buf sample = read_sample("pe");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample("pe");
+		const struct container_room room = {0x400, 0x100};
+		const struct os_map map = {.data = file.data, .size = file.size};
+		const size_t wrappers_at = load_u32(sample.data + PE_AT + 264 + 40 + 20);
+		uint8_t *table = file.data + wrappers_at + TABLE;
+
+		/* A table may be as long as what the file has of its section. */
+		store_u32(file.data + PE_AT + 264 + 40 + 8, 0x200);
+		store_u32(file.data + DIRECTORIES + 8 * cases[i].directory, 0x2000 + TABLE);
+		store_u32(file.data + DIRECTORIES + 8 * cases[i].directory + 4, 40);
+		for (size_t at = 0; cases[i].directory == 1 && at < 20; at += 4)
+			store_u32(table + at, 0x2180);
+		if (cases[i].directory == 1)
+			store_u32(table + cases[i].at, (uint32_t)cases[i].value);
+		else
+			store_u64(table + cases[i].at, cases[i].value);
+		assert_int_equal(grow_check(NULL, &map, &room, 1), cases[i].sound ? 0 : -1);
+		buf_free(&file);
+	}
+	buf_free(&sample);
+}
+
+/* Numbers drawn without the library's generator, so that they are the same everywhere. */
+static uint64_t draw(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+static void mutate(struct buf *file, const struct buf *original, uint64_t *state)
+{
+	static const uint64_t values[] = {0,    1,      8,          0xff,       0x200,      0x400,
+									  1000, 0x1000, 0x7fffffff, 0xffffffff, UINT64_MAX, 1ULL << 63};
+	const size_t count = 1 + draw(state) % 3;
+
+	memcpy(file->data, original->data, original->size);
+	for (size_t i = 0; i < count; i++) {
+		const size_t width = (size_t)1 << draw(state) % 4;
+		const size_t at = (size_t)(draw(state) % (file->size / width)) * width;
+		uint8_t bytes[8];
+
+		store_u64(bytes, draw(state) % 2 ? values[draw(state) % (sizeof values / sizeof *values)]
+										 : draw(state) << 20 ^ draw(state));
+		memcpy(file->data + at, bytes, width);
+	}
+}
+
+static void mutated_files_stay_within_their_copies(void **state)
+{
+	static const char *const names[] = {"elf", "elf-packed", "pe", "pe-full", "pe-fixed"};
+	const size_t count = MUTATIONS;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct buf original = read_sample(names[i]), file = read_sample(names[i]);
+		uint64_t seed = i + 1;
+		size_t moved = 0;
+
+		for (size_t j = 0; j < count; j++) {
+			mutate(&file, &original, &seed);
+			moved += fuzz_grow(folder, file.data, file.size) > 0;
+		}
+		/* Most of a file is padding and code: what was mutated there does not matter. */
+		assert_in_range(moved, count / 8, count - 1);
+		buf_free(&original);
+		buf_free(&file);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_of_each_form_grow),
+		cmocka_unit_test(what_no_loader_takes_does_not_grow),
+		cmocka_unit_test(nothing_beyond_two_gigabytes),
+		cmocka_unit_test(containers_do_not_overlap_what_the_loader_reads),
+		cmocka_unit_test(what_tables_lead_to_counts),
+		cmocka_unit_test(mutated_files_stay_within_their_copies),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
