@@ -21,6 +21,7 @@
 #include "os/identity.h"
 #include "os/library.h"
 #include "os/pci.h"
+#include "os/platform.h"
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 
@@ -137,19 +138,31 @@ done:
 	return result;
 }
 
-/* If the system lists no GPU, device files of the driver show that a query is worthwhile: in WSL
- * the GPU is not a PCI device of the guest (dxg), Jetson has no PCI device (nvmap), and some
- * containers see no PCI bus (nvidiactl). */
+/* If the system lists no GPU, device files of the driver show that a query is worthwhile. */
 static bool has_device_file(void)
 {
-	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
 	char *simulated = os_env("JITWARM_PCI_DEVICES");
-	bool has = false;
+	const bool has = !simulated && os_has_gpu_file();
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		has = has || (!simulated && os_exists(names[i]));
 	mem_free(simulated);
 	return has;
+}
+
+/* The way out, where a part of the driver or a GPU shows which. */
+static void explain_no_driver(const struct jw_error *why, struct jw_system *system)
+{
+	struct os_pci_device pci[MOST_PCI];
+	const char *hint = "";
+	size_t count = 0;
+
+	if (os_is_wsl())
+		hint = "; in WSL it comes with the driver of Windows: install or update that";
+	else if (has_device_file())
+		hint = "; but the kernel's part of the driver is here: a container needs --gpus all and "
+			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+	else if (!os_pci_gpus(NULL, pci, MOST_PCI, &count) && count)
+		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
+	(void)snprintf(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
 }
 
 /* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
@@ -449,7 +462,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		if (open_elsewhere(err, options, system))
 			goto fail;
 	} else if (os_find_driver(&why, &library)) {
-		TEXT_COPY(system->why_none, why.message);
+		explain_no_driver(&why, system);
 	} else {
 		TEXT_COPY(system->driver.library, library);
 		if (find_gpus(err, options, library, system) || find_profile(err, options, system))

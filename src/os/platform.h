@@ -8,3 +8,6 @@ extern const char os_name[];
 /* Whether this Linux runs inside Windows (WSL): its driver comes from Windows, and its cache
  * differs from that of Windows programs. */
 bool os_is_wsl(void);
+/* Whether the kernel's part of NVIDIA's driver shows a device file: WSL's GPU (dxg) and Jetson's
+ * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
+bool os_has_gpu_file(void);

@@ -21,3 +21,17 @@ bool os_is_wsl(void)
 	buf_free(&name);
 	return is;
 }
+
+bool os_has_gpu_file(void)
+{
+	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
+	bool has = false;
+
+	for (size_t i = 0; !has && i < sizeof names / sizeof *names; i++) {
+		char *path = posix_system_path(names[i]);
+
+		has = path && os_exists(path);
+		mem_free(path);
+	}
+	return has;
+}

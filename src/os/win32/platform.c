@@ -6,3 +6,8 @@ bool os_is_wsl(void)
 {
 	return false;
 }
+
+bool os_has_gpu_file(void)
+{
+	return false;
+}
