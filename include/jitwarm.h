@@ -21,6 +21,7 @@
 #include <jitwarm/record.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/scan.h>
+#include <jitwarm/share.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>

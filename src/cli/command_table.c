@@ -14,6 +14,8 @@
 	X(record) \
 	X(export) \
 	X(import) \
+	X(push) \
+	X(pull) \
 	X(store_list) \
 	X(store_verify) \
 	X(store_gc) \

@@ -15,6 +15,7 @@
 #include <jitwarm/prune.h>
 #include <jitwarm/record.h>
 #include <jitwarm/scan.h>
+#include <jitwarm/share.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
@@ -133,6 +134,8 @@ struct record_document {
 	size_t not_in_files;
 };
 
+extern const struct json_table document_push; /* struct jw_push_result */
+extern const struct json_table document_pull; /* struct jw_pull_result */
 extern const struct json_table document_import;     /* struct jw_import_result */
 extern const struct json_table document_import_all; /* struct jw_import_all_result */
 extern const struct json_table document_store;      /* struct jw_store */

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/parts/module_text.h"
 
-int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
-					 char room[PASSPHRASE_SIZE])
+int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
+					char room[PASSPHRASE_SIZE])
 {
 	const struct options *given = &cli->options;
 
@@ -16,9 +16,16 @@ int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_expo
 	options->sign_key = options_value(given, "key");
 	if (!options->sign_key)
 		options->sign_key = PASSPHRASE_DEFAULT_KEY;
-	options->signature = options_value(given, "signature");
 	return passphrase_of_key(err, given, options->state_dir, options->sign_key, room,
 							 &options->passphrase);
+}
+
+int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
+					 char room[PASSPHRASE_SIZE])
+{
+	if (options_given(&cli->options, "sign"))
+		options->signature = options_value(&cli->options, "signature");
+	return pack_report_key(err, cli, options, room);
 }
 
 static void print_left_out(const struct output *out, const struct jw_export_result *result)

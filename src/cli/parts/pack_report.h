@@ -7,15 +7,21 @@
 #include "cli/command.h"
 #include "cli/parts/passphrase.h"
 
-#define PACKING_SIGN_OPTIONS                                                                        \
-	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),                       \
+#define PACKING_KEY_OPTIONS(sign_text)                                                              \
+	CLI_FLAG("sign", sign_text),                                                                    \
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
 				  "minisign's file"),                                                               \
-		CLI_VALUE("signature", "FILE", "Write the signature there"), PASSPHRASE_OPTION
+		PASSPHRASE_OPTION
+#define PACKING_SIGN_OPTIONS                                                                       \
+	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig"),                   \
+		CLI_VALUE("signature", "FILE", "Write the signature there")
 
-/* Stores the state of cli->system, --sign, --key and --signature in the options, and asks for the
- * passphrase, which `room` holds (passphrase_forget). */
+/* Stores the state of cli->system, --sign and --key in the options, and asks for the passphrase,
+ * which `room` holds (passphrase_forget). */
+int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
+					char room[PASSPHRASE_SIZE]);
+/* The same with --signature. */
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					 char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,

@@ -1,0 +1,145 @@
+/* jitwarm push: packs into a registry. */
+#include <jitwarm/share.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_files.h"
+#include "cli/parts/registry_options.h"
+#include "os/interrupt.h"
+
+struct pushing {
+	struct jw_push_options options;
+	struct registry_given registry;
+	struct found_files files;
+	const char **mounts;
+	char passphrase[PASSPHRASE_SIZE];
+};
+
+static int read_mounts(struct jw_error *err, const struct cli *cli, struct pushing *pushing)
+{
+	const size_t count = options_count(&cli->options, "mount-from");
+
+	pushing->mounts = mem_array(err, count, sizeof *pushing->mounts);
+	if (!pushing->mounts)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		pushing->mounts[i] = options_item(&cli->options, "mount-from", i);
+	pushing->options.mount_from = pushing->mounts;
+	pushing->options.mount_from_count = count;
+	return 0;
+}
+
+/* A pack, or files whose modules' entries are wanted. */
+static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushing *pushing)
+{
+	const struct options *given = &cli->options;
+
+	if (given->operand_count < 2)
+		return 0;
+	if (text_ends(given->operands[1], ".jwpack")) {
+		pushing->options.pack = given->operands[1];
+		return given->operand_count == 2
+				   ? 0
+				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
+							   given->operands[1]);
+	}
+	if (found_files_find(err, &cli->out, given->operands + 1, given->operand_count - 1,
+						 &pushing->files))
+		return -1;
+	pushing->options.found = pushing->files.found;
+	return 0;
+}
+
+static int read_push_key(struct jw_error *err, const struct cli *cli, struct pushing *pushing)
+{
+	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+
+	if (pack_report_key(err, cli, &key, pushing->passphrase))
+		return -1;
+	pushing->options.sign_key = key.sign_key;
+	pushing->options.passphrase = key.passphrase;
+	pushing->options.state_dir = key.state_dir;
+	return 0;
+}
+
+static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing *pushing)
+{
+	struct jw_push_options *options = &pushing->options;
+	struct jw_push_result *result;
+	int failed;
+
+	options->to = cli->options.operands[0];
+	options->system = cli->system;
+	options->cache_dir = options_value(&cli->options, "cache");
+	options->insecure = pushing->registry.insecure;
+	options->insecure_hosts = pushing->registry.hosts;
+	options->insecure_host_count = pushing->registry.host_count;
+	options->timeout_ms = pushing->registry.timeout_ms;
+	options->chunk_bytes = options_number(&cli->options, "chunk", 0);
+	options->cancel = cli_cancel;
+	if (jw_push(err, options, &result))
+		return -1;
+	registry_print_pushed(&cli->out, result);
+	failed = document_print(err, &cli->out, &document_push, result);
+	for (size_t i = 0; i < result->pack_count; i++)
+		if (result->packs[i].missing)
+			cli->status = EXIT_COLD;
+	jw_push_result_free(result);
+	return failed;
+}
+
+static int push_run(struct jw_error *err, struct cli *cli)
+{
+	struct pushing pushing = {.options = JW_PUSH_OPTIONS_INIT};
+	int failed;
+
+	if (!cli->options.operand_count)
+		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
+	os_catch_interrupts();
+	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
+			 registry_given_read(err, cli, &pushing.registry) || read_mounts(err, cli, &pushing) ||
+			 read_pushed_names(err, cli, &pushing) || read_push_key(err, cli, &pushing) ||
+			 push_and_report(err, cli, &pushing);
+	passphrase_forget(pushing.passphrase);
+	found_files_free(&pushing.files);
+	registry_given_free(&pushing.registry);
+	mem_free(pushing.mounts);
+	return failed ? -1 : 0;
+}
+
+static const struct cli_option push_options[] = {
+	CLI_CACHE,
+	CLI_ENVIRONMENT,
+	PACKING_KEY_OPTIONS("Sign the packs; the signature travels with them"),
+	CLI_LIST("mount-from", "REPOSITORY",
+			 "A repository of the same registry that may have the same packs: they are not "
+			 "uploaded again; may be repeated"),
+	CLI_SIZE("chunk", "SIZE", "Upload larger packs in parts of SIZE; without it 16M",
+			 .positive = true),
+	REGISTRY_OPTIONS,
+	{0}};
+
+const struct cli_command command_push = {
+	.name = "push",
+	.summary = "Put the driver's cache, or a pack, into a registry",
+	.usage = "oci://HOST/REPOSITORY[:TAG] [--sign] [PACK | PATH|PACKAGE…]",
+	.description =
+		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” and "
+		"“jitwarm prime --from” of machines of the same kind find them: those of the modules in "
+		"the named paths and packages, all of the cache without a name, or a pack of “jitwarm "
+		"export” (FILE.jwpack, with its FILE.jwpack.minisig).\n\nEach architecture is a pack of "
+		"its own. Its tag is p- and a hash of the names of the entries that these files need under "
+		"this driver, so that other machines compute it, too. TAG is set beside it; if it names "
+		"packs for other GPUs or drivers already, it becomes an index of all. What the registry "
+		"has is not uploaded again, and a pack with more entries of the same plan stays.\n\nNames "
+		"and passwords are those of “docker login” and “podman login”, with their credential "
+		"helpers. Plain HTTP needs --insecure or --insecure-host. https_proxy, no_proxy, "
+		"SSL_CERT_FILE and SSL_CERT_DIR count.\n\nExit status: 0 where all is there, 1 where the "
+		"cache lacks modules of the named files, 3 where the registry cannot be reached or "
+		"refuses, or there is nothing to push.",
+	.options = push_options,
+	.run = push_run,
+};

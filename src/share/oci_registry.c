@@ -1,0 +1,341 @@
+#include "share/oci_registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "share/login.h"
+
+enum { MOST_SCOPE = 4096, MOST_PAGES = 64 };
+
+struct registry {
+	const struct registry_options *options;
+	struct web *web;
+	struct login login;
+	char place[REFERENCE_HOST + REFERENCE_REPOSITORY];
+	char base[REFERENCE_HOST + REFERENCE_REPOSITORY + 32]; /* https://HOST/v2/REPOSITORY */
+	struct buf scope;
+};
+
+void registry_digest(char digest[REFERENCE_DIGEST], const void *data, size_t size)
+{
+	uint8_t hash[crypto_hash_sha256_BYTES];
+
+	(void)crypto_hash_sha256(hash, data, size);
+	memcpy(digest, "sha256:", 7);
+	sodium_bin2hex(digest + 7, REFERENCE_DIGEST - 7, hash, sizeof hash);
+}
+
+static int set_scope(struct jw_error *err, struct registry *registry)
+{
+	const struct registry_options *options = registry->options;
+
+	registry->scope = BUF_MAX(MOST_SCOPE);
+	if (buf_printf(err, &registry->scope, "repository:%s:pull%s", options->reference->repository,
+				   options->push ? ",push" : ""))
+		return -1;
+	for (size_t i = 0; i < options->mount_from_count; i++)
+		if (!reference_is_repository(options->mount_from[i]))
+			return error_set(err, JW_ERR_USAGE, "“%.200s”: not a repository of this registry",
+							 options->mount_from[i]);
+		else if (buf_printf(err, &registry->scope, " repository:%s:pull", options->mount_from[i]))
+			return -1;
+	registry->login.scope = buf_text(&registry->scope);
+	return 0;
+}
+
+struct registry *registry_open(struct jw_error *err, const struct registry_options *options)
+{
+	const struct reference *reference = options->reference;
+	const char *server = reference_server(reference);
+	struct registry *registry = mem_alloc(err, sizeof *registry);
+
+	if (!registry)
+		return NULL;
+	registry->options = options;
+	registry->login.reference = reference;
+	(void)snprintf(registry->place, sizeof registry->place, "%s/%s", reference->host,
+				   reference->repository);
+	if (sodium_init() < 0 || set_scope(err, registry) ||
+		!(registry->web = web_open(err, &options->web))) {
+		registry_close(registry);
+		return NULL;
+	}
+	(void)snprintf(registry->base, sizeof registry->base, "%s://%s/v2/%s",
+				   web_scheme(registry->web, server), server, reference->repository);
+	return registry;
+}
+
+void registry_close(struct registry *registry)
+{
+	if (!registry)
+		return;
+	login_free(&registry->login);
+	web_close(registry->web);
+	buf_free(&registry->scope);
+	mem_free(registry);
+}
+
+const char *registry_place(const struct registry *registry)
+{
+	return registry->place;
+}
+
+struct web *registry_web(const struct registry *registry)
+{
+	return registry->web;
+}
+
+const struct registry_options *registry_options_of(const struct registry *registry)
+{
+	return registry->options;
+}
+
+char *registry_url(struct jw_error *err, const struct registry *registry, const char *kind,
+				   const char *name)
+{
+	return mem_printf(err, "%s/%s/%s", registry->base, kind, name);
+}
+
+int registry_prefix(struct jw_error *err, const struct registry *registry, const char *what)
+{
+	/* Only here is a broken connection another thing than a failure, and “not found” would mean the
+	 * manifest. */
+	if (err && (err->code == JW_ERR_BUSY || err->code == JW_ERR_NOT_FOUND))
+		err->code = JW_ERR_IO;
+	if (err && (err->code == JW_ERR_INTERRUPTED || err->code == JW_ERR_MEMORY))
+		return -1;
+	return error_prefix(err, "%s: %s", registry->place, what);
+}
+
+int registry_refusal(struct jw_error *err, const struct registry *registry, const char *what,
+					 const struct web_answer *answer)
+{
+	const char *host = registry->options->reference->host;
+	const long status = answer->status;
+	char wait[64] = "", help[2 * REFERENCE_HOST + 64] = "";
+
+	if (answer->wait_s >= 0)
+		(void)snprintf(wait, sizeof wait, ", try again in %lld s", (long long)answer->wait_s);
+	if (status == 401 || status == 403)
+		(void)snprintf(help, sizeof help,
+					   "; “docker login %s” or “podman login %s” changes the name", host, host);
+	return error_set(err, status == 404 ? JW_ERR_NOT_FOUND : JW_ERR_IO,
+					 "%s: %s: the registry answers with status %ld%s%s%s%s%s", registry->place,
+					 what, status, *answer->said ? " (" : "", answer->said,
+					 *answer->said ? ")" : "", wait, help);
+}
+
+static int log_in(struct jw_error *err, struct registry *registry, const struct web_answer *answer)
+{
+	if (!*answer->challenge)
+		return error_set(err, JW_ERR_FORMAT,
+						 "refuses with status 401, and does not say how to "
+						 "log in");
+	return login_answer(err, &registry->login, registry->web, answer->challenge);
+}
+
+int registry_ask_once(struct jw_error *err, struct registry *registry, struct web_request *request,
+					  struct web_answer *ret_answer)
+{
+	/* An upload may go to another host, which is not told who we are. */
+	const bool ours = web_same_origin(request->url, registry->base);
+	int result;
+
+	request->authorization = ours ? registry->login.authorization : NULL;
+	result = web_ask(err, registry->web, request, ret_answer);
+	if (result || ret_answer->status != 401 || !ours ||
+		!web_same_origin(ret_answer->url, registry->base))
+		return result;
+	if (log_in(err, registry, ret_answer))
+		return -1;
+	request->authorization = registry->login.authorization;
+	return web_ask(err, registry->web, request, ret_answer);
+}
+
+int registry_ask(struct jw_error *err, struct registry *registry, struct web_request *request,
+				 struct web_answer *ret_answer)
+{
+	struct jw_error why;
+	unsigned tries = 0;
+	int result;
+
+	do {
+		why = (struct jw_error){0};
+		result = registry_ask_once(&why, registry, request, ret_answer);
+	} while ((result ? why.code == JW_ERR_BUSY
+					 : ret_answer->status == 429 || ret_answer->status >= 500) &&
+			 web_wait(registry->web, tries++, result ? -1 : ret_answer->wait_s));
+	return result ? error_copy(err, &why) : 0;
+}
+
+/* ---- manifests */
+
+static const char accept_manifests[] = "Accept: " REGISTRY_MANIFEST ", " REGISTRY_INDEX;
+
+static int begin_document(struct jw_error *err, void *context, const struct web_answer *answer)
+{
+	(void)err;
+	(void)answer;
+	buf_clear(context);
+	return 0;
+}
+
+static int take_json_text(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	return buf_append(err, context, data, size);
+}
+
+static int ask_document(struct jw_error *err, struct registry *registry, const char *url,
+						const char *accept, struct buf *text, struct web_answer *ret_answer)
+{
+	struct web_request request = {.method = text ? "GET" : "HEAD",
+								  .url = url,
+								  .headers = {accept},
+								  .begin = text ? begin_document : NULL,
+								  .take = text ? take_json_text : NULL,
+								  .context = text,
+								  .most_bytes = REGISTRY_MOST_MANIFEST};
+
+	if (text)
+		*text = BUF_MAX(REGISTRY_MOST_MANIFEST);
+	return registry_ask(err, registry, &request, ret_answer);
+}
+
+int registry_head(struct jw_error *err, struct registry *registry, const char *name,
+				  char ret_digest[REFERENCE_DIGEST])
+{
+	char *url = registry_url(err, registry, "manifests", name);
+	struct web_answer answer;
+	int result = url ? ask_document(err, registry, url, accept_manifests, NULL, &answer) : -1;
+
+	mem_free(url);
+	if (result)
+		return registry_prefix(err, registry, name);
+	if (answer.status != 200 && answer.status != 404)
+		return registry_refusal(err, registry, name, &answer);
+	if (answer.status == 404)
+		*ret_digest = '\0';
+	else
+		text_copy(ret_digest, REFERENCE_DIGEST,
+				  reference_is_digest(answer.digest) ? answer.digest : "?");
+	return 0;
+}
+
+int registry_manifest(struct jw_error *err, struct registry *registry, const char *name,
+					  struct buf *text, char ret_digest[REFERENCE_DIGEST])
+{
+	char *url = registry_url(err, registry, "manifests", name), digest[REFERENCE_DIGEST];
+	struct web_answer answer = {0};
+	int result = url ? ask_document(err, registry, url, accept_manifests, text, &answer) : -1;
+
+	mem_free(url);
+	if (result) {
+		registry_prefix(err, registry, name);
+	} else if (answer.status != 200) {
+		result = registry_refusal(err, registry, name, &answer);
+	} else {
+		registry_digest(digest, buf_text(text), text->size);
+		if ((reference_is_digest(name) && strcmp(name, digest) != 0) ||
+			(reference_is_digest(answer.digest) && strcmp(answer.digest, digest) != 0))
+			result = error_set(err, JW_ERR_FORMAT,
+							   "%s: %s: the registry sent a manifest with another digest",
+							   registry->place, name);
+	}
+	if (result)
+		buf_free(text);
+	else
+		text_copy(ret_digest, REFERENCE_DIGEST, digest);
+	return result;
+}
+
+static int give_document(struct jw_error *err, void *context, uint64_t offset, void *data,
+						 size_t size)
+{
+	const struct buf *text = context;
+
+	(void)err;
+	memcpy(data, text->data + offset, size);
+	return 0;
+}
+
+int registry_put(struct jw_error *err, struct registry *registry, const char *name,
+				 const char *type, const struct buf *text)
+{
+	char *url = registry_url(err, registry, "manifests", name), header[128];
+	struct web_request request = {.method = "PUT",
+								  .url = url,
+								  .headers = {header},
+								  .give = give_document,
+								  .give_bytes = text->size,
+								  .context = (void *)(uintptr_t)text};
+	struct web_answer answer;
+	int result;
+
+	if (!url)
+		return -1;
+	(void)snprintf(header, sizeof header, "Content-Type: %s", type);
+	result = registry_ask(err, registry, &request, &answer);
+	mem_free(url);
+	if (result)
+		return registry_prefix(err, registry, name);
+	return answer.status == 201 || answer.status == 200
+			   ? 0
+			   : registry_refusal(err, registry, name, &answer);
+}
+
+/* ---- tags */
+
+static int take_tags(struct jw_error *err, const struct buf *text, size_t *count,
+					 int (*take)(struct jw_error *err, void *context, const char *tag),
+					 void *context)
+{
+	cJSON *document = json_parse(err, buf_text(text), text->size);
+	const cJSON *item;
+	int result = document ? 0 : -1;
+
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "tags"))
+	{
+		if (result || *count == REGISTRY_MOST_TAGS)
+			break;
+		if (!cJSON_IsString(item) || !reference_is_tag(item->valuestring))
+			continue;
+		++*count;
+		result = take(err, context, item->valuestring);
+	}
+	cJSON_Delete(document);
+	return result;
+}
+
+int registry_tags(struct jw_error *err, struct registry *registry,
+				  int (*take)(struct jw_error *err, void *context, const char *tag), void *context)
+{
+	char *first = registry_url(err, registry, "tags", "list?n=1000");
+	char url[4 * WEB_TEXT];
+	size_t count = 0, pages = 0;
+	int result = first ? 0 : -1;
+
+	text_copy(url, sizeof url, first ? first : "");
+	mem_free(first);
+	while (!result && *url && count < REGISTRY_MOST_TAGS && pages++ < MOST_PAGES) {
+		struct buf text;
+		struct web_answer answer;
+
+		result = ask_document(err, registry, url, "Accept: application/json", &text, &answer) ||
+				 (answer.status == 200 && take_tags(err, &text, &count, take, context));
+		if (result)
+			registry_prefix(err, registry, "its tags");
+		else if (answer.status != 200)
+			result = registry_refusal(err, registry, "its tags", &answer);
+		else if (!*answer.link)
+			*url = '\0';
+		else
+			result = web_resolve(err, answer.url, answer.link, url, sizeof url);
+		buf_free(&text);
+	}
+	return result ? -1 : 0;
+}

@@ -1,0 +1,125 @@
+#include "share/reference.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789",
+				  hex_digits[] = "0123456789abcdef",
+				  host_characters[] =
+					  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-",
+				  tag_characters[] =
+					  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+/* The length of “.”, “_”, “__” or dashes between two parts of a name; 0 for anything else. */
+static size_t separator_length(const char *at)
+{
+	if (*at == '-')
+		return strspn(at, "-");
+	if (*at == '_')
+		return at[1] == '_' ? 2 : 1;
+	return *at == '.';
+}
+
+bool reference_is_repository(const char *text)
+{
+	const size_t length = strlen(text);
+
+	if (!length || length >= REFERENCE_REPOSITORY)
+		return false;
+	for (;;) {
+		const size_t word = strspn(text, lower);
+
+		if (!word)
+			return false;
+		text += word;
+		if (!*text)
+			return true;
+		text += *text == '/' ? 1 : separator_length(text);
+	}
+}
+
+bool reference_is_tag(const char *text)
+{
+	const size_t length = strlen(text);
+
+	return length && length < REFERENCE_TAG && *text != '.' && *text != '-' &&
+		   strspn(text, tag_characters) == length;
+}
+
+bool reference_is_digest(const char *text)
+{
+	return strlen(text) == REFERENCE_DIGEST - 1 && text_starts(text, "sha256:") &&
+		   strspn(text + 7, hex_digits) == 64;
+}
+
+/* "example.org", "127.0.0.1:5000", "[::1]:5000" */
+static bool is_host(const char *text)
+{
+	size_t length;
+	uint64_t port;
+
+	if (*text == '[') {
+		length = strspn(text + 1, "0123456789abcdefABCDEF:.");
+		if (length < 2 || text[length + 1] != ']')
+			return false;
+		length += 2;
+	} else {
+		length = strspn(text, host_characters);
+	}
+	if (!length || *text == '-' || *text == '.')
+		return false;
+	return !text[length] ||
+		   (text[length] == ':' && text_number(text + length + 1, 65535, &port) && port);
+}
+
+static int wrong_name(struct jw_error *err, const char *text, const char *why)
+{
+	return error_set(err, JW_ERR_USAGE, "“%.300s”: %s; a name is oci://HOST/REPOSITORY[:TAG]", text,
+					 why);
+}
+
+int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference)
+{
+	static const char scheme[] = "oci://";
+	char copy[REFERENCE_HOST + REFERENCE_REPOSITORY + REFERENCE_TAG + REFERENCE_DIGEST];
+	struct reference reference = {{0}, {0}, {0}, {0}};
+	char *slash, *at, *colon;
+
+	if (!text_starts(text, scheme))
+		return wrong_name(err, text, "does not begin with oci://");
+	if (strlen(text) >= sizeof copy)
+		return wrong_name(err, text, "too long");
+	TEXT_COPY(copy, text + sizeof scheme - 1);
+	if (!(slash = strchr(copy, '/')))
+		return wrong_name(err, text, "no repository");
+	*slash++ = '\0';
+	if (strlen(copy) >= sizeof reference.host || !is_host(copy))
+		return wrong_name(err, text, "not a host, with or without a port");
+	if ((at = strchr(slash, '@')))
+		*at++ = '\0';
+	if ((colon = strrchr(slash, ':')))
+		*colon++ = '\0';
+	if (!reference_is_repository(slash))
+		return wrong_name(err, text, "not a repository: small letters, digits, “.”, “_”, “-”, “/”");
+	if (colon && !reference_is_tag(colon))
+		return wrong_name(err, text, "not a tag");
+	if (at && (colon || !reference_is_digest(at)))
+		return wrong_name(err, text,
+						  colon ? "a tag or a digest, not both"
+								: "not a digest: sha256 and 64 small hex digits");
+	TEXT_COPY(reference.host, copy);
+	TEXT_COPY(reference.repository, slash);
+	TEXT_COPY(reference.tag, colon ? colon : "");
+	TEXT_COPY(reference.digest, at ? at : "");
+	*ret_reference = reference;
+	return 0;
+}
+
+const char *reference_server(const struct reference *reference)
+{
+	return text_equal_fold(reference->host, "docker.io") ||
+				   text_equal_fold(reference->host, "index.docker.io")
+			   ? "registry-1.docker.io"
+			   : reference->host;
+}

@@ -1,0 +1,555 @@
+#include "share/web.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/env.h"
+#include "share/web_answer.h"
+
+enum {
+	MOST_HOPS = 5,
+	MOST_TRIES = 5,
+	MOST_WAIT_S = 30,
+	MOST_WAITED_MS = 60000,
+	MOST_DROPPED = 1 << 16, /* bytes of an answer that nobody asked for */
+	POLL_MS = 100,
+	WAIT_MS = 250,
+	SLOW_BYTES = 1000, /* a second */
+};
+
+struct web {
+	const struct web_options *options;
+	CURLM *many; /* one transfer at a time; its loop asks for Ctrl-C often */
+	CURL *curl;
+	char *bundle, *folder; /* of certificates; NULL: libcurl's own */
+	uint64_t waited_ms;
+	char reason[CURL_ERROR_SIZE];
+};
+
+/* One hop. */
+struct exchange {
+	struct web *web;
+	const struct web_request *request;
+	struct web_answer *answer;
+	struct buf refusal; /* the body of an answer that is not good */
+	uint64_t given, taken, dropped;
+	bool begun;
+	struct jw_error err; /* of request->give and take */
+};
+
+/* ---- addresses */
+
+static char *url_part(CURLU *parts, CURLUPart part)
+{
+	char *text = NULL;
+
+	(void)curl_url_get(parts, part, &text, part == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0);
+	return text;
+}
+
+static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
+{
+	char *first = url_part(a, part), *second = url_part(b, part);
+	const bool same = first && second && text_equal_fold(first, second);
+
+	curl_free(first);
+	curl_free(second);
+	return same;
+}
+
+bool web_same_origin(const char *a, const char *b)
+{
+	CURLU *first = curl_url(), *second = curl_url();
+	const bool same =
+		first && second && !curl_url_set(first, CURLUPART_URL, a, 0) &&
+		!curl_url_set(second, CURLUPART_URL, b, 0) && same_part(first, second, CURLUPART_SCHEME) &&
+		same_part(first, second, CURLUPART_HOST) && same_part(first, second, CURLUPART_PORT);
+
+	curl_url_cleanup(first);
+	curl_url_cleanup(second);
+	return same;
+}
+
+int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
+				size_t size)
+{
+	CURLU *parts = curl_url();
+	char *whole = NULL;
+	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, page, 0) : CURLUE_OUT_OF_MEMORY;
+	int result = -1;
+
+	if (!code)
+		code = curl_url_set(parts, CURLUPART_URL, link, CURLU_URLENCODE);
+	/* Nobody is named in an address that a server gives. */
+	if (!code) {
+		(void)curl_url_set(parts, CURLUPART_USER, NULL, 0);
+		(void)curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0);
+		(void)curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0);
+		code = curl_url_get(parts, CURLUPART_URL, &whole, 0);
+	}
+	curl_url_cleanup(parts);
+	if (code)
+		error_set(err, JW_ERR_FORMAT, "gives an address that is none: %s", curl_url_strerror(code));
+	else if (strlen(whole) >= size)
+		error_set(err, JW_ERR_LIMIT, "gives an address that is too long");
+	else {
+		text_copy(ret_url, size, whole);
+		result = 0;
+	}
+	curl_free(whole);
+	return result;
+}
+
+int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value)
+{
+	int result = buf_printf(err, text, "%s=", name);
+
+	for (; !result && *value; value++)
+		result = (*value >= 'a' && *value <= 'z') || (*value >= 'A' && *value <= 'Z') ||
+						 text_is_digit((unsigned char)*value) || strchr("-._~", *value)
+					 ? buf_append(err, text, value, 1)
+					 : buf_printf(err, text, "%%%02X", (unsigned char)*value);
+	return result;
+}
+
+static bool is_this_machine(const char *host)
+{
+	return text_equal_fold(host, "localhost") || !strcmp(host, "[::1]") ||
+		   (text_starts(host, "127.") && strspn(host, "0123456789.") == strlen(host));
+}
+
+/* `host` without and with its port */
+static bool is_insecure_host(const struct web_options *options, const char *host,
+							 const char *with_port)
+{
+	for (size_t i = 0; i < options->insecure_host_count; i++)
+		if (text_equal_fold(options->insecure_hosts[i], host) ||
+			text_equal_fold(options->insecure_hosts[i], with_port))
+			return true;
+	return options->insecure && is_this_machine(host);
+}
+
+const char *web_scheme(const struct web *web, const char *host)
+{
+	char bare[512];
+	char *colon;
+
+	text_copy(bare, sizeof bare, host);
+	colon = strrchr(bare, ':');
+	if (colon && !strchr(colon, ']'))
+		*colon = '\0';
+	return is_insecure_host(web->options, bare, host) ? "http" : "https";
+}
+
+/* Whether a request may go there. */
+static int check_address(struct jw_error *err, const struct web *web, const char *url)
+{
+	CURLU *parts = curl_url();
+	char *scheme = NULL, *host = NULL, *port = NULL, both[512] = "";
+	int result = -1;
+
+	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
+		scheme = url_part(parts, CURLUPART_SCHEME);
+		host = url_part(parts, CURLUPART_HOST);
+		port = url_part(parts, CURLUPART_PORT);
+	}
+	if (host && port && strlen(host) < 256)
+		(void)snprintf(both, sizeof both, "%.255s:%.8s", host, port);
+	if (!scheme || !*both)
+		error_set(err, JW_ERR_FORMAT, "%.300s: not an address", url);
+	else if (!strcmp(scheme, "https") ||
+			 (!strcmp(scheme, "http") && is_insecure_host(web->options, host, both)))
+		result = 0;
+	else
+		error_set(err, JW_ERR_FORMAT,
+				  "%.300s: only https is allowed; --insecure-host %s allows plain http, which "
+				  "others can read and change on its way",
+				  url, both);
+	curl_free(scheme);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(parts);
+	return result;
+}
+
+/* ---- what libcurl calls */
+
+static bool is_good(long status)
+{
+	return status >= 200 && status < 300;
+}
+
+static size_t on_web_header(char *data, size_t one, size_t size, void *context)
+{
+	struct exchange *exchange = context;
+
+	(void)one;
+	/* A status line begins the headers of another answer (100, a proxy's 200). */
+	if (size > 5 && !memcmp(data, "HTTP/", 5))
+		web_answer_clear(exchange->answer);
+	else
+		web_answer_header(exchange->answer, data, size);
+	return size;
+}
+
+static int take_good(struct exchange *exchange, const char *data, size_t size)
+{
+	const struct web_request *request = exchange->request;
+
+	if (!exchange->begun && request->begin &&
+		request->begin(&exchange->err, request->context, exchange->answer))
+		return -1;
+	exchange->begun = true;
+	if (size > request->most_bytes - exchange->taken)
+		return error_set(&exchange->err, JW_ERR_LIMIT, "sends more than %llu bytes",
+						 (unsigned long long)request->most_bytes);
+	exchange->taken += size;
+	return request->take(&exchange->err, request->context, data, size);
+}
+
+static size_t on_web_body(char *data, size_t one, size_t size, void *context)
+{
+	struct exchange *exchange = context;
+	bool good;
+
+	(void)one;
+	exchange->web->options->traffic->received_bytes += size;
+	(void)curl_easy_getinfo(exchange->web->curl, CURLINFO_RESPONSE_CODE, &exchange->answer->status);
+	good = is_good(exchange->answer->status);
+
+	if (good && exchange->request->take)
+		return take_good(exchange, data, size) ? 0 : size;
+	if (good || buf_append(NULL, &exchange->refusal, data, size))
+		exchange->dropped += size;
+	if (exchange->dropped <= MOST_DROPPED)
+		return size;
+	error_set(&exchange->err, JW_ERR_LIMIT, "sends an endless answer");
+	return 0;
+}
+
+static size_t on_web_give(char *data, size_t one, size_t size, void *context)
+{
+	struct exchange *exchange = context;
+	const struct web_request *request = exchange->request;
+	const uint64_t left = request->give_bytes - exchange->given;
+
+	(void)one;
+	size = left < size ? (size_t)left : size;
+	if (size && request->give(&exchange->err, request->context, exchange->given, data, size))
+		return CURL_READFUNC_ABORT;
+	exchange->given += size;
+	exchange->web->options->traffic->sent_bytes += size;
+	return size;
+}
+
+/* libcurl begins again where a proxy or a reused connection wants it. */
+static int on_web_seek(void *context, curl_off_t offset, int origin)
+{
+	struct exchange *exchange = context;
+
+	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->request->give_bytes)
+		return CURL_SEEKFUNC_FAIL;
+	exchange->given = (uint64_t)offset;
+	return CURL_SEEKFUNC_OK;
+}
+
+/* ---- one hop */
+
+static void set_web_text(CURL *curl, CURLoption option, const char *text)
+{
+	if (text)
+		(void)curl_easy_setopt(curl, option, text);
+}
+
+static void set_method(CURL *curl, const struct web_request *request)
+{
+	if (!strcmp(request->method, "HEAD"))
+		(void)curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+	else if (request->give || !strcmp(request->method, "PUT") ||
+			 !strcmp(request->method, "PATCH") || !strcmp(request->method, "POST")) {
+		(void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+		(void)curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->give_bytes);
+		(void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
+	}
+}
+
+static void set_limits(CURL *curl, const struct web *web, const struct web_request *request)
+{
+	const long ms = (long)web->options->timeout_ms, s = ms < 1000 ? 1 : ms / 1000;
+
+	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	(void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ms);
+	if (request->bulk) {
+		(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
+		/* A server reads what it got once more before it answers. */
+		(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, request->give ? 4 * s : s);
+	} else {
+		(void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 2 * ms);
+	}
+#if LIBCURL_VERSION_NUM >= 0x075700
+	/* A hung resolver does not hold up the end. */
+	(void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+#endif
+}
+
+/* libcurl follows no redirect itself: each hop needs the checks of its address. */
+static void set_web_options(struct exchange *exchange, const char *url, struct curl_slist *headers)
+{
+	struct web *web = exchange->web;
+	CURL *curl = web->curl;
+
+	curl_easy_reset(curl);
+	*web->reason = 0;
+	(void)curl_easy_setopt(curl, CURLOPT_URL, url);
+	(void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, web->reason);
+	(void)curl_easy_setopt(curl, CURLOPT_USERAGENT, "jitwarm");
+	(void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	(void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_web_header);
+	(void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_web_body);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
+	(void)curl_easy_setopt(curl, CURLOPT_READFUNCTION, on_web_give);
+	(void)curl_easy_setopt(curl, CURLOPT_READDATA, exchange);
+	(void)curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, on_web_seek);
+	(void)curl_easy_setopt(curl, CURLOPT_SEEKDATA, exchange);
+	(void)curl_easy_setopt(curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
+	set_web_text(curl, CURLOPT_CAINFO, web->bundle);
+	set_web_text(curl, CURLOPT_CAPATH, web->folder);
+	set_method(curl, exchange->request);
+	set_limits(curl, web, exchange->request);
+}
+
+static int add_header(struct jw_error *err, struct curl_slist **headers, const char *text)
+{
+	struct curl_slist *more = curl_slist_append(*headers, text);
+
+	if (!more)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	*headers = more;
+	return 0;
+}
+
+/* `authorization` NULL: this hop gets none. */
+static int list_headers(struct jw_error *err, const struct web_request *request,
+						const char *authorization, struct curl_slist **headers)
+{
+	char *line = authorization ? mem_printf(err, "Authorization: %s", authorization) : NULL;
+	int result = authorization && !line ? -1 : 0;
+
+	for (size_t i = 0; !result && request->headers[i]; i++)
+		result = add_header(err, headers, request->headers[i]);
+	/* No “100 Continue” is waited for. */
+	if (!result)
+		result = add_header(err, headers, "Expect:");
+	if (!result && line)
+		result = add_header(err, headers, line);
+	mem_free(line);
+	return result;
+}
+
+/* curl_easy_perform would notice Ctrl-C only after a second. */
+static CURLcode run_transfer(struct jw_error *err, struct web *web)
+{
+	CURLcode code = CURLE_FAILED_INIT;
+	int running = 1, left;
+	const CURLMsg *message;
+
+	if (curl_multi_add_handle(web->many, web->curl))
+		return code;
+	while (running && !curl_multi_perform(web->many, &running) && running &&
+		   !cancel_check(err, web->options->cancel))
+		if (curl_multi_poll(web->many, NULL, 0, POLL_MS, NULL))
+			break;
+	while ((message = curl_multi_info_read(web->many, &left)))
+		if (message->msg == CURLMSG_DONE)
+			code = message->data.result;
+	(void)curl_multi_remove_handle(web->many, web->curl);
+	return code;
+}
+
+static int fail_exchange(struct jw_error *err, const struct exchange *exchange, CURLcode code)
+{
+	static const CURLcode final[] = {CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+									 CURLE_UNSUPPORTED_PROTOCOL,     CURLE_URL_MALFORMAT,
+									 CURLE_SSL_CERTPROBLEM,          CURLE_OPERATION_TIMEDOUT};
+	const char *reason = exchange->web->reason;
+	enum jw_code kind = JW_ERR_BUSY;
+
+	if (exchange->err.code)
+		return error_copy(err, &exchange->err);
+	if (code == CURLE_OUT_OF_MEMORY)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+		if (code == final[i])
+			kind = JW_ERR_IO;
+	return error_set(err, kind, "%s", *reason ? reason : curl_easy_strerror(code));
+}
+
+static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *url,
+				   const char *authorization)
+{
+	struct web *web = exchange->web;
+	struct curl_slist *headers = NULL;
+	struct jw_error why = {0};
+	CURLcode code;
+	int result;
+
+	exchange->given = exchange->taken = exchange->dropped = 0;
+	exchange->begun = false;
+	buf_clear(&exchange->refusal);
+	result = check_address(err, web, url) ||
+			 list_headers(err, exchange->request, authorization, &headers);
+	if (!result) {
+		set_web_options(exchange, url, headers);
+		web_answer_clear(exchange->answer);
+		web->options->traffic->requests++;
+		code = run_transfer(&why, web);
+		(void)curl_easy_getinfo(web->curl, CURLINFO_RESPONSE_CODE, &exchange->answer->status);
+		if (why.code)
+			result = error_copy(err, &why);
+		else if (code)
+			result = fail_exchange(err, exchange, code);
+	}
+	curl_slist_free_all(headers);
+	return result ? -1 : 0;
+}
+
+static bool is_redirect(const struct exchange *exchange)
+{
+	const long status = exchange->answer->status;
+
+	return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
+		   *exchange->answer->location &&
+		   (!strcmp(exchange->request->method, "GET") ||
+			!strcmp(exchange->request->method, "HEAD"));
+}
+
+/* The next address in place of `url`. */
+static int follow_web_redirect(struct jw_error *err, struct exchange *exchange, const char *from,
+							   char url[4 * WEB_TEXT])
+{
+	if (web_resolve(err, from, exchange->answer->location, url, 4 * WEB_TEXT))
+		return -1;
+	if (text_starts_fold(from, "https:") && !text_starts_fold(url, "https:"))
+		return error_set(err, JW_ERR_FORMAT, "redirects from https to plain http");
+	return 0;
+}
+
+int web_ask(struct jw_error *err, struct web *web, const struct web_request *request,
+			struct web_answer *ret_answer)
+{
+	struct web_answer answer;
+	struct exchange exchange = {.web = web,
+								.request = request,
+								.answer = &answer,
+								.refusal = BUF_MAX(WEB_ANSWER_MOST_REFUSAL)};
+	char url[4 * WEB_TEXT], from[4 * WEB_TEXT];
+	unsigned hops = 0;
+	int result;
+
+	if (strlen(request->url) >= sizeof url)
+		return error_set(err, JW_ERR_LIMIT, "an address is too long");
+	text_copy(url, sizeof url, request->url);
+	for (;;) {
+		const bool same = web_same_origin(url, request->url);
+
+		result = ask_hop(err, &exchange, url, same ? request->authorization : NULL);
+		if (result || !is_redirect(&exchange))
+			break;
+		text_copy(from, sizeof from, url);
+		result = ++hops > MOST_HOPS
+					 ? error_set(err, JW_ERR_FORMAT, "redirects more than %d times", MOST_HOPS)
+					 : follow_web_redirect(err, &exchange, from, url);
+		if (result)
+			break;
+	}
+	if (!result && *answer.location && web_resolve(err, url, answer.location, from, sizeof from))
+		result = -1;
+	else if (!result && *answer.location)
+		TEXT_COPY(answer.location, from);
+	if (!result) {
+		text_copy(answer.url, sizeof answer.url, url);
+		web_answer_words(&answer, buf_text(&exchange.refusal), exchange.refusal.size);
+		*ret_answer = answer;
+	}
+	buf_free(&exchange.refusal);
+	return result;
+}
+
+bool web_wait(struct web *web, unsigned tries, int64_t wait_s)
+{
+	uint64_t ms = wait_s >= 0 ? (uint64_t)wait_s * 1000 : (uint64_t)WAIT_MS << (tries & 7);
+
+	if (tries + 1 >= MOST_TRIES || wait_s > MOST_WAIT_S || web->waited_ms + ms > MOST_WAITED_MS)
+		return false;
+	web->waited_ms += ms;
+	for (uint64_t waited = 0; waited < ms; waited += POLL_MS) {
+		if (cancel_asked(web->options->cancel))
+			return true; /* the next request says so */
+		uv_sleep(POLL_MS);
+	}
+	return true;
+}
+
+/* ---- the whole */
+
+static void find_web_certificates(struct web *web)
+{
+	static const char *const bundles[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+
+	for (size_t i = 0; !web->bundle && i < sizeof bundles / sizeof *bundles; i++) {
+		web->bundle = os_env(bundles[i]);
+		if (web->bundle && !*web->bundle) {
+			mem_free(web->bundle);
+			web->bundle = NULL;
+		}
+	}
+	web->folder = os_env("SSL_CERT_DIR");
+}
+
+struct web *web_open(struct jw_error *err, const struct web_options *options)
+{
+	struct web *web;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
+		error_set(err, JW_ERR_IO, "libcurl cannot start");
+		return NULL;
+	}
+	if (!(web = mem_alloc(err, sizeof *web))) {
+		curl_global_cleanup();
+		return NULL;
+	}
+	web->options = options;
+	web->many = curl_multi_init();
+	web->curl = curl_easy_init();
+	if (!web->many || !web->curl) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		web_close(web);
+		return NULL;
+	}
+	find_web_certificates(web);
+	return web;
+}
+
+const struct jw_cancel *web_cancel(const struct web *web)
+{
+	return web->options->cancel;
+}
+
+void web_close(struct web *web)
+{
+	if (!web)
+		return;
+	if (web->curl)
+		curl_easy_cleanup(web->curl);
+	if (web->many)
+		(void)curl_multi_cleanup(web->many);
+	mem_free(web->bundle);
+	mem_free(web->folder);
+	mem_free(web);
+	curl_global_cleanup();
+}

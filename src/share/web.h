@@ -1,0 +1,87 @@
+/* One request to a server, by libcurl, with every limit: sizes, redirects, time.
+ *
+ * Plain http works only for hosts that the options allow. What proves who we are goes only to the
+ * scheme, host and port that it was given for, never along a redirect to another one. Messages
+ * never contain it. Proxies are those of curl's environment variables (https_proxy, no_proxy …),
+ * certificates those of CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/share.h>
+
+#include "base/buf.h"
+#include "base/cancel.h"
+
+struct web;
+struct web_answer;
+
+enum { WEB_MOST_HEADERS = 6, WEB_TEXT = 1024 };
+
+struct web_options {
+	bool insecure; /* plain http to this machine */
+	const char *const *insecure_hosts;
+	size_t insecure_host_count;
+	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
+	const struct jw_cancel *cancel;
+	struct jw_traffic *traffic; /* counts */
+};
+
+struct web_request {
+	const char *method, *url;
+	const char *headers[WEB_MOST_HEADERS + 1]; /* "Accept: …"; NULL at the end */
+	const char *authorization;                 /* the header's value, or NULL */
+	/* The body, given again after a redirect; NULL: none. */
+	int (*give)(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size);
+	uint64_t give_bytes;
+	/* Takes the body of a good answer (200 to 299); NULL: it is dropped. `begin` is told once
+	 * before its first byte, and may refuse the answer. */
+	int (*begin)(struct jw_error *err, void *context, const struct web_answer *answer);
+	int (*take)(struct jw_error *err, void *context, const void *data, size_t size);
+	void *context;
+	uint64_t most_bytes;
+	bool bulk; /* no document: as slow as 1 KB/s is fine, however long it takes */
+};
+
+struct web_answer {
+	long status;
+	char url[4 * WEB_TEXT];      /* that answered, after redirects */
+	char location[4 * WEB_TEXT]; /* whole, "" without one */
+	char challenge[4 * WEB_TEXT];
+	char type[128];          /* in small letters, without parameters */
+	char digest[128];        /* Docker-Content-Digest */
+	char link[2 * WEB_TEXT]; /* the address of Link: <…>; rel="next" */
+	char range[64];          /* Range: of an upload, "0-1023" */
+	bool has_start;
+	uint64_t start;       /* of Content-Range */
+	uint64_t chunk_bytes; /* OCI-Chunk-Min-Length; 0 without one */
+	int64_t wait_s;       /* Retry-After; -1 without one */
+	char said[256];       /* the server's own words about a failure, harmless; "" */
+};
+
+/* `options` must outlive it. NULL and err set. */
+struct web *web_open(struct jw_error *err, const struct web_options *options);
+void web_close(struct web *web);
+
+const struct jw_cancel *web_cancel(const struct web *web);
+
+/* Any answer of the server is 0, also a refusal. -1: JW_ERR_BUSY: no answer, or a broken one, which
+ * another try may mend; JW_ERR_LIMIT: longer than most_bytes; JW_ERR_FORMAT: redirects that go on
+ * forever, or to an address that is not allowed; JW_ERR_INTERRUPTED; or what `give`, `begin` and
+ * `take` failed with. Redirects are followed for GET and HEAD only. */
+int web_ask(struct jw_error *err, struct web *web, const struct web_request *request,
+			struct web_answer *ret_answer);
+/* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
+ * of a second, doubled with each try. False: no further try. */
+bool web_wait(struct web *web, unsigned tries, int64_t wait_s);
+/* The whole address of `link` on a page. */
+int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
+				size_t size);
+/* Appends NAME=VALUE with what an address and a form cannot hold as %XX. */
+int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value);
+/* "https" or, where the options allow it, "http". */
+const char *web_scheme(const struct web *web, const char *host);
+/* Whether both addresses have the same scheme, host and port. */
+bool web_same_origin(const char *a, const char *b);

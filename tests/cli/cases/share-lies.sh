@@ -1,0 +1,114 @@
+# pull and push, with a registry that lies: one line, an exit status, nothing half imported
+has_command push || skip "no such command yet"
+with_simdriver sm_86
+. "$cases/../../share/lib.sh"
+start_registry "$work/registry"
+machine maker
+run 0 prime "$sample"
+run 0 key generate --no-passphrase --json
+public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
+run 0 push --insecure --sign "oci://$site/good/lab:v1" "$sample"
+docker_file "$ann"
+
+# lie STATUS KIND SAID: nothing is imported
+lie() {
+	machine "$2"
+	run "$1" pull --insecure --allow-unsigned --timeout 2s "oci://$site/$2/lab:v1"
+	err_has "$3"
+	[[ $(grep -c '^jitwarm: .*: ' "$err") == 1 ]] || fail "not one line about it"
+	err_has "$site/$2/lab"
+	err_lacks "cret"
+	nothing_imported
+	nothing_left
+}
+lie 3 wrong-digest "other bytes"
+lie 3 short "sends"
+lie 3 long "more than the"
+lie 3 endless "more than"
+lie 3 endless-manifest "more than"
+lie 3 reset-always "sha256:"
+lie 3 range-other "another range"
+lie 3 redirect-loop "redirects more than 5 times"
+lie 3 redirect-nowhere "address"
+lie 3 redirect-file "address"
+lie 3 redirect-named "only https"
+lie 3 other-digest "another digest"
+lie 3 html "html"
+lie 3 deep ""
+lie 3 huge "more than the"
+lie 3 twice "two packs"
+lie 3 image "no pack of jitwarm's"
+lie 3 no-digest "without a SHA-256 digest"
+lie 3 many "more than 256 layers"
+lie 3 429-forever "try again in 3600 s"
+lie 3 503-forever "status 503"
+lie 3 silent ""
+lie 3 slow ""
+lie 3 401-loop "status 401"
+lie 3 401-mute "does not say how to log in"
+lie 3 401-strange "does not know"
+lie 3 401-long "WWW-Authenticate"
+lie 3 realm-plain "only https"
+for kind in none line html long endless; do lie 3 "token-$kind" "its realm"; done
+[[ $(requests "401-loop") -le 3 ]] || fail "asked again and again: $(requests 401-loop)"
+! grep -qE "Basic|Bearer" "$work/registry/foreign-log" 2>/dev/null || fail "a foreign place was told who asks"
+
+# What can be mended is
+for kind in reset range-ignored; do
+	machine "$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab:v1" --json
+	json 'd["traffic"]["resumed"] == 3 and d["packs"][0]["import"]["added"] == 8'
+	app_compiles 0
+done
+# A name is no path, and a word no command to a terminal
+for kind in titled noted; do
+	machine "$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab:v1"
+	app_compiles 0
+	! grep -q $'\x1b' "$out" "$err" || fail "a terminal would obey"
+done
+[[ -z $(find "$work" -name 'evil*') ]] || fail "a title became a path"
+# A signature that is taken away
+machine trusting
+run 0 key trust "$public"
+run 3 pull --insecure "oci://$site/unsigned/lab:v1"
+err_has "is not signed"
+nothing_imported
+# An upload without a place, or one that is refused
+machine maker
+run 3 push --insecure "oci://$site/upload-nowhere/x" "$sample"
+err_has "does not say where an upload goes"
+for kind in 401-loop 503-forever redirect-loop html; do run 3 push --insecure --timeout 2s "oci://$site/$kind/x:v1" "$sample"; done
+
+# Ctrl-C (a server that sends a byte now and then would go on for an hour)
+if ! is_wine; then
+	machine stopped
+	# shellcheck disable=SC2086
+	$JITWARM pull --insecure --allow-unsigned --timeout 60s "oci://$site/slow/lab:v1" >"$out" 2>"$err" </dev/null &
+	begun=$!
+	await grep -q "GET /v2/slow/lab/blobs" "$log"
+	sleep 0.5
+	kill -INT "$begun"
+	ended=0
+	wait "$begun" || ended=$?
+	[[ $ended == 1 ]] || fail "ended with $ended"
+	err_has "interrupted"
+	nothing_imported
+	nothing_left
+fi
+
+# Answers with some bytes changed, cut off, doubled or put in: what is imported is what was signed, or nothing is
+for seed in $(rounds "${JITWARM_MUTATIONS:-60}"); do
+	machine mutated
+	[[ -e $JITWARM_STATE/trusted ]] || run 0 key trust "$public"
+	rm -rf "$CUDA_CACHE_PATH"
+	run "0|3" pull --insecure --timeout 5s "oci://$site/mutate-$seed/lab:v1"
+	if [[ $ended == 0 ]]; then
+		diff -r -x index "$work/machines/maker/cache" "$CUDA_CACHE_PATH" >/dev/null || fail "something else than what was signed"
+		good=$((${good:-0} + 1))
+	else
+		nothing_imported
+		nothing_left
+	fi
+done
+[[ ${good:-0} -gt 0 ]] || is_wine || fail "not one answer was sound: the test shows nothing"

@@ -1,0 +1,246 @@
+# push and pull, with an honest registry
+has_command push || skip "no such command yet"
+with_simdriver sm_86
+. "$cases/../../share/lib.sh"
+start_registry "$work/registry"
+
+# Names
+machine maker
+run 64 push
+run 64 push localhost/lab
+err_has "oci://"
+for bad in oci://host oci://host/UPPER oci://host/a..b oci://host/a:b:c oci://host/a:-x oci://ann:pw@host/a oci://host/a@sha256:abc oci://host:0/a \
+	"oci://host/a@sha256:$(printf '%064d' 0)" oci://host/../a "oci://host/a b" oci://h%2fst/a; do
+	run 64 push "$bad"
+done
+run 64 push --mount-from /x --insecure "oci://$site/good/lab" "$sample"
+run 3 push --insecure "oci://$site/good/lab" "$sample"
+err_one_line
+run 3 push "oci://$site/good/lab" "$sample"
+
+# By the plan's own tag
+run 0 prime "$sample"
+run 0 key generate --no-passphrase
+run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
+json 'd["schema"] == "jitwarm.push/1" and len(d["packs"]) == 1 and d["packs"][0]["plan"][:2] == "p-" and len(d["packs"][0]["plan"]) == 42'
+json 'd["packs"][0]["entries"] == 8 and not d["packs"][0]["missing"] and d["traffic"]["blobs_sent"] == 3 and not d["packs"][0]["there"]'
+public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["public_key"])' "$out")
+# … and twice: nothing is uploaded again
+run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
+json 'd["packs"][0]["there"] and d["traffic"]["sent_bytes"] == 0 and d["traffic"]["requests"] == 1'
+# A human tag beside it is the same manifest
+run 0 push --insecure --sign "oci://$site/good/lab:frame-1.0" "$sample" --json
+json 'd["tag"] == "frame-1.0" and d["traffic"]["blobs_sent"] == 0'
+
+# Another machine: nothing without trust, all with it
+machine other
+run 3 pull --insecure "oci://$site/good/lab" "$sample"
+err_has "jitwarm key trust"
+err_one_line
+nothing_imported
+[[ $(requests "GET /v2/good/lab/blobs") == 1 ]] || fail "more than the signature was downloaded"
+run 0 key trust "$public"
+run 0 pull --insecure --dry-run "oci://$site/good/lab" "$sample"
+out_has "8 entries would be added"
+nothing_imported
+: >"$log"
+run 0 pull --insecure "oci://$site/good/lab" "$sample" --json
+json 'd["schema"] == "jitwarm.pull/1" and d["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["signed_by"] and not d["missed"]'
+[[ $(requests "manifests") == 1 ]] || fail "one request does not tell whether there is one: $(cat "$log")"
+nothing_left
+app_compiles 0
+# A miss is one request, and no failure of the registry
+: >"$log"
+run 1 pull --insecure "oci://$site/good/empty" "$sample"
+err_has "no pack of this plan: p-"
+[[ $(requests .) == 1 ]] || fail "a miss takes more than a request"
+run 1 pull --insecure "oci://$site/good/lab:nothing"
+run 1 pull --insecure "oci://$site/good/empty"
+run 3 pull --insecure "oci://127.0.0.1:9/good/lab" --timeout 2s
+err_one_line
+run 3 pull "oci://$site/good/lab" "$sample" --timeout 2s # https
+
+# By tag, by digest, and everything that fits
+for from in lab:frame-1.0 lab; do
+	machine "by-$from"
+	run 0 pull --insecure --allow-unsigned "oci://$site/good/$from"
+	app_compiles 0
+done
+run 0 pull --insecure --allow-unsigned "oci://$site/good/lab" --json
+digest=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["digest"])' "$out")
+machine by-digest
+run 0 pull --insecure --allow-unsigned "oci://$site/good/lab@$digest"
+app_compiles 0
+for kind in tags-pages tags-wild tags-forever; do
+	machine "$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab"
+	app_compiles 0
+done
+
+# A pack, with the signature that it has
+machine maker
+run 0 export -o "$work/lab.jwpack" --sign
+run 0 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack"
+run 64 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack" "$sample"
+run 3 push --insecure "oci://$site/good/packs:v1" "$work/none.jwpack"
+machine other
+run 0 pull --insecure "oci://$site/good/packs:v1"
+out_has "signed by"
+err_lacks "signed under"
+
+# Two architectures are an index, whoever comes first; each machine takes its own
+machine maker
+run 0 push --insecure "oci://$site/good/both:v1" "$sample"
+one=$JITWARM
+with_simdriver sm_70
+machine volta
+run 2 pull --insecure --allow-unsigned "oci://$site/good/both:v1"
+run 0 prime "$sample"
+run 0 push --insecure "oci://$site/good/both:v1" "$sample"
+run 0 push --insecure "oci://$site/good/both:v1" "$sample" --json
+json 'd["traffic"]["sent_bytes"] == 0'
+machine volta-too
+run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_70" and d["packs"][0]["import"]["refused"] == 0'
+with_simdriver sm_86
+machine ampere-too
+run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
+app_compiles 0
+# … also where one machine's push meets another's
+machine maker
+run 0 push --insecure "oci://$site/tag-race/race:v1" "$sample"
+machine race
+run 0 pull --insecure --allow-unsigned "oci://$site/good/race:v1"
+
+# A pack with fewer entries does not take a fuller one's place
+machine part
+run "0|1" prime --budget-size 200k "$sample"
+run 0 push --insecure "oci://$site/good/lab" "$sample" --json
+json 'd["packs"][0]["fuller"] and d["packs"][0]["entries"] == 8'
+run 1 push --insecure "oci://$site/good/part" "$sample" --json
+json 'd["packs"][0]["missing"] > 0 and d["packs"][0]["entries"] + d["packs"][0]["missing"] == 8'
+
+# Names and passwords: from docker's file, from podman's, from a helper, for a token or as they are
+machine maker
+for kind in basic bearer; do
+	run 3 push --insecure "oci://$site/$kind/auth" "$sample"
+	err_lacks "cret"
+done
+err_has "status 401"
+docker_file "$ann"
+for kind in basic bearer bearer-expires; do
+	machine maker
+	run 0 push --insecure "oci://$site/$kind/auth" "$sample"
+	machine "auth-$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/auth" "$sample"
+	app_compiles 0
+done
+docker_file '{"identitytoken": "identity of ann"}'
+run 0 pull --insecure --allow-unsigned "oci://$site/bearer/auth" "$sample"
+docker_file '{"auth": "YW5uOmJhZA=="}'
+run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+err_one_line
+docker_file '{"auth": "!"}'
+run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+err_has "config.json"
+unset DOCKER_CONFIG
+printf '{"auths": {"%s/basic": %s, "%s": {"auth": "YW5uOmJhZA=="}}}\n' "$site" "$ann" "$site" >"$work/auth.json"
+REGISTRY_AUTH_FILE=$(native "$work/auth.json")
+export REGISTRY_AUTH_FILE
+run 0 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+unset REGISTRY_AUTH_FILE
+if ! is_wine; then
+	mkdir -p "$work/docker" "$work/bin"
+	printf '{"credHelpers": {"%s": "jw-test"}}\n' "$site" >"$work/docker/config.json"
+	export DOCKER_CONFIG=$work/docker
+	helper=$work/bin/docker-credential-jw-test
+	help() { printf '#!/bin/sh\n%s\n' "$1" >"$helper"; chmod 755 "$helper"; }
+	old=$PATH
+	program_path=$work/bin:$PATH
+	help 'read -r server; [ "$1 $server" = "get '"$site"'" ] && printf "{\"ServerURL\":\"x\",\"Username\":\"ann\",\"Secret\":\"se:cret\"}"'
+	# A folder of /tmp is sticky: root's own program there is root's alone
+	run 0 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	help 'echo "credentials not found in native keychain"; exit 1'
+	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	err_has "docker login"
+	help 'exit 7'
+	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	err_has "exit status 7"
+	help 'cat /dev/zero'
+	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	printf '{"credsStore": "none-such"}\n' >"$work/docker/config.json"
+	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	err_has "docker-credential-none-such is not on PATH"
+	printf '{"credsStore": "../../bin/sh"}\n' >"$work/docker/config.json"
+	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	err_has "not the name of a credential helper"
+	program_path=$old
+	if [[ $(id -u) == 0 ]]; then # root runs no program that another may replace
+		printf '{"credsStore": "jw-test"}\n' >"$work/docker/config.json"
+		help 'touch "'"$work"'/ran"; exit 1'
+		chown 65534 "$helper"
+		program_path=$work/bin:$PATH
+		run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+		err_has "is not run as root"
+		[[ ! -e $work/ran ]] || fail "another account's helper ran as root"
+		program_path=$old
+	fi
+	unset DOCKER_CONFIG
+fi
+
+# Uploads: in parts, continued, mounted, to a foreign place
+docker_file "$ann"
+machine maker
+run 0 push --insecure --chunk 20k "oci://$site/fresh/chunks" "$sample" --json
+json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] > 10'
+[[ $(requests "PATCH /v2/fresh") -gt 4 ]] || fail "not in parts"
+run 0 push --insecure --chunk 20k "oci://$site/upload-reset/chunks2" "$sample" --json
+json 'd["traffic"]["resumed"] > 4 and d["traffic"]["sent_bytes"] < 400000'
+run 0 push --insecure --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
+json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
+run 0 push --insecure "oci://$site/upload-foreign/chunks4" "$sample"
+grep -q '^PUT .* - -$' "$work/registry/foreign-log" || fail "nothing came to the foreign place: $(cat "$work/registry/foreign-log")"
+! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the foreign place was told who asks"
+for kind in 429 503; do
+	run 0 push --insecure "oci://$site/$kind/again" "$sample"
+	machine "again-$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/again" "$sample"
+	machine maker
+done
+for name in chunks chunks2 chunks4; do
+	machine "pull-$name"
+	run 0 pull --insecure --allow-unsigned "oci://$site/good/$name" "$sample"
+	app_compiles 0
+done
+# Storage elsewhere is not told either
+for kind in foreign foreign-auth; do
+	machine maker
+	run 0 push --insecure "oci://$site/$kind/stored" "$sample"
+	machine "from-$kind"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/stored" "$sample"
+	app_compiles 0
+done
+grep -q '^GET ' "$work/registry/foreign-log" || fail "nothing came from the foreign storage"
+! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the storage was told who asks"
+
+# https, and whose certificate counts
+command -v openssl >/dev/null || exit 0
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$work/cert.pem" -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 2>/dev/null ||
+	exit 0
+cat "$work/key.pem" "$work/cert.pem" >"$work/both.pem"
+start_registry "$work/tls" "$work/both.pem"
+machine maker
+run 3 push "oci://$site/good/tls" "$sample"
+err_one_line
+SSL_CERT_FILE=$(native "$work/cert.pem")
+export SSL_CERT_FILE
+run 0 push "oci://$site/good/tls" "$sample"
+machine tls
+run 0 pull --allow-unsigned "oci://$site/good/tls" "$sample"
+app_compiles 0
+# from https to plain http, even where that host may be asked so
+machine plain
+run 3 pull --allow-unsigned --insecure-host "$foreign" "oci://$site/foreign/tls" "$sample"
+err_has "redirects from https to plain http"
+nothing_imported

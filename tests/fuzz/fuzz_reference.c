@@ -1,0 +1,24 @@
+/* Names of artifacts: oci://… */
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "share/reference.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = mem_string_n(NULL, (const char *)data, size);
+	struct reference reference;
+
+	if (text && !reference_parse(NULL, text, &reference)) {
+		MUST(*reference.host && !strpbrk(reference.host, "/@ \r\n"));
+		MUST(reference_is_repository(reference.repository));
+		MUST(!strstr(reference.repository, "..") && !strpbrk(reference.repository, "\\:?# %"));
+		MUST(!*reference.tag || reference_is_tag(reference.tag));
+		MUST(!*reference.digest || reference_is_digest(reference.digest));
+		MUST(!*reference.tag || !*reference.digest);
+		MUST(*reference_server(&reference));
+	}
+	mem_free(text);
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* What is read of registries and their friends: names, challenges, files of credentials, manifests.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "share/artifact.h"
+#include "share/challenge.h"
+#include "share/credentials.h"
+#include "share/plan_tag.h"
+#include "share/web_answer.h"
+
+static void names_are_read(void **state)
+{
+	static const struct {
+		const char *text, *host, *repository, *tag; /* host NULL: refused */
+	} cases[] = {
+		{"oci://h/a", "h", "a", ""},
+		{"oci://h:5000/a/b_c:v1", "h:5000", "a/b_c", "v1"},
+		{"oci://[::1]:5000/a__b", "[::1]:5000", "a__b", ""},
+		{"oci://h/a---b", "h", "a---b", ""},
+		{"oci://h/a___b", NULL, NULL, NULL},
+		{"oci://h/a.-b", NULL, NULL, NULL},
+		{"oci://h/a//b", NULL, NULL, NULL},
+		{"oci://h/a/", NULL, NULL, NULL},
+		{"oci://h/../a", NULL, NULL, NULL},
+		{"oci://h/A", NULL, NULL, NULL},
+		{"oci://h", NULL, NULL, NULL},
+		{"oci:///a", NULL, NULL, NULL},
+		{"oci://h:65536/a", NULL, NULL, NULL},
+		{"oci://u@h/a", NULL, NULL, NULL},
+		{"oci://h/a:.b", NULL, NULL, NULL},
+		{"docker://h/a", NULL, NULL, NULL},
+	};
+	struct reference reference;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(!cases[i].host, reference_parse(NULL, cases[i].text, &reference) != 0);
+		if (!cases[i].host)
+			continue;
+		assert_string_equal(reference.host, cases[i].host);
+		assert_string_equal(reference.repository, cases[i].repository);
+		assert_string_equal(reference.tag, cases[i].tag);
+	}
+	assert_int_equal(0, reference_parse(NULL, "oci://docker.io/a/b", &reference));
+	assert_string_equal(reference_server(&reference), "registry-1.docker.io");
+}
+
+static void the_best_challenge_counts(void **state)
+{
+	struct challenge challenge;
+
+	(void)state;
+	assert_int_equal(0, challenge_parse(NULL,
+										"Negotiate abcd==, Basic realm=\"x, y\", bearer "
+										"Realm=\"https://a/\\\"t\" , service = s,scope=\"a b\"",
+										&challenge));
+	assert_int_equal(challenge.kind, CHALLENGE_BEARER);
+	assert_string_equal(challenge.realm, "https://a/\"t");
+	assert_string_equal(challenge.service, "s");
+	assert_string_equal(challenge.scope, "a b");
+	assert_int_equal(0, challenge_parse(NULL, "Basic", &challenge));
+	assert_int_equal(challenge.kind, CHALLENGE_BASIC);
+	assert_int_equal(-1, challenge_parse(NULL, "Digest realm=x", &challenge));
+	assert_int_equal(-1, challenge_parse(NULL, "Bearer service=x", &challenge));
+	assert_int_equal(-1, challenge_parse(NULL, "Bearer realm=\"x", &challenge));
+	assert_int_equal(-1, challenge_parse(NULL, "", &challenge));
+}
+
+static int parse_credentials(const char *text, struct credentials_entry *entry)
+{
+	return credentials_parse(NULL, text, strlen(text), "h:5000", "lab/cache", entry);
+}
+
+static void the_most_exact_entry_counts(void **state)
+{
+	struct credentials_entry entry;
+
+	(void)state;
+	/* eDp5 is x:y, YW5uOnNlOmNyZXQ= ann:se:cret */
+	assert_int_equal(0, parse_credentials("{\"auths\": {\"h:5000\": {\"auth\": \"eDp5\"},"
+										  "\"h:5000/lab\": {\"auth\": \"YW5uOnNlOmNyZXQ=\"},"
+										  "\"h:5000/la\": {\"auth\": \"!\"}}}",
+										  &entry));
+	assert_string_equal(entry.known.user, "ann");
+	assert_string_equal(entry.known.password, "se:cret");
+	credentials_free(&entry.known);
+	assert_int_equal(0, parse_credentials("{\"auths\": {\"https://h:5000/v1/\": {\"auth\": "
+										  "\"eDp5\"}, \"h:50001\": {\"auth\": \"!\"}},"
+										  "\"credsStore\": \"all\", \"credHelpers\": "
+										  "{\"h:5000\": \"this\", \"h\": \"other\"}}",
+										  &entry));
+	assert_string_equal(entry.known.user, "x");
+	assert_string_equal(entry.helper, "this");
+	credentials_free(&entry.known);
+	assert_int_equal(0, parse_credentials("{\"credsStore\": \"all\"}", &entry));
+	assert_string_equal(entry.helper, "all");
+	assert_null(entry.known.user);
+	assert_int_equal(-1, parse_credentials("{\"credsStore\": \"../a\"}", &entry));
+	/* "a\0:b" */
+	assert_int_equal(
+		-1, parse_credentials("{\"auths\": {\"h:5000\": {\"auth\": \"YQA6Yg==\"}}}", &entry));
+}
+
+static void an_artifact_comes_back(void **state)
+{
+	struct artifact item = {.plan = "p-0123456789012345678901234567890123456789",
+							.targets = "sm_70 sm_86",
+							.drivers = "550.163.01 (CUDA 12.4)",
+							.stamps = "Apr  8 202512:10:18",
+							.cuda = "12.4",
+							.entries = 8,
+							.entry_bytes = 1000,
+							.title = "lab.jwpack"};
+	struct artifact_list list;
+	struct buf text;
+
+	(void)state;
+	(void)snprintf(item.pack.digest, sizeof item.pack.digest, "sha256:%064d", 1);
+	(void)snprintf(item.config.digest, sizeof item.config.digest, "sha256:%064d", 2);
+	(void)snprintf(item.signature.digest, sizeof item.signature.digest, "sha256:%064d", 3);
+	item.pack.size_bytes = UINT64_C(1) << 33;
+	assert_int_equal(0, artifact_write(NULL, &item, &text));
+	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
+	assert_memory_equal(&item, list.items, sizeof item);
+	assert_false(list.index);
+	artifact_list_free(&list);
+	buf_free(&text);
+	item.manifest = item.pack;
+	item.manifest.size_bytes = 700;
+	assert_int_equal(0, artifact_write_index(NULL, &item, 1, &text));
+	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
+	assert_true(list.index && list.count == 1 && artifact_same_kind(&item, list.items));
+	assert_string_equal(list.items[0].manifest.digest, item.manifest.digest);
+	artifact_list_free(&list);
+	buf_free(&text);
+}
+
+static void what_fits_is_by_gpu_and_driver(void **state)
+{
+	struct jw_gpu gpu = {.target = {.sm = 86}};
+	struct jw_system system = {.gpus = &gpu, .gpu_count = 1};
+	struct artifact item = {.targets = "sm_70 sm_86", .stamps = "a,b", .cuda = "12.4,11.8"};
+
+	(void)state;
+	system.driver.version.cuda = 12020;
+	(void)snprintf(system.driver.stamp, sizeof system.driver.stamp, "b");
+	assert_true(artifact_fits(&item, &system));
+	(void)snprintf(system.driver.stamp, sizeof system.driver.stamp, "c");
+	assert_false(artifact_fits(&item, &system));
+	system.driver.version.cuda = 11080;
+	assert_true(artifact_fits(&item, &system));
+	gpu.target.sm = 8;
+	assert_false(artifact_fits(&item, &system));
+}
+
+static void a_tag_is_of_sorted_names(void **state)
+{
+	uint64_t a[] = {3, 1, 2, 3}, b[] = {1, 2, 3}, c[] = {1, 2};
+	size_t a_count = 4, b_count = 3, c_count = 2;
+	char first[JW_PLAN_TAG], second[JW_PLAN_TAG], third[JW_PLAN_TAG];
+
+	(void)state;
+	assert_int_equal(0, share_plan_tag(NULL, a, &a_count, first));
+	assert_int_equal(0, share_plan_tag(NULL, b, &b_count, second));
+	assert_int_equal(0, share_plan_tag(NULL, c, &c_count, third));
+	assert_int_equal(a_count, 3);
+	assert_string_equal(first, second);
+	assert_string_not_equal(first, third);
+	/* b2sum -l 256 of "0000000000000001\n0000000000000002\n0000000000000003\n" */
+	assert_string_equal(first, "p-7433179f02325e3eb5ed24ce94b1fb1fbf5a5ea1");
+	assert_true(reference_is_tag(first));
+}
+
+static void headers_are_bounded(void **state)
+{
+	struct web_answer answer;
+	char line[6000];
+
+	(void)state;
+	web_answer_clear(&answer);
+	memset(line, 'x', sizeof line);
+	memcpy(line, "Location: ", 10);
+	web_answer_header(&answer, line, sizeof line);
+	assert_string_equal(answer.location, "");
+	web_answer_header(&answer, "LOCATION:  /a \r\n", 16);
+	assert_string_equal(answer.location, "/a");
+	web_answer_header(&answer, "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n", 44);
+	assert_int_equal(answer.wait_s, -1);
+	web_answer_header(&answer, "content-range: bytes 100-199/200\r\n", 34);
+	assert_true(answer.has_start && answer.start == 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_read),
+		cmocka_unit_test(the_best_challenge_counts),
+		cmocka_unit_test(the_most_exact_entry_counts),
+		cmocka_unit_test(an_artifact_comes_back),
+		cmocka_unit_test(what_fits_is_by_gpu_and_driver),
+		cmocka_unit_test(a_tag_is_of_sorted_names),
+		cmocka_unit_test(headers_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
