@@ -19,6 +19,7 @@
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/recording.h>
+#include <jitwarm/share.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
@@ -152,6 +153,11 @@ struct jw_prime_result {
 						   it does not */
 	struct jw_export_result *pack; /* jw_prime_options.pack, if written; else NULL */
 	struct jw_error not_packed;    /* why it was not written, although requested */
+	/* jw_prime_options.from: what came from there, NULL if nothing was asked for, or: */
+	struct jw_pull_result *pulled;
+	struct jw_error not_pulled;    /* JW_ERR_NOT_FOUND: there is no such pack */
+	struct jw_push_result *pushed; /* jw_prime_options.back */
+	struct jw_error not_pushed;
 };
 
 struct jw_prime_options {
@@ -210,6 +216,13 @@ struct jw_prime_options {
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
 	 * signed. The system gives the rest. NULL: no pack. */
 	const struct jw_export_options *pack;
+	/* Where modules are cold and not in the store, first takes the packs of these files' plans from
+	 * a registry; a failure does not fail the run. Of `how` only allow_unsigned counts. NULL: no
+	 * registry. Not in a dry run. */
+	const struct jw_pull_options *from;
+	/* At the end puts the packs of these files' plans there, unless all of them came from there.
+	 * NULL: does not. */
+	const struct jw_push_options *back;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

@@ -10,6 +10,7 @@
 #include "prime/compile_plan.h"
 #include "prime/elsewhere.h"
 #include "prime/planning.h"
+#include "prime/registry_results.h"
 #include "prime/reuse.h"
 #include "run/prime_result.h"
 #include "run/trace.h"
@@ -107,7 +108,9 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	run_folder_sweep(system->state_dir);
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
 		planning_make(err, system, options, result, &planning) ||
-		reuse_former_results(err, system, options, planning.plan, &result->reuse))
+		reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
+		registry_results_pull(err, system, options, planning.found, planning.plan, result) ||
+		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
@@ -124,6 +127,8 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		result->undone = result->plan.cold;
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
+	if (!failed)
+		registry_results_push(system, options, planning.found, result);
 	ledger_note(&ledger, home, true);
 done:
 	if (trace_close(&why, trace) && !failed)
@@ -180,5 +185,7 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	mem_free(result->failures);
 	mem_free(result->pack);
 	jw_carry_result_free(result->reuse.carried);
+	jw_pull_result_free(result->pulled);
+	jw_push_result_free(result->pushed);
 	mem_free(result);
 }

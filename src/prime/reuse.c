@@ -109,9 +109,16 @@ static void remove_damaged(const struct jw_system *system, const struct plan *pl
 	mem_free(removals);
 }
 
-int reuse_former_results(struct jw_error *err, const struct jw_system *system,
-						 const struct jw_prime_options *options, struct plan *plan,
-						 struct jw_prime_reuse *reuse)
+static void wanted_free(struct wanted *wanted)
+{
+	mem_free(wanted->keys);
+	mem_free(wanted->key_bytes);
+	mem_free(wanted->warm);
+}
+
+int reuse_store_results(struct jw_error *err, const struct jw_system *system,
+						const struct jw_prime_options *options, struct plan *plan,
+						struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
 	int result;
@@ -119,17 +126,27 @@ int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 	if (!options->dry_run)
 		remove_damaged(system, plan);
 	result = list_wanted(err, plan, &wanted);
-
 	reuse->store = uses_store(system, options);
+	if (!result && wanted.count && reuse->store) {
+		reuse_store(system, options, &wanted, reuse);
+		plan_look_again(plan);
+	}
+	wanted_free(&wanted);
+	return result;
+}
+
+int reuse_carry_over(struct jw_error *err, const struct jw_system *system,
+					 const struct jw_prime_options *options, struct plan *plan,
+					 struct jw_prime_reuse *reuse)
+{
+	struct wanted wanted = {0};
+	int result = list_wanted(err, plan, &wanted);
+
 	if (!result && wanted.count) {
-		if (reuse->store)
-			reuse_store(system, options, &wanted, reuse);
 		carry_over(system, options, &wanted, reuse);
 		plan_look_again(plan);
 	}
-	mem_free(wanted.keys);
-	mem_free(wanted.key_bytes);
-	mem_free(wanted.warm);
+	wanted_free(&wanted);
 	return result;
 }
 

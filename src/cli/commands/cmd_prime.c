@@ -19,6 +19,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (*result->inexact)
 		output_warning(&priming->cli->out, "%s", result->inexact);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
+	prime_registry_print_pulled(&priming->cli->out, result);
 	if (result->sources_failed && !result->images)
 		return true;
 	if (!result->images && !result->troubles && !priming->recording)
@@ -68,6 +69,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	prime_outcome_print_result(priming, result);
 	if (result->pack)
 		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
+	prime_registry_print_pushed(cli, result);
 	failed = prime_outcome_document(err, priming, result);
 	if (result->not_packed.code) {
 		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
@@ -112,6 +114,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.source = on_source,
 		.run = priming->unattended.state,
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
+		.from = prime_registry_from(&priming->registry),
+		.back = prime_registry_back(&priming->registry),
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
@@ -201,7 +205,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_prime_files(err, priming) ||
-		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere))
+		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere) ||
+		prime_registry_read(err, cli, &priming->registry))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	target_machine_warn(cli, &priming->elsewhere);
@@ -230,6 +235,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		cli_fail(cli, err);
 	}
 	target_machine_free(&priming.elsewhere);
+	prime_registry_free(&priming.registry);
 	found_files_free(&priming.files);
 	nvrtc_options_free(&priming.nvrtc);
 	jw_recording_free(priming.recording);
@@ -270,6 +276,7 @@ static const struct cli_option prime_options[] = {
 					 "account first (“jitwarm tune”)"),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_CACHE,
+	PRIME_REGISTRY_OPTIONS,
 	ELSEWHERE_OPTIONS,
 	SOURCES_OPTIONS,
 	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
@@ -289,7 +296,11 @@ const struct cli_command command_prime = {
 		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
 		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
 		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
-		"later.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
+		"later.\n\n--from takes from a registry what others have compiled for the same files, "
+		"driver and "
+		"GPU, and --back puts there what is compiled here (“jitwarm push”). A registry that fails "
+		"is said in one line, and all is compiled here.\n\nCUDA C sources (*.cu) are first "
+		"compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
 		"source name must be those of the program.\n\nWith --target it primes for another machine, "
 		"without GPU and driver: the ptxas of that driver's CUDA version makes the driver's own "

@@ -148,6 +148,14 @@ static const struct json_field prime_fields[] = {
 					"where former drivers compiled modules that this one lacks"),
 	JSON_POINTER_OF("pack", struct prime_document, pack, &document_export_members,
 					"with `-o`, where one was written"),
+	JSON_POINTER_OF("from_registry", struct prime_document, result.pulled, &document_pull,
+					"with `--from`, where it had packs of these files"),
+	ROW_AS("not_from_registry", not_pulled.message, "a line on why it had none",
+		   JSON_IF(struct prime_document, result.not_pulled.code)),
+	JSON_POINTER_OF("pushed", struct prime_document, result.pushed, &document_push,
+					"with `--back`"),
+	ROW_AS("not_pushed", not_pushed.message, "a line on why that failed",
+		   JSON_IF(struct prime_document, result.not_pushed.code)),
 	{0},
 };
 const struct json_table document_prime = {

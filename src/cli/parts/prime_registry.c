@@ -1,0 +1,103 @@
+#include "cli/parts/prime_registry.h"
+
+#include <jitwarm/system.h>
+
+static int check_registry_usage(struct jw_error *err, const struct options *options)
+{
+	static const char *const only[] = {"back", "allow-unsigned", "insecure", "insecure-host",
+									   "timeout"};
+
+	for (size_t i = 0; !options_given(options, "from") && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for the registry that --from names",
+							 only[i]);
+	if (options_given(options, "from") && options_given(options, "target"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--from is for this machine; “jitwarm push” takes a pack of -o");
+	return 0;
+}
+
+/* Asks for the passphrase before the work. */
+static int read_back(struct jw_error *err, const struct cli *cli, struct prime_registry *registry)
+{
+	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+
+	if (!options_given(&cli->options, "back"))
+		return 0;
+	if (pack_report_key(err, cli, &key, registry->passphrase))
+		return -1;
+	registry->back = (struct jw_push_options){
+		.size = sizeof registry->back,
+		.to = registry->from.from,
+		.sign_key = key.sign_key,
+		.passphrase = key.passphrase,
+		.state_dir = key.state_dir,
+		.insecure = registry->given.insecure,
+		.insecure_hosts = registry->given.hosts,
+		.insecure_host_count = registry->given.host_count,
+		.timeout_ms = registry->given.timeout_ms,
+	};
+	return 0;
+}
+
+int prime_registry_read(struct jw_error *err, const struct cli *cli,
+						struct prime_registry *registry)
+{
+	const struct options *options = &cli->options;
+
+	if (check_registry_usage(err, options))
+		return -1;
+	if (!options_given(options, "from"))
+		return 0;
+	if (registry_given_read(err, cli, &registry->given))
+		return -1;
+	registry->import =
+		(struct jw_import_options){.size = sizeof registry->import,
+								   .allow_unsigned = options_given(options, "allow-unsigned")};
+	registry->from = (struct jw_pull_options){
+		.size = sizeof registry->from,
+		.from = options_value(options, "from"),
+		.how = &registry->import,
+		.insecure = registry->given.insecure,
+		.insecure_hosts = registry->given.hosts,
+		.insecure_host_count = registry->given.host_count,
+		.timeout_ms = registry->given.timeout_ms,
+	};
+	return read_back(err, cli, registry);
+}
+
+const struct jw_pull_options *prime_registry_from(const struct prime_registry *registry)
+{
+	return registry->from.from ? &registry->from : NULL;
+}
+
+const struct jw_push_options *prime_registry_back(const struct prime_registry *registry)
+{
+	return registry->back.to ? &registry->back : NULL;
+}
+
+void prime_registry_print_pulled(const struct output *out, const struct jw_prime_result *result)
+{
+	if (result->pulled)
+		registry_print_pulled(out, result->pulled);
+	else if (result->not_pulled.code == JW_ERR_NOT_FOUND)
+		output_line(out, STYLE_PLAIN, "%s", result->not_pulled.message);
+	else if (result->not_pulled.code)
+		output_warning(out, "nothing comes from the registry: %s", result->not_pulled.message);
+}
+
+void prime_registry_print_pushed(struct cli *cli, const struct jw_prime_result *result)
+{
+	if (result->pushed)
+		registry_print_pushed(&cli->out, result->pushed);
+	if (!result->not_pushed.code)
+		return;
+	output_warning(&cli->out, "nothing was pushed: %s", result->not_pushed.message);
+	cli_end_with(cli, EXIT_COLD);
+}
+
+void prime_registry_free(struct prime_registry *registry)
+{
+	registry_given_free(&registry->given);
+	passphrase_forget(registry->passphrase);
+}
