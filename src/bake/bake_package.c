@@ -31,11 +31,9 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	if (job->file.in_place)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is a package that is not installed: -o DIR writes a new one");
-	if (text_equal_fold(job->path + length - strlen(".whl"), ".whl"))
-		return bake_wheel(err, job, files, ret_output);
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "is a conda package, which jitwarm does not write: unpack it, and bake the "
-					 "libraries in it");
+	return text_equal_fold(job->path + length - strlen(".whl"), ".whl")
+			   ? bake_wheel(err, job, files, ret_output)
+			   : bake_conda(err, job, files, ret_output);
 }
 
 /* Each library of the package has the same output. */

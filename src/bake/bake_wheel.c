@@ -162,19 +162,6 @@ static int bake_members(struct jw_error *err, struct wheel_bake *bake)
 
 /* ---- the wheel */
 
-static int check_wheel_unchanged(struct jw_error *err, const struct wheel_bake *bake)
-{
-	const struct os_stat *before = &bake->wheel.map.stat;
-	struct os_stat now;
-
-	if (os_stat(err, bake->job->path, &now))
-		return -1;
-	if (now.device == before->device && now.inode == before->inode &&
-		now.size_bytes == before->size_bytes && now.mtime_ns == before->mtime_ns)
-		return 0;
-	return error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
-}
-
 static int finish_wheel(struct jw_error *err, struct wheel_bake *bake)
 {
 	struct wheel_members *wheel = &bake->wheel;
@@ -186,28 +173,12 @@ static int finish_wheel(struct jw_error *err, struct wheel_bake *bake)
 	result = write_content(err, bake, (size_t)(wheel->record - wheel->directory.members),
 						   record.data, record.size) ||
 					 zip_writer_finish(err, bake->writer, wheel->directory.comment) ||
-					 check_wheel_unchanged(err, bake) ||
+					 bake_package_check_unchanged(err, bake->job, &wheel->map) ||
 					 package_part_finish(err, &bake->part, bake->output, wheel->map.stat.mode)
 				 ? -1
 				 : 0;
 	buf_free(&record);
 	return result;
-}
-
-static int open_wheel_output(struct jw_error *err, struct wheel_bake *bake)
-{
-	const struct bake_package_job *job = bake->job;
-	uint64_t identity;
-
-	if (!job->folder)
-		return 0;
-	if (!(bake->output = os_join(err, job->folder, bake->wheel.file_name)))
-		return -1;
-	identity = os_identity(bake->output);
-	if (identity && identity != OS_UNIDENTIFIED && identity == os_identity(job->path))
-		return error_set(err, JW_ERR_USAGE,
-						 "the new wheel would have its name and place: name another folder");
-	return 0;
 }
 
 static int run_wheel(struct jw_error *err, struct wheel_bake *bake)
@@ -216,7 +187,7 @@ static int run_wheel(struct jw_error *err, struct wheel_bake *bake)
 
 	if (wheel_members_open(err, job->path, job->file.targets, job->file.target_count,
 						   &bake->wheel) ||
-		open_wheel_output(err, bake) ||
+		bake_package_output(err, job, bake->wheel.file_name, &bake->output) ||
 		package_part_open(err, job->folder, job->state_dir, &bake->part) || bake_members(err, bake))
 		return -1;
 	return bake->writer ? finish_wheel(err, bake) : 0;

@@ -102,8 +102,10 @@ static void print_summary(const struct output *out, const struct jw_bake_result 
 		wheels += result->files[i].output && result->files[i].member;
 	}
 	if (wheels)
-		output_line(out, STYLE_PLAIN,
-					"Next: install the new wheel (pip install FILE), instead of the old one.");
+		output_line(
+			out, STYLE_PLAIN,
+			"Next: install the new package (pip install FILE; conda install FILE) instead of the "
+			"old one.");
 	if (!copies)
 		return;
 	if (in_place)
@@ -309,7 +311,8 @@ const struct cli_command command_bake = {
 		"code, is linked once by the driver.\n\nFor a wheel (X.whl) a new "
 		"wheel is written into DIR, with the libraries so changed and their hashes in RECORD, and "
 		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
-		"old one.\n\nIt does not change other archives, and PTX texts in a program's data, which "
+		"old one. For X.conda a new conda package is written, with the GPUs in its build "
+		"string.\n\nIt does not change other archives, and PTX texts in a program's data, which "
 		"are counted. With --target "
 		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "
 		"everything "

@@ -23,7 +23,7 @@ changed=$(python3 "$wheels" check "$old" "$work/out/$new" 1.0+jitwarm.sm86) || f
 first=$(sha256sum <"$work/out/$new")
 echo text >"$work/out/$new"
 run '0|1' bake -o "$work/out" "$old"
-out_has "Next: install the new wheel"
+out_has "Next: install the new package"
 [[ $(sha256sum <"$work/out/$new") == "$first" ]] || fail "not reproducible"
 
 # The library of the new wheel is the one that bake makes of the old wheel's.
