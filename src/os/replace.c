@@ -5,9 +5,11 @@
 #include "os/stream.h"
 #include "os/uv.h"
 
+/* `lasting`: a power loss leaves the old content or the new one, too. */
 static int replace(struct jw_error *err, const char *path, const void *data, size_t size,
-				   uint32_t mode, const struct os_stat *like)
+				   uint32_t mode, const struct os_stat *like, bool lasting)
 {
+	uv_fs_t request;
 	char *name = NULL;
 	int fd = path_make_file(err, path, &name), result;
 
@@ -15,9 +17,13 @@ static int replace(struct jw_error *err, const char *path, const void *data, siz
 		return -1;
 	result = !name || os_uv_write(err, path, fd, data, size, -1) ||
 			 fd_set_rights(err, fd, path, mode, like);
+	if (!result && lasting)
+		result = os_uv_result(err, path, &request, uv_fs_fsync(NULL, &request, fd, NULL));
 	result = close_fd(result ? NULL : err, path, fd) || result || os_rename(err, name, path);
 	if (result && name)
 		(void)os_remove(NULL, name);
+	else if (lasting)
+		os_sync_names(path);
 	mem_free(name);
 	return result ? -1 : 0;
 }
@@ -55,7 +61,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 
 /* `keep`: keeps the rights and the owner of the existing file. */
 static int write_over(struct jw_error *err, const char *path, const void *data, size_t size,
-					  uint32_t mode, bool keep)
+					  uint32_t mode, bool keep, bool lasting)
 {
 	struct os_stat stat;
 	char *real = NULL;
@@ -65,14 +71,14 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 	if (find_target(err, path, &real, &stat, &there))
 		return -1;
 	keep = keep && there;
-	result = replace(err, real, data, size, keep ? stat.mode : mode, keep ? &stat : NULL);
+	result = replace(err, real, data, size, keep ? stat.mode : mode, keep ? &stat : NULL, lasting);
 	mem_free(real);
 	return result;
 }
 
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	return write_over(err, path, data, size, RIGHTS_OF_NEW, false);
+	return write_over(err, path, data, size, RIGHTS_OF_NEW, false, false);
 }
 
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size)
@@ -90,24 +96,24 @@ int os_write_output(struct jw_error *err, const char *path, const void *data, si
 
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	return write_over(err, path, data, size, 0600, false);
+	return write_over(err, path, data, size, 0600, false, true);
 }
 
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode)
 {
-	return write_over(err, path, data, size, mode, false);
+	return write_over(err, path, data, size, mode, false, true);
 }
 
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	return write_over(err, path, data, size, RIGHTS_OF_NEW, true);
+	return write_over(err, path, data, size, RIGHTS_OF_NEW, true, true);
 }
 
 int os_rewrite_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 					uint32_t mode)
 {
-	return write_over(err, path, data, size, mode, true);
+	return write_over(err, path, data, size, mode, true, true);
 }
 
 int os_replaceable(struct jw_error *err, const char *path, char **ret_real)

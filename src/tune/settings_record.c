@@ -238,7 +238,7 @@ int settings_record_write(struct jw_error *err, const char *state_dir,
 		result = os_remove(err, path);
 	else
 		result =
-			os_make_dirs(err, state_dir, 0700) || os_write_atomic(err, path, text, strlen(text))
+			os_make_dirs(err, state_dir, 0700) || os_rewrite(err, path, text, strlen(text))
 				? -1
 				: 0;
 done:
