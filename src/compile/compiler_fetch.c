@@ -20,6 +20,8 @@
 
 enum { MOST_WHEEL = 1 << 30, DAY_S = 86400 };
 
+static const char fresh_start[] = ".new-";
+
 int compiler_fetch_store(struct jw_error *err, char **ret_path)
 {
 	bool windows = !strcmp(os_name, "windows");
@@ -155,14 +157,14 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place)
 {
-	char *fresh = mem_printf(err, "%s%c.new-%llx", store, os_separator,
+	char *fresh = mem_printf(err, "%s%c%s%llx", store, os_separator, fresh_start,
 							 (unsigned long long)os_monotonic_ns());
 	struct jw_error why = {0};
 	int result = -1;
 
 	if (!fresh)
 		return -1;
-	os_sweep(store, ".new-", OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
+	os_sweep(store, fresh_start, OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
@@ -181,6 +183,55 @@ static bool is_cuda(const struct wheel_version *version)
 {
 	return (version->count == 2 || version->count == 3) && version->numbers[0] >= 11 &&
 		   version->numbers[0] < 1000;
+}
+
+static int remove_compilers(struct jw_error *err, const char *store)
+{
+	struct wheel_version version;
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(err, store, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *path;
+
+		if (names.kinds[i] != OS_DIRECTORY ||
+			!(text_starts(names.items[i], fresh_start) ||
+			  (wheel_version_read(names.items[i], &version) && is_cuda(&version))))
+			continue;
+		path = os_join(err, store, names.items[i]);
+		result = path ? os_remove_tree(err, path) : -1;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+int compiler_fetch_remove(struct jw_error *err, char **ret_path)
+{
+	char *given = os_env("JITWARM_PTXAS"), *store = NULL, *above;
+	const bool named = given && *given;
+	struct jw_error why = {0};
+
+	mem_free(given);
+	*ret_path = NULL;
+	if (named)
+		return 0;
+	if (compiler_fetch_store(&why, &store) || remove_compilers(&why, store)) {
+		mem_free(store);
+		return error_unless_missing(err, &why);
+	}
+	above = os_dir_name(err, store);
+	if (above && !os_remove_empty_dir(NULL, store))
+		(void)os_remove_empty_dir(NULL, above);
+	mem_free(above);
+	if (!above) {
+		mem_free(store);
+		return -1;
+	}
+	*ret_path = store;
+	return 0;
 }
 
 int jw_compiler_fetch(struct jw_error *err, const char *version,

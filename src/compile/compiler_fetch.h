@@ -6,6 +6,10 @@
 /* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
  * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
+/* Removes the fetched compilers, and their folders where nothing else is left in them. *ret_path:
+ * the folder, which the caller frees; NULL if there was none, and for one that JITWARM_PTXAS names.
+ */
+int compiler_fetch_remove(struct jw_error *err, char **ret_path);
 /* "ptxas" */
 const char *compiler_fetch_program(void);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "compile/compiler_fetch.h"
 #include "os/accounts.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -191,6 +192,17 @@ static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 	jw_text_free(path);
 }
 
+static void leave_compilers(struct uninstall *job)
+{
+	char *path = NULL;
+
+	if (compiler_fetch_remove(&job->err, &path))
+		uninstall_step_failed(job);
+	else if (path)
+		report_removed(job, path);
+	mem_free(path);
+}
+
 static void forget_state(struct uninstall *job)
 {
 	struct jw_uninstall_step step = {.what = "removed"};
@@ -221,6 +233,7 @@ int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *option
 		mem_free(job.caches[i].path);
 	}
 	mem_free(job.caches);
+	leave_compilers(&job);
 	jw_accounts_free(&job.accounts);
 	/* The state directory stays while it records settings that could not be removed. */
 	if (!job.failed)

@@ -58,10 +58,12 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
-				   "are restored byte for byte) and jitwarm's state, with its empty folder in the "
-				   "driver's cache. The entries of the cache and your signing keys stay. Exit "
-				   "status: 1 where something could not be removed; the next call tries it again.",
+	.description =
+		"Removes the task or units of “startup”, the recorded settings of “tune” (files "
+		"are restored byte for byte), the compilers of “compiler fetch” (but for a "
+		"folder that JITWARM_PTXAS names) and jitwarm's state, with its empty folder "
+		"in the driver's cache. The entries of the cache and your signing keys stay. Exit "
+		"status: 1 where something could not be removed; the next call tries it again.",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

@@ -123,6 +123,22 @@ if ! is_wine; then
 	CUDA_CACHE_PATH=$work/other run 0 uninstall --json
 	json "'$work/other/jitwarm' in d['removed']"
 fi
+# Compilers as “compiler fetch” leaves them, what a killed one has left, and something of somebody's.
+if ! is_wine; then # there they lie in the state folder
+	compilers=$HOME/.cache/jitwarm/ptxas
+	mkdir -p "$compilers/12.4" "$compilers/13.0.88" "$compilers/.new-1f" "$compilers/mine" "$work/named/12.4"
+	: >"$compilers/12.4/ptxas"
+	JITWARM_PTXAS=$work/named run 0 uninstall
+	[[ -e $work/named/12.4 && -e $compilers/12.4 ]] || fail "uninstall removes what JITWARM_PTXAS names, or another folder"
+	run 0 uninstall
+	out_has "removed    $compilers"
+	[[ $(ls -A "$compilers") == mine ]] || fail "compilers: $(ls -A "$compilers")"
+	rmdir "$compilers/mine" && mkdir -p "$compilers/12.4"
+	run 0 uninstall
+	[[ ! -e $HOME/.cache/jitwarm ]] || fail "an empty folder is left: $(find "$HOME/.cache")"
+	run 0 uninstall
+	out_lacks "$compilers"
+fi
 run 1 startup status
 run 0 uninstall --json
 json 'd["schema"] == "jitwarm.uninstall/1"'
