@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bake/bake_compiler.h"
 #include "bake/bake_file.h"
 #include "bake/bake_package.h"
 #include "bake/in_place.h"
@@ -85,16 +86,20 @@ static int compile_cold(struct jw_error *err, struct bake *bake)
 	struct jw_prime_result *primed;
 	struct jw_prime_options how;
 	const char **paths;
+	char *compiler = NULL;
 	int failed;
 
-	if (!given)
+	if (!given || (!given->ptxas && bake_compiler_choose(err, options, &compiler)))
 		return -1;
 	paths = mem_array(err, options->found->file_count, sizeof *paths);
-	if (!paths)
+	if (!paths) {
+		mem_free(compiler);
 		return -1;
+	}
 	for (size_t i = 0; i < options->found->file_count; i++)
 		paths[i] = options->found->files[i].path;
 	how = *given;
+	how.ptxas = compiler ? compiler : how.ptxas;
 	how.size = sizeof how;
 	how.paths = paths;
 	how.path_count = options->found->file_count;
@@ -104,6 +109,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake)
 	how.cancel = options->cancel;
 	failed = jw_prime(err, options->system, &how, &primed);
 	mem_free(paths);
+	mem_free(compiler);
 	if (failed)
 		return -1;
 	bake->result->interrupted = primed->interrupted;

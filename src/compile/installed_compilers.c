@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
+#include "compile/compiler_oldest.h"
 #include "compile/compiler_trust.h"
 #include "compile/ptxas.h"
 #include "os/env.h"
@@ -19,6 +20,9 @@ struct compiler_search {
 	char *found;
 	char *older; /* the newest one older than requested */
 	uint32_t older_cuda;
+	uint32_t least; /* not 0: the oldest from this version on is searched for, as far as `wanted` */
+	char *oldest;
+	uint32_t oldest_cuda;
 	struct jw_error distrust; /* why the first one that is not to be run is not */
 };
 
@@ -30,7 +34,14 @@ static void try_program(struct compiler_search *search, const char *path)
 		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
 		ptxas_version(NULL, path, &cuda))
 		return;
-	if (cuda == search->wanted) {
+	if (search->least) {
+		if (cuda < search->least || cuda > search->wanted ||
+			(search->oldest && cuda >= search->oldest_cuda))
+			return;
+		mem_free(search->oldest);
+		search->oldest = mem_string(NULL, path);
+		search->oldest_cuda = cuda;
+	} else if (cuda == search->wanted) {
 		search->found = mem_string(NULL, path);
 	} else if (cuda < search->wanted && cuda > search->older_cuda) {
 		mem_free(search->older);
@@ -71,11 +82,15 @@ static void try_store(struct compiler_search *search)
 static void try_toolkits(struct compiler_search *search)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-	char *named = os_cuda_toolkit(search->wanted / 1000, search->wanted % 1000 / 10);
 	char *newest = os_cuda_toolkit(0, 0);
 
-	try_in(search, named, "bin");
-	mem_free(named);
+	for (uint32_t cuda = search->least ? search->least : search->wanted; cuda <= search->wanted;
+		 cuda += 10) {
+		char *named = os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10);
+
+		try_in(search, named, "bin");
+		mem_free(named);
+	}
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
 		char *root = os_env(variables[i]);
 
@@ -101,8 +116,8 @@ static void try_path(struct compiler_search *search)
 	mem_free(list);
 }
 
-/* PyPI has nvidia-cuda-nvcc since 11.7.99. */
-enum { FIRST_WHEEL = 11070 };
+/* PyPI has nvidia-cuda-nvcc since 11.7.99. Toolkits from 9.0 on still compile for GPUs of today. */
+enum { FIRST_WHEEL = 11070, FIRST_TOOLKIT = 9000 };
 
 static int say_missing(struct jw_error *err, const struct compiler_search *search,
 					   const struct jw_driver *driver)
@@ -188,6 +203,17 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	if (!result)
 		*ret_compiler = compiler;
 	return result;
+}
+
+char *compiler_oldest(uint32_t least, uint32_t most)
+{
+	struct compiler_search search = {.wanted = most,
+									 .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
+
+	try_store(&search);
+	try_toolkits(&search);
+	try_path(&search);
+	return search.oldest;
 }
 
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)

@@ -88,6 +88,33 @@ if [ "$kind" = fake ]; then
 		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 3 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
+	# bake takes the oldest one that knows the GPU and reads the PTX, and none that is newer than the driver.
+	baked_by() { # VERSION DRIVER GPU LIBRARY: which one was asked to compile
+		rm -f asked
+		timeout 300 "$jitwarm" bake --target "$3" --driver "$2" -o copies "$4" >out 2>&1
+		[ "$(sort -u asked 2>/dev/null)" = "$1" ] && ok "baked by $1: driver $2, $3" || fail "baked by $(sort -u asked 2>/dev/null), not $1: driver $2, $3: $(cat out)"
+	}
+	for version in 11.8 12.2 12.4 12.5; do
+		fake "$version" "echo $version >>$scratch/asked; exit 3"
+		rm -rf "store/$version" && cp -r "$version" store/
+	done
+	python3 - "$library" newer.so <<-'P'
+		import struct, sys
+		b = bytearray(open(sys.argv[1], "rb").read())
+		at = b.find(struct.pack("<IHH", 0xBA55ED50, 1, 16))
+		struct.pack_into("<HH", b, at + 16 + 24, 3, 8) # its first PTX says 8.3
+		open(sys.argv[2], "wb").write(b)
+	P
+	baked_by 11.8 550.163.01 sm_86 "$library"
+	baked_by 11.8 550.163.01 sm_90 "$library"
+	baked_by 12.4 550.163.01 sm_86 newer.so
+	rm -rf store/11.8
+	baked_by 12.2 550.163.01 sm_86 "$library"
+	rm -rf store/12.2
+	baked_by "" 535.309.01 sm_86 "$library"
+	grep -q "needs ptxas 12.2" out || fail "no compiler for 535: $(cat out)"
+	fake 12.4 'echo "ptxas $*" >&2; exit 3'
+	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
 	expect 64 0 "--split is for another machine" --split "$library"
 	expect 2 0 "12.4/ptxas (CUDA 12.4) cannot compile one module over several threads; those of CUDA 12.8 and newer can" \
 		$sm --driver 550.163.01 --ptxas 12.4/ptxas --split "$library"

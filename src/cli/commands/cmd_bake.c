@@ -275,7 +275,7 @@ static const struct cli_option bake_options[] = {
 			  "With --target: that driver's profile, from “jitwarm status --driver-profile” there"),
 	CLI_VALUE(
 		"ptxas", "FILE",
-		"With --target: compile with this ptxas instead of that of the driver's CUDA version"),
+		"With --target: compile with this ptxas instead of the oldest one at hand that will do"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_SIZE("max-mem", "SIZE",
