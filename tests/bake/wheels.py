@@ -122,7 +122,17 @@ def make(library, folder):
     bad("far", whole, set_at(lib, 42, "<I", 1 << 30))
     bad("no-header", whole, set_at(lib, 42, "<I", 1))
     bad("method", whole, set_at(lib, 10, "<H", 12))
-    bad("overlap", whole, lambda data: struct.pack_into(
+    # A member in another one's bytes
+    with zipfile.ZipFile(folder + "/inner.zip", "w") as inner:
+        inner.writestr("x/b.py", b"text")
+    with open(folder + "/inner.zip", "rb") as inner:
+        record = inner.read().split(b"PK\x01\x02")[0]
+    os.remove(folder + "/inner.zip")
+    def overlap(data):
+        struct.pack_into("<I", data, central(data, b"x/b.py") + 42, data.index(record))
+    stored = [("x/a.py", record), ("x/b.py", b"text")]
+    bad("overlap", listed(plain + stored), overlap)
+    bad("elsewhere", whole, lambda data: struct.pack_into(
         "<I", data, central(data, lib) + 42, struct.unpack_from("<I", data, central(data, b"sample/__init__.py") + 42)[0]))
     bad("many", whole, lambda data: struct.pack_into("<HH", data, len(data) - 14, 60000, 60000))
     bad("cut", whole, lambda data: data.__delitem__(slice(len(data) // 2, None)))

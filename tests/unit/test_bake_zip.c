@@ -140,6 +140,7 @@ static void versions_get_a_label(void **state)
 	check_version("1.0+jitwarm.sm86", "1.0+jitwarm.sm86.sm90a");
 	check_version("1.0+jitwarm.sm86.sm90a", "1.0+jitwarm.sm86.sm90a");
 	check_version("1.0+sm86", "1.0+sm86.jitwarm.sm86.sm90a");
+	check_version("1.0+jitwarm.sm860", "1.0+jitwarm.sm860.sm86.sm90a");
 	check_version("1.0+notjitwarm.sm90", "1.0+notjitwarm.sm90.jitwarm.sm86.sm90a");
 	check_version("1.0+", "none");
 	check_version("1.0+a..b", "none");

@@ -94,7 +94,8 @@ bad checksum "sample/libsample_framework.so: its checksum is wrong"
 bad far "lies outside of the file"
 bad no-header "has no header of its own"
 bad method "its own header differs"
-bad overlap "its own header differs"
+bad overlap "two members share bytes: x/a.py and x/b.py"
+bad elsewhere "its own header differs"
 bad many "claims 60000 members"
 bad cut "is not a zip file"
 bad empty "is not a zip file"
@@ -105,7 +106,7 @@ bad listed-twice "lists sample/libsample_framework.so twice"
 bad bomb "which no library does"
 bad name "is not called as a wheel is"
 bad name-version "is called version"
-json 'len(d["files"]) == 31'
+json 'len(d["files"]) == 32'
 run 2 bake -o "$work/bad" "$work/in/bad/link/"*
 out_has "is a link"
 run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
