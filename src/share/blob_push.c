@@ -128,15 +128,14 @@ static int begin_somewhere(struct jw_error *err, struct upload *upload, bool *re
 	return 0;
 }
 
-/* The last request of a session, with all of a small blob, or with nothing. */
-static int end_upload(struct jw_error *err, struct upload *upload, uint64_t bytes,
-					  struct web_answer *ret_answer)
+/* The last request of a session, with what it does not have of a small blob, or with nothing. */
+static int end_upload(struct jw_error *err, struct upload *upload, struct web_answer *ret_answer)
 {
 	struct buf url = BUF_MAX(5 * WEB_TEXT);
 	struct web_request request = {.method = "PUT",
 								  .headers = {"Content-Type: application/octet-stream"},
 								  .give = give_part,
-								  .give_bytes = bytes,
+								  .give_bytes = upload->blob->size_bytes - upload->start,
 								  .context = upload,
 								  .bulk = true};
 	int result = buf_printf(err, &url, "%s%s", upload->location,
@@ -225,7 +224,7 @@ static int upload_step(struct jw_error *err, struct upload *upload, struct web_a
 	*ret_done = false;
 	if (size > upload->chunk_bytes && upload->start < size)
 		return send_chunk(err, upload, answer);
-	result = end_upload(err, upload, size > upload->chunk_bytes ? 0 : size, answer);
+	result = end_upload(err, upload, answer);
 	*ret_done = !result && is_stored(answer->status);
 	return result;
 }

@@ -231,8 +231,10 @@ int registry_manifest(struct jw_error *err, struct registry *registry, const cha
 {
 	char *url = registry_url(err, registry, "manifests", name), digest[REFERENCE_DIGEST];
 	struct web_answer answer = {0};
-	int result = url ? ask_document(err, registry, url, accept_manifests, text, &answer) : -1;
+	int result;
 
+	*text = (struct buf){0};
+	result = url ? ask_document(err, registry, url, accept_manifests, text, &answer) : -1;
 	mem_free(url);
 	if (result) {
 		registry_prefix(err, registry, name);

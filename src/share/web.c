@@ -246,12 +246,14 @@ static size_t on_web_give(char *data, size_t one, size_t size, void *context)
 	return size;
 }
 
-/* libcurl begins again where a proxy or a reused connection wants it. */
+/* libcurl begins again where a proxy or a reused connection wants it. Of a blob, the server may
+ * have kept what it got: only its session says where to go on. */
 static int on_web_seek(void *context, curl_off_t offset, int origin)
 {
 	struct exchange *exchange = context;
 
-	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->request->give_bytes)
+	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->request->give_bytes ||
+		(exchange->request->bulk && (uint64_t)offset != exchange->given))
 		return CURL_SEEKFUNC_FAIL;
 	exchange->given = (uint64_t)offset;
 	return CURL_SEEKFUNC_OK;

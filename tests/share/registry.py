@@ -257,6 +257,9 @@ class Registry(Quiet):
                 return self.broken()
             UPLOADS[session] += data
         elif self.command == "PUT":
+            if kind == "upload-cut" and seen("cut", session) < 1:
+                UPLOADS[session] = data[:len(data) // 3]
+                return self.broken()
             whole = UPLOADS[session] + data
             if self.query.get("digest") != [digest_of(whole)]:
                 return self.refuse(400, "DIGEST_INVALID")
@@ -268,7 +271,7 @@ class Registry(Quiet):
     def blobs(self, kind, data):
         if self.item.startswith("uploads/"):
             return self.uploads(kind, data)
-        if self.item not in BLOBS or (kind in ("fresh", "mount", "upload-reset", "upload-foreign", "upload-nowhere") and self.command == "HEAD"):
+        if self.item not in BLOBS or (kind in ("fresh", "mount", "upload-reset", "upload-cut", "upload-foreign", "upload-nowhere") and self.command == "HEAD"):
             return self.refuse(404, "BLOB_UNKNOWN")
         blob = BLOBS[self.item]
         if kind.startswith("mutate-"):

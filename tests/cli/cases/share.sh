@@ -197,6 +197,9 @@ json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] > 10'
 [[ $(requests "PATCH /v2/fresh") -gt 4 ]] || fail "not in parts"
 run 0 push --insecure --chunk 20k "oci://$site/upload-reset/chunks2" "$sample" --json
 json 'd["traffic"]["resumed"] > 4 and d["traffic"]["sent_bytes"] < 400000'
+# A blob of one request, of which the registry kept the beginning
+run 0 push --insecure "oci://$site/upload-cut/chunks5" "$sample" --json
+json 'd["traffic"]["resumed"] == 2 and d["traffic"]["blobs_sent"] == 2'
 run 0 push --insecure --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
 json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
 run 0 push --insecure "oci://$site/upload-foreign/chunks4" "$sample"
