@@ -69,12 +69,15 @@ static bool is_of_file(const char *failing, const char *path)
 		   (!failing[length] || text_starts(failing + length, ": "));
 }
 
-static void count_failing(const struct jw_found *found, const struct jw_check_failing *failing,
+static void count_failing(const struct plan *plan, const struct jw_found *found,
+						  const struct jw_check_failing *failing,
 						  const struct jw_check_result *result)
 {
 	size_t file = 0, gpu = 0;
 
-	while (file < found->file_count && !is_of_file(failing->file, found->files[file].path))
+	/* A file without code may be called as the beginning of another one's name. */
+	while (file < found->file_count &&
+		   (!plan->has_code[file] || !is_of_file(failing->file, found->files[file].path)))
 		file++;
 	while (gpu < result->gpu_count && !jw_target_equal(result->gpus[gpu].target, failing->target))
 		gpu++;
@@ -117,7 +120,7 @@ int check_packages(struct jw_error *err, const struct plan *plan, const struct j
 		count_packaged(plan, module, &listed_package(result, file)->gpus[module->target]);
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
-		count_failing(found, &result->failing[i], result);
+		count_failing(plan, found, &result->failing[i], result);
 	for (size_t i = 0; i < result->package_count; i++)
 		for (size_t t = 0; t < result->gpu_count; t++) {
 			struct jw_check_package_gpu *gpu = &result->packages[i].gpus[t];

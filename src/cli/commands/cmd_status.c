@@ -120,20 +120,27 @@ static void print_status_next(const struct output *out, const struct jw_system *
 	output_line(out, STYLE_FAINT, "Next    %s", next);
 }
 
-/* Of the active environment; without one, or without a GPU, *ret_found stays NULL. */
-static int look_at_packages(struct jw_error *err, const struct jw_system *system,
+/* Of the active environment; without one, or without a GPU, *ret_found stays NULL. An environment
+ * that cannot be read must not hide the rest of the page. */
+static int look_at_packages(struct jw_error *err, const struct cli *cli,
 							struct jw_found **ret_found, struct jw_check_result **ret_result)
 {
+	const struct jw_system *system = cli->system;
 	const struct jw_find_options find = {.size = sizeof find, .cancel = cli_cancel};
 	struct jw_check_options check = {.size = sizeof check, .system = system, .cancel = cli_cancel};
 	struct jw_error why;
 
 	if (!system->gpu_count)
 		return 0;
-	if (jw_find(&why, &find, ret_found))
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-	check.found = *ret_found;
-	return jw_check(err, &check, ret_result);
+	if (!jw_find(&why, &find, ret_found)) {
+		check.found = *ret_found;
+		return jw_check(err, &check, ret_result);
+	}
+	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	if (why.code != JW_ERR_NOT_FOUND)
+		output_warning(&cli->out, "%s", error_text(&why));
+	return 0;
 }
 
 static void print_status(const struct output *out, const struct status_document *found,
@@ -162,7 +169,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
 	struct jw_found *search = NULL;
-	int failed = look_at_packages(err, system, &search, &packages);
+	int failed = look_at_packages(err, cli, &search, &packages);
 
 	if (jw_other_caches(NULL, &found.others, &found.other_count))
 		found.other_count = 0;

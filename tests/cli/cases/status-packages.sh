@@ -16,6 +16,17 @@ export VIRTUAL_ENV=$work/env
 
 run 0 status
 out_has "env: no package with device code"
+
+# An environment that cannot be read does not hide the rest.
+mkdir -p "$site/broken-1.0.dist-info/METADATA"
+run 0 status
+out_has "GPU     "
+out_has "Next    jitwarm prime"
+err_has "METADATA: "
+err_one_line
+run 0 status --json
+json 'not d["packages"] and "environment" not in d'
+rm -r "$site/broken-1.0.dist-info"
 package empty 3.0
 package beta 1.1 sm_70 sm_75
 package alpha 2.0 sm_80
@@ -58,3 +69,16 @@ cp "$sample" "$site/empty/"
 printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
 run 0 status --json
 json 'next(p for p in d["packages"] if p["name"] == "empty")["gpus"][1]["cold"] > 0'
+
+# A file without code whose name is the beginning of another package's.
+if ! is_wine; then
+	with_simdriver sm_86
+	package first 1.0
+	package second 1.0
+	printf 'first/x.ptx,,\n' >"$site/first-1.0.dist-info/RECORD"
+	printf '// nothing to run\n' >"$site/first/x.ptx"
+	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
+	printf 'first/x.ptx: y.ptx,,\n' >"$site/second-1.0.dist-info/RECORD"
+	run 0 status
+	out_has "        second 1.0: will fail: no code that runs there"
+fi
