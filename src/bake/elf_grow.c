@@ -104,11 +104,12 @@ static void close_elf(struct grow *grow)
 static int check_elf(struct jw_error *err, const struct os_map *map,
 					 const struct container_room *rooms, size_t count)
 {
+	struct jw_error why = {0};
 	struct elf_view view;
 	int result;
 
-	if (elf_view_open(NULL, map, rooms, count, &view))
-		return 0;
+	if (elf_view_open(&why, map, rooms, count, &view))
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	result = elf_view_check(err, &view);
 	elf_view_free(&view);
 	return result;

@@ -30,14 +30,15 @@ static int sum_words(struct jw_error *err, struct os_file *file, uint32_t field_
 
 int pe_checksum_renew(struct jw_error *err, struct baked_copy *copy)
 {
+	struct jw_error why = {0};
 	struct pe_image image;
 	uint8_t value[4];
 	size_t got;
 	uint32_t at;
 	uint64_t sum;
 
-	if (pe_image_open(NULL, copy->from, NULL, 0, &image))
-		return 0;
+	if (pe_image_open(&why, copy->from, NULL, 0, &image))
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	at = image.headers_at + PE_CHECKSUM_AT;
 	pe_image_free(&image);
 	if (!load_u32(copy->from->data + at) || at % 4)

@@ -163,11 +163,12 @@ static void close_pe(struct grow *grow)
 static int check_pe(struct jw_error *err, const struct os_map *map,
 					const struct container_room *rooms, size_t count)
 {
+	struct jw_error why = {0};
 	struct pe_image image;
 	int result;
 
-	if (pe_image_open(NULL, map, rooms, count, &image))
-		return 0;
+	if (pe_image_open(&why, map, rooms, count, &image))
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	result = pe_image_check(err, &image);
 	pe_image_free(&image);
 	return result;

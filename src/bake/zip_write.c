@@ -165,10 +165,11 @@ static int make_local(struct jw_error *err, struct zip_writer *writer,
 		put_number(writer, member->packed_bytes, 8);
 	}
 	extra = fixed + put_other_extra(writer, member->local_extra);
-	if (extra > UINT16_MAX || check_zip_header(err, writer, ZIP_LOCAL_BYTES + name + extra))
-		return extra > UINT16_MAX
-				   ? error_set(err, JW_ERR_LIMIT, "%.300s: too many extra fields", member->name)
-				   : -1;
+	if (name > UINT16_MAX || extra > UINT16_MAX)
+		return error_set(err, JW_ERR_LIMIT, "%.300s: too long a name, or too many extra fields",
+						 member->name);
+	if (check_zip_header(err, writer, ZIP_LOCAL_BYTES + name + extra))
+		return -1;
 	store_u16(writer->header.data + 28, (uint16_t)extra);
 	return 0;
 }

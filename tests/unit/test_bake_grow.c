@@ -92,6 +92,26 @@ static void what_no_loader_takes_does_not_grow(void **state)
 	}
 }
 
+/* A file that could not be looked at for lack of memory is not taken for one without a loader. */
+static void a_check_without_memory_fails(void **state)
+{
+	static const char *const names[] = {"elf", "pe"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct buf file = read_sample(names[i]);
+		const struct os_map map = {.data = file.data, .size = file.size};
+		struct jw_error why = {0};
+
+		assert_int_equal(grow_check(NULL, &map, NULL, 0), 0);
+		mem_fail_after(1);
+		assert_int_equal(grow_check(&why, &map, NULL, 0), -1);
+		mem_fail_after(0);
+		assert_int_equal(why.code, JW_ERR_MEMORY);
+		buf_free(&file);
+	}
+}
+
 static void nothing_beyond_two_gigabytes(void **state)
 {
 	struct buf file = read_sample("pe");
@@ -241,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_each_form_grow),
 		cmocka_unit_test(what_no_loader_takes_does_not_grow),
+		cmocka_unit_test(a_check_without_memory_fails),
 		cmocka_unit_test(nothing_beyond_two_gigabytes),
 		cmocka_unit_test(containers_do_not_overlap_what_the_loader_reads),
 		cmocka_unit_test(what_tables_lead_to_counts),
