@@ -1,15 +1,25 @@
 #include "base/mem.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static _Thread_local size_t fail_in; /* see mem_fail_after */
+static atomic_bool has_lacked;
 
-void mem_fail_after(size_t allocations)
+size_t mem_fail_after(size_t allocations)
 {
+	size_t left = fail_in;
+
 	fail_in = allocations;
+	return left;
+}
+
+bool mem_has_lacked(void)
+{
+	return has_lacked;
 }
 
 static int must_fail(void)
@@ -19,8 +29,10 @@ static int must_fail(void)
 
 static void *checked(struct jw_error *err, void *pointer, size_t size)
 {
-	if (!pointer)
+	if (!pointer) {
+		has_lacked = true;
 		error_set(err, JW_ERR_MEMORY, "out of memory (%zu bytes wanted)", size);
+	}
 	return pointer;
 }
 

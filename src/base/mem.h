@@ -57,5 +57,10 @@ struct mem_list {
 int mem_find_or_add(struct jw_error *err, const struct mem_list *list, const void *like,
 					bool (*same)(const void *element, const void *like), size_t *ret_at);
 
-/* Tests only: the n-th allocation from now fails (1: the next one); 0 turns it off. */
-void mem_fail_after(size_t allocations);
+/* Whether any allocation of this process has failed. What then takes a file for absent, or goes on
+ * without what it remembered, reports no failure: a program that ends says that this happened. */
+bool mem_has_lacked(void);
+
+/* Tests only: the n-th allocation of this thread from now fails (1: the next one); 0 turns it off.
+ * Returns how many were still to come before the one that was to fail: 0 where it has failed. */
+size_t mem_fail_after(size_t allocations);

@@ -143,15 +143,29 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	return run_named_command(err, cli, argc - (int)used, argv + used);
 }
 
+/* A worker says itself of each module what it lacked, and the next one may have room. */
+static bool has_lacked_memory(const struct cli *cli)
+{
+	return cli->lacking || (mem_has_lacked() && !(cli->command && cli->command->hidden));
+}
+
+/* So that JSON that memory lacks is noted, too (mem_has_lacked). */
+static void *json_memory(size_t size)
+{
+	return mem_alloc(NULL, size);
+}
+
 enum exit_status cli_run(int argc, char **argv)
 {
 	struct cli cli = {.commands = command_table};
 	struct jw_error err = {0};
 
+	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = mem_free});
 	if (os_prepare_limits(&err) || dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
 		cli_fail(&cli, &err);
-	if (cli.lacking && cli.status != EXIT_FAILED) {
-		error_set(&err, JW_ERR_MEMORY, "out of memory: what is printed is not complete");
+	if (has_lacked_memory(&cli) && cli.status != EXIT_FAILED) {
+		error_set(&err, JW_ERR_MEMORY, "out of memory: what is printed %s complete",
+				  cli.lacking ? "is not" : "may not be");
 		cli_fail(&cli, &err);
 	}
 	if (output_close(&err))

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
+#include "base/json.h"
 #include "base/mem.h"
 #include "os/file.h"
 
@@ -49,12 +48,12 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 				struct conda_package *ret_package)
 {
 	struct conda_package package = {0};
-	cJSON *root = cJSON_ParseWithLength(data, size);
+	cJSON *root = json_parse(err, data, size);
 	int result = -1;
 
-	if (!cJSON_IsObject(root)) {
+	if (root && !cJSON_IsObject(root)) {
 		error_set(err, JW_ERR_FORMAT, "no JSON object");
-	} else if (!copy_conda_text(err, root, "name", &package.name) &&
+	} else if (root && !copy_conda_text(err, root, "name", &package.name) &&
 			   !copy_conda_text(err, root, "version", &package.version) &&
 			   !copy_list(err, root, "files", "", &package.files, &package.file_count) &&
 			   !copy_list(err, root, "depends", " <>=!~[:", &package.depends,

@@ -462,6 +462,10 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		if (open_elsewhere(err, options, system))
 			goto fail;
 	} else if (os_find_driver(&why, &library)) {
+		if (why.code == JW_ERR_MEMORY) {
+			error_copy(err, &why);
+			goto fail;
+		}
 		explain_no_driver(&why, system);
 	} else {
 		TEXT_COPY(system->driver.library, library);

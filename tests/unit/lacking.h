@@ -4,6 +4,9 @@
 
 #include "check.h"
 
+#include <cjson/cJSON.h>
+
+#include "base/error.h"
 #include "base/mem.h"
 
 /* So many successes one after the other: it makes fewer allocations. */
@@ -31,5 +34,49 @@ static inline void each_allocation_lacks(int (*does)(struct jw_error *err, void 
 	assert_true(n < LACKING_MOST);
 	assert_true(last > 0);
 }
+
+/* ---- each failure must be reported, one line for each function */
+
+enum { STARVE_MOST = 100000 };
+
+static inline void *starve_json_memory(size_t size)
+{
+	return mem_alloc(NULL, size);
+}
+
+/* Whether the n-th allocation was reached: `left` is what mem_fail_after returned. */
+static inline bool starve_check(const char *call, size_t n, size_t left, bool failed,
+								const struct jw_error *err)
+{
+	if (left && failed)
+		fail_msg("%s: fails with all of its memory: %s", call, err->message);
+	if (!left && !failed)
+		fail_msg("%s: allocation %zu failed, and nothing is said", call, n);
+	if (!left && (err->code != JW_ERR_MEMORY || !*err->message))
+		fail_msg("%s: allocation %zu: not for memory, but “%s”", call, n, err->message);
+	if (left && n == 1)
+		fail_msg("%s: allocates nothing", call);
+	return !left && n < STARVE_MOST;
+}
+
+/* STARVE(call, undo): `call` reports to &err and is 0 where it succeeded; then `undo` frees what it
+ * made. What `call` changes must be as good as new after a failure. */
+#define STARVE(call, undo)                                                                         \
+	do {                                                                                           \
+		size_t starve_n = 0, starve_left;                                                          \
+		bool starve_failed;                                                                        \
+		struct jw_error err;                                                                       \
+		cJSON_InitHooks(&(cJSON_Hooks){starve_json_memory, mem_free});                             \
+		do {                                                                                       \
+			err = (struct jw_error){0};                                                            \
+			mem_fail_after(++starve_n);                                                            \
+			starve_failed = (call) != 0;                                                           \
+			starve_left = mem_fail_after(0);                                                       \
+			if (!starve_failed) {                                                                  \
+				undo;                                                                              \
+			}                                                                                      \
+		} while (starve_check(#call, starve_n, starve_left, starve_failed, &err));                 \
+		cJSON_InitHooks(NULL);                                                                     \
+	} while (0)
 
 #endif

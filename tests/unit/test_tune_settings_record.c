@@ -1,0 +1,221 @@
+/* The record of settings that jitwarm changed: what is written is read back, hostile lines count
+ * for nothing, and a file that cannot be read now is not thrown away. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "folder.h"
+#include "lacking.h"
+#include "tune/settings_record.h"
+
+static struct settings_record record;
+static char *aside;
+
+static int read_record(struct jw_error *err)
+{
+	return settings_record_read(err, folder, &record, &aside);
+}
+
+static void put_record(const char *text)
+{
+	files_put_text(folder, "tuned.json", text);
+}
+
+static bool is_there(const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+	bool there = !access(path, F_OK);
+
+	mem_free(path);
+	return there;
+}
+
+static void add(bool machine, const char *name, const char *set_to, const char *was)
+{
+	const struct settings_record_variable variable = {.machine = machine,
+													  .name = (char *)(uintptr_t)name,
+													  .set_to = (char *)(uintptr_t)set_to,
+													  .was = (char *)(uintptr_t)was,
+													  .expands = was != NULL};
+
+	assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+	const struct settings_record_variable *variable;
+
+	(void)state;
+	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
+	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.bashrc"), 0);
+	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
+	add(false, "CUDA_CACHE_PATH", "D:\\cache", "%TEMP%\\한글");
+	add(false, "CUDA_CACHE_MAXSIZE", "2147483648", NULL);
+	add(true, "CUDA_CACHE_MAXSIZE", "1", NULL);
+	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
+	settings_record_free(&record);
+	assert_int_equal(read_record(NULL), 0);
+	assert_null(aside);
+	assert_int_equal(record.file_count, 2);
+	assert_string_equal(record.files[1], "/home/a/.bashrc");
+	/* Of the machine's variables nothing is written where the account itself may write. */
+	assert_int_equal(record.variable_count, 2);
+	variable = settings_record_variable(&record, false, "CUDA_CACHE_PATH");
+	assert_non_null(variable);
+	assert_string_equal(variable->set_to, "D:\\cache");
+	assert_string_equal(variable->was, "%TEMP%\\한글");
+	assert_true(variable->expands);
+	variable = settings_record_variable(&record, false, "CUDA_CACHE_MAXSIZE");
+	assert_non_null(variable);
+	assert_null(variable->was);
+	assert_false(variable->expands);
+	assert_null(settings_record_variable(&record, true, "CUDA_CACHE_MAXSIZE"));
+	settings_record_free(&record);
+}
+
+static void dropped_ones_are_gone_and_the_last_ends_the_file(void **state)
+{
+	(void)state;
+	assert_int_equal(settings_record_add_file(NULL, &record, "/a"), 0);
+	assert_int_equal(settings_record_add_file(NULL, &record, "/b"), 0);
+	assert_int_equal(settings_record_add_file(NULL, &record, "/c"), 0);
+	add(false, "CUDA_CACHE_PATH", "D:\\cache", NULL);
+	add(false, "CUDA_CACHE_MAXSIZE", "1", "2");
+	settings_record_drop_file(&record, "/a");
+	settings_record_drop_file(&record, "/none");
+	assert_int_equal(record.file_count, 2);
+	assert_string_equal(record.files[0], "/b");
+	assert_string_equal(record.files[1], "/c");
+	settings_record_drop_variable(&record,
+								  settings_record_variable(&record, false, "CUDA_CACHE_PATH"));
+	assert_int_equal(record.variable_count, 1);
+	assert_string_equal(record.variables[0].name, "CUDA_CACHE_MAXSIZE");
+	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
+	assert_true(is_there("tuned.json"));
+	settings_record_drop_variable(&record, &record.variables[0]);
+	settings_record_drop_file(&record, "/b");
+	settings_record_drop_file(&record, "/c");
+	/* The machine's stand in the registry: they keep no file */
+	add(true, "CUDA_CACHE_PATH", "D:\\cache", NULL);
+	assert_int_equal(settings_record_write(NULL, NULL, &record), 0);
+	assert_true(is_there("tuned.json"));
+	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
+	assert_false(is_there("tuned.json"));
+	settings_record_free(&record);
+}
+
+#define HEAD            "{\"schema\": \"jitwarm.tuned/1\", "
+#define VARIABLES(item) HEAD "\"files\": [], \"variables\": [" item "]}"
+
+static void hostile_lines_count_for_nothing(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t files, variables;
+	} cases[] = {
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}"), 0, 1},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"b\"}"), 0, 1},
+		{VARIABLES("{\"name\": \"PATH\", \"set_to\": \"a\"}"), 0, 0},
+		{VARIABLES("{\"name\": 1, \"set_to\": \"a\"}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": 1}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": 1}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\nb\"}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\u007f\"}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"\\r\"}"), 0, 0},
+		{VARIABLES("{\"machine\": true, \"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}, "
+				   "{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"b\"}"),
+		 0, 1},
+		{VARIABLES("3, null, []"), 0, 0},
+		{HEAD "\"files\": [\"/etc/environment\", \"relative\", 3, \"/etc/environment\"]}", 1, 0},
+		{HEAD "\"files\": 3, \"variables\": {}}", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (settings_record_parse(NULL, cases[i].text, strlen(cases[i].text), &record))
+			fail_msg("refused: %s", cases[i].text);
+		if (record.file_count != cases[i].files || record.variable_count != cases[i].variables)
+			fail_msg("%zu files, %zu variables: %s", record.file_count, record.variable_count,
+					 cases[i].text);
+		settings_record_free(&record);
+	}
+}
+
+/* As many as there may be, and one more. */
+static void there_is_a_most_of_each(void **state)
+{
+	const struct settings_record_variable variable = {.name = (char[]){"CUDA_CACHE_PATH"},
+													  .set_to = (char[]){"a"}};
+	struct jw_error err = {0};
+	char path[32];
+
+	(void)state;
+	for (unsigned i = 0; i < RECORD_MOST; i++) {
+		(void)snprintf(path, sizeof path, "/%u", i);
+		assert_int_equal(settings_record_add_file(NULL, &record, path), 0);
+		assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
+	}
+	assert_int_equal(settings_record_add_file(&err, &record, "/more"), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(settings_record_add_variable(&err, &record, &variable), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(record.file_count, RECORD_MOST);
+	settings_record_free(&record);
+}
+
+static void a_damaged_file_is_kept_aside(void **state)
+{
+	static const char *const damaged[] = {"", "{", "[]", "{\"schema\": \"jitwarm.tuned/2\"}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+		put_record(damaged[i]);
+		assert_int_equal(read_record(NULL), 0);
+		assert_non_null(aside);
+		assert_true(os_exists(aside));
+		assert_false(is_there("tuned.json"));
+		assert_int_equal(record.file_count + record.variable_count, 0);
+		assert_int_equal(os_remove(NULL, aside), 0);
+		mem_free(aside);
+	}
+	assert_int_equal(read_record(NULL), 0);
+	assert_null(aside);
+}
+
+/* A whole file that memory does not suffice for is no damaged one: it holds the former values. */
+static void without_memory_the_file_stays(void **state)
+{
+	(void)state;
+	put_record(VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"b\"}"));
+	STARVE(read_record(&err), settings_record_free(&record));
+	assert_true(is_there("tuned.json"));
+	assert_false(is_there("tuned.json.damaged"));
+	assert_int_equal(read_record(NULL), 0);
+	assert_int_equal(settings_record_add_file(NULL, &record, "/a"), 0);
+	STARVE(settings_record_write(&err, NULL, &record), (void)0);
+	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
+	STARVE(settings_record_add_file(&err, &record, "/b"), (void)0);
+	settings_record_free(&record);
+	assert_int_equal(read_record(NULL), 0);
+	assert_int_equal(record.file_count, 1);
+	assert_int_equal(record.variable_count, 1);
+	settings_record_free(&record);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read_back),
+		cmocka_unit_test(dropped_ones_are_gone_and_the_last_ends_the_file),
+		cmocka_unit_test(hostile_lines_count_for_nothing),
+		cmocka_unit_test(there_is_a_most_of_each),
+		cmocka_unit_test(a_damaged_file_is_kept_aside),
+		cmocka_unit_test(without_memory_the_file_stays),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
