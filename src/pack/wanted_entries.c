@@ -18,7 +18,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 		.profile = &profile,
 		.everything = true,
 		.link_inputs = true,
-		.factors = {1, 1},
+		.factors = {1, 1, 0},
 		.cancel = options->cancel,
 	};
 	struct jw_found *found = NULL;

@@ -97,7 +97,7 @@ int share_plans_find(struct jw_error *err, const struct jw_system *system,
 								   .state_dir = system->state_dir,
 								   .everything = true,
 								   .link_inputs = true,
-								   .factors = {1, 1},
+								   .factors = {1, 1, 0},
 								   .cancel = *cancel};
 	struct share_plans plans = {0};
 	struct plan *plan = NULL;

@@ -303,7 +303,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 	os_ignore_broken_pipes();
 	for (int tries = 0; environment && result && passing && tries < MOST_TRIES; tries++) {
 		if (tries)
-			uv_sleep(FIRST_PAUSE_MS << tries);
+			uv_sleep((unsigned)FIRST_PAUSE_MS << tries);
 		result = start_once(err, loop, setup, events, environment, &passing, ret_child);
 	}
 	environment_free(environment);
