@@ -130,6 +130,12 @@ static void an_artifact_comes_back(void **state)
 	assert_false(list.index);
 	artifact_list_free(&list);
 	buf_free(&text);
+	(void)snprintf(item.title, sizeof item.title, "Con.jwpack"); /* Windows' console */
+	assert_int_equal(0, artifact_write(NULL, &item, &text));
+	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
+	assert_string_equal(list.items[0].title, "");
+	artifact_list_free(&list);
+	buf_free(&text);
 	item.manifest = item.pack;
 	item.manifest.size_bytes = 700;
 	assert_int_equal(0, artifact_write_index(NULL, &item, 1, &text));

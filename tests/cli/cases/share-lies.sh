@@ -74,6 +74,7 @@ run 0 key trust "$public"
 run 3 pull --insecure "oci://$site/unsigned/lab:v1"
 err_has "is not signed"
 nothing_imported
+[[ $(requests "GET /v2/unsigned/lab/blobs") == 0 ]] || fail "what is refused was downloaded first"
 # An upload without a place, or one that is refused
 machine maker
 run 3 push --insecure "oci://$site/upload-nowhere/x" "$sample"

@@ -234,8 +234,10 @@ openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$work/ce
 cat "$work/key.pem" "$work/cert.pem" >"$work/both.pem"
 start_registry "$work/tls" "$work/both.pem"
 machine maker
-run 3 push "oci://$site/good/tls" "$sample"
-err_one_line
+if ! is_wine; then # Wine's own check of a chain, which Windows' libcurl leaves to the system, takes any certificate
+	run 3 push "oci://$site/good/tls" "$sample"
+	err_one_line
+fi
 SSL_CERT_FILE=$(native "$work/cert.pem")
 export SSL_CERT_FILE
 run 0 push "oci://$site/good/tls" "$sample"
