@@ -18,8 +18,15 @@ char *conda_edit_build(struct jw_error *err, const char *build, const struct jw_
 	static const char own[] = "_jitwarm";
 	const char *label = strstr(build, own);
 	struct buf text = BUF_MAX(4096);
-	int result = buf_printf(err, &text, "%s%s", build, label ? "" : own);
+	int result;
 
+	/* As conda has them: they stand in JSON and in names. */
+	if (strspn(build, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+") !=
+		strlen(build)) {
+		error_set(err, JW_ERR_FORMAT, "its “%.100s” is not a build string", build);
+		return NULL;
+	}
+	result = buf_printf(err, &text, "%s%s", build, label ? "" : own);
 	for (size_t i = 0; !result && i < gpu_count; i++) {
 		char name[JW_TARGET_TEXT];
 		char *blank = strchr(jw_target_sm(name, gpus[i]), '_');

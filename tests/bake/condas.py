@@ -78,6 +78,7 @@ def make(library, folder):
     def bad(kind, *arguments, **named):
         write(folder + "/bad/" + kind + "/" + called, *arguments, **named)
     rows = entries(files)
+    write(folder + '/quote/sample-1.0-h1".conda', files, {"build": 'h1"'}, name='sample-1.0-h1"')
     bad("name", files, {"build": "h2_0"})
     bad("no-build", files, {"build": None})
     bad("build-number", files, {"build": 7})

@@ -58,6 +58,9 @@ bad bomb "unpacks to more than 250 times its size"
 bad no-json "its index.json"
 bad no-info "it has no info/index.json"
 if ! is_wine; then
+	run 3 bake -o "$work/quote" "$work/in/quote"
+	out_has "is not a build string"
+	[[ ! -e $work/quote ]] || fail "left behind: $(find "$work/quote")"
 	(ulimit -f 40; run 3 bake -o "$work/short" "$old") || exit 1
 	out_has "File too large"
 	[[ ! -e $work/short ]] || fail "left behind: $(find "$work/short")"
