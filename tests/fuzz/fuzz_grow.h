@@ -17,7 +17,7 @@ enum { FUZZ_MOST_ROOMS = 256, FUZZ_MORE = 200, FUZZ_MOST_CONTAINER = 1 << 16 };
 struct fuzz_rooms {
 	struct container_room items[FUZZ_MOST_ROOMS];
 	size_t count, moved;
-	size_t images, troubles;
+	size_t images, troubles, damaged;
 	enum devcode_format format;
 	bool archive;
 };
@@ -30,6 +30,7 @@ static inline int fuzz_note_rooms(struct jw_error *err, void *context,
 	(void)err;
 	rooms->images++;
 	rooms->format = image->format;
+	rooms->damaged += image->damaged;
 	rooms->archive = rooms->archive || image->member;
 	for (size_t i = 0; i < image->container_count && rooms->count < FUZZ_MOST_ROOMS; i++)
 		rooms->items[rooms->count++] =
@@ -134,7 +135,9 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 		os_map_close(&after);
 		fuzz_read_rooms(copy.part, &again);
 		MUST(!again.troubles && again.images == 1 && again.format == rooms.format);
-		MUST(again.count == rooms.count);
+		/* One that the file's end had cut looks whole where the file is longer. */
+		MUST(again.count == rooms.count ||
+			 (rooms.damaged && again.count - rooms.count <= rooms.damaged));
 		baked_copy_drop(&copy);
 		grow_free(grow);
 	}
