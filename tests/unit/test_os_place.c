@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+#ifndef _WIN32
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/cores.h"
@@ -68,6 +73,37 @@ static void a_hangul_name_comes_back_as_it_was_given(void **state)
 	mem_free(file);
 	mem_free(path);
 }
+
+#ifndef _WIN32
+static void expect_real_path(const char *path, const char *end)
+{
+	char *real = NULL;
+
+	assert_int_equal(os_real_path(NULL, path, &real), 0);
+	assert_true(text_ends(real, end));
+	mem_free(real);
+}
+
+/* The superuser's paths are walked part by part, those of other accounts are the kernel's. */
+static void a_link_is_resolved_for_every_account(void **state)
+{
+	char *file = inside("linked.so.1.2"), *link_ = inside("linked.so");
+	const uid_t own = geteuid();
+
+	(void)state;
+	write_text(file, "x");
+	assert_int_equal(symlink("linked.so.1.2", link_), 0);
+	expect_real_path(link_, "linked.so.1.2");
+	if (!own) {
+		assert_int_equal(chmod(folder, 0755), 0);
+		assert_int_equal(seteuid(65534), 0);
+	}
+	expect_real_path(link_, "linked.so.1.2");
+	assert_int_equal(seteuid(own), 0);
+	mem_free(link_);
+	mem_free(file);
+}
+#endif
 
 static void a_path_of_more_than_260_characters_works(void **state)
 {
@@ -299,6 +335,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hangul_name_comes_back_as_it_was_given),
+#ifndef _WIN32
+		cmocka_unit_test(a_link_is_resolved_for_every_account),
+#endif
 		cmocka_unit_test(a_path_of_more_than_260_characters_works),
 		cmocka_unit_test(a_reader_sees_the_old_file_or_the_new_one),
 		cmocka_unit_test(a_file_is_written_in_place),

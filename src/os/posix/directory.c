@@ -262,7 +262,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 
 	if (!given || at_enter(err, given, AT_LAST_FOLLOWED, &at))
 		goto done;
-	if (!at.walk.path)
+	if (at.dir == AT_FDCWD)
 		real = usual_real_path(err, path);
 	else if (fstatat(at.dir, at.name, &native, 0))
 		posix_error(err, path);
