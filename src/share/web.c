@@ -145,7 +145,8 @@ const char *web_scheme(const struct web *web, const char *host)
 	return is_insecure_host(web->options, bare, host) ? "http" : "https";
 }
 
-/* Whether a request may go there. */
+/* Whether a request may go there. A message has no more of an address than its host: the rest may
+ * be a signature that lets anybody in. */
 static int check_address(struct jw_error *err, const struct web *web, const char *url)
 {
 	CURLU *parts = curl_url();
@@ -160,15 +161,15 @@ static int check_address(struct jw_error *err, const struct web *web, const char
 	if (host && port && strlen(host) < 256)
 		(void)snprintf(both, sizeof both, "%.255s:%.8s", host, port);
 	if (!scheme || !*both)
-		error_set(err, JW_ERR_FORMAT, "%.300s: not an address", url);
+		error_set(err, JW_ERR_FORMAT, "%.*s: not an address", (int)strcspn(url, "?#"), url);
 	else if (!strcmp(scheme, "https") ||
 			 (!strcmp(scheme, "http") && is_insecure_host(web->options, host, both)))
 		result = 0;
 	else
 		error_set(err, JW_ERR_FORMAT,
-				  "%.300s: only https is allowed; --insecure-host %s allows plain http, which "
+				  "%.20s://%s: only https is allowed; --insecure-host %s allows plain http, which "
 				  "others can read and change on its way",
-				  url, both);
+				  scheme, both, both);
 	curl_free(scheme);
 	curl_free(host);
 	curl_free(port);

@@ -152,7 +152,7 @@ class Registry(Quiet):
         if kind == "redirect-file":
             return self.send(307, b"", [("Location", "file:///etc/passwd")])
         if kind == "redirect-named":
-            return self.send(307, b"", [("Location", "http://192.0.2.1/x")])
+            return self.send(307, b"", [("Location", "http://192.0.2.1/x?signature=secret")])
         if kind == "silent":
             time.sleep(20)
             return self.broken()

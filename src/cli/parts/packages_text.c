@@ -87,14 +87,16 @@ static void print_native(const struct output *out, const struct jw_check_result 
 void packages_text(const struct output *out, const char *environment,
 				   const struct jw_check_result *result)
 {
-	size_t shown = 0, more = 0;
+	size_t shown = 0, more = 0, named = 0;
 
 	if (!result->images) {
 		output_line(out, STYLE_PLAIN, "Python  %s: no package with device code", environment);
 		return;
 	}
+	for (size_t i = 0; i < result->package_count; i++)
+		named += result->packages[i].name != NULL;
 	output_line(out, STYLE_PLAIN, "Python  %s: %s with device code", environment,
-				TEXT_COUNT(result->package_count, "package", "packages"));
+				TEXT_COUNT(named, "package", "packages"));
 	for (size_t i = 0; i < result->package_count; i++) {
 		const struct jw_check_package *package = &result->packages[i];
 
