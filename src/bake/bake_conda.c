@@ -215,8 +215,9 @@ static int run_conda(struct jw_error *err, struct conda_bake *bake)
 		return -1;
 	if (!bake->any)
 		return 0;
-	return bake_package_check_unchanged(err, job, &bake->conda.map) || finish_conda(err, bake) ? -1
-																							   : 0;
+	return bake_package_check(err, job, &bake->conda.map, bake->output) || finish_conda(err, bake)
+			   ? -1
+			   : 0;
 }
 
 int bake_conda(struct jw_error *err, const struct bake_package_job *job,

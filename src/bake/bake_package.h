@@ -49,12 +49,13 @@ struct bake_member {
 int bake_package_member(struct jw_error *err, const struct bake_package_job *job,
 						const struct package_part *part, const struct bake_member *member,
 						struct bake_package_files *files, char **ret_baked);
-/* The new package's path; untouched where there will be none. JW_ERR_USAGE: it is the old one's. */
+/* The new package's path; untouched where there will be none. */
 int bake_package_output(struct jw_error *err, const struct bake_package_job *job,
 						const char *file_name, char **ret_output);
-/* JW_ERR_IO if the package is no longer the one that was mapped. */
-int bake_package_check_unchanged(struct jw_error *err, const struct bake_package_job *job,
-								 const struct os_map *map);
+/* Before the new package gets its name. JW_ERR_USAGE: it is the old one's. JW_ERR_IO: the package
+ * is no longer the one that was mapped. */
+int bake_package_check(struct jw_error *err, const struct bake_package_job *job,
+					   const struct os_map *map, const char *output);
 /* Both report what their package's own failure is in `err`. *ret_output: the new package, NULL:
  * there was nothing to bake. */
 int bake_wheel(struct jw_error *err, const struct bake_package_job *job,

@@ -173,7 +173,7 @@ static int finish_wheel(struct jw_error *err, struct wheel_bake *bake)
 	result = write_content(err, bake, (size_t)(wheel->record - wheel->directory.members),
 						   record.data, record.size) ||
 					 zip_writer_finish(err, bake->writer, wheel->directory.comment) ||
-					 bake_package_check_unchanged(err, bake->job, &wheel->map) ||
+					 bake_package_check(err, bake->job, &wheel->map, bake->output) ||
 					 package_part_finish(err, &bake->part, bake->output, wheel->map.stat.mode)
 				 ? -1
 				 : 0;

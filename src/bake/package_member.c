@@ -105,28 +105,21 @@ int bake_package_member(struct jw_error *err, const struct bake_package_job *job
 int bake_package_output(struct jw_error *err, const struct bake_package_job *job,
 						const char *file_name, char **ret_output)
 {
-	char *output = job->folder ? os_join(err, job->folder, file_name) : NULL;
-	uint64_t identity;
-
 	if (!job->folder)
 		return 0;
-	if (!output)
-		return -1;
-	identity = os_identity(output);
-	if (identity && identity != OS_UNIDENTIFIED && identity == os_identity(job->path)) {
-		mem_free(output);
-		return error_set(err, JW_ERR_USAGE,
-						 "the new package would have its name and place: name another folder");
-	}
-	*ret_output = output;
-	return 0;
+	*ret_output = os_join(err, job->folder, file_name);
+	return *ret_output ? 0 : -1;
 }
 
-int bake_package_check_unchanged(struct jw_error *err, const struct bake_package_job *job,
-								 const struct os_map *map)
+int bake_package_check(struct jw_error *err, const struct bake_package_job *job,
+					   const struct os_map *map, const char *output)
 {
+	const uint64_t identity = os_identity(output);
 	struct os_stat now;
 
+	if (identity && identity != OS_UNIDENTIFIED && identity == os_identity(job->path))
+		return error_set(err, JW_ERR_USAGE,
+						 "the new package would have its name and place: name another folder");
 	if (os_stat(err, job->path, &now))
 		return -1;
 	if (now.device == map->stat.device && now.inode == map->stat.inode &&

@@ -26,6 +26,15 @@ run '0|1' bake -o "$work/out" "$old"
 out_has "Next: install the new package"
 [[ $(sha256sum <"$work/out/$new") == "$first" ]] || fail "not reproducible"
 
+# A folder that has the new wheel already: nothing is left to bake in that one, and the old one's is made again.
+mkdir "$work/beside"
+cp "$old" "$work/beside/"
+run '0|1' bake -o "$work/beside" "$work/beside"
+run '0|1' bake --json -o "$work/beside" "$work/beside"
+json '{posix(f["output"]).rsplit("/", 1)[1] for f in d["files"] if f.get("output")} == {"'"$new"'"}'
+json 'not any(f.get("failed") for f in d["files"])'
+[[ $(sha256sum <"$work/beside/$new") == "$first" && $(ls -A "$work/beside" | wc -l) == 2 ]] || fail "not the same beside the old one"
+
 # The library of the new wheel is the one that bake makes of the old wheel's.
 python3 -m zipfile -e "$old" "$work/unpacked" && python3 -m zipfile -e "$work/out/$new" "$work/again" || fail "no zip file"
 run '0|1' bake -o "$work/copy" "$work/unpacked/sample/libsample_framework.so"
