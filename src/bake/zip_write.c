@@ -86,7 +86,7 @@ static void put_header_bytes(struct zip_writer *writer, const void *data, size_t
 		(void)buf_append(NULL, &writer->header, data, size);
 }
 
-static void put_number(struct zip_writer *writer, uint64_t value, size_t size)
+static void put_zip_number(struct zip_writer *writer, uint64_t value, size_t size)
 {
 	uint8_t bytes[8];
 
@@ -126,15 +126,15 @@ static void put_common(struct zip_writer *writer, const struct zip_member *membe
 {
 	const uint16_t least = zip64 ? ZIP64_VERSION : 20;
 
-	put_number(writer, member->needed < least ? least : member->needed, 2);
-	put_number(writer, member->flags, 2);
-	put_number(writer, member->method, 2);
-	put_number(writer, member->time, 2);
-	put_number(writer, member->date, 2);
-	put_number(writer, member->crc, 4);
-	put_number(writer, in_32(member->packed_bytes, large_packed), 4);
-	put_number(writer, in_32(member->size_bytes, large_size), 4);
-	put_number(writer, strlen(member->name), 2);
+	put_zip_number(writer, member->needed < least ? least : member->needed, 2);
+	put_zip_number(writer, member->flags, 2);
+	put_zip_number(writer, member->method, 2);
+	put_zip_number(writer, member->time, 2);
+	put_zip_number(writer, member->date, 2);
+	put_zip_number(writer, member->crc, 4);
+	put_zip_number(writer, in_32(member->packed_bytes, large_packed), 4);
+	put_zip_number(writer, in_32(member->size_bytes, large_size), 4);
+	put_zip_number(writer, strlen(member->name), 2);
 }
 
 static int check_zip_header(struct jw_error *err, const struct zip_writer *writer, size_t wanted)
@@ -154,15 +154,15 @@ static int make_local(struct jw_error *err, struct zip_writer *writer,
 	size_t extra;
 
 	buf_clear(&writer->header);
-	put_number(writer, ZIP_LOCAL_SIGNATURE, 4);
+	put_zip_number(writer, ZIP_LOCAL_SIGNATURE, 4);
 	put_common(writer, member, written->large, written->large, written->large);
-	put_number(writer, 0, 2);
+	put_zip_number(writer, 0, 2);
 	put_header_bytes(writer, member->name, name);
 	if (written->large) {
-		put_number(writer, ZIP64_EXTRA, 2);
-		put_number(writer, 16, 2);
-		put_number(writer, member->size_bytes, 8);
-		put_number(writer, member->packed_bytes, 8);
+		put_zip_number(writer, ZIP64_EXTRA, 2);
+		put_zip_number(writer, 16, 2);
+		put_zip_number(writer, member->size_bytes, 8);
+		put_zip_number(writer, member->packed_bytes, 8);
 	}
 	extra = fixed + put_other_extra(writer, member->local_extra);
 	if (name > UINT16_MAX || extra > UINT16_MAX)
@@ -184,22 +184,22 @@ static int write_central(struct jw_error *err, struct zip_writer *writer,
 	size_t extra = zip64 ? 4 + 8 * values : 0;
 
 	buf_clear(&writer->header);
-	put_number(writer, ZIP_CENTRAL_SIGNATURE, 4);
-	put_number(writer, member->made_by, 2);
+	put_zip_number(writer, ZIP_CENTRAL_SIGNATURE, 4);
+	put_zip_number(writer, member->made_by, 2);
 	put_common(writer, member, size, packed, zip64 || written->large);
-	put_number(writer, 0, 2);
-	put_number(writer, member->comment.size, 2);
-	put_number(writer, 0, 2);
-	put_number(writer, member->internal, 2);
-	put_number(writer, member->external, 4);
-	put_number(writer, in_32(written->offset, far), 4);
+	put_zip_number(writer, 0, 2);
+	put_zip_number(writer, member->comment.size, 2);
+	put_zip_number(writer, 0, 2);
+	put_zip_number(writer, member->internal, 2);
+	put_zip_number(writer, member->external, 4);
+	put_zip_number(writer, in_32(written->offset, far), 4);
 	put_header_bytes(writer, member->name, name);
 	if (zip64) {
-		put_number(writer, ZIP64_EXTRA, 2);
-		put_number(writer, 8 * values, 2);
-		put_number(writer, member->size_bytes, size ? 8 : 0);
-		put_number(writer, member->packed_bytes, packed ? 8 : 0);
-		put_number(writer, written->offset, far ? 8 : 0);
+		put_zip_number(writer, ZIP64_EXTRA, 2);
+		put_zip_number(writer, 8 * values, 2);
+		put_zip_number(writer, member->size_bytes, size ? 8 : 0);
+		put_zip_number(writer, member->packed_bytes, packed ? 8 : 0);
+		put_zip_number(writer, written->offset, far ? 8 : 0);
 	}
 	extra += put_other_extra(writer, member->extra);
 	put_header_bytes(writer, member->comment.data, member->comment.size);
@@ -340,19 +340,19 @@ static void put_end_64(struct zip_writer *writer, uint64_t count, uint64_t offse
 {
 	const uint64_t at = writer->at;
 
-	put_number(writer, ZIP64_END_SIGNATURE, 4);
-	put_number(writer, ZIP64_END_BYTES - 12, 8);
-	put_number(writer, ZIP64_VERSION, 2);
-	put_number(writer, ZIP64_VERSION, 2);
-	put_number(writer, 0, 8); /* disks */
-	put_number(writer, count, 8);
-	put_number(writer, count, 8);
-	put_number(writer, size, 8);
-	put_number(writer, offset, 8);
-	put_number(writer, ZIP64_LOCATOR_SIGNATURE, 4);
-	put_number(writer, 0, 4);
-	put_number(writer, at, 8);
-	put_number(writer, 1, 4);
+	put_zip_number(writer, ZIP64_END_SIGNATURE, 4);
+	put_zip_number(writer, ZIP64_END_BYTES - 12, 8);
+	put_zip_number(writer, ZIP64_VERSION, 2);
+	put_zip_number(writer, ZIP64_VERSION, 2);
+	put_zip_number(writer, 0, 8); /* disks */
+	put_zip_number(writer, count, 8);
+	put_zip_number(writer, count, 8);
+	put_zip_number(writer, size, 8);
+	put_zip_number(writer, offset, 8);
+	put_zip_number(writer, ZIP64_LOCATOR_SIGNATURE, 4);
+	put_zip_number(writer, 0, 4);
+	put_zip_number(writer, at, 8);
+	put_zip_number(writer, 1, 4);
 }
 
 int zip_writer_finish(struct jw_error *err, struct zip_writer *writer, struct zip_bytes comment)
@@ -377,13 +377,13 @@ int zip_writer_finish(struct jw_error *err, struct zip_writer *writer, struct zi
 	buf_clear(&writer->header);
 	if (zip64)
 		put_end_64(writer, count, offset, size);
-	put_number(writer, ZIP_END_SIGNATURE, 4);
-	put_number(writer, 0, 4); /* disks */
-	put_number(writer, zip64 ? UINT16_MAX : count, 2);
-	put_number(writer, zip64 ? UINT16_MAX : count, 2);
-	put_number(writer, in_32(size, zip64), 4);
-	put_number(writer, in_32(offset, zip64), 4);
-	put_number(writer, comment.size, 2);
+	put_zip_number(writer, ZIP_END_SIGNATURE, 4);
+	put_zip_number(writer, 0, 4); /* disks */
+	put_zip_number(writer, zip64 ? UINT16_MAX : count, 2);
+	put_zip_number(writer, zip64 ? UINT16_MAX : count, 2);
+	put_zip_number(writer, in_32(size, zip64), 4);
+	put_zip_number(writer, in_32(offset, zip64), 4);
+	put_zip_number(writer, comment.size, 2);
 	put_header_bytes(writer, comment.data, comment.size);
 	if (check_zip_header(err, writer, wanted))
 		return -1;

@@ -237,10 +237,9 @@ int settings_record_write(struct jw_error *err, const char *state_dir,
 	if (!record->file_count && !variables)
 		result = os_remove(err, path);
 	else
-		result =
-			os_make_dirs(err, state_dir, 0700) || os_rewrite(err, path, text, strlen(text))
-				? -1
-				: 0;
+		result = os_make_dirs(err, state_dir, 0700) || os_rewrite(err, path, text, strlen(text))
+					 ? -1
+					 : 0;
 done:
 	cJSON_free(text);
 	cJSON_Delete(document);

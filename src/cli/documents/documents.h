@@ -134,8 +134,8 @@ struct record_document {
 	size_t not_in_files;
 };
 
-extern const struct json_table document_push; /* struct jw_push_result */
-extern const struct json_table document_pull; /* struct jw_pull_result */
+extern const struct json_table document_push;       /* struct jw_push_result */
+extern const struct json_table document_pull;       /* struct jw_pull_result */
 extern const struct json_table document_import;     /* struct jw_import_result */
 extern const struct json_table document_import_all; /* struct jw_import_all_result */
 extern const struct json_table document_store;      /* struct jw_store */

@@ -48,7 +48,7 @@ run '0|1' bake --json -o "$work/again" "$work/out/plain.so"
 json 'not d["files"] or not d["files"][0]["modules"]'
 
 # Relocations in their packed form
-if library "$work/relr.so" -Wl,-z,pack-relative-relocs 2>/dev/null && readelf -dW "$work/relr.so" | grep -q RELR; then
+if library "$work/relr.so" -Wl,-z,pack-relative-relocs 2>/dev/null && [[ $(readelf -dW "$work/relr.so") == *RELR* ]]; then
 	baked relr.so
 	loads relr.so
 fi

@@ -105,7 +105,7 @@ program "$work/program.exe"
 baked program.exe
 starts "$work/out/program.exe"
 program "$work/fixed.exe" -Wl,--disable-dynamicbase -Wl,--disable-reloc-section -Wl,--disable-high-entropy-va -Wl,--image-base,0x140000000
-x86_64-w64-mingw32-objdump -p "$work/fixed.exe" | grep -qE 'Entry 5 0+ 0+' || fail "fixed.exe has relocations"
+[[ $(x86_64-w64-mingw32-objdump -p "$work/fixed.exe") =~ Entry\ 5\ 0+\ 0+ ]] || fail "fixed.exe has relocations"
 baked fixed.exe
 starts "$work/out/fixed.exe"
 

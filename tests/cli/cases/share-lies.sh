@@ -99,7 +99,7 @@ if ! is_wine; then
 fi
 
 # Answers with some bytes changed, cut off, doubled or put in: what is imported is what was signed, or nothing is
-for seed in $(rounds "${JITWARM_MUTATIONS:-60}"); do
+for seed in $(rounds "${JITWARM_MUTATIONS:-20}"); do
 	machine mutated
 	[[ -e $JITWARM_STATE/trusted ]] || run 0 key trust "$public"
 	rm -rf "$CUDA_CACHE_PATH"

@@ -227,17 +227,16 @@ done
 grep -q '^GET ' "$work/registry/foreign-log" || fail "nothing came from the foreign storage"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the storage was told who asks"
 
-# https, and whose certificate counts
+# https, and whose certificate counts. Wine's schannel takes any chain, and finds no address among a certificate's names.
+is_wine && exit 0
 command -v openssl >/dev/null || exit 0
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$work/cert.pem" -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 2>/dev/null ||
 	exit 0
 cat "$work/key.pem" "$work/cert.pem" >"$work/both.pem"
 start_registry "$work/tls" "$work/both.pem"
 machine maker
-if ! is_wine; then # Wine's own check of a chain, which Windows' libcurl leaves to the system, takes any certificate
-	run 3 push "oci://$site/good/tls" "$sample"
-	err_one_line
-fi
+run 3 push "oci://$site/good/tls" "$sample"
+err_one_line
 SSL_CERT_FILE=$(native "$work/cert.pem")
 export SSL_CERT_FILE
 run 0 push "oci://$site/good/tls" "$sample"
