@@ -7,12 +7,12 @@
 #include "bake/bake_file.h"
 #include "bake/bake_package.h"
 #include "bake/in_place.h"
-#include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "package/library_owner.h"
 #include "plan/analyse.h"
 #include "worker/worker_command.h"
 

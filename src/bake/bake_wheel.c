@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "bake/bake_package.h"
-#include "bake/wheel_members.h"
-#include "bake/zip_write.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "devcode/image_kind.h"
+#include "package/wheel_members.h"
+#include "package/zip_write.h"
 
 struct wheel_bake {
 	const struct bake_package_job *job;

@@ -4,13 +4,13 @@
 
 #include <sodium.h>
 
-#include "bake/package_row.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/private.h"
+#include "package/package_row.h"
 
 /* ---- the folder of the journals */
 

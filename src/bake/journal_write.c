@@ -5,9 +5,9 @@
 #include <zstd.h>
 
 #include "bake/journal_text.h"
-#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "package/package_row.h"
 
 enum { BLOCK = 256, OUT_BYTES = 128 << 10, LEVEL = 3 };
 

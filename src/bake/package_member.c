@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "bake/bake_package.h"
-#include "bake/library_owner.h"
 #include "base/mem.h"
+#include "package/library_owner.h"
 
 enum {
 	MOST_PACKAGE_FILES = 1 << 18,

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bake/conda_edit.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "package/conda_edit.h"
 
 enum { MOST = 1 << 22 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bake/tar_edit.h"
 #include "base/buf.h"
+#include "package/tar_edit.h"
 
 enum { MOST_TAR = 1 << 22 };
 

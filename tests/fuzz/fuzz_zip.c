@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bake/zip_directory.h"
-#include "bake/zip_write.h"
 #include "base/mem.h"
 #include "os/file.h"
+#include "package/zip_directory.h"
+#include "package/zip_write.h"
 
 enum { MOST_CONTENT = 1 << 20 };
 

@@ -1,13 +1,13 @@
-#include "bake/library_owner.h"
+#include "package/library_owner.h"
 
 #include <string.h>
 
-#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/metadata.h"
 #include "os/file.h"
+#include "package/package_row.h"
 
 enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24, PE_HEAD = 4096 };
 

@@ -1,4 +1,4 @@
-#include "bake/zip_directory.h"
+#include "package/zip_directory.h"
 
 #include <stdlib.h>
 #include <string.h>

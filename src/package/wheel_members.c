@@ -1,16 +1,16 @@
-#include "bake/wheel_members.h"
+#include "package/wheel_members.h"
 
 #include <string.h>
 
 #include <sodium.h>
 
-#include "bake/library_owner.h"
-#include "bake/package_row.h"
-#include "bake/wheel_edit.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/metadata.h"
 #include "find/wheel_record.h"
+#include "package/library_owner.h"
+#include "package/package_row.h"
+#include "package/wheel_edit.h"
 
 static const char info_end[] = ".dist-info/", data_end[] = ".data/";
 

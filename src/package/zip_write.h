@@ -2,7 +2,7 @@
  * content. The same members give the same bytes. */
 #pragma once
 
-#include "bake/zip_directory.h"
+#include "package/zip_directory.h"
 
 struct zip_writer;
 

@@ -1,4 +1,4 @@
-#include "bake/zip_write.h"
+#include "package/zip_write.h"
 
 #include <string.h>
 

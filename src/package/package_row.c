@@ -1,4 +1,4 @@
-#include "bake/package_row.h"
+#include "package/package_row.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The two archives of a .conda package: tar, packed with zstd. */
 #include <zstd.h>
 
-#include "bake/conda_members.h"
 #include "base/mem.h"
+#include "package/conda_members.h"
 
 enum {
 	WINDOW_LOG = 27, /* as devcode/walk_zstd.c reads them */

@@ -4,8 +4,8 @@
 #define ZLIB_CONST /* its inputs are const */
 #include <zlib.h>
 
-#include "bake/zip_directory.h"
 #include "base/mem.h"
+#include "package/zip_directory.h"
 
 enum { UNPACK_STEP = 1 << 18 };
 

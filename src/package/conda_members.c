@@ -1,11 +1,11 @@
-#include "bake/conda_members.h"
+#include "package/conda_members.h"
 
 #include <string.h>
 
-#include "bake/library_owner.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "package/library_owner.h"
 
 enum { MOST_INFO_JSON = 64 << 20, MOST_CHANGES = 1 << 16 };
 

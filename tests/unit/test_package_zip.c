@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "bake/wheel_edit.h"
-#include "bake/zip_write.h"
 #include "base/mem.h"
 #include "os/file.h"
+#include "package/wheel_edit.h"
+#include "package/zip_write.h"
 
 static const struct zip_bytes none = {0};
 

@@ -1,4 +1,4 @@
-#include "bake/conda_edit.h"
+#include "package/conda_edit.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "bake/tar_edit.h"
+#include "package/tar_edit.h"
 
 #include <stdio.h>
 #include <string.h>
