@@ -219,6 +219,20 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	return failed;
 }
 
+/* The command may end before its maps are looked at for the first time; what it is itself is known
+ * before. A script has no code. */
+static int take_recorded_program(struct jw_error *err, struct recorder *recorder,
+								 const char *program)
+{
+	char *real = NULL;
+	int failed = 0;
+
+	if (!recorder->given && !os_real_path(NULL, program, &real))
+		failed = take_path(err, recorder, real);
+	mem_free(real);
+	return failed;
+}
+
 static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 {
 	char limit[TEXT_SHORT];
@@ -238,7 +252,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	environment = environment_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
 	running.arguments = running.program ? arguments_of(err, command) : NULL;
-	if (environment && running.arguments)
+	if (environment && running.arguments && !take_recorded_program(err, recorder, running.program))
 		failed = run_to_its_end(err, &running, environment);
 	mem_free(running.arguments);
 	mem_free(running.program);
