@@ -35,6 +35,29 @@ json '{posix(f["output"]).rsplit("/", 1)[1] for f in d["files"] if f.get("output
 json 'not any(f.get("failed") for f in d["files"])'
 [[ $(sha256sum <"$work/beside/$new") == "$first" && $(ls -A "$work/beside" | wc -l) == 2 ]] || fail "not the same beside the old one"
 
+# A wheel that has the label already, and still something to bake: the new one would take its place.
+python3 - "$old" "$work/labelled" <<-'P' || fail "no labelled wheel"
+	import base64, hashlib, os, re, sys, zipfile
+	label, rows = "1.0+jitwarm.sm86", []
+	os.mkdir(sys.argv[2])
+	with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2] + "/sample-%s-py3-none-any.whl" % label, "w") as new:
+	    for info in old.infolist():
+	        data, name = old.read(info), info.filename.replace("sample-1.0.", "sample-%s." % label)
+	        if name.endswith("/RECORD"):
+	            record = name
+	            continue
+	        if name.endswith("/METADATA"):
+	            data = re.sub(rb"(?im)^(version:\s*)1\.0\b", rb"\g<1>" + label.encode(), data)
+	        new.writestr(name, data)
+	        rows.append("%s,sha256=%s,%d" % (name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data)))
+	    new.writestr(record, "\n".join(rows + [record + ",,", ""]))
+P
+labelled=$(sha256sum <"$work/labelled/$new")
+run "2|3|64" bake -o "$work/labelled" "$work/labelled/$new"
+says "$out" "name another folder" || err_has "name another folder"
+[[ $(sha256sum <"$work/labelled/$new") == "$labelled" && $(ls -A "$work/labelled") == "$new" ]] || fail "the wheel was changed"
+run '0|1' bake -o "$work/elsewhere" "$work/labelled/$new"
+
 # The library of the new wheel is the one that bake makes of the old wheel's.
 python3 -m zipfile -e "$old" "$work/unpacked" && python3 -m zipfile -e "$work/out/$new" "$work/again" || fail "no zip file"
 run '0|1' bake -o "$work/copy" "$work/unpacked/sample/libsample_framework.so"
