@@ -52,11 +52,13 @@ python3 - "$old" "$work/labelled" <<-'P' || fail "no labelled wheel"
 	        rows.append("%s,sha256=%s,%d" % (name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data)))
 	    new.writestr(record, "\n".join(rows + [record + ",,", ""]))
 P
-labelled=$(sha256sum <"$work/labelled/$new")
-run "2|3|64" bake -o "$work/labelled" "$work/labelled/$new"
-says "$out" "name another folder" || err_has "name another folder"
-[[ $(sha256sum <"$work/labelled/$new") == "$labelled" && $(ls -A "$work/labelled") == "$new" ]] || fail "the wheel was changed"
-run '0|1' bake -o "$work/elsewhere" "$work/labelled/$new"
+if ! is_wine; then
+	labelled=$(sha256sum <"$work/labelled/$new")
+	run "2|3|64" bake -o "$work/labelled" "$work/labelled/$new"
+	says "$out" "name another folder" || err_has "name another folder"
+	[[ $(sha256sum <"$work/labelled/$new") == "$labelled" && $(ls -A "$work/labelled") == "$new" ]] || fail "the wheel was changed"
+	run '0|1' bake -o "$work/elsewhere" "$work/labelled/$new"
+fi
 
 # The library of the new wheel is the one that bake makes of the old wheel's.
 python3 -m zipfile -e "$old" "$work/unpacked" && python3 -m zipfile -e "$work/out/$new" "$work/again" || fail "no zip file"
