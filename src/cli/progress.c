@@ -64,8 +64,14 @@ static void describe_progress(char text[WORDS], const struct progress *progress,
 	if (progress->done_bytes && detail == WHOLE && used < WORDS)
 		used += (size_t)snprintf(text + used, WORDS - used, ", %s",
 								 text_bytes(size, progress->done_bytes));
-	if (seconds > 0 && used < WORDS)
-		(void)snprintf(text + used, WORDS - used, ", %s left", text_duration(left, seconds));
+	if (progress->done_modules >= progress->total_modules || used >= WORDS)
+		return;
+	if (progress->told_left == LEFT_OVERDUE)
+		(void)snprintf(text + used, WORDS - used, ", longer than predicted");
+	else if (seconds > 0)
+		(void)snprintf(
+			text + used, WORDS - used, ", %s left%s", text_duration(left, seconds),
+			progress->told_left == LEFT_PREDICTED && detail != WITHOUT_UNIT ? " as predicted" : "");
 }
 
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
@@ -177,9 +183,10 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 		show(progress);
 }
 
-void progress_tell_left(struct progress *progress, double seconds)
+void progress_tell_left(struct progress *progress, double seconds, enum progress_left left)
 {
 	progress->told_left_s = seconds;
+	progress->told_left = left;
 }
 
 void progress_message(struct progress *progress, const char *line)

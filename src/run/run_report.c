@@ -85,6 +85,43 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 	return left_ms;
 }
 
+/* Of a module that takes this long already. */
+static enum jw_prime_left left_of_module(const struct run *run, const struct plan_module *module,
+										 double taken_ms)
+{
+	return pace_is_measured(&run->pace, module->cost_ms)                   ? JW_LEFT_MEASURED
+		   : taken_ms > pace_ms(&run->pace, module->form, module->cost_ms) ? JW_LEFT_OVERDUE
+																		   : JW_LEFT_PREDICTED;
+}
+
+/* A module that is most of the time left decides. */
+static void judge_left(struct run *run, size_t index, double taken_ms, unsigned threads)
+{
+	const struct plan_module *module = module_of(run, index);
+	const double left_ms =
+		pace_left_ms(&run->pace, module->form, module->cost_ms, taken_ms) / threads;
+	const enum jw_prime_left left = left_of_module(run, module, taken_ms);
+
+	if (left_ms * 2 > run->progress.seconds_left * 1000 && left > run->progress.left)
+		run->progress.left = left;
+}
+
+static void judge_all_left(struct run *run, uint64_t now_ns)
+{
+	const struct job_queue *queue = &run->queue;
+
+	run->progress.left = pace_is_measured(&run->pace, 0) ? JW_LEFT_MEASURED : JW_LEFT_PREDICTED;
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *slot = &run->slots[i];
+		const double taken_ms = in_hand_ms(slot, now_ns);
+
+		if (taken_ms > 0)
+			judge_left(run, slot->jobs[0].module, taken_ms, slot->jobs[0].threads);
+	}
+	if (queue->next < queue->count)
+		judge_left(run, queue->order[queue->next], 0, 1);
+}
+
 static double guess_seconds_left(struct run *run, const struct pace *pace, uint64_t now_ns)
 {
 	const struct job_queue *queue = &run->queue;
@@ -127,6 +164,8 @@ void run_report(struct run *run)
 		run->progress.done_weight = weight;
 	if (run->free_ms && now_ns - run->guessed_ns >= GUESS_EVERY_NS) {
 		run->progress.seconds_left = guess_seconds_left(run, &pace, now_ns);
+		if (run->slots)
+			judge_all_left(run, now_ns);
 		run->guessed_ns = now_ns;
 	}
 	if (options->progress)

@@ -1,7 +1,5 @@
 #include "run/time_left.h"
 
-#include <stdbool.h>
-
 /* A module's prediction weighs as much as the measurements of an eighth as much work, and at least
  * PRIOR_MS: in a driver's process long modules of a library are off by the same factor as its short
  * ones, within a fifth. Of several weights this one was best for sixteen libraries, scheduled with
@@ -61,6 +59,13 @@ double pace_ms(const struct pace *pace, enum cache_key_form form, double model_m
 					   (pace->load.model_ms + pace->link.model_ms + weight);
 
 	return model_ms * crowding(pace) * (own->cpu_ms + weight * all) / (own->model_ms + weight);
+}
+
+bool pace_is_measured(const struct pace *pace, double model_ms)
+{
+	const double measured_ms = pace->load.model_ms + pace->link.model_ms;
+
+	return measured_ms > 0 && measured_ms >= model_ms * PRIOR_SHARE;
 }
 
 double pace_left_ms(const struct pace *pace, enum cache_key_form form, double model_ms,

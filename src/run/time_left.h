@@ -7,6 +7,7 @@
  * whole length, which the share of finished work does not show. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cache/key.h"
@@ -28,6 +29,9 @@ void pace_take_running(struct pace *pace, enum cache_key_form form, double model
 					   double wall_ms);
 /* The wall time of a module with this prediction; the prediction itself before the first module. */
 double pace_ms(const struct pace *pace, enum cache_key_form form, double model_ms);
+/* Whether finished modules say as much about this one as its prediction does; 0: whether any says
+ * anything. */
+bool pace_is_measured(const struct pace *pace, double model_ms);
 /* Its remaining time after it has run for so long. */
 double pace_left_ms(const struct pace *pace, enum cache_key_form form, double model_ms,
 					double run_ms);

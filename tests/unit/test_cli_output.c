@@ -119,8 +119,30 @@ static void bar_shows_the_work_done(void **state)
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
 	progress.done_modules = 400;
+	progress_tell_left(&progress, 3, LEFT_PREDICTED);
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
-	assert_non_null(strstr(line, "100 %  400/400"));
+	assert_string_equal(strstr(line, "100 %"), "100 %  400/400 modules, 2.0 MB");
+}
+
+/* A time that rests on a prediction alone says so, where there is room, and none follows once the
+ * prediction is exceeded. */
+static void bar_says_what_its_time_rests_on(void **state)
+{
+	struct progress progress = half_done();
+	char line[PROGRESS_LINE];
+	(void)state;
+
+	progress_tell_left(&progress, 200, LEFT_BY_PACE);
+	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 50),
+						" 50 %  100/400 modules, 2.0 MB, 3 min 20 s left");
+	progress_tell_left(&progress, 200, LEFT_PREDICTED);
+	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 60),
+						" 50 %  100/400 modules, 2.0 MB, 3 min 20 s left as predicted");
+	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 39),
+						" 50 %  100/400, 3 min 20 s left");
+	progress_tell_left(&progress, 200, LEFT_OVERDUE);
+	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 39),
+						" 50 %  100/400, longer than predicted");
 }
 
 static void progress_never_goes_back(void **state)
@@ -194,6 +216,7 @@ int main(void)
 		cmocka_unit_test(lines_are_wrapped),
 		cmocka_unit_test(bar_fits_its_terminal),
 		cmocka_unit_test(bar_shows_the_work_done),
+		cmocka_unit_test(bar_says_what_its_time_rests_on),
 		cmocka_unit_test(progress_never_goes_back),
 		cmocka_unit_test(time_left_follows_the_pace),
 		cmocka_unit_test(a_line_that_memory_lacks_is_noted),

@@ -95,6 +95,19 @@ static void an_overdue_module_is_never_over(void **state)
 	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 10e3) > 20e3);
 }
 
+/* Short modules that were finished say little about a long one. */
+static void a_long_module_is_not_measured_by_a_short_one(void **state)
+{
+	struct pace pace = {0};
+
+	(void)state;
+	assert_false(pace_is_measured(&pace, 0));
+	pace_take(&pace, CACHE_KEY_LINK, 1e3, 2e3, 2e3);
+	assert_true(pace_is_measured(&pace, 0));
+	assert_true(pace_is_measured(&pace, 7.9e3));
+	assert_false(pace_is_measured(&pace, 8.1e3));
+}
+
 /* ---- the modules of real libraries with their real times */
 
 struct replayed {
@@ -257,6 +270,7 @@ int main(void)
 		cmocka_unit_test(a_long_module_keeps_its_prediction),
 		cmocka_unit_test(a_machine_is_never_less_than_idle),
 		cmocka_unit_test(an_overdue_module_is_never_over),
+		cmocka_unit_test(a_long_module_is_not_measured_by_a_short_one),
 		cmocka_unit_test(the_time_left_is_near_for_real_libraries),
 	};
 
