@@ -185,8 +185,10 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 	char name[128];
 
 	for (;;) {
-		const size_t length = strcspn(text, ",");
+		size_t length;
 
+		text += strspn(text, " ");
+		length = strcspn(text, ",");
 		if (length >= sizeof name)
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
 		memcpy(name, text, length);

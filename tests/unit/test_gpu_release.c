@@ -18,7 +18,7 @@ static void drivers_are_read(void **state)
 		{"566.36", 12070, {566, 36, 0}},      {"572.83", 12080, {572, 83, 0}},
 		{"581.29", 13000, {581, 29, 0}},      {"450.248.02", 11000, {450, 248, 2}},
 		{"430.86", 10010, {430, 86, 0}},      {"550", 12040, {550, 0, 0}},
-		{"620.10", 13040, {620, 10, 0}},
+		{"620.10", 13040, {620, 10, 0}},      {"CUDA 12.8", 12080, {0, 0, 0}},
 	};
 	struct jw_driver driver;
 	struct jw_error err;
@@ -33,9 +33,10 @@ static void drivers_are_read(void **state)
 
 static void an_invalid_driver_is_refused(void **state)
 {
-	static const char *const cases[] = {"",        "12",   "12.",     "12.2.1",    "abc",
-										"12.2x",   "-1.0", "12.100",  "550.1.2.3", "99999.1",
-										"304.137", "7.5",  " 550.10", "550..1",    "4294967296.0"};
+	static const char *const cases[] = {"",        "12",          "12.",    "12.2.1",    "abc",
+										"12.2x",   "-1.0",        "12.100", "550.1.2.3", "99999.1",
+										"304.137", "cuda 550.10", "CUDA",   "7.5",       " 550.10",
+										"550..1",  "4294967296.0"};
 	struct jw_driver driver = {.cuda = 5};
 	struct jw_error err;
 

@@ -47,6 +47,7 @@ static void names_are_read(void **state)
 		{"titan x", {61}},
 		{"jetson orin", {87}},
 		{"sm_86,sm_89", {86, 89}},
+		{" sm_86, rtx 4090", {86, 89}},
 		{"T4,8.6,rtx3060", {75, 86}},
 	};
 	struct jw_target targets[MOST];

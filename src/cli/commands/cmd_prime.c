@@ -25,7 +25,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (!result->images && !result->troubles && !priming->recording)
 		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
 	else
-		prime_print_plan(&priming->cli->out, result);
+		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"));
 	return true;
 }
 

@@ -139,6 +139,8 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	struct gpu_targets gpus;
 	int failed;
 
+	if (run.modules && !cli->out.json)
+		return error_set(err, JW_ERR_USAGE, "--modules lists them with --json");
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))

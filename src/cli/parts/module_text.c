@@ -33,6 +33,7 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 		(void)snprintf(inputs, sizeof inputs, "%zu of them %s of run-time linking; ", link,
 					   link == 1 ? "is an input" : "are inputs");
 	if (link || forecast->link.likely > 0)
-		output_line(out, STYLE_PLAIN, "%s%sthe linking itself, %s, is done again at every start%s",
-					head, inputs, text_span(time, forecast->link.low, forecast->link.high), end);
+		output_line(out, STYLE_PLAIN, "%s%s%s linking itself, %s, is done again at every start%s",
+					head, inputs, *end && !link ? "The" : "the",
+					text_span(time, forecast->link.low, forecast->link.high), end);
 }

@@ -82,6 +82,9 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
 					priming->recording ? "No recorded module is left to compile here."
+					: options_given(&priming->cli->options, "only")
+						? "Only what --only names was compiled; “jitwarm check” says what else a "
+						  "start compiles."
 					: result->plan.left_out || result->plan.cannot
 						? "Start your program again: of these files it has to compile only "
 						  "the modules named above."

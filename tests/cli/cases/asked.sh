@@ -47,6 +47,20 @@ done
 ((taken == 8)) || fail "$taken offsets were taken, not 8"
 run 3 prime -n --only 1 "$sample"
 err_has "“jitwarm scan --modules --json” lists where modules begin"
+run 64 scan --modules --target sm_86 "$sample"
+err_has "--modules lists them with --json"
+
+# What is said of one module is not said of the program.
+first=${offsets%% *}
+run 0 prime --only "$first" "$sample"
+out_has "Only what --only names was compiled"
+out_lacks "nothing left to compile"
+run 0 prime --only "$first" "$sample"
+out_has "Warm: the only module that --only names is in the cache."
+out_has "The linking itself"
+run 1 check "$sample"
+out_has "7 of 8 modules are cold"
+rm -r "$work/cache"
 
 # Half a command
 run 64 cache
