@@ -9,6 +9,7 @@
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>
 #include <jitwarm/compiler.h>
+#include <jitwarm/doctor.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>

@@ -57,7 +57,10 @@ int jw_become_sudo_user(struct jw_error *err)
 	if (os_account(err, &account))
 		return -1;
 	result = account.sudo_user
-				 ? os_become_sudo_user(err, &account)
+				 ? os_become_account(err, &(struct jw_account){.name = account.sudo_user,
+															   .home = account.sudo_home,
+															   .owner = account.sudo_owner,
+															   .group = account.sudo_group})
 				 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
 	os_account_free(&account);
 	return result;

@@ -157,7 +157,7 @@ static void *json_memory(size_t size)
 
 enum exit_status cli_run(int argc, char **argv)
 {
-	struct cli cli = {.commands = command_table};
+	struct cli cli = {.commands = command_table, .run_other = cli_run};
 	struct jw_error err = {0};
 
 	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = json_memory, .free_fn = mem_free});

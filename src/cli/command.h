@@ -33,6 +33,8 @@ struct cli {
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;
+	/* cli_run: runs another command in this process. */
+	enum exit_status (*run_other)(int argc, char **argv);
 	bool lacking;             /* a line of the report is missing: memory ended */
 	enum exit_status status;  /* so far */
 	enum exit_status failure; /* status of the next failure; EXIT_DONE: by its code (exit_of) */

@@ -10,6 +10,7 @@
 	X(bake) \
 	X(bake_list) \
 	X(bake_verify) \
+	X(doctor) \
 	X(run) \
 	X(record) \
 	X(export) \

@@ -34,7 +34,7 @@ static struct payload probe_payload(void)
 	return payload;
 }
 
-static int write_probe(struct jw_error *err, const char *path)
+int driver_probe_write(struct jw_error *err, const char *path)
 {
 	const struct payload payload = probe_payload();
 	struct buf bytes = BUF_MAX(64 << 10);
@@ -51,6 +51,18 @@ static int write_probe(struct jw_error *err, const char *path)
 		result = os_write_atomic(err, path, bytes.data, bytes.size);
 	buf_free(&bytes);
 	return result;
+}
+
+uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm)
+{
+	const struct payload payload = probe_payload();
+
+	return cache_key_hash(profile,
+						  &(struct cache_key_input){.sm = sm,
+													.form = CACHE_KEY_LOAD,
+													.payload = payload.text,
+													.payload_size = sizeof payload - 1},
+						  NULL);
 }
 
 /* The smallest entry below a cache directory: those of the gauge are larger. */
@@ -93,7 +105,6 @@ static int find_probe_entry(struct jw_error *err, const char *dir, int level,
 static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 							const struct protocol_device *device, struct cache_profile *profile)
 {
-	const struct payload payload = probe_payload();
 	struct found_entry smallest = {0};
 	struct cache_key_parts parts;
 	struct cache_entry entry;
@@ -121,12 +132,7 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 	if (cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
 		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
 		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
-		key = cache_key_hash(&found,
-							 &(struct cache_key_input){.sm = device->target.sm,
-													   .form = CACHE_KEY_LOAD,
-													   .payload = payload.text,
-													   .payload_size = sizeof payload - 1},
-							 NULL);
+		key = driver_probe_key(&found, device->target.sm);
 		cache_entry_name(name, key);
 		if (text_ends(path, name + 4) &&
 			cache_entry_verify(bytes.data, bytes.size, key, &entry) == CACHE_SOUND)
@@ -155,7 +161,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	int result = -1;
 
 	if (!container || !cache_dir || !larger || strlen(container) >= sizeof job.path ||
-		os_make_dirs(err, cache_dir, 0700) || write_probe(err, container) ||
+		os_make_dirs(err, cache_dir, 0700) || driver_probe_write(err, container) ||
 		os_stat(err, container, &stat))
 		goto done;
 	job = (struct protocol_job){

@@ -18,6 +18,11 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 				 const struct protocol_device *device, struct cache_profile *profile,
 				 struct speed_time *ret_time);
 
+/* The probe alone: its container as a file, and the name of its entry for a device (0: the
+ * profile's names are unknown). */
+int driver_probe_write(struct jw_error *err, const char *path);
+uint64_t driver_probe_key(const struct cache_profile *profile, uint16_t sm);
+
 /* The same for the first usable GPU of a system, in a temporary directory; stores the profile and
  * the time in the state directory. Starts the system's `worker`. */
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,

@@ -5,7 +5,8 @@
 
 struct driver_query {
 	const char *const *worker;      /* the command */
-	const char *cache_dir;          /* the private cache directory that its driver uses */
+	const char *cache_dir;          /* the private cache directory that its driver uses; NULL: the
+									   one that programs use, by the environment */
 	const struct protocol_job *job; /* NULL: only asks for the driver and its devices */
 	/* The next job, after each answer; NULL: no more. May be NULL itself. Failures of these jobs do
 	 * not change the answer. */

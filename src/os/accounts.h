@@ -20,3 +20,8 @@ int os_account_cache_dir(struct jw_error *err, const struct jw_account *account,
 /* The number of the account of this name, and its home, which may be missing; the caller frees it.
  * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
 int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home);
+
+/* The account of this name, or (`name` NULL) of this number. The caller frees its texts.
+ * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account);

@@ -23,7 +23,7 @@ void os_account_free(struct os_account *account);
 int os_account_id(struct jw_error *err, char **ret_id);
 /* Turns this process permanently into that account instead of root: its ids, its groups, its HOME.
  * POSIX; JW_ERR_UNSUPPORTED on Windows. */
-int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
+int os_become_account(struct jw_error *err, const struct jw_account *account);
 
 /* For the superuser who writes into another account's folders: from now on files are opened, made
  * and removed with that account's rights, so that a link planted there leads nowhere else.

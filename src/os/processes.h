@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -33,3 +34,13 @@ void os_program_name(int pid, char *name, size_t size);
  * skipped. */
 int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
 					 size_t most, size_t *ret_count);
+
+/* The account of a process. JW_ERR_NOT_FOUND: there is none; JW_ERR_UNSUPPORTED: it is in a
+ * container (it has other files than we have), or the system does not tell. */
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner);
+/* Calls `take` for each variable that the process was started with. Any bytes may be in them.
+ * JW_ERR_IO: this account may not read them. */
+int os_process_variables(struct jw_error *err, int pid,
+						 int (*take)(struct jw_error *err, void *context, const char *name,
+									 const char *value),
+						 void *context);

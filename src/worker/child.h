@@ -35,7 +35,7 @@ struct child_events {
 
 struct child_setup {
 	const char *const *command; /* program and arguments, NULL at the end */
-	const char *cache_dir;      /* the cache of the driver in it */
+	const char *cache_dir;      /* the cache of the driver in it; NULL: the one that programs use */
 	uint64_t cache_limit_bytes; /* and its maximum size */
 	bool low_priority;
 	const char *task; /* names another compiler (worker/task.h); NULL: the driver's */

@@ -75,9 +75,12 @@ done:
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background)
 {
+	const struct environment_variable unchanged[] = {{WORKER_MARKER, "1"}, {TASK_VARIABLE, task}};
 	struct environment_variable variables[FIXED_COUNT + 4];
 	char limit[TEXT_SHORT];
 
+	if (!cache_dir)
+		return environment_with(err, unchanged, sizeof unchanged / sizeof *unchanged);
 	memcpy(variables, fixed, sizeof fixed);
 	(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
 	variables[FIXED_COUNT] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};

@@ -8,6 +8,7 @@
 #include <jitwarm/cache.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>
+#include <jitwarm/doctor.h>
 #include <jitwarm/key.h>
 #include <jitwarm/marks.h>
 #include <jitwarm/pack.h>
@@ -24,6 +25,7 @@
 
 #include "base/json_table.h"
 #include "cli/output.h"
+#include "cli/parts/process_code.h"
 
 /* Prints a document if --json requests it. `values` is the struct that its table describes: a
  * result of the library, or one of the structs below. */
@@ -124,6 +126,14 @@ struct command_document {
 	size_t owner_count, not_in_files;
 	double warm_seconds;
 	const char *why_useless; /* "": programs use the cache */
+};
+
+extern const struct json_table document_doctor;
+struct doctor_document {
+	struct jw_doctor_result result;
+	struct process_code process; /* pid 0: none */
+	char **fixed;
+	size_t fixed_count;
 };
 
 extern const struct json_table document_record;

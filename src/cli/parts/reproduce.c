@@ -61,7 +61,7 @@ static bool is_plain(const char *word, bool windows)
 }
 
 /* Uses single quotes for a POSIX shell; double ones on Windows, whose names cannot contain any. */
-static int add_word(struct jw_error *err, struct buf *line, const char *word)
+int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word)
 {
 	bool windows = !strcmp(os_name, "windows");
 	const char *quote = is_plain(word, windows) ? "" : windows ? "\"" : "'";
@@ -83,7 +83,7 @@ static int add_option(struct jw_error *err, struct buf *line, const struct optio
 	if (!value)
 		return 0;
 	return add_text_to_line(err, line, " --") || add_text_to_line(err, line, name) ||
-				   add_word(err, line, value)
+				   reproduce_add_word(err, line, value)
 			   ? -1
 			   : 0;
 }
@@ -99,7 +99,7 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 	if (only && !add_text_to_line(err, &line, only) && !add_option(err, &line, options, "cache") &&
 		!add_option(err, &line, options, "module-timeout") &&
 		!(failure->path[0] == '-' && add_text_to_line(err, &line, " --")) &&
-		!add_word(err, &line, failure->path))
+		!reproduce_add_word(err, &line, failure->path))
 		result = mem_string(err, buf_text(&line));
 	mem_free(only);
 	buf_free(&line);

@@ -3,6 +3,7 @@
 
 #include <jitwarm/prime.h>
 
+#include "base/buf.h"
 #include "cli/options.h"
 
 /* One shell line that primes only the failed module, with the given options. The caller frees it;
@@ -13,3 +14,6 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 /* The offsets of --only; the caller frees them. */
 int reproduce_offsets(struct jw_error *err, const struct options *options, uint64_t **ret_offsets,
 					  size_t *ret_count);
+
+/* Appends a blank and the word, quoted for a shell. */
+int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word);

@@ -207,3 +207,20 @@ int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner
 		(void)fclose(file);
 	return result;
 }
+
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account)
+{
+	const struct passwd *entry = name ? getpwnam(name) : getpwuid(owner);
+	struct jw_accounts one = {0};
+
+	if (!entry && name)
+		return error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+	if (!entry)
+		return error_set(err, JW_ERR_NOT_FOUND, "account %u has no name here", owner);
+	if (add_account(err, &one, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid))
+		return -1;
+	*ret_account = one.items[0];
+	mem_free(one.items);
+	return 0;
+}

@@ -58,20 +58,19 @@ void os_account_free(struct os_account *account)
 	*account = (struct os_account){0};
 }
 
-int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
+int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 										  "XDG_CONFIG_HOME"};
 
 	/* Groups first: without root they cannot be changed. */
-	if (initgroups(account->sudo_user, account->sudo_group) || setgid(account->sudo_group) ||
-		setuid(account->sudo_owner))
-		return posix_error(err, account->sudo_user);
+	if (initgroups(account->name, account->group) || setgid(account->group) ||
+		setuid(account->owner))
+		return posix_error(err, account->name);
 	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
 		(void)unsetenv(of_root[i]);
-	if (os_env_set(err, "HOME", account->sudo_home) ||
-		os_env_set(err, "USER", account->sudo_user) ||
-		os_env_set(err, "LOGNAME", account->sudo_user))
+	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
+		os_env_set(err, "LOGNAME", account->name))
 		return -1;
 	return 0;
 }

@@ -4,14 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/posix/posix.h"
 
-enum { MOST_GENERATIONS = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
+enum {
+	MOST_GENERATIONS = 32,
+	MOST_PROCESSES = 4096,
+	MOST_LINES = 16 << 20,
+	MOST_ENVIRONMENT = 8 << 20
+};
 
 struct tour {
 	int (*take)(struct jw_error *err, void *context, const char *path);
@@ -189,5 +196,49 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 	os_names_free(&names);
 	if (!result)
 		*ret_count = count;
+	return result;
+}
+
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
+{
+	struct stat process, root, own;
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d", pid);
+	if (pid <= 0 || stat(path, &process))
+		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
+	(void)snprintf(path, sizeof path, "/proc/%d/root", pid);
+	if (!stat(path, &root) && !stat("/", &own) &&
+		(root.st_dev != own.st_dev || root.st_ino != own.st_ino))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "process %d is in a container, which has other files: run jitwarm there",
+						 pid);
+	*ret_owner = process.st_uid;
+	return 0;
+}
+
+int os_process_variables(struct jw_error *err, int pid,
+						 int (*take)(struct jw_error *err, void *context, const char *name,
+									 const char *value),
+						 void *context)
+{
+	struct buf text = BUF_MAX(MOST_ENVIRONMENT);
+	char path[64];
+	int result;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
+	if (access(path, R_OK))
+		return posix_error(err, path);
+	result = read_proc(err, path, &text);
+	for (size_t at = 0; !result && at < text.size;) {
+		char *name = (char *)text.data + at, *equals = strchr(name, '=');
+
+		at += strlen(name) + 1;
+		if (!equals || equals == name)
+			continue;
+		*equals = '\0';
+		result = take(err, context, name, equals + 1);
+	}
+	buf_free(&text);
 	return result;
 }

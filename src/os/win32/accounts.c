@@ -163,3 +163,13 @@ int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner
 	(void)ret_home;
 	return error_set(err, JW_ERR_UNSUPPORTED, "%.100s: accounts have no numbers here", name);
 }
+
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account)
+{
+	(void)ret_account;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 name ? "%.100s: run jitwarm in that account instead (runas)"
+						  : "account %.0s%u is not known",
+					 name ? name : "", owner);
+}

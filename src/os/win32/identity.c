@@ -58,7 +58,7 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 	return 0;
 }
 
-int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
+int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
 	(void)account;
 	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");

@@ -218,3 +218,22 @@ void os_program_name(int pid, char *name, size_t size)
 	name_of_handle(process, name, size);
 	(void)CloseHandle(process);
 }
+
+int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
+{
+	(void)ret_owner;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "process %d: Windows does not show another process's settings", pid);
+}
+
+int os_process_variables(struct jw_error *err, int pid,
+						 int (*take)(struct jw_error *err, void *context, const char *name,
+									 const char *value),
+						 void *context)
+{
+	uint32_t owner;
+
+	(void)take;
+	(void)context;
+	return os_process_owner(err, pid, &owner);
+}

@@ -1,0 +1,86 @@
+/* Why programs start slowly: the findings about a machine, its settings, its cache and its
+ * packages, each with evidence and a way out.
+ *
+ * Threads: as jw_check and jw_system_open; jw_look_as_user and jw_look_as_process as
+ * jw_become_sudo_user. */
+#ifndef JITWARM_DOCTOR_H
+#define JITWARM_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/cancel.h>
+#include <jitwarm/check.h>
+#include <jitwarm/error.h>
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+
+JW_BEGIN_DECLS
+
+struct jw_finding {
+	const char *id; /* "cache-disabled": docs/doctor.md lists all */
+	bool hopeless;  /* nothing that this account or jitwarm can do helps */
+	char *evidence; /* a line: what is wrong, and where this is seen */
+	char *fix;      /* a line: what to do */
+	/* The arguments of a jitwarm command that does it and can be undone, or loses nothing; NULL at
+	 * the end. NULL: it is done by hand. */
+	char **command;
+	size_t word_count;
+	/* After the command, programs that start with a new login have this variable of the environment
+	 * so (`value` NULL: not set). NULL: none changes. */
+	char *variable, *value;
+};
+
+/* What the driver did with a tiny module that it was given twice, with the settings in force. */
+enum jw_probe_use {
+	JW_PROBE_NOT, /* it was not asked: no GPU, no usable cache, or the entry's name is unknown */
+	JW_PROBE_HIT, /* the second load took the entry */
+	JW_PROBE_REFUSED, /* it stored no entry */
+	JW_PROBE_UNREAD,  /* it compiled the module again although the entry was there */
+	JW_PROBE_FAILED,  /* it did not load the module */
+};
+
+struct jw_doctor_options {
+	size_t size; /* JW_DOCTOR_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const struct jw_system *system;
+	const struct jw_found *found; /* the programs and packages; NULL: only the machine */
+	/* How a user names them, for commands; 0: the active environment. */
+	const char *const *names;
+	size_t name_count;
+	bool process; /* `found` is what a process has loaded: the command names those files of it that
+					 have modules to compile */
+	bool probe;   /* has the driver load a tiny module twice, which adds an entry of 3 KB to the
+					 cache; needs jw_system_options.worker */
+	struct jw_cancel cancel;
+};
+#define JW_DOCTOR_OPTIONS_INIT JW_INIT(jw_doctor_options)
+
+struct jw_doctor_result {
+	struct jw_finding *findings; /* the likeliest cause first; none: all is well */
+	size_t finding_count;
+	enum jw_probe_use probe;
+	char *probe_entry; /* the entry of the probe, "" where it was not asked */
+	size_t warm, cold; /* modules of `found`, on all GPUs */
+	char **notes;      /* one line each: files that could not be read */
+	size_t note_count;
+};
+
+/* Reads settings, cache and files; only the probe writes. -1: out of memory, cancelled, or what
+ * jw_check returns. The caller frees with jw_doctor_result_free. */
+int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
+			  struct jw_doctor_result **ret_result);
+void jw_doctor_result_free(struct jw_doctor_result *result);
+
+/* Turns this process permanently into that account, with the variables of the driver that its next
+ * login will have. Only root may, except for its own account (JW_ERR_IO). JW_ERR_NOT_FOUND: no such
+ * account; JW_ERR_UNSUPPORTED on Windows. */
+int jw_look_as_user(struct jw_error *err, const char *name);
+/* The same for the account of a process, with the variables that it was started with: those of the
+ * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
+ * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
+int jw_look_as_process(struct jw_error *err, int pid);
+
+JW_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+#include "cli/parts/doctor_text.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/parts/hidden_names.h"
+#include "cli/parts/reproduce.h"
+
+enum { MOST_REPORT = 1 << 20, MOST_LINE = 1 << 16 };
+
+char *doctor_text_command(struct jw_error *err, const struct jw_finding *finding)
+{
+	struct buf line = BUF_MAX(MOST_LINE);
+	char *text = NULL;
+	int failed = buf_printf(err, &line, "jitwarm");
+
+	for (size_t i = 0; !failed && i < finding->word_count; i++)
+		failed = reproduce_add_word(err, &line, finding->command[i]);
+	if (!failed)
+		text = mem_string(err, buf_text(&line));
+	buf_free(&line);
+	return text;
+}
+
+static int put_finding(struct jw_error *err, struct buf *text, size_t number,
+					   const struct jw_finding *finding)
+{
+	char *command = finding->command ? doctor_text_command(err, finding) : NULL;
+	int failed = (finding->command && !command) ||
+				 buf_printf(err, text, "%2zu  %s: %s\n    %s: %s%s%s\n", number, finding->id,
+							finding->evidence, finding->hopeless ? "Nothing helps here" : "Do",
+							finding->fix, command ? ": " : "", command ? command : "");
+
+	mem_free(command);
+	return failed ? -1 : 0;
+}
+
+static const char *probe_text(enum jw_probe_use use)
+{
+	switch (use) {
+	case JW_PROBE_HIT: return "the driver stores what it compiles, and loads it from its cache";
+	case JW_PROBE_REFUSED: return "the driver stores nothing";
+	case JW_PROBE_UNREAD: return "the driver stores what it compiles, and does not read it";
+	case JW_PROBE_FAILED: return "the driver does not load a tiny module";
+	case JW_PROBE_NOT: break;
+	}
+	return "not asked";
+}
+
+static int put_process(struct jw_error *err, struct buf *text, const struct process_code *process)
+{
+	if (!process->pid)
+		return 0;
+	return buf_printf(
+		err, text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+		!process->driver    ? "it has not loaded NVIDIA's driver"
+		: process->compiler ? "the driver's compiler is loaded: it compiles or links, "
+							  "or has done so"
+							: "the driver's compiler is not loaded: so far the driver "
+							  "has compiled nothing for it",
+		process->others[0] ? "; other compilers that are loaded: " : "", process->others);
+}
+
+static int put_findings(struct jw_error *err, struct buf *text,
+						const struct doctor_document *document)
+{
+	const struct jw_doctor_result *result = &document->result;
+	int failed = put_process(err, text, &document->process);
+
+	for (size_t i = 0; !failed && i < result->finding_count; i++)
+		failed = put_finding(err, text, i + 1, &result->findings[i]);
+	if (!failed && !result->finding_count)
+		failed = buf_printf(
+			err, text,
+			"All is well: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
+			"the reason: another compiler (Triton, XLA, NVRTC), the choice of algorithms or the "
+			"loading of weights is\n",
+			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
+			result->warm ? " in the cache, and nothing else is compiled" : "");
+	if (!failed && result->probe != JW_PROBE_NOT)
+		failed = buf_printf(err, text, "Probe   %s\n", probe_text(result->probe));
+	return failed;
+}
+
+/* Line by line: output_line makes each harmless and fits it to the terminal. */
+static void print_lines_of(const struct output *out, char *text)
+{
+	for (char *line = text, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if (!end)
+			break;
+		*end = '\0';
+		output_line(out, line[0] == ' ' && text_is_digit(line[1]) ? STYLE_WARN : STYLE_PLAIN, "%s",
+					line);
+	}
+}
+
+void doctor_text(const struct output *out, const struct jw_system *system,
+				 const struct doctor_document *document)
+{
+	struct buf text = BUF_MAX(MOST_REPORT);
+
+	(void)system;
+	(void)put_findings(NULL, &text, document);
+	output_expect_whole(out, &text);
+	if (text.size)
+		print_lines_of(out, (char *)text.data);
+	for (size_t i = 0; i < document->result.note_count; i++)
+		output_note(out, "%s", document->result.notes[i]);
+	buf_free(&text);
+}
+
+static int put_machine(struct jw_error *err, struct buf *text, const struct jw_system *system)
+{
+	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
+	int failed = buf_printf(err, text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
+
+	for (size_t i = 0; !failed && i < system->gpu_count; i++)
+		failed = buf_printf(err, text, "GPU     %s (%s)\n", system->gpus[i].name,
+							jw_target_sm(target, system->gpus[i].target));
+	if (!failed)
+		failed =
+			buf_printf(err, text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
+	if (!failed)
+		failed = buf_printf(err, text, "Cache   %s, %s of %s%s\n",
+							TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
+							text_bytes(size, system->cache.outlook.bytes),
+							text_bytes(limit, system->cache.limit_bytes),
+							system->cache.path ? "" : "; the driver caches nothing");
+	return failed;
+}
+
+int doctor_text_report(struct jw_error *err, const struct output *out,
+					   const struct jw_system *system, const struct doctor_document *document)
+{
+	struct buf text = BUF_MAX(MOST_REPORT);
+	char *hidden = NULL;
+	int failed = put_machine(err, &text, system) || put_findings(err, &text, document);
+
+	if (!failed)
+		hidden = hidden_names(err, buf_text(&text));
+	if (hidden) {
+		output_line(out, STYLE_PLAIN, "```text");
+		print_lines_of(out, hidden);
+		output_line(out, STYLE_PLAIN, "```");
+	}
+	mem_free(hidden);
+	buf_free(&text);
+	return hidden ? 0 : -1;
+}

@@ -1,0 +1,95 @@
+#include "cli/parts/process_code.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/processes.h"
+
+enum { MOST_PATHS = 8192 };
+
+/* Compilers whose results the driver's cache does not hold, by the beginning of a library's name.
+ */
+static const struct {
+	const char *start, *name;
+} other_compilers[] = {
+	{"libtriton", "Triton"},
+	{"libnvrtc.", "NVRTC"},
+	{"nvrtc64", "NVRTC"},
+	{"libnvJitLink", "nvJitLink"},
+	{"nvJitLink", "nvJitLink"},
+	{"xla_extension", "XLA"},
+	{"libpjrt", "XLA"},
+	{"libtensorflow_framework", "XLA"},
+	{"libnvidia-opencl", "OpenCL"},
+	{"libnvinfer_builder", "TensorRT"},
+	{"libnvoptix", "OptiX"},
+};
+
+struct code_reading {
+	struct process_code *code;
+	struct set seen;
+	size_t capacity;
+};
+
+static void note_compiler(struct process_code *code, const char *name)
+{
+	code->driver = code->driver || text_starts(name, "libcuda.so") ||
+				   text_starts_fold(name, "nvcuda.dll") || text_starts_fold(name, "nvcuda64.dll");
+	code->compiler = code->compiler || text_starts(name, "libnvidia-ptxjitcompiler") ||
+					 text_starts_fold(name, "nvptxjitcompiler");
+	for (size_t i = 0; i < sizeof other_compilers / sizeof *other_compilers; i++) {
+		const size_t used = strlen(code->others);
+
+		if (text_starts(name, other_compilers[i].start) &&
+			!strstr(code->others, other_compilers[i].name))
+			(void)snprintf(code->others + used, sizeof code->others - used, "%s%s",
+						   used ? ", " : "", other_compilers[i].name);
+	}
+}
+
+static int note_code(struct jw_error *err, void *context, const char *path)
+{
+	struct code_reading *reading = context;
+	struct process_code *code = reading->code;
+	const uint64_t hash = fnv_update(FNV_START, path, strlen(path));
+
+	if (set_has(&reading->seen, hash) || code->count == MOST_PATHS)
+		return 0;
+	if (set_add(err, &reading->seen, hash, code->count) ||
+		VEC_ROOM(err, code->paths, reading->capacity, code->count, MOST_PATHS))
+		return -1;
+	code->paths[code->count] = mem_string(err, path);
+	if (!code->paths[code->count++])
+		return -1;
+	note_compiler(code, os_base_name(path));
+	return 0;
+}
+
+int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code)
+{
+	struct process_code code = {.pid = pid};
+	struct code_reading reading = {.code = &code};
+	int result = os_mapped_code(err, pid, note_code, &reading);
+
+	set_free(&reading.seen);
+	if (result) {
+		process_code_free(&code);
+		return -1;
+	}
+	os_program_name(pid, code.name, sizeof code.name);
+	*ret_code = code;
+	return 0;
+}
+
+void process_code_free(struct process_code *code)
+{
+	for (size_t i = 0; i < code->count; i++)
+		mem_free(code->paths[i]);
+	mem_free(code->paths);
+	*code = (struct process_code){0};
+}

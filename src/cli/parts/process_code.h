@@ -1,0 +1,22 @@
+/* The code that a running process has mapped: its files, and which compilers are among them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct process_code {
+	int pid;
+	char name[64];
+	char **paths; /* programs and libraries, each once, of its descendants too */
+	size_t count;
+	bool driver;      /* NVIDIA's driver */
+	bool compiler;    /* the driver's compiler: it is loaded at the first compile or link */
+	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */
+};
+
+/* Files that this account may not see are missing. JW_ERR_UNSUPPORTED if the system does not tell.
+ */
+int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
+void process_code_free(struct process_code *code);

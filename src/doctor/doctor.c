@@ -1,0 +1,174 @@
+/* Looks at everything once, then asks each row of the table of findings. */
+#include <jitwarm/doctor.h>
+
+#include <string.h>
+
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "base/sized.h"
+#include "doctor/examination.h"
+
+enum { MOST_FINDINGS = 64 };
+
+static int copy_command(struct jw_error *err, const struct finding_draft *draft,
+						struct jw_finding *finding)
+{
+	if (!draft->word_count)
+		return 0;
+	finding->command = mem_array(err, draft->word_count + 1, sizeof *finding->command);
+	for (size_t i = 0; finding->command && i < draft->word_count; i++)
+		if (!(finding->command[i] = mem_string(err, draft->command[i])))
+			return -1;
+	if (!finding->command)
+		return -1;
+	finding->word_count = draft->word_count;
+	if (draft->variable && !(finding->variable = mem_string(err, draft->variable)))
+		return -1;
+	return draft->value[0] && !(finding->value = mem_string(err, draft->value)) ? -1 : 0;
+}
+
+/* A name from outside may hold a line break, and what follows it would look like a finding. */
+static char *one_line(char *text)
+{
+	for (char *at = text; at && *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?';
+	return text;
+}
+
+static int add_finding(struct jw_error *err, const char *id, const struct finding_draft *draft,
+					   struct jw_doctor_result *result)
+{
+	struct jw_finding *finding = &result->findings[result->finding_count++];
+
+	finding->id = id;
+	finding->hopeless = draft->hopeless;
+	finding->evidence = one_line(mem_string(err, draft->evidence));
+	finding->fix = one_line(mem_string(err, draft->fix));
+	return finding->evidence && finding->fix ? copy_command(err, draft, finding) : -1;
+}
+
+static int find_all(struct jw_error *err, const struct examination *seen,
+					struct jw_doctor_result *result)
+{
+	static const struct finding_draft empty;
+
+	result->findings = mem_array(err, MOST_FINDINGS, sizeof *result->findings);
+	if (!result->findings)
+		return -1;
+	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
+		struct finding_draft draft = empty;
+
+		if (result->finding_count < MOST_FINDINGS && kind->test(seen, &draft) &&
+			add_finding(err, kind->id, &draft, result))
+			return -1;
+	}
+	return 0;
+}
+
+static int check_programs(struct jw_error *err, const struct jw_doctor_options *options,
+						  struct jw_check_result **ret_check)
+{
+	const struct jw_check_options check = {.size = sizeof check,
+										   .system = options->system,
+										   .found = options->found,
+										   .explain = true,
+										   .cancel = options->cancel};
+
+	return options->found && options->system->gpu_count ? jw_check(err, &check, ret_check) : 0;
+}
+
+/* What has to fit on the disk. */
+static uint64_t room_needed(const struct jw_check_result *check)
+{
+	const uint64_t least = UINT64_C(64) << 20, more = check ? check->all.forecast.cache_bytes : 0;
+
+	return more > least ? more : least;
+}
+
+static int examine(struct jw_error *err, struct examination *seen,
+				   struct jw_check_result **ret_check)
+{
+	const struct jw_doctor_options *options = seen->options;
+
+	if (cache_settings_read(err, NULL, NULL, &seen->settings) ||
+		jw_settings_read(err, &seen->sources) || jw_account_doubt(err, &seen->doubt) ||
+		check_programs(err, options, ret_check))
+		return -1;
+	seen->check = *ret_check;
+	if (seen->settings.path && seen->settings.usable &&
+		jw_tune_look_at_path(err, seen->settings.path, room_needed(seen->check), &seen->objections,
+							 &seen->objection_count))
+		return -1;
+	return options->probe ? cache_probe(err, seen->system, &options->cancel, &seen->probe) : 0;
+}
+
+/* The result takes over what it shows. */
+static void keep_examined(struct examination *seen, struct jw_check_result *check,
+						  struct jw_doctor_result *result)
+{
+	result->probe = seen->probe.use;
+	result->probe_entry = seen->probe.entry;
+	seen->probe.entry = NULL;
+	if (!check)
+		return;
+	result->warm = check->all.warm;
+	result->cold = check->all.cold;
+	result->notes = check->notes;
+	result->note_count = check->note_count;
+	check->notes = NULL;
+	check->note_count = 0;
+}
+
+int jw_doctor(struct jw_error *err, const struct jw_doctor_options *options,
+			  struct jw_doctor_result **ret_result)
+{
+	options = SIZED(err, options, struct jw_doctor_options);
+	if (!options)
+		return -1;
+	struct examination seen = {.options = options, .system = options->system};
+	struct jw_check_result *check = NULL;
+	struct jw_doctor_result *result;
+	int failed;
+
+	result = mem_alloc(err, sizeof *result);
+	failed = !result || examine(err, &seen, &check) || find_all(err, &seen, result);
+	if (!failed)
+		keep_examined(&seen, check, result);
+	cache_settings_free(&seen.settings);
+	jw_settings_free(seen.sources);
+	jw_lines_free(seen.objections, seen.objection_count);
+	mem_free(seen.doubt);
+	mem_free(seen.probe.entry);
+	jw_check_result_free(check);
+	if (failed) {
+		jw_doctor_result_free(result);
+		return -1;
+	}
+	*ret_result = result;
+	return 0;
+}
+
+static void finding_free(struct jw_finding *finding)
+{
+	for (char **word = finding->command; word && *word; word++)
+		mem_free(*word);
+	mem_free(finding->command);
+	mem_free(finding->evidence);
+	mem_free(finding->fix);
+	mem_free(finding->variable);
+	mem_free(finding->value);
+}
+
+void jw_doctor_result_free(struct jw_doctor_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->finding_count; i++)
+		finding_free(&result->findings[i]);
+	mem_free(result->findings);
+	mem_free(result->probe_entry);
+	jw_lines_free(result->notes, result->note_count);
+	mem_free(result);
+}

@@ -1,0 +1,41 @@
+/* What is known when findings are looked for, and a finding while it is written down. */
+#pragma once
+
+#include <jitwarm/doctor.h>
+#include <jitwarm/tune.h>
+
+#include "cache/settings.h"
+#include "doctor/cache_probe.h"
+
+struct examination {
+	const struct jw_doctor_options *options;
+	const struct jw_system *system;
+	const struct jw_check_result *check; /* NULL: no file was named, or there is no GPU */
+	struct cache_settings settings;      /* of the environment */
+	struct jw_settings *sources;         /* where its variables are set */
+	char **objections;                   /* to the directory of the cache */
+	size_t objection_count;
+	char *doubt; /* about the account; NULL: none */
+	struct cache_probe probe;
+};
+
+enum { DRAFT_TEXT = 2048, DRAFT_WORDS = 40 };
+
+struct finding_draft {
+	char evidence[DRAFT_TEXT], fix[DRAFT_TEXT];
+	bool hopeless;
+	const char *command[DRAFT_WORDS]; /* points to texts that outlive the draft, or to `word` */
+	size_t word_count;
+	char word[32];
+	const char *variable; /* as in struct jw_finding */
+	char value[32];       /* "": not set */
+};
+
+/* A kind of finding: `test` returns whether it applies, and then fills in the draft. */
+struct finding_kind {
+	const char *id;
+	bool (*test)(const struct examination *seen, struct finding_draft *draft);
+};
+
+/* The likeliest first; an id of NULL at the end. */
+extern const struct finding_kind finding_kinds[];

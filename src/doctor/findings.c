@@ -1,0 +1,476 @@
+/* The findings: a row for each, and the test that it stands for. docs/doctor.md lists them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "doctor/examination.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/platform.h"
+
+/* A start that links for a shorter time is not worth a changed library. A limit below the least is
+ * a mistake, whatever is to be kept. */
+#define LEAST_LINK_S      1.0
+#define LEAST_CACHE_LIMIT (UINT64_C(1) << 20)
+
+#define EVIDENCE(draft, ...) (void)snprintf((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
+#define FIX(draft, ...)      (void)snprintf((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
+
+static void draft_word(struct finding_draft *draft, const char *word)
+{
+	if (draft->word_count < DRAFT_WORDS)
+		draft->command[draft->word_count++] = word;
+}
+
+/* ---- the machine */
+
+static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_system *system = seen->system;
+	char *shown;
+
+	if (system->gpu_count)
+		return false;
+	shown = os_env("CUDA_VISIBLE_DEVICES");
+	EVIDENCE(draft, "%s", system->why_none);
+	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
+	if (draft->hopeless)
+		FIX(draft, "run jitwarm where the GPU is; “jitwarm prime --target GPU -o FILE” compiles "
+				   "for another machine");
+	else if (!system->driver.library[0])
+		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
+				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+	else if (shown)
+		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
+	else
+		FIX(draft, "restart the machine or the container: after an update of the driver its parts "
+				   "differ until then");
+	mem_free(shown);
+	return true;
+}
+
+static bool is_other_account(const struct examination *seen, struct finding_draft *draft)
+{
+	if (!seen->doubt)
+		return false;
+	EVIDENCE(draft, "%s", seen->doubt);
+	FIX(draft, "run it in the account whose programs are slow, or as root with “--user NAME”");
+	return true;
+}
+
+/* ---- settings */
+
+/* The last file that sets a variable: it wins. NULL: only the process has it. */
+static const struct jw_setting *source_of(const struct examination *seen, const char *name)
+{
+	const struct jw_setting *last = NULL;
+
+	for (size_t i = 0; i < seen->sources->count; i++) {
+		const struct jw_setting *setting = &seen->sources->items[i];
+
+		if (!strcmp(setting->name, name) && !setting->unset && *setting->where &&
+			strcmp(setting->source, "systemd unit") != 0)
+			last = setting;
+	}
+	return last;
+}
+
+static const char *value_in_process(const struct examination *seen, const char *name)
+{
+	for (size_t i = 0; i < seen->sources->count; i++)
+		if (!strcmp(seen->sources->items[i].source, "process") &&
+			!strcmp(seen->sources->items[i].name, name))
+			return seen->sources->items[i].value;
+	return "";
+}
+
+/* A variable that must not be set: jitwarm takes it out of a shell profile, and a user out of other
+ * places. */
+static void draft_unset(const struct examination *seen, struct finding_draft *draft,
+						const char *name, const char *effect)
+{
+	const struct jw_setting *source = source_of(seen, name);
+	const char *value = value_in_process(seen, name);
+
+	if (source && source->line)
+		EVIDENCE(draft, "%s=%.300s, set in %s:%zu: %s", name, value, source->where, source->line,
+				 effect);
+	else
+		EVIDENCE(draft, "%s=%.300s, set %s%s: %s", name, value, source ? "in " : "",
+				 source ? source->where : "in the environment of this process, and in no file",
+				 effect);
+	if (source && jw_tune_is_removable(source)) {
+		FIX(draft, "comment that line out, which “jitwarm tune --undo” reverts");
+		draft_word(draft, "tune");
+		draft_word(draft, "--apply");
+		draft_word(draft, "--remove-overrides");
+		draft->variable = name;
+	} else
+		FIX(draft, "unset %s where it is set; then start the programs again", name);
+}
+
+static bool is_cache_disabled(const struct examination *seen, struct finding_draft *draft)
+{
+	if (!seen->settings.disabled)
+		return false;
+	draft_unset(seen, draft, "CUDA_CACHE_DISABLE",
+				"the driver neither reads nor writes its cache, and compiles everything at every "
+				"start");
+	return true;
+}
+
+static bool is_jit_forced(const struct examination *seen, struct finding_draft *draft)
+{
+	if (!seen->system->cache.force_ptx_jit)
+		return false;
+	draft_unset(seen, draft, seen->settings.force_jit ? "CUDA_FORCE_JIT" : "CUDA_FORCE_PTX_JIT",
+				"the driver compiles everything at every start and reads no entry");
+	return true;
+}
+
+static bool is_jit_disabled(const struct examination *seen, struct finding_draft *draft)
+{
+	if (!seen->settings.disable_ptx_jit)
+		return false;
+	draft_unset(seen, draft,
+				*value_in_process(seen, "CUDA_DISABLE_PTX_JIT") ? "CUDA_DISABLE_PTX_JIT"
+																: "CUDA_DISABLE_JIT",
+				"modules that are not in the cache fail to load");
+	return true;
+}
+
+/* A variable that no driver reads, and that was meant for another one. */
+static bool is_misnamed(const struct examination *seen, struct finding_draft *draft)
+{
+	for (size_t i = 0; i < seen->sources->count; i++) {
+		const struct jw_setting *setting = &seen->sources->items[i];
+		const char *right = cache_lookalike_of(setting->name);
+
+		if (!right || setting->unset || strcmp(setting->source, "process") != 0)
+			continue;
+		EVIDENCE(draft, "%s=%.300s is set, and no driver reads it", setting->name, setting->value);
+		FIX(draft, "the variable is called %s: rename it where it is set", right);
+		return true;
+	}
+	return false;
+}
+
+static bool has_no_cache_path(const struct examination *seen, struct finding_draft *draft)
+{
+	if (seen->settings.path)
+		return false;
+	EVIDENCE(draft, "%s",
+			 seen->settings.warning_count ? seen->settings.warnings[0]
+										  : "the driver has no place for its cache");
+	FIX(draft,
+		seen->settings.path_set
+			? "unset CUDA_CACHE_PATH, or set it to a directory"
+			: "set HOME, or CUDA_CACHE_PATH=DIR; where no directory lasts, “jitwarm bake” puts the "
+			  "code into the libraries");
+	return true;
+}
+
+static bool is_cache_unwritable(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct cache_settings *settings = &seen->settings;
+
+	if (!settings->path || settings->usable)
+		return false;
+	/* The directory's warning comes last. */
+	EVIDENCE(draft, "%s",
+			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
+									 : settings->path);
+	FIX(draft,
+		"let this account write there, or name another directory: “jitwarm tune --path DIR "
+		"--apply”; where no directory lasts, “jitwarm bake” puts the code into the libraries");
+	return true;
+}
+
+static bool is_path_relative(const struct examination *seen, struct finding_draft *draft)
+{
+	const char *value = value_in_process(seen, "CUDA_CACHE_PATH");
+
+	if (!seen->settings.path_set || !*value || os_is_absolute(value))
+		return false;
+	EVIDENCE(draft,
+			 "CUDA_CACHE_PATH=%.300s is relative: programs have another cache in each "
+			 "directory that they start in",
+			 value);
+	FIX(draft, "set it to an absolute path: “jitwarm tune --path DIR --apply”");
+	return true;
+}
+
+static bool has_bad_place(const struct examination *seen, struct finding_draft *draft)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < seen->objection_count && used < sizeof draft->evidence; i++)
+		used += (size_t)snprintf(draft->evidence + used, sizeof draft->evidence - used, "%s%.900s",
+								 i ? "; " : "", seen->objections[i]);
+	FIX(draft, "name a local directory of this account with room: “jitwarm tune --path DIR "
+			   "--apply”");
+	return seen->objection_count != 0;
+}
+
+/* ---- the limit */
+
+/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where nothing else does, or in a shell profile. */
+static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
+{
+	const struct jw_setting *source = source_of(seen, "CUDA_CACHE_MAXSIZE");
+	char size[TEXT_SHORT];
+
+	if (seen->settings.limit_set && !(source && (source->ours || jw_tune_is_removable(source)))) {
+		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) %s%s", (unsigned long long)bytes,
+			text_bytes(size, bytes), source ? "in " : "where it is set",
+			source ? source->where : "");
+		return;
+	}
+	FIX(draft, "raise the limit to %s, which “jitwarm tune --undo” reverts",
+		text_bytes(size, bytes));
+	(void)snprintf(draft->word, sizeof draft->word, "--max-size=%llu", (unsigned long long)bytes);
+	draft_word(draft, "tune");
+	draft_word(draft, "--apply");
+	draft_word(draft, draft->word);
+	if (source && !source->ours)
+		draft_word(draft, "--remove-overrides");
+	draft->variable = "CUDA_CACHE_MAXSIZE";
+	(void)snprintf(draft->value, sizeof draft->value, "%llu", (unsigned long long)bytes);
+}
+
+static uint64_t bytes_to_come(const struct examination *seen)
+{
+	return seen->check ? seen->check->all.forecast.cache_bytes : 0;
+}
+
+static bool is_limit_misread(const struct examination *seen, struct finding_draft *draft)
+{
+	char *line = NULL;
+	bool found = seen->settings.limit_set &&
+				 !cache_explain_limit(NULL, value_in_process(seen, "CUDA_CACHE_MAXSIZE"), &line) &&
+				 line;
+
+	if (found) {
+		EVIDENCE(draft, "%s", line);
+		draft_limit(seen, draft,
+					jw_tune_limit(seen->system->cache.outlook.bytes, bytes_to_come(seen)));
+	}
+	mem_free(line);
+	return found;
+}
+
+static bool is_limit_small(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_cache_info *cache = &seen->system->cache;
+	const uint64_t present = cache->outlook.bytes, more = bytes_to_come(seen);
+	struct finding_draft other = {0};
+	char limit[TEXT_SHORT], has[TEXT_SHORT], comes[TEXT_SHORT];
+
+	if ((present + more <= cache->limit_bytes && cache->limit_bytes >= LEAST_CACHE_LIMIT) ||
+		is_limit_misread(seen, &other))
+		return false;
+	EVIDENCE(draft,
+			 "the driver keeps %s%s; its cache holds %s, and these programs add about %s: "
+			 "then it deletes the oldest entries, and compiles them again at each start",
+			 text_bytes(limit, cache->limit_bytes), cache->limit_set ? "" : " by default",
+			 text_bytes(has, present), text_bytes(comes, more));
+	if (present + more <= CACHE_MOST_LIMIT)
+		draft_limit(seen, draft, jw_tune_limit(present, more));
+	else
+		FIX(draft, "no driver keeps more than 4 GiB: “jitwarm bake” puts the code into the "
+				   "libraries, or “jitwarm cache prune” removes what is not used");
+	return true;
+}
+
+/* ---- the cache */
+
+static void draft_repair(struct finding_draft *draft)
+{
+	FIX(draft, "repair the cache; what is sound stays");
+	draft_word(draft, "cache");
+	draft_word(draft, "verify");
+	draft_word(draft, "--repair");
+}
+
+static bool is_index_harmful(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_cache_outlook *outlook = &seen->system->cache.outlook;
+
+	if (!outlook->harmful)
+		return false;
+	EVIDENCE(draft, "%s", outlook->text);
+	draft_repair(draft);
+	return true;
+}
+
+static bool is_cache_damaged(const struct examination *seen, struct finding_draft *draft)
+{
+	if (!seen->check || !seen->check->all.damaged)
+		return false;
+	EVIDENCE(draft,
+			 "%s of these programs in the cache: the driver compiles them again, or the "
+			 "programs fail",
+			 TEXT_COUNT(seen->check->all.damaged, "damaged entry", "damaged entries"));
+	draft_repair(draft);
+	return true;
+}
+
+static bool is_probe_refused(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct cache_probe *probe = &seen->probe;
+
+	if (probe->use != JW_PROBE_REFUSED && probe->use != JW_PROBE_UNREAD)
+		return false;
+	EVIDENCE(draft, "the driver compiled a tiny module and %s %s",
+			 probe->use == JW_PROBE_REFUSED ? "stored no entry at"
+											: "compiled it again although it had stored the entry",
+			 probe->entry);
+	FIX(draft, "can files be locked there, is the disk full, or does another program hold the lock "
+			   "of the cache's index? “jitwarm tune --path DIR --apply” names another directory");
+	return true;
+}
+
+static bool is_probe_failed(const struct examination *seen, struct finding_draft *draft)
+{
+	if (seen->probe.use != JW_PROBE_FAILED)
+		return false;
+	EVIDENCE(draft, "the driver does not load a tiny module: %s", seen->probe.why);
+	FIX(draft, "free the GPU's memory, set its compute mode to default (nvidia-smi -c 0), or "
+			   "restart the machine or container");
+	return true;
+}
+
+/* ---- the programs */
+
+static const struct jw_check_gpu *gpu_of(const struct jw_check_result *check,
+										 struct jw_target target)
+{
+	for (size_t i = 0; i < check->gpu_count; i++)
+		if (jw_target_equal(check->gpus[i].target, target))
+			return &check->gpus[i];
+	return &check->all;
+}
+
+/* The first file that fails, of those that a newer driver helps (or does not help). */
+static bool draft_failing(const struct examination *seen, struct finding_draft *draft,
+						  bool with_newer, struct jw_driver *ret_needs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; seen->check && i < seen->check->failing_count; i++) {
+		const struct jw_check_failing *failing = &seen->check->failing[i];
+		const struct jw_driver *needs = &gpu_of(seen->check, failing->target)->needs;
+
+		if ((needs->cuda || needs->release[0]) != with_newer || count++)
+			continue;
+		*ret_needs = *needs;
+		EVIDENCE(draft, "%.900s %.600s", failing->file, failing->why);
+	}
+	if (count > 1) {
+		const size_t used = strlen(draft->evidence);
+
+		(void)snprintf(draft->evidence + used, sizeof draft->evidence - used, ", and %s",
+					   TEXT_COUNT(count - 1, "more file", "more files"));
+	}
+	return count != 0;
+}
+
+static bool is_driver_old(const struct examination *seen, struct finding_draft *draft)
+{
+	struct jw_driver needs;
+	char text[JW_DRIVER_TEXT];
+
+	if (!draft_failing(seen, draft, true, &needs))
+		return false;
+	FIX(draft, "install driver %s, or a newer one", jw_driver_text(text, &needs));
+	return true;
+}
+
+static bool has_no_code(const struct examination *seen, struct finding_draft *draft)
+{
+	struct jw_driver needs;
+
+	if (!draft_failing(seen, draft, false, &needs))
+		return false;
+	draft->hopeless = true;
+	FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot make "
+			   "code that is not there");
+	return true;
+}
+
+/* What `jitwarm prime` is told: what the user has named; without names, the environment. */
+static void draft_prime(const struct examination *seen, struct finding_draft *draft)
+{
+	draft_word(draft, "prime");
+	for (size_t i = 0; seen->options->process && i < seen->check->file_count; i++)
+		if (seen->check->files[i].cold)
+			draft_word(draft, seen->check->files[i].path);
+	for (size_t i = 0; i < seen->options->name_count; i++)
+		draft_word(draft, seen->options->names[i]);
+}
+
+static bool is_cold(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_check_result *check = seen->check;
+	const struct jw_seconds *start;
+	char time[TEXT_SHORT];
+
+	if (!check || !check->all.cold || !check->file_count)
+		return false;
+	start = &check->all.forecast.start;
+	EVIDENCE(draft, "a start compiles %s in %s on one core, most of that of %.600s%s%s: %.300s",
+			 TEXT_COUNT(check->all.cold, "module", "modules"),
+			 text_span(time, start->low, start->high), check->files[0].path,
+			 check->files[0].member ? ": " : "",
+			 check->files[0].member ? check->files[0].member : "",
+			 check->cause_count ? check->causes[0].text : "they are not in the cache");
+	if (seen->system->cache.why_useless[0]) {
+		FIX(draft, "first mend what is said above, then “jitwarm prime”; or “jitwarm bake”, which "
+				   "needs no cache");
+		return true;
+	}
+	FIX(draft, "compile them now, on all cores");
+	draft_prime(seen, draft);
+	return true;
+}
+
+static bool is_linking(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_seconds *link;
+	char time[TEXT_SHORT];
+
+	if (!seen->check || seen->check->all.forecast.link.likely < LEAST_LINK_S)
+		return false;
+	link = &seen->check->all.forecast.link;
+	EVIDENCE(draft,
+			 "the driver links device code of these programs at every start, which takes "
+			 "%s: no cache keeps the result",
+			 text_span(time, link->low, link->high));
+	FIX(draft, "“jitwarm bake” puts the linked code into the libraries");
+	return true;
+}
+
+const struct finding_kind finding_kinds[] = {
+	{"no-gpu", has_no_gpu},
+	{"cache-disabled", is_cache_disabled},
+	{"jit-forced", is_jit_forced},
+	{"jit-disabled", is_jit_disabled},
+	{"no-cache-path", has_no_cache_path},
+	{"cache-unwritable", is_cache_unwritable},
+	{"path-relative", is_path_relative},
+	{"other-account", is_other_account},
+	{"index", is_index_harmful},
+	{"damaged", is_cache_damaged},
+	{"limit-misread", is_limit_misread},
+	{"limit-small", is_limit_small},
+	{"driver-old", is_driver_old},
+	{"no-code", has_no_code},
+	{"cold", is_cold},
+	{"linking", is_linking},
+	{"probe-failed", is_probe_failed},
+	{"probe-refused", is_probe_refused},
+	{"bad-place", has_bad_place},
+	{"misnamed", is_misnamed},
+	{NULL, NULL},
+};

@@ -1,0 +1,158 @@
+/* Looks with the eyes of another account or process: its rights and the variables of its driver.
+ * The variables of a process are hostile: only those that jitwarm reads are taken, none of which
+ * names a program. */
+#include <jitwarm/doctor.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include <jitwarm/accounts.h>
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/accounts.h"
+#include "os/env.h"
+#include "os/identity.h"
+#include "os/processes.h"
+
+static bool is_of_driver(const char *name)
+{
+	return text_starts(name, "CUDA_") && strcmp(name, "CUDA_HOME") != 0 &&
+		   strcmp(name, "CUDA_PATH") != 0;
+}
+
+static bool is_taken(const char *name)
+{
+	return is_of_driver(name) || !strcmp(name, "HOME") || !strcmp(name, "VIRTUAL_ENV") ||
+		   !strcmp(name, "CONDA_PREFIX");
+}
+
+/* Our own variables say nothing about another account's programs. */
+static int forget_own(struct jw_error *err, bool (*is_forgotten)(const char *name))
+{
+	uv_env_item_t *items = NULL;
+	int count = 0, result = 0;
+
+	if (uv_os_environ(&items, &count))
+		return error_set(err, JW_ERR_IO, "the environment cannot be read");
+	for (int i = 0; !result && i < count; i++)
+		if (is_forgotten(items[i].name))
+			result = os_env_set(err, items[i].name, NULL);
+	uv_os_free_environ(items, count);
+	return result;
+}
+
+static int become_account(struct jw_error *err, const struct jw_account *account)
+{
+	struct os_account own;
+	int result = 0;
+
+	if (os_account(err, &own))
+		return -1;
+	if (own.owner != account->owner)
+		result = own.superuser
+					 ? os_become_account(err, account)
+					 : error_set(err, JW_ERR_IO,
+								 "only root may look as another account: sudo jitwarm doctor …");
+	/* Root that looks as root does not mean the account that called sudo. */
+	if (!result)
+		result = os_env_set(err, "SUDO_USER", NULL);
+	os_account_free(&own);
+	return result;
+}
+
+static int become_found(struct jw_error *err, const char *name, uint32_t owner)
+{
+	struct jw_account account = {0};
+	int result = os_find_account(err, name, owner, &account);
+
+	if (!result)
+		result = become_account(err, &account);
+	mem_free(account.name);
+	mem_free(account.home);
+	mem_free(account.id);
+	return result;
+}
+
+/* Whether a login reads it; units, containers and environments have programs of their own. */
+static bool is_of_login(const struct jw_setting *setting)
+{
+	static const char *const sources[] = {"shell profile", "environment.d", "/etc/environment",
+										  "profile.d"};
+
+	for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+		if (!strcmp(setting->source, sources[i]))
+			return true;
+	return false;
+}
+
+int jw_look_as_user(struct jw_error *err, const char *name)
+{
+	struct jw_settings *settings;
+	int result = 0;
+
+	if (become_found(err, name, 0) || forget_own(err, is_of_driver) ||
+		jw_settings_read(err, &settings))
+		return -1;
+	for (size_t i = 0; !result && i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+
+		if (is_of_login(setting))
+			result = os_env_set(err, setting->name, setting->unset ? NULL : setting->value);
+	}
+	jw_settings_free(settings);
+	return result;
+}
+
+/* The variables of a process. */
+struct taken {
+	struct taken_variable {
+		char *name, *value;
+	} * items;
+	size_t count, capacity;
+};
+
+enum { MOST_TAKEN = 256 };
+
+static int keep_variable(struct jw_error *err, void *context, const char *name, const char *value)
+{
+	struct taken *taken = context;
+	struct taken_variable *item;
+
+	if (!is_taken(name) || taken->count == MOST_TAKEN)
+		return 0;
+	if (VEC_ROOM(err, taken->items, taken->capacity, taken->count, MOST_TAKEN))
+		return -1;
+	item = &taken->items[taken->count++];
+	item->name = mem_string(err, name);
+	item->value = mem_string(err, value);
+	return item->name && item->value ? 0 : -1;
+}
+
+int jw_look_as_process(struct jw_error *err, int pid)
+{
+	struct taken taken = {0};
+	uint32_t owner, still;
+	int result = -1;
+
+	/* Another process may have got the number meanwhile. */
+	if (os_process_owner(err, pid, &owner) ||
+		os_process_variables(err, pid, keep_variable, &taken) || os_process_owner(err, pid, &still))
+		goto done;
+	if (still != owner)
+		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
+	else
+		result = become_found(err, NULL, owner) || forget_own(err, is_taken) ? -1 : 0;
+	for (size_t i = 0; !result && i < taken.count; i++)
+		result = os_env_set(err, taken.items[i].name, taken.items[i].value);
+done:
+	for (size_t i = 0; i < taken.count; i++) {
+		mem_free(taken.items[i].name);
+		mem_free(taken.items[i].value);
+	}
+	mem_free(taken.items);
+	return result;
+}
