@@ -135,6 +135,10 @@ struct jw_baked_list {
 /* What this account's state directory knows of, in no order. Reads each file. The caller frees
  * *ret_list with jw_baked_list_free. */
 int jw_baked_look(struct jw_error *err, struct jw_baked_list **ret_list);
+/* The same without reading a file whose size and time are the baked one's; and only of these
+ * libraries, in their order (`paths` NULL: of all). */
+int jw_baked_find(struct jw_error *err, const char *const *paths, size_t path_count,
+				  struct jw_baked_list **ret_list);
 void jw_baked_list_free(struct jw_baked_list *list);
 
 struct jw_unbake_options {

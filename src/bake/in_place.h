@@ -50,6 +50,7 @@ int in_place_put(struct jw_error *err, const struct in_place *in_place, struct b
  * library was changed since. */
 int in_place_undo(struct jw_error *err, const struct in_place *in_place);
 
-/* How the library of a journal is now. Reads it. */
-int in_place_state(struct jw_error *err, const struct journal *journal,
+/* How the library of a journal is now. Reads it; `quick`: not where its size and time are the baked
+ * file's. */
+int in_place_state(struct jw_error *err, const struct journal *journal, bool quick,
 				   enum jw_baked_state *ret_state);

@@ -136,16 +136,16 @@ int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
 
 /* A crash, or a bake that goes on now, may have left the journal of a baked library with its first
  * name. */
-static int read_newest(struct jw_error *err, const char *file, bool next, struct journal *journal,
+static int read_newest(struct jw_error *err, const char *file, bool quick, struct journal *journal,
 					   enum jw_baked_state *ret_state)
 {
 	struct jw_error why = {0};
 	struct journal newer;
 	char *path;
 
-	if (journal_read(err, file, journal) || in_place_state(err, journal, ret_state))
+	if (journal_read(err, file, journal) || in_place_state(err, journal, quick, ret_state))
 		return -1;
-	if (next || *ret_state != JW_BAKED_CHANGED)
+	if (text_ends(file, next_end) || *ret_state != JW_BAKED_CHANGED)
 		return 0;
 	path = mem_printf(err, "%s%s", file, next_end);
 	if (!path)
@@ -153,7 +153,7 @@ static int read_newest(struct jw_error *err, const char *file, bool next, struct
 	if (!journal_read(&why, path, &newer)) {
 		enum jw_baked_state state;
 
-		if (!in_place_state(&why, &newer, &state) && state == JW_BAKED_SOUND) {
+		if (!in_place_state(&why, &newer, quick, &state) && state == JW_BAKED_SOUND) {
 			journal_free(journal);
 			*journal = newer;
 			*ret_state = state;
@@ -165,22 +165,22 @@ static int read_newest(struct jw_error *err, const char *file, bool next, struct
 	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
-static int list_journal(struct jw_error *err, const char *folder, const char *name,
+static int list_journal(struct jw_error *err, const char *file, bool quick,
 						struct jw_baked_list *list)
 {
 	struct jw_baked *baked = &list->items[list->count];
-	const bool next = text_ends(name, next_end);
-	char *file = os_join(err, folder, name), *final = NULL;
+	const bool next = text_ends(file, next_end);
+	char *final = NULL;
 	struct journal journal = {0};
 	bool there = false;
-	int result = file ? 0 : -1;
+	int result = 0;
 
-	if (file && next) {
+	if (next) {
 		final = mem_string_n(err, file, strlen(file) - strlen(next_end));
 		result = final ? os_look(err, final, &there) : -1;
 	}
 	if (!result && !there) {
-		if (read_newest(&baked->failed, file, next, &journal, &baked->state)) {
+		if (read_newest(&baked->failed, file, quick, &journal, &baked->state)) {
 			baked->path = mem_string(err, file);
 			list->count++;
 			result = baked->path ? 0 : -1;
@@ -191,26 +191,79 @@ static int list_journal(struct jw_error *err, const char *folder, const char *na
 	}
 	journal_free(&journal);
 	mem_free(final);
-	mem_free(file);
 	return result;
 }
 
-static int list_folder(struct jw_error *err, const char *folder, struct jw_baked_list **ret_list)
+static int list_folder(struct jw_error *err, const char *folder, const struct os_names *names,
+					   bool quick, struct jw_baked_list *list)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		char *file;
+		int result;
+
+		if (names->kinds[i] != OS_REGULAR ||
+			(!text_ends(names->items[i], journal_end) && !text_ends(names->items[i], next_end)))
+			continue;
+		file = os_join(err, folder, names->items[i]);
+		result = file ? list_journal(err, file, quick, list) : -1;
+		mem_free(file);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* The journals of these libraries. A library that cannot be resolved was not baked. */
+static int list_paths(struct jw_error *err, const char *state_dir, const char *const *paths,
+					  size_t count, struct jw_baked_list *list)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct jw_error why;
+		char *library, *file, *next;
+		bool there = false, there_next = false;
+		int result;
+
+		if (os_real_path(&why, paths[i], &library)) {
+			if (why.code == JW_ERR_MEMORY)
+				return error_copy(err, &why);
+			continue;
+		}
+		file = journal_file(err, state_dir, library);
+		next = file ? mem_printf(err, "%s%s", file, next_end) : NULL;
+		result = !next || os_look(err, file, &there) || os_look(err, next, &there_next);
+		if (!result && (there || there_next))
+			result = list_journal(err, there ? file : next, true, list);
+		mem_free(next);
+		mem_free(file);
+		mem_free(library);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* `paths` NULL: of all journals. */
+static int list_baked(struct jw_error *err, const char *const *paths, size_t path_count, bool quick,
+					  struct jw_baked_list **ret_list)
 {
 	struct os_names names = {0};
-	struct jw_baked_list *list;
+	struct jw_baked_list *list = NULL;
 	struct jw_error why = {0};
-	int result = 0;
+	char *state = NULL, *folder = NULL;
+	int result = os_state_dir(err, &state);
 
-	if (os_list(&why, folder, &names) && error_unless_missing(err, &why))
-		return -1;
-	list = new_list(err, names.count);
-	for (size_t i = 0; list && !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR &&
-			(text_ends(names.items[i], journal_end) || text_ends(names.items[i], next_end)))
-			result = list_journal(err, folder, names.items[i], list);
+	folder = result ? NULL : journal_folder(err, state);
+	if (!folder || (os_list(&why, folder, &names) && error_unless_missing(err, &why)))
+		result = -1;
+	if (!result && !(list = new_list(err, paths && names.count ? path_count : names.count)))
+		result = -1;
+	if (!result && names.count)
+		result = paths ? list_paths(err, state, paths, path_count, list)
+					   : list_folder(err, folder, &names, quick, list);
 	os_names_free(&names);
-	if (!list || result) {
+	mem_free(folder);
+	mem_free(state);
+	if (result) {
 		jw_baked_list_free(list);
 		return -1;
 	}
@@ -220,12 +273,11 @@ static int list_folder(struct jw_error *err, const char *folder, struct jw_baked
 
 int jw_baked_look(struct jw_error *err, struct jw_baked_list **ret_list)
 {
-	char *state = NULL, *folder = NULL;
-	int result = os_state_dir(err, &state);
+	return list_baked(err, NULL, 0, false, ret_list);
+}
 
-	folder = result ? NULL : journal_folder(err, state);
-	result = folder ? list_folder(err, folder, ret_list) : -1;
-	mem_free(folder);
-	mem_free(state);
-	return result;
+int jw_baked_find(struct jw_error *err, const char *const *paths, size_t path_count,
+				  struct jw_baked_list **ret_list)
+{
+	return list_baked(err, paths, path_count, true, ret_list);
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/baked_files.h"
 #include "cli/parts/forecast_text.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
@@ -138,6 +139,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		.explain = options_given(&cli->options, "explain"),
 	};
 	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
+	struct jw_baked_list *baked = NULL;
 	struct jw_check_result *result;
 	int failed;
 
@@ -150,7 +152,9 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (jw_check(err, &options, &result))
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+	failed = baked_files_find(err, &cli->out, files->paths, files->count, &baked);
 	print_check_result(&cli->out, result);
+	baked_files_print(&cli->out, "", baked);
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
 		cli_end_with(cli, result->gpus[i].cold ? EXIT_COLD : EXIT_DONE);
@@ -163,11 +167,14 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		cli->status = EXIT_CANNOT;
 	}
-	failed = document_print(err, &cli->out, &document_check,
-							&(struct check_document){.result = *result,
-													 .sum = result->all,
-													 .why_useless = useless,
-													 .explain = options.explain});
+	failed = failed || document_print(err, &cli->out, &document_check,
+									  &(struct check_document){
+										  .result = *result,
+										  .sum = result->all,
+										  .why_useless = useless,
+										  .explain = options.explain,
+										  .baked = baked ? *baked : (struct jw_baked_list){0}});
+	jw_baked_list_free(baked);
 	jw_check_result_free(result);
 	return failed;
 }

@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/parts/baked_files.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_text.h"
+#include "cli/parts/rebake.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
 #include "os/interrupt.h"
@@ -26,6 +28,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
 	else
 		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"));
+	baked_files_print(&priming->cli->out, "", priming->baked);
 	return true;
 }
 
@@ -112,7 +115,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.message = on_message,
 		.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
-		.run = priming->unattended.state,
+		.run = priming->not_rebaked ? NULL : priming->unattended.state,
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
 		.from = prime_registry_from(&priming->registry),
 		.back = prime_registry_back(&priming->registry),
@@ -125,7 +128,6 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	if (reproduce_offsets(err, &cli->options, &only, &options.only_count))
 		return -1;
 	options.only_offsets = only;
-	os_catch_interrupts();
 	failed = jw_prime(err, cli->system, &options, &result);
 	mem_free(only);
 	prime_bar_end(&priming->bar);
@@ -220,7 +222,22 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	if (options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
+	os_catch_interrupts();
+	if (baked_files_find(err, &cli->out, priming->files.paths, priming->files.count,
+						 &priming->baked) ||
+		(options_given(&cli->options, "rebake") && rebake_replaced(err, priming)))
+		return -1;
 	return work_of_prime(err, priming);
+}
+
+static int check_rebake(struct jw_error *err, const struct options *options)
+{
+	static const char *const others[] = {"target", "dry-run", "recording", "only"};
+
+	for (size_t i = 0; options_given(options, "rebake") && i < sizeof others / sizeof *others; i++)
+		if (options_given(options, others[i]))
+			return error_set(err, JW_ERR_USAGE, "--rebake and --%s exclude each other", others[i]);
+	return 0;
 }
 
 static int prime_run(struct jw_error *err, struct cli *cli)
@@ -230,7 +247,8 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 
-	if (unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
+	if (check_rebake(err, &cli->options) || unattended_begin(err, cli, unattended) ||
+		(!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
@@ -239,6 +257,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 	found_files_free(&priming.files);
 	nvrtc_options_free(&priming.nvrtc);
 	jw_recording_free(priming.recording);
+	jw_baked_list_free(priming.baked);
 	return unattended_end(err, cli, unattended);
 }
 
@@ -274,6 +293,8 @@ static const struct cli_option prime_options[] = {
 	UNATTENDED_OPTIONS,
 	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
+	CLI_FLAG("rebake", "First bake again what “jitwarm bake --in-place” had baked for GPUs of this "
+					   "machine, and what an upgrade of its package has replaced"),
 	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_CACHE,
 	PRIME_REGISTRY_OPTIONS,

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/packages_text.h"
 #include "os/env.h"
@@ -154,6 +155,7 @@ static void print_status(const struct output *out, const struct status_document 
 	print_other_caches(out, found->others, found->other_count);
 	if (packages)
 		packages_text(out, found->environment, packages);
+	baked_files_print(out, "Baked   ", &found->baked);
 	if (found->wsl)
 		output_line(out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
@@ -168,11 +170,15 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	struct status_document found = {
 		.system = *system, .carried = jw_carry_count(system), .wsl = os_is_wsl()};
 	struct jw_check_result *packages = NULL;
+	struct jw_baked_list *baked = NULL;
 	struct jw_found *search = NULL;
-	int failed = look_at_packages(err, cli, &search, &packages);
+	int failed = look_at_packages(err, cli, &search, &packages) ||
+				 baked_files_find(err, &cli->out, NULL, 0, &baked);
 
 	if (jw_other_caches(NULL, &found.others, &found.other_count))
 		found.other_count = 0;
+	if (baked)
+		found.baked = *baked;
 	if (packages) {
 		found.environment = search->environment;
 		found.packages = *packages;
@@ -184,6 +190,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	jw_other_caches_free(found.others, found.other_count);
 	jw_check_result_free(packages);
+	jw_baked_list_free(baked);
 	jw_found_free(search);
 	return failed;
 }

@@ -97,9 +97,12 @@ static const struct json_field baked_fields[] = {
 	{0},
 };
 
+const struct json_table document_baked_members = {.fields = baked_fields,
+												  .size = sizeof(struct jw_baked)};
+
 static const struct json_field baked_list_fields[] = {
-	JSON_LIST_OF("files", struct jw_baked_list, items, count,
-				 JSON_TABLE(struct jw_baked, baked_fields), "in no order"),
+	JSON_LIST_OF("files", struct jw_baked_list, items, count, &document_baked_members,
+				 "in no order"),
 	{0},
 };
 const struct json_table document_baked = {

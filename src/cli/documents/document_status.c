@@ -124,6 +124,9 @@ static const struct json_field status_fields[] = {
 				 JSON_TABLE(struct jw_check_package, package_fields),
 				 "its packages with device code, the slowest to compile first; a module that "
 				 "several packages hold counts for the first"),
+	JSON_LIST_OF(
+		"baked", struct status_document, baked.items, baked.count, &document_baked_members,
+		"the libraries that this account has baked in their places, as in `jitwarm.baked/1`"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

@@ -61,6 +61,7 @@ struct status_document {
 	bool wsl;
 	const char *environment; /* NULL: none was found, or there is no GPU */
 	struct jw_check_result packages;
+	struct jw_baked_list baked;
 };
 
 /* Image objects are made one at a time, as images are found. */
@@ -81,6 +82,7 @@ struct check_document {
 	struct jw_check_gpu sum;
 	const char *why_useless;
 	bool explain;
+	struct jw_baked_list baked;
 };
 
 extern const struct json_table document_forecast; /* struct jw_forecast */
@@ -102,6 +104,7 @@ struct prime_document {
 	const struct jw_store_refilled *refilled;
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
+	struct jw_baked_list baked;
 };
 
 extern const struct json_table document_bake;
@@ -109,8 +112,10 @@ struct bake_document {
 	struct jw_bake_result result;
 	bool dry_run;
 };
-extern const struct json_table document_baked;       /* struct jw_baked_list */
-extern const struct json_table document_bake_verify; /* struct jw_bake_verify_result */
+extern const struct json_table document_baked; /* struct jw_baked_list */
+/* Of other documents: what jw_baked_find found */
+extern const struct json_table document_baked_members; /* struct jw_baked */
+extern const struct json_table document_bake_verify;   /* struct jw_bake_verify_result */
 
 extern const struct json_table document_run; /* struct unattended */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/found_files.h"
 #include "os/file.h"
@@ -20,6 +21,67 @@ const char *baked_state_text(enum jw_baked_state state)
 
 	return texts[state];
 }
+
+/* ---- what was baked, for other commands */
+
+static bool is_sound_for(const struct jw_baked *baked, const char *targets)
+{
+	return !baked->failed.code && baked->state == JW_BAKED_SOUND &&
+		   !strcmp(baked->targets, targets);
+}
+
+/* A line for all that were baked for the same GPUs, with the first of them. */
+static void tell_sound(const struct output *out, const char *head, const struct jw_baked_list *list,
+					   size_t at)
+{
+	const char *targets = list->items[at].targets;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (i < at && is_sound_for(&list->items[i], targets))
+			return;
+		count += is_sound_for(&list->items[i], targets);
+	}
+	output_line(out, STYLE_PLAIN, "%s%s with baked machine code for %s (“jitwarm bake list”)", head,
+				TEXT_COUNT(count, "library", "libraries"), targets);
+}
+
+void baked_files_print(const struct output *out, const char *head, const struct jw_baked_list *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct jw_baked *baked = &list->items[i];
+
+		if (baked->failed.code)
+			output_warning(out, "%s", baked->failed.message);
+		else if (baked->state == JW_BAKED_SOUND)
+			tell_sound(out, head, list, i);
+		else if (baked->state == JW_BAKED_REPLACED)
+			output_line(out, STYLE_WARN,
+						"%s%s was baked for %s, and its package has replaced it: “jitwarm bake "
+						"--in-place” bakes it again",
+						head, baked->path, baked->targets);
+		else
+			output_line(out, STYLE_WARN, "%s%s was baked for %s: %s", head, baked->path,
+						baked->targets, baked_state_text(baked->state));
+	}
+}
+
+int baked_files_find(struct jw_error *err, const struct output *out, const char *const *paths,
+					 size_t path_count, struct jw_baked_list **ret_list)
+{
+	struct jw_error why;
+
+	if (!jw_baked_find(&why, paths, path_count, ret_list))
+		return 0;
+	if (why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
+	/* An account without a home has baked nothing. */
+	if (why.code != JW_ERR_NOT_FOUND)
+		output_warning(out, "%s", error_text(&why));
+	return 0;
+}
+
+/* ---- undo */
 
 static void print_undone(struct cli *cli, const struct jw_baked *baked)
 {

@@ -111,6 +111,7 @@ int prime_outcome_document(struct jw_error *err, const struct prime_outcome *pri
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->pack ? &pack : NULL,
+		.baked = priming->baked ? *priming->baked : (struct jw_baked_list){0},
 	};
 	int failed = values.failures ? 0 : -1;
 

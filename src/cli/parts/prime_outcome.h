@@ -23,6 +23,8 @@ struct prime_outcome {
 	struct prime_registry registry;
 	struct unattended unattended;
 	struct prime_bar bar;
+	struct jw_baked_list *baked; /* of the files; NULL: none */
+	bool not_rebaked;            /* and the next run should try again */
 	bool only_plan;
 };
 

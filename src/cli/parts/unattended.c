@@ -6,13 +6,20 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
+static int look_at_changes(struct jw_error *err, const struct options *options,
+						   struct jw_run_state **ret_state, char **ret_changes)
 {
-	const struct options *options = &cli->options;
 	const struct jw_run_key key = {.size = sizeof key,
 								   .names = options->operands,
 								   .name_count = options->operand_count,
 								   .cache_dir = options_value(options, "cache")};
+
+	return jw_run_look(err, &key, ret_state, ret_changes);
+}
+
+int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
+{
+	const struct options *options = &cli->options;
 
 	run->time_s = os_now_s();
 	run->began_ns = os_monotonic_ns();
@@ -24,12 +31,27 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 		return error_set(
 			err, JW_ERR_USAGE,
 			"--if-changed cannot be combined with --sudo-user: run it as that account");
-	if (jw_run_look(err, &key, &run->state, &run->changes))
+	if (look_at_changes(err, options, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;
 	output_line(&cli->out, STYLE_PLAIN,
 				run->skip ? "Nothing has changed since the last run%s." : "Changed: %s.",
 				run->changes);
+	return 0;
+}
+
+int unattended_look_again(struct jw_error *err, const struct cli *cli, struct unattended *run)
+{
+	struct jw_run_state *state;
+	char *changes;
+
+	if (!run->state)
+		return 0;
+	if (look_at_changes(err, &cli->options, &state, &changes))
+		return -1;
+	jw_text_free(changes);
+	jw_run_state_free(run->state);
+	run->state = state;
 	return 0;
 }
 

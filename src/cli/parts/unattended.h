@@ -14,12 +14,14 @@ struct unattended {
 	double seconds; /* set when the run has ended */
 	unsigned status;
 	/* The run's results, for the log. */
-	size_t modules, compiled, failed, undone;
+	size_t modules, compiled, failed, undone, rebaked;
 	char problem[512]; /* one line; "": none */
 };
 
 /* Reads the options; with --if-changed checks whether anything has changed. Start with {0}. */
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
+/* Once the run itself has changed files that the next one compares. */
+int unattended_look_again(struct jw_error *err, const struct cli *cli, struct unattended *run);
 /* Records that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 
