@@ -5,23 +5,25 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { LETTERS = 6 }; /* os_file_make's */
+enum { LETTERS = 6 /* os_file_make's */, MOST_TRIES = 100 };
 static const char part_start[] = ".jitwarm-bake";
 
 /* ---- what killed runs have left */
 
-static bool is_alive(const char *path)
+/* The lock of a package whose run has ended; whoever holds it may remove its files. NULL with
+ * *ret_ended: the package is gone already. */
+static struct os_file *hold_ended(const char *path, bool *ret_ended)
 {
 	struct jw_error why = {0};
-	struct os_file *file;
+	struct os_file *file = NULL;
 	bool held = false;
 
-	if (os_file_open(&why, path, OS_OPEN_UPDATE, &file))
-		return error_unless_missing(NULL, &why) != 0;
-	if (os_file_lock(NULL, file, true, &held))
-		held = false;
-	os_file_close(file);
-	return !held;
+	if (os_file_open(&why, path, OS_OPEN_UPDATE, &file)) {
+		*ret_ended = !error_unless_missing(NULL, &why);
+		return NULL;
+	}
+	*ret_ended = !os_file_lock(NULL, file, true, &held) && held;
+	return file;
 }
 
 /* A package's members are named after it, so it is removed last. */
@@ -40,9 +42,12 @@ static void sweep_parts(const char *folder)
 				: NULL;
 		char *part = own ? os_join(NULL, folder, own) : NULL,
 			 *path = part ? os_join(NULL, folder, name) : NULL;
+		bool ended = false;
+		struct os_file *lock = path ? hold_ended(part, &ended) : NULL;
 
-		if (path && !is_alive(part))
+		if (ended)
 			(void)os_remove(NULL, path);
+		os_file_close(lock);
 		mem_free(path);
 		mem_free(part);
 		mem_free(own);
@@ -52,23 +57,61 @@ static void sweep_parts(const char *folder)
 
 /* ---- the package */
 
+/* Whether the lock is held on the file that has this name: before it was locked another run may
+ * have taken it for a leftover. */
+static int hold_part(struct jw_error *err, const struct package_part *part, bool *ret_held)
+{
+	struct os_stat own, named;
+
+	*ret_held = false;
+	if (os_file_lock(err, part->file, true, ret_held))
+		return -1;
+	if (*ret_held)
+		*ret_held = !os_file_stat(NULL, part->file, &own) && !os_stat(NULL, part->path, &named) &&
+					own.device == named.device && own.inode == named.inode;
+	return 0;
+}
+
+static void forget_part(struct package_part *part)
+{
+	os_file_close(part->file);
+	mem_free(part->path);
+	part->file = NULL;
+	part->path = NULL;
+}
+
+/* Another run may remove the folder while it is empty, and take a file that is not locked yet for a
+ * leftover. */
+static int make_part(struct jw_error *err, const char *folder, struct package_part *part)
+{
+	char *start = os_join(err, folder, part_start);
+	struct jw_error why;
+	bool held = false;
+	int result = start ? 0 : -1;
+
+	for (int tries = 0; !result && !held && tries < MOST_TRIES; tries++) {
+		forget_part(part);
+		result = os_make_dirs(err, folder, 0755);
+		if (!result && !os_file_make(&why, start, &part->file, &part->path))
+			result = hold_part(err, part, &held);
+		else if (!result && why.code != JW_ERR_NOT_FOUND)
+			result = error_copy(err, &why);
+	}
+	mem_free(start);
+	if (!result && !held)
+		result =
+			error_set(err, JW_ERR_BUSY, "%s: other processes remove what is made there", folder);
+	return result ? -1 : 0;
+}
+
 static int begin_package(struct jw_error *err, const char *folder, struct package_part *part)
 {
-	char *start = NULL;
-	bool held = false;
-	int result;
-
 	part->folder = mem_string(err, folder);
 	part->nearest = os_nearest(err, folder);
 	if (!part->folder || !part->nearest || os_make_dirs(err, folder, 0755))
 		return -1;
 	sweep_parts(folder);
-	start = os_join(err, folder, part_start);
-	result = start ? os_file_make(err, start, &part->file, &part->path) : -1;
-	mem_free(start);
-	if (result || os_file_lock(err, part->file, true, &held))
-		return -1;
-	return held ? 0 : error_set(err, JW_ERR_BUSY, "%s: another process holds it", part->path);
+	return make_part(err, folder, part);
 }
 
 int package_part_open(struct jw_error *err, const char *folder, const char *state_dir,
@@ -97,11 +140,12 @@ int package_part_finish(struct jw_error *err, struct package_part *part, const c
 {
 	char *real = NULL;
 	int result = os_replaceable(err, output, &real) || os_file_sync(err, part->file) ||
-				 os_set_mode(err, part->path, mode & 0777);
+				 os_set_mode(err, part->path, mode & 0777) ||
+				 /* With its lock, until it has another name */
+				 os_rename(err, part->path, real);
 
 	os_file_close(part->file);
 	part->file = NULL;
-	result = result || os_rename(err, part->path, real);
 	if (!result) {
 		os_sync_names(real);
 		mem_free(part->path);

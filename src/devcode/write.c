@@ -42,8 +42,9 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best
 		return -1;
 	got = best ? LZ4_compress_HC(from, (char *)packed->data, size, room, LZ4HC_CLEVEL_DEFAULT)
 			   : LZ4_compress_default(from, (char *)packed->data, size, room);
+	/* In this much room it fails only for want of memory. */
 	if (got <= 0)
-		return error_set(err, JW_ERR_FORMAT, "LZ4 cannot compress this");
+		return error_set(err, JW_ERR_MEMORY, "out of memory (LZ4)");
 	packed->size = (size_t)got;
 	return 0;
 }
@@ -58,8 +59,7 @@ static int pack_zstd(struct jw_error *err, struct devcode_view payload, bool bes
 	got = ZSTD_compress(packed->data, room, payload.data, payload.size,
 						best ? ZSTD_BEST_LEVEL : ZSTD_LEVEL);
 	if (ZSTD_isError(got))
-		return error_set(err, JW_ERR_FORMAT, "zstd cannot compress this: %s",
-						 ZSTD_getErrorName(got));
+		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(got));
 	packed->size = got;
 	return 0;
 }

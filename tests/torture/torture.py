@@ -7,6 +7,7 @@ Runs commands of jitwarm under the simulated driver, and lets the n-th allocatio
   - no crash, no hang, no sanitizer's report
   - status 0 only where the work is done, and the output is the same or a message says why not; else a message
   - a library that is baked in its place is the original or the baked file, and can be had back
+  - a new wheel is complete or not there, and the old one is as it was
   - every entry that the cache had is still there, and the index is none that a driver answers by a wipe
   - no lock, temporary file or folder is left
   - the same command without a fault then does the work
@@ -273,6 +274,32 @@ def undone(place):
     return status == 0 and is_it(sample, 0)(place)
 
 
+def make_wheel(place):
+    """A wheel, and what it becomes; both hold the library twice."""
+    made = place.dir + ".wheels"
+    subprocess.run([sys.executable, source + "/tests/bake/wheels.py", "make", sample, made], check=True)
+    os.mkdir(place.dir + "/in")
+    shutil.copy(made + "/sample-1.0-py3-none-any.whl", place.dir + "/in")
+    shutil.rmtree(made)
+    status, out, err = place.run(["bake", "-o", "@/expected", "@/in/sample-1.0-py3-none-any.whl"])
+    assert status in (0, 1), (status, out, err)
+    shutil.copy(place.dir + "/in/sample-1.0-py3-none-any.whl", place.dir + "/expected")
+
+
+def is_same(place, name):
+    return sha256(place.dir + "/" + name).digest() == sha256(place.dir + "/expected/" + os.path.basename(name)).digest()
+
+
+def is_whole_wheel(place):
+    """The old wheel as it was, and the new one complete or not there."""
+    return is_same(place, "in/sample-1.0-py3-none-any.whl") and (not os.path.exists(place.dir + "/" + new_wheel) or is_same(place, new_wheel))
+
+
+def has_wheel(place):
+    return os.listdir(place.dir + "/out") == [os.path.basename(new_wheel)] and is_same(place, new_wheel)
+
+
+new_wheel = "out/sample-1.0+jitwarm.sm86-py3-none-any.whl"
 record = "site/sample-1.0.dist-info/RECORD"
 prime = ["prime", sample, "--no-store"]
 bake, unbake = ["bake", "--in-place", "@/site/sample/lib.so"], ["bake", "--undo", "@/site/sample/lib.so"]
@@ -293,6 +320,8 @@ CASES = {
     "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: ",
                  lasting=[record]),
     "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: ", lasting=[record]),
+    "bake-wheel": Case(["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], has_wheel, [prime, make_wheel], status=(0, 1), whole=is_whole_wheel,
+                       final=has_wheel, says="not baked: "),
     "key": Case(["key", "generate", "--no-passphrase"], exists("state/keys/default.key", "state/keys/default.pub", "state/trusted/default.pub"),
                 lasting=["state/keys/default.key"]),
     "uninstall": Case(["uninstall"], gone, [prime, ["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]]),
