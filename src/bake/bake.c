@@ -79,36 +79,28 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 }
 
 /* Compiles everything that a start may compile into the cache that supplies the code. */
-static int compile_cold(struct jw_error *err, struct bake *bake)
+static int compile_cold(struct jw_error *err, struct bake *bake, const char *const *paths,
+						size_t path_count)
 {
 	const struct jw_bake_options *options = bake->options;
 	const struct jw_prime_options *given = SIZED(err, options->prime, struct jw_prime_options);
 	struct jw_prime_result *primed;
 	struct jw_prime_options how;
-	const char **paths;
 	char *compiler = NULL;
 	int failed;
 
 	if (!given || (!given->ptxas && bake_compiler_choose(err, options, &compiler)))
 		return -1;
-	paths = mem_array(err, options->found->file_count, sizeof *paths);
-	if (!paths) {
-		mem_free(compiler);
-		return -1;
-	}
-	for (size_t i = 0; i < options->found->file_count; i++)
-		paths[i] = options->found->files[i].path;
 	how = *given;
 	how.ptxas = compiler ? compiler : how.ptxas;
 	how.size = sizeof how;
 	how.paths = paths;
-	how.path_count = options->found->file_count;
+	how.path_count = path_count;
 	how.everything = true;
 	how.dry_run = false;
 	how.pack = NULL;
 	how.cancel = options->cancel;
 	failed = jw_prime(err, options->system, &how, &primed);
-	mem_free(paths);
 	mem_free(compiler);
 	if (failed)
 		return -1;
@@ -208,12 +200,12 @@ static int add_package_files(struct jw_error *err, struct bake *bake,
 }
 
 /* `place`: as for bake_found; only its folder counts. */
-static int bake_found_package(struct jw_error *err, struct bake *bake,
-							  const struct jw_found_file *found, const char *place)
+static int open_found_package(struct jw_error *err, const struct bake *bake,
+							  const struct jw_found_file *found, const char *place, bool only_check,
+							  struct bake_package_files *ret_files)
 {
 	const struct jw_bake_options *options = bake->options;
 	char *folder = NULL, *below = NULL;
-	struct bake_package_files files;
 	int failed = 0;
 
 	if (!options->dry_run && !options->in_place) {
@@ -229,12 +221,62 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 														 .any_owner = options->any_owner,
 														 .path = found->path,
 														 .folder = folder,
-														 .state_dir = options->system->state_dir},
-							  &files) ||
-				 add_package_files(err, bake, &files);
+														 .state_dir = options->system->state_dir,
+														 .only_check = only_check},
+							  ret_files);
 	mem_free(below);
 	mem_free(folder);
 	return failed ? -1 : 0;
+}
+
+static int bake_found_package(struct jw_error *err, struct bake *bake,
+							  const struct jw_found_file *found, const char *place)
+{
+	struct bake_package_files files;
+
+	return open_found_package(err, bake, found, place, false, &files) ||
+				   add_package_files(err, bake, &files)
+			   ? -1
+			   : 0;
+}
+
+/* Whether nothing of it would be baked: then nothing of it is compiled either. */
+static int is_refused(struct jw_error *err, const struct bake *bake,
+					  const struct jw_found_file *found, const char *place, bool *ret_refused)
+{
+	struct bake_package_files files;
+	struct jw_error why;
+
+	if (!bake_is_package(found->path)) {
+		*ret_refused = !bake->options->any_owner && library_owner_allows_copy(&why, found);
+		return *ret_refused && why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	}
+	if (open_found_package(err, bake, found, place, true, &files))
+		return -1;
+	*ret_refused = files.count > 0;
+	bake_package_files_free(&files);
+	return 0;
+}
+
+static int compile_accepted(struct jw_error *err, struct bake *bake, char *const *places,
+							size_t common)
+{
+	const struct jw_found *found = bake->options->found;
+	const char **paths = mem_array(err, found->file_count, sizeof *paths);
+	size_t count = 0;
+	int failed = paths ? 0 : -1;
+
+	for (size_t i = 0; !failed && i < found->file_count; i++) {
+		bool refused = false;
+
+		failed = is_refused(err, bake, &found->files[i], places[i] + common, &refused);
+		if (!refused)
+			paths[count++] = found->files[i].path;
+	}
+	if (!failed && count)
+		failed = compile_cold(err, bake, paths, count);
+	mem_free(paths);
+	return failed;
 }
 
 /* `place`: of its copy, below the output folder. */
@@ -287,6 +329,8 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	if (!failed && count && !common && !bake->options->in_place)
 		failed = error_set(err, JW_ERR_USAGE,
 						   "the libraries are on several drives: bake those of one at a time");
+	if (!failed && bake->options->prime && !bake->options->dry_run)
+		failed = compile_accepted(err, bake, places, common);
 	for (size_t i = 0; !failed && i < count; i++)
 		failed = bake_found(err, bake, &found->files[i], places[i] + common);
 	for (size_t i = 0; places && i < count; i++)
@@ -336,8 +380,6 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 	if (bake->options->in_place && !bake->options->dry_run && in_place_open(err, &bake->in_place))
 		return -1;
 	describe_bake(bake);
-	if (bake->options->prime && !bake->options->dry_run && compile_cold(err, bake))
-		return -1;
 	return bake_all(err, bake);
 }
 

@@ -211,7 +211,12 @@ static int run_conda(struct jw_error *err, struct conda_bake *bake)
 	if (conda_members_open(err, job->path, job->file.targets, job->file.target_count,
 						   &job->file.cancel, &bake->conda) ||
 		bake_package_output(err, job, bake->conda.file_name, &bake->output) ||
-		package_part_open(err, job->folder, job->state_dir, &bake->part) || bake_pkg(err, bake))
+		bake_package_check_owner(err, job, bake->conda.package, bake->conda.nvidia) ||
+		package_part_open(err, job->folder, job->state_dir, &bake->part))
+		return -1;
+	if (job->only_check)
+		return 0;
+	if (bake_pkg(err, bake))
 		return -1;
 	if (!bake->any)
 		return 0;

@@ -12,6 +12,8 @@ struct bake_package_job {
 	const char *path;          /* of the package */
 	const char *folder;        /* for the new one; NULL: only count */
 	const char *state_dir;
+	/* Only looks for what refuses the package before a library is unpacked: nothing is counted. */
+	bool only_check;
 };
 
 /* Its libraries with something to bake, or that failed; or one item, which has no member: why there
@@ -52,6 +54,9 @@ int bake_package_member(struct jw_error *err, const struct bake_package_job *job
 /* The new package's path; untouched where there will be none. */
 int bake_package_output(struct jw_error *err, const struct bake_package_job *job,
 						const char *file_name, char **ret_output);
+/* With only_check: why the libraries of a package called so are not baked. */
+int bake_package_check_owner(struct jw_error *err, const struct bake_package_job *job,
+							 const char *package, bool nvidia);
 /* Before the new package gets its name. JW_ERR_USAGE: it is the old one's. JW_ERR_IO: the package
  * is no longer the one that was mapped. */
 int bake_package_check(struct jw_error *err, const struct bake_package_job *job,

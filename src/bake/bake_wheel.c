@@ -105,12 +105,17 @@ static int write_baked(struct jw_error *err, struct wheel_bake *bake, size_t ind
 
 /* ---- members */
 
-static bool may_hold_code(const struct wheel_members *wheel, const struct zip_member *member)
+static int may_hold_code(struct jw_error *err, const struct wheel_members *wheel,
+						 const struct zip_member *member, bool *ret_may)
 {
 	uint8_t head[KIND_HEAD];
-	const size_t size = zip_member_head(&wheel->map, member, head, sizeof head);
+	size_t size = sizeof head;
 
-	return member != wheel->metadata && member != wheel->record && kind_of(head, size) != KIND_NONE;
+	if (zip_member_head(err, &wheel->map, member, head, &size))
+		return -1;
+	*ret_may =
+		member != wheel->metadata && member != wheel->record && kind_of(head, size) != KIND_NONE;
+	return 0;
 }
 
 /* *ret_baked: whether it was written. */
@@ -148,11 +153,11 @@ static int bake_members(struct jw_error *err, struct wheel_bake *bake)
 	const struct zip_directory *directory = &bake->wheel.directory;
 
 	for (size_t i = 0; i < directory->count; i++) {
-		bool baked = false;
+		bool baked = false, code = false;
 
 		if (cancel_check(err, &bake->job->file.cancel) ||
-			(may_hold_code(&bake->wheel, &directory->members[i]) &&
-			 bake_code(err, bake, i, &baked)))
+			may_hold_code(err, &bake->wheel, &directory->members[i], &code) ||
+			(code && bake_code(err, bake, i, &baked)))
 			return -1;
 		if (bake->writer && !baked && write_other(err, bake, i))
 			return -1;
@@ -188,7 +193,12 @@ static int run_wheel(struct jw_error *err, struct wheel_bake *bake)
 	if (wheel_members_open(err, job->path, job->file.targets, job->file.target_count,
 						   &bake->wheel) ||
 		bake_package_output(err, job, bake->wheel.file_name, &bake->output) ||
-		package_part_open(err, job->folder, job->state_dir, &bake->part) || bake_members(err, bake))
+		bake_package_check_owner(err, job, bake->wheel.package, bake->wheel.nvidia) ||
+		package_part_open(err, job->folder, job->state_dir, &bake->part))
+		return -1;
+	if (job->only_check)
+		return 0;
+	if (bake_members(err, bake))
 		return -1;
 	return bake->writer ? finish_wheel(err, bake) : 0;
 }

@@ -102,6 +102,13 @@ int bake_package_member(struct jw_error *err, const struct bake_package_job *job
 
 /* ---- the new package */
 
+int bake_package_check_owner(struct jw_error *err, const struct bake_package_job *job,
+							 const char *package, bool nvidia)
+{
+	return job->any_owner || !job->only_check ? 0
+											  : library_owner_allows_package(err, package, nvidia);
+}
+
 int bake_package_output(struct jw_error *err, const struct bake_package_job *job,
 						const char *file_name, char **ret_output)
 {

@@ -107,18 +107,28 @@ static int look_for_signature(struct jw_error *err, const char *path, bool *ret_
 	return 0;
 }
 
+static int refuse_nvidia(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "is NVIDIA's, whose licence does not let anyone modify it");
+}
+
 static int allow_unless(struct jw_error *err, bool nvidia, const char *path)
 {
 	bool is_signed;
 
 	if (nvidia)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "is NVIDIA's, whose licence does not let anyone modify it");
+		return refuse_nvidia(err);
 	if (look_for_signature(err, path, &is_signed))
 		return -1;
 	return is_signed
 			   ? error_set(err, JW_ERR_UNSUPPORTED, "is signed, and a change breaks the signature")
 			   : 0;
+}
+
+int library_owner_allows_package(struct jw_error *err, const char *package, bool nvidia)
+{
+	return nvidia || is_named_by_nvidia(package, "") ? refuse_nvidia(err) : 0;
 }
 
 int library_owner_allows_member(struct jw_error *err, const char *package, bool nvidia,

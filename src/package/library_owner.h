@@ -15,6 +15,8 @@ int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *
  * metadata names NVIDIA's licence, the member's name, and its unpacked copy. */
 int library_owner_allows_member(struct jw_error *err, const char *package, bool nvidia,
 								const char *member, const char *path);
+/* The same for all members of such a package. */
+int library_owner_allows_package(struct jw_error *err, const char *package, bool nvidia);
 /* Whether a header like METADATA's names NVIDIA's licence. */
 bool library_owner_is_nvidia(const struct buf *metadata);
 

@@ -164,16 +164,20 @@ int zip_member_read(struct jw_error *err, const struct os_map *map, const struct
 	return 0;
 }
 
-size_t zip_member_head(const struct os_map *map, const struct zip_member *member, uint8_t *head,
-					   size_t size)
+int zip_member_head(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
+					uint8_t *head, size_t *size)
 {
-	struct zip_unpacker *unpacker;
+	struct zip_unpacker *unpacker = NULL;
+	struct jw_error why;
 	size_t got = 0;
+	int result = open_unpacker(&why, map, member, &unpacker);
 
-	if (open_unpacker(NULL, map, member, &unpacker))
-		return 0;
-	if (unpack_step(NULL, unpacker, head, size, &got))
-		got = 0;
-	close_unpacker(unpacker);
-	return got;
+	if (!result) {
+		result = unpack_step(&why, unpacker, head, *size, &got);
+		close_unpacker(unpacker);
+	}
+	if (result && why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
+	*size = result ? 0 : got;
+	return 0;
 }

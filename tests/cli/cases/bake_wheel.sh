@@ -101,6 +101,27 @@ out_has "nothing to bake"
 run 2 bake --in-place "$old"
 out_has "-o DIR writes a new one"
 
+# What is refused is refused before anything is compiled, NVIDIA's libraries too; the others are compiled all the same.
+nothing_compiled() { [[ ! -e $work/no-cache ]] || fail "compiled for nothing: $(find "$work/no-cache")"; }
+mkdir "$work/refused"
+CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$work/in/bad/link" "$work/in/bad/name-version"
+nothing_compiled
+CUDA_CACHE_PATH=$work/no-cache run 2 bake -o "$work/refused/out" "$work/in/nvidia/${old##*/}"
+nothing_compiled
+CUDA_CACHE_PATH=$work/no-cache run 2 bake --in-place "$old"
+nothing_compiled
+cp "$sample" "$work/refused/$(if is_wine; then echo cublas64_12.dll; else echo libcublas.so.12; fi)"
+CUDA_CACHE_PATH=$work/no-cache run 2 bake -o "$work/refused/out" "$work/refused/"*cublas*
+nothing_compiled
+if ! is_wine; then
+	: >"$work/refused/file"
+	CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/file/out" "$old"
+	nothing_compiled
+fi
+[[ ! -e $work/refused/out ]] || fail "a folder for nothing"
+CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/out" "$work/in/bad/two-versions" "$old"
+[[ -e $work/refused/out/in/$new || -e $work/refused/out/$new ]] || fail "the sound one is not baked: $(find "$work/refused/out")"
+
 # What is wrong with a wheel is said in one line, and leaves nothing.
 run 3 bake --json -o "$work/bad" "$work/in/bad"
 [[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
