@@ -1,0 +1,135 @@
+/* Which drivers load the machine code of which CUDA version's ptxas, in a container as a library
+ * has it (docs/bake.md, "Which drivers"; src/gpu/code_range.c). The compilers are those that
+ * `jitwarm compiler fetch` has got. */
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The path of a compiler, "" where it is not there. */
+static const char *find_compiler(const char *version)
+{
+	static char path[512];
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache && *cache)
+		snprintf(path, sizeof path, "%s/jitwarm/ptxas/%s/ptxas", cache, version);
+	else
+		snprintf(path, sizeof path, "%s/.cache/jitwarm/ptxas/%s/ptxas", home ? home : "", version);
+	if (access(path, X_OK) != 0)
+		path[0] = '\0';
+	return path;
+}
+
+/* The machine code of a kernel "k" for the suite's first GPU; empty where the compiler fails. */
+static struct blob compile(const char *ptxas)
+{
+	char target[16], from[300], to[300];
+	struct blob text, cubin = {NULL, 0};
+	int status = -1;
+	pid_t child;
+
+	snprintf(target, sizeof target, "sm_%d", suite.sm[0]);
+	text = part_text(&(struct part){.target = target, .version = suite.sm[0] > 86 ? "7.8" : "7.1"});
+	snprintf(from, sizeof from, "%s/k.ptx", suite.scratch);
+	snprintf(to, sizeof to, "%s/k.cubin", suite.scratch);
+	(void)unlink(to);
+	if (write_file(from, text.data, text.size)) {
+		child = fork();
+		if (!child) {
+			execl(ptxas, ptxas, "-arch", target, "-o", to, from, (char *)NULL);
+			_exit(127);
+		}
+		if (child > 0 && waitpid(child, &status, 0) == child && !status)
+			(void)read_file(to, &cubin);
+	}
+	blob_free(&text);
+	return cubin;
+}
+
+/* Loads a container with PTX, if `ptx`, and the compiler's code, in a client of its own: a driver
+ * may end it. */
+static enum outcome loads_beside(const char *version, bool ptx, int expected)
+{
+	const char *ptxas = find_compiler(version);
+	char cache[320];
+	const char *settings[] = {cache, NULL};
+	struct client *client;
+	struct answer answer;
+	struct blob cubin;
+
+	if (getenv("SIMDRIVER_GPUS"))
+		return case_skipped("for NVIDIA's drivers");
+	if (!*ptxas)
+		return case_skipped("that ptxas is not at hand");
+	cubin = compile(ptxas);
+	CHECK(cubin.size > 0);
+	const struct part parts[] = {
+		{.nuls = 1},
+		{.kind = 2, .arch = suite.sm[0], .data = cubin.data, .size = cubin.size},
+	};
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	client = client_start(settings);
+	CHECK(client != NULL);
+	answer = client_load(client, "dataex", container(parts + !ptx, 1 + ptx), "k");
+	client_stop(client);
+	blob_free(&cubin);
+	/* A refused container has no function. */
+	CHECK_IS(answer.result, expected);
+	if (!expected)
+		CHECK_IS(answer.function, 0);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+static enum outcome loads(const char *version, int expected)
+{
+	return loads_beside(version, false, expected);
+}
+
+/* Code of CUDA 12 is understood from 12.0 on, for the GPUs before sm_100. */
+static int expected_of_12(void)
+{
+	return suite.cuda >= 12000 ? 0 : 200;
+}
+
+static enum outcome loads_12_2(void)
+{
+	return loads("12.2", expected_of_12());
+}
+
+static enum outcome loads_12_4(void)
+{
+	return loads("12.4", expected_of_12());
+}
+
+/* Before CUDA 13 it is refused; 12.4's driver ends the process. */
+static int expected_of_13(void)
+{
+	return suite.cuda >= 13000 ? 0 : suite.cuda / 10 == 1204 ? -1 : 200;
+}
+
+static enum outcome loads_13_0(void)
+{
+	return loads("13.0", expected_of_13());
+}
+
+/* The program fails, though the driver could compile the PTX. */
+static enum outcome refused_code_is_the_end(void)
+{
+	if (suite.cuda >= 13000)
+		return case_skipped("no compiler is newer than this driver");
+	return suite.cuda >= 12000 ? loads_beside("13.0", true, expected_of_13())
+							   : loads_beside("12.4", true, expected_of_12());
+}
+
+const struct test_case compiler_cases[] = {
+	{"compiler/a cubin of ptxas 12.2 loads from CUDA 12.0 on", loads_12_2},
+	{"compiler/a cubin of ptxas 12.4 loads from CUDA 12.0 on", loads_12_4},
+	{"compiler/a cubin of ptxas 13.0 loads from CUDA 13.0 on", loads_13_0},
+	{"compiler/where a cubin is refused, the PTX beside it is not tried", refused_code_is_the_end},
+	{NULL, NULL},
+};
