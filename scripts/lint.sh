@@ -53,9 +53,7 @@ complain "Functions over 60 lines, in tests over 120:" "$(git ls-files 'src/*.c'
 
 if [ -f build/release/compile_commands.json ]; then
 	complain "Files that need each other:" "$(./scripts/circles.py 2>&1)"
-	tidy=$(git ls-files 'src/*.c' | grep -v '^src/os/win32/' |
-		xargs -P "$(nproc)" -n 8 clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -p build/release 2>/dev/null | grep -E 'warning:|error:' | sort -u)
-	complain "clang-tidy:" "$tidy"
+	complain "clang-tidy:" "$(./scripts/tidy.py)"
 else
 	echo "lint.sh: no build/release: clang-tidy and circles of files left out" >&2
 	failed=1

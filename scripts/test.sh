@@ -102,10 +102,12 @@ await_piece() { # NAME
 ahead=$(mktemp -d) mark=$(mktemp) worker=
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark"' EXIT
 
-if ! stage "set up" ./scripts/setup.sh --tests || ! stage "release build" ./scripts/build.sh release; then
-	summary
-	exit 1
+stage "set up" ./scripts/setup.sh --tests || { summary; exit 1; }
+# What was compiled before is not compiled again, from whatever folder.
+if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
+	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
+stage "release build" ./scripts/build.sh release || { summary; exit 1; }
 if [ -z "$quick" ]; then
 	# A group of its own, so that all of it ends with us
 	set -m
