@@ -17,18 +17,20 @@ case_killed_and_run_again() {
 	done
 }
 
-# SIGKILL of the supervisor at random moments of a run, a hundred times, or twenty where that takes longer than two minutes: never a
-# cache that a driver would wipe, never a torn entry, and the next run completes it. Most rounds begin where the last one was
-# killed, the others with nothing.
+# SIGKILL of the supervisor at random moments of a run, twenty times (a hundred with JITWARM_LONG_TESTS): never a cache that a
+# driver would wipe, never a torn entry, and the next run completes it. Most rounds begin where the last one was killed, the
+# others with nothing. tests/torture kills at each place instead.
 case_killed_at_any_moment() {
 	local killed
 	run status
 	cat >"$scratch/$1/rounds.sh" <<-'S'
 		set -u
-		killed=0 anew=1 began=$(date +%s%N)
+		killed=0 anew=1 wanted=20
+		[ -z "${JITWARM_LONG_TESTS:-}" ] || wanted=100
+		began=$(date +%s%N)
 		"$1" prime "$2" -j 2 >/dev/null 2>&1
 		whole_ms=$((($(date +%s%N) - began) / 1000000))
-		for ((round = 0; killed < 20 || (killed < 100 && SECONDS < 120); round++)); do
+		for ((round = 0; killed < wanted; round++)); do
 			[ $anew = 0 ] && [ $((round % 3)) != 0 ] || rm -rf "$CUDA_CACHE_PATH"
 			"$1" prime "$2" -j 2 >/dev/null 2>&1 &
 			moment=$((RANDOM % whole_ms))

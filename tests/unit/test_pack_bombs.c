@@ -79,7 +79,7 @@ static void every_bit_under_its_own_digest(void **state)
 	body = pack.size - TRAILER;
 	assert_true(is_taken(pack.data, body, &err));
 	check_target();
-	for (size_t bit = 0; bit < 8 * body; bit++) {
+	for (size_t bit = 0; bit < 8 * body; bit += EACH_TRIAL) {
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		if (is_taken(pack.data, body, &err)) {
 			check_target();
