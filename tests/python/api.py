@@ -1,0 +1,91 @@
+"""api.py LIBRARY FOLDER   the Python API on the sample framework, under the simulated driver (wheel.sh)"""
+import ctypes, os, sys, threading
+
+import jitwarm
+from jitwarm import _library
+
+library, folder = sys.argv[1:]
+
+
+def raises(error, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except error as why:
+        return why
+    raise AssertionError(f"no {error.__name__}")
+
+
+# The package is the one that was installed, and so is the command
+assert os.path.dirname(jitwarm.__file__) == os.path.join(folder, "jitwarm"), jitwarm.__file__
+assert jitwarm.program() == os.path.join(folder, "bin", "jitwarm"), jitwarm.program()
+assert jitwarm.version().startswith("0."), jitwarm.version()
+# Every struct of the table can be made, and is as long as the table says
+for name, lines in _library._lines.items():
+    if not name.startswith("enum") and lines:
+        end = [int(line.split()[0]) for line in lines if line.endswith(" end")]
+        assert [ctypes.sizeof(_library.struct(name))] == end, name
+
+cold = jitwarm.check(library)
+assert [gpu.target for gpu in cold.gpus] == ["sm_86"] and not cold.warm, cold
+assert cold.cold == cold.gpus[0].cold == cold.gpus[0].modules == cold.files[0].cold == 8, cold
+assert cold.files[0].path == library and cold.files[0].member is None, cold
+assert 0 < cold.gpus[0].start.low <= cold.gpus[0].start.likely <= cold.gpus[0].start.high, cold
+assert cold.driver.startswith("550.") and cold.names_known and not cold.failing, cold
+
+# Another machine, by a product's name
+other = jitwarm.check(library, targets=["RTX 4090", "sm_90"], driver="550.163.01")
+assert [gpu.target for gpu in other.gpus] == ["sm_89", "sm_90"], other
+
+# Failures are exceptions, with the library's text
+assert "no-such-package" in str(raises(jitwarm.NotFoundError, jitwarm.check, "no-such-package"))
+raises(LookupError, jitwarm.prime, "no-such-package")
+raises(jitwarm.UsageError, jitwarm.check, library, targets="sm_86", driver="not a version")
+raises(ValueError, jitwarm.bake, library)
+raises(jitwarm.JitwarmError, jitwarm.check, library, targets="no such GPU")
+
+dry = jitwarm.prime(library, dry_run=True)
+assert (dry.cold, dry.compiled) == (8, 0), dry
+assert jitwarm.check(library).cold == 8
+
+
+# What the callback raises comes out, and what was compiled by then stays
+class Enough(Exception):
+    pass
+
+
+def enough(now):
+    if now.done >= 1:
+        raise Enough(now.done)
+
+
+os.environ["SIMDRIVER_COST"] = "2"  # about a tenth of a second for each module
+raises(Enough, jitwarm.prime, library, progress=enough, jobs=1)
+del os.environ["SIMDRIVER_COST"]
+left = jitwarm.check(library).cold
+assert 0 < left < 8, left
+
+seen = []
+done = jitwarm.prime(library, progress=seen.append, jobs=2)
+assert done.complete and (done.modules, done.cold, done.compiled, done.warm) == (8, left, left, 8 - left), done
+assert done.added_bytes > 0 and done.seconds > 0 and not done.failures and not done.stopped, done
+assert seen and seen[-1].done == seen[-1].total == left and seen[-1].phase == "compiling", seen
+assert [one.fraction for one in seen] == sorted(one.fraction for one in seen) and 0.99 < seen[-1].fraction < 1.01, seen
+assert all(isinstance(one.current, str) for one in seen), seen
+warm = jitwarm.check(library)
+assert warm.warm and warm.cold == 0 and warm.gpus[0].warm == 8, warm
+assert not warm.files[0].cold if warm.files else True, warm
+
+# Cancelled before it began; several threads at once
+raises(jitwarm.InterruptedCallError, jitwarm.check, library, cancelled=lambda: True)
+results = []
+threads = [threading.Thread(target=lambda: results.append(jitwarm.check(library).warm)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert results == [True] * 4, results
+
+baked = jitwarm.bake(library, output=os.path.join(folder, "baked"))
+assert [(file.path, file.baked, file.modules) for file in baked.files] == [(library, 9, 9)], baked
+assert baked.targets == ("sm_86",) and os.path.exists(baked.files[0].output) and not baked.uncompiled, baked
+assert jitwarm.check(baked.files[0].output).gpus[0].modules == 0

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# wheel.sh BUILD [WHEEL [PYTHON...]]   installs a wheel, by default one of BUILD's programs, into a folder and tries its API there
+#
+# For each PYTHON (python3). Skipped (77) where the first has no pip.
+set -euo pipefail
+
+build=$(cd "$1" && pwd) wheel=${2:-}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+pythons=("${@:3}")
+[ ${#pythons[@]} -gt 0 ] || pythons=(python3)
+"${pythons[0]}" -m pip --version >/dev/null 2>&1 || { echo "skipped: ${pythons[0]} has no pip"; exit 77; }
+export PIP_ROOT_USER_ACTION=ignore
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ -z "$wheel" ]; then
+	wheel=$("$root/scripts/make-wheel.py" "$build/src/jitwarm" "$build/src/libjitwarm.so" linux_"$(uname -m)" "$work")
+	again=$("$root/scripts/make-wheel.py" "$build/src/jitwarm" "$build/src/libjitwarm.so" linux_"$(uname -m)" "$work/again")
+	cmp "$wheel" "$again"
+fi
+for python in "${pythons[@]}"; do
+	folder=$work/$(basename "$(dirname "$python")")-$(basename "$python")
+	"$python" -m pip install -q --no-index --no-deps --disable-pip-version-check --target "$folder" "$wheel"
+	export CUDA_CACHE_PATH=$folder/cache JITWARM_STATE=$folder/state
+	env PYTHONPATH="$folder" PATH=/usr/bin:/bin \
+		"$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$python" -B "$root/tests/python/api.py" \
+		"$build/tests/framework/libsample_framework.so" "$folder"
+	"$folder/bin/jitwarm" --version >/dev/null
+	echo "$("$python" --version): passed"
+done
