@@ -291,8 +291,11 @@ def is_same(place, name):
 
 
 def is_whole_wheel(place):
-    """The old wheel as it was, and the new one complete or not there."""
-    return is_same(place, "in/sample-1.0-py3-none-any.whl") and (not os.path.exists(place.dir + "/" + new_wheel) or is_same(place, new_wheel))
+    """The old wheel as it was, and the new one sound or not there. Where an entry of the cache cannot be read, it lacks that machine code."""
+    old, new = place.dir + "/in/sample-1.0-py3-none-any.whl", place.dir + "/" + new_wheel
+    check = [sys.executable, source + "/tests/bake/wheels.py", "check", old, new, "1.0+jitwarm.sm86"]
+    return is_same(place, "in/sample-1.0-py3-none-any.whl") and \
+        (not os.path.exists(new) or is_same(place, new_wheel) or subprocess.run(check, capture_output=True, check=False).returncode == 0)
 
 
 def has_wheel(place):

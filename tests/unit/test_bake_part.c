@@ -14,7 +14,7 @@
 enum { WRITERS = 4, ROUNDS = 150 };
 
 /* Leaves the round at which it failed, or 0. */
-static int write_packages(const char *out, unsigned writer)
+static int write_packages(const char *out, unsigned writer, bool finish)
 {
 	for (int round = 1; round <= ROUNDS; round++) {
 		char *output = mem_printf(NULL, "%s/%u-%d.whl", out, writer, round);
@@ -32,7 +32,7 @@ static int write_packages(const char *out, unsigned writer)
 			result = -1;
 		}
 		package_file_drop(&member);
-		if (!result && round % 3)
+		if (!result && finish && round % 3)
 			result = package_part_finish(&err, &part, output, 0644);
 		package_part_drop(&part);
 		mem_free(output);
@@ -44,18 +44,17 @@ static int write_packages(const char *out, unsigned writer)
 	return 0;
 }
 
-static void writers_leave_each_other_alone(void **state)
+static void write_at_once(const char *name, bool finish)
 {
 	pid_t writers[WRITERS];
 	int status[WRITERS];
-	char *out = os_join(NULL, folder, "out");
+	char *out = os_join(NULL, folder, name);
 
-	(void)state;
 	assert_non_null(out);
 	for (unsigned i = 0; i < WRITERS; i++) {
 		writers[i] = fork();
 		if (!writers[i])
-			_exit(write_packages(out, i) ? 1 : 0);
+			_exit(write_packages(out, i, finish) ? 1 : 0);
 	}
 	for (unsigned i = 0; i < WRITERS; i++)
 		assert_int_equal(waitpid(writers[i], &status[i], 0), writers[i]);
@@ -64,9 +63,23 @@ static void writers_leave_each_other_alone(void **state)
 	mem_free(out);
 }
 
+static void writers_leave_each_other_alone(void **state)
+{
+	(void)state;
+	write_at_once("out", true);
+}
+
+/* Each removes the folder that it has made, where nothing else is in it. */
+static void a_folder_goes_and_comes(void **state)
+{
+	(void)state;
+	write_at_once("empty", false);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(writers_leave_each_other_alone)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(writers_leave_each_other_alone),
+									   cmocka_unit_test(a_folder_goes_and_comes)};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
