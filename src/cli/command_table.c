@@ -11,6 +11,7 @@
 	X(bake_list) \
 	X(bake_verify) \
 	X(doctor) \
+	X(watch) \
 	X(run) \
 	X(record) \
 	X(export) \

@@ -44,3 +44,12 @@ int os_process_variables(struct jw_error *err, int pid,
 						 int (*take)(struct jw_error *err, void *context, const char *name,
 									 const char *value),
 						 void *context);
+
+/* What a process has used so far. */
+struct os_process_use {
+	double cpu_ms;              /* processor time of all its threads */
+	unsigned threads, runnable; /* all, and those that run or want a core */
+	uint64_t born;              /* tells it from a later process with its number */
+};
+/* JW_ERR_NOT_FOUND: it has ended; JW_ERR_UNSUPPORTED if the system does not tell. */
+int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use);

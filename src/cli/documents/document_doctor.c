@@ -45,3 +45,38 @@ static const struct json_field doctor_fields[] = {
 	{0},
 };
 const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields = doctor_fields};
+
+static const struct json_field watched_fields[] = {
+	JSON(struct watch_document, process.pid, "its number"),
+	JSON(struct watch_document, process.name, "its program"),
+	JSON(struct watch_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct watch_document, process.compiler, "it has loaded the driver's compiler"),
+	JSON(struct watch_document, process.others, "compilers with results of their own"),
+	{0},
+};
+
+static const char *const watch_names[] = {
+	[WATCH_COMPILING] = "compiling", [WATCH_LINKING] = "linking", [WATCH_BUSY] = "busy",
+	[WATCH_WAITING] = "waiting",     [WATCH_STATES] = NULL,
+};
+
+static const struct json_field watch_fields[] = {
+	JSON_PART("process", JSON_TABLE(struct watch_document, watched_fields), NULL),
+	JSON(struct watch_document, cache, "that the driver uses for it", .presence = JSON_UNLESS_NULL),
+	JSON(struct watch_document, seconds, "that it was watched"),
+	JSON(struct watch_document, cpu_seconds, "processor time that it used meanwhile"),
+	JSON_AS("compiling_seconds", struct watch_document, compiling_s,
+			"of those: the driver compiled for it"),
+	JSON_AS("linking_seconds", struct watch_document, linking_s,
+			"the driver's compiler was loaded, the process was busy, and no entry appeared"),
+	JSON_AS("busy_seconds", struct watch_document, busy_s,
+			"the process was busy with something else"),
+	JSON_AS("waiting_seconds", struct watch_document, waiting_s, "the process waited"),
+	JSON(struct watch_document, entries, "that the cache has got meanwhile, of any program"),
+	JSON(struct watch_document, bytes, "of them"),
+	JSON(struct watch_document, left, "modules of its libraries that are not in the cache"),
+	JSON(struct watch_document, state, "the last one", .names = watch_names),
+	JSON(struct watch_document, ended, "the process has ended"),
+	{0},
+};
+const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};

@@ -141,6 +141,19 @@ struct doctor_document {
 	size_t fixed_count;
 };
 
+extern const struct json_table document_watch;
+enum watch_state { WATCH_COMPILING, WATCH_LINKING, WATCH_BUSY, WATCH_WAITING, WATCH_STATES };
+struct watch_document {
+	struct process_code process;
+	const char *cache; /* NULL: the driver has none for it */
+	double seconds, cpu_seconds;
+	double compiling_s, linking_s, busy_s, waiting_s;
+	size_t entries, left; /* that appeared; that its files have and the cache lacks */
+	uint64_t bytes;
+	enum watch_state state; /* the last one */
+	bool ended;             /* the process has */
+};
+
 extern const struct json_table document_record;
 struct record_document {
 	const char *file;

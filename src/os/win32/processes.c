@@ -237,3 +237,11 @@ int os_process_variables(struct jw_error *err, int pid,
 	(void)context;
 	return os_process_owner(err, pid, &owner);
 }
+
+int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
+{
+	uint32_t owner;
+
+	(void)ret_use;
+	return os_process_owner(err, pid, &owner);
+}
