@@ -124,7 +124,7 @@ struct jw_prime_result {
 	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
 	size_t gpu_count;
 	struct jw_prime_reuse reuse;
-	size_t compiled; /* and in the cache now */
+	size_t compiled; /* here, and in the cache now */
 	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */
 	size_t failed;
 	size_t unchanged;       /* the driver loaded them without leaving an entry: there was nothing to
@@ -167,6 +167,7 @@ struct jw_prime_result {
 	struct jw_error not_pulled;    /* JW_ERR_NOT_FOUND: there is no such pack */
 	struct jw_push_result *pushed; /* jw_prime_options.back */
 	struct jw_error not_pushed;
+	struct jw_shared shared; /* jw_prime_options.share */
 };
 
 struct jw_prime_options {
@@ -232,6 +233,9 @@ struct jw_prime_options {
 	/* At the end puts the packs of these files' plans there, unless all of them came from there.
 	 * NULL: does not. */
 	const struct jw_push_options *back;
+	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
+	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
+	const struct jw_share_options *share;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

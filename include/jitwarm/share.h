@@ -133,6 +133,33 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 			struct jw_pull_result **ret_result);
 void jw_pull_result_free(struct jw_pull_result *result);
 
+/* ---- a place of objects, used while compiling */
+
+/* A directory that several machines share, or a web server: single entries as signed packs, taken
+ * before their modules are compiled, and put there afterwards (jw_prime_options.share). Whatever
+ * happens to it, the work goes on. */
+struct jw_share_options {
+	size_t size;          /* JW_SHARE_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const char *place;    /* a directory */
+	const char *sign_key; /* NULL: what is put there is not signed; a key's name, or the file of a
+							 secret key */
+	const char *passphrase;
+	const char *state_dir; /* the directory with the keys; NULL: the system's */
+	bool allow_unsigned; /* takes what no trusted key has signed: who may write there is trusted */
+	bool insecure;       /* plain HTTP to this machine */
+	const char *const *insecure_hosts; /* and to these: "HOST" or "HOST:PORT" */
+	size_t insecure_host_count;
+};
+#define JW_SHARE_OPTIONS_INIT JW_INIT(jw_share_options)
+
+struct jw_shared {
+	size_t fetched, placed, refused;      /* entries taken from there, put there, and not trusted */
+	uint64_t fetched_bytes, placed_bytes; /* of their packs */
+	double saved_seconds;                 /* predicted for compiling the fetched ones on one core */
+	char refused_why[512];                /* a line on the first of the refused ones */
+	char trouble[512];                    /* why it was used no further, "" if it worked */
+};
+
 JW_END_DECLS
 
 #endif

@@ -19,6 +19,8 @@ struct os_ended {
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended);
 
+/* Ends this process at once, wherever its threads are. */
+void os_end_now(int status);
 /* From now on this process is killed when its parent ends. On Windows the parent's job object does
  * that. */
 void os_die_with_parent(void);

@@ -112,7 +112,7 @@ static size_t count_there(const struct plan *plan, const struct jw_system *syste
 static int note_lost(struct jw_error *err, const struct run_setup *setup,
 					 struct jw_prime_result *result)
 {
-	size_t done = result->compiled + result->met - result->misjudged;
+	size_t done = result->compiled + result->shared.fetched + result->met - result->misjudged;
 	size_t there = count_there(setup->plan, setup->system);
 
 	if (there >= done)
@@ -232,6 +232,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 							  .workers = result->plan.forecast.workers,
 							  .split_cores = options->split ? planning_cores(options) : 0,
 							  .trace = trace,
+							  .share = options->share,
 							  .learnt = &learnt};
 	const struct jw_driver compiler = planning_compiler(system, options);
 	struct spool spool = {0};

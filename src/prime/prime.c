@@ -1,5 +1,7 @@
 #include <jitwarm/prime.h>
 
+#include <jitwarm/key.h>
+
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -32,6 +34,28 @@ static int cannot_help(struct jw_error *err, const struct jw_system *system)
 			"CUDA_CACHE_MAXSIZE makes the driver store nothing: unset it, or give it a "
 			"number of bytes");
 	return 0;
+}
+
+/* What other compilers make is not the driver's own. */
+static int take_share(struct jw_error *err, const struct jw_system *system,
+					  struct jw_prime_options *options, struct jw_share_options *share)
+{
+	const struct jw_share_options *given =
+		options->share ? SIZED(err, options->share, struct jw_share_options) : NULL;
+
+	if (!options->share)
+		return 0;
+	if (!given)
+		return -1;
+	if (options->ptxas || system->elsewhere)
+		return error_set(err, JW_ERR_USAGE,
+						 "only what this machine's driver compiles is shared while compiling");
+	*share = *given;
+	if (!share->state_dir)
+		share->state_dir = system->state_dir;
+	options->share = share;
+	return share->sign_key ? jw_key_check(err, share->state_dir, share->sign_key, share->passphrase)
+						   : 0;
 }
 
 static int check_prime_options(struct jw_error *err, const struct jw_prime_options *options)
@@ -85,7 +109,7 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 						 struct jw_prime_result *result)
 {
 	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
-	if (result->compiled && !cancel_asked(&options->cancel))
+	if ((result->compiled || result->shared.fetched) && !cancel_asked(&options->cancel))
 		reuse_keep(system, options, &result->reuse);
 	if (options->run && is_complete(options, result))
 		(void)jw_run_remember(&result->not_remembered, options->run);
@@ -146,6 +170,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	if (!options)
 		return -1;
 	struct jw_prime_options how = *options;
+	struct jw_share_options share;
 	struct jw_compiler compiler = {0};
 	struct jw_prime_result *result;
 	int failed = -1;
@@ -158,7 +183,8 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	if (!system->gpu_count)
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	else
-		failed = check_prime_options(err, &how) || cannot_help(err, system) ||
+		failed = check_prime_options(err, &how) || take_share(err, system, &how, &share) ||
+				 cannot_help(err, system) ||
 				 elsewhere_prepare(err, system, &how, result, &compiler);
 	/* A dry run looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)

@@ -57,6 +57,27 @@ size_t job_queue_take(struct job_queue *queue)
 	return module;
 }
 
+/* The ones before it keep their order. */
+static size_t take_at(struct job_queue *queue, size_t at)
+{
+	const size_t module = queue->order[at];
+
+	memmove(queue->order + queue->next + 1, queue->order + queue->next,
+			(at - queue->next) * sizeof *queue->order);
+	queue->order[queue->next++] = module;
+	return module;
+}
+
+bool job_queue_take_this(struct job_queue *queue, size_t module)
+{
+	for (size_t at = queue->next; at < queue->count; at++)
+		if (queue->order[at] == module) {
+			(void)take_at(queue, at);
+			return true;
+		}
+	return false;
+}
+
 size_t job_queue_take_fitting(struct job_queue *queue,
 							  bool (*fits)(const void *context, size_t module), const void *context)
 {
@@ -64,17 +85,9 @@ size_t job_queue_take_fitting(struct job_queue *queue,
 
 	if (first == QUEUE_EMPTY || fits(context, first))
 		return job_queue_take(queue);
-	for (size_t at = queue->next; at < queue->count; at++) {
-		size_t module = queue->order[at];
-
-		if (!fits(context, module))
-			continue;
-		/* The ones before it keep their order. */
-		memmove(queue->order + queue->next + 1, queue->order + queue->next,
-				(at - queue->next) * sizeof *queue->order);
-		queue->next++;
-		return module;
-	}
+	for (size_t at = queue->next; at < queue->count; at++)
+		if (fits(context, queue->order[at]))
+			return take_at(queue, at);
 	return QUEUE_WAIT;
 }
 

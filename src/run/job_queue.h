@@ -33,6 +33,8 @@ size_t job_queue_peek(const struct job_queue *queue);
 size_t job_queue_take_fitting(struct job_queue *queue,
 							  bool (*fits)(const void *context, size_t module),
 							  const void *context);
+/* Takes this one, if it is there and no suspect. */
+bool job_queue_take_this(struct job_queue *queue, size_t module);
 /* The predicted time of all remaining modules, on one core. */
 double job_queue_cost_ms(const struct job_queue *queue);
 /* A module to be tried once more, when nothing else is being compiled. */

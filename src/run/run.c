@@ -77,6 +77,7 @@ static void look_for_interrupt(struct run *run)
 
 static void close_clock(struct run *run)
 {
+	run_remote_end(run);
 	if (!uv_is_closing((uv_handle_t *)&run->tick))
 		uv_close((uv_handle_t *)&run->tick, NULL);
 }
@@ -97,7 +98,7 @@ static void last_one_gone(struct run *run)
 	run->last_ns = os_monotonic_ns();
 	if (run->later.count && !run->broken && !run->result->opaque)
 		try_later(run);
-	if (!run->later.count || run->stopping)
+	if ((!run->later.count || run->stopping) && !run_remote_is_needed(run))
 		close_clock(run);
 }
 
@@ -119,8 +120,10 @@ static int start_worker(struct run *run, struct slot *slot);
 /* Workers end only here, whichever code decided to end the run. */
 static void end_event(struct run *run)
 {
-	if (run->stopping && !run->ended)
+	if (run->stopping && !run->ended) {
 		end_workers(run, NULL);
+		run_remote_end(run);
+	}
 	run->ended = run->stopping;
 	run_report(run);
 }
@@ -332,11 +335,13 @@ static void on_tick(uv_timer_t *timer)
 		victim->yielded = true;
 		end_workers(run, victim);
 	}
+	run_remote_step(run);
 	wake_workers(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);
-	if (!run->alive && (!run->later.count || run->stopping || has_waited_enough(run)))
+	if (!run->alive && !run_remote_is_needed(run) &&
+		(!run->later.count || run->stopping || has_waited_enough(run)))
 		close_clock(run);
 	end_event(run);
 }
@@ -355,10 +360,15 @@ static int open_slots(struct run *run)
 		slot->run = run;
 		slot->cache_dir = setup->live ? mem_printf(run->err, "%s/worker-%u", setup->folder, i)
 									  : mem_string(run->err, setup->system->cache.path);
-		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700) ||
-			start_worker(run, slot))
+		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700))
 			return -1;
 	}
+	if (run_remote_open(run))
+		return -1;
+	/* Where everything may come from elsewhere, none may be needed. */
+	for (unsigned i = 0; run_remote_ready(run) == SIZE_MAX && i < setup->workers; i++)
+		if (start_worker(run, &run->slots[i]))
+			return -1;
 	return 0;
 }
 
@@ -419,7 +429,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 		run_break_off(&run);
 		end_event(&run);
 	}
-	if (!run.alive)
+	if (!run.alive && !run_remote_is_needed(&run))
 		close_clock(&run);
 	(void)uv_run(&run.loop, UV_RUN_DEFAULT);
 	run_release_stop(&run);
@@ -429,6 +439,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	result->seconds += (double)(os_monotonic_ns() - began) / 1e9;
 	for (unsigned i = 0; run.slots && i < setup->workers; i++)
 		mem_free(run.slots[i].cache_dir);
+	run_remote_free(&run);
 	mem_free(run.slots);
 	mem_free(run.free_ms);
 	insert_backlog_close(&run.later);

@@ -25,7 +25,8 @@ struct run_setup {
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
-	struct trace *trace; /* NULL: no trace is written */
+	struct trace *trace;                  /* NULL: no trace is written */
+	const struct jw_share_options *share; /* NULL: no place of objects */
 	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
 };
 

@@ -96,12 +96,18 @@ static void failed_to_collect(struct run *run, size_t index, const struct jw_err
 void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct jw_error *why)
 {
 	struct run *run = context;
+	struct remote_module *known = run->remote.modules ? &run->remote.modules[index] : NULL;
 
 	if (why) {
 		run_module_failed(run, index, why->message, "");
 		return;
 	}
-	run->result->compiled++;
+	if (!known || known->state != REMOTE_FETCHED)
+		run->result->compiled++;
+	if (known && known->state != REMOTE_FETCHED && !run->remote.gone) {
+		known->state = REMOTE_TO_PUT;
+		run->remote.to_put++;
+	}
 	run->grown_bytes += grown_bytes;
 	run->result->added_bytes = run->grown_bytes > 0 ? (uint64_t)run->grown_bytes : 0;
 	if (run->setup->inserted)

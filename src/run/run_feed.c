@@ -54,10 +54,29 @@ unsigned run_busy_workers(const struct run *run)
 	return busy;
 }
 
+size_t run_remote_ready(const struct run *run)
+{
+	const struct job_queue *queue = &run->queue;
+	size_t ready = queue->again_count;
+
+	if (!run->remote.modules || run->remote.gone)
+		return SIZE_MAX;
+	for (size_t i = queue->next; i < queue->count; i++)
+		ready += run->remote.modules[queue->order[i]].state == REMOTE_OURS;
+	return ready;
+}
+
+bool run_remote_allows(const struct run *run, size_t module)
+{
+	return !run->remote.modules || run->remote.gone ||
+		   run->remote.modules[module].state == REMOTE_OURS;
+}
+
 bool run_needs_worker(const struct run *run)
 {
 	if (job_queue_peek(&run->queue) != QUEUE_EMPTY)
-		return run->alive < run->memory.allowed;
+		return run->alive < run->memory.allowed &&
+			   run->alive - run_busy_workers(run) < run_remote_ready(run);
 	return job_queue_has_suspects(&run->queue) && !run->alive;
 }
 
@@ -70,7 +89,8 @@ static bool module_has_room(const void *context, size_t module)
 {
 	const struct room_candidate *candidate = context;
 
-	return run_has_room(candidate->run, candidate->slot,
+	return run_remote_allows(candidate->run, module) &&
+		   run_has_room(candidate->run, candidate->slot,
 						&(struct run_job){.module = module, .threads = 1});
 }
 

@@ -1,7 +1,7 @@
 /* Shared by the parts of run/run.h: the run and its slots. run.c alone starts, feeds and ends
  * workers and looks at the clock. run_answers.c handles their answers, run_losses.c lost workers,
  * run_room.c memory. run_feed.c decides the next step of a worker, and run_report.c tells the
- * caller. */
+ * caller. run_remote.c speaks to a place of objects. */
 #pragma once
 
 #include <uv.h>
@@ -10,6 +10,7 @@
 #include "run/insert_backlog.h"
 #include "run/job_queue.h"
 #include "run/memory_budget.h"
+#include "run/remote.h"
 #include "run/run.h"
 #include "run/time_left.h"
 #include "run/trace.h"
@@ -51,6 +52,7 @@ struct run {
 	struct job_queue queue;
 	struct device_pool pool;
 	struct insert_backlog later;
+	struct remote remote;
 	struct memory_budget memory;
 	uint64_t looked_ns; /* the last check of memory */
 	bool held_back;     /* some worker waits for room */
@@ -124,6 +126,10 @@ unsigned run_busy_workers(const struct run *run);
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Whether there is work for another worker. */
 bool run_needs_worker(const struct run *run);
+/* Whether a worker may begin this module now. */
+bool run_remote_allows(const struct run *run, size_t module);
+/* How many modules wait for workers; SIZE_MAX without a place of objects. */
+size_t run_remote_ready(const struct run *run);
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
 /* A job in the form for the worker. */
@@ -156,6 +162,18 @@ bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_he
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
 /* The entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct jw_error *why);
+
+/* ---- run_remote.c */
+
+/* With a place of objects: starts the worker that speaks to it. */
+int run_remote_open(struct run *run);
+void run_remote_free(struct run *run);
+/* Looks at answers that are late, puts what was compiled, and claims modules for idle workers. */
+void run_remote_step(struct run *run);
+/* Whether the run has to wait for that worker, although no other one is left. */
+bool run_remote_is_needed(const struct run *run);
+/* Ends it. */
+void run_remote_end(struct run *run);
 
 /* ---- run_suspend.c */
 

@@ -130,6 +130,11 @@ static void take_worker_line(struct child *child, const char *line, size_t size)
 
 	if (child->how.killed || child->why[0])
 		return;
+	if (child->events.line) {
+		if (child->events.line(&err, child->events.context, line, size))
+			child_distrust(child, err.message);
+		return;
+	}
 	if (!child->greeted) {
 		child->greeted = true;
 		if (protocol_get_hello(&err, line, size, &hello))
@@ -328,19 +333,20 @@ static void on_written(uv_write_t *request, int status)
 	mem_free(pending);
 }
 
-int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job)
+int child_send_line(struct jw_error *err, struct child *child, struct buf *line)
 {
 	struct pending_write *pending = mem_alloc(err, sizeof *pending);
 	uv_buf_t bytes;
 	int result;
 
-	if (!pending)
+	if (!pending) {
+		buf_free(line);
 		return -1;
-	pending->line = BUF_MAX(PROTOCOL_MOST_LINE);
+	}
+	pending->line = *line;
+	*line = (struct buf){0};
 	pending->request.data = pending;
 	pending->child = child;
-	if (protocol_put_job(err, &pending->line, job))
-		goto fail;
 	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);
 	result = uv_write(&pending->request, (uv_stream_t *)&child->in, &bytes, 1, on_written);
 	if (result == UV_EPIPE) {
@@ -348,14 +354,20 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 		on_written(&pending->request, result);
 		return 0;
 	}
-	if (result) {
-		error_set(err, JW_ERR_IO, "a worker cannot be reached: %s", uv_strerror(result));
-		goto fail;
-	}
-	return 0;
-fail:
+	if (!result)
+		return 0;
 	buf_free(&pending->line);
 	mem_free(pending);
+	return error_set(err, JW_ERR_IO, "a worker cannot be reached: %s", uv_strerror(result));
+}
+
+int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job)
+{
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	if (!protocol_put_job(err, &line, job))
+		return child_send_line(err, child, &line);
+	buf_free(&line);
 	return -1;
 }
 

@@ -31,6 +31,8 @@ struct child_events {
 	void (*hello)(void *context, struct child *child, const struct protocol_hello *hello);
 	void (*answer)(void *context, struct child *child, const struct protocol_answer *answer);
 	void (*end)(void *context, struct child *child, const struct child_end *how);
+	/* Not NULL: takes each line as it is, instead of the first two. -1: it is malformed. */
+	int (*line)(struct jw_error *err, void *context, const char *line, size_t size);
 };
 
 struct child_setup {
@@ -44,6 +46,8 @@ struct child_setup {
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child);
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);
+/* Takes the line over. */
+int child_send_line(struct jw_error *err, struct child *child, struct buf *line);
 /* The number of the process. */
 int child_pid(const struct child *child);
 void child_pause(struct child *child, bool paused);

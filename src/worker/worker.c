@@ -1,5 +1,5 @@
 /* The worker process: reads jobs on stdin, has the driver compile them, answers. See protocol.h. */
-#include <jitwarm/worker.h>
+#include "worker/worker.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -260,7 +260,7 @@ static int serve(struct jw_error *err, struct worker *worker)
 	return 0;
 }
 
-int jw_worker_main(void)
+int worker_main(void)
 {
 	static struct protocol_hello hello;
 	struct worker worker = {

@@ -119,6 +119,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
 		.from = prime_registry_from(&priming->registry),
 		.back = prime_registry_back(&priming->registry),
+		.share = prime_registry_share(&priming->registry),
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
@@ -320,7 +321,11 @@ const struct cli_command command_prime = {
 		"later.\n\n--from takes from a registry what others have compiled for the same files, "
 		"driver and "
 		"GPU, and --back puts there what is compiled here (“jitwarm push”). A registry that fails "
-		"is said in one line, and all is compiled here.\n\nCUDA C sources (*.cu) are first "
+		"is said in one line, and all is compiled here.\n\n--share does so module by module, while "
+		"others "
+		"compile too: what is in that directory is taken, what is not is shared out among the "
+		"machines that want it at the same time, and compiled once.\n\nCUDA C sources (*.cu) are "
+		"first "
 		"compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
 		"source name must be those of the program.\n\nWith --target it primes for another machine, "

@@ -35,6 +35,19 @@ static const struct json_field refilled_fields[] = {
 	{0},
 };
 
+static const struct json_field shared_fields[] = {
+	JSON(struct jw_shared, fetched, "modules taken from there; not in `compiled`"),
+	JSON(struct jw_shared, fetched_bytes, "of their packs"),
+	JSON(struct jw_shared, saved_seconds, "predicted for compiling them on one core"),
+	JSON(struct jw_shared, placed, "compiled modules that were put there"),
+	JSON(struct jw_shared, placed_bytes, "of their packs"),
+	JSON(struct jw_shared, refused, "modules there that were not taken"),
+	JSON(struct jw_shared, refused_why, "a line on the first of them", .presence = JSON_IF_SET),
+	JSON(struct jw_shared, trouble, "a line on why the place was used no further",
+		 .presence = JSON_IF_SET),
+	{0},
+};
+
 static const char *say_from(char room[JSON_ROOM], const void *in_store)
 {
 	(void)room;
@@ -158,6 +171,8 @@ static const struct json_field prime_fields[] = {
 					"with `--back`"),
 	ROW_AS("not_pushed", not_pushed.message, "a line on why that failed",
 		   JSON_IF(struct prime_document, result.not_pushed.code)),
+	JSON_POINTER_OF("shared", struct prime_document, shared,
+					JSON_TABLE(struct jw_shared, shared_fields), "with `--share`"),
 	{0},
 };
 const struct json_table document_prime = {

@@ -105,6 +105,7 @@ struct prime_document {
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
 	struct jw_baked_list baked;
+	const struct jw_shared *shared; /* with --share */
 };
 
 extern const struct json_table document_bake;

@@ -59,6 +59,7 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (result->met && !result->undone && !result->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					result->met == 1 ? "the one module" : "all of them");
+	prime_registry_print_shared(out, result);
 	if (result->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (result->evicted)
@@ -79,7 +80,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
 	else if (priming->elsewhere.given)
 		print_where(priming, result);
-	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
+	else if ((result->compiled || result->shared.fetched) && !result->failed && !result->undone &&
+			 !result->opaque)
 		output_line(out, STYLE_PLAIN,
 					priming->recording ? "No recorded module is left to compile here."
 					: options_given(&priming->cli->options, "only")
@@ -112,6 +114,7 @@ int prime_outcome_document(struct jw_error *err, const struct prime_outcome *pri
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->pack ? &pack : NULL,
 		.baked = priming->baked ? *priming->baked : (struct jw_baked_list){0},
+		.shared = priming->registry.share.place ? &result->shared : NULL,
 	};
 	int failed = values.failures ? 0 : -1;
 

@@ -1,4 +1,5 @@
-/* `prime --from`, `--back`: a registry's packs before and after the compiling. */
+/* `prime --from`, `--back`: a registry's packs before and after the compiling; `--share`: a place
+ * of objects meanwhile. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -12,6 +13,12 @@
 		CLI_FLAG("back", "With --from: push what was compiled there, for others; with --sign "         \
 						 "signed"),                                                                    \
 		CLI_FLAG("allow-unsigned", "With --from: accept packs that no trusted key has signed"),        \
+		CLI_VALUE(                                                                                     \
+			"share", "DIR",                                                                            \
+			"Take each module from this directory before compiling it, and put there what is "         \
+			"compiled; with --sign signed"),                                                           \
+		CLI_FLAG("share-unsigned", "With --share: trust whoever can write there, also without a "      \
+								   "signature"),                                                       \
 		REGISTRY_OPTIONS
 
 struct prime_registry {
@@ -19,6 +26,7 @@ struct prime_registry {
 	struct jw_import_options import;
 	struct jw_pull_options from;
 	struct jw_push_options back;
+	struct jw_share_options share;
 	char passphrase[PASSPHRASE_SIZE];
 };
 
@@ -28,7 +36,10 @@ int prime_registry_read(struct jw_error *err, const struct cli *cli,
 /* What the library asks for; NULL where it is not given. */
 const struct jw_pull_options *prime_registry_from(const struct prime_registry *registry);
 const struct jw_push_options *prime_registry_back(const struct prime_registry *registry);
+const struct jw_share_options *prime_registry_share(const struct prime_registry *registry);
 /* Before and after compiling. A push that failed is work left undone. */
 void prime_registry_print_pulled(const struct output *out, const struct jw_prime_result *result);
 void prime_registry_print_pushed(struct cli *cli, const struct jw_prime_result *result);
+/* What came from the place of objects, and went there. */
+void prime_registry_print_shared(const struct output *out, const struct jw_prime_result *result);
 void prime_registry_free(struct prime_registry *registry);

@@ -9,7 +9,7 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 	static const char *const only[] = {"sign", "key", "signature", "passphrase-file", "thin"};
 	const char *file = options_value(options, "output");
 
-	const bool back = options_given(options, "back");
+	const bool back = options_given(options, "back") || options_given(options, "share");
 
 	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]) &&

@@ -159,6 +159,11 @@ static LONG WINAPI end_at_once(EXCEPTION_POINTERS *fault)
 	return EXCEPTION_EXECUTE_HANDLER;
 }
 
+void os_end_now(int status)
+{
+	(void)TerminateProcess(GetCurrentProcess(), (UINT)status);
+}
+
 void os_crash_quietly(void)
 {
 	ULONG room_for_filter = 64 << 10;

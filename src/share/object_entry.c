@@ -1,0 +1,341 @@
+#include "share/object_entry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/pack.h>
+#include <sodium.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "pack/reader.h"
+#include "pack/trust.h"
+
+enum { MOST_CLAIM = 256 };
+
+#define CLAIM_FORM "{\"claim\": \"%016llx\", \"seconds\": %llu}\n"
+
+char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t key)
+{
+	char name[17], place[32];
+	size_t at = 0;
+
+	/* Letters, digits and minus mean the same in every address and on every disk. */
+	for (; stamp[at] && at < sizeof place - 1; at++)
+		if ((stamp[at] >= 'a' && stamp[at] <= 'z') || (stamp[at] >= 'A' && stamp[at] <= 'Z') ||
+			text_is_digit((unsigned char)stamp[at]))
+			place[at] = stamp[at];
+		else
+			place[at] = '-';
+	place[at] = '\0';
+	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)key);
+	return mem_printf(err, "v1/%s/sm_%u/%.2s/%s", place, sm, name, name + 2);
+}
+
+bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim, uint64_t *ret_seconds)
+{
+	cJSON *object = json_parse(NULL, text, size);
+	uint64_t claim;
+	const bool is = object && json_hex64(object, "claim", &claim) && claim;
+
+	if (is) {
+		*ret_claim = claim;
+		*ret_seconds = json_count(object, "seconds");
+	}
+	cJSON_Delete(object);
+	return is;
+}
+
+/* The files of one job. */
+struct object_files {
+	char *name, *signature_name, *claim_name;
+	char *pack, *signature, *claim; /* here */
+};
+
+static void object_files_free(struct object_files *files)
+{
+	char *const here[] = {files->pack, files->signature, files->claim};
+
+	for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
+		if (here[i])
+			(void)os_remove(NULL, here[i]);
+		mem_free(here[i]);
+	}
+	mem_free(files->name);
+	mem_free(files->signature_name);
+	mem_free(files->claim_name);
+}
+
+static int name_object_files(struct jw_error *err, const struct object_context *context,
+							 const struct object_job *job, struct object_files *files)
+{
+	char *name = object_name(err, context->setup->system->driver.stamp, job->sm, job->key);
+	char *here = object_folder(err, context->setup->folder, job->key);
+
+	if (name && here) {
+		files->name = mem_printf(err, "%s.jwpack", name);
+		files->signature_name = mem_printf(err, "%s.jwpack.minisig", name);
+		files->claim_name = mem_printf(err, "%s.claim", name);
+		files->pack = mem_printf(err, "%s.jwpack", here);
+		files->signature = mem_printf(err, "%s.jwpack.minisig", here);
+		files->claim = mem_printf(err, "%s.claim", here);
+	}
+	mem_free(name);
+	mem_free(here);
+	return files->name && files->signature_name && files->claim_name && files->pack &&
+				   files->signature && files->claim
+			   ? 0
+			   : -1;
+}
+
+/* Whether a failure concerns this object alone. */
+static bool is_of_object(const struct jw_error *why)
+{
+	return why->code == JW_ERR_FORMAT || why->code == JW_ERR_LIMIT ||
+		   why->code == JW_ERR_UNSUPPORTED || why->code == JW_ERR_NOT_FOUND;
+}
+
+static void say_failure(struct object_answer *answer, const struct jw_error *why)
+{
+	answer->said = is_of_object(why) ? OBJECT_MISSING : OBJECT_GONE;
+	TEXT_COPY(answer->why, why->message);
+}
+
+/* An object has its name in the place, not that of the file here. */
+static void say_refused(struct object_answer *answer, const struct object_files *files,
+						const struct jw_error *why)
+{
+	const char *words = why->message;
+
+	if (text_starts(words, files->pack))
+		words += strlen(files->pack);
+	if (why->code == JW_ERR_NOT_FOUND)
+		words = ": no trusted key has signed it (“jitwarm key trust”; --share-unsigned trusts "
+				"whoever can write there)";
+	(void)snprintf(answer->why, sizeof answer->why, "%.64s%s%.400s", files->name,
+				   *words == ':' ? "" : ": ", words);
+}
+
+/* ---- taking */
+
+static bool is_key(void *context, uint64_t key)
+{
+	return *(const uint64_t *)context == key;
+}
+
+/* The pack, checked as any import, becomes a cache of one entry, as if a worker had made it. */
+static int unpack_object(struct jw_error *err, const struct object_context *context,
+						 const struct object_job *job, const struct object_files *files)
+{
+	const struct jw_share_options *options = context->setup->options;
+	char *folder = object_folder(err, context->setup->folder, job->key);
+	struct jw_gpu gpu = {.target.sm = job->sm};
+	struct jw_system system = *context->setup->system;
+	uint64_t key = job->key;
+	const struct jw_import_options how = {.size = sizeof how,
+										  .path = files->pack,
+										  .cache_dir = folder,
+										  .system = &system,
+										  .limit_bytes = UINT64_MAX,
+										  .state_dir = options->state_dir,
+										  .allow_unsigned = options->allow_unsigned,
+										  .context = &key,
+										  .wanted = is_key};
+	struct jw_import_result *result = NULL;
+	int failed = -1;
+
+	system.gpus = &gpu;
+	system.gpu_count = 1;
+	if (folder && !jw_import(err, &how, &result)) {
+		failed = result->accepted == 1 && !result->opaque
+					 ? 0
+					 : error_set(err, JW_ERR_FORMAT, "%s: has not the entry that it is named by",
+								 files->name);
+		jw_import_result_free(result);
+	}
+	if (failed && folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	return failed;
+}
+
+/* 0: it is here or not there, as the answer says. */
+static int take_object(struct jw_error *err, const struct object_thread *thread,
+					   const struct object_job *job, const struct object_files *files,
+					   struct object_answer *answer)
+{
+	const struct object_context *context = thread->context;
+	struct jw_error why = {0};
+	struct os_stat stat;
+	int failed;
+
+	answer->said = OBJECT_MISSING;
+	if (object_place_get(&why, thread->place, files->name, job->most_bytes, files->pack))
+		goto failed;
+	if (!context->setup->options->allow_unsigned &&
+		object_place_get(&why, thread->place, files->signature_name, MINISIGN_MOST_FILE,
+						 files->signature) &&
+		why.code != JW_ERR_NOT_FOUND)
+		goto failed;
+	memset(&why, 0, sizeof why);
+	*thread->computing = true;
+	failed = unpack_object(&why, context, job, files);
+	*thread->computing = false;
+	if (failed)
+		goto failed;
+	answer->said = OBJECT_HERE;
+	if (!os_stat(NULL, files->pack, &stat))
+		answer->bytes = stat.size_bytes;
+	return 0;
+failed:
+	if (why.code == JW_ERR_NOT_FOUND && !os_exists(files->pack))
+		return 0;
+	/* What is wrong with it concerns nobody but us. */
+	if (!is_of_object(&why))
+		return error_copy(err, &why);
+	say_refused(answer, files, &why);
+	return 0;
+}
+
+/* ---- claims */
+
+/* 0 and *ret_claim 0: there is none. */
+static int read_claim(struct jw_error *err, const struct object_thread *thread,
+					  const struct object_files *files, uint64_t *ret_claim, uint64_t *ret_seconds)
+{
+	struct jw_error why = {0};
+	struct buf text = {0};
+
+	*ret_claim = 0;
+	if (object_place_get(&why, thread->place, files->claim_name, MOST_CLAIM, files->claim))
+		return is_of_object(&why) ? 0 : error_copy(err, &why);
+	if (!os_read_file(NULL, files->claim, MOST_CLAIM, &text) &&
+		!object_claim_read(buf_text(&text), text.size, ret_claim, ret_seconds))
+		*ret_claim = 0;
+	buf_free(&text);
+	return 0;
+}
+
+static int write_claim(struct jw_error *err, const struct object_thread *thread,
+					   const struct object_job *job, const struct object_files *files,
+					   uint64_t *ret_claim)
+{
+	char text[MOST_CLAIM];
+	uint64_t claim;
+
+	do
+		randombytes_buf(&claim, sizeof claim);
+	while (!claim);
+	(void)snprintf(text, sizeof text, CLAIM_FORM, (unsigned long long)claim,
+				   (unsigned long long)job->seconds);
+	*ret_claim = claim;
+	return os_write_atomic(err, files->claim, text, strlen(text)) ||
+				   object_place_put(err, thread->place, files->claim_name, files->claim)
+			   ? -1
+			   : 0;
+}
+
+/* A claim is read again after it was written: of several that write at the same time, the last one
+ * counts. Where that goes wrong a module is compiled twice. */
+static int claim_object(struct jw_error *err, const struct object_thread *thread,
+						const struct object_job *job, const struct object_files *files,
+						struct object_answer *answer)
+{
+	uint64_t ours, seconds = 0;
+
+	if (read_claim(err, thread, files, &answer->claim, &seconds))
+		return -1;
+	if (!answer->claim || answer->claim == job->dead) {
+		if (write_claim(err, thread, job, files, &ours) ||
+			read_claim(err, thread, files, &answer->claim, &seconds))
+			return -1;
+		if (!answer->claim || answer->claim == ours) {
+			answer->said = OBJECT_OURS;
+			return 0;
+		}
+	}
+	answer->said = OBJECT_THEIRS;
+	answer->seconds = seconds;
+	return 0;
+}
+
+/* ---- putting */
+
+static int sign_object(struct jw_error *err, const struct object_context *context,
+					   const struct object_files *files, const struct jw_export_result *made)
+{
+	struct pack_manifest manifest = {0};
+	uint8_t prehash[MINISIGN_PREHASH];
+	int result;
+
+	if (sodium_hex2bin(prehash, sizeof prehash, made->blake2b_512, strlen(made->blake2b_512), NULL,
+					   NULL, NULL))
+		return error_set(err, JW_ERR_FORMAT, "%s: its hash cannot be read", files->pack);
+	if (reader_manifest(err, files->pack, &manifest))
+		return -1;
+	result = trust_sign(err, &context->secret, &manifest, prehash, files->name, files->signature);
+	manifest_free(&manifest);
+	return result;
+}
+
+/* The signature first: whoever sees a pack finds it. */
+static int put_object_there(struct jw_error *err, const struct object_thread *thread,
+							const struct object_job *job, const struct object_files *files,
+							struct object_answer *answer)
+{
+	const struct object_setup *setup = thread->context->setup;
+	const struct jw_target target = {.sm = job->sm};
+	uint64_t key = job->key;
+	const struct jw_export_options how = {.size = sizeof how,
+										  .cache_dir = setup->system->cache.path,
+										  .system = setup->system,
+										  .targets = &target,
+										  .target_count = 1,
+										  .output = files->pack,
+										  .state_dir = setup->options->state_dir,
+										  .context = &key,
+										  .wanted = is_key};
+	struct jw_export_result made = {.size = sizeof made};
+	int failed;
+
+	*thread->computing = true;
+	failed = jw_export(err, &how, &made) ||
+			 (setup->options->sign_key && sign_object(err, thread->context, files, &made));
+	*thread->computing = false;
+	if (failed) {
+		/* It may have been evicted meanwhile. */
+		answer->said = OBJECT_MISSING;
+		return err->code == JW_ERR_NOT_FOUND ? 0 : -1;
+	}
+	if (setup->options->sign_key &&
+		object_place_put(err, thread->place, files->signature_name, files->signature))
+		return -1;
+	if (object_place_put(err, thread->place, files->name, files->pack))
+		return -1;
+	object_place_forget(thread->place, files->claim_name);
+	answer->said = OBJECT_PLACED;
+	answer->bytes = made.pack_bytes;
+	return 0;
+}
+
+void object_do(const struct object_thread *thread, const struct object_job *job,
+			   struct object_answer *ret_answer)
+{
+	struct object_files files = {0};
+	struct jw_error why = {0};
+	struct object_answer answer = {.id = job->id, .what = job->what};
+	int failed = name_object_files(&why, thread->context, job, &files);
+
+	if (!failed && job->what == OBJECT_PUT)
+		failed = put_object_there(&why, thread, job, &files, &answer);
+	else if (!failed)
+		failed = take_object(&why, thread, job, &files, &answer) ||
+				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING &&
+				  claim_object(&why, thread, job, &files, &answer));
+	if (failed)
+		say_failure(&answer, &why);
+	object_files_free(&files);
+	*ret_answer = answer;
+}

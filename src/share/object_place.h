@@ -1,0 +1,40 @@
+/* A shared place of objects: names below a directory, or below an address. Used by one thread. */
+#pragma once
+
+#include <stdint.h>
+
+#include <jitwarm/share.h>
+
+#include "base/cancel.h"
+#include "base/error.h"
+
+struct object_place;
+
+/* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set.
+ */
+struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
+									   _Atomic uint64_t *moved);
+void object_place_close(struct object_place *place);
+
+/* The object `name` into the file `path`. JW_ERR_NOT_FOUND: there is none; JW_ERR_LIMIT,
+ * JW_ERR_FORMAT: there is one that cannot be taken; other failures are of the place. */
+int object_place_get(struct jw_error *err, struct object_place *place, const char *name,
+					 uint64_t most_bytes, const char *path);
+/* The file `path` as the object `name`: whoever reads it sees all of it or what was there before.
+ */
+int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
+					 const char *path);
+/* An object that is of no use any more: removed where that costs nothing. */
+void object_place_forget(struct object_place *place, const char *name);
+
+/* The kinds. */
+struct object_backend {
+	int (*get)(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
+			   const char *path);
+	int (*put)(struct jw_error *err, void *state, const char *name, const char *path);
+	void (*forget)(void *state, const char *name); /* NULL: costs something */
+	void (*close)(void *state);
+};
+/* NULL and err set. */
+void *object_directory_open(struct jw_error *err, const char *folder,
+							struct object_backend *ret_backend);

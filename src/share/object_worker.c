@@ -1,0 +1,221 @@
+#include "share/object_worker.h"
+
+#include <string.h>
+
+#include <jitwarm/worker.h>
+#include <sodium.h>
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/clock.h"
+#include "os/env.h"
+#include "os/interrupt.h"
+#include "os/power.h"
+#include "os/process.h"
+#include "os/stream.h"
+#include "os/thread.h"
+#include "pack/key_files.h"
+#include "share/object_entry.h"
+#include "worker/task.h"
+#include "worker/worker.h"
+
+enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_MS = 400, BEAT_BYTES = 400 };
+
+struct object_worker {
+	int out;
+	struct object_context context;
+	uv_mutex_t mutex; /* of all below, and of `out` */
+	uv_cond_t more;
+	struct object_job *jobs; /* not begun, the next one last */
+	size_t job_count, capacity;
+	_Atomic uint64_t moved[THREADS]; /* bytes, by each thread */
+	_Atomic bool computing[THREADS];
+};
+
+struct worker_thread {
+	struct object_worker *worker;
+	_Atomic uint64_t *moved;
+	_Atomic bool *computing;
+};
+
+static void answer_object(struct object_worker *worker, const struct object_answer *answer)
+{
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	if (!object_put_answer(NULL, &line, answer))
+		(void)os_fd_write(NULL, worker->out, line.data, line.size);
+	buf_free(&line);
+}
+
+static struct object_job next_object_job(struct object_worker *worker)
+{
+	struct object_job job;
+
+	uv_mutex_lock(&worker->mutex);
+	while (!worker->job_count)
+		uv_cond_wait(&worker->more, &worker->mutex);
+	job = worker->jobs[--worker->job_count];
+	uv_mutex_unlock(&worker->mutex);
+	return job;
+}
+
+/* Each thread has its own connections. Without a place every job is answered so. */
+static void run_object_thread(void *context)
+{
+	struct worker_thread *own = context;
+	struct object_worker *worker = own->worker;
+	struct jw_error why = {0};
+	struct object_thread thread = {
+		.context = &worker->context,
+		.computing = own->computing,
+		.place = object_place_open(&why, worker->context.setup->options, own->moved),
+	};
+
+	for (;;) {
+		const struct object_job job = next_object_job(worker);
+		struct object_answer answer = {.id = job.id, .what = job.what, .said = OBJECT_GONE};
+
+		if (thread.place)
+			object_do(&thread, &job, &answer);
+		else
+			TEXT_COPY(answer.why, why.message);
+		uv_mutex_lock(&worker->mutex);
+		answer_object(worker, &answer);
+		uv_mutex_unlock(&worker->mutex);
+	}
+}
+
+/* What an idle worker waits for comes before what may only be there; the looks stay in order. */
+static int add_object_job(struct jw_error *err, struct object_worker *worker,
+						  const struct object_job *job)
+{
+	int result;
+
+	uv_mutex_lock(&worker->mutex);
+	result = VEC_ROOM(err, worker->jobs, worker->capacity, worker->job_count, MOST_JOBS);
+	if (!result && job->what == OBJECT_LOOK) {
+		memmove(worker->jobs + 1, worker->jobs, worker->job_count * sizeof *worker->jobs);
+		worker->jobs[0] = *job;
+	} else if (!result) {
+		worker->jobs[worker->job_count] = *job;
+	}
+	worker->job_count += !result;
+	uv_cond_signal(&worker->more);
+	uv_mutex_unlock(&worker->mutex);
+	return result;
+}
+
+/* Bytes that come faster than one by one show that the place lives; what is computed here is not
+ * its fault. */
+static void beat_object_worker(void *context)
+{
+	struct object_worker *worker = context;
+	uint64_t before = 0;
+
+	for (;;) {
+		uint64_t sum = 0;
+		bool computing = false;
+
+		uv_sleep(BEAT_MS);
+		for (size_t i = 0; i < THREADS; i++) {
+			sum += worker->moved[i];
+			computing = computing || worker->computing[i];
+		}
+		if (!computing && sum - before < BEAT_BYTES)
+			continue;
+		before = sum;
+		uv_mutex_lock(&worker->mutex);
+		answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
+		uv_mutex_unlock(&worker->mutex);
+	}
+}
+
+static int start_object_threads(struct jw_error *err, struct object_worker *worker)
+{
+	static struct worker_thread threads[THREADS];
+	uv_thread_t thread;
+	int result = os_thread_start(&thread, beat_object_worker, worker);
+
+	for (size_t i = 0; !result && i < THREADS; i++) {
+		threads[i] = (struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
+		result = os_thread_start(&thread, run_object_thread, &threads[i]);
+	}
+	return result ? error_set(err, JW_ERR_IO, "no thread can be started") : 0;
+}
+
+static int take_object_line(struct jw_error *err, struct object_worker *worker,
+							struct object_given *given, const char *line, size_t size)
+{
+	struct jw_share_options *options = &given->options;
+	struct object_job job;
+
+	if (given->document)
+		return object_get_job(err, line, size, &job) || add_object_job(err, worker, &job) ? -1 : 0;
+	if (object_get_setup(err, line, size, given))
+		return -1;
+	worker->context.setup = &given->setup;
+	/* Deriving a key from a passphrase takes a second: once. */
+	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
+										 options->passphrase, &worker->context.secret))
+		return -1;
+	return start_object_threads(err, worker);
+}
+
+static int serve_objects(struct jw_error *err, struct object_worker *worker)
+{
+	static struct object_given given;
+	struct buf in = BUF_MAX(2 * PROTOCOL_MOST_LINE);
+	uint8_t fresh[65536];
+	size_t got;
+
+	while (!os_fd_read_some(err, STDIN, fresh, sizeof fresh, &got) && got) {
+		uint8_t *end;
+		size_t used = 0;
+
+		if (buf_append(err, &in, fresh, got))
+			return -1;
+		while ((end = memchr(in.data + used, '\n', in.size - used))) {
+			if (take_object_line(err, worker, &given, (char *)in.data + used,
+								 (size_t)(end - in.data) - used))
+				return -1;
+			used = (size_t)(end - in.data) + 1;
+		}
+		memmove(in.data, in.data + used, in.size - used);
+		in.size -= used;
+	}
+	return err->code ? -1 : 0;
+}
+
+bool object_worker_is_meant(void)
+{
+	char *task = os_env(TASK_VARIABLE);
+	const bool is = task && !strcmp(task, OBJECT_TASK);
+
+	mem_free(task);
+	return is;
+}
+
+/* The threads end with the process, wherever they wait. */
+int object_worker_main(void)
+{
+	static struct object_worker worker;
+	struct jw_error err = {0};
+
+	os_die_with_parent();
+	os_ignore_interrupts();
+	os_ignore_broken_pipes();
+	os_crash_quietly();
+	if (sodium_init() < 0 || uv_mutex_init(&worker.mutex) || uv_cond_init(&worker.more) ||
+		os_take_stdout(&err, &worker.out) || serve_objects(&err, &worker)) {
+		(void)os_fd_write(NULL, STDERR, err.message, strlen(err.message));
+		os_end_now(3);
+	}
+	os_end_now(0);
+	return 0;
+}
+
+int jw_worker_main(void)
+{
+	return object_worker_is_meant() ? object_worker_main() : worker_main();
+}

@@ -1,0 +1,5 @@
+/* A worker with the driver, or another compiler: takes over the whole process, as jw_worker_main
+ * does. */
+#pragma once
+
+int worker_main(void);

@@ -1,0 +1,135 @@
+# prime --share: a directory of single entries, which other machines and strangers write to as well
+has_command push || skip "no such command yet"
+with_simdriver sm_86
+. "$cases/../../share/lib.sh"
+trap - EXIT # no server
+place=$work/place
+object() { find "$place" -name "$1" | sort | head -n 1; }
+# Where a stranger's objects are: one of each module, as `mess FILE` leaves it
+messed() { # HOW
+	rm -rf "$place" && cp -r "$work/good" "$place"
+	find "$place" -name '*.jwpack' | while read -r file; do mess "$file"; done
+	machine "after-$1"
+	run 0 prime --share "$place" --share-unsigned "$sample" --json
+	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["placed"] == 8'
+	app_compiles 0
+	nothing_left
+}
+
+machine first
+mkdir "$place"
+run 64 prime --share-unsigned "$sample"
+run 64 prime --sign "$sample"
+run 64 prime --share "$place" --insecure --timeout 1s "$sample"
+run 64 prime --share "$place" --target sm_86 --driver 550.163.01 -n "$sample"
+run 3 prime --share "$place" --sign "$sample"
+err_has "key generate"
+# A dry run touches nothing, and a place that is not there is not made
+run 1 prime -n --share "$place" "$sample"
+[[ -z $(ls "$place") ]] || fail "a dry run writes"
+machine without
+run 0 prime --share "$work/none" "$sample"
+err_has "the shared place is used no further"
+[[ $(grep -c "used no further" "$err") == 1 ]] || fail "not one line"
+[[ ! -e $work/none ]] || fail "a directory was made"
+app_compiles 0
+
+# The first one compiles and puts, the next ones take, if they trust whoever can write there, or the key
+machine first
+run 0 prime --share "$place" --share-unsigned "$sample" --json
+json 'd["compiled"] == 8 and d["shared"] == dict(fetched=0, fetched_bytes=0, saved_seconds=0, placed=8, placed_bytes=d["shared"]["placed_bytes"], refused=0) and d["shared"]["placed_bytes"] > 1000'
+[[ $(find "$place" -type f | grep -cE '/v1/[A-Za-z0-9-]+/sm_86/[0-9a-f]{2}/[0-9a-f]{14}\.jwpack$') == 8 ]] || fail "another layout: $(find "$place" -type f)"
+[[ $(find "$place" -type f | wc -l) == 8 ]] || fail "something else is there: $(find "$place" -type f)"
+run 0 import --dry-run --allow-unsigned "$(object '*.jwpack')"
+out_has "1 entry"
+nothing_left
+machine second
+export JITWARM_STORE=1
+run 0 prime --share "$place" --share-unsigned "$sample" --json
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["placed"] == 0 and d["shared"]["saved_seconds"] > 0'
+app_compiles 0
+nothing_left
+# What was taken is kept in the store, and what is warm asks for nothing
+rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
+run 0 prime --share "$place" "$sample" --json
+json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'
+cp -r "$work/good" "$place"
+unset JITWARM_STORE
+machine third
+run 0 prime --share "$place" "$sample"
+err_has "8 modules there not taken"
+err_has "no trusted key has signed it"
+app_compiles 0
+
+# Signed
+rm -rf "$place" && mkdir "$place"
+machine signer
+run 0 key generate --no-passphrase --json
+public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
+run 0 prime --share "$place" --sign "$sample" --json
+json 'd["shared"]["placed"] == 8'
+[[ $(find "$place" -name '*.jwpack.minisig' | wc -l) == 8 ]] || fail "not signed: $(find "$place")"
+machine trusting
+run 0 key trust "$public"
+run 0 prime --share "$place" "$sample" --json
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["refused"] == 0'
+app_compiles 0
+machine distrusting
+run 0 prime --share "$place" "$sample" --json
+json 'd["compiled"] == 8 and d["shared"]["refused"] == 8'
+# A pack in another's place, with the signature that belongs to it, is not the entry of that name
+cp -r "$place" "$work/swapped"
+one=$(object '*.jwpack') other=$(find "$place" -name '*.jwpack' | sort | tail -n 1)
+cp "$other" "$one" && cp "$other.minisig" "$one.minisig"
+machine swapped
+run 0 key trust "$public"
+run 0 prime --share "$place" "$sample" --json
+json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and "has not the entry" in d["shared"]["refused_why"]'
+app_compiles 0
+# … and another's signature, or a changed byte, is none
+cp "$other.minisig" "$one.minisig"
+printf X | dd of="$other" bs=1 seek=300 conv=notrunc 2>/dev/null
+machine changed
+run 0 key trust "$public"
+run 0 prime --share "$place" "$sample" --json
+json 'd["compiled"] == 2 and d["shared"]["fetched"] == 6 and d["shared"]["refused"] == 2'
+app_compiles 0
+
+# Whatever strangers leave there, it is compiled, and the place is mended
+mess() { head -c 100 "$1" >"$1.short" && mv "$1.short" "$1"; }
+messed short
+mess() { : >"$1"; }
+messed empty
+mess() { truncate -s 40G "$1"; }
+messed huge
+if ! is_wine; then
+	mess() { rm "$1" && mkfifo "$1"; }
+	messed pipe
+	mess() { ln -sf /dev/zero "$1"; }
+	messed device
+	printf 'keep me\n' >"$work/mine"
+	mess() { ln -sf "$work/mine" "$1"; }
+	messed link
+	[[ $(cat "$work/mine") == "keep me" ]] || fail "a link was followed"
+	mess() { rm "$1" && mkfifo "${1%.jwpack}.claim"; }
+	messed claim-pipe
+fi
+mess() { rm "$1" && printf '{"claim": "zzz", "seconds": 1e300}' >"${1%.jwpack}.claim"; }
+messed claim-nonsense
+# A folder in a pack's place stays; the rest is put there
+rm -rf "$place" && cp -r "$work/good" "$place"
+one=$(object '*.jwpack')
+rm "$one" && mkdir "$one"
+machine folder
+run 0 prime --share "$place" --share-unsigned "$sample" --json
+json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 0 and d["shared"]["trouble"]'
+app_compiles 0
+
+# A claim is waited for as long as it says, or three times what the compile takes, and no longer
+rm -rf "$place" && cp -r "$work/good" "$place"
+one=$(object '*.jwpack')
+rm "$one" && printf '{"claim": "00000000000000aa", "seconds": 99999999}\n' >"${one%.jwpack}.claim"
+machine claimed
+run 0 prime --share "$place" --share-unsigned "$sample" --json
+json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 1'
+app_compiles 0

@@ -1,0 +1,24 @@
+/* What is said to and by the worker that speaks to a shared place of objects, and other nodes'
+ * claims there. The packs themselves are those of fuzz_pack.c. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "share/object_entry.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct object_given given;
+	struct object_answer answer;
+	struct object_job job;
+	uint64_t claim, seconds;
+	const char *text = (const char *)data;
+
+	if (!object_get_setup(NULL, text, size, &given))
+		object_given_free(&given);
+	(void)object_get_job(NULL, text, size, &job);
+	(void)object_get_answer(NULL, text, size, &answer);
+	(void)object_claim_read(text, size, &claim, &seconds);
+	return 0;
+}

@@ -1,0 +1,129 @@
+/* What supervisor and the worker of a shared place say is read back as it was written; all else is
+ * refused. Names of objects, and claims. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "share/object_entry.h"
+#include "worker/protocol.h"
+
+static void a_setup_arrives_as_it_was_sent(void **state)
+{
+	const char *hosts[] = {"a:80", "b"};
+	struct jw_system system = {.cache.path = (char[]){"/cache"},
+							   .driver = {.version = {12040, {550, 163, 1}},
+										  .stamp = "Feb 29 202423:59:58",
+										  .trust = JW_TRUST_CONFIRMED}};
+	const struct jw_share_options options = {.size = sizeof options,
+											 .place = "/p \"l\"",
+											 .sign_key = "k",
+											 .passphrase = "geheim",
+											 .state_dir = "/state",
+											 .allow_unsigned = true,
+											 .insecure_hosts = hosts,
+											 .insecure_host_count = 2};
+	const struct object_setup sent = {"/run", &system, &options};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	static struct object_given got;
+
+	(void)state;
+	assert_int_equal(object_put_setup(NULL, &line, &sent), 0);
+	assert_int_equal(line.data[line.size - 1], '\n');
+	assert_int_equal(object_get_setup(NULL, buf_text(&line), line.size - 1, &got), 0);
+	assert_string_equal(got.setup.folder, "/run");
+	assert_string_equal(got.options.place, "/p \"l\"");
+	assert_string_equal(got.options.sign_key, "k");
+	assert_string_equal(got.options.passphrase, "geheim");
+	assert_string_equal(got.options.state_dir, "/state");
+	assert_true(got.options.allow_unsigned && !got.options.insecure);
+	assert_int_equal(got.options.insecure_host_count, 2);
+	assert_string_equal(got.options.insecure_hosts[1], "b");
+	assert_string_equal(got.system.cache.path, "/cache");
+	assert_string_equal(got.system.driver.stamp, system.driver.stamp);
+	assert_int_equal(got.system.driver.trust, JW_TRUST_CONFIRMED);
+	assert_memory_equal(&got.system.driver.version, &system.driver.version,
+						sizeof system.driver.version);
+	object_given_free(&got);
+	assert_int_equal(object_get_setup(NULL, "{\"place\":\"/p\"}", 14, &got), -1);
+	buf_free(&line);
+}
+
+static void jobs_and_answers_arrive(void **state)
+{
+	const struct object_job job = {7,      OBJECT_CLAIM, UINT64_C(0x8cf4a095517216f1), 86,
+								   123456, 30,           UINT64_C(0xffffffffffffffff)};
+	const struct object_answer answer = {
+		7, OBJECT_CLAIM, OBJECT_THEIRS, UINT64_C(0xfedcba9876543210), 30, 99, "so"};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct object_job got_job = {0};
+	struct object_answer got = {0};
+
+	(void)state;
+	assert_int_equal(object_put_job(NULL, &line, &job), 0);
+	assert_int_equal(object_get_job(NULL, buf_text(&line), line.size - 1, &got_job), 0);
+	assert_true(got_job.id == job.id && got_job.what == job.what && got_job.key == job.key);
+	assert_true(got_job.sm == job.sm && got_job.most_bytes == job.most_bytes);
+	assert_true(got_job.seconds == job.seconds && got_job.dead == job.dead);
+	buf_clear(&line);
+	assert_int_equal(object_put_answer(NULL, &line, &answer), 0);
+	assert_int_equal(object_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
+	assert_true(got.id == answer.id && got.what == answer.what && got.said == answer.said);
+	assert_true(got.claim == answer.claim && got.seconds == 30 && got.bytes == 99);
+	assert_string_equal(got.why, "so");
+	buf_free(&line);
+}
+
+static void nonsense_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"{}",
+		"[]",
+		"{\"answer\":1,\"what\":3,\"said\":0,\"claim\":\"0000000000000000\"}",
+		"{\"answer\":1,\"what\":0,\"said\":7,\"claim\":\"0000000000000000\"}",
+		"{\"answer\":1,\"what\":0,\"said\":0,\"claim\":\"xyz\"}",
+		"{\"claim\":\"0000000000000000\",\"seconds\":1}",
+		"{\"job\":1,\"key\":\"1\",\"dead\":\"0000000000000000\"}",
+	};
+	struct object_job job;
+	struct object_answer answer;
+	uint64_t claim = 1, seconds = 2;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		assert_int_equal(object_get_job(NULL, lines[i], strlen(lines[i]), &job), -1);
+		assert_int_equal(object_get_answer(NULL, lines[i], strlen(lines[i]), &answer), -1);
+		assert_false(object_claim_read(lines[i], strlen(lines[i]), &claim, &seconds));
+	}
+	assert_true(claim == 1 && seconds == 2);
+}
+
+static void a_claim_and_a_name_are_as_they_are_documented(void **state)
+{
+	static const char text[] = "{\"claim\": \"00000000000000aa\", \"seconds\": 30}\n";
+	uint64_t claim = 0, seconds = 0;
+	char *name = object_name(NULL, "Feb 29 202423:59:58", 86, UINT64_C(0x0cf4a095517216f1));
+
+	(void)state;
+	assert_true(object_claim_read(text, strlen(text), &claim, &seconds));
+	assert_true(claim == 0xaa && seconds == 30);
+	assert_string_equal(name, "v1/Feb-29-202423-59-58/sm_86/0c/f4a095517216f1");
+	mem_free(name);
+	/* No stamp leads out of the place. */
+	name = object_name(NULL, "../../../etc/passwd", 86, 1);
+	assert_string_equal(name, "v1/---------etc-passwd/sm_86/00/00000000000001");
+	mem_free(name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_setup_arrives_as_it_was_sent),
+		cmocka_unit_test(jobs_and_answers_arrive),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(a_claim_and_a_name_are_as_they_are_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
