@@ -31,6 +31,7 @@ struct remote {
 	struct remote_module *modules; /* of the plan; NULL: there is no place */
 	size_t to_put;
 	size_t asked, putting; /* requests that are not answered */
+	bool greeted;          /* that process has begun */
 	bool gone;
 	uint64_t heard_ns;   /* the last sign of life */
 	uint64_t stepped_ns; /* the last look, and */

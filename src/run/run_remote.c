@@ -17,9 +17,9 @@
 
 static const uint64_t SECOND_NS = 1000000000;
 
-/* A silent place is given up after this time in all. A slow one gets as much again as it has saved,
- * and a tenth of the work. */
-enum { SILENCE_S = 2, SHARE_OF_WORK = 10 };
+/* A silent place is given up after this time in all, a slow one after a longer one, and as much
+ * again as it has saved, and a tenth of the work. That our own process begins is not its fault. */
+enum { SILENCE_S = 2, SLOWNESS_S = 10, SHARE_OF_WORK = 10, BEGIN_S = 15 };
 /* A claim holds for three times its predicted compile, and some seconds for starting a driver. */
 enum { CLAIM_TIMES = 3, CLAIM_SPARE_S = 5, MOST_RENEWALS = 3 };
 /* How long to leave a claimed module alone. */
@@ -203,6 +203,7 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 	if (object_get_answer(err, line, size, &answer))
 		return -1;
 	remote->heard_ns = os_monotonic_ns();
+	remote->greeted = true;
 	if (run->stopping || remote->gone || answer.said == OBJECT_BEAT)
 		return 0;
 	if (!is_awaited(run, &answer))
@@ -267,15 +268,17 @@ static void look_at_waiting(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	const double allowed_s =
-		SILENCE_S + run->result->shared.saved_seconds +
+		SLOWNESS_S + run->result->shared.saved_seconds +
 		run->progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
+	const int silence_s = remote->greeted ? SILENCE_S : BEGIN_S;
 	char why[512] = "";
 
-	if (remote->idle)
+	if (remote->idle && remote->greeted)
 		remote->waited_ns += now - remote->stepped_ns;
 	remote->stepped_ns = now;
 	remote->idle = remote->asked && idle_workers(run) && !run_remote_ready(run);
-	if ((remote->idle || remote->putting) && now - remote->heard_ns > SILENCE_S * SECOND_NS)
+	if ((remote->idle || remote->putting) &&
+		now - remote->heard_ns > (uint64_t)silence_s * SECOND_NS)
 		(void)snprintf(why, sizeof why, "%s: no answer within %d seconds", run->setup->share->place,
 					   SILENCE_S);
 	else if ((double)remote->waited_ns / 1e9 > allowed_s)

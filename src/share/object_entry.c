@@ -151,8 +151,7 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	if (folder && !jw_import(err, &how, &result)) {
 		failed = result->accepted == 1 && !result->opaque
 					 ? 0
-					 : error_set(err, JW_ERR_FORMAT, "%s: has not the entry that it is named by",
-								 files->name);
+					 : error_set(err, JW_ERR_FORMAT, "has not the entry that it is named by");
 		jw_import_result_free(result);
 	}
 	if (failed && folder)

@@ -1,6 +1,7 @@
 #include "share/object_place.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 struct object_place {
 	struct object_backend backend;
@@ -12,10 +13,11 @@ struct object_place *object_place_open(struct jw_error *err, const struct jw_sha
 {
 	struct object_place *place = mem_alloc(err, sizeof *place);
 
-	(void)moved;
 	if (!place)
 		return NULL;
-	place->state = object_directory_open(err, options->place, &place->backend);
+	place->state = text_starts(options->place, "https://") || text_starts(options->place, "http://")
+					   ? object_web_open(err, options, moved, &place->backend)
+					   : object_directory_open(err, options->place, &place->backend);
 	if (place->state)
 		return place;
 	mem_free(place);

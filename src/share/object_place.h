@@ -38,3 +38,5 @@ struct object_backend {
 /* NULL and err set. */
 void *object_directory_open(struct jw_error *err, const char *folder,
 							struct object_backend *ret_backend);
+void *object_web_open(struct jw_error *err, const struct jw_share_options *options,
+					  _Atomic uint64_t *moved, struct object_backend *ret_backend);

@@ -159,6 +159,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker,
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))
 		return -1;
+	answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
 	return start_object_threads(err, worker);
 }
 

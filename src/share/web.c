@@ -26,6 +26,7 @@ struct web {
 	CURLM *many; /* one transfer at a time; its loop asks for Ctrl-C often */
 	CURL *curl;
 	char *bundle, *folder; /* of certificates; NULL: libcurl's own */
+	char *netrc;           /* NULL: ~/.netrc */
 	uint64_t waited_ms;
 	char reason[CURL_ERROR_SIZE];
 };
@@ -322,6 +323,9 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	(void)curl_easy_setopt(curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
 	set_web_text(curl, CURLOPT_CAINFO, web->bundle);
 	set_web_text(curl, CURLOPT_CAPATH, web->folder);
+	if (web->options->netrc)
+		(void)curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+	set_web_text(curl, CURLOPT_NETRC_FILE, web->netrc);
 	set_method(curl, exchange->request);
 	set_limits(curl, web, exchange->request);
 }
@@ -512,6 +516,7 @@ static void find_web_certificates(struct web *web)
 		}
 	}
 	web->folder = os_env("SSL_CERT_DIR");
+	web->netrc = web->options->netrc ? os_env("NETRC") : NULL;
 }
 
 struct web *web_open(struct jw_error *err, const struct web_options *options)
@@ -553,6 +558,7 @@ void web_close(struct web *web)
 		(void)curl_multi_cleanup(web->many);
 	mem_free(web->bundle);
 	mem_free(web->folder);
+	mem_free(web->netrc);
 	mem_free(web);
 	curl_global_cleanup();
 }

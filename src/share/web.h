@@ -25,8 +25,10 @@ struct web_options {
 	const char *const *insecure_hosts;
 	size_t insecure_host_count;
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
-	const struct jw_cancel *cancel;
-	struct jw_traffic *traffic; /* counts */
+	const struct jw_cancel *cancel; /* may be NULL */
+	struct jw_traffic *traffic;     /* counts */
+	bool netrc; /* names and passwords of ~/.netrc, or the file that NETRC names, each for its host
+				 */
 };
 
 struct web_request {

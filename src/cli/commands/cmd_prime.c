@@ -323,7 +323,7 @@ const struct cli_command command_prime = {
 		"GPU, and --back puts there what is compiled here (“jitwarm push”). A registry that fails "
 		"is said in one line, and all is compiled here.\n\n--share does so module by module, while "
 		"others "
-		"compile too: what is in that directory is taken, what is not is shared out among the "
+		"compile too: what is there is taken, what is not is shared out among the "
 		"machines that want it at the same time, and compiled once.\n\nCUDA C sources (*.cu) are "
 		"first "
 		"compiled to PTX by NVRTC, for each GPU "

@@ -1,0 +1,61 @@
+# prime --share http…: a web server, honest and lying
+has_command push || skip "no such command yet"
+with_simdriver sm_86
+. "$cases/../../share/lib.sh"
+server_program=objects.py
+mkdir -p "$work/home"
+export HOME=$work/home
+start_registry "$work/server"
+objects() { run 0 prime --share "http://$site/$1" --insecure --share-unsigned "$sample" --json; }
+
+machine first
+run 0 prime --share "http://$site/good" --share-unsigned "$sample"
+err_has "the shared place is used no further"
+err_has "only https is allowed"
+[[ ! -s $log ]] || fail "asked by plain http"
+rm -rf "$CUDA_CACHE_PATH"
+objects good/
+json 'd["compiled"] == 8 and d["shared"]["placed"] == 8 and "trouble" not in d["shared"]'
+machine second
+objects good
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["refused"] == 0'
+app_compiles 0
+[[ $(requests ' - *$') == $(wc -l <"$log") ]] || fail "somebody's name went there"
+# What it may send instead is refused, or the whole place is given up; either way everything is compiled, and one line says why
+for kind in silent loris 503 reset garbage loop auth short; do
+	machine "without-$kind"
+	objects $kind
+	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["trouble"]'
+	[[ $(grep -c "shared place" "$err") == 1 ]] || fail "not one line"
+	app_compiles 0
+	nothing_left
+done
+for kind in cut wrong endless; do
+	machine "without-$kind"
+	objects $kind
+	json 'd["compiled"] == 8 and d["shared"]["refused"] == 8 and d["shared"]["placed"] == 8'
+	app_compiles 0
+	nothing_left
+done
+machine without-anybody
+run 0 prime --share http://127.0.0.1:9/none --insecure "$sample"
+err_has "the shared place is used no further"
+app_compiles 0
+
+# Names and passwords of a file go to the host that they are for, and to no other
+printf 'machine 127.0.0.1 login ann password secret\n' >"$work/netrc"
+NETRC=$(native "$work/netrc")
+export NETRC
+machine named
+objects auth
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
+[[ $(requests 'Basic') -ge 8 ]] || fail "not named"
+unset NETRC
+printf 'machine localhost login ann password secret\n' >"$work/netrc"
+export NETRC=$work/netrc
+machine redirected
+run 0 prime --share "http://localhost:${site#*:}/elsewhere" --insecure --share-unsigned "$sample" --json
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
+[[ $(wc -l <"$work/server/foreign-log") -ge 8 ]] || fail "not redirected"
+! grep -q Basic "$work/server/foreign-log" || fail "a password went to another host"
+app_compiles 0

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""objects.py FOLDER   a web server for GET and PUT on 127.0.0.1, honest and lying, for the case “share-web”
+
+Writes its port to FOLDER/port, that of a second, foreign server to FOLDER/foreign, and each request to FOLDER/log: METHOD PATH AUTHORIZATION;
+those to the foreign one to FOLDER/foreign-log. Below /KIND/ every KIND has the same objects, and KIND says how this server lies about them.
+"""
+import base64
+import http.server
+import pathlib
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+FOLDER = pathlib.Path(sys.argv[1])
+LOCK = threading.Lock()
+OBJECTS = {}
+ANN = "Basic " + base64.b64encode(b"ann:secret").decode()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
+class Objects(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    log_name = "log"
+
+    def log_message(self, *args):
+        pass
+
+    def note(self):
+        with LOCK, open(FOLDER / self.log_name, "a") as log:
+            print(self.command, self.path, self.headers.get("Authorization", "-"), file=log)
+
+    def say(self, status, body=b"", length=None, **more):
+        self.send_response(status)
+        for name, value in more.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def reset(self):
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()
+
+    def lie(self, kind, name, body):
+        """Whether that was the answer."""
+        if kind in ("silent", "loris"):
+            for _ in range(600):
+                time.sleep(0.1)
+                if kind == "loris":
+                    self.wfile.write(b"H")
+                    self.wfile.flush()
+        elif kind == "503":
+            self.say(503, b"busy")
+        elif kind == "reset":
+            self.reset()
+        elif kind == "garbage":
+            self.wfile.write(b"\x00\xff not http at all\r\n\r\n")
+            self.close_connection = True
+        elif kind == "auth" and self.headers.get("Authorization") != ANN:
+            self.say(401, **{"WWW-Authenticate": 'Basic realm="x"'})
+        elif kind == "elsewhere" and self.command == "GET":
+            self.say(307, Location="http://127.0.0.1:%d/%s" % (foreign.server_port, name))
+        elif kind == "loop" and self.command == "GET":
+            self.say(302, Location=self.path + "x")
+        elif body is None or self.command != "GET":
+            return False
+        elif kind == "short":
+            self.say(200, body[:len(body) // 2], length=len(body))
+            self.close_connection = True
+        elif kind == "cut":
+            self.say(200, body[:len(body) // 2])
+        elif kind == "wrong":
+            self.say(200, random.Random(1).choice([value for key, value in sorted(OBJECTS.items()) if key != name and key.endswith(".jwpack")]))
+        elif kind == "endless":
+            self.send_response(200)
+            self.end_headers()
+            self.close_connection = True
+            while True:
+                self.wfile.write(bytes(1 << 16))
+        else:
+            return False
+        return True
+
+    def answer(self):
+        self.note()
+        _, kind, name = self.path.split("/", 2)
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with LOCK:
+            body = OBJECTS.get(name)
+        if self.lie(kind, name, body):
+            return
+        if self.command == "PUT":
+            with LOCK:
+                OBJECTS[name] = data
+            self.say(201)
+        elif body is None:
+            self.say(404, b"none")
+        else:
+            self.say(200, body)
+
+    do_GET = do_PUT = lambda self: self.quietly()
+
+    def quietly(self):
+        try:
+            self.answer()
+        except OSError:
+            self.close_connection = True
+
+
+class Foreign(Objects):
+    log_name = "foreign-log"
+
+    def answer(self):
+        self.note()
+        with LOCK:
+            body = OBJECTS.get(self.path[1:])
+        self.say(404) if body is None else self.say(200, body)
+
+
+server, foreign = Server(("127.0.0.1", 0), Objects), Server(("127.0.0.1", 0), Foreign)
+threading.Thread(target=foreign.serve_forever, daemon=True).start()
+for name, number in (("foreign", foreign.server_port), ("log", None), ("foreign-log", None), ("port", server.server_port)):
+    (FOLDER / (name + ".new")).write_text("" if number is None else str(number))
+    (FOLDER / (name + ".new")).rename(FOLDER / name)
+server.serve_forever()
