@@ -23,7 +23,8 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 				  settings.warning_count ? settings.warnings[0] : "the driver caches nothing");
 		goto done;
 	}
-	*ret_exists = os_exists(settings.path);
+	if (os_look(err, settings.path, ret_exists))
+		goto done;
 	if (*ret_exists || options->path) {
 		if (os_stat(err, settings.path, &stat))
 			goto done;

@@ -194,22 +194,24 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
 	char *path;
+	bool there;
 
 	if (strpbrk(key, "/\\") || os_exists(key))
 		return mem_string(err, key);
 	if (check_name(err, key))
 		return NULL;
 	path = key_path(err, state_dir, own_folder, key, ".key");
-	if (path && !os_exists(path)) {
-		error_set(err, JW_ERR_NOT_FOUND,
-				  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, “key "
-				  "import FILE” "
-				  "takes minisign's",
-				  key);
-		mem_free(path);
-		return NULL;
-	}
-	return path;
+	if (!path || os_look(err, path, &there))
+		goto fail;
+	if (there)
+		return path;
+	error_set(err, JW_ERR_NOT_FOUND,
+			  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, “key import "
+			  "FILE” takes minisign's",
+			  key);
+fail:
+	mem_free(path);
+	return NULL;
 }
 
 /* Reads the file of a secret key. The caller frees the path and forgets the text, on failure too.
@@ -271,6 +273,24 @@ static struct jw_key *find_key_by_id(struct jw_keys *keys, const char *id)
 	return NULL;
 }
 
+/* Who may not read it cannot sign with it. */
+static int look_at_secret(struct jw_error *err, const char *state_dir, struct jw_key *key)
+{
+	struct jw_error why = {0};
+	struct buf text = {0};
+	char *path;
+	const int failed = read_secret(&why, state_dir, key->name, &path, &text);
+	int result = 0;
+
+	if (failed)
+		result = path ? os_holds_nothing(err, path, &why) : error_unless_missing(err, &why);
+	key->can_sign =
+		!failed && minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
+	forget_text(&text);
+	mem_free(path);
+	return result;
+}
+
 /* Adds the public key in a file; other files are skipped. */
 static int add_key(struct jw_error *err, const char *state_dir, const char *folder,
 				   const char *file, struct jw_keys *keys, size_t *capacity)
@@ -303,11 +323,8 @@ static int add_key(struct jw_error *err, const char *state_dir, const char *fold
 		there = &keys->items[keys->count++];
 		*there = key;
 	}
-	if (ours)
-		there->can_sign = !jw_key_is_encrypted(NULL, state_dir, there->name, &there->encrypted);
-	else
-		there->trusted = true;
-	result = 0;
+	there->trusted = there->trusted || !ours;
+	result = ours ? look_at_secret(err, state_dir, there) : 0;
 done:
 	buf_free(&text);
 	mem_free(path);
@@ -319,18 +336,14 @@ static int add_folder(struct jw_error *err, const char *state_dir, const char *f
 {
 	char *path = os_join(err, state_dir, folder);
 	struct os_names names;
-	int result = 0;
+	bool there = false;
+	int result = path && !os_look(err, path, &there) ? 0 : -1;
 
-	if (!path)
-		return -1;
-	if (!os_exists(path)) {
-		mem_free(path);
-		return 0;
-	}
-	result = os_list(err, path, &names);
+	if (there)
+		result = os_list(err, path, &names);
 	mem_free(path);
-	if (result)
-		return -1;
+	if (result || !there)
+		return result;
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".pub"))
 			result = add_key(err, state_dir, folder, names.items[i], keys, capacity);

@@ -122,9 +122,12 @@ static int list_packs(struct jw_error *err, const struct jw_store_options *optio
 {
 	struct os_names names;
 	size_t capacity = 0;
+	bool there;
 	int result = 0;
 
-	if (!os_exists(store->path))
+	if (os_look(err, store->path, &there))
+		return -1;
+	if (!there)
 		return 0;
 	if (os_list(err, store->path, &names))
 		return -1;

@@ -1,13 +1,14 @@
 #!/bin/bash
-# commands.sh BUILD-FOLDER GROUP [EVERY]   commands in which memory runs out, place by place (starve.c)
+# commands.sh BUILD-FOLDER GROUP [EVERY [-s] [-w]]   commands in which memory runs out, place by place (starve.c)
 #
-# GROUP: reads, writes. EVERY: only each EVERY-th place; default 1, which is all of them.
+# GROUP: reads, writes, runs, workers. EVERY: only each EVERY-th place; default 1, which is all of them. -s: calls of the system
+# fail instead; -w: in workers.
 # Exit status: 0, 1 where a command does not bear it, 77 without the simulated driver.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-[ $# = 2 ] || [ $# = 3 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
-build=$(cd "$1" && pwd) group=$2
+[ $# -ge 2 ] && [ $# -le 5 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd) group=$2 flags=("${@:4}")
 sample=$build/tests/framework/libsample_framework.so
 [ -e "$build/tests/simdriver/lib" ] && [ -e "$sample" ] || { echo "skipped: no simulated driver in $build"; exit 77; }
 
@@ -26,8 +27,8 @@ cd "$now" || exit 1
 under() { cd "$now" && "$root/scripts/with-simdriver.sh" -B "$build" sm_86,sm_89 -- "$@"; }
 jitwarm() { under "$build/src/jitwarm" "$@" >"$scratch/out" 2>&1 || { echo "jitwarm $* ended with $?"; cat "$scratch/out"; exit 1; }; }
 failed=0
-reads() { under "$build/tests/starve/starve" "$@" || failed=1; }
-writes() { under "$build/tests/starve/starve" -c "$kept" "$now" "$@" || failed=1; }
+reads() { under "$build/tests/starve/starve" "${flags[@]}" "$@" || failed=1; }
+writes() { under "$build/tests/starve/starve" "${flags[@]}" -c "$kept" "$now" "$@" || failed=1; }
 keep() { rm -rf "$kept" && cp -a "$now" "$kept"; }
 
 break_it() { # an entry that is cut, a row without a file
@@ -37,7 +38,11 @@ break_it() { # an entry that is cut, a row without a file
 	rm "${names[1]}"
 }
 
+# Calls for its own files alone: some commands look at every process of the machine
+[[ ${flags[*]} != *-s* ]] || export STARVE_PATH=$scratch
 cp "$sample" site/sample/lib.so
+cp "$sample" "$scratch/sample.so"
+sample=$scratch/sample.so
 row=sample/lib.so,sha256=$(openssl dgst -sha256 -binary "$sample" | base64 | tr '+/' '-_' | tr -d '=\n'),$(stat -c %s "$sample")
 printf 'sample/other.py,,\n%s\n' "$row" >site/sample-1.0.dist-info/RECORD
 printf 'Name: sample\nVersion: 1.0\n' >site/sample-1.0.dist-info/METADATA
@@ -59,14 +64,14 @@ reads)
 	reads cache prune --arch sm_89
 	reads store list --json
 	reads key list --json
-	# These look at every process of the machine
+	# This looks at every process of the machine
 	STARVE_EVERY=$((40 * STARVE_EVERY)) reads tune --json
 	reads import --dry-run --json --allow-unsigned a.jwpack
 	reads import --dry-run --allow-unsigned thin.jwpack "$sample"
 	reads prime --dry-run "$sample"
 	reads bake list --json
 	reads startup status --json
-	reads prime --help
+	[[ ${flags[*]} == *-s* ]] || reads prime --help
 	;;
 writes)
 	rm -r cache
@@ -88,6 +93,27 @@ writes)
 	writes uninstall --json
 	writes cache verify --repair
 	writes cache prune --arch sm_86 --damaged --apply --keep c.jwpack
+	;;
+runs) # what starts other programs
+	mkdir -p bin run cuda
+	chmod 700 run
+	printf '#!/bin/sh\n' >bin/systemctl && chmod +x bin/systemctl
+	export PATH=$now/bin:$PATH XDG_RUNTIME_DIR=$now/run
+	rm -r cache
+	jitwarm tune --apply --scope shell --max-size 2GiB
+	keep
+	writes record -o r.json -- "$build/tests/framework/framework-app"
+	writes run --json -- "$build/tests/framework/framework-app"
+	writes prime --no-store --jobs 1 "$sample"
+	jitwarm startup enable "$now/site"
+	keep
+	writes startup disable
+	writes prime --if-changed --json-log log.jsonl "$sample"
+	;;
+workers)
+	rm -r cache
+	keep
+	writes prime --no-store --jobs 1 "$sample"
 	;;
 *) exit 64 ;;
 esac
