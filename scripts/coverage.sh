@@ -2,7 +2,7 @@
 # coverage.sh [--least PERCENT] [--files] [CTEST-OPTION...]
 #
 # Builds with gcc's counters into build/coverage, runs the tests that need no driver of NVIDIA's, and prints which share of the
-# branches and lines of src (without src/os/win32) they took, by room; --files prints each file. What a process counted is lost
+# branches and lines of src (without what works on Windows alone) they took, by room; --files prints each file. What a process counted is lost
 # where it was killed, or where a limit or a lack of memory stopped the counters themselves (build/coverage/lost.txt), so that the
 # true share is a little higher. CTEST-OPTION: other tests, as “-R unit-”; “-N”: none, what earlier runs counted. Tests that fail
 # are reported and counted all the same; torture lets the counters' own code lack memory, which ends some trials.
@@ -36,5 +36,5 @@ export GCOV_ERROR_FILE=$build/lost.txt
 find "$build" -name '*.gcda' -exec chmod a+rw {} + -o -path "$GCOV_ERROR_FILE" -exec chmod a+rw {} +
 # The tests of what others link against would link the counters
 [ $# -gt 0 ] || set -- -LE driver -E '^library-(statics|static|cmake-static)$' -j "$(nproc)"
-(cd "$build" && ctest --timeout 1800 "$@" | tail -n 40) || echo "coverage.sh: some tests failed" >&2
+(cd "$build" && nice ctest --timeout 1800 "$@" | tail -n 40) || echo "coverage.sh: some tests failed" >&2
 exec python3 -B scripts/coverage.py "$build" --least "$least" $files

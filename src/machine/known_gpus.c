@@ -90,15 +90,18 @@ void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello)
 {
 	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir), *text = NULL;
-	cJSON *document = cJSON_CreateObject();
+	cJSON *document = cJSON_CreateObject(), *devices;
 
 	if (!identity || !path || !document || !cJSON_AddStringToObject(document, "schema", schema) ||
 		!cJSON_AddStringToObject(document, "identity", identity) ||
 		!cJSON_AddStringToObject(document, "library", hello->library) ||
 		!cJSON_AddNumberToObject(document, "cuda", hello->cuda))
 		goto done;
-	cJSON_AddItemToObject(document, "devices",
-						  protocol_devices_to_json(NULL, hello->devices, hello->device_count));
+	devices = protocol_devices_to_json(NULL, hello->devices, hello->device_count);
+	if (!cJSON_AddItemToObject(document, "devices", devices)) {
+		cJSON_Delete(devices);
+		goto done;
+	}
 	text = json_line(NULL, document);
 	if (text && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, text, strlen(text));

@@ -101,8 +101,12 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	/* Usually only the last level is missing. */
 	if (!make_dir(&why, path, mode))
 		return 0;
-	above = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, path) : NULL;
-	if (!above || !strcmp(above, path))
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	if (!strcmp(above, path))
 		result = error_copy(err, &why);
 	else
 		result = os_make_dirs(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;

@@ -301,6 +301,8 @@ static int put_record_row(struct jw_error *err, const char *line, size_t length,
 	char *row, *changed = NULL;
 	int result = 0;
 
+	if (buf_reserve(err, &path, bare < RECORD_MOST_PATH ? bare : RECORD_MOST_PATH))
+		return -1;
 	/* A line without a name, which no installer reads */
 	if (!wheel_record_next(&cursor, &path)) {
 		buf_free(&path);

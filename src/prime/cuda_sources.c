@@ -41,7 +41,10 @@ static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char
 		complete = cJSON_AddItemToArray(array, cJSON_CreateString(options->options[i]));
 	if (complete && *arch)
 		complete = cJSON_AddItemToArray(array, cJSON_CreateString(arch));
-	cJSON_AddItemToObject(object, "options", array);
+	if (!cJSON_AddItemToObject(object, "options", array)) {
+		complete = false;
+		cJSON_Delete(array);
+	}
 	if (!complete) {
 		cJSON_Delete(object);
 		return NULL;

@@ -172,7 +172,10 @@ int protocol_put_hello(struct jw_error *err, struct buf *line, const struct prot
 					cJSON_AddStringToObject(object, "library", hello->library) &&
 					cJSON_AddNumberToObject(object, "cuda", hello->cuda);
 
-	cJSON_AddItemToObject(object, "devices", devices);
+	if (!cJSON_AddItemToObject(object, "devices", devices)) {
+		complete = false;
+		cJSON_Delete(devices);
+	}
 	return put_and_delete(err, line, object, complete);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # commands.sh BUILD-FOLDER GROUP [EVERY [-s] [-w]]   commands in which memory runs out, place by place (starve.c)
 #
-# GROUP: reads, writes, runs, workers. EVERY: only each EVERY-th place; default 1, which is all of them. -s: calls of the system
+# GROUP: reads, writes, runs, bakes, workers. EVERY: only each EVERY-th place; default 1, which is all of them. -s: calls of the system
 # fail instead; -w: in workers.
 # Exit status: 0, 1 where a command does not bear it, 77 without the simulated driver.
 set -uo pipefail
@@ -109,6 +109,18 @@ runs) # what starts other programs
 	keep
 	writes startup disable
 	writes prime --if-changed --json-log log.jsonl "$sample"
+	;;
+bakes)
+	python3 "$root/tests/bake/wheels.py" make "$sample" in
+	python3 "$root/tests/bake/condas.py" make "$sample" in
+	keep
+	writes bake --in-place site/sample/lib.so
+	writes bake -o out in/sample-1.0-py3-none-any.whl
+	! command -v zstd >/dev/null || writes bake -o out in/sample-1.0-h1_0.conda
+	under "$build/src/jitwarm" bake --in-place site/sample/lib.so >/dev/null || [ $? = 1 ] || exit 1
+	keep
+	writes bake verify
+	writes bake --undo site/sample/lib.so
 	;;
 workers)
 	rm -r cache

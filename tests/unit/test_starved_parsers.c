@@ -10,6 +10,9 @@
 #include "cache/profile.h"
 #include "compile/index_page.h"
 #include "compile/pip_config.h"
+#include "devcode/devcode.h"
+#include "devcode/leaf.h"
+#include "devcode/walk.h"
 #include "find/conda.h"
 #include "find/metadata.h"
 #include "history/ledger.h"
@@ -17,8 +20,12 @@
 #include "os/file.h"
 #include "pack/manifest.h"
 #include "pack/minisign.h"
+#include "package/conda_edit.h"
+#include "package/wheel_edit.h"
+#include "package/zip_directory.h"
 #include "plan/inventory.h"
 #include "record/recording.h"
+#include "share/artifact.h"
 #include "tune/assign.h"
 #include "tune/block.h"
 #include "tune/settings_record.h"
@@ -208,16 +215,223 @@ static bool try_settings(const char *data, size_t size)
 	return true;
 }
 
+static bool try_zip(const char *data, size_t size)
+{
+	struct zip_directory directory;
+
+	if (zip_directory_read(NULL, data, size, &directory))
+		return false;
+	zip_directory_free(&directory);
+	STARVE(zip_directory_read(&err, data, size, &directory), zip_directory_free(&directory));
+	return true;
+}
+
+static bool try_artifact(const char *data, size_t size)
+{
+	struct artifact_list list;
+	struct buf text = BUF_MAX(1 << 22);
+
+	if (artifact_read(NULL, data, size, &list))
+		return false;
+	for (size_t i = 0; i < list.count; i++) {
+		STARVE(artifact_write_config(&err, &list.items[i], &text) ? (buf_free(&text), -1) : 0,
+			   buf_free(&text));
+		STARVE(artifact_write(&err, &list.items[i], &text) ? (buf_free(&text), -1) : 0,
+			   buf_free(&text));
+	}
+	STARVE(artifact_write_index(&err, list.items, list.count, &text) ? (buf_free(&text), -1) : 0,
+		   buf_free(&text));
+	artifact_list_free(&list);
+	STARVE(artifact_read(&err, data, size, &list), artifact_list_free(&list));
+	return true;
+}
+
+/* Two texts with a NUL between them: METADATA and RECORD, index.json and paths.json. */
+static struct buf halves(const char *data, size_t size, struct buf *ret_second)
+{
+	const char *nul = memchr(data, 0, size);
+	const size_t split = nul ? (size_t)(nul - data) : size;
+	struct buf first = BUF_MAX(1 << 20), second = BUF_MAX(1 << 20);
+
+	assert_int_equal(buf_append(NULL, &first, data, split), 0);
+	if (nul)
+		assert_int_equal(buf_append(NULL, &second, nul + 1, size - split - 1), 0);
+	*ret_second = second;
+	return first;
+}
+
+static int change_row(struct jw_error *err, void *context, const char *path, const char *row,
+					  struct wheel_row *ret_row)
+{
+	static const uint8_t hash[32] = {1};
+
+	(void)err;
+	(void)context;
+	(void)row;
+	*ret_row = (struct wheel_row){.name = path, .sha256 = hash, .size_bytes = 7};
+	return 0;
+}
+
+static void starve_version(const struct buf *metadata, const char *old)
+{
+	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90, .suffix = 'a'}};
+	struct buf text = BUF_MAX(1 << 20);
+	char *version, *made;
+
+	STARVE((made = wheel_edit_old_version(&err, metadata)) ? 0 : -1, mem_free(made));
+	version = wheel_edit_version(NULL, old, gpus, 2);
+	if (!version)
+		return;
+	STARVE((made = wheel_edit_version(&err, old, gpus, 2)) ? 0 : -1, mem_free(made));
+	STARVE(wheel_edit_metadata(&err, metadata, version, &text) ? (buf_free(&text), -1) : 0,
+		   buf_free(&text));
+	mem_free(version);
+}
+
+static bool try_wheel(const char *data, size_t size)
+{
+	struct buf record, metadata = halves(data, size, &record), text = BUF_MAX(1 << 20);
+	char *old = wheel_edit_old_version(NULL, &metadata);
+	const bool sound = !wheel_edit_record(NULL, &record, change_row, NULL, &text) && text.size;
+
+	buf_free(&text);
+	if (sound)
+		STARVE(wheel_edit_record(&err, &record, change_row, NULL, &text) ? (buf_free(&text), -1)
+																		 : 0,
+			   buf_free(&text));
+	if (old)
+		starve_version(&metadata, old);
+	mem_free(old);
+	buf_free(&metadata);
+	buf_free(&record);
+	return sound || old;
+}
+
+static int edit_paths(struct jw_error *err, const struct buf *paths, struct buf *text)
+{
+	struct conda_change changes[] = {{.path = (char[]){"lib/a.so"}, .size_bytes = 12345}};
+	const int failed = conda_edit_paths(err, paths, changes, 1, text);
+
+	if (failed)
+		buf_free(text);
+	return failed;
+}
+
+static bool try_conda_edit(const char *data, size_t size)
+{
+	struct buf paths, index = halves(data, size, &paths), text = BUF_MAX(1 << 22);
+	const bool has_index = !conda_edit_index(NULL, &index, "b_jitwarm_sm86", &text);
+	bool has_paths;
+
+	buf_free(&text);
+	has_paths = !edit_paths(NULL, &paths, &text);
+	buf_free(&text);
+	/* Without memory for a name with escapes it is none of those wanted: refused, too */
+	if (has_index && !memchr(data, '\\', size))
+		STARVE(conda_edit_index(&err, &index, "b_jitwarm_sm86", &text) ? (buf_free(&text), -1) : 0,
+			   buf_free(&text));
+	if (has_paths && !memchr(data, '\\', size))
+		STARVE(edit_paths(&err, &paths, &text), buf_free(&text));
+	buf_free(&index);
+	buf_free(&paths);
+	return has_index || has_paths;
+}
+
+/* ---- files with device code: what is found is all of it, or memory is to blame */
+
+struct found_code {
+	struct jw_error memory; /* a file or member that was passed over for the lack of it */
+	size_t containers;
+};
+
+static int count_found(struct jw_error *err, void *context, const struct devcode_container *found)
+{
+	(void)err;
+	(void)found;
+	((struct found_code *)context)->containers++;
+	return 0;
+}
+
+static void note_lack(void *context, const char *path, const char *member,
+					  const struct jw_error *why)
+{
+	(void)path;
+	(void)member;
+	if (why->code == JW_ERR_MEMORY)
+		((struct found_code *)context)->memory = *why;
+}
+
+static void note_walk(void *context, const char *member, const struct jw_error *why)
+{
+	const struct reading *reading = context;
+
+	note_lack(reading->sink->context, reading->path, member, why);
+}
+
+static int read_code(struct jw_error *err, const char *data, size_t size, struct found_code *found)
+{
+	const struct devcode_sink sink = {
+		.context = found, .container = count_found, .trouble = note_lack};
+	struct reading reading = {"input", &sink, false};
+	const struct visitor visitor = {&reading, leaf_read, note_walk, &sink.cancel};
+	struct stream stream;
+
+	*found = (struct found_code){.containers = 0};
+	stream_of_memory(&stream, (const uint8_t *)data, size, NULL);
+	if (walk_stream(err, &visitor, NULL, &stream, 0))
+		return -1;
+	return found->memory.code ? error_copy(err, &found->memory) : 0;
+}
+
+static bool try_code(const char *data, size_t size)
+{
+	struct found_code whole, part;
+
+	if (read_code(NULL, data, size, &whole) || !whole.containers)
+		return false;
+	for (size_t n = 1, left = 0; !left; n++) {
+		struct jw_error err = {0};
+		int failed;
+
+		mem_fail_after(n);
+		failed = read_code(&err, data, size, &part);
+		left = mem_fail_after(0);
+		if (failed)
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+		else if (part.containers != whole.containers)
+			fail_msg("allocation %zu fails: %zu of %zu containers, and no word", n, part.containers,
+					 whole.containers);
+	}
+	return true;
+}
+
 /* ---- */
 
 static const struct {
 	const char *corpus;
 	bool (*try)(const char *data, size_t size);
 } parsers[] = {
-	{"manifest", try_manifest},     {"recording", try_recording},  {"index", try_index},
-	{"profile", try_profile},       {"conda", try_conda},          {"metadata", try_metadata},
-	{"pip_config", try_pip_config}, {"index_json", try_json_page}, {"inventory", try_inventory},
-	{"protocol", try_protocol},     {"signature", try_signature},  {"assign", try_settings},
+	{"manifest", try_manifest},
+	{"recording", try_recording},
+	{"index", try_index},
+	{"profile", try_profile},
+	{"conda", try_conda},
+	{"metadata", try_metadata},
+	{"pip_config", try_pip_config},
+	{"index_json", try_json_page},
+	{"inventory", try_inventory},
+	{"protocol", try_protocol},
+	{"signature", try_signature},
+	{"assign", try_settings},
+	{"zip", try_zip},
+	{"artifact", try_artifact},
+	{"wheel_edit", try_wheel},
+	{"conda_edit", try_conda_edit},
+	{"ar", try_code},
+	{"archive", try_code},
+	{"pe", try_code},
+	{"elf", try_code},
+	{"container", try_code},
 };
 
 static void parsers_say_that_memory_is_short(void **state)
@@ -246,9 +460,31 @@ static void parsers_say_that_memory_is_short(void **state)
 	}
 }
 
+/* A line that lacks memory is reported and leaves nothing behind it. */
+static void a_message_that_lacks_memory_is_not_sent(void **state)
+{
+	static struct protocol_job job = {.id = 1,
+									  .form = CACHE_KEY_LINK,
+									  .spare_bytes = 4,
+									  .path = "/a",
+									  .output = "/b",
+									  .threads = 2};
+	static struct protocol_hello hello = {.device_count = 1, .library = "/l", .error = "e"};
+	static const struct protocol_answer answer = {.id = 1, .error = "e"};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE), other = BUF_MAX(PROTOCOL_MOST_LINE),
+			   third = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	(void)state;
+	hello.devices[0] = (struct protocol_device){.target = {.sm = 86}, .name = "A GPU"};
+	STARVE(protocol_put_job(&err, &line, &job), buf_free(&line));
+	STARVE(protocol_put_hello(&err, &other, &hello), buf_free(&other));
+	STARVE(protocol_put_answer(&err, &third, &answer), buf_free(&third));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(parsers_say_that_memory_is_short)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(parsers_say_that_memory_is_short),
+									   cmocka_unit_test(a_message_that_lacks_memory_is_not_sent)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,141 @@
+/* Where an NVRTC is found: in a folder of a toolkit, a wheel or an environment, and which one of
+ * several. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jitwarm/find.h>
+
+#include "files.h"
+#include "folder.h"
+#include "os/env.h"
+
+static void put(const char *name)
+{
+	files_put_text(folder, name, "x");
+}
+
+static void forget(const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
+/* `wanted`: what is found in the folder `in`; NULL: nothing, and `error` says so. */
+static void check_found(const char *in, const char *wanted, const char *error)
+{
+	char *where = os_join(NULL, folder, in), *found = NULL;
+	char *right = wanted ? os_join(NULL, folder, wanted) : NULL;
+	struct jw_error err = {0};
+
+	if (wanted) {
+		assert_int_equal(jw_find_nvrtc(&err, where, &found), 0);
+		assert_string_equal(found, right);
+	} else {
+		assert_int_equal(jw_find_nvrtc(&err, where, &found), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_non_null(strstr(err.message, error));
+		assert_null(found);
+	}
+	mem_free(found);
+	mem_free(right);
+	mem_free(where);
+}
+
+static void every_layout_has_its_folder(void **state)
+{
+	static const char *const files[] = {
+		"libnvrtc.so.12",
+		"lib64/libnvrtc.so.12",
+		"lib/libnvrtc.so",
+		"bin/nvrtc64_120_0.dll",
+		"bin/x64/nvrtc64_130_0.dll",
+		"targets/x86_64-linux/lib/libnvrtc.so.11.2",
+		"targets/sbsa-linux/lib/libnvrtc.so.12",
+		"Library/bin/nvrtc64_112_0.dll",
+		"nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+		"nvidia/cuda_nvrtc/bin/nvrtc64_120_0.dll",
+		"nvidia/cu13/lib/libnvrtc.so.13",
+		"nvidia/cu13/bin/x86_64/nvrtc64_130_0.dll",
+		"cuda_nvrtc/lib/libnvrtc.so.12",
+		"cu13/lib/libnvrtc.so.13",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char path[200];
+
+		(void)snprintf(path, sizeof path, "layout/%s", files[i]);
+		put(path);
+		check_found("layout", path, NULL);
+		forget(path);
+	}
+	check_found("layout", NULL, "layout");
+}
+
+static void the_newest_is_taken(void **state)
+{
+	(void)state;
+	put("many/lib/libnvrtc.so.11.2");
+	put("many/lib/libnvrtc.so.12");
+	put("many/lib/libnvrtc-builtins.so.13");
+	put("many/lib/libnvrtc.alt.so.13");
+	put("many/lib/libnvrtc.so.13.alt");
+	put("many/lib/nvrtc64_120_0.txt");
+	check_found("many", "many/lib/libnvrtc.so.12", NULL);
+	/* The file itself, whatever its name */
+	check_found("many/lib/libnvrtc.so.11.2", "many/lib/libnvrtc.so.11.2", NULL);
+	/* What is no library is none */
+	put("none/lib/libnvrtc-builtins.so.13");
+	put("none/lib/libnvrtc.so.12/a");
+	check_found("none", NULL, "none");
+	check_found("nosuch", NULL, "nosuch");
+}
+
+static void a_toolkit_is_named_by_the_environment(void **state)
+{
+	static const char *const names[] = {"CUDA_HOME", "CUDA_PATH"};
+	char *found = NULL, *empty = os_join(NULL, folder, "nothing");
+
+	(void)state;
+	put("kit/lib64/libnvrtc.so.12");
+	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
+	/* No environment of Python that has one */
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", empty), 0);
+	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", NULL), 0);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *kit = os_join(NULL, folder, "kit"),
+			 *right = os_join(NULL, kit, "lib64/libnvrtc.so.12");
+
+		assert_int_equal(os_env_set(NULL, names[!i], NULL), 0);
+		assert_int_equal(os_env_set(NULL, names[i], kit), 0);
+		assert_int_equal(jw_find_nvrtc(NULL, NULL, &found), 0);
+		assert_string_equal(found, right);
+		mem_free(found);
+		mem_free(right);
+		mem_free(kit);
+		/* A relative one is another in each folder */
+		found = NULL;
+		assert_int_equal(os_env_set(NULL, names[i], "kit"), 0);
+		if (!jw_find_nvrtc(NULL, NULL, &found))
+			assert_null(strstr(found, folder)); /* a toolkit of this machine */
+		mem_free(found);
+		assert_int_equal(os_env_set(NULL, names[i], NULL), 0);
+	}
+	mem_free(empty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_layout_has_its_folder),
+		cmocka_unit_test(the_newest_is_taken),
+		cmocka_unit_test(a_toolkit_is_named_by_the_environment),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,390 @@
+/* Functions of the library in which each allocation fails once: they say so, or do their work. */
+#include "check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <jitwarm/bake.h>
+#include <jitwarm/cache.h>
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
+#include <jitwarm/key.h>
+#include <jitwarm/scan.h>
+#include <jitwarm/startup.h>
+#include <jitwarm/store.h>
+#include <jitwarm/system.h>
+#include <jitwarm/tune.h>
+#include <jitwarm/uninstall.h>
+
+#include <sodium.h>
+
+#include "files.h"
+#include "lacking.h"
+#include "os/env.h"
+#include "small_modules.h"
+
+static char *site, *state;
+static struct jw_system *machine;
+
+static void set_inside(const char *variable, const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_int_equal(os_env_set(NULL, variable, path), 0);
+	mem_free(path);
+}
+
+static void put_packages(void)
+{
+	struct buf library = make_buf();
+
+	small_put(&library, 1, 80, "");
+	small_put(&library, 2, 80, "");
+	files_put(folder, "env/lib/python3.11/site-packages/frame/lib.fatbin", library.data,
+			  library.size);
+	files_put(folder, "env/lib/python3.11/site-packages/nvidia/a.cubin", "none", 4);
+	buf_free(&library);
+	files_put_text(folder, "env/lib/python3.11/site-packages/frame-1.2.dist-info/METADATA",
+				   "Name: frame\nVersion: 1.2\nRequires-Dist: other[more]>=1.0; extra == 'x'\n");
+	files_put_text(folder, "env/lib/python3.11/site-packages/frame-1.2.dist-info/RECORD",
+				   "frame/lib.fatbin,,\nframe/__init__.py,,\n\"frame/a,b\",,\n");
+	files_put_text(folder, "env/lib/python3.11/site-packages/old-0.1.egg-info/PKG-INFO",
+				   "Name: old\nVersion: 0.1\n");
+	files_put_text(folder, "env/lib/python3.11/site-packages/old-0.1.egg-info/top_level.txt",
+				   "frame\n");
+	files_put_text(folder, "env/pyvenv.cfg", "home = /usr\n");
+	files_put_text(folder, "env/bin/python3", "");
+}
+
+static void put_settings(void)
+{
+	files_put_text(folder, "home/.profile",
+				   "export CUDA_CACHE_MAXSIZE=1000\nCUDA_CACHE_DISABLE=0\n");
+	files_put_text(folder, "home/.config/environment.d/a.conf",
+				   "CUDA_CACHE_PATH=~/c\nCUDA_CACHE_MAXSIZES=1\n");
+	files_put_text(folder, "root/etc/environment", "CUDA_FORCE_PTX_JIT=1\n");
+	files_put_text(folder, "root/etc/profile.d/a.sh", "export CUDA_CACHE_MAXSIZE=5\n");
+	files_put_text(folder, "root/etc/systemd/system/a.service.d/b.conf",
+				   "[Service]\nEnvironment=\"CUDA_CACHE_DISABLE=1\" 'CUDA_CACHE_PATH=/x'\n");
+	files_put_text(folder, "env/conda-meta/state",
+				   "{\"env_vars\":{\"CUDA_CACHE_MAXSIZE\":\"77\",\"B\":\"c\"}}");
+	files_put_text(folder, "env/etc/conda/activate.d/a.sh", "export CUDA_CACHE_PATH=/y\n");
+	files_put_text(folder, "root/proc/meminfo",
+				   "MemTotal: 16000000 kB\nMemAvailable: 1200000 kB\n");
+}
+
+static int prepare(void **unused)
+{
+	static const char *const none[] = {"CUDA_CACHE_DISABLE", "CUDA_CACHE_MAXSIZE",
+									   "CUDA_FORCE_JIT",     "CUDA_FORCE_PTX_JIT",
+									   "CUDA_DISABLE_JIT",   "XDG_CONFIG_HOME",
+									   "XDG_STATE_HOME",     "PYTHONPATH",
+									   "VIRTUAL_ENV",        "ZDOTDIR"};
+	static const struct jw_target target = {.sm = 86};
+	struct jw_system_options options = JW_SYSTEM_OPTIONS_INIT;
+
+	if (sodium_init() < 0 || make_folder(unused))
+		return -1;
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		assert_int_equal(os_env_set(NULL, none[i], NULL), 0);
+	put_packages();
+	put_settings();
+	set_inside("PATH", "bin");
+	set_inside("HOME", "home");
+	set_inside("JITWARM_STATE", "state");
+	set_inside("JITWARM_SYSTEM_ROOT", "root");
+	set_inside("CUDA_CACHE_PATH", "cache");
+	set_inside("CONDA_PREFIX", "env");
+	set_inside("XDG_RUNTIME_DIR", "run");
+	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	site = os_join(NULL, folder, "env/lib/python3.11/site-packages");
+	state = os_join(NULL, folder, "state");
+	options.targets = &target;
+	options.target_count = 1;
+	options.driver = "550.163.01";
+	assert_int_equal(jw_system_open(NULL, &options, &machine), 0);
+	return 0;
+}
+
+static int clean_up(void **unused)
+{
+	jw_system_free(machine);
+	mem_free(site);
+	mem_free(state);
+	return remove_folder(unused);
+}
+
+/* ---- one function for each call: it returns what the call does, and frees what it made */
+
+static int looks_at_startup(struct jw_error *err, void *service)
+{
+	const char *names[] = {site, "frame"};
+	struct jw_startup_options options = JW_STARTUP_OPTIONS_INIT;
+	struct jw_startup *startup = NULL;
+	int result;
+
+	options.names = names;
+	options.name_count = 2;
+	options.service = service;
+	options.everyone = false;
+	result = jw_startup_look(err, &options, &startup);
+	jw_startup_free(startup);
+	return result;
+}
+
+static int lists_services(struct jw_error *err, void *unused)
+{
+	char **names = NULL;
+	size_t count = 0;
+	int result = jw_startup_services(err, &names, &count);
+
+	(void)unused;
+	if (!result)
+		jw_lines_free(names, count);
+	return result;
+}
+
+static int reads_settings(struct jw_error *err, void *unused)
+{
+	struct jw_settings *settings = NULL;
+	int result = jw_settings_read(err, &settings);
+
+	(void)unused;
+	jw_settings_free(settings);
+	return result;
+}
+
+static int advises(struct jw_error *err, void *unused)
+{
+	struct jw_tune_question question = JW_TUNE_QUESTION_INIT;
+	struct jw_tune_advice *advice = NULL;
+	int result = jw_tune_advise(err, machine, &question, &advice);
+
+	(void)unused;
+	if (!result)
+		assert_true(advice->limit_bytes > 0);
+	jw_tune_advice_free(advice);
+	return result;
+}
+
+static int applies(struct jw_error *err, void *scope)
+{
+	struct jw_tune_request request = JW_TUNE_REQUEST_INIT;
+	struct jw_tune_result *on = NULL, *off = NULL;
+	int result;
+
+	request.scope = *(enum jw_scope *)scope;
+	request.unit = request.scope == JW_SCOPE_UNIT ? "ollama" : NULL;
+	request.limit_bytes = 1u << 30;
+	request.path = request.scope == JW_SCOPE_SYSTEM ? NULL : site;
+	request.remove_overrides = request.scope == JW_SCOPE_USER;
+	result = jw_tune_apply(err, &request, &on) || jw_tune_undo(err, NULL, &off);
+	jw_tune_result_free(on);
+	jw_tune_result_free(off);
+	return result ? -1 : 0;
+}
+
+static int prints(struct jw_error *err, void *form)
+{
+	char *text = NULL;
+	int result = jw_tune_print(err, form, 1u << 30, "/a b", &text);
+
+	if (!result)
+		assert_non_null(strstr(text, "1073741824"));
+	jw_text_free(text);
+	return result;
+}
+
+static int opens_a_system(struct jw_error *err, void *asleep)
+{
+	static const struct jw_target target = {.sm = 86};
+	struct jw_system_options options = JW_SYSTEM_OPTIONS_INIT;
+	struct jw_system *system = NULL;
+	int result;
+
+	options.asleep = asleep != NULL;
+	options.targets = asleep ? NULL : &target;
+	options.target_count = asleep ? 0 : 1;
+	options.driver = asleep ? NULL : "550.163.01";
+	result = jw_system_open(err, &options, &system);
+	jw_system_free(system);
+	return result;
+}
+
+static int finds(struct jw_error *err, void *name)
+{
+	const char *names[] = {name};
+	struct jw_find_options options = JW_FIND_OPTIONS_INIT;
+	struct jw_found *found = NULL;
+	int result;
+
+	options.names = names;
+	options.name_count = name ? 1 : 0;
+	result = jw_find(err, &options, &found);
+	jw_found_free(found);
+	return result;
+}
+
+static int checks(struct jw_error *err, void *unused)
+{
+	const char *paths[] = {site};
+	struct jw_check_options options = JW_CHECK_OPTIONS_INIT;
+	struct jw_check_result *found = NULL;
+	int result;
+
+	(void)unused;
+	options.paths = paths;
+	options.path_count = 1;
+	options.system = machine;
+	options.explain = true;
+	result = jw_check(err, &options, &found);
+	jw_check_result_free(found);
+	return result;
+}
+
+static int remembers_a_run(struct jw_error *err, void *unused)
+{
+	const char *names[] = {site};
+	struct jw_run_key key = JW_RUN_KEY_INIT;
+	struct jw_run_state *run = NULL;
+	char *changes = NULL;
+	int result;
+
+	(void)unused;
+	key.names = names;
+	key.name_count = 1;
+	result = jw_run_look(err, &key, &run, &changes) || jw_run_remember(err, run) ? -1 : 0;
+	jw_run_state_free(run);
+	jw_text_free(changes);
+	return result;
+}
+
+static int looks_at_the_cache(struct jw_error *err, void *unused)
+{
+	struct jw_cache_options options = JW_CACHE_OPTIONS_INIT;
+	struct jw_cache_report *report = NULL;
+	struct jw_cache_listing *list = NULL;
+	struct jw_cache_repaired repaired;
+	int result = jw_cache_verify(err, &options, &report) || jw_cache_list(err, &options, &list) ||
+						 jw_cache_repair(err, &options, &repaired)
+					 ? -1
+					 : 0;
+
+	(void)unused;
+	jw_cache_report_free(report);
+	jw_cache_list_free(list);
+	return result;
+}
+
+static int looks_at_baked(struct jw_error *err, void *unused)
+{
+	char *library = os_join(err, site, "frame/lib.fatbin");
+	const char *paths[] = {library};
+	struct jw_unbake_options options = JW_UNBAKE_OPTIONS_INIT;
+	struct jw_baked_list *list = NULL, *undone = NULL;
+	int result;
+
+	(void)unused;
+	options.paths = paths;
+	options.path_count = 1;
+	result = library && !jw_baked_look(err, &list) && !jw_unbake(err, &options, &undone) ? 0 : -1;
+	jw_baked_list_free(list);
+	jw_baked_list_free(undone);
+	mem_free(library);
+	return result;
+}
+
+static int uninstalls(struct jw_error *err, void *unused)
+{
+	struct jw_uninstall_options options = JW_UNINSTALL_OPTIONS_INIT;
+	size_t failed = 0;
+
+	(void)unused;
+	return jw_uninstall(err, &options, &failed);
+}
+
+/* With all of its memory it works. `open`: what it looks for in the environment may be missing for
+ * lack of memory, and the program says so at its end (cli/cli.c); here it must bear it. */
+static void lacks(bool open, const char *name, int (*does)(struct jw_error *err, void *context),
+				  void *context)
+{
+	struct jw_error err = {0};
+
+	if (does(&err, context))
+		fail_msg("%s: %s", name, err.message);
+	for (size_t n = 1, well = 0; well < LACKING_NO_MORE; n++) {
+		assert_true(n < LACKING_MOST);
+		err = (struct jw_error){0};
+		mem_fail_after(n);
+		well = does(&err, context) ? 0 : well + 1;
+		mem_fail_after(0);
+		if (!open && !well && err.code != JW_ERR_MEMORY)
+			fail_msg("%s: allocation %zu fails: %s", name, n, err.message);
+	}
+}
+
+static void functions_say_that_memory_is_short(void **unused)
+{
+	static enum jw_scope scopes[] = {JW_SCOPE_SHELL, JW_SCOPE_CONDA, JW_SCOPE_SYSTEM, JW_SCOPE_UNIT,
+									 JW_SCOPE_USER};
+	static char ollama[] = "ollama", frame[] = "frame", asleep[] = "asleep";
+	static char forms[][12] = {"sh",      "fish", "cmd",   "powershell", "docker",
+							   "compose", "k8s",  "slurm", "systemd",    "conda"};
+	const struct {
+		bool open;
+		const char *name;
+		int (*does)(struct jw_error *err, void *context);
+		void *context;
+	} calls[] = {
+		{false, "jw_startup_look", looks_at_startup, NULL},
+		{false, "jw_startup_look of a service", looks_at_startup, ollama},
+		{false, "jw_startup_services", lists_services, NULL},
+		{true, "jw_settings_read", reads_settings, NULL},
+		{true, "jw_tune_advise", advises, NULL},
+		{false, "jw_system_open elsewhere", opens_a_system, NULL},
+		{true, "jw_system_open asleep", opens_a_system, asleep},
+		{true, "jw_find of a package", finds, frame},
+		{true, "jw_find", finds, NULL},
+		{true, "jw_check", checks, NULL},
+		{true, "jw_run_look, _remember", remembers_a_run, NULL},
+		{false, "jw_cache_verify, _list, _repair", looks_at_the_cache, NULL},
+		{false, "jw_baked_look, jw_unbake", looks_at_baked, NULL},
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		lacks(calls[i].open, calls[i].name, calls[i].does, calls[i].context);
+	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+		lacks(true, jw_scope_name(scopes[i]), applies, &scopes[i]);
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		lacks(false, forms[i], prints, forms[i]);
+}
+
+/* What one call has left, the next takes away. */
+static void uninstall_ends_in_the_end(void **unused)
+{
+	char *left = NULL;
+
+	(void)unused;
+	for (size_t n = 1; n < 2000; n += n < 400 ? 1 : 37) {
+		struct jw_error err = {0};
+
+		mem_fail_after(n);
+		(void)uninstalls(&err, NULL);
+		mem_fail_after(0);
+	}
+	assert_int_equal(uninstalls(NULL, NULL), 0);
+	left = os_join(NULL, state, "tuned.json");
+	assert_int_not_equal(access(left, F_OK), 0);
+	mem_free(left);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_say_that_memory_is_short),
+		cmocka_unit_test(uninstall_ends_in_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, clean_up);
+}
