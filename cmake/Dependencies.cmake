@@ -1,5 +1,6 @@
 # The libraries that jitwarm stands on, each as an imported target jitwarm_dep::NAME. pkg-config finds them;
-# a cross build points PKG_CONFIG_LIBDIR at its own (scripts/build-windows.sh) and links them statically.
+# a cross build points PKG_CONFIG_LIBDIR at its own (scripts/libraries.sh) and links them statically.
+option(JITWARM_STATIC_LIBRARIES "pkg-config's libraries are static ones" ${WIN32})
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -8,7 +9,7 @@ function(jitwarm_dependency name module)
   set_property(GLOBAL APPEND PROPERTY JITWARM_MODULES ${module})
   add_library(jitwarm_dep::${name} INTERFACE IMPORTED GLOBAL)
   set(form "")
-  if(WIN32)
+  if(JITWARM_STATIC_LIBRARIES)
     set(form "STATIC_")
   endif()
   target_include_directories(jitwarm_dep::${name} SYSTEM INTERFACE ${${name}_${form}INCLUDE_DIRS})

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/folders.h"
 
 enum {
 	MOST_LOGINS = 16,
@@ -439,6 +440,9 @@ static char *find_certificates(const struct pip_config *config)
 
 	for (size_t i = 0; !path && i < sizeof names / sizeof *names; i++)
 		path = pip_config_variable(names[i]);
+	/* A libcurl that is part of the program knows no distribution's place. */
+	if (!path && !curl_version_info(CURLVERSION_NOW)->cainfo)
+		path = os_certificates();
 	return path;
 }
 

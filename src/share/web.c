@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/env.h"
+#include "os/folders.h"
 #include "share/web_answer.h"
 
 enum {
@@ -517,6 +518,9 @@ static void find_web_certificates(struct web *web)
 	}
 	web->folder = os_env("SSL_CERT_DIR");
 	web->netrc = web->options->netrc ? os_env("NETRC") : NULL;
+	/* A libcurl that is part of the program knows no distribution's place. */
+	if (!web->bundle && !web->folder && !curl_version_info(CURLVERSION_NOW)->cainfo)
+		web->bundle = os_certificates();
 }
 
 struct web *web_open(struct jw_error *err, const struct web_options *options)

@@ -18,7 +18,7 @@ if [ -z "$wheel" ]; then
 	cmp "$wheel" "$again"
 fi
 for python in "${pythons[@]}"; do
-	folder=$work/$(basename "$(dirname "$python")")-$(basename "$python")
+	folder=$work/$("$python" -c "import platform; print(platform.python_version())")
 	"$python" -m pip install -q --no-index --no-deps --disable-pip-version-check --target "$folder" "$wheel"
 	export CUDA_CACHE_PATH=$folder/cache JITWARM_STATE=$folder/state
 	env PYTHONPATH="$folder" PATH=/usr/bin:/bin \

@@ -301,6 +301,21 @@ static void we_know_our_own_program(void **state)
 	mem_free(path);
 }
 
+static void the_systems_certificates_are_found(void **state)
+{
+	static const char debian[] = "/etc/ssl/certs/ca-certificates.crt";
+	char *path = os_certificates();
+
+	(void)state;
+	if (on_windows())
+		assert_null(path);
+	else if (os_exists(debian))
+		assert_string_equal(path, debian);
+	else
+		assert_true(!path || os_exists(path));
+	mem_free(path);
+}
+
 static void a_library_that_is_not_there_is_named(void **state)
 {
 	struct os_library *library = NULL;
@@ -347,6 +362,7 @@ int main(void)
 		cmocka_unit_test(the_state_folder_follows_its_variable),
 		cmocka_unit_test(the_machine_has_cores_memory_and_room),
 		cmocka_unit_test(we_know_our_own_program),
+		cmocka_unit_test(the_systems_certificates_are_found),
 		cmocka_unit_test(a_library_that_is_not_there_is_named),
 		cmocka_unit_test(removing_a_tree_follows_no_limit_of_names),
 	};

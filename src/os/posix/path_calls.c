@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <uv.h>
 
 #include "base/mem.h"
 #include "os/posix/at.h"
@@ -73,8 +74,8 @@ static int choose_letters(struct jw_error *err, const char *path, char *ret_lett
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	uint8_t random[LETTERS];
 
-	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-		return posix_error(err, path);
+	if (uv_random(NULL, NULL, random, sizeof random, 0, NULL))
+		return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
 	for (size_t i = 0; i < LETTERS; i++)
 		ret_letters[i] = letters[random[i] % (sizeof letters - 1)];
 	return 0;

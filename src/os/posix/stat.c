@@ -3,11 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "os/open_file.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
+
+/* glibc has it by name since 2.28; programs for older ones ask the kernel. */
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 28)
+#define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
+#endif
 
 static void convert(const struct stat *from, struct os_stat *to)
 {

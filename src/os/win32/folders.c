@@ -159,6 +159,11 @@ static int make_guarded_dir(const char *path)
 	return result;
 }
 
+char *os_certificates(void)
+{
+	return NULL;
+}
+
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
 {
 	enum { TRIES = 16 };

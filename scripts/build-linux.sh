@@ -1,0 +1,136 @@
+#!/bin/bash
+# build-linux.sh [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
+#
+# Builds the jitwarm that packages contain, into build/linux-x86_64 (or FOLDER): everything is static but the C library, of which
+# glibc 2.17 (2012) is enough. --all builds the tests too.
+#
+# The compiler is Zig's, which has every glibc's symbols inside: it is fetched from the package index of pip into
+# ~/.cache/jitwarm/zig. The libraries come from Debian's source packages (scripts/libraries.sh), once. The same
+# commit gives the same bytes in any folder. JITWARM_LINUX_REFRESH=1 asks Debian for newer versions; otherwise once a week.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/libraries.sh
+. scripts/libraries.sh
+
+zig_version=0.17.1
+# shellcheck disable=SC2034 # libraries.sh reads them
+self=build-linux recipe=1 # raise it when build_* below or in libraries.sh changes
+# shellcheck disable=SC2034
+refresh=${JITWARM_LINUX_REFRESH:-}
+# shellcheck disable=SC2034
+sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 mbedtls curl cmocka)
+# shellcheck disable=SC2034
+tools=(cmake ninja-build make pkg-config autoconf automake libtool dpkg-dev patch xz-utils python3-venv)
+
+folder='' deps_only='' all=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--deps-only) deps_only=1 ;;
+	--all) all=1 ;;
+	-B) folder=$2; shift ;;
+	--) shift; break ;;
+	*) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	esac
+	shift
+done
+folder=${folder:-build/linux-x86_64}
+machine=x86_64
+triple=$machine-linux-gnu.2.17 host=$machine-linux-gnu
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
+store=$cache/linux/$machine
+
+need_zig() {
+	local where=$cache/zig/$zig_version
+	zig=$where/bin/zig
+	[ ! -x "$zig" ] || return 0
+	say "fetching Zig $zig_version"
+	rm -rf "$where" && mkdir -p "$where"
+	logged "$where.log" "fetching Zig" python3 -m venv "$where"
+	logged "$where.log" "fetching Zig" "$where/bin/python" -m pip install -q --only-binary :all: "ziglang==$zig_version"
+	ln -s "$(echo "$where"/lib/python3*/site-packages/ziglang/zig)" "$where/bin/zig.new" && mv "$where/bin/zig.new" "$zig"
+}
+
+# Programs with the names that build systems expect, and what tells CMake about them
+write_tools() {
+	local tool
+	tools_folder=$store/tools toolchain=$store/toolchain.cmake
+	mkdir -p "$tools_folder"
+	cc=$tools_folder/$triple-clang ar=$tools_folder/ar ranlib=$tools_folder/ranlib
+	printf '#!/bin/sh\nexec "%s" cc -target %s -fno-sanitize=all -ffunction-sections -fdata-sections "$@"\n' "$zig" "$triple" > "$cc.new"
+	for tool in ar ranlib; do printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" $tool > "$tools_folder/$tool.new"; done
+	for tool in "$cc" "$ar" "$ranlib"; do
+		chmod +x "$tool.new"
+		if cmp -s "$tool.new" "$tool"; then rm "$tool.new"; else mv "$tool.new" "$tool"; fi
+	done
+	cat > "$toolchain" <<-END
+		set(CMAKE_SYSTEM_NAME Linux)
+		set(CMAKE_SYSTEM_PROCESSOR $machine)
+		set(CMAKE_C_COMPILER "$cc")
+		set(CMAKE_AR "$ar")
+		set(CMAKE_RANLIB "$ranlib")
+		set(ENV{PKG_CONFIG_LIBDIR} "$1/lib/pkgconfig")
+		set(ENV{PKG_CONFIG_PATH} "")
+		set(CMAKE_FIND_ROOT_PATH "$1")
+		set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+		set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+		set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+	END
+}
+
+# shellcheck disable=SC2317 # called by name
+build_libuv1() {
+	cmake_configure . -DLIBUV_BUILD_TESTS=OFF -DBUILD_TESTING=OFF
+	cmake --build cross -j "$jobs" --target uv_a
+	cp cross/libuv*.a "$prefix/lib/libuv.a"
+	cp -r include/uv.h include/uv "$prefix/include/"
+	write_pc libuv "$(sed -n 's/^#define UV_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/uv/version.h | paste -sd.)" "-luv -lpthread -ldl -lrt" ""
+}
+# shellcheck disable=SC2317
+build_mbedtls() {
+	# Its messages name its files.
+	cmake_build . "-DCMAKE_C_FLAGS=-ffile-prefix-map=$PWD=mbedtls" -DENABLE_PROGRAMS=OFF -DENABLE_TESTING=OFF -DUSE_SHARED_MBEDTLS_LIBRARY=OFF -DUSE_STATIC_MBEDTLS_LIBRARY=ON
+}
+# Where the certificates are, the program finds out: distributions do not agree.
+# shellcheck disable=SC2317
+build_curl() {
+	curl_build "-lmbedtls -lmbedx509 -lmbedcrypto -lpthread" -DCURL_USE_MBEDTLS=ON -DCURL_USE_OPENSSL=OFF -DCURL_CA_BUNDLE=none \
+		-DCURL_CA_PATH=none "-DMBEDTLS_INCLUDE_DIRS=$prefix/include" "-DMBEDTLS_LIBRARY=$prefix/lib/libmbedtls.a" \
+		"-DMBEDX509_LIBRARY=$prefix/lib/libmbedx509.a" "-DMBEDCRYPTO_LIBRARY=$prefix/lib/libmbedcrypto.a"
+	grep -q 'define USE_MBEDTLS 1' cross/lib/curl_config.h
+}
+
+install_tools
+need_zig
+export ZIG_GLOBAL_CACHE_DIR=$cache/zig/cache SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+write_tools "$store/current"
+need_libraries "zig $zig_version $triple"
+[ -z "$deps_only" ] || exit 0
+
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+log=$folder/build.log
+: > "$log"
+logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	-DJITWARM_STATIC_LIBRARIES=ON -DJITWARM_WERROR=OFF -DCMAKE_SKIP_RPATH=ON "-DCMAKE_C_FLAGS=-ffile-prefix-map=$folder=build -ffile-prefix-map=$PWD=." \
+	"-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g0 -DNDEBUG" \
+	"-DCMAKE_EXE_LINKER_FLAGS=-pie -s -Wl,--gc-sections" "-DCMAKE_SHARED_LINKER_FLAGS=-s -Wl,--gc-sections" "$@"
+# The simulated driver and the sample framework are for tests on other distributions (scripts/try-package.sh).
+targets=(jitwarm jitwarm_shared simdriver sample_framework framework-app)
+[ -z "$all" ] || targets=(all)
+if ! cmake --build "$folder" -j "$jobs" --target "${targets[@]}" >> "$log" 2>&1; then
+	grep -E -A4 'error|FAILED|undefined' "$log" | head -60 >&2
+	die "the build failed; all of its output is in $log"
+fi
+cp "$folder/src/jitwarm" "$folder/jitwarm"
+cp "$prefix/complete" "$folder/libraries.txt"
+
+# Only what every Linux of its kind has may be needed
+for file in "$folder/jitwarm" "$folder/src/libjitwarm.so"; do
+	foreign=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+		grep -vE '^(lib(c|m|dl|pthread|rt|resolv|util)\.so\.[0-9]|ld-linux.*\.so\.[0-9]|libc\.so)$' || true)
+	[ -z "$foreign" ] || die "$file needs more than every Linux brings: $foreign"
+	newest=$(readelf -V "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+	[ "$(printf '%s\nGLIBC_2.17\n' "${newest:-GLIBC_2.0}" | sort -V | tail -1)" = GLIBC_2.17 ] || die "$file needs $newest"
+done
+say "built $folder/jitwarm ($(stat -c %s "$folder/jitwarm") bytes)"

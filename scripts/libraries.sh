@@ -1,0 +1,241 @@
+# shellcheck shell=bash
+# Builds the libraries that jitwarm stands on, statically, for another system than this machine's. Read by build-linux.sh;
+# build-windows.sh has its own copy of these recipes. The libraries come from Debian's source packages, through apt with a private
+# state folder: the system's package sources and lists stay as they are. They are built once into $store/KEY (a hash of names,
+# versions and recipe).
+#
+# The reader sets self (its name), store, sources (Debian's names), tools (Debian's packages), refresh (not empty: ask Debian for
+# newer versions; otherwise once a week), toolchain (CMake's), cc, ar, ranlib (commands) and host (as configure names the target).
+# It may define build_NAME for a library that differs.
+# shellcheck disable=SC2154 # set by the reader
+# shellcheck source=scripts/debian.sh
+. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+
+apt_state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/linux/.apt # one for all targets
+jobs=${JITWARM_JOBS:-2}
+
+say() { printf '%s: %s\n' "$self" "$*"; }
+die() { printf '%s: %s\n' "$self" "$*" >&2; exit 3; }
+
+# logged LOG WHAT COMMAND...: quiet unless it fails; then the end of its output, and where the rest is
+logged() {
+	local log=$1 what=$2
+	shift 2
+	if ! "$@" >> "$log" 2>&1; then
+		tail -n 25 "$log" >&2
+		die "$what failed; all of its output is in $log"
+	fi
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+install_tools() {
+	local missing=() p
+	for p in "${tools[@]}"; do
+		# pkgconf serves as pkg-config too
+		[ "$p" != pkg-config ] || ! command -v pkg-config > /dev/null || continue
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || die "please install: apt-get install ${missing[*]}"
+	say "installing ${missing[*]}"
+	mkdir -p "$store"
+	: > "$store/install.log"
+	as_root apt-get -qq update >> "$store/install.log" 2>&1 || true # the lists on hand may do
+	logged "$store/install.log" "apt-get install" as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends "${missing[@]}"
+}
+
+# Fills `apt` with the options that keep apt inside $apt_state, and reads the lists of sources where they are old
+private_apt() {
+	local mirror security keyring suite options
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
+	mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
+	[ -n "$mirror" ] || die "no Debian mirror in this machine's apt sources"
+	options=${keyring:+[signed-by=$keyring] }
+	mkdir -p "$apt_state"/{lists/partial,cache/archives/partial}
+	: > "$apt_state/status"
+	{
+		echo "deb-src $options$mirror $suite main"
+		[ -z "$security" ] || echo "deb-src $options$security $suite-security main"
+	} > "$apt_state/sources.list"
+	apt=(-o "Dir::Etc::SourceList=$apt_state/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State=$apt_state"
+		-o "Dir::State::Lists=$apt_state/lists" -o "Dir::State::Status=$apt_state/status" -o "Dir::Cache=$apt_state/cache"
+		-o APT::Sandbox::User= -o Acquire::Languages=none -o Debug::NoLocking=1)
+	if [ -n "$refresh" ] || [ -z "$(find "$apt_state/lists" -name '*Sources*' -mtime -7 -print -quit)" ]; then
+		apt-get "${apt[@]}" -qq update > "$store/update.log" 2>&1 || say "the lists of sources could not be renewed; going on with those at hand"
+	fi
+}
+
+# Newest version of a source package on offer
+version_of() {
+	apt-cache "${apt[@]}" showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1
+}
+
+# write_pc NAME VERSION LIBS CFLAGS: what pkg-config is told about a library that does not say it (rightly) itself
+write_pc() {
+	printf 'prefix=%s\nName: %s\nDescription: %s\nVersion: %s\nLibs: -L${prefix}/lib %s\nCflags: -I${prefix}/include %s\n' \
+		"$prefix" "$1" "$1" "$2" "$3" "$4" > "$prefix/lib/pkgconfig/$1.pc"
+}
+
+build_zlib() {
+	local files=(adler32 compress crc32 deflate infback inffast inflate inftrees trees uncompr zutil) f
+	for f in "${files[@]}"; do
+		$cc -O2 -fPIC -c "$f.c" -o "$f.o"
+	done
+	$ar rcs "$prefix/lib/libz.a" "${files[@]/%/.o}"
+	cp zlib.h zconf.h "$prefix/include/"
+	write_pc zlib "$(sed -n 's/^#define ZLIB_VERSION "\(.*\)"$/\1/p' zlib.h)" -lz ""
+}
+
+# cmake_configure SOURCE OPTION...: into the folder "cross"
+cmake_configure() {
+	local source=$1
+	shift
+	cmake -S "$source" -B cross -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
+		-DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=OFF \
+		-DCMAKE_POSITION_INDEPENDENT_CODE=ON "$@"
+}
+
+# cmake_build SOURCE OPTION...: configures, builds, installs one library
+cmake_build() {
+	cmake_configure "$@"
+	cmake --build cross -j "$jobs"
+	cmake --install cross
+}
+
+# Its CMake project insists on a C++ compiler, its Makefile does not. Threads (packs are compressed by several) are off in
+# static libraries by default.
+build_libzstd() {
+	local with=("CC=$cc" "AR=$ar" "RANLIB=$ranlib" ZSTD_LEGACY_SUPPORT=0 "MOREFLAGS=-DZSTD_MULTITHREAD -fPIC")
+	make -C lib -j "$jobs" "${with[@]}" libzstd.a
+	make -C lib PREFIX="$prefix" LIBDIR="$prefix/lib" "${with[@]}" install-static install-includes install-pc
+	grep -qE '_beginthreadex|pthread_create' "$prefix/lib/libzstd.a" # and it has them
+}
+
+build_lz4() {
+	cmake_build build/cmake -DBUILD_STATIC_LIBS=ON -DLZ4_BUILD_CLI=OFF -DLZ4_BUILD_LEGACY_LZ4C=OFF
+}
+
+build_cjson() {
+	cmake_build . -DENABLE_CUSTOM_COMPILER_FLAGS=OFF -DENABLE_CJSON_TEST=OFF -DENABLE_CJSON_UTILS=OFF -DENABLE_HIDDEN_SYMBOLS=ON -DENABLE_TARGET_EXPORT=OFF
+}
+
+# zip and tar with zlib and zstd are all that wheels and conda packages need. Installed by hand: its own rules build a DLL
+# whatever they are told, and its libarchive.pc does not name the libraries behind it.
+build_libarchive() {
+	local off=() what
+	for what in TEST TAR CPIO CAT OPENSSL MBEDTLS NETTLE LIBB2 LZ4 LZO LZMA BZip2 LIBXML2 EXPAT PCREPOSIX PCRE2POSIX LIBGCC \
+		CNG ICONV XATTR ACL WERROR INSTALL_DOCS; do
+		off+=("-DENABLE_$what=OFF")
+	done
+	cmake_configure . "${off[@]}" -DENABLE_INSTALL=OFF -DENABLE_ZLIB=ON -DENABLE_ZSTD=ON -DPOSIX_REGEX_LIB=NONE \
+		"-DZLIB_INCLUDE_DIR=$prefix/include" "-DZLIB_LIBRARY=$prefix/lib/libz.a" \
+		"-DZSTD_INCLUDE_DIR=$prefix/include" "-DZSTD_LIBRARY=$prefix/lib/libzstd.a" \
+		-DCMAKE_CROSSCOMPILING_EMULATOR=/bin/false # its one check that runs (ZLIB_WINAPI) must fail; without this cmake crashes
+	cmake --build cross -j "$jobs" --target archive_static
+	grep -q 'define HAVE_LIBZSTD 1' cross/config.h
+	grep -q 'define HAVE_LIBZ 1' cross/config.h
+	cp cross/libarchive/libarchive*.a "$prefix/lib/libarchive.a"
+	cp libarchive/archive.h libarchive/archive_entry.h "$prefix/include/"
+	write_pc libarchive "$(sed -n 's/^#define.*ARCHIVE_VERSION_ONLY_STRING "\(.*\)"$/\1/p' libarchive/archive.h)" "-larchive -lz -lzstd" -DLIBARCHIVE_STATIC
+}
+
+# autotools_build OPTION...: the same for the libraries whose cross builds go through configure
+autotools_build() {
+	./configure "CC=$cc" "AR=$ar" "RANLIB=$ranlib" --host="$host" --prefix="$prefix" --disable-shared --enable-static --with-pic --quiet "$@"
+	make -j "$jobs" V=0
+	make install
+}
+
+build_libsodium() {
+	autoreconf -fi
+	autotools_build --disable-ssp # the project's own flags protect its stacks; libssp would be one more library
+}
+
+build_libuv1() {
+	sh autogen.sh
+	autotools_build
+}
+
+# curl_build PLATFORM-LIBRARIES OPTION...: HTTP and HTTPS, and nothing else
+curl_build() {
+	local off=() what libraries=$1
+	shift
+	for what in CURL_DISABLE_{ALTSVC,COOKIES,HSTS,DOH,MIME,GETOPTIONS,LIBCURL_OPTION,OPENSSL_AUTO_LOAD_CONFIG} HTTP_ONLY; do
+		off+=("-D$what=ON")
+	done
+	for what in BUILD_CURL_EXE BUILD_TESTING CURL_WERROR CURL_USE_LIBSSH2 CURL_USE_LIBPSL CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 \
+		ENABLE_MANUAL ENABLE_UNIX_SOCKETS CURL_LTO; do
+		off+=("-D$what=OFF")
+	done
+	cmake_build . "${off[@]}" -DCURL_ZLIB=ON -DUSE_ZLIB=ON -DENABLE_IPV6=ON \
+		"-DZLIB_INCLUDE_DIR=$prefix/include" "-DZLIB_LIBRARY=$prefix/lib/libz.a" "$@"
+	grep -q 'define HAVE_LIBZ 1' cross/lib/curl_config.h
+	write_pc libcurl "$(sed -n 's/^#define LIBCURL_VERSION "\(.*\)"$/\1/p' include/curl/curlver.h)" \
+		"-lcurl -lz $libraries" -DCURL_STATICLIB
+}
+
+# For the unit tests
+build_cmocka() {
+	cmake_configure . -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF
+	cmake --build cross -j "$jobs" --target cmocka-static
+	cp cross/src/libcmocka-static.a "$prefix/lib/libcmocka.a"
+	cp include/cmocka.h "$prefix/include/"
+	write_pc cmocka "$(sed -n 's/^project(cmocka VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" -lcmocka ""
+}
+
+# Builds one source package into $prefix
+build_source() {
+	local name=$1 version=$2 log
+	log=$store/$key/$name.log
+	[ ! -e "$prefix/.built-$name" ] || return 0
+	say "building $name $version"
+	mkdir -p "$work/$name"
+	: > "$log"
+	(
+		cd "$work/$name"
+		logged "$log" "fetching the source package $name" flock "$apt_state/.lock" apt-get "${apt[@]}" -qq source --download-only "$name=$version"
+		logged "$log" "unpacking $name" dpkg-source --no-check -x ./*.dsc source
+		cd source
+		# A subshell of its own with -e: within the condition of `if`, -e would not hold
+		logged "$log" "building $name" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
+			$(declare -f write_pc cmake_configure cmake_build autotools_build curl_build "build_$name"); build_$name"
+	)
+	touch "$prefix/.built-$name"
+}
+
+build_libraries() {
+	local i
+	work=$(mktemp -d "$store/.work-XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	mkdir -p "$prefix"/{include,lib/pkgconfig}
+	for i in "${!sources[@]}"; do
+		build_source "${sources[i]}" "${versions[i]}"
+	done
+	printf '%s\n' "$wanted" > "$prefix/complete"
+}
+
+# need_libraries COMPILER: sets prefix to the folder where they are, with $store/current a link to it
+need_libraries() {
+	local s v i
+	mkdir -p "$store" "$apt_state"
+	exec 8> "$apt_state/.lock" 9> "$store/.lock"
+	flock 9
+	flock 8
+	private_apt
+	flock -u 8
+	versions=()
+	for s in "${sources[@]}"; do
+		v=$(version_of "$s")
+		[ -n "$v" ] || die "the source package $s is not on offer; see $store/update.log"
+		versions+=("$v")
+	done
+	wanted="recipe $recipe, $1:$(for i in "${!sources[@]}"; do printf ' %s=%s' "${sources[i]}" "${versions[i]}"; done)"
+	key=$(printf '%s' "$wanted" | sha256sum | cut -c1-16)
+	prefix=$store/$key
+	[ "$(cat "$prefix/complete" 2>/dev/null)" = "$wanted" ] || build_libraries
+	ln -sfn "$key" "$store/current" # where the toolchain file looks
+	flock -u 9
+	say "libraries: $prefix"
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# package.sh [-o FOLDER] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
+#
+# TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh). Of each:
+#
+#   jitwarm-VERSION-linux-x86_64.tar.zst        program, library, headers, man pages, completions, licences
+#   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
+#   the name of a package and .spdx.json        what was linked in (SPDX)
+#   SHA256SUMS                                  of all that is in the folder
+#
+# The same commit gives the same bytes in any folder. windows gives the wheel alone: scripts/package-windows.sh, which needs an
+# address to write into its manifests, makes the ZIP file.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=dist targets=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-o) out=${2:?}; shift ;;
+	x86_64 | windows) targets+=("$1") ;;
+	*) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	esac
+	shift
+done
+[ ${#targets[@]} -gt 0 ] || targets=(x86_64)
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+version=$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)
+export SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+pack_linux() { # TARGET
+	local build=build/linux-$1 name=jitwarm-$version-linux-$1 root archive
+	scripts/build-linux.sh -B "$build"
+	root=$work/$name archive=$out/$name.tar.zst
+	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/doc/jitwarm,share/jitwarm} \
+		"$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+	install -m 755 "$build/jitwarm" "$root/bin/jitwarm"
+	cp -P "$build"/src/libjitwarm.so* "$root/lib/"
+	cp include/jitwarm.h "$root/include/"
+	cp -r include/jitwarm "$root/include/"
+	scripts/make-man.sh "$build/jitwarm" "$root/share/man/man1"
+	cp docs/man/jitwarm.1 "$root/share/man/man1/"
+	cp data/completions/jitwarm.bash "$root/share/bash-completion/completions/jitwarm"
+	cp data/completions/jitwarm.zsh "$root/share/zsh/site-functions/_jitwarm"
+	cp data/completions/jitwarm.fish "$root/share/fish/vendor_completions.d/"
+	cp -r data/schemas "$root/share/jitwarm/"
+	cat LICENSE packaging/licences/*.txt packaging/linux/licences.txt >"$root/share/doc/jitwarm/LICENSE"
+	cp README.md CHANGELOG.md "$root/share/doc/jitwarm/"
+	find "$root" -type d -exec chmod 755 {} + -o -type f ! -path "$root/bin/*" -exec chmod 644 {} +
+	tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" |
+		zstd -q -19 -T1 >"$archive"
+	scripts/make-sbom.py "$build/libraries.txt" "$archive" >"$archive.spdx.json"
+	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$build/src/libjitwarm.so" "$2"
+	printf 'package: %s (%d bytes; program %d bytes)\n' "$archive" "$(stat -c %s "$archive")" "$(stat -c %s "$root/bin/jitwarm")"
+}
+wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
+	local made
+	made=$(scripts/make-wheel.py "$2" "$3" "$4" "$out")
+	scripts/make-sbom.py "$1" "$made" >"$made.spdx.json"
+	echo "package: $made ($(stat -c %s "$made") bytes)"
+}
+
+for target in "${targets[@]}"; do
+	case $target in
+	windows)
+		scripts/build-windows.sh
+		x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
+		wheel "${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows/current/complete" build/windows/jitwarm.exe "$work/libjitwarm.dll" win_amd64 ;;
+	*) pack_linux "$target" "manylinux_2_17_$target.manylinux2014_$target" ;;
+	esac
+done
+(cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
