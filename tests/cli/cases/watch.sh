@@ -34,7 +34,7 @@ victim=$!
 await ready sleep
 (sleep 1; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
 run 0 watch --for 4s --json "$victim"
-json 'd["compiling_seconds"] == 0 and d["state"] == "waiting"'
+json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waiting"'
 wait $!
 end_victim
 
