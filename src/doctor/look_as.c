@@ -1,6 +1,7 @@
 /* Looks with the eyes of another account or process: its rights and the variables of its driver.
- * The variables of a process are hostile: only those that jitwarm reads are taken, none of which
- * names a program. */
+ * The variables of a process are hostile: only those that decide what the driver compiles and for
+ * which GPUs are taken. Others name libraries that the driver loads (CUDA_INJECTION64_PATH), files
+ * that it writes and programs that it talks to. */
 #include <jitwarm/doctor.h>
 
 #include <stdio.h>
@@ -26,12 +27,27 @@ static bool is_of_driver(const char *name)
 
 static bool is_taken(const char *name)
 {
-	return is_of_driver(name) || !strcmp(name, "HOME") || !strcmp(name, "VIRTUAL_ENV") ||
-		   !strcmp(name, "CONDA_PREFIX");
+	static const char *const starts[] = {"CUDA_CACHE_", "CUDA_FORCE_", "CUDA_DISABLE_"};
+	static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+										"CUDA_MODULE_LOADING",  "HOME",
+										"VIRTUAL_ENV",          "CONDA_PREFIX"};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (text_starts(name, starts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_forgotten(const char *name)
+{
+	return is_of_driver(name) || is_taken(name);
 }
 
 /* Our own variables say nothing about another account's programs. */
-static int forget_own(struct jw_error *err, bool (*is_forgotten)(const char *name))
+static int forget_own(struct jw_error *err, bool (*forgets)(const char *name))
 {
 	uv_env_item_t *items = NULL;
 	int count = 0, result = 0;
@@ -39,7 +55,7 @@ static int forget_own(struct jw_error *err, bool (*is_forgotten)(const char *nam
 	if (uv_os_environ(&items, &count))
 		return error_set(err, JW_ERR_IO, "the environment cannot be read");
 	for (int i = 0; !result && i < count; i++)
-		if (is_forgotten(items[i].name))
+		if (forgets(items[i].name))
 			result = os_env_set(err, items[i].name, NULL);
 	uv_os_free_environ(items, count);
 	return result;
@@ -145,7 +161,7 @@ int jw_look_as_process(struct jw_error *err, int pid)
 	if (still != owner)
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 	else
-		result = become_found(err, NULL, owner) || forget_own(err, is_taken) ? -1 : 0;
+		result = become_found(err, NULL, owner) || forget_own(err, is_forgotten) ? -1 : 0;
 	for (size_t i = 0; !result && i < taken.count; i++)
 		result = os_env_set(err, taken.items[i].name, taken.items[i].value);
 done:

@@ -36,7 +36,8 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 					 size_t most, size_t *ret_count);
 
 /* The account of a process. JW_ERR_NOT_FOUND: there is none; JW_ERR_UNSUPPORTED: it is in a
- * container (it has other files than we have), or the system does not tell. */
+ * container (it has other files than we have), it has the rights of several accounts, or the system
+ * does not tell. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner);
 /* Calls `take` for each variable that the process was started with. Any bytes may be in them.
  * JW_ERR_IO: this account may not read them. */

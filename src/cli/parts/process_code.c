@@ -77,6 +77,11 @@ int process_code_read(struct jw_error *err, int pid, struct process_code *ret_co
 	int result = os_mapped_code(err, pid, note_code, &reading);
 
 	set_free(&reading.seen);
+	/* Every program has mapped its own code. */
+	if (!result && !code.count)
+		result =
+			error_set(err, JW_ERR_IO,
+					  "process %d: permission denied to what it has loaded, or it has ended", pid);
 	if (result) {
 		process_code_free(&code);
 		return -1;

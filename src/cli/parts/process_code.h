@@ -16,7 +16,7 @@ struct process_code {
 	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */
 };
 
-/* Files that this account may not see are missing. JW_ERR_UNSUPPORTED if the system does not tell.
- */
+/* Descendants that this account may not see are missing. JW_ERR_IO: nothing is to be seen;
+ * JW_ERR_UNSUPPORTED: the system does not tell. */
 int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
 void process_code_free(struct process_code *code);

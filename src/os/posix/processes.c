@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,13 +200,60 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 	return result;
 }
 
+/* A program with rights of its file (sudo, passwd), which may have become root altogether since.
+ * Source: AT_SECURE in getauxval(3). */
+static bool has_rights_of_file(int pid)
+{
+	enum { KIND, VALUE, WORDS };
+	struct buf text = BUF_MAX(1 << 20);
+	unsigned long words[WORDS];
+	char path[64];
+	bool has = false;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/auxv", pid);
+	if (!read_proc(NULL, path, &text))
+		for (size_t at = 0; at + sizeof words <= text.size; at += sizeof words) {
+			memcpy(words, text.data + at, sizeof words);
+			has = has || (words[KIND] == AT_SECURE && words[VALUE]);
+		}
+	buf_free(&text);
+	return has;
+}
+
+/* "Uid:	1000	1000	1000	1000": the real, the effective, the saved account and that of
+ * files. Whose folder /proc/PID is says nothing: it is root's where a process has forbidden dumps
+ * of itself. */
+static int read_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	char path[64];
+	const char *line;
+	unsigned ids[4];
+	int result;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
+	result = read_proc(err, path, &text);
+	/* The first line, which the process chooses, has its line feeds escaped. */
+	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
+	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
+		result =
+			error_set(err, JW_ERR_UNSUPPORTED,
+					  "process %d has the rights of several accounts: name one with --user", pid);
+	else
+		*ret_owner = ids[0];
+	buf_free(&text);
+	return result;
+}
+
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
-	struct stat process, root, own;
+	struct stat root, own;
 	char path[64];
 
-	(void)snprintf(path, sizeof path, "/proc/%d", pid);
-	if (pid <= 0 || stat(path, &process))
+	if (pid <= 0)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	(void)snprintf(path, sizeof path, "/proc/%d/root", pid);
 	if (!stat(path, &root) && !stat("/", &own) &&
@@ -213,8 +261,7 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "process %d is in a container, which has other files: run jitwarm there",
 						 pid);
-	*ret_owner = process.st_uid;
-	return 0;
+	return read_owner(err, pid, ret_owner);
 }
 
 int os_process_variables(struct jw_error *err, int pid,

@@ -1,0 +1,101 @@
+#include "check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jitwarm/doctor.h>
+
+/* A process with these variables, which waits. */
+static pid_t start_process(char *const *environment)
+{
+	char sleep_name[] = "sleep", seconds[] = "60";
+	char *const words[] = {sleep_name, seconds, NULL};
+	int ends[2];
+	char none;
+	pid_t child;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		(void)execve("/bin/sleep", words, environment);
+		_exit(127);
+	}
+	(void)close(ends[1]);
+	/* Its end of the pipe is closed when the program begins. */
+	assert_int_equal(read(ends[0], &none, 1), 0);
+	(void)close(ends[0]);
+	return child;
+}
+
+/* A driver loads the library that CUDA_INJECTION64_PATH names, and other variables name files that
+ * it writes: those of another program are not ours. */
+static void only_what_decides_about_code_is_taken(void **state)
+{
+	char environment[][64] = {"CUDA_INJECTION64_PATH=/tmp/evil.so",
+							  "CUDA_COREDUMP_FILE=/tmp/evil",
+							  "CUDA_MPS_PIPE_DIRECTORY=/tmp/evil",
+							  "PATH=/tmp/evil",
+							  "CUDA_CACHE_DISABLE=1",
+							  "CUDA_FORCE_JIT=1",
+							  "CUDA_DISABLE_PTX_JIT=1",
+							  "CUDA_VISIBLE_DEVICES=3",
+							  "HOME=/tmp/home"};
+	enum { COUNT = sizeof environment / sizeof *environment };
+	char *variables[COUNT + 1] = {NULL};
+	static const char *const taken[] = {"CUDA_CACHE_DISABLE=1",   "CUDA_FORCE_JIT=1",
+										"CUDA_DISABLE_PTX_JIT=1", "CUDA_VISIBLE_DEVICES=3",
+										"HOME=/tmp/home",         NULL};
+	struct jw_error err = {0};
+	pid_t child;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		variables[i] = environment[i];
+	child = start_process(variables);
+	assert_int_equal(setenv("CUDA_CACHE_PATH", "/ours", 1), 0);
+	assert_int_equal(setenv("CUDA_INJECTION64_PATH", "/ours", 1), 0);
+	assert_int_equal(jw_look_as_process(&err, (int)child), 0);
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	assert_null(getenv("CUDA_CACHE_PATH"));
+	assert_null(getenv("CUDA_INJECTION64_PATH"));
+	assert_null(getenv("CUDA_COREDUMP_FILE"));
+	assert_null(getenv("CUDA_MPS_PIPE_DIRECTORY"));
+	assert_string_not_equal(getenv("PATH") ? getenv("PATH") : "", "/tmp/evil");
+	for (size_t i = 0; taken[i]; i++) {
+		char name[64];
+		const size_t length = strcspn(taken[i], "=");
+
+		memcpy(name, taken[i], length);
+		name[length] = '\0';
+		assert_string_equal(getenv(name), taken[i] + length + 1);
+	}
+}
+
+static void a_process_that_is_gone_is_not_found(void **state)
+{
+	char *const none[] = {NULL};
+	struct jw_error err = {0};
+	pid_t child = start_process(none);
+
+	(void)state;
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	assert_int_equal(jw_look_as_process(&err, (int)child), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_that_is_gone_is_not_found),
+		cmocka_unit_test(only_what_decides_about_code_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
