@@ -54,7 +54,8 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 {
 	if (!seen->doubt)
 		return false;
-	EVIDENCE(draft, "%s", seen->doubt);
+	/* What it says to do, behind the colon, is for `jitwarm prime`. */
+	EVIDENCE(draft, "%.*s", (int)strcspn(seen->doubt, ":"), seen->doubt);
 	FIX(draft, "run it in the account whose programs are slow, or as root with “--user NAME”");
 	return true;
 }
@@ -402,12 +403,24 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 /* What `jitwarm prime` is told: what the user has named; without names, the environment. */
 static void draft_prime(const struct examination *seen, struct finding_draft *draft)
 {
+	const struct jw_doctor_options *options = seen->options;
+	bool like_option = false;
+
+	if (options->name_count + 2 > DRAFT_WORDS) {
+		FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
+		return;
+	}
+	FIX(draft, "compile them now, on all cores");
 	draft_word(draft, "prime");
-	for (size_t i = 0; seen->options->process && i < seen->check->file_count; i++)
+	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
 		if (seen->check->files[i].cold)
 			draft_word(draft, seen->check->files[i].path);
-	for (size_t i = 0; i < seen->options->name_count; i++)
-		draft_word(draft, seen->options->names[i]);
+	for (size_t i = 0; i < options->name_count; i++)
+		like_option = like_option || options->names[i][0] == '-';
+	if (like_option)
+		draft_word(draft, "--");
+	for (size_t i = 0; i < options->name_count; i++)
+		draft_word(draft, options->names[i]);
 }
 
 static bool is_cold(const struct examination *seen, struct finding_draft *draft)
@@ -430,7 +443,6 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 				   "needs no cache");
 		return true;
 	}
-	FIX(draft, "compile them now, on all cores");
 	draft_prime(seen, draft);
 	return true;
 }

@@ -73,6 +73,8 @@ static int become_account(struct jw_error *err, const struct jw_account *account
 					 ? os_become_account(err, account)
 					 : error_set(err, JW_ERR_IO,
 								 "only root may look as another account: sudo jitwarm doctor …");
+	else
+		result = os_env_set(err, "HOME", account->home); /* sudo may have kept another's */
 	/* Root that looks as root does not mean the account that called sudo. */
 	if (!result)
 		result = os_env_set(err, "SUDO_USER", NULL);

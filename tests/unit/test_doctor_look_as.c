@@ -1,7 +1,9 @@
 #include "check.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -90,10 +92,28 @@ static void a_process_that_is_gone_is_not_found(void **state)
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 }
 
+/* sudo -E keeps the caller's. */
+static void an_account_has_its_own_home(void **state)
+{
+	const struct passwd *own = getpwuid(geteuid());
+	struct jw_error err = {0};
+	char home[512], name[256];
+
+	(void)state;
+	if (!own)
+		skip();
+	(void)snprintf(name, sizeof name, "%s", own->pw_name);
+	(void)snprintf(home, sizeof home, "%s", own->pw_dir);
+	assert_int_equal(setenv("HOME", "/elsewhere", 1), 0);
+	assert_int_equal(jw_look_as_user(&err, name), 0);
+	assert_string_equal(getenv("HOME"), home);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_is_gone_is_not_found),
+		cmocka_unit_test(an_account_has_its_own_home),
 		cmocka_unit_test(only_what_decides_about_code_is_taken),
 	};
 

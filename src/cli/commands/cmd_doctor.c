@@ -118,12 +118,19 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 {
 	const struct output *out = &doctoring->cli->out;
 	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MOST_ARGUMENTS + 3] = {program};
+	bool tells_less = out->json || out->quiet;
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
-	for (size_t i = 0; i < finding->word_count && count < MOST_ARGUMENTS; i++)
+	/* Behind the command's words, and before a "--". */
+	for (size_t i = 0; i < finding->word_count && count < MOST_ARGUMENTS; i++) {
+		if (tells_less && !strcmp(finding->command[i], "--")) {
+			arguments[count++] = quiet;
+			tells_less = false;
+		}
 		arguments[count++] = finding->command[i];
-	if (out->json || out->quiet)
+	}
+	if (tells_less)
 		arguments[count++] = quiet;
 	if (doctoring->cli->run_other(count, arguments) == EXIT_FAILED)
 		output_warning(out, "“%s” failed", line);

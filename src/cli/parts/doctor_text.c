@@ -20,6 +20,10 @@ char *doctor_text_command(struct jw_error *err, const struct jw_finding *finding
 		failed = reproduce_add_word(err, &line, finding->command[i]);
 	if (!failed)
 		text = mem_string(err, buf_text(&line));
+	/* What follows a line break in a name would look like a line of ours. */
+	for (char *at = text; at && *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?';
 	buf_free(&line);
 	return text;
 }

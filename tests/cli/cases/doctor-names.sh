@@ -1,0 +1,37 @@
+# doctor: names that look like something else, and more names than a command of its own takes
+with_simdriver sm_86
+cd "$work" || exit 1
+export CUDA_CACHE_PATH=$work/cache
+
+cp "$sample" ./-lib.so
+run 1 doctor --no-probe -- -lib.so
+out_has "jitwarm prime -- -lib.so"
+run "0|1" doctor --no-probe --fix --json -- -lib.so
+json 'd["cold"] == 0 and len(d["fixed"]) == 1'
+
+rm -rf "$CUDA_CACHE_PATH"
+names=()
+for i in {1..45}; do
+	cp "$sample" "$i.so"
+	names+=("$i.so")
+done
+run 1 doctor --no-probe --json "${names[@]}"
+json '[f["command"] for f in d["findings"] if f["id"] == "cold"] == [[]]'
+json '"with the same names" in next(f["fix"] for f in d["findings"] if f["id"] == "cold")'
+run 1 doctor --no-probe --json "${names[@]:0:38}"
+json 'next(f["command"] for f in d["findings"] if f["id"] == "cold")[1:] == [f"{i}.so" for i in range(1, 39)]'
+
+if ! is_wine; then
+	name=$'a\n 9  forged: b.so'
+	cp "$sample" "$name"
+	run 1 doctor --no-probe "$name"
+	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own"
+	run 1 doctor --no-probe --report "$name"
+	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own in the report"
+	mkdir -p "Acme & Sons/earlier (1)"
+	cp "$sample" "Acme & Sons/earlier (1)/x.so"
+	run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	out_has "x.so"
+	out_lacks Acme
+	out_lacks earlier
+fi
