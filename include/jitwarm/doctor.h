@@ -64,6 +64,8 @@ struct jw_doctor_result {
 	size_t warm, cold; /* modules of `found`, on all GPUs */
 	char **notes;      /* one line each: files that could not be read */
 	size_t note_count;
+	size_t troubles; /* names without a file, and files that could not be read: nothing is known of
+						them, so that no finding does not mean that all is well */
 };
 
 /* Reads settings, cache and files; only the probe writes. -1: out of memory, cancelled, or what

@@ -111,10 +111,12 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	result->probe = seen->probe.use;
 	result->probe_entry = seen->probe.entry;
 	seen->probe.entry = NULL;
+	result->troubles = seen->options->found ? seen->options->found->trouble_count : 0;
 	if (!check)
 		return;
 	result->warm = check->all.warm;
 	result->cold = check->all.cold;
+	result->troubles += check->troubles;
 	result->notes = check->notes;
 	result->note_count = check->note_count;
 	check->notes = NULL;

@@ -180,7 +180,9 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 
 static enum exit_status status_of_findings(const struct jw_doctor_result *result)
 {
-	enum exit_status status = result->finding_count ? EXIT_CANNOT : EXIT_DONE;
+	enum exit_status status = result->troubles        ? EXIT_COLD
+							  : result->finding_count ? EXIT_CANNOT
+													  : EXIT_DONE;
 
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (!result->findings[i].hopeless)
@@ -248,7 +250,9 @@ const struct cli_command command_doctor = {
 		"name it looks at the active Python environment.\n\nWhere nothing is found, a start is "
 		"slow for another reason than the driver's compiler: another compiler with a cache of its "
 		"own (Triton, XLA, NVRTC), the choice of algorithms, the loading of weights.\n\nExit "
-		"status: 0 where all is well, 1 where something can be done, 2 where nothing can.",
+		"status: 0 where all is well, 1 where something can be done or a file could not be read, 2 "
+		"where "
+		"nothing can.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

@@ -78,9 +78,10 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	if (!failed && !result->finding_count)
 		failed = buf_printf(
 			err, text,
-			"All is well: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
+			"%s: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
 			"the reason: another compiler (Triton, XLA, NVRTC), the choice of algorithms or the "
 			"loading of weights is\n",
+			result->troubles ? "Nothing is found in what could be read" : "All is well",
 			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
 			result->warm ? " in the cache, and nothing else is compiled" : "");
 	if (!failed && result->probe != JW_PROBE_NOT)

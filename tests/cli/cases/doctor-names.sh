@@ -35,3 +35,15 @@ if ! is_wine; then
 	out_lacks Acme
 	out_lacks earlier
 fi
+
+# Of what is not there, nothing is known.
+rm -rf "$CUDA_CACHE_PATH"
+CUDA_CACHE_PATH=$(mktemp -d /var/tmp/jitwarm-doctor.XXXXXX) || skip "no /var/tmp"
+trap 'rm -rf "$CUDA_CACHE_PATH"' EXIT
+run 0 prime --quiet "$sample"
+run 0 doctor --no-probe "$sample"
+out_has "All is well"
+run 1 doctor --no-probe "$sample" "$work/lacking.so"
+out_lacks "All is well"
+out_has "Nothing is found in what could be read"
+err_has "lacking.so"
