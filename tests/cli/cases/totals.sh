@@ -62,7 +62,7 @@ run 0 check --json "$sample"
 json 'd["cold"] == 0 and d["forecast"]["start_seconds"]["likely"] == 0 and d["forecast"]["link_seconds"]["likely"] > 0'
 json 'abs(sum(g["forecast"]["link_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["link_seconds"]["likely"]) < 1e-6'
 run 0 prime -n "$sample"
-out_has "the linking itself, "
+out_has "The linking itself, "
 run 0 prime -n --json "$sample"
 json '[g["cold"] for g in d["gpus"]] == [0, 0] and all(g["forecast"]["start_seconds"]["likely"] == 0 for g in d["gpus"])'
 run 0 scan --target sm_86 "$sample"
