@@ -120,8 +120,10 @@ out_exact() {
 	diff -u "$file" "$out" || fail "stdout differs from $file"
 }
 
+# Neither a version manager's script before it, nor what it imports by itself: there are thousands of calls.
 json() {
-	python3 - "$out" "$1" <<'PYTHON' || fail "not so: $1"
+	: "${test_python:=$(python3 -c 'import sys; print(sys.executable)')}"
+	"$test_python" -I -S - "$out" "$1" <<'PYTHON' || fail "not so: $1"
 import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
     d = json.load(file)

@@ -248,19 +248,33 @@ static int read_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 	return result;
 }
 
+/* Whether a file below /proc/PID is another one than our own process's. False if that cannot be
+ * told: then its variables cannot be read either. */
+static bool is_elsewhere(int pid, const char *name)
+{
+	struct stat its, own;
+	char path[64], own_path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+	(void)snprintf(own_path, sizeof own_path, "/proc/self/%s", name);
+	return !stat(path, &its) && !stat(own_path, &own) &&
+		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
+}
+
+/* A container may share our root folder, and have other files mounted below it. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
-	struct stat root, own;
-	char path[64];
-
 	if (pid <= 0)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
-	(void)snprintf(path, sizeof path, "/proc/%d/root", pid);
-	if (!stat(path, &root) && !stat("/", &own) &&
-		(root.st_dev != own.st_dev || root.st_ino != own.st_ino))
+	if (is_elsewhere(pid, "root"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "process %d is in a container, which has other files: run jitwarm there",
 						 pid);
+	if (is_elsewhere(pid, "ns/mnt"))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "process %d has mounts of its own (a container, or a service with a "
+						 "private /tmp): run jitwarm there, as root with nsenter -m -t %d",
+						 pid, pid);
 	return read_owner(err, pid, ret_owner);
 }
 

@@ -51,6 +51,30 @@ if command -v perl >/dev/null && perl=$(readlink -f "$(command -v perl)") && [ "
 	gone "$victim"
 fi
 
+# A process with other files: another root folder, and the same root folder with mounts of its own, as some containers have.
+(cd / && exec "$python" -c 'import os, sys, time; os.chroot(sys.argv[1]); open("/open/chroot", "w").close(); time.sleep(300)' "$all") >/dev/null 2>&1 &
+victim=$!
+await test -e "$all/open/chroot"
+for command in "doctor --pid" watch; do
+	# shellcheck disable=SC2086
+	run 2 $command "$victim"
+	err_one_line
+	err_has "is in a container"
+done
+gone "$victim"
+if unshare --mount true 2>/dev/null; then
+	(cd / && exec unshare --mount sleep 300) >/dev/null 2>&1 &
+	victim=$!
+	await grep -q sleep "/proc/$victim/comm"
+	for command in "doctor --pid" watch; do
+		# shellcheck disable=SC2086
+		run 2 $command "$victim"
+		err_one_line
+		err_has "mounts of its own"
+	done
+	gone "$victim"
+fi
+
 # Under sudo: whose cache it is, without the caller's name for strangers, and without options of other commands.
 export HOME=$all/none
 SUDO_USER=nobody run "1|2" doctor --no-probe --json

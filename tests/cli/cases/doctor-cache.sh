@@ -1,0 +1,68 @@
+# doctor: faults of the cache and of programs' code are made for real, found, and gone after their fix
+# shellcheck source=/dev/null
+. "$cases/../doctors.sh"
+warm
+
+# ---- the index and the entries; --fix repairs and compiles what is lacking
+printf 'garbage' >"$place/cache/index"
+found 1 index "$sample"
+run 0 doctor --fix "$sample"
+out_has "Fix     jitwarm cache verify --repair"
+app_compiles 0
+rm "$place/cache/index"
+found 1 index "$sample"
+says_of index evidence "deletes every entry"
+run 0 doctor --fix --quiet "$sample"
+out_empty
+app_compiles 0
+entry=$(find "$place/cache" -path "$place/cache/?/?/*" -type f -size +8k | head -n 1)
+python3 - "$entry" <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(-100, 2)
+    byte = file.read(1)
+    file.seek(-100, 2)
+    file.write(bytes([byte[0] ^ 1]))
+PYTHON
+found 1 "damaged cold" "$sample"
+run 0 doctor --fix --json "$sample"
+json 'len(d["fixed"]) == 2 and "--repair" in d["fixed"][0]'
+app_compiles 0
+# Evicted, by another driver, deleted: why is in the evidence.
+rm "$entry"
+found 1 cold "$sample"
+run 0 doctor --fix --quiet "$sample"
+app_compiles 0
+
+# ---- code that does not run here, and what a newer driver runs
+printf '.version 7.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/newer.ptx"
+found 2 no-code "$place/newer.ptx"
+json 'd["findings"][0]["hopeless"] and d["findings"][0]["command"] == []'
+run 2 doctor "$place/newer.ptx"
+out_has "Nothing helps here"
+if ! is_wine; then
+	cp "$place/newer.ptx" "$place/"$'a\n 9  forged: b.ptx'
+	found 2 no-code "$place/"$'a\n 9  forged: b.ptx'
+	run 2 doctor "$place/"$'a\n 9  forged: b.ptx'
+	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own"
+	cp "$sample" "$place/it's \$(touch x).so"
+	rm -rf "$place/cache"
+	run 1 doctor --no-probe "$place/it's \$(touch x).so"
+	out_has "it'\\''s \$(touch x).so'"
+	warm
+fi
+printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/isa.ptx"
+found 1 driver-old "$place/isa.ptx"
+says_of driver-old fix "install driver 580 (CUDA 13.0)"
+found 2 no-code "$place/newer.ptx" "$sample"
+rm -rf "$place/cache"
+found 1 "no-code cold" "$place/newer.ptx" "$sample"
+warm
+
+# ---- no GPU
+if ! is_wine; then
+	(export CUDA_VISIBLE_DEVICES=; found 1 no-gpu "$sample") || exit 1
+	says_of no-gpu fix "unset CUDA_VISIBLE_DEVICES"
+	(JITWARM=$program JITWARM_PCI_DEVICES='' found "1|2" no-gpu "$sample") || exit 1
+fi
+

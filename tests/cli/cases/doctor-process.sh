@@ -1,0 +1,60 @@
+# doctor --pid, --user: another's rights and variables
+# shellcheck source=/dev/null
+. "$cases/../doctors.sh"
+fresh
+
+# ---- a running process: its variables, its libraries
+if is_wine; then
+	run 2 doctor --pid 4
+	err_one_line
+	run 2 doctor --user nobody
+	err_one_line
+else
+	run 3 doctor --pid 99999999
+	err_has "there is no process"
+	CUDA_CACHE_DISABLE=1 VICTIM=x sleep 60 &
+	victim=$!
+	await test -r "/proc/$victim/environ"
+	await grep -q sleep "/proc/$victim/comm"
+	found 1 cache-disabled --pid "$victim"
+	json 'd["process"]["name"] == "sleep" and not d["process"]["driver"] and d["process"]["pid"] == '"$victim"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
+	run 3 doctor --user no-such-account
+	err_has "no such account"
+fi
+
+# ---- as root: with another account's rights and variables
+# shellcheck source=/dev/null
+. "$cases/../../accounts.sh"
+if ! is_wine && all=$(folder_for_all); then
+	trap 'rm -rf "$place" "$all"' EXIT
+	cp "$program" "$all/jitwarm"
+	chmod 755 "$all/jitwarm"
+	JITWARM=$all/jitwarm
+	unset CUDA_CACHE_PATH
+	export CUDA_CACHE_DISABLE=1 JITWARM_STATE=$all/none
+	run "1|2" doctor --json --user nobody
+	json '"cache-unwritable" in [f["id"] for f in d["findings"]]'
+	json '"cache-disabled" not in [f["id"] for f in d["findings"]]'
+	unset CUDA_CACHE_DISABLE
+	(cd / && exec "${as_other[@]}" env CUDA_CACHE_DISABLE=1 HOME="$all" JITWARM_STATE=/nonexistent sleep 60) &
+	victim=$!
+	await grep -q sleep "/proc/$victim/comm"
+	run "1|2" doctor --json --pid "$victim"
+	json '"cache-disabled" in [f["id"] for f in d["findings"]]'
+	json '"cache-unwritable" in [f["id"] for f in d["findings"]]' # $all is root's
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
+	# Others see neither root's processes nor its cache.
+	sleep 60 &
+	victim=$!
+	JITWARM="${as_other[*]} $all/jitwarm"
+	run 3 doctor --pid "$victim"
+	err_one_line
+	err_has "ermission denied"
+	run 3 doctor --user root
+	err_has "only root may"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
+fi
