@@ -135,12 +135,13 @@ void jw_pull_result_free(struct jw_pull_result *result);
 
 /* ---- a place of objects, used while compiling */
 
-/* A directory that several machines share, or a web server: single entries as signed packs, taken
- * before their modules are compiled, and put there afterwards (jw_prime_options.share). Whatever
- * happens to it, the work goes on. */
+/* A directory that several machines share, a web server or an object store: single entries as
+ * signed packs, taken before their modules are compiled, and put there afterwards
+ * (jw_prime_options.share). Whatever happens to it, the work goes on. */
 struct jw_share_options {
-	size_t size;          /* JW_SHARE_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *place;    /* a directory */
+	size_t size; /* JW_SHARE_OPTIONS_INIT sets it (jitwarm/api.h) */
+	/* A directory, https://HOST/PATH or s3://BUCKET/PREFIX (docs/share.md) */
+	const char *place;
 	const char *sign_key; /* NULL: what is put there is not signed; a key's name, or the file of a
 							 secret key */
 	const char *passphrase;

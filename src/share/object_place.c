@@ -15,7 +15,9 @@ struct object_place *object_place_open(struct jw_error *err, const struct jw_sha
 
 	if (!place)
 		return NULL;
-	place->state = text_starts(options->place, "https://") || text_starts(options->place, "http://")
+	place->state = text_starts(options->place, "https://") ||
+						   text_starts(options->place, "http://") ||
+						   text_starts(options->place, "s3://")
 					   ? object_web_open(err, options, moved, &place->backend)
 					   : object_directory_open(err, options->place, &place->backend);
 	if (place->state)

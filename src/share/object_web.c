@@ -1,21 +1,26 @@
-/* Objects of a web server: GET and PUT below an address (share/object_place.h). */
+/* Objects of a web server or an object store: GET and PUT below an address (share/object_place.h).
+ */
 #include <stdio.h>
 #include <string.h>
+
+#include <sodium.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "share/object_place.h"
+#include "share/object_s3.h"
 #include "share/web.h"
 
 /* The supervisor loses patience first. */
-enum { TIMEOUT_MS = 4000, MOST_TRIES = 2 };
+enum { TIMEOUT_MS = 4000, MOST_TRIES = 2, HASH_BYTES = 16 << 10 };
 
 struct object_web {
 	struct web *web;
 	struct web_options how;
 	struct jw_traffic traffic;
-	char *base; /* without a slash at its end */
+	struct object_s3 *s3; /* NULL: the place is an address */
+	char *base;           /* without a slash at its end */
 	_Atomic uint64_t *moved;
 };
 
@@ -24,6 +29,7 @@ struct web_object {
 	struct object_web *web;
 	struct os_file *file;
 	uint64_t at;
+	char sha256[AWS_SHA256];
 };
 
 static int begin_web_object(struct jw_error *err, void *context, const struct web_answer *answer)
@@ -57,32 +63,90 @@ static int give_web_object(struct jw_error *err, void *context, uint64_t offset,
 }
 
 /* A connection that was kept may have been closed at the other end meanwhile: tried once more. */
-static int ask_web_object(struct jw_error *err, struct object_web *web, const char *name,
-						  struct web_request *request)
+static int try_web_object(struct jw_error *err, struct object_web *web,
+						  const struct web_request *request, struct web_answer *answer)
 {
-	char *url = mem_printf(err, "%s/%s", web->base, name);
 	struct jw_error why = {.code = JW_ERR_BUSY};
-	struct web_answer answer;
 	int result = -1;
 
-	if (!url)
-		return -1;
-	request->url = url;
 	for (int tries = 0; result && why.code == JW_ERR_BUSY && tries < MOST_TRIES; tries++)
-		result = web_ask(&why, web->web, request, &answer);
+		result = web_ask(&why, web->web, request, answer);
+	return result
+			   ? error_set(err, why.code == JW_ERR_FORMAT ? JW_ERR_IO : why.code, "%s", why.message)
+			   : 0;
+}
+
+/* `object` has the SHA-256 of what is sent. */
+static int send_web_object(struct jw_error *err, const struct web_object *object, const char *name,
+						   const struct web_request *given, struct web_answer *answer)
+{
+	struct object_web *web = object->web;
+	struct object_s3_request texts = {0};
+	struct web_request request = *given;
+	struct jw_error why = {0};
+	char *url = NULL;
+	int result = -1;
+
+	if (web->s3) {
+		result = object_s3_sign(&why, web->s3, name, object->sha256, &texts, &request);
+		/* Without keys every object is as good as gone, not this one alone. */
+		if (result)
+			error_set(err, why.code == JW_ERR_MEMORY ? why.code : JW_ERR_IO, "%s", why.message);
+	} else if ((url = mem_printf(err, "%s/%s", web->base, name))) {
+		request.url = url;
+		result = 0;
+	}
+	if (!result)
+		result = try_web_object(err, web, &request, answer);
+	object_s3_forget(&texts);
 	mem_free(url);
-	if (result)
-		return error_set(err, why.code == JW_ERR_FORMAT ? JW_ERR_IO : why.code, "%s: %s", web->base,
-						 why.message);
+	return result ? error_prefix(err, "%s", web->base) : 0;
+}
+
+/* A bucket that is missing is no object that is. */
+static bool is_missing(const struct web_request *request, const struct web_answer *answer)
+{
+	return !strcmp(request->method, "GET") && (answer->status == 404 || answer->status == 410) &&
+		   !text_starts(answer->said, "NoSuchBucket");
+}
+
+static int ask_web_object(struct jw_error *err, const struct web_object *object, const char *name,
+						  const struct web_request *request)
+{
+	struct object_web *web = object->web;
+	struct web_answer answer;
+
+	if (send_web_object(err, object, name, request, &answer) ||
+		(web->s3 && object_s3_moved(web->s3, &answer) &&
+		 send_web_object(err, object, name, request, &answer)))
+		return -1;
 	if (answer.status >= 200 && answer.status < 300)
 		return 0;
-	return error_set(err,
-					 !strcmp(request->method, "GET") &&
-							 (answer.status == 404 || answer.status == 410)
-						 ? JW_ERR_NOT_FOUND
-						 : JW_ERR_IO,
+	return error_set(err, is_missing(request, &answer) ? JW_ERR_NOT_FOUND : JW_ERR_IO,
 					 "%s: the server answers a %s with status %ld%s%s", web->base, request->method,
 					 answer.status, *answer.said ? ": " : "", answer.said);
+}
+
+static int hash_web_object(struct jw_error *err, const struct web_object *object, uint64_t size,
+						   char hex[AWS_SHA256])
+{
+	crypto_hash_sha256_state state;
+	uint8_t bytes[HASH_BYTES], hash[crypto_hash_sha256_BYTES];
+	size_t got = 0;
+
+	if (!object->web->s3)
+		return 0;
+	(void)crypto_hash_sha256_init(&state);
+	for (uint64_t at = 0; at < size; at += got) {
+		if (os_file_read(err, object->file, at, bytes, sizeof bytes, &got))
+			return -1;
+		if (!got)
+			return error_set(err, JW_ERR_IO, "a file has become shorter");
+		(void)crypto_hash_sha256_update(&state, bytes, got);
+	}
+	(void)crypto_hash_sha256_final(&state, hash);
+	(void)sodium_bin2hex(hex, AWS_SHA256, hash, sizeof hash);
+	return 0;
 }
 
 static int web_get(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
@@ -99,7 +163,10 @@ static int web_get(struct jw_error *err, void *state, const char *name, uint64_t
 
 	if (os_file_open(err, path, OS_OPEN_CREATE, &object.file))
 		return -1;
-	result = ask_web_object(err, state, name, &request);
+	result = hash_web_object(err, &object, 0, object.sha256) ||
+					 ask_web_object(err, &object, name, &request)
+				 ? -1
+				 : 0;
 	os_file_close(object.file);
 	if (result)
 		(void)os_remove(NULL, path);
@@ -115,7 +182,8 @@ static int web_put(struct jw_error *err, void *state, const char *name, const ch
 								  .context = &object};
 	int result = os_file_open(err, path, OS_OPEN_READ, &object.file) ||
 						 os_file_size(err, object.file, &request.give_bytes) ||
-						 ask_web_object(err, state, name, &request)
+						 hash_web_object(err, &object, request.give_bytes, object.sha256) ||
+						 ask_web_object(err, &object, name, &request)
 					 ? -1
 					 : 0;
 
@@ -128,6 +196,7 @@ static void object_web_close(void *state)
 	struct object_web *web = state;
 
 	web_close(web->web);
+	object_s3_close(web->s3);
 	mem_free(web->base);
 	mem_free(web);
 }
@@ -136,6 +205,7 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 					  _Atomic uint64_t *moved, struct object_backend *ret_backend)
 {
 	struct object_web *web = mem_alloc(err, sizeof *web);
+	const bool s3 = text_starts(options->place, "s3://");
 	size_t length = strlen(options->place);
 
 	if (!web)
@@ -146,11 +216,14 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 									   .insecure_hosts = options->insecure_hosts,
 									   .insecure_host_count = options->insecure_host_count,
 									   .timeout_ms = TIMEOUT_MS,
-									   .netrc = true},
+									   .netrc = !s3},
 							   .moved = moved};
 	web->how.traffic = &web->traffic;
 	web->base = mem_string_n(err, options->place, length);
-	web->web = web->base ? web_open(err, &web->how) : NULL;
+	if (web->base && s3)
+		web->s3 = object_s3_open(err, options->place);
+	if (web->base && (!s3 || web->s3))
+		web->web = web_open(err, &web->how);
 	if (!web->web) {
 		object_web_close(web);
 		return NULL;

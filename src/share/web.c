@@ -327,6 +327,7 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	if (web->options->netrc)
 		(void)curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 	set_web_text(curl, CURLOPT_NETRC_FILE, web->netrc);
+	set_web_text(curl, CURLOPT_NOPROXY, web->options->direct ? "*" : NULL);
 	set_method(curl, exchange->request);
 	set_limits(curl, web, exchange->request);
 }
@@ -431,7 +432,7 @@ static bool is_redirect(const struct exchange *exchange)
 	const long status = exchange->answer->status;
 
 	return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
-		   *exchange->answer->location &&
+		   *exchange->answer->location && !exchange->request->stay &&
 		   (!strcmp(exchange->request->method, "GET") ||
 			!strcmp(exchange->request->method, "HEAD"));
 }

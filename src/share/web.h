@@ -27,8 +27,9 @@ struct web_options {
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
 	const struct jw_cancel *cancel; /* may be NULL */
 	struct jw_traffic *traffic;     /* counts */
-	bool netrc; /* names and passwords of ~/.netrc, or the file that NETRC names, each for its host
-				 */
+	bool netrc;  /* names and passwords of ~/.netrc, or the file that NETRC names, each for its host
+				  */
+	bool direct; /* no proxy */
 };
 
 struct web_request {
@@ -45,6 +46,7 @@ struct web_request {
 	void *context;
 	uint64_t most_bytes;
 	bool bulk; /* no document: as slow as 1 KB/s is fine, however long it takes */
+	bool stay; /* a redirect is an answer: what the headers prove goes nowhere else */
 };
 
 struct web_answer {
@@ -60,6 +62,7 @@ struct web_answer {
 	uint64_t start;       /* of Content-Range */
 	uint64_t chunk_bytes; /* OCI-Chunk-Min-Length; 0 without one */
 	int64_t wait_s;       /* Retry-After; -1 without one */
+	char region[64];      /* x-amz-bucket-region */
 	char said[256];       /* the server's own words about a failure, harmless; "" */
 };
 

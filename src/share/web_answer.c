@@ -104,6 +104,47 @@ void web_answer_header(struct web_answer *answer, const char *line, size_t size)
 		answer->chunk_bytes = number;
 	else if ((value = header_value(text, "retry-after")))
 		answer->wait_s = text_number(value, 1000000, &number) ? (int64_t)number : -1;
+	else if ((value = header_value(text, "x-amz-bucket-region")))
+		copy_whole(answer->region, sizeof answer->region, value);
+}
+
+/* <Error>…<NAME>the text</NAME>, which nobody needs a parser of XML for. */
+static void take_xml_text(const char *body, const char *name, char *room, size_t size)
+{
+	char tag[32];
+	const char *start, *end;
+
+	*room = '\0';
+	(void)snprintf(tag, sizeof tag, "<%.20s>", name);
+	start = strstr(body, tag);
+	if (!start)
+		return;
+	start += strlen(tag);
+	end = strchr(start, '<');
+	if (end && (size_t)(end - start) < size) {
+		memcpy(room, start, (size_t)(end - start));
+		room[end - start] = '\0';
+	}
+}
+
+/* An object store's document of an error */
+static void take_xml_words(struct web_answer *answer, const char *body, size_t size)
+{
+	char text[4096], code[61], message[181];
+	const char *error;
+
+	size = size < sizeof text ? size : sizeof text - 1;
+	memcpy(text, body, size);
+	text[size] = '\0';
+	error = strstr(text, "<Error>");
+
+	if (!error)
+		return;
+	take_xml_text(error, "Code", code, sizeof code);
+	take_xml_text(error, "Message", message, sizeof message);
+	if (*code)
+		(void)snprintf(answer->said, sizeof answer->said, "%s%s%s", code, *message ? ": " : "",
+					   message);
 }
 
 void web_answer_words(struct web_answer *answer, const char *body, size_t size)
@@ -116,6 +157,8 @@ void web_answer_words(struct web_answer *answer, const char *body, size_t size)
 	if (*code || *message)
 		(void)snprintf(answer->said, sizeof answer->said, "%.60s%s%.180s", code,
 					   *code && *message ? ": " : "", message);
+	if (size && *body == '<')
+		take_xml_words(answer, body, size);
 	for (char *at = answer->said; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = ' ';

@@ -1,0 +1,139 @@
+/* Signatures of AWS against the examples of its documentation, profiles, and addresses of buckets.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "share/aws_profile.h"
+#include "share/aws_sign.h"
+#include "share/object_s3.h"
+
+#define NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+/* “Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk”,
+ * GET Bucket Lifecycle and GET Bucket (List Objects) */
+static void signatures_are_those_of_the_documentation(void **state)
+{
+	static const struct {
+		const char *query, *signature;
+	} cases[] = {
+		{"lifecycle=", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"},
+		{"max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"},
+	};
+	static const struct aws_keys keys = {.id = "AKIAIOSFODNN7EXAMPLE",
+										 .secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct aws_request request = {
+			"GET",     "examplebucket.s3.amazonaws.com", "/", cases[i].query, "us-east-1", NOTHING,
+			1369353600};
+		struct aws_signature signature;
+
+		assert_int_equal(0, aws_sign(NULL, &keys, &request, &signature));
+		assert_string_equal(signature.date, "20130524T000000Z");
+		assert_non_null(strstr(signature.authorization, cases[i].signature));
+		assert_non_null(
+			strstr(signature.authorization,
+				   "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"));
+	}
+}
+
+static void times_go_both_ways(void **state)
+{
+	static const struct {
+		int64_t seconds;
+		const char *text, *date;
+	} cases[] = {{1369353600, "2013-05-24T00:00:00Z", "20130524T000000Z"},
+				 {951782399, "2000-02-28T23:59:59Z", "20000228T235959Z"},
+				 {951782400, "2000-02-29T00:00:00Z", "20000229T000000Z"},
+				 {1709251199, "2024-02-29T23:59:59Z", "20240229T235959Z"},
+				 {1735689599, "2024-12-31T23:59:59Z", "20241231T235959Z"},
+				 {4107542400, "2100-03-01T00:00:00Z", "21000301T000000Z"}};
+	static const char *const bad[] = {"", "2013", "2013-13-01T00:00:00Z", "1969-12-31T23:59:59Z",
+									  "x"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct aws_keys keys = {.id = "a", .secret = "b"};
+		const struct aws_request request = {"GET", "h", "/", "", "r", NOTHING, cases[i].seconds};
+		struct aws_signature signature;
+
+		assert_int_equal(cases[i].seconds, aws_time(cases[i].text));
+		assert_int_equal(0, aws_sign(NULL, &keys, &request, &signature));
+		assert_string_equal(signature.date, cases[i].date);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(0, aws_time(bad[i]));
+}
+
+static void profiles_are_read(void **state)
+{
+	static const char text[] = "\xef\xbb\xbf[default]\nregion=us-a-1\n[ profile  \"my lab\" ]\r\n"
+							   "AWS_ACCESS_KEY_ID = id ; remark\r\n# aws_access_key_id = no\n"
+							   "aws_secret_access_key = se;cret#x\ns3 =\n  region = no\nregion =\n"
+							   "[profile my]\nregion = us-b-2";
+	struct aws_profile profile = {0};
+
+	(void)state;
+	assert_int_equal(0, aws_profile_parse(NULL, text, sizeof text - 1, "my lab", true, &profile));
+	assert_string_equal(profile.keys.id, "id");
+	assert_string_equal(profile.keys.secret, "se;cret#x");
+	assert_string_equal(profile.region, "");
+	/* What is known stays. */
+	assert_int_equal(0, aws_profile_parse(NULL, text, sizeof text - 1, "my", true, &profile));
+	assert_int_equal(0, aws_profile_parse(NULL, text, sizeof text - 1, "default", true, &profile));
+	assert_string_equal(profile.region, "us-b-2");
+	assert_string_equal(profile.keys.id, "id");
+	/* In the file of credentials a section is the name itself. */
+	profile = (struct aws_profile){0};
+	assert_int_equal(0, aws_profile_parse(NULL, text, sizeof text - 1, "my", false, &profile));
+	assert_string_equal(profile.region, "");
+}
+
+static void buckets_have_addresses(void **state)
+{
+	static const struct {
+		const char *place, *endpoint, *region, *address, *prefix; /* address NULL: refused */
+	} cases[] = {
+		{"s3://lab", "", "eu-a-1", "https://lab.s3.eu-a-1.amazonaws.com", ""},
+		{"s3://lab/a b/", "", "cn-a-1", "https://lab.s3.cn-a-1.amazonaws.com.cn", "/a%20b"},
+		{"s3://l.ab/a", "", "eu-a-1", "https://s3.eu-a-1.amazonaws.com/l.ab", "/a"},
+		{"s3://lab", "http://h:9000/", "x", "http://h:9000/lab", ""},
+		{"s3://lab/a?b#c", "https://h", "x", "https://h/lab", "/a%3Fb%23c"},
+		{"s3://lab", "https://u@h", "x", NULL, ""},
+		{"s3://lab", "https://h/p", "x", NULL, ""},
+		{"s3://lab", "file://h", "x", NULL, ""},
+		{"s3://lab", "", "x.evil", NULL, ""},
+		{"s3://la@b", "", "x", NULL, ""},
+		{"s3:///a", "", "x", NULL, ""},
+		{"s3://lab/./a", "", "x", NULL, ""},
+		{"s3://lab/a/..", "", "x", NULL, ""},
+	};
+	char bucket[64], prefix[WEB_TEXT], address[WEB_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const int result = object_s3_parse(NULL, cases[i].place, bucket, prefix) ||
+						   object_s3_address(NULL, cases[i].endpoint, cases[i].region, bucket,
+											 address, sizeof address);
+
+		assert_int_equal(!cases[i].address, result);
+		if (result)
+			continue;
+		assert_string_equal(address, cases[i].address);
+		assert_string_equal(prefix, cases[i].prefix);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(signatures_are_those_of_the_documentation),
+		cmocka_unit_test(times_go_both_ways),
+		cmocka_unit_test(profiles_are_read),
+		cmocka_unit_test(buckets_have_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
