@@ -1,9 +1,8 @@
 #include "check.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "cli/parts/hidden_names.h"
+#include "os/env.h"
 
 static void check_hidden(const char *text, const char *expected)
 {
@@ -51,7 +50,7 @@ int main(void)
 		cmocka_unit_test(the_account_is_hidden),
 	};
 
-	if (setenv("USER", "alice", 1))
+	if (os_env_set(NULL, "USER", "alice"))
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
