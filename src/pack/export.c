@@ -335,10 +335,10 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	struct minisign_public public_key;
 	int taken = -1;
 
-	if (!path)
+	if (!options->output && !options->signature)
 		error_set(err, JW_ERR_USAGE, "name a file for the signature with --signature");
-	else if (!trust_sign(err, &job->secret, &job->manifest, written->prehash,
-						 options->output ? options->output : path, path)) {
+	else if (path && !trust_sign(err, &job->secret, &job->manifest, written->prehash,
+								 options->output ? options->output : path, path)) {
 		(void)minisign_id_text(result->signed_by, job->secret.id);
 		minisign_public_of(&job->secret, &public_key);
 		minisign_public_text(result->public_key, &public_key);

@@ -22,8 +22,17 @@
 
 enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_MS = 400, BEAT_BYTES = 400 };
 
+struct object_worker;
+
+struct worker_thread {
+	struct object_worker *worker;
+	_Atomic uint64_t *moved;
+	_Atomic bool *computing;
+};
+
 struct object_worker {
 	int out;
+	struct object_given given;
 	struct object_context context;
 	uv_mutex_t mutex; /* of all below, and of `out` */
 	uv_cond_t more;
@@ -31,12 +40,7 @@ struct object_worker {
 	size_t job_count, capacity;
 	_Atomic uint64_t moved[THREADS]; /* bytes, by each thread */
 	_Atomic bool computing[THREADS];
-};
-
-struct worker_thread {
-	struct object_worker *worker;
-	_Atomic uint64_t *moved;
-	_Atomic bool *computing;
+	struct worker_thread threads[THREADS];
 };
 
 static void answer_object(struct object_worker *worker, const struct object_answer *answer)
@@ -133,20 +137,21 @@ static void beat_object_worker(void *context)
 
 static int start_object_threads(struct jw_error *err, struct object_worker *worker)
 {
-	static struct worker_thread threads[THREADS];
 	uv_thread_t thread;
 	int result = os_thread_start(&thread, beat_object_worker, worker);
 
 	for (size_t i = 0; !result && i < THREADS; i++) {
-		threads[i] = (struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
-		result = os_thread_start(&thread, run_object_thread, &threads[i]);
+		worker->threads[i] =
+			(struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
+		result = os_thread_start(&thread, run_object_thread, &worker->threads[i]);
 	}
 	return result ? error_set(err, JW_ERR_IO, "no thread can be started") : 0;
 }
 
-static int take_object_line(struct jw_error *err, struct object_worker *worker,
-							struct object_given *given, const char *line, size_t size)
+static int take_object_line(struct jw_error *err, struct object_worker *worker, const char *line,
+							size_t size)
 {
+	struct object_given *given = &worker->given;
 	struct jw_share_options *options = &given->options;
 	struct object_job job;
 
@@ -165,7 +170,6 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker,
 
 static int serve_objects(struct jw_error *err, struct object_worker *worker)
 {
-	static struct object_given given;
 	struct buf in = BUF_MAX(2 * PROTOCOL_MOST_LINE);
 	uint8_t fresh[65536];
 	size_t got;
@@ -177,7 +181,7 @@ static int serve_objects(struct jw_error *err, struct object_worker *worker)
 		if (buf_append(err, &in, fresh, got))
 			return -1;
 		while ((end = memchr(in.data + used, '\n', in.size - used))) {
-			if (take_object_line(err, worker, &given, (char *)in.data + used,
+			if (take_object_line(err, worker, (char *)in.data + used,
 								 (size_t)(end - in.data) - used))
 				return -1;
 			used = (size_t)(end - in.data) + 1;
@@ -197,10 +201,10 @@ bool object_worker_is_meant(void)
 	return is;
 }
 
-/* The threads end with the process, wherever they wait. */
+/* The threads end with the process, wherever they wait: this call does not return before them. */
 int object_worker_main(void)
 {
-	static struct object_worker worker;
+	struct object_worker worker = {0};
 	struct jw_error err = {0};
 
 	os_die_with_parent();
