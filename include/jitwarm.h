@@ -5,6 +5,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
+#include <jitwarm/caches.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>

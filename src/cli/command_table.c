@@ -12,6 +12,7 @@
 	X(bake_verify) \
 	X(doctor) \
 	X(watch) \
+	X(caches) \
 	X(run) \
 	X(record) \
 	X(export) \

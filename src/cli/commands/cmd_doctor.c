@@ -1,4 +1,5 @@
 /* jitwarm doctor: why programs start slowly, and what to do about it. */
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/doctor.h>
@@ -190,14 +191,32 @@ static enum exit_status status_of_findings(const struct jw_doctor_result *result
 	return status;
 }
 
+/* Their names, for the last line: only whether they exist is looked at. */
+static int name_other_caches(struct jw_error *err, struct doctor_document *document)
+{
+	struct jw_compiler_caches *caches;
+	size_t used = 0;
+
+	if (jw_compiler_caches_find(err, false, &caches))
+		return -1;
+	for (size_t i = 0; i < caches->count && used < sizeof document->other_caches; i++)
+		used +=
+			(size_t)snprintf(document->other_caches + used, sizeof document->other_caches - used,
+							 "%s%s", i ? ", " : "", caches->items[i].name);
+	jw_compiler_caches_free(caches);
+	return 0;
+}
+
 static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
-	const struct doctor_document document = {.result = *doctoring->result,
-											 .process = doctoring->process,
-											 .fixed = doctoring->fixed,
-											 .fixed_count = doctoring->fixed_count};
+	struct doctor_document document = {.result = *doctoring->result,
+									   .process = doctoring->process,
+									   .fixed = doctoring->fixed,
+									   .fixed_count = doctoring->fixed_count};
 
+	if (name_other_caches(err, &document))
+		return -1;
 	cli->status = status_of_findings(doctoring->result);
 	if (options_given(&cli->options, "report"))
 		return doctor_text_report(err, &cli->out, cli->system, &document);

@@ -6,6 +6,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
+#include <jitwarm/caches.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>
 #include <jitwarm/doctor.h>
@@ -138,6 +139,7 @@ extern const struct json_table document_doctor;
 struct doctor_document {
 	struct jw_doctor_result result;
 	struct process_code process; /* pid 0: none */
+	char other_caches[256];      /* names of those that exist; "": none */
 	char **fixed;
 	size_t fixed_count;
 };
@@ -154,6 +156,8 @@ struct watch_document {
 	enum watch_state state; /* the last one */
 	bool ended;             /* the process has */
 };
+
+extern const struct json_table document_caches; /* struct jw_compiler_caches */
 
 extern const struct json_table document_record;
 struct record_document {

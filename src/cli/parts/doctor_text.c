@@ -79,11 +79,13 @@ static int put_findings(struct jw_error *err, struct buf *text,
 		failed = buf_printf(
 			err, text,
 			"%s: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
-			"the reason: another compiler (Triton, XLA, NVRTC), the choice of algorithms or the "
-			"loading of weights is\n",
+			"the reason: another compiler with a cache of its own (%s%s), the choice of algorithms "
+			"or "
+			"the loading of weights is\n",
 			result->troubles ? "Nothing is found in what could be read" : "All is well",
 			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
-			result->warm ? " in the cache, and nothing else is compiled" : "");
+			result->warm ? " in the cache, and nothing else is compiled" : "",
+			*document->other_caches ? "here: " : "Triton, XLA, NVRTC", document->other_caches);
 	if (!failed && result->probe != JW_PROBE_NOT)
 		failed = buf_printf(err, text, "Probe   %s\n", probe_text(result->probe));
 	return failed;

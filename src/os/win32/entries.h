@@ -7,6 +7,8 @@
 struct win32_entry {
 	wchar_t name[MAX_PATH];
 	DWORD attributes; /* FILE_ATTRIBUTE_... of a link itself */
+	uint64_t size_bytes;
+	FILETIME written;
 };
 
 /* Calls `each` for everything in a folder but "." and "..", until it returns something else than 0,

@@ -37,6 +37,10 @@ fi
 run 0 doctor "$sample"
 out_has "All is well: 8 modules in the cache"
 out_has "loads it from its cache"
+NUMBA_CACHE_DIR=$place/plain JAX_COMPILATION_CACHE_DIR=$place/none run 0 doctor --no-probe "$sample"
+out_has "Numba"
+out_lacks "JAX"
+out_has "with a cache of its own (here: "
 
 # ---- usage
 run 64 doctor --report --json
