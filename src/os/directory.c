@@ -78,15 +78,23 @@ int os_may_make(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Failing to make an existing directory does not matter: a level above may be read-only. */
+/* Failing to make an existing directory does not matter: a level above may be read-only. One that
+ * is there when it is made and gone when it is looked at is another process's, which comes and
+ * goes. */
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
-	struct jw_error why = {0}, unknown = {0};
+	enum { MOST_TRIES = 8 };
+	struct jw_error why, unknown;
 	struct os_stat stat;
 
-	if (!path_make_dir(&why, path, mode) ||
-		(!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
-		return 0;
+	for (int tries = 0; tries < MOST_TRIES; tries++) {
+		why = unknown = (struct jw_error){0};
+		if (!path_make_dir(&why, path, mode) ||
+			(!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
+			return 0;
+		if (why.code == JW_ERR_NOT_FOUND || unknown.code != JW_ERR_NOT_FOUND)
+			break;
+	}
 	if (!unknown.code)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
 	return error_copy(err, unknown.code == JW_ERR_MEMORY ? &unknown : &why);

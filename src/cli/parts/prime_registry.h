@@ -13,9 +13,9 @@
 		CLI_FLAG("back", "With --from: push what was compiled there, for others; with --sign "         \
 						 "signed"),                                                                    \
 		CLI_FLAG("allow-unsigned", "With --from: accept packs that no trusted key has signed"),        \
-		CLI_VALUE("share", "DIR|https://HOST/PATH|s3://BUCKET/PREFIX",                                 \
-				  "Take each module from there before compiling it, and put there what is "            \
-				  "compiled; with --sign signed"),                                                     \
+		CLI_VALUE("share", "PLACE",                                                                    \
+				  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "         \
+				  "compiling it, and put there what is compiled; with --sign signed"),                 \
 		CLI_FLAG("share-unsigned", "With --share: trust whoever can write there, also without a "      \
 								   "signature"),                                                       \
 		REGISTRY_OPTIONS
