@@ -85,8 +85,12 @@ mkdir -p "$build/wine"
 	fi
 } 9> "$build/wine/lock"
 
-# Wine's server stays for a while after its last program: one that starts just when it ends would fail.
-wineserver -p60 > /dev/null 2>&1 < /dev/null || true
+# Wine's server stays for a while after its last program: one that starts just when it ends would fail. Its services, which its
+# first program starts, stay as long and keep that program's output open: so that is one whose output nobody waits for.
+if ! wineserver -k0 > /dev/null 2>&1; then
+	wineserver -p60 > /dev/null 2>&1 < /dev/null || true
+	wine cmd /c exit > /dev/null 2>&1 < /dev/null || true
+fi
 
 # Variables that name Unix files: Windows programs find them on drive Z.
 for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV CUDA_CACHE_PATH JITWARM_STATE VIRTUAL_ENV CONDA_PREFIX; do
