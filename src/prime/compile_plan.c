@@ -220,11 +220,32 @@ static int interrupted(struct jw_error *err, const struct jw_error *why,
 	return 0;
 }
 
+/* By predicted names where the driver is known, else, or where one was wrong, by counting. */
+static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
+								 struct jw_prime_result *result)
+{
+	const struct jw_system *system = setup->system;
+	struct cache_profile profile;
+	int failed = 0;
+
+	if (profile_is_known(system))
+		failed = run_known(why, setup, result);
+	if (setup->options->ptxas && !failed && result->opaque)
+		failed = error_set(why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
+	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
+	 * next run knows it; this run goes on by counting. */
+	if (profile_is_known(system) && !failed && result->opaque &&
+		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
+		(void)driver_probe_confirm(NULL, system, &profile, NULL);
+	if (!profile_is_known(system) || (!failed && result->opaque))
+		failed = run_opaque(why, setup, result);
+	return failed;
+}
+
 static int compile_planned(struct jw_error *err, const struct plan *plan,
 						   const struct jw_system *system, const struct jw_prime_options *options,
 						   struct trace *trace, struct jw_prime_result *result)
 {
-	struct cache_profile profile;
 	struct speed_run learnt = {0};
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
@@ -256,18 +277,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	setup.worker = system->worker;
 	setup.folder = folder.path;
 	setup.spool = &spool;
-	failed = 0;
-	if (profile_is_known(system))
-		failed = run_known(&why, &setup, result);
-	if (options->ptxas && !failed && result->opaque)
-		failed = error_set(&why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
-	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
-	 * next run knows it; this run goes on by counting. */
-	if (profile_is_known(system) && !failed && result->opaque &&
-		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, system, &profile, NULL);
-	if (!profile_is_known(system) || (!failed && result->opaque))
-		failed = run_opaque(&why, &setup, result);
+	failed = run_by_names_or_count(&why, &setup, result);
 	/* Reports results even after an error: they are in the cache. */
 	if (failed)
 		result->stopped = why;
