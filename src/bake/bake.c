@@ -59,6 +59,7 @@ struct bake {
 	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
 	char targets[JOURNAL_TEXT], driver[JW_DRIVER_TEXT];
+	char *kept; /* as the journals have it */
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -339,8 +340,24 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	return failed;
 }
 
-/* What the journals say for people. */
-static void describe_bake(struct bake *bake)
+static int describe_kept(struct jw_error *err, struct bake *bake)
+{
+	const struct jw_bake_options *options = bake->options;
+	struct buf text = BUF_MAX(1 << 16);
+	int failed = buf_printf(err, &text, "%s", "");
+
+	for (size_t i = 0; !failed && i < options->kept_count; i++) {
+		char name[JW_TARGET_TEXT];
+
+		failed = buf_printf(err, &text, "%s%s", i ? "," : "", jw_target_sm(name, options->kept[i]));
+	}
+	bake->kept = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
+	buf_free(&text);
+	return bake->kept ? 0 : -1;
+}
+
+/* What the journals say: for people, and for the next bake. */
+static int describe_bake(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_bake_result *result = bake->result;
 	size_t length = 0;
@@ -356,6 +373,12 @@ static void describe_bake(struct bake *bake)
 	(void)jw_driver_text(bake->driver, &result->driver);
 	bake->in_place.targets = bake->targets;
 	bake->in_place.driver = bake->driver;
+	bake->in_place.drop_ptx = bake->options->drop_ptx;
+	bake->in_place.any_owner = bake->options->any_owner;
+	if (describe_kept(err, bake))
+		return -1;
+	bake->in_place.kept = bake->kept;
+	return 0;
 }
 
 static int bake_system(struct jw_error *err, struct bake *bake)
@@ -379,8 +402,7 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 						 "be taken");
 	if (bake->options->in_place && !bake->options->dry_run && in_place_open(err, &bake->in_place))
 		return -1;
-	describe_bake(bake);
-	return bake_all(err, bake);
+	return describe_bake(err, bake) || bake_all(err, bake) ? -1 : 0;
 }
 
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
@@ -398,6 +420,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	bake.result->size = sizeof *bake.result;
 	failed = bake_system(err, &bake);
 	in_place_close(&bake.in_place);
+	mem_free(bake.kept);
 	if (failed) {
 		jw_bake_result_free(bake.result);
 		return -1;

@@ -19,7 +19,9 @@
 struct in_place {
 	char *state_dir;
 	struct os_file *lock;         /* one process of the account at a time */
-	const char *driver, *targets; /* for the journal; borrowed */
+	const char *driver, *targets; /* for the journal, like the next two; borrowed */
+	const char *kept;             /* "": none */
+	bool drop_ptx, any_owner;
 	/* Of the library at hand */
 	char *library;          /* without links */
 	char *prefix;           /* of the paths of unfinished copies beside it */

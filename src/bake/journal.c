@@ -42,6 +42,7 @@ void journal_free(struct journal *journal)
 	mem_free(journal->record_rest);
 	mem_free(journal->driver);
 	mem_free(journal->targets);
+	mem_free(journal->kept);
 	mem_free(journal->file);
 	*journal = (struct journal){0};
 }
@@ -87,13 +88,16 @@ static int read_journal_document(struct jw_error *err, const cJSON *document,
 	journal->when_s = (int64_t)json_count(document, "when");
 	journal->size_before = json_count(document, "size_before");
 	journal->size_after = json_count(document, "size_after");
+	journal->drop_ptx = json_bool(document, "drop_ptx", false);
+	journal->any_owner = json_bool(document, "any_owner", false);
 	if (read_text(err, document, "path", &journal->path) ||
 		read_text(err, document, "record", &journal->record) ||
 		read_text(err, document, "row_before", &journal->row_before) ||
 		read_text(err, document, "row_after", &journal->row_after) ||
 		read_text(err, document, "record_rest", &journal->record_rest) ||
 		read_text(err, document, "driver", &journal->driver) ||
-		read_text(err, document, "targets", &journal->targets))
+		read_text(err, document, "targets", &journal->targets) ||
+		read_text(err, document, "kept", &journal->kept))
 		return -1;
 	if (!journal->path || !os_is_absolute(journal->path) || !journal->size_before ||
 		!journal->size_after || !is_whole_row(journal->row_before) ||
@@ -162,6 +166,7 @@ static int fill_document(struct jw_error *err, cJSON *object, const struct journ
 		{"record", journal->record},       {"row_before", journal->row_before},
 		{"row_after", journal->row_after}, {"record_rest", journal->record_rest},
 		{"driver", journal->driver},       {"targets", journal->targets},
+		{"kept", journal->kept},
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -169,7 +174,9 @@ static int fill_document(struct jw_error *err, cJSON *object, const struct journ
 			return -1;
 	if (!cJSON_AddNumberToObject(object, "when", (double)journal->when_s) ||
 		!cJSON_AddNumberToObject(object, "size_before", (double)journal->size_before) ||
-		!cJSON_AddNumberToObject(object, "size_after", (double)journal->size_after))
+		!cJSON_AddNumberToObject(object, "size_after", (double)journal->size_after) ||
+		!cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) ||
+		!cJSON_AddBoolToObject(object, "any_owner", journal->any_owner))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	return json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns) ||
 				   add_digest(err, object, "hash_before", &journal->before) ||

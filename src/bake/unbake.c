@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bake/in_place.h"
+#include "bake/successor.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -24,15 +25,22 @@ static struct jw_baked_list *new_list(struct jw_error *err, size_t most)
 	return NULL;
 }
 
+static void baked_free(struct jw_baked *baked)
+{
+	mem_free(baked->path);
+	mem_free(baked->targets);
+	mem_free(baked->driver);
+	mem_free(baked->kept);
+	mem_free(baked->successor);
+	*baked = (struct jw_baked){0};
+}
+
 void jw_baked_list_free(struct jw_baked_list *list)
 {
 	if (!list)
 		return;
-	for (size_t i = 0; i < list->count; i++) {
-		mem_free(list->items[i].path);
-		mem_free(list->items[i].targets);
-		mem_free(list->items[i].driver);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		baked_free(&list->items[i]);
 	mem_free(list->items);
 	mem_free(list);
 }
@@ -45,7 +53,10 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 	baked->when_s = journal->when_s;
 	baked->size_before_bytes = journal->size_before;
 	baked->size_after_bytes = journal->size_after;
-	return baked->path && baked->targets && baked->driver ? 0 : -1;
+	baked->drop_ptx = journal->drop_ptx;
+	baked->any_owner = journal->any_owner;
+	baked->kept = mem_string(err, journal->kept ? journal->kept : "");
+	return baked->path && baked->targets && baked->driver && baked->kept ? 0 : -1;
 }
 
 /* ---- undo */
@@ -165,7 +176,21 @@ static int read_newest(struct jw_error *err, const char *file, bool quick, struc
 	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
-static int list_journal(struct jw_error *err, const char *file, bool quick,
+static int fill_successor(struct jw_error *err, const char *state_dir,
+						  const struct journal *journal, struct jw_baked *baked)
+{
+	struct successors found;
+
+	if (baked->state != JW_BAKED_GONE)
+		return 0;
+	if (successors_find(err, state_dir, journal, &found))
+		return -1;
+	baked->successors = found.count;
+	baked->successor = found.first;
+	return 0;
+}
+
+static int list_journal(struct jw_error *err, const char *state_dir, const char *file, bool quick,
 						struct jw_baked_list *list)
 {
 	struct jw_baked *baked = &list->items[list->count];
@@ -186,7 +211,10 @@ static int list_journal(struct jw_error *err, const char *file, bool quick,
 			result = baked->path ? 0 : -1;
 		} else if (!next || baked->state == JW_BAKED_SOUND) {
 			list->count++;
-			result = fill_baked(err, &journal, baked);
+			result =
+				fill_baked(err, &journal, baked) || fill_successor(err, state_dir, &journal, baked)
+					? -1
+					: 0;
 		}
 	}
 	journal_free(&journal);
@@ -194,8 +222,8 @@ static int list_journal(struct jw_error *err, const char *file, bool quick,
 	return result;
 }
 
-static int list_folder(struct jw_error *err, const char *folder, const struct os_names *names,
-					   bool quick, struct jw_baked_list *list)
+static int list_folder(struct jw_error *err, const char *state_dir, const char *folder,
+					   const struct os_names *names, bool quick, struct jw_baked_list *list)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		char *file;
@@ -205,7 +233,7 @@ static int list_folder(struct jw_error *err, const char *folder, const struct os
 			(!text_ends(names->items[i], journal_end) && !text_ends(names->items[i], next_end)))
 			continue;
 		file = os_join(err, folder, names->items[i]);
-		result = file ? list_journal(err, file, quick, list) : -1;
+		result = file ? list_journal(err, state_dir, file, quick, list) : -1;
 		mem_free(file);
 		if (result)
 			return -1;
@@ -232,7 +260,7 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 		next = file ? mem_printf(err, "%s%s", file, next_end) : NULL;
 		result = !next || os_look(err, file, &there) || os_look(err, next, &there_next);
 		if (!result && (there || there_next))
-			result = list_journal(err, there ? file : next, true, list);
+			result = list_journal(err, state_dir, there ? file : next, true, list);
 		mem_free(next);
 		mem_free(file);
 		mem_free(library);
@@ -240,6 +268,72 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 			return -1;
 	}
 	return 0;
+}
+
+static int is_one_of(struct jw_error *err, const char *const *paths, size_t count,
+					 const char *library, bool *ret_is)
+{
+	*ret_is = false;
+	for (size_t i = 0; !*ret_is && i < count; i++) {
+		struct jw_error why;
+		char *real;
+
+		if (os_real_path(&why, paths[i], &real)) {
+			if (why.code == JW_ERR_MEMORY)
+				return error_copy(err, &why);
+			continue;
+		}
+		*ret_is = !strcmp(real, library);
+		mem_free(real);
+	}
+	return 0;
+}
+
+/* Whether that journal's library is gone: only then its successor is looked for. */
+static int is_library_gone(struct jw_error *err, const char *file, bool *ret_gone)
+{
+	struct journal journal;
+	struct jw_error why;
+	bool there = true;
+
+	*ret_gone = false;
+	if (journal_read(&why, file, &journal))
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	if (os_look(&why, journal.path, &there) && why.code == JW_ERR_MEMORY) {
+		journal_free(&journal);
+		return error_copy(err, &why);
+	}
+	journal_free(&journal);
+	*ret_gone = !there;
+	return 0;
+}
+
+/* What is gone and has its successor among the paths. */
+static int list_succeeded(struct jw_error *err, const char *state_dir, const char *folder,
+						  const struct os_names *names, const char *const *paths, size_t path_count,
+						  struct jw_baked_list *list)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < names->count; i++) {
+		const size_t before = list->count;
+		bool gone = false, named = false;
+		char *file;
+
+		if (names->kinds[i] != OS_REGULAR || !text_ends(names->items[i], journal_end))
+			continue;
+		file = os_join(err, folder, names->items[i]);
+		result = !file || is_library_gone(err, file, &gone) ||
+				 (gone && list_journal(err, state_dir, file, true, list));
+		if (!result && list->count > before && list->items[before].successor)
+			result = is_one_of(err, paths, path_count, list->items[before].successor, &named);
+		if (list->count > before && !named) {
+			baked_free(&list->items[before]);
+			list->count = before;
+		}
+		mem_free(file);
+	}
+	return result ? -1 : 0;
 }
 
 /* `paths` NULL: of all journals. */
@@ -255,11 +349,13 @@ static int list_baked(struct jw_error *err, const char *const *paths, size_t pat
 	folder = result ? NULL : journal_folder(err, state);
 	if (!folder || (os_list(&why, folder, &names) && error_unless_missing(err, &why)))
 		result = -1;
-	if (!result && !(list = new_list(err, paths && names.count ? path_count : names.count)))
+	if (!result &&
+		!(list = new_list(err, paths && names.count ? path_count + names.count : names.count)))
 		result = -1;
 	if (!result && names.count)
-		result = paths ? list_paths(err, state, paths, path_count, list)
-					   : list_folder(err, folder, &names, quick, list);
+		result = !paths ? list_folder(err, state, folder, &names, quick, list)
+						: list_paths(err, state, paths, path_count, list) ||
+							  list_succeeded(err, state, folder, &names, paths, path_count, list);
 	os_names_free(&names);
 	mem_free(folder);
 	mem_free(state);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/parts/baked_files.h"
+#include "cli/parts/gpu_targets.h"
 #include "cli/parts/prime_bar.h"
 
 /* Whether this machine has all GPUs for which it was baked ("sm_86 sm_90"). */
@@ -55,8 +56,9 @@ static void report_rebaked(struct prime_outcome *priming, const struct jw_bake_r
 	}
 }
 
+/* Bakes `found` as `like` was baked. */
 static int bake_again(struct jw_error *err, struct prime_outcome *priming,
-					  const struct jw_found *found)
+					  const struct jw_found *found, const struct jw_baked *like)
 {
 	const struct options *options = &priming->cli->options;
 	const struct jw_prime_options how = {
@@ -68,15 +70,21 @@ static int bake_again(struct jw_error *err, struct prime_outcome *priming,
 		.progress = prime_bar_report,
 		.message = prime_bar_message,
 	};
-	const struct jw_bake_options bake = {.size = sizeof bake,
-										 .system = priming->cli->system,
-										 .found = found,
-										 .prime = &how,
-										 .in_place = true,
-										 .cancel = cli_cancel};
+	struct jw_target kept[GPUS_MOST];
+	struct jw_bake_options bake = {.size = sizeof bake,
+								   .system = priming->cli->system,
+								   .found = found,
+								   .prime = &how,
+								   .drop_ptx = like->drop_ptx,
+								   .any_owner = like->any_owner,
+								   .kept = kept,
+								   .in_place = true,
+								   .cancel = cli_cancel};
 	struct jw_bake_result *result;
 	struct jw_error why;
-	const int failed = jw_bake(&why, &bake, &result);
+	const int failed = (*like->kept && jw_targets_read(&why, like->kept, NULL, kept, GPUS_MOST,
+													   &bake.kept_count)) ||
+					   jw_bake(&why, &bake, &result);
 
 	prime_bar_end(&priming->bar);
 	if (!failed) {
@@ -92,48 +100,108 @@ static int bake_again(struct jw_error *err, struct prime_outcome *priming,
 	return 0;
 }
 
-/* Those that are to be baked again, as names; the others are told. */
-static size_t choose_replaced(struct prime_outcome *priming, const char **names)
+/* What is to be baked again: its path now; NULL: it stays as it is, which is told where that is no
+ * matter of course. */
+static const char *path_to_rebake(struct prime_outcome *priming, const struct jw_baked *baked)
+{
+	const char *path = baked->state == JW_BAKED_REPLACED ? baked->path : baked->successor;
+
+	if (baked->failed.code || !path)
+		return NULL;
+	if (baked->successors > 1)
+		tell_problem(priming, path,
+					 "it is one of several, and it is not known which of them took the place of "
+					 "the library that was baked");
+	else if (!has_gpus(priming->cli->system, baked->targets))
+		tell_problem(priming, path, "it was baked for GPUs that are not here");
+	else
+		return path;
+	return NULL;
+}
+
+static bool is_baked_alike(const struct jw_baked *a, const struct jw_baked *b)
+{
+	return a->drop_ptx == b->drop_ptx && a->any_owner == b->any_owner && !strcmp(a->kept, b->kept);
+}
+
+/* All of them that were baked like the one at `first`; none of these is in `paths` afterwards. */
+static int rebake_alike(struct jw_error *err, struct prime_outcome *priming, const char **paths,
+						size_t first)
 {
 	const struct jw_baked_list *list = priming->baked;
-	size_t count = 0;
+	const char **names = mem_array(err, list->count, sizeof *names);
+	struct jw_find_options find = {.size = sizeof find, .names = names, .cancel = cli_cancel};
+	struct jw_found *found = NULL;
+	int failed;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct jw_baked *baked = &list->items[i];
+	if (!names)
+		return -1;
+	for (size_t i = first; i < list->count; i++)
+		if (paths[i] && is_baked_alike(&list->items[first], &list->items[i])) {
+			names[find.name_count++] = paths[i];
+			paths[i] = NULL;
+		}
+	failed = jw_find(err, &find, &found) || bake_again(err, priming, found, &list->items[first]);
+	jw_found_free(found);
+	mem_free(names);
+	return failed ? -1 : 0;
+}
 
-		if (baked->failed.code || baked->state != JW_BAKED_REPLACED)
+/* Journals of libraries that are gone, and whose successors were baked. */
+static int forget_succeeded(struct jw_error *err, const struct jw_baked_list *before,
+							const struct jw_baked_list *now)
+{
+	for (size_t i = 0; i < before->count; i++) {
+		const char *successor = before->items[i].successor;
+		const struct jw_unbake_options gone = {.size = sizeof gone,
+											   .paths = (const char *const *)&before->items[i].path,
+											   .path_count = 1,
+											   .cancel = cli_cancel};
+		struct jw_baked_list *forgotten;
+		bool baked = false;
+
+		for (size_t k = 0; successor && now && k < now->count; k++)
+			baked = baked || (!now->items[k].failed.code && !strcmp(now->items[k].path, successor));
+		if (!baked)
 			continue;
-		if (has_gpus(priming->cli->system, baked->targets))
-			names[count++] = baked->path;
-		else
-			tell_problem(priming, baked->path, "it was baked for GPUs that are not here");
+		if (jw_unbake(err, &gone, &forgotten))
+			return -1;
+		jw_baked_list_free(forgotten);
 	}
-	return count;
+	return 0;
+}
+
+static int look_again_at_baked(struct jw_error *err, struct prime_outcome *priming)
+{
+	struct jw_baked_list *before = priming->baked;
+	int failed;
+
+	priming->baked = NULL;
+	failed = unattended_look_again(err, priming->cli, &priming->unattended) ||
+			 baked_files_find(err, &priming->cli->out, priming->files.paths, priming->files.count,
+							  &priming->baked) ||
+			 forget_succeeded(err, before, priming->baked);
+	jw_baked_list_free(before);
+	return failed ? -1 : 0;
 }
 
 int rebake_replaced(struct jw_error *err, struct prime_outcome *priming)
 {
-	struct jw_baked_list *before = priming->baked;
-	const char **names = before ? mem_array(err, before->count, sizeof *names) : NULL;
-	struct jw_find_options find = {.size = sizeof find, .names = names, .cancel = cli_cancel};
-	struct jw_found *found = NULL;
+	const struct jw_baked_list *list = priming->baked;
+	const char **paths = list ? mem_array(err, list->count, sizeof *paths) : NULL;
 	int failed = 0;
 
-	if (!before)
+	if (!list)
 		return 0;
-	if (!names)
+	if (!paths)
 		return -1;
-	find.name_count = choose_replaced(priming, names);
-	if (find.name_count)
-		failed = jw_find(err, &find, &found) || bake_again(err, priming, found);
-	if (!failed && priming->unattended.rebaked) {
-		jw_baked_list_free(before);
-		priming->baked = NULL;
-		failed = unattended_look_again(err, priming->cli, &priming->unattended) ||
-				 baked_files_find(err, &priming->cli->out, priming->files.paths,
-								  priming->files.count, &priming->baked);
-	}
-	jw_found_free(found);
-	mem_free(names);
+	for (size_t i = 0; i < list->count; i++)
+		paths[i] = path_to_rebake(priming, &list->items[i]);
+	for (size_t i = 0; !failed && i < list->count; i++)
+		if (paths[i])
+			failed = rebake_alike(err, priming, paths, i);
+	if (!failed && priming->unattended.rebaked)
+		failed = look_again_at_baked(err, priming);
+	mem_free(paths);
 	return failed ? -1 : 0;
 }

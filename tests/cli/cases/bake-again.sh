@@ -8,19 +8,24 @@ site=$work/venv/lib/python3.11/site-packages
 if is_wine; then site=$work/venv/Lib/site-packages; fi
 library=$site/sample_pkg/lib/$name
 hash_of() { sha256sum <"$1" | cut -d' ' -f1; }
-# As pip does: another version's files and RECORD. $2: what this version's library ends with
+# As pip does: another version's files and RECORD. $2: what this version's libraries end with; $3…: their names
 install() {
+	local each version=$1 end=${2-}
+	shift $(($# > 1 ? 2 : 1))
+	(($#)) || set -- "$name"
 	rm -rf "$work/venv"
-	mkdir -p "$site/sample_pkg/lib" "$site/sample_pkg-$1.dist-info"
-	cp "$build/tests/framework/$name" "$library"
-	printf %s "${2-}" >>"$library"
-	printf 'Metadata-Version: 2.1\nName: sample-pkg\nVersion: %s\n' "$1" >"$site/sample_pkg-$1.dist-info/METADATA"
-	python3 - "$site" "$1" "sample_pkg/lib/$name" <<'PYTHON'
+	mkdir -p "$site/sample_pkg/lib" "$site/sample_pkg-$version.dist-info"
+	for each; do
+		cp "$build/tests/framework/$name" "$site/sample_pkg/lib/$each"
+		printf %s "$end" >>"$site/sample_pkg/lib/$each"
+	done
+	printf 'Metadata-Version: 2.1\nName: sample-pkg\nVersion: %s\n%s' "$version" "${licence-}" >"$site/sample_pkg-$version.dist-info/METADATA"
+	python3 - "$site" "$version" "${@/#/sample_pkg/lib/}" <<'PYTHON'
 import base64, hashlib, sys
-site, version, library = sys.argv[1:]
+site, version, *libraries = sys.argv[1:]
 info = f"sample_pkg-{version}.dist-info"
 with open(f"{site}/{info}/RECORD", "w", newline="") as record:
-    for path in (library, info + "/METADATA"):
+    for path in (*libraries, info + "/METADATA"):
         data = open(f"{site}/{path}", "rb").read()
         record.write("%s,sha256=%s,%d\n" % (path, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data)))
     record.write(info + "/RECORD,,\n")
@@ -146,6 +151,47 @@ journal=$(echo "$JITWARM_STATE"/baked/*.journal)
 echo damaged >"$journal"
 run '0|1' check "$site"
 err_has "$(basename "$journal")"
+
+# As it was baked the first time. A copy of the new version shows what that makes of it.
+as_first=(--i-may --drop-ptx --keep sm_70 --keep sm_80)
+rm -f "$JITWARM_STATE"/baked/*.journal
+licence=$'License: NVIDIA Proprietary Software\n'
+install 2.0
+run '0|1' bake --in-place "${as_first[@]}" "$library"
+install 2.1 newer
+run '0|1' bake -o "$work/like" "${as_first[@]}" "$library"
+run '0|1' prime --rebake "$site"
+out_has "Baked again: "
+[[ $(hash_of "$library") == "$(hash_of "$work/like/$name")" ]] || fail "--drop-ptx: forgotten"
+run 0 bake list --json
+json 'd["files"][0]["any_owner"] and d["files"][0]["drop_ptx"] and d["files"][0]["kept"] == "sm_70,sm_80"'
+
+# Renamed by the upgrade, as auditwheel and delvewheel do: found by what the names share, if the same package has it and
+# only one can be meant.
+rm -f "$JITWARM_STATE"/baked/*.journal
+licence=
+renamed=${name/./-0123abcd.} successor=${name/./-89ef4567.}
+library=$site/sample_pkg/lib/$successor
+install 3.0 "" "$renamed"
+run '0|1' bake --in-place "$site/sample_pkg/lib/$renamed"
+install 3.1 newer "$successor" "${name/./-76543210.}"
+newer=$(hash_of "$library")
+run '0|1' prime --rebake "$site"
+err_has "which of them took the place of"
+install 3.1 newer "$successor"
+mv "$site/sample_pkg-3.1.dist-info" "$site/other_pkg-3.1.dist-info"
+sed -i s/sample_pkg-3.1/other_pkg-3.1/ "$site/other_pkg-3.1.dist-info/RECORD"
+run '0|1' prime --rebake "$site"
+[[ $(hash_of "$library") == "$newer" ]] || fail "one of two, or another package's library was baked"
+install 3.1 newer "$successor"
+run '0|1' check "$site"
+out_has "its package has replaced it by"
+run '0|1' prime --rebake --json "$site"
+json 'len(d["baked"]) == 1 and posix(d["baked"][0]["path"]).endswith("'"$successor"'") and d["baked"][0]["state"] == "as_baked"'
+run 0 bake list --json
+json 'len(d["files"]) == 1'
+run 0 bake --undo
+[[ $(hash_of "$library") == "$newer" ]] || fail "the way back leads elsewhere"
 
 if ! is_wine; then
 	unset XDG_CONFIG_HOME
