@@ -78,6 +78,8 @@ struct jw_prune_result {
 	size_t kept;              /* in the pack; 0: none was written */
 	size_t not_kept;          /* they stay: the pack could not hold them */
 	uint64_t longest_hold_ns; /* time with the driver's lock */
+	/* Damaged entries that stay: they cannot be read, or are of a version that is not known. */
+	size_t not_judged;
 };
 
 /* An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is chosen

@@ -52,5 +52,5 @@ struct os_process_use {
 	unsigned threads, runnable; /* all, and those that run or want a core */
 	uint64_t born;              /* tells it from a later process with its number */
 };
-/* JW_ERR_NOT_FOUND: it has ended; JW_ERR_UNSUPPORTED if the system does not tell. */
+/* JW_ERR_NOT_FOUND: it has ended, or is ending; JW_ERR_UNSUPPORTED if the system does not tell. */
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use);

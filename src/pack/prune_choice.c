@@ -86,9 +86,13 @@ static int prune_reason_of(struct choose *choose, size_t at)
 	int reason = STAYS;
 
 	if (set_has(&choose->damaged, entry->key)) {
-		if (mend_judge(choose->list->path, sound_driver_of(&choose->options->system->driver),
-					   entry->key, &choose->judged[at]) == MEND_TAKE)
+		const enum mend_verdict verdict =
+			mend_judge(choose->list->path, sound_driver_of(&choose->options->system->driver),
+					   entry->key, &choose->judged[at]);
+
+		if (verdict == MEND_TAKE)
 			reason = JW_PRUNE_DAMAGED;
+		choose->result->not_judged += verdict == MEND_LEAVE;
 	} else if (!entry->damaged && entry->kind != JW_CACHE_OTHER) {
 		reason = reason_of_sound(choose, entry);
 	}

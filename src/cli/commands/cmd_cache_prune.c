@@ -97,6 +97,10 @@ static void print_prune_result(const struct output *out,
 	if (result->changed)
 		output_line(out, STYLE_WARN, "  %s not removed: rewritten meanwhile",
 					TEXT_COUNT(result->changed, "entry", "entries"));
+	if (result->not_judged)
+		output_line(out, STYLE_WARN,
+					"  %s not removed: unreadable, or of a version that is not known",
+					TEXT_COUNT(result->not_judged, "damaged entry", "damaged entries"));
 	print_unknown(out, result);
 	if (options->to_size_given && left_bytes > options->to_size_bytes)
 		output_line(out, STYLE_WARN,
@@ -185,7 +189,8 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	document.result = *result;
 	add_up(&document);
 	print_prune_result(&cli->out, &document, &options);
-	if (result->not_kept || result->changed || (document.chosen_entries && !options.apply))
+	if (result->not_kept || result->changed || result->not_judged ||
+		(document.chosen_entries && !options.apply))
 		cli->status = EXIT_COLD;
 	failed = document_print(err, &cli->out, &document_cache_prune, &document);
 	jw_prune_result_free(result);

@@ -203,6 +203,8 @@ static const struct json_field prune_fields[] = {
 	PRUNE(result.changed, "not removed: rewritten meanwhile"),
 	PRUNE(result.kept, "with `--keep`: in the pack"),
 	PRUNE(result.not_kept, "with `--keep`: not removed, since a pack cannot hold them"),
+	PRUNE(result.not_judged,
+		  "damaged ones that stay: they cannot be read, or are of a version that is not known"),
 	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
 				  document_seconds, "with the driver's lock"),
 	JSON_PART("chosen", JSON_TABLE(struct cache_prune_document, chosen_fields),

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <uv.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
@@ -70,25 +72,43 @@ static int note_code(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
-int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code)
+static int read_code(struct jw_error *err, int pid, struct process_code *ret_code)
 {
 	struct process_code code = {.pid = pid};
 	struct code_reading reading = {.code = &code};
 	int result = os_mapped_code(err, pid, note_code, &reading);
 
 	set_free(&reading.seen);
-	/* Every program has mapped its own code. */
-	if (!result && !code.count)
-		result =
-			error_set(err, JW_ERR_IO,
-					  "process %d: permission denied to what it has loaded, or it has ended", pid);
-	if (result) {
+	if (result)
 		process_code_free(&code);
-		return -1;
-	}
-	os_program_name(pid, code.name, sizeof code.name);
 	*ret_code = code;
-	return 0;
+	return result;
+}
+
+/* Every program has mapped its own code, but for moments: one that starts another program in its
+ * place has nothing mapped yet, and one that ends nothing any more. */
+int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code)
+{
+	enum { LOOKS = 10, BETWEEN_MS = 50 };
+	struct process_code code = {0};
+
+	for (int look = 0; look < LOOKS; look++) {
+		struct jw_error why;
+		struct os_process_use use;
+
+		if (look)
+			uv_sleep(BETWEEN_MS);
+		if (read_code(err, pid, &code))
+			return -1;
+		if (code.count) {
+			os_program_name(pid, code.name, sizeof code.name);
+			*ret_code = code;
+			return 0;
+		}
+		if (os_process_used(&why, pid, &use) && why.code == JW_ERR_NOT_FOUND)
+			return error_copy(err, &why);
+	}
+	return error_set(err, JW_ERR_IO, "process %d: permission denied to what it has loaded", pid);
 }
 
 void process_code_free(struct process_code *code)

@@ -16,7 +16,8 @@ struct process_code {
 	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */
 };
 
-/* Descendants that this account may not see are missing. JW_ERR_IO: nothing is to be seen;
- * JW_ERR_UNSUPPORTED: the system does not tell. */
+/* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
+ * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: the system does not
+ * tell. */
 int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
 void process_code_free(struct process_code *code);

@@ -305,13 +305,16 @@ int os_process_variables(struct jw_error *err, int pid,
 }
 
 /* "12 (name) S 1 …": the name may hold anything, blanks and brackets too. Source: proc(5), stat.
- * The state is 'X' where there is no such process or thread. */
+ * The state is 'X' where there is no such process or thread, and where it is ending: it may take
+ * long to give its memory back. The flag is the kernel's PF_EXITING (include/linux/sched.h). */
 static int read_stat(struct jw_error *err, const char *path, struct os_process_use *ret_use,
 					 char *ret_state)
 {
+	enum { ENDING = 0x4 };
 	struct buf text = BUF_MAX(1 << 20);
 	unsigned long user = 0, system = 0;
 	unsigned long long born = 0;
+	unsigned flags = 0;
 	const char *rest;
 	int got = 0;
 
@@ -323,10 +326,10 @@ static int read_stat(struct jw_error *err, const char *path, struct os_process_u
 	if (rest)
 		/* NOLINTNEXTLINE(cert-err34-c): the kernel writes these numbers, and they fit */
 		got = sscanf(rest,
-					 ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu %*s %*s %*s %*s %u "
+					 ") %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %*s %*s %*s %*s %u "
 					 "%*s %llu",
-					 ret_state, &user, &system, &ret_use->threads, &born);
-	if (got != 5)
+					 ret_state, &flags, &user, &system, &ret_use->threads, &born);
+	if (got != 6 || (flags & ENDING))
 		*ret_state = 'X';
 	ret_use->cpu_ms = (double)(user + system) * 1000 / (double)sysconf(_SC_CLK_TCK);
 	ret_use->born = born;

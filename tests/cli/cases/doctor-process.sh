@@ -20,6 +20,20 @@ else
 	json 'd["process"]["name"] == "sleep" and not d["process"]["driver"] and d["process"]["pid"] == '"$victim"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
+	# One that has ended, and that nobody waits for: it has nothing mapped any more.
+	python3 -c 'import os, time
+child = os.fork()
+if not child:
+	os._exit(0)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+print(child, flush=True)
+time.sleep(60)' >"$work/ended" &
+	victim=$!
+	await test -s "$work/ended"
+	run 3 doctor --pid "$(cat "$work/ended")"
+	err_has "there is no process"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
 	run 3 doctor --user no-such-account
 	err_has "no such account"
 fi

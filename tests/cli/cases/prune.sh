@@ -82,9 +82,11 @@ printf y | dd of="$first" bs=1 seek=150 conv=notrunc status=none
 printf '\x42' | dd of="$second" bs=1 conv=notrunc status=none
 run 1 cache prune --cache "$dir" --damaged
 out_has "1 entry would be removed"
-run 0 cache prune --cache "$dir" --damaged --apply --keep "$(native "$work/damaged.jwpack")"
+out_has "1 damaged entry not removed: unreadable, or of a version that is not known"
+run 1 cache prune --cache "$dir" --damaged --apply --keep "$(native "$work/damaged.jwpack")"
 [[ ! -e $first && -e $second && ! -e $work/damaged.jwpack ]] || fail "the wrong one went"
-run 0 cache prune --cache "$dir" --damaged
+run 1 cache prune --cache "$dir" --damaged --json
+json 'd["not_judged"] == 1 and d["chosen_entries"] == 0'
 run 64 cache prune extra
 
 # Former drivers: known ones but this machine's, and one that was seen here whose library is gone; not one whose library is
