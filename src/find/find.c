@@ -36,7 +36,7 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 			finder->is_open = true;
 		}
 	}
-	return 0;
+	return finder->is_open ? 0 : error_if_memory(err, &finder->environment_error);
 }
 
 static bool is_visited(struct name_search *finder, const struct requirement *wanted,

@@ -17,12 +17,16 @@ static bool is_windows(void)
 }
 
 /* A regular file that is not the Store's stub (size 0). */
-static bool is_executable_file(const char *path)
+static int look_executable(struct jw_error *err, const char *path, bool *ret_is)
 {
+	struct jw_error why = {0};
 	struct os_stat stat;
 
-	return !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR && stat.size_bytes &&
-		   (is_windows() || (stat.mode & 0111));
+	*ret_is = false;
+	if (os_stat(&why, path, &stat))
+		return error_if_memory(err, &why);
+	*ret_is = stat.kind == OS_REGULAR && stat.size_bytes && (is_windows() || (stat.mode & 0111));
+	return 0;
 }
 
 static bool is_script(const char *path)
@@ -32,38 +36,53 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-char *path_list_next(const char **list)
+int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 {
 	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
 
 	while (*end && *end != os_list_separator)
 		end++;
 	*list = end;
-	return end > start ? mem_string_n(NULL, start, (size_t)(end - start)) : NULL;
+	*ret_member = end > start ? mem_string_n(err, start, (size_t)(end - start)) : NULL;
+	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* The first member of PATH with a `name` that can be started. Takes over *ret_executable only on
- * success. */
-static bool search_path(const char *path, const char *name, char **ret_executable)
+/* What a file on PATH starts: itself, or what a pyenv shim selects; NULL for neither. Takes over
+ * `file`. */
+static int started_by(struct jw_error *err, char *file, char **ret_executable)
+{
+	struct jw_error why = {0};
+	bool is = false;
+	int result = look_executable(err, file, &is);
+
+	*ret_executable = NULL;
+	if (is && !is_script(file)) {
+		*ret_executable = file;
+		return 0;
+	}
+	if (is && pyenv_resolve(&why, file, ret_executable))
+		result = error_if_memory(err, &why);
+	mem_free(file);
+	return result;
+}
+
+/* The first member of PATH with a `name` that can be started; NULL if there is none. */
+static int search_path(struct jw_error *err, const char *path, const char *name,
+					   char **ret_executable)
 {
 	char *folder, *file;
 
-	while ((folder = path_list_next(&path))) {
-		file = os_join(NULL, folder, name);
+	for (*ret_executable = NULL; !*ret_executable;) {
+		if (path_list_next(err, &path, &folder))
+			return -1;
+		if (!folder)
+			break;
+		file = os_join(err, folder, name);
 		mem_free(folder);
-		if (file && is_executable_file(file)) {
-			if (!is_script(file)) {
-				*ret_executable = file;
-				return true;
-			}
-			if (!pyenv_resolve(NULL, file, ret_executable)) {
-				mem_free(file);
-				return true;
-			}
-		}
-		mem_free(file);
+		if (!file || started_by(err, file, ret_executable))
+			return -1;
 	}
-	return false;
+	return 0;
 }
 
 int python_on_path(struct jw_error *err, char **ret_executable)
@@ -71,86 +90,110 @@ int python_on_path(struct jw_error *err, char **ret_executable)
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
 	const char *const *names = is_windows() ? windows_names : posix_names;
-	char *path = os_env("PATH");
-	bool found = false;
+	char *path = NULL, *found = NULL;
+	int result = os_env_read(err, "PATH", &path);
 
-	for (; path && !found && *names; names++)
-		found = search_path(path, *names, ret_executable);
+	for (; path && !result && !found && *names; names++)
+		result = search_path(err, path, *names, &found);
 	mem_free(path);
-	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	if (!result && !found)
+		result = error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	if (result)
+		return -1;
+	*ret_executable = found;
+	return 0;
 }
 
-char *pyvenv_value(const char *directory, const char *key)
+static int find_value(struct jw_error *err, const struct buf *text, const char *key,
+					  char **ret_value)
 {
-	char *path = os_join(NULL, directory, "pyvenv.cfg"), *value = NULL;
-	struct buf text = {0};
-	const char *at, *end, *line;
+	const char *at = buf_text(text), *end = at + text->size, *line;
 	size_t length, wanted = strlen(key);
 
-	if (path && !os_read_file(NULL, path, MOST_CONFIG, &text)) {
-		at = buf_text(&text);
-		end = at + text.size;
-		while (!value && metadata_line(&at, end, &line, &length)) {
-			const char *equals = memchr(line, '=', length);
-			size_t used = equals ? (size_t)(equals - line) : 0;
+	while (metadata_line(&at, end, &line, &length)) {
+		const char *equals = memchr(line, '=', length);
+		size_t used = equals ? (size_t)(equals - line) : 0;
 
-			while (used && line[used - 1] == ' ')
-				used--;
-			if (!equals || used != wanted || memcmp(line, key, wanted) != 0)
-				continue;
-			for (equals++; equals < line + length && *equals == ' ';)
-				equals++;
-			value = mem_string_n(NULL, equals, (size_t)(line + length - equals));
-		}
-		buf_free(&text);
+		while (used && line[used - 1] == ' ')
+			used--;
+		if (!equals || used != wanted || memcmp(line, key, wanted) != 0)
+			continue;
+		for (equals++; equals < line + length && *equals == ' ';)
+			equals++;
+		*ret_value = mem_string_n(err, equals, (size_t)(line + length - equals));
+		return *ret_value ? 0 : -1;
 	}
-	mem_free(path);
-	return value;
+	return 0;
 }
 
-static bool has_config(const char *directory)
+int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value)
 {
-	char *path = os_join(NULL, directory, "pyvenv.cfg");
-	bool has = path && os_exists(path);
+	char *path = os_join(err, directory, "pyvenv.cfg");
+	struct jw_error why = {0};
+	struct buf text = {0};
+	int result = path ? 0 : -1;
 
+	*ret_value = NULL;
+	if (path && os_read_file(&why, path, MOST_CONFIG, &text))
+		result = error_if_memory(err, &why);
+	else if (path)
+		result = find_value(err, &text, key, ret_value);
+	buf_free(&text);
 	mem_free(path);
-	return has;
+	return result;
+}
+
+static int look_config(struct jw_error *err, const char *directory, bool *ret_has)
+{
+	char *path = os_join(err, directory, "pyvenv.cfg");
+	struct jw_error why = {0};
+	int result = path ? 0 : -1;
+
+	*ret_has = false;
+	if (path && os_look(&why, path, ret_has))
+		result = error_if_memory(err, &why);
+	mem_free(path);
+	return result;
+}
+
+/* The parent of the real file's folder, or on Windows the folder itself. */
+static int real_prefix(struct jw_error *err, const char *executable, char **ret_prefix)
+{
+	char *real = NULL, *folder = NULL;
+
+	if (!os_real_path(err, executable, &real))
+		folder = os_dir_name(err, real);
+	mem_free(real);
+	*ret_prefix = folder && !is_windows() ? os_dir_name(err, folder) : folder;
+	if (*ret_prefix != folder)
+		mem_free(folder);
+	return *ret_prefix ? 0 : -1;
 }
 
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual)
 {
 	char *folder = os_dir_name(err, executable), *above = folder ? os_dir_name(err, folder) : NULL;
-	char *real = NULL, *prefix = NULL;
+	char *prefix = NULL;
+	bool here = false, there = false;
+	int result = above ? look_config(err, folder, &here) : -1;
 
-	if (!above)
-		goto done;
-	*ret_virtual = true;
-	if (has_config(folder)) {
+	if (!result && !here)
+		result = look_config(err, above, &there);
+	if (!result && here) {
 		prefix = folder;
 		folder = NULL;
-	} else if (has_config(above)) {
+	} else if (!result && there) {
 		prefix = above;
 		above = NULL;
-	} else {
-		*ret_virtual = false;
-		if (os_real_path(err, executable, &real))
-			goto done;
-		mem_free(folder);
-		folder = os_dir_name(err, real);
-		if (folder && is_windows()) {
-			prefix = folder;
-			folder = NULL;
-		} else if (folder) {
-			prefix = os_dir_name(err, folder);
-		}
+	} else if (!result) {
+		result = real_prefix(err, executable, &prefix);
 	}
-done:
-	mem_free(real);
 	mem_free(folder);
 	mem_free(above);
-	if (!prefix)
+	if (result)
 		return -1;
+	*ret_virtual = here || there;
 	*ret_prefix = prefix;
 	return 0;
 }

@@ -21,7 +21,7 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable);
 
 /* The value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
-char *pyvenv_value(const char *directory, const char *key);
+int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);
 
 /* The next non-empty member of a list such as PATH; NULL at its end. The caller frees it. */
-char *path_list_next(const char **list);
+int path_list_next(struct jw_error *err, const char **list, char **ret_member);

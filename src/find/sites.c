@@ -23,11 +23,16 @@ void sites_free(struct sites *environment)
 	*environment = (struct sites){0};
 }
 
-static bool is_site_directory(const char *path)
+static int look_site_directory(struct jw_error *err, const char *path, bool *ret_is)
 {
+	struct jw_error why = {0};
 	struct os_stat stat;
 
-	return !os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY;
+	*ret_is = false;
+	if (os_stat(&why, path, &stat))
+		return error_if_memory(err, &why);
+	*ret_is = stat.kind == OS_DIRECTORY;
+	return 0;
 }
 
 static bool has_site(const struct sites *environment, const struct os_stat *stat)
@@ -46,14 +51,15 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 					bool whole)
 {
 	struct site site = {.path = path, .whole = whole};
+	struct jw_error why = {0};
 	struct os_stat stat;
 
 	if (!path)
 		return -1;
-	if (os_stat(NULL, path, &stat) || stat.kind != OS_DIRECTORY ||
+	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
 		environment->count == SITES_MOST || has_site(environment, &stat)) {
 		mem_free(path);
-		return 0;
+		return error_if_memory(err, &why);
 	}
 	site.root = mem_string(err, root);
 	if (!site.root) {
@@ -70,12 +76,15 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 				   const char *lib, const char *version)
 {
 	char *folder = os_join(err, prefix, lib);
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
 	if (!folder)
 		return -1;
-	if (!os_list(NULL, folder, &names)) {
+	if (os_list(&why, folder, &names)) {
+		result = error_if_memory(err, &why);
+	} else {
 		for (size_t i = 0; !result && i < names.count; i++) {
 			const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");
 
@@ -110,75 +119,106 @@ static int add_prefix(struct jw_error *err, struct sites *environment, const cha
 					true);
 }
 
-static bool variable_is_set(const char *name)
-{
-	char *value = os_env(name);
-	bool is_set = value && *value;
-
-	mem_free(value);
-	return is_set;
-}
-
 /* The folder of an installation by Microsoft's Store is
  * ...\WindowsApps\NAME_VERSION_MACHINE__PUBLISHER,
  * which nobody may write to: its pip installs into %LOCALAPPDATA%\Packages\NAME_PUBLISHER\
  * LocalCache\local-packages. NULL for another one. Source: Microsoft, "Package identity"; Python's
  * documentation, "Using Python on Windows". */
-static char *store_base(const char *prefix)
+static int store_base(struct jw_error *err, const char *prefix, char **ret_base)
 {
 	const char *name = os_base_name(prefix), *rest = strchr(name, '_'),
 			   *publisher = strstr(name, "__");
-	char *above = os_dir_name(NULL, prefix), *local = os_env("LOCALAPPDATA"), *base = NULL;
+	char *above = os_dir_name(err, prefix), *local = NULL, *base = NULL;
+	int result = above ? os_env_read(err, "LOCALAPPDATA", &local) : -1;
 
-	if (above && local && publisher && rest < publisher &&
-		text_equal_fold(os_base_name(above), "WindowsApps"))
-		base = mem_printf(NULL, "%s/Packages/%.*s_%s/LocalCache/local-packages", local,
+	if (!result && local && publisher && rest < publisher &&
+		text_equal_fold(os_base_name(above), "WindowsApps")) {
+		base = mem_printf(err, "%s/Packages/%.*s_%s/LocalCache/local-packages", local,
 						  (int)(rest - name), name, publisher + 2);
+		result = base ? 0 : -1;
+	}
 	mem_free(above);
 	mem_free(local);
-	return base;
+	if (!result)
+		*ret_base = base;
+	return result;
 }
 
-/* ~/.local/lib/python3.X/site-packages; %APPDATA%\Python\Python311\site-packages for the prefix
- * that holds python311.dll. */
-static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
-						 const char *version)
+/* ~/.local, %APPDATA%\Python; NULL where the account has none. */
+static int home_base(struct jw_error *err, char **ret_base)
 {
-	char *base = os_env("PYTHONUSERBASE"), *home = NULL;
+	const bool windows = !strcmp(os_name, "windows");
+	struct jw_error why = {0};
+	char *home = NULL;
+
+	if (windows && os_env_read(err, "APPDATA", &home))
+		return -1;
+	if (!home && os_home_dir(&why, &home))
+		return error_if_memory(err, &why);
+	*ret_base = os_join(err, home, windows ? "Python" : ".local");
+	mem_free(home);
+	return *ret_base ? 0 : -1;
+}
+
+/* The folder with the packages of the account; NULL if Python is to use none. */
+static int user_base(struct jw_error *err, const char *prefix, char **ret_base)
+{
+	char *none = NULL, *base = NULL;
+	int result = os_env_read(err, "PYTHONNOUSERSITE", &none);
+
+	if (!result && !(none && *none)) {
+		result = os_env_read(err, "PYTHONUSERBASE", &base);
+		if (!result && base && !*base) {
+			mem_free(base);
+			base = NULL;
+		}
+		if (!result && !base && !strcmp(os_name, "windows"))
+			result = store_base(err, prefix, &base);
+		if (!result && !base)
+			result = home_base(err, &base);
+	}
+	mem_free(none);
+	if (!result)
+		*ret_base = base;
+	return result;
+}
+
+/* BASE\Python311\site-packages for the prefix that holds python311.dll. */
+static int add_windows_sites(struct jw_error *err, struct sites *environment, const char *prefix,
+							 const char *base)
+{
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
-	if (variable_is_set("PYTHONNOUSERSITE")) {
-		mem_free(base);
-		return 0;
-	}
-	if ((!base || !*base) && !strcmp(os_name, "windows")) {
-		mem_free(base);
-		base = store_base(prefix);
-	}
-	if (!base || !*base) {
-		mem_free(base);
-		home = strcmp(os_name, "windows") != 0 ? NULL : os_env("APPDATA");
-		if (!home && os_home_dir(NULL, &home))
-			return 0;
-		base = os_join(err, home, !strcmp(os_name, "windows") ? "Python" : ".local");
-		mem_free(home);
-		if (!base)
-			return -1;
-	}
-	result = add_lib(err, environment, base, "lib", version);
-	if (!result && !strcmp(os_name, "windows") && !os_list(NULL, base, &names)) {
-		for (size_t i = 0; !result && i < names.count; i++) {
-			char *library = mem_printf(err, "%s/%s.dll", prefix, names.items[i]);
+	if (os_list(&why, base, &names))
+		return error_if_memory(err, &why);
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *library = mem_printf(err, "%s/%s.dll", prefix, names.items[i]);
 
-			if (library && os_exists(library))
-				result = add_site(err, environment,
-								  mem_printf(err, "%s/%s/site-packages", base, names.items[i]),
-								  base, true);
-			mem_free(library);
-		}
-		os_names_free(&names);
+		if (!library)
+			result = -1;
+		else if (os_exists(library))
+			result =
+				add_site(err, environment,
+						 mem_printf(err, "%s/%s/site-packages", base, names.items[i]), base, true);
+		mem_free(library);
 	}
+	os_names_free(&names);
+	return result;
+}
+
+/* ~/.local/lib/python3.X/site-packages; %APPDATA%\Python\Python311\site-packages. */
+static int add_user_site(struct jw_error *err, struct sites *environment, const char *prefix,
+						 const char *version)
+{
+	char *base = NULL;
+	int result = user_base(err, prefix, &base);
+
+	if (!result && base)
+		result = add_lib(err, environment, base, "lib", version);
+	if (!result && base && !strcmp(os_name, "windows"))
+		result = add_windows_sites(err, environment, prefix, base);
 	mem_free(base);
 	return result;
 }
@@ -186,11 +226,11 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 /* Folders of PYTHONPATH, where clusters' module systems put frameworks. */
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
-	char *list = os_env("PYTHONPATH"), *path;
+	char *list = NULL, *path = NULL;
+	int result = os_env_read(err, "PYTHONPATH", &list);
 	const char *at = list ? list : "";
-	int result = 0;
 
-	while (!result && (path = path_list_next(&at))) {
+	while (!result && !(result = path_list_next(err, &at, &path)) && path) {
 		if (os_is_absolute(path))
 			result = add_site(err, environment, mem_string(err, path), path, false);
 		mem_free(path);
@@ -210,13 +250,18 @@ static const char *version_of(const char *executable)
 /* The installation that a virtual environment was made from, if it may use its packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
-	char *shared = pyvenv_value(environment->prefix, "include-system-site-packages");
-	char *home = pyvenv_value(environment->prefix, "home"), *base = NULL, *lib = NULL;
-	int result = 0;
+	char *shared = NULL, *home = NULL, *base = NULL, *lib = NULL;
+	bool windows = false;
+	int result = pyvenv_value(err, environment->prefix, "include-system-site-packages", &shared) ||
+						 pyvenv_value(err, environment->prefix, "home", &home)
+					 ? -1
+					 : 0;
 
-	if (home && shared && text_equal_fold(shared, "true")) {
+	if (!result && home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(err, home, "Lib");
-		base = lib && is_site_directory(lib) ? mem_string(err, home) : os_dir_name(err, home);
+		result = lib ? look_site_directory(err, lib, &windows) : -1;
+		if (!result)
+			base = windows ? mem_string(err, home) : os_dir_name(err, home);
 		result = base ? 0 : -1;
 		if (!result)
 			result = add_user_site(err, environment, base, NULL);
@@ -245,12 +290,15 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 static char *version_in(struct jw_error *err, const char *prefix, const char *known)
 {
 	char *executable = known ? mem_string(err, known) : mem_printf(err, "%s/bin/python3", prefix);
-	char *real = NULL, *version;
+	char *real = NULL, *version = NULL;
+	struct jw_error why = {0};
 
 	if (!executable)
 		return NULL;
-	version = mem_string(
-		err, os_real_path(NULL, executable, &real) ? "" : version_of(os_base_name(real)));
+	if (!os_real_path(&why, executable, &real))
+		version = mem_string(err, version_of(os_base_name(real)));
+	else if (!error_if_memory(err, &why))
+		version = mem_string(err, "");
 	mem_free(executable);
 	mem_free(real);
 	return version;
@@ -261,31 +309,40 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 							 const char *executable)
 {
 	char *meta = os_join(err, prefix, "conda-meta"), *version = version_in(err, prefix, executable);
-	int result = -1;
+	int result = meta && version ? look_site_directory(err, meta, &environment->conda) : -1;
 
 	environment->prefix = prefix;
-	environment->conda = meta && is_site_directory(meta);
 	mem_free(meta);
-	environment->label = mem_printf(
-		err, "%s %s", environment->conda ? "the conda environment" : "the Python of", prefix);
-	if (version && environment->label && !add_python_path(err, environment) &&
-		!add_user_site(err, environment, prefix, version))
-		result = add_prefix(err, environment, prefix, version);
+	if (!result)
+		environment->label = mem_printf(
+			err, "%s %s", environment->conda ? "the conda environment" : "the Python of", prefix);
+	if (!environment->label || add_python_path(err, environment) ||
+		add_user_site(err, environment, prefix, version) ||
+		add_prefix(err, environment, prefix, version))
+		result = -1;
 	mem_free(version);
 	return result;
 }
 
 /* The folder that a variable names; NULL if it is unset or, with a note, if it does not exist. */
-static char *named_folder(struct found_list *list, const char *variable)
+static int named_folder(struct jw_error *err, struct found_list *list, const char *variable,
+						char **ret_folder)
 {
-	char *value = os_env(variable), *real = NULL;
+	char *value = NULL, *real = NULL;
+	struct jw_error why = {0};
+	bool is = false;
+	int result = os_env_read(err, variable, &value);
 
-	if (value && *value && !is_site_directory(value))
-		(void)found_note(NULL, list, "%s is %s, which is not a folder", variable, value);
-	else if (value && *value)
-		(void)os_real_path(NULL, value, &real);
+	if (!result && value && *value) {
+		result = look_site_directory(err, value, &is);
+		if (!result && !is)
+			result = found_note(err, list, "%s is %s, which is not a folder", variable, value);
+		else if (is && os_real_path(&why, value, &real))
+			result = error_if_memory(err, &why);
+	}
 	mem_free(value);
-	return real;
+	*ret_folder = real;
+	return result;
 }
 
 static int fill_from_path(struct jw_error *err, struct sites *environment)
@@ -294,10 +351,12 @@ static int fill_from_path(struct jw_error *err, struct sites *environment)
 	bool is_virtual = false;
 	int result;
 
-	if (python_on_path(err, &executable)) {
+	struct jw_error why = {0};
+
+	if (python_on_path(&why, &executable)) {
 		/* Windows: the registered python (PEP 514), if there is no python on PATH. */
-		if (os_python_registered(NULL, &prefix))
-			return -1;
+		if (why.code != JW_ERR_NOT_FOUND || os_python_registered(NULL, &prefix))
+			return error_copy(err, &why);
 		return fill_installation(err, environment, prefix, NULL);
 	}
 	result = python_prefix(err, executable, &prefix, &is_virtual);
@@ -311,15 +370,15 @@ static int fill_from_path(struct jw_error *err, struct sites *environment)
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
 {
 	struct sites environment = {0};
-	char *prefix;
-	int result;
+	char *own = NULL, *conda = NULL;
+	int result = named_folder(err, list, "VIRTUAL_ENV", &own);
 
-	if ((prefix = named_folder(list, "VIRTUAL_ENV")))
-		result = fill_virtual(err, &environment, prefix);
-	else if ((prefix = named_folder(list, "CONDA_PREFIX")))
-		result = fill_installation(err, &environment, prefix, NULL);
-	else
-		result = fill_from_path(err, &environment);
+	if (!result && !own)
+		result = named_folder(err, list, "CONDA_PREFIX", &conda);
+	if (!result)
+		result = own     ? fill_virtual(err, &environment, own)
+				 : conda ? fill_installation(err, &environment, conda, NULL)
+						 : fill_from_path(err, &environment);
 	if (result) {
 		sites_free(&environment);
 		return -1;

@@ -131,10 +131,10 @@ static int add_conda(struct jw_error *err, struct setting_places *places)
 		{"etc\\conda\\activate.d\\jitwarm.ps1", PLACE_ACTIVATE_PS1, true},
 		{"etc\\conda\\deactivate.d\\jitwarm.ps1", PLACE_DEACTIVATE_PS1, true},
 	};
-	char *prefix = os_env("CONDA_PREFIX");
-	int result = 0;
+	char *prefix = NULL;
+	int result = os_env_read(err, "CONDA_PREFIX", &prefix);
 
-	if (!prefix || !*prefix || !os_exists(prefix))
+	if (!result && (!prefix || !*prefix || !os_exists(prefix)))
 		result = error_set(err, JW_ERR_NOT_FOUND,
 						   "no conda environment is active (CONDA_PREFIX): “conda activate” one");
 	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++)
