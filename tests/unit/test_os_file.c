@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "folder.h"
+#include "lacking.h"
 #include "os/file.h"
 #include "os/pci.h"
 
@@ -113,6 +114,50 @@ static void directories_are_made_listed_and_removed(void **state)
 	mem_free(top);
 }
 
+/* Made anew each time: the folders that a failure has left need less. */
+static int make_deep(struct jw_error *err, const char *top, const char *deep)
+{
+	size_t left = mem_fail_after(0);
+
+	assert_int_equal(os_remove_tree(NULL, top), 0);
+	mem_fail_after(left);
+	return os_make_dirs(err, deep, 0700);
+}
+
+static void directories_that_memory_lacks_for_are_not_said_to_be_there(void **state)
+{
+	char *top = inside("lacking"), *deep = inside("lacking/a/b/c/d"),
+		 *parent = inside("lacking/p/q/file");
+
+	(void)state;
+	STARVE(make_deep(&err, top, deep), assert_true(os_exists(deep)));
+	/* Not for what is there already */
+	STARVE(os_make_dirs(&err, deep, 0700) || os_make_parent(&err, parent, 0700),
+		   assert_true(os_exists(deep)));
+	assert_int_equal(os_remove_tree(NULL, top), 0);
+	mem_free(top);
+	mem_free(deep);
+	mem_free(parent);
+}
+
+static void directories_that_cannot_be_made_are_not_said_to_be_there(void **state)
+{
+	char *file = inside("no-folder"), *below = inside("no-folder/a/b"), *too_long;
+	char name[301];
+
+	(void)state;
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = 0;
+	too_long = inside(name);
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(os_make_dirs(NULL, file, 0700), -1);
+	assert_int_equal(os_make_dirs(NULL, below, 0700), -1);
+	assert_int_equal(os_make_dirs(NULL, too_long, 0700), -1);
+	mem_free(file);
+	mem_free(below);
+	mem_free(too_long);
+}
+
 /* tests/cli/cases/accounts.sh has the cases that need other accounts. */
 static void write_access_is_checked_without_writing(void **state)
 {
@@ -206,6 +251,8 @@ int main(void)
 #endif
 		cmocka_unit_test(a_file_past_the_limit_is_refused),
 		cmocka_unit_test(directories_are_made_listed_and_removed),
+		cmocka_unit_test(directories_that_memory_lacks_for_are_not_said_to_be_there),
+		cmocka_unit_test(directories_that_cannot_be_made_are_not_said_to_be_there),
 		cmocka_unit_test(write_access_is_checked_without_writing),
 		cmocka_unit_test(names_are_taken_apart),
 		cmocka_unit_test(the_nearest_folder_is_found),

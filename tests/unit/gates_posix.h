@@ -1,0 +1,90 @@
+/* Gates: what another process does in the moment before this one locks or removes a file. They are
+ * put in place of the C library's calls, so that no time decides whether a test hits. */
+#pragma once
+
+#include "check.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* NULL: open. `path` is of the file that is about to be locked or removed. */
+static void (*gate_before_lock)(const char *path);
+static void (*gate_before_removal)(const char *path);
+
+static inline void gate_pass(void (**gate)(const char *path), int fd, const char *name)
+{
+	char link[64], path[4096];
+	void (*does)(const char *path) = *gate;
+	ssize_t length;
+
+	if (!does)
+		return;
+	(void)snprintf(path, sizeof path, "%s", name ? name : "");
+	if (fd >= 0) {
+		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		length = readlink(link, path, sizeof path / 2);
+		assert_true(length > 0);
+		(void)snprintf(path + length, sizeof path - (size_t)length, "%s%s", name ? "/" : "",
+					   name ? name : "");
+	}
+	/* Not for what it does itself */
+	*gate = NULL;
+	does(path);
+	*gate = does;
+}
+
+int fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (command == F_SETLK)
+		gate_pass(&gate_before_lock, fd, NULL);
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int unlinkat(int folder_fd, const char *name, int flags)
+{
+	gate_pass(&gate_before_removal, folder_fd, name);
+	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
+}
+
+/* Whether another process can lock the file. */
+static inline bool gate_can_lock(const char *path)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		_exit(fd >= 0 && !syscall(SYS_fcntl, fd, F_SETLK, &lock) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status) == 1;
+}
+
+/* Another file takes the place of the one that is about to be locked. */
+static inline void gate_replace(const char *path)
+{
+	char fresh[4200];
+	int fd;
+
+	(void)snprintf(fresh, sizeof fresh, "%s.fresh", path);
+	fd = open(fresh, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	(void)close(fd);
+	assert_int_equal(rename(fresh, path), 0);
+}
