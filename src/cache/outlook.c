@@ -92,11 +92,17 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 {
 	struct cache_files scan = {0};
 	struct cache_index index = {0};
+	struct jw_error why;
 	size_t entries;
 	uint64_t bytes;
 
-	if (!dir || cache_view_index(NULL, dir, &index)) {
-		*ret_outlook = (struct jw_cache_outlook){.index = "unknown", .next_insert = "adds"};
+	*ret_outlook = (struct jw_cache_outlook){.index = "unknown", .next_insert = "adds"};
+	if (!dir)
+		return;
+	if (cache_view_index(&why, dir, &index)) {
+		(void)snprintf(ret_outlook->text, sizeof ret_outlook->text,
+					   "what the next start does is unknown: %.180s", why.message);
+		TEXT_COPY(ret_outlook->next_step, "“jitwarm cache verify” reads all of it");
 		return;
 	}
 	count = count || index.state != CACHE_INDEX_SOUND;

@@ -159,6 +159,7 @@ static bool speaks_of_it(const char *text)
 	return strstr(text, "out of memory") ||
 		   (counted->calls && (strstr(text, "damaged") || strstr(text, strerror(EIO)) ||
 							   strstr(text, strerror(ENOSPC)) || strstr(text, "unusable") ||
+							   strstr(text, "cannot be written to") ||
 							   strstr(text, "\"closed\"")));
 }
 
