@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Builds the libraries that jitwarm stands on, statically, for another system than this machine's. Read by build-linux.sh;
-# build-windows.sh has its own copy of these recipes. The libraries come from Debian's source packages, through apt with a private
-# state folder: the system's package sources and lists stay as they are. They are built once into $store/KEY (a hash of names,
-# versions and recipe).
+# Builds the libraries that jitwarm stands on, statically, for another system than this machine's. Read by build-linux.sh and
+# build-windows.sh. The libraries come from Debian's source packages, through apt with a private state folder: the system's
+# package sources and lists stay as they are. They are built once into $store/KEY (a hash of names, versions and recipe).
 #
 # The reader sets self (its name), store, sources (Debian's names), tools (Debian's packages), refresh (not empty: ask Debian for
 # newer versions; otherwise once a week), toolchain (CMake's), cc, ar, ranlib (commands) and host (as configure names the target).
@@ -198,8 +197,8 @@ build_source() {
 		logged "$log" "fetching the source package $name" flock "$apt_state/.lock" apt-get "${apt[@]}" -qq source --download-only "$name=$version"
 		logged "$log" "unpacking $name" dpkg-source --no-check -x ./*.dsc source
 		cd source
-		# A subshell of its own with -e: within the condition of `if`, -e would not hold
-		logged "$log" "building $name" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
+		# A subshell of its own with -e: within the condition of `if`, -e would not hold. cmake/mingw-w64.cmake reads the variable.
+		logged "$log" "building $name" env "JITWARM_WINDOWS_PREFIX=$prefix" bash -euo pipefail -c "$(declare -p prefix toolchain jobs host cc ar ranlib)
 			$(declare -f write_pc cmake_configure cmake_build autotools_build curl_build "build_$name"); build_$name"
 	)
 	touch "$prefix/.built-$name"
