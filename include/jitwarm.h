@@ -15,6 +15,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/key.h>
+#include <jitwarm/lint.h>
 #include <jitwarm/marks.h>
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/pack.h>

@@ -40,8 +40,9 @@ const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
 /* Appends the GPUs that `text` names to a list without duplicates: a capability ("sm_86", "sm86",
  * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that the
- * driver runs, without Jetson), or several of these separated by commas. `driver` may be NULL. The
- * list has room for `most`. JW_ERR_USAGE leaves it unchanged. */
+ * driver runs, without Jetson), a range ("rtx20..rtx50": these generations; "sm_80..h100": what
+ * "all" has between them), or several of these separated by commas. `driver` may be NULL. The list
+ * has room for `most`. JW_ERR_USAGE leaves it unchanged. */
 int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
 					struct jw_target *targets, size_t most, size_t *count);
 /* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" if it is unknown. */

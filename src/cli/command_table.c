@@ -10,6 +10,7 @@
 	X(bake) \
 	X(bake_list) \
 	X(bake_verify) \
+	X(lint) \
 	X(doctor) \
 	X(watch) \
 	X(caches) \

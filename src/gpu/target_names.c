@@ -1,6 +1,7 @@
 #include <jitwarm/target.h>
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -178,6 +179,70 @@ static int add_named_target(struct jw_error *err, const char *name, const struct
 	return add_target(err, list, target);
 }
 
+/* Room for the first name of a range. */
+enum { MOST_RANGE_END = 64 };
+
+/* 20 of “rtx20” or “RTX 20”; 0: it is no such name. */
+static unsigned generation_of(const char *name)
+{
+	uint64_t number;
+
+	if (!text_starts_fold(name, "rtx") || !text_number(name + 3 + (name[3] == ' '), 90, &number) ||
+		number % 10)
+		return 0;
+	return (unsigned)number;
+}
+
+/* rtx20..rtx50: each generation of that name. */
+static int add_generations(struct jw_error *err, unsigned first, unsigned last,
+						   struct target_list *list)
+{
+	char name[TEXT_SHORT];
+
+	for (; first <= last; first += 10) {
+		(void)snprintf(name, sizeof name, "rtx%u", first);
+		if (add_product(err, name, list))
+			return -1;
+	}
+	return 0;
+}
+
+/* sm_80..sm_90, a100..h100: each capability between them that “all” has. */
+static int add_between(struct jw_error *err, const char *range, const char *first, const char *last,
+					   const struct jw_driver *driver, struct target_list *list)
+{
+	struct jw_target ends[2], all[COUNT(capabilities)];
+	struct target_list from = {&ends[0], 1, 0}, to = {&ends[1], 1, 0};
+	struct target_list every = {all, COUNT(all), 0};
+
+	if (add_named_target(err, first, driver, &from) || add_named_target(err, last, driver, &to) ||
+		add_all(err, driver, &every))
+		return -1;
+	if (ends[0].sm > ends[1].sm)
+		return error_set(err, JW_ERR_USAGE, "“%.40s” ends before it begins", range);
+	for (size_t i = 0; i < every.count; i++)
+		if (all[i].sm >= ends[0].sm && all[i].sm <= ends[1].sm && add_target(err, list, all[i]))
+			return -1;
+	return 0;
+}
+
+static int add_named_or_range(struct jw_error *err, const char *name,
+							  const struct jw_driver *driver, struct target_list *list)
+{
+	const char *dots = strstr(name, "..");
+	char first[MOST_RANGE_END];
+
+	if (!dots)
+		return add_named_target(err, name, driver, list);
+	if ((size_t)(dots - name) >= sizeof first || dots[2] == '.')
+		return not_a_gpu(err, name);
+	memcpy(first, name, (size_t)(dots - name));
+	first[dots - name] = '\0';
+	if (generation_of(first) && generation_of(first) <= generation_of(dots + 2))
+		return add_generations(err, generation_of(first), generation_of(dots + 2), list);
+	return add_between(err, name, first, dots + 2, driver, list);
+}
+
 int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
 					struct jw_target *targets, size_t most, size_t *count)
 {
@@ -193,7 +258,7 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
 		memcpy(name, text, length);
 		name[length] = '\0';
-		if (add_named_target(err, name, driver, &list))
+		if (add_named_or_range(err, name, driver, &list))
 			return -1;
 		if (!text[length])
 			break;

@@ -20,7 +20,7 @@ static void names_are_read(void **state)
 {
 	static const struct {
 		const char *text;
-		uint16_t sm[3];
+		uint16_t sm[5];
 	} cases[] = {
 		{"sm_86", {86}},
 		{"sm86", {86}},
@@ -49,6 +49,12 @@ static void names_are_read(void **state)
 		{"sm_86,sm_89", {86, 89}},
 		{" sm_86, rtx 4090", {86, 89}},
 		{"T4,8.6,rtx3060", {75, 86}},
+		{"rtx20..rtx50,h100", {75, 86, 89, 120, 90}},
+		{"RTX 30..RTX 40", {86, 89}},
+		{"rtx40..rtx40", {89}},
+		{"sm_80..sm_90", {80, 86, 89, 90}},
+		{"a100..rtx40", {80, 86, 89}},
+		{"8.9..b200", {89, 90, 100}},
 	};
 	struct jw_target targets[MOST];
 	struct jw_error err;
@@ -57,7 +63,7 @@ static void names_are_read(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const size_t count = read_text(&err, cases[i].text, targets);
 
-		for (size_t k = 0; k < 3; k++)
+		for (size_t k = 0; k < 5; k++)
 			if ((k < count ? targets[k].sm : 0) != cases[i].sm[k])
 				fail_msg("%s: %zu GPUs, sm_%u", cases[i].text, count, targets[0].sm);
 	}
@@ -78,6 +84,13 @@ static void names_of_unknown_gpus_are_refused(void **state)
 		{",sm_86", "is not a known GPU"},
 		{"laptop", "is not a known GPU"},
 		{"sm_", "is not a known GPU"},
+		{"rtx50..rtx20", "ends before it begins"},
+		{"rtx20..", "is not a known GPU"},
+		{"..", "is not a known GPU"},
+		{"rtx20...rtx50", "is not a known GPU"},
+		{"rtx20..rtx90", "is not a known GPU"},
+		{"rtx20..sm_86a", "a GPU has no suffix"},
+		{"gtx 750..rtx20", "sm_50 and with sm_52"},
 	};
 	struct jw_target targets[MOST] = {{7, 0}};
 	size_t count = 1;

@@ -11,6 +11,7 @@
 #include <jitwarm/check.h>
 #include <jitwarm/doctor.h>
 #include <jitwarm/key.h>
+#include <jitwarm/lint.h>
 #include <jitwarm/marks.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/prime.h>
@@ -76,6 +77,9 @@ struct scan_image_document {
 	struct jw_scan_image image;
 	bool with_modules;
 };
+
+extern const struct json_table document_lint; /* struct jw_lint_result */
+extern const char *const lint_level_names[];
 
 extern const struct json_table document_check;
 struct check_document {

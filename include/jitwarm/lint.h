@@ -1,0 +1,96 @@
+/* For those who make packages: what their device code costs at the first start on whose GPU, and
+ * which machine code would spare it. Needs neither driver nor GPU.
+ *
+ * Threads: any number of threads may call these functions at the same time. */
+#ifndef JITWARM_LINT_H
+#define JITWARM_LINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/cancel.h>
+#include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
+#include <jitwarm/target.h>
+
+JW_BEGIN_DECLS
+
+enum jw_lint_kind {
+	JW_LINT_COMPILES, /* the driver compiles modules at the first start */
+	JW_LINT_FAILS,    /* a program fails: no code that runs there */
+};
+
+enum jw_lint_level {
+	JW_LINT_NOTE,    /* within the bound */
+	JW_LINT_WARNING, /* there is no bound */
+	JW_LINT_ERROR,   /* beyond the bound, or it fails */
+};
+
+/* Of one library on one GPU. */
+struct jw_lint_finding {
+	enum jw_lint_kind kind;
+	enum jw_lint_level level; /* as that GPU's */
+	struct jw_target target;
+	char *path, *member; /* member: inside an archive; NULL for a file, and with JW_LINT_FAILS */
+	char *why;           /* with JW_LINT_FAILS */
+	size_t modules;      /* of this library alone; modules of several libraries count in each */
+	uint64_t ptx_bytes;  /* decompressed */
+	struct jw_seconds start;
+};
+
+/* All files together on one GPU, each module once. */
+struct jw_lint_gpu {
+	struct jw_target target;
+	enum jw_lint_level level; /* JW_LINT_NOTE also where there is nothing to say */
+	size_t modules, failing;  /* failing: files with which a program fails */
+	uint64_t ptx_bytes;
+	struct jw_seconds start; /* the first start, with linking */
+	/* Machine code that spares this: for this GPU, or for an older one of the asked that also lacks
+	 * code and whose code this GPU runs. One of `codes`; sm 0: none is missing. */
+	struct jw_target code;
+};
+
+/* Missing machine code: -gencode arch=compute_86,code=sm_86. */
+struct jw_lint_code {
+	struct jw_target target;
+	uint32_t cuda;  /* of the first compiler that makes it, as in struct jw_driver; 0: unknown */
+	uint64_t bytes; /* its size, uncompressed, as predicted; 0: unknown, since there is no PTX */
+};
+
+struct jw_lint_result {
+	struct jw_lint_gpu *gpus; /* in the requested order */
+	size_t gpu_count;
+	struct jw_lint_code *codes; /* each once */
+	size_t code_count;
+	struct jw_lint_finding *findings; /* by file, in the order of the files */
+	size_t finding_count;
+	char **troubles; /* files that could not be read, with the reason */
+	size_t trouble_count;
+	size_t images;  /* files and members with device code */
+	size_t damaged; /* places in them that look like device code but are unsound */
+};
+
+struct jw_lint_options {
+	size_t size;              /* JW_LINT_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const char *const *paths; /* wheels, conda packages, archives, libraries, directories */
+	size_t path_count;
+	const struct jw_target *targets; /* GPUs, at least one, at most 32 */
+	size_t target_count;
+	struct jw_driver driver; /* zeros: a driver that reads everything */
+	struct jw_speed speed;   /* zeros: a usual machine, so that the result is the same anywhere */
+	bool bounded;
+	double most_start_s; /* with `bounded`: a first start that is predicted to take longer is an
+							error */
+	struct jw_cancel cancel;
+};
+#define JW_LINT_OPTIONS_INIT JW_INIT(jw_lint_options)
+
+/* -1: it could not be completed. The caller frees with jw_lint_free. */
+int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
+			struct jw_lint_result **ret_result);
+void jw_lint_free(struct jw_lint_result *result);
+
+JW_END_DECLS
+
+#endif

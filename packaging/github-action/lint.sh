@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# What action.yml runs: the inputs are in LINT_….
+# The annotations go to standard output, where GitHub's runner reads them; the summary page gets the table.
+set -uo pipefail
+
+jitwarm=${LINT_JITWARM:-jitwarm}
+paths=()
+while IFS= read -r line; do
+	[ -n "$line" ] || continue
+	if [ -e "$line" ]; then
+		paths+=("$line")
+		continue
+	fi
+	# A pattern; one that fits nothing stays as it is, and jitwarm names it
+	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" || printf '%s\n' "$line")
+done <<<"${LINT_PATHS:-}"
+options=()
+[ -z "${LINT_GPUS:-}" ] || options+=(--gpus "$LINT_GPUS")
+[ -z "${LINT_MAX_START:-}" ] || options+=(--max-start "$LINT_MAX_START")
+[ -z "${LINT_DRIVER:-}" ] || options+=(--driver "$LINT_DRIVER")
+
+"$jitwarm" lint --format github "${options[@]}" -- "${paths[@]}"
+status=$?
+[ $status -lt 3 ] || exit $status
+[ -z "${LINT_SARIF:-}" ] || "$jitwarm" lint --format sarif "${options[@]}" -- "${paths[@]}" >"$LINT_SARIF" 2>/dev/null
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+	{ echo '```'; "$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>/dev/null; echo '```'; } >>"$GITHUB_STEP_SUMMARY"
+fi
+exit $status

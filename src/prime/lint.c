@@ -1,0 +1,271 @@
+#include <jitwarm/lint.h>
+
+#include <jitwarm/scan.h>
+
+#include "base/mem.h"
+#include "base/sized.h"
+#include "gpu/rules.h"
+
+enum { MOST_FINDINGS = 1 << 20, MOST_TROUBLES = 10000 };
+
+struct lint {
+	const struct jw_lint_options *options;
+	struct jw_lint_result *result;
+	size_t capacity;
+	uint64_t *code_bytes; /* of each GPU's modules, compiled */
+	struct jw_error *err; /* of callbacks that return nothing */
+	bool failed;
+};
+
+static struct jw_seconds sum_seconds(struct jw_seconds a, struct jw_seconds b)
+{
+	return (struct jw_seconds){a.low + b.low, a.likely + b.likely, a.high + b.high};
+}
+
+static int note_finding(struct jw_error *err, struct lint *lint,
+						const struct jw_lint_finding *finding, const char *path, const char *member,
+						const char *why)
+{
+	struct jw_lint_result *result = lint->result;
+	struct jw_lint_finding *added;
+
+	if (VEC_ROOM(err, result->findings, lint->capacity, result->finding_count, MOST_FINDINGS))
+		return -1;
+	added = &result->findings[result->finding_count++];
+	*added = *finding;
+	added->path = mem_string(err, path);
+	added->member = member ? mem_string(err, member) : NULL;
+	added->why = why ? mem_string(err, why) : NULL;
+	return added->path && !member == !added->member && !why == !added->why ? 0 : -1;
+}
+
+/* What a start compiles: without what a library loads when it needs it, where that is much. */
+static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdicts)
+{
+	const struct jw_scan_work *work = &verdicts->work, *loose = &verdicts->loose_work;
+	struct jw_lint_finding finding = {
+		.kind = JW_LINT_COMPILES,
+		.target = verdicts->target,
+		.modules = work->modules,
+		.ptx_bytes = work->ptx_bytes,
+		.start = work->start,
+	};
+
+	if (verdicts->left_out) {
+		finding.modules -= loose->modules;
+		finding.ptx_bytes -= loose->ptx_bytes;
+		finding.start =
+			sum_seconds(finding.start, (struct jw_seconds){-loose->start.low, -loose->start.likely,
+														   -loose->start.high});
+	}
+	if (verdicts->link_needed == JW_SCAN_NEED_YES) {
+		finding.modules += verdicts->link_work.modules;
+		finding.ptx_bytes += verdicts->link_work.ptx_bytes;
+		finding.start = sum_seconds(finding.start, verdicts->link_work.start);
+	}
+	return finding;
+}
+
+static int lint_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	struct lint *lint = context;
+
+	lint->result->images++;
+	lint->result->damaged += image->damaged;
+	for (size_t i = 0; i < image->verdict_count; i++) {
+		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
+
+		if (finding.modules && note_finding(err, lint, &finding, image->path, image->member, NULL))
+			return -1;
+	}
+	return 0;
+}
+
+static void lint_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	struct lint *lint = context;
+	struct jw_lint_result *result = lint->result;
+
+	(void)path;
+	if (mem_add_string(lint->err, &result->troubles, &result->trouble_count, MOST_TROUBLES,
+					   why->message))
+		lint->failed = true;
+}
+
+static void lint_total(void *context, const struct jw_scan_total *total)
+{
+	struct lint *lint = context;
+	const struct jw_forecast *forecast = &total->forecast;
+	const uint64_t cache = forecast->cache_bytes;
+
+	lint->result->gpus[lint->result->gpu_count++] = (struct jw_lint_gpu){
+		.target = total->target,
+		.modules = total->modules,
+		.ptx_bytes = total->ptx_bytes,
+		.start = sum_seconds(forecast->start, forecast->link),
+	};
+	/* An entry is the PTX and the machine code that it becomes. */
+	lint->code_bytes[lint->result->gpu_count - 1] =
+		cache > total->ptx_bytes ? cache - total->ptx_bytes : 0;
+}
+
+static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struct jw_target target)
+{
+	for (size_t i = 0; i < result->gpu_count; i++)
+		if (jw_target_equal(result->gpus[i].target, target))
+			return &result->gpus[i];
+	return NULL;
+}
+
+static void lint_failing(void *context, const char *file, struct jw_target target, const char *why)
+{
+	struct lint *lint = context;
+	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
+
+	if (gpu)
+		gpu->failing++;
+	if (note_finding(lint->err, lint,
+					 &(struct jw_lint_finding){.kind = JW_LINT_FAILS, .target = target}, file, NULL,
+					 why))
+		lint->failed = true;
+}
+
+static void judge_gpu(struct jw_lint_gpu *gpu, const struct jw_lint_options *options)
+{
+	if (gpu->failing || (options->bounded && gpu->start.likely > options->most_start_s))
+		gpu->level = JW_LINT_ERROR;
+	else if (!options->bounded && gpu->modules)
+		gpu->level = JW_LINT_WARNING;
+}
+
+/* CUDA 12.7 was released as a driver alone. */
+static uint32_t compiler_cuda(struct jw_target code)
+{
+	const uint32_t cuda = gpu_first_cuda(code);
+
+	return cuda == 12070 ? 12080 : cuda;
+}
+
+static bool lacks_code(const struct jw_lint_gpu *gpu)
+{
+	return gpu->modules || gpu->failing;
+}
+
+/* The oldest of the asked GPUs that lack code and whose code this one runs, too: one more -gencode
+ * serves them all. */
+static void advise_code(const struct lint *lint, size_t at)
+{
+	struct jw_lint_result *result = lint->result;
+	struct jw_lint_gpu *gpu = &result->gpus[at];
+	struct jw_lint_code *code = result->codes;
+
+	if (!lacks_code(gpu))
+		return;
+	gpu->code = gpu->target;
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_target other = result->gpus[i].target;
+
+		if (lacks_code(&result->gpus[i]) && other.sm < gpu->code.sm &&
+			gpu_sass_fit(other, gpu->target) != GPU_FIT_NONE)
+			gpu->code = other;
+	}
+	while (code < result->codes + result->code_count && !jw_target_equal(code->target, gpu->code))
+		code++;
+	if (code == result->codes + result->code_count)
+		result->code_count++;
+	code->target = gpu->code;
+	code->cuda = compiler_cuda(gpu->code);
+	code->bytes = lint->code_bytes[at] > code->bytes ? lint->code_bytes[at] : code->bytes;
+}
+
+static void judge(const struct lint *lint)
+{
+	struct jw_lint_result *result = lint->result;
+
+	for (size_t i = 0; i < result->gpu_count; i++)
+		judge_gpu(&result->gpus[i], lint->options);
+	for (size_t i = 0; i < result->gpu_count; i++)
+		advise_code(lint, i);
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_gpu *gpu = linted_gpu(result, result->findings[i].target);
+
+		if (gpu)
+			result->findings[i].level = gpu->level;
+	}
+}
+
+static int lint_scan(struct jw_error *err, struct lint *lint)
+{
+	const struct jw_lint_options *options = lint->options;
+	const struct jw_scan_options scan = {
+		.size = sizeof scan,
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.targets = options->targets,
+		.target_count = options->target_count,
+		.driver = options->driver,
+		.speed = options->speed,
+		.cancel = options->cancel,
+		.context = lint,
+		.image = lint_image,
+		.trouble = lint_trouble,
+		.total = lint_total,
+		.failing = lint_failing,
+	};
+
+	lint->err = err;
+	return jw_scan(err, &scan) || lint->failed ? -1 : 0;
+}
+
+static int lint_room(struct jw_error *err, struct lint *lint)
+{
+	const size_t count = lint->options->target_count;
+
+	if (!lint->result || !lint->code_bytes)
+		return -1;
+	lint->result->gpus = mem_array(err, count, sizeof *lint->result->gpus);
+	lint->result->codes = mem_array(err, count, sizeof *lint->result->codes);
+	return lint->result->gpus && lint->result->codes ? 0 : -1;
+}
+
+int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
+			struct jw_lint_result **ret_result)
+{
+	struct lint lint = {0};
+
+	options = SIZED(err, options, struct jw_lint_options);
+	if (!options)
+		return -1;
+	if (!options->target_count)
+		return error_set(err, JW_ERR_USAGE, "no GPU is named");
+	lint.options = options;
+	lint.result = mem_alloc(err, sizeof *lint.result);
+	lint.code_bytes = mem_array(err, options->target_count, sizeof *lint.code_bytes);
+	if (lint_room(err, &lint) || lint_scan(err, &lint)) {
+		mem_free(lint.code_bytes);
+		jw_lint_free(lint.result);
+		return -1;
+	}
+	judge(&lint);
+	mem_free(lint.code_bytes);
+	*ret_result = lint.result;
+	return 0;
+}
+
+void jw_lint_free(struct jw_lint_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->finding_count; i++) {
+		mem_free(result->findings[i].path);
+		mem_free(result->findings[i].member);
+		mem_free(result->findings[i].why);
+	}
+	for (size_t i = 0; i < result->trouble_count; i++)
+		mem_free(result->troubles[i]);
+	mem_free(result->findings);
+	mem_free(result->troubles);
+	mem_free(result->gpus);
+	mem_free(result->codes);
+	mem_free(result);
+}

@@ -1,0 +1,109 @@
+# On whose GPU a package is compiled at its first start: the bound, the -gencode that spares it, the formats.
+ptx() { printf '.version 7.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' "$1"; }
+mkdir "$work/lib"
+ptx sm_80 >"$work/lib/a, b%.ptx"
+package=$work/lib
+
+# The whole range: sm_75 cannot run it, the others compile it
+run 0 lint --gpus rtx30..rtx50,h100 "$package"
+out_has "a, b%.ptx"
+out_has "sm_89 (RTX 40)"
+out_has "-gencode arch=compute_86,code=sm_86 spares it on sm_86 (RTX 30), sm_89 (RTX 40); adds"
+out_has "-gencode arch=compute_120,code=sm_120 spares it on sm_120 (RTX 50)"
+out_has "needs CUDA 12.8 or newer"
+out_lacks "arch=compute_89"
+run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
+out_has "within 5.0 s"
+run 0 lint --gpus b200 --driver 580 "$package"
+out_has "needs CUDA 12.8 or newer" # there is no compiler 12.7
+
+run 1 lint --gpus rtx30..rtx40 --max-start 0 --json "$package"
+json 'd["schema"] == "jitwarm.lint/1"'
+json '[g["target"] for g in d["gpus"]] == ["sm_86", "sm_89"] and all(g["level"] == "error" and g["modules"] == 1 for g in d["gpus"])'
+json '[g["code"] for g in d["gpus"]] == ["sm_86", "sm_86"] and [c["target"] for c in d["codes"]] == ["sm_86"]'
+json 'd["codes"][0]["bytes"] > 100 and d["codes"][0]["cuda"] == 11010'
+json 'len(d["findings"]) == 2 and d["findings"][0]["kind"] == "compiles" and posix(d["findings"][0]["path"]).endswith("/a, b%.ptx")'
+json 'd["findings"][0]["modules"] == 1 and 0 < d["findings"][0]["start_seconds"]["likely"] < 1'
+cp "$out" "$work/json"
+run 1 lint --gpus rtx30..rtx40 --max-start 0 --format json "$package"
+cmp "$work/json" "$out" || fail "--format json differs from --json"
+run 0 lint --gpus rtx30 --json "$package"
+json 'd["gpus"][0]["level"] == "warning"'
+run 0 lint --gpus rtx30 --max-start 1m --json "$package"
+json 'd["gpus"][0]["level"] == "note"'
+# Without --gpus: those on sale
+run 2 lint --json "$package"
+json '[g["target"] for g in d["gpus"]] == "sm_75 sm_86 sm_89 sm_120 sm_80 sm_90 sm_100".split()'
+json '[(f["target"], "sm_75" in f["why"]) for f in d["findings"] if f["kind"] == "fails"] in ([], [("sm_75", True)])'
+json 'd["gpus"][0]["failing"] == 1 and d["gpus"][0]["level"] == "error"'
+
+# Annotations: one line a GPU, with what would end it or a property escaped
+run 1 lint --gpus rtx30 --max-start 0 --format github "$package"
+out_has "a%2C b%25.ptx,title=sm_86 (RTX 30)::the first start compiles 1 module"
+out_has "beyond the bound of 0.0 s; spared by -gencode arch=compute_86,code=sm_86"
+[[ $(wc -l <"$out") == 1 && $(head -c 13 "$out") == "::error file=" ]] || fail "not one annotation"
+run 0 lint --gpus rtx30 --format github "$package"
+[[ $(head -c 15 "$out") == "::warning file=" ]] || fail "not a warning"
+run 0 lint --gpus rtx30 --max-start 5s --format github "$package"
+[[ $(head -c 14 "$out") == "::notice file=" ]] || fail "not a notice"
+
+# SARIF: also of a wheel, whose member is named
+python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").write(sys.argv[2], "pkg/a.ptx")' \
+	"$work/p-1-py3-none-any.whl" "$work/lib/a, b%.ptx"
+cd "$work" || fail "cd"
+run 1 lint --gpus rtx20..rtx30 --max-start 0 --format sarif "p-1-py3-none-any.whl" lib
+json 'd["version"] == "2.1.0" and d["runs"][0]["tool"]["driver"]["name"] == "jitwarm lint"'
+rules='[r["id"] for r in d["runs"][0]["tool"]["driver"]["rules"]]'
+json "all($rules[r['ruleIndex']] == r['ruleId'] and r['level'] == 'error' and r['message']['text'] for r in d['runs'][0]['results'])"
+places='[r["locations"][0] for r in d["runs"][0]["results"]]'
+json "any(p['physicalLocation']['artifactLocation']['uri'].endswith('p-1-py3-none-any.whl') and p['logicalLocations'][0]['fullyQualifiedName'] == 'pkg/a.ptx' for p in $places)"
+json "any(p['physicalLocation']['artifactLocation']['uri'].endswith('/a%2C%20b%25.ptx') for p in $places)"
+run 0 lint --gpus rtx30 --format sarif "$work/p-1-py3-none-any.whl"
+json 'd["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")'
+
+# Nothing in it, a file that is missing, one that is damaged
+printf 'no code\n' >"$work/plain.txt"
+run 0 lint --max-start 1s "$work/plain.txt"
+out_has "no device code found"
+run 3 lint "$work/absent.whl"
+err_one_line
+printf 'PK\003\004' >"$work/cut-1-py3-none-any.whl"
+run 1 lint --gpus rtx30 "$work/cut-1-py3-none-any.whl" lib
+err_has "cut-1-py3-none-any.whl"
+out_has "1 module to compile"
+
+# Wrong usage
+run 64 lint
+err_has "name a wheel"
+run 64 lint --format xml lib
+err_has "not “xml”"
+run 64 lint --format sarif --json lib
+err_has "two formats"
+run 64 lint --gpus rtx50..rtx20 lib
+err_has "ends before it begins"
+run 64 lint --max-start soon lib
+err_one_line
+run 2 lint --gpus rtx50 --driver 470 lib
+err_has "does not run sm_120"
+
+# What would be two lines of a workflow's commands. The GitHub Action: each input arrives, a pattern is expanded, the table goes to the summary, the status is lint's
+! is_wine || exit 0
+mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
+run 0 lint --gpus rtx30 --format github "$work/lines"
+out_has "/a%0Ab.ptx,title="
+action=$cases/../../../packaging/github-action
+for input in PATHS GPUS MAX_START DRIVER SARIF JITWARM; do
+	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$action/action.yml" || fail "action.yml lacks $input"
+	grep -q "LINT_$input" "$action/lint.sh" || fail "lint.sh lacks $input"
+done
+ended=0
+LINT_JITWARM=$JITWARM LINT_PATHS=$'p-*.whl\nlib\n' LINT_GPUS=rtx30 LINT_MAX_START=0 LINT_SARIF=$work/found.sarif \
+	GITHUB_STEP_SUMMARY=$work/summary.md "$action/lint.sh" >"$out" 2>"$err" || ended=$?
+[[ $ended == 1 ]] || fail "the action ended with $ended"
+out_has "::error file="
+[[ $(wc -l <"$out") == 1 ]] || fail "not one annotation"
+grep -q "p-1-py3-none-any.whl: pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
+cp "$work/found.sarif" "$out"
+json 'len(d["runs"][0]["results"]) == 2'
+LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' "$action/lint.sh" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
+err_has "absent-*.whl"
