@@ -88,7 +88,7 @@ done:
 	return result;
 }
 
-static int check_file(struct jw_error *err, const struct at *at, const char *path)
+static int check_file(struct jw_error *err, const struct at *at, const char *path, bool *ret_folder)
 {
 	struct stat native;
 	int search;
@@ -96,7 +96,8 @@ static int check_file(struct jw_error *err, const struct at *at, const char *pat
 	if (fstatat(at->dir, at->name, &native, 0))
 		return posix_error(err, path);
 	/* access() would use the real account; this thread may act as another one. */
-	search = S_ISDIR(native.st_mode) ? X_OK : 0;
+	*ret_folder = S_ISDIR(native.st_mode);
+	search = *ret_folder ? X_OK : 0;
 	return faccessat(at->dir, at->name, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path)
 																		  : 0;
 }
@@ -116,16 +117,23 @@ bool os_is_denied(const char *path)
 int os_may_write(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};
+	bool is_folder = false;
 	struct at at;
 	int result;
 
 	if (at_enter(err, path, AT_LAST_ENTERED, &at))
 		return -1;
-	result = check_file(&why, &at, path);
+	result = check_file(&why, &at, path, &is_folder);
 	at_leave(&at);
 	if (result && why.code == JW_ERR_NOT_FOUND && path_is_link(path))
 		return error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path);
-	return result ? error_copy(err, &why) : 0;
+	if (result)
+		return error_copy(err, &why);
+	/* The rights of the superuser say nothing there. */
+	return is_folder && os_is_made_up(path)
+			   ? error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: a pseudo file system, which keeps no files", path)
+			   : 0;
 }
 
 int os_remove(struct jw_error *err, const char *path)

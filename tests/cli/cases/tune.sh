@@ -57,6 +57,26 @@ err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
 out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
 err_has "/dev/null/cache: cannot be made by this account, since /dev/null is not a directory that it can write to"
+# The superuser may write there, and yet nothing can be made: each says so
+if [[ -d /proc/self ]] && ! is_wine; then
+	for impossible in /proc/x/deep /proc /sys/x; do
+		[[ -d ${impossible%/x*} ]] || continue
+		(
+			with_simdriver sm_86
+			export CUDA_CACHE_PATH=$impossible
+			run 0 status
+			out_has "$impossible: cannot be "
+			out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+			run 2 check "$sample"
+			err_has "a warm cache is of no use here: $impossible: cannot be "
+			run '2|3' prime "$sample"
+			err_has "$impossible: cannot be "
+			run 0 tune
+			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+			err_has "$impossible: cannot be "
+		) || exit 1
+	done
+fi
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
