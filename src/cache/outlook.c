@@ -87,6 +87,13 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	*ret_outlook = outlook;
 }
 
+static void tell_unknown(const struct jw_error *why, struct jw_cache_outlook *outlook)
+{
+	(void)snprintf(outlook->text, sizeof outlook->text,
+				   "what the next start does is unknown: %.180s", why->message);
+	TEXT_COPY(outlook->next_step, "“jitwarm cache verify” reads all of it");
+}
+
 void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 				   struct jw_cache_outlook *ret_outlook)
 {
@@ -100,14 +107,15 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 	if (!dir)
 		return;
 	if (cache_view_index(&why, dir, &index)) {
-		(void)snprintf(ret_outlook->text, sizeof ret_outlook->text,
-					   "what the next start does is unknown: %.180s", why.message);
-		TEXT_COPY(ret_outlook->next_step, "“jitwarm cache verify” reads all of it");
+		tell_unknown(&why, ret_outlook);
 		return;
 	}
 	count = count || index.state != CACHE_INDEX_SOUND;
-	if (count && cache_files_sizes(NULL, dir, &scan))
-		scan = (struct cache_files){0};
+	if (count && cache_files_sizes(&why, dir, &scan)) {
+		tell_unknown(&why, ret_outlook);
+		cache_index_free(&index);
+		return;
+	}
 	entries = count ? scan.count : index.count;
 	bytes = count ? 0 : index.total_bytes;
 	for (size_t i = 0; i < scan.count; i++)

@@ -9,7 +9,8 @@
 
 enum { MOST_PATH = 4096 };
 
-/* What was learnt about this machine: jitwarm learns it again, and works by its model until then. */
+/* What was learnt about this machine: jitwarm learns it again, and works by its model until then.
+ */
 static bool is_learnt(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -34,7 +35,8 @@ static bool may_fail(const char *path, int fd)
 	path = path ? path : real_path;
 	/* libuv ends the process where its own pipes cannot be read. */
 	return strncmp(path, "pipe:", 5) && strncmp(path, "anon_inode:", 11) &&
-		   strncmp(path, "socket:", 7) && !is_learnt(path) && (!within || !*path || strstr(path, within));
+		   strncmp(path, "socket:", 7) && !is_learnt(path) &&
+		   (!within || !*path || strstr(path, within));
 }
 
 static bool strike(enum which which, const char *path, int fd)

@@ -159,8 +159,8 @@ static bool speaks_of_it(const char *text)
 	return strstr(text, "out of memory") ||
 		   (counted->calls && (strstr(text, "damaged") || strstr(text, strerror(EIO)) ||
 							   strstr(text, strerror(ENOSPC)) || strstr(text, "unusable") ||
-							   strstr(text, "cannot be written to") ||
-							   strstr(text, "\"closed\"")));
+							   strstr(text, "the cache's index is not a file") ||
+							   strstr(text, "cannot be written to") || strstr(text, "\"closed\"")));
 }
 
 /* No part of its callers, so that what is inside has the same frames each time. */
