@@ -196,8 +196,8 @@ struct os_space {
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 
 /* Whether this thread could make files in a folder, or read and write a file, as far as the system
- * tells without trying; not in a folder of a pseudo file system. JW_ERR_NOT_FOUND if there is no such path; a dangling link is JW_ERR_IO,
- * since nothing can be made there either. */
+ * tells without trying; not in a folder of a pseudo file system. JW_ERR_NOT_FOUND if there is no
+ * such path; a dangling link is JW_ERR_IO, since nothing can be made there either. */
 int os_may_write(struct jw_error *err, const char *path);
 /* The same for a folder that may be missing, with levels above it. */
 int os_may_make(struct jw_error *err, const char *path);
