@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# package.sh [-o FOLDER] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
+# package.sh [-o FOLDER] [--sign KEY --url URL] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
+#
+# --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
 # TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh). Of each:
 #
-#   jitwarm-VERSION-linux-x86_64.tar.zst        program, library, headers, man pages, completions, licences
+#   jitwarm-VERSION-linux-x86_64.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   SHA256SUMS                                  of all that is in the folder
@@ -13,12 +15,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-out=dist targets=()
+out=dist key='' url='' targets=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	-o) out=${2:?}; shift ;;
+	--sign) key=$(realpath "${2:?}"); shift ;;
+	--url) url=${2:?}; shift ;;
 	x86_64 | windows) targets+=("$1") ;;
-	*) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	*) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 	shift
 done
@@ -52,6 +56,7 @@ pack_linux() { # TARGET
 	find "$root" -type d -exec chmod 755 {} + -o -type f ! -path "$root/bin/*" -exec chmod 644 {} +
 	tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" |
 		zstd -q -19 -T1 >"$archive"
+	zstd -qdc "$archive" | gzip -9n >"${archive%.zst}.gz" # for install.sh: not every system has zstd
 	scripts/make-sbom.py "$build/libraries.txt" "$archive" >"$archive.spdx.json"
 	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$build/src/libjitwarm.so" "$2"
 	printf 'package: %s (%d bytes; program %d bytes)\n' "$archive" "$(stat -c %s "$archive")" "$(stat -c %s "$root/bin/jitwarm")"
@@ -62,7 +67,6 @@ wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
 	scripts/make-sbom.py "$1" "$made" >"$made.spdx.json"
 	echo "package: $made ($(stat -c %s "$made") bytes)"
 }
-
 for target in "${targets[@]}"; do
 	case $target in
 	windows)
@@ -72,4 +76,10 @@ for target in "${targets[@]}"; do
 	*) pack_linux "$target" "manylinux_2_17_$target.manylinux2014_$target" ;;
 	esac
 done
-(cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
+
+if [ -n "$key" ]; then
+	minisign -R -s "$key" -p "$work/key.pub" >/dev/null
+	scripts/make-installer.sh "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$out/install.sh"
+fi
+(cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
+[ -z "$key" ] || minisign -S -s "$key" -m "$out/SHA256SUMS" -t "jitwarm $version"

@@ -1,0 +1,158 @@
+#!/bin/sh
+# install.sh [--prefix DIR] [--uninstall]   installs jitwarm for this account, or as root for all
+#
+# Fetches the archive of this release, and installs it only if the list of checksums has the release's signature (minisign's
+# format) and the archive its checksum. Whatever is missing for that ends it before anything is written.
+#
+#   --prefix DIR   where to (default: /usr/local for root, else ~/.local)
+#   --uninstall    remove what an earlier call installed, with jitwarm's tasks and units; caches, store, keys and settings stay
+#
+# JITWARM_BASE_URL, JITWARM_PUBLIC_KEY and JITWARM_VERSION replace what scripts/package.sh has written below.
+set -eu
+umask 022
+
+base=${JITWARM_BASE_URL:-}             # release: base
+public_key=${JITWARM_PUBLIC_KEY:-}     # release: key
+version=${JITWARM_VERSION:-}           # release: version
+
+say() { printf 'install.sh: %s\n' "$*"; }
+die() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+prefix='' uninstall=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--prefix) [ $# -ge 2 ] || die "--prefix wants a directory"; prefix=$2; shift ;;
+	--uninstall) uninstall=1 ;;
+	*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+	esac
+	shift
+done
+if [ -z "$prefix" ]; then
+	if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=${HOME:?}/.local; fi
+fi
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+manifest=$prefix/share/jitwarm/installed.txt
+
+# Names in the list are those that this script has written: relative, without “..”.
+each_installed() { grep -vE '^/|(^|/)\.\.(/|$)|^$' "$manifest"; }
+
+if [ -n "$uninstall" ]; then
+	[ -f "$manifest" ] || die "nothing was installed in $prefix by this script"
+	"$prefix/bin/jitwarm" startup disable --quiet || true
+	[ "$(id -u)" != 0 ] || "$prefix/bin/jitwarm" startup disable --all-users --quiet || true
+	each_installed | while IFS= read -r name; do rm -f "$prefix/$name"; done
+	# Folders that are now empty and ours
+	each_installed | while IFS= read -r name; do
+		case $name in *jitwarm*/*) rmdir -p "$prefix/${name%/*}" 2>/dev/null || true ;; esac
+	done
+	rm -f "$manifest"
+	rmdir "$prefix/share/jitwarm" 2>/dev/null || true
+	say "removed from $prefix; the driver's cache, store, keys and settings are as they were"
+	exit 0
+fi
+
+if [ -z "$base" ] || [ -z "$public_key" ] || [ -z "$version" ]; then
+	die "this copy belongs to no release: set JITWARM_BASE_URL, JITWARM_PUBLIC_KEY and JITWARM_VERSION"
+fi
+[ "$(uname -s)" = Linux ] || die "this is for Linux"
+case $(uname -m) in
+x86_64 | amd64) machine=x86_64 ;;
+aarch64 | arm64) machine=aarch64 ;;
+*) die "there is no program for $(uname -m)" ;;
+esac
+name=jitwarm-$version-linux-$machine archive=jitwarm-$version-linux-$machine.tar.gz
+if has curl; then
+	fetch() { curl -fsSL --retry 2 --max-filesize 200000000 -o "$2" "$1"; }
+elif has wget; then
+	fetch() { wget -q -O "$2" "$1"; }
+else
+	die "neither curl nor wget is installed"
+fi
+has sha256sum || die "sha256sum is missing (coreutils)"
+has tar || die "tar is missing"
+has gzip || die "gzip is missing"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# ---- the signature
+#
+# Bare systems have no minisign, most have OpenSSL 3, which knows Ed25519 and BLAKE2b. A checksum alone, from the server that the
+# archive is from, would prove nothing; so without either of the two nothing is installed.
+bytes() { dd if="$1" bs=1 skip="$2" count="$3" 2>/dev/null; }
+size_of() { wc -c <"$1" | tr -d ' '; }
+
+ed25519() { # KEY MESSAGE SIGNATURE: raw files
+	{ printf '\060\052\060\005\006\003\053\145\160\003\041\000'; cat "$1"; } >"$work/key.der"
+	openssl pkey -pubin -inform DER -in "$work/key.der" -out "$work/key.pem" 2>/dev/null || return 1
+	openssl pkeyutl -verify -pubin -inkey "$work/key.pem" -rawin -in "$2" -sigfile "$3" >/dev/null 2>&1
+}
+
+verified_by_openssl() { # FILE SIGNATURE
+	printf '%s\n' "$public_key" | base64 -d >"$work/public" 2>/dev/null || return 1
+	sed -n 2p "$2" | base64 -d >"$work/signature" 2>/dev/null || return 1
+	sed -n 4p "$2" | base64 -d >"$work/global" 2>/dev/null || return 1
+	[ "$(size_of "$work/public")" = 42 ] && [ "$(size_of "$work/signature")" = 74 ] && [ "$(size_of "$work/global")" = 64 ] || return 1
+	# Ed: the file itself is signed; ED: its BLAKE2b
+	[ "$(bytes "$work/public" 0 2)" = Ed ] || return 1
+	bytes "$work/public" 2 8 >"$work/id" && bytes "$work/signature" 2 8 >"$work/signer"
+	cmp -s "$work/id" "$work/signer" || return 1
+	bytes "$work/public" 10 32 >"$work/raw" && bytes "$work/signature" 10 64 >"$work/raw.sig"
+	case $(bytes "$work/signature" 0 2) in
+	ED) openssl dgst -blake2b512 -binary "$1" >"$work/message" 2>/dev/null || return 1 ;;
+	Ed) cat "$1" >"$work/message" ;;
+	*) return 1 ;;
+	esac
+	ed25519 "$work/raw" "$work/message" "$work/raw.sig" || return 1
+	{ cat "$work/raw.sig"; sed -n '3s/^trusted comment: //p' "$2" | tr -d '\n'; } >"$work/comment"
+	ed25519 "$work/raw" "$work/comment" "$work/global"
+}
+
+openssl_is_enough() {
+	has openssl && has base64 && has dd && has cmp && openssl pkeyutl -help 2>&1 | grep -q -e -rawin
+}
+
+verify() { # FILE SIGNATURE
+	if has minisign; then
+		minisign -Vq -P "$public_key" -m "$1" -x "$2" >/dev/null 2>&1
+	elif openssl_is_enough; then
+		verified_by_openssl "$1" "$2"
+	else
+		die "the signature cannot be checked here: install minisign or OpenSSL 3"
+	fi
+}
+
+fetch "$base/SHA256SUMS" "$work/SHA256SUMS" || die "$base/SHA256SUMS cannot be fetched"
+fetch "$base/SHA256SUMS.minisig" "$work/SHA256SUMS.minisig" || die "$base/SHA256SUMS.minisig cannot be fetched"
+verify "$work/SHA256SUMS" "$work/SHA256SUMS.minisig" || die "REFUSED: the list of checksums does not have the signature of the release"
+wanted=$(awk -v name="$archive" 'NF == 2 && $2 == name { print $1 }' "$work/SHA256SUMS")
+[ ${#wanted} = 64 ] || die "REFUSED: the signed list does not name $archive"
+fetch "$base/$archive" "$work/$archive" || die "$base/$archive cannot be fetched"
+found=$(sha256sum "$work/$archive")
+[ "${found%% *}" = "$wanted" ] || die "REFUSED: $archive is not the one that was signed"
+
+# ---- installing: each file gets its name when it is complete
+tar -xzf "$work/$archive" -C "$work" --no-same-owner
+[ -x "$work/$name/bin/jitwarm" ] || die "REFUSED: there is no program in $archive"
+"$work/$name/bin/jitwarm" --version >/dev/null || die "the program does not run on this system"
+(cd "$work/$name" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >"$work/installed.txt"
+if [ -f "$manifest" ]; then # what an older release had and this one lacks
+	each_installed | LC_ALL=C sort | LC_ALL=C comm -23 - "$work/installed.txt" >"$work/gone"
+else
+	: >"$work/gone"
+fi
+while IFS= read -r file; do
+	mkdir -p "$prefix/$(dirname "$file")"
+	cp -P "$work/$name/$file" "$prefix/$file.new-$$"
+	mv -f "$prefix/$file.new-$$" "$prefix/$file"
+done <"$work/installed.txt"
+mkdir -p "$prefix/share/jitwarm"
+cp "$work/installed.txt" "$manifest"
+while IFS= read -r file; do rm -f "$prefix/$file"; done <"$work/gone"
+say "installed $("$prefix/bin/jitwarm" --version | head -n 1) in $prefix"
+case :${PATH:-}: in
+*:"$prefix/bin":*) ;;
+*) say "$prefix/bin is not in PATH: add it, or call $prefix/bin/jitwarm" ;;
+esac

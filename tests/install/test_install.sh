@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# test_install.sh JITWARM   packaging/install.sh from a server of this machine: what is signed is installed, upgraded and removed;
+# whatever was changed on the way is refused, by minisign and by OpenSSL alike, and nothing is written
+set -uo pipefail
+jitwarm=$(realpath "$1")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+script=$here/../../packaging/install.sh
+for tool in minisign openssl curl python3; do
+	command -v $tool >/dev/null || { echo "skipped: $tool is missing"; exit 77; }
+done
+openssl pkeyutl -help 2>&1 | grep -q -e -rawin || { echo "skipped: OpenSSL is older than 3"; exit 77; }
+work=$(mktemp -d)
+server=
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export HOME=$work/home XDG_CACHE_HOME='' XDG_STATE_HOME='' XDG_CONFIG_HOME='' XDG_DATA_HOME=''
+mkdir -p home site
+machine=x86_64
+fail() { echo "FAILED: $*"; cat "$work/out"; exit 1; }
+
+# release VERSION FILE…: an archive with the program, and these files of documentation, signed
+release() {
+	local name=jitwarm-$1-linux-$machine version=$1
+	shift
+	mkdir -p "$name/bin" "$name/share/doc/jitwarm"
+	cp "$jitwarm" "$name/bin/jitwarm"
+	for file; do echo "$version" >"$name/share/doc/jitwarm/$file"; done
+	tar -czf "site/$name.tar.gz" "$name" && rm -r "$name"
+	(cd site && sha256sum ./*.tar.gz | sed 's|\./||' >SHA256SUMS)
+	sign key
+}
+sign() { # KEY OPTION…
+	local key=$1
+	shift
+	rm -f site/SHA256SUMS.minisig
+	minisign -S "$@" -s "$key.sec" -m site/SHA256SUMS -t "jitwarm" </dev/null >/dev/null 2>&1 || fail "minisign"
+}
+for key in key other; do minisign -G -W -p $key.pub -s $key.sec >/dev/null 2>&1 || fail "minisign -G"; done
+python3 - site >port 2>/dev/null <<'PYTHON' &
+import functools, http.server, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+PYTHON
+server=$!
+until [ -s port ]; do kill -0 $server 2>/dev/null || fail "no server"; sleep 0.05; done
+export JITWARM_BASE_URL JITWARM_PUBLIC_KEY JITWARM_VERSION=1.0
+JITWARM_BASE_URL=http://127.0.0.1:$(cat port) JITWARM_PUBLIC_KEY=$(tail -n 1 key.pub)
+
+# A system without minisign, and one with neither it nor OpenSSL
+for kind in openssl none; do
+	mkdir $kind
+	for tool in sh sed grep awk cat cp mv rm rmdir mkdir mktemp dirname find sort comm tar gzip sha256sum base64 dd cmp wc tr id uname curl head; do
+		ln -s "$(command -v $tool)" "$kind/$tool"
+	done
+done
+ln -s "$(command -v openssl)" openssl/openssl
+minisign_path=$PATH
+run() { # STATUS PATH ARGUMENT…
+	local wanted=$1 path=$2 status=0
+	shift 2
+	PATH=$path sh "$script" --prefix "$work/prefix" "$@" >out 2>&1 || status=$?
+	[ $status = "$wanted" ] || fail "install.sh $* ended with $status, not $wanted"
+}
+says() { grep -qF -e "$1" out || fail "not said: $1"; }
+refused() { # WHAT
+	local path
+	for path in "$minisign_path" "$work/openssl"; do
+		run 1 "$path"
+		says "$1"
+		[ ! -e prefix ] || fail "something was written: $1"
+	done
+}
+
+release 1.0 README old
+cp -r site sound
+restore() { rm -rf site && cp -r sound site; }
+sed -i '1s/^\(.\)/0\1/;1s/^\(.\{64\}\)./\1/' site/SHA256SUMS && refused "does not have the signature"
+restore
+sign other && refused "does not have the signature"
+restore
+sed -i '3s/jitwarm/jitwurm/' site/SHA256SUMS.minisig && refused "does not have the signature"
+restore
+# The signer's name is not signed: another key's is refused nevertheless
+python3 - site/SHA256SUMS.minisig <<'PYTHON'
+import base64, sys
+lines = open(sys.argv[1]).read().splitlines()
+bytes_ = bytearray(base64.b64decode(lines[1]))
+bytes_[2] ^= 1
+lines[1] = base64.b64encode(bytes_).decode()
+open(sys.argv[1], "w").write("\n".join(lines) + "\n")
+PYTHON
+refused "does not have the signature"
+restore
+printf 'x' >>site/jitwarm-1.0-linux-$machine.tar.gz && refused "is not the one that was signed"
+restore
+JITWARM_VERSION=1.1 refused "the signed list does not name jitwarm-1.1"
+: >site/SHA256SUMS.minisig && refused "does not have the signature"
+rm site/SHA256SUMS.minisig && refused "cannot be fetched"
+restore
+run 1 "$work/none"
+says "install minisign or OpenSSL 3"
+[ ! -e prefix ] || fail "something was written without a check"
+JITWARM_PUBLIC_KEY='' run 1 "$minisign_path"
+says "belongs to no release"
+
+run 0 "$work/openssl"
+says "installed jitwarm"
+[ -x prefix/bin/jitwarm ] && [ -f prefix/share/doc/jitwarm/old ] || fail "it is not there"
+sign key -l # the older form, without a hash
+run 0 "$work/openssl"
+run 0 "$minisign_path"
+# An upgrade removes what the new release lacks, and leaves what is not the script's
+release 2.0 README
+echo mine >prefix/share/doc/jitwarm/mine
+mkdir -p home/.nv/ComputeCache && echo entry >home/.nv/ComputeCache/entry
+JITWARM_VERSION=2.0 run 0 "$minisign_path"
+[ "$(cat prefix/share/doc/jitwarm/README)" = 2.0 ] && [ ! -e prefix/share/doc/jitwarm/old ] && [ -f prefix/share/doc/jitwarm/mine ] ||
+	fail "the upgrade"
+# Names in the list that lead out of the folder are not followed
+echo kept >outside && printf '../outside\n%s/outside\n' "$work" >>prefix/share/jitwarm/installed.txt
+run 0 "$minisign_path" --uninstall
+[ -f outside ] || fail "removed something outside"
+[ "$(find prefix -type f)" = prefix/share/doc/jitwarm/mine ] || fail "left: $(find prefix)"
+[ -f home/.nv/ComputeCache/entry ] || fail "the cache is gone"
+run 1 "$minisign_path" --uninstall
+says "nothing was installed"
+rm prefix/share/doc/jitwarm/mine
+# The script of one release needs no variables
+"$here/../../scripts/make-installer.sh" "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "make-installer.sh"
+env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION sh release.sh --prefix prefix >out 2>&1 || fail "the release's script"
+"$here/../../scripts/make-installer.sh" 'http://a/"; true' "$JITWARM_PUBLIC_KEY" 2.0 >out 2>&1 && fail "an address that ends the word"
+run 0 "$minisign_path" --uninstall
+[ -z "$(find prefix -type f -o -path '*jitwarm*')" ] || fail "left: $(find prefix)"
+echo "install.sh: passed"
