@@ -108,11 +108,48 @@ struct manner {
 	const char *set;   /* for each variable */
 	const char *mount; /* if a path is requested: then the variable is @I */
 	const char *tail;
+	const char *own_path; /* `head` sets the path itself, below this one or the given one */
 	enum quoting quoting;
 };
 
 /* A container's user may have no home. */
 static const char inside[] = "/var/cache/ComputeCache";
+
+/* Prolog and TaskProlog in one. As Prolog it must never fail: that takes the node out of service.
+ * TaskProlog: lines that it prints as “export NAME=VALUE” enter the task's environment, as they
+ * are, without quotes (slurm.conf(5)). Only root writes to the folder of all accounts, and enters
+ * none of theirs. */
+static const char slurm_recipe[] =
+	"#!/bin/sh\n"
+	"# A cache for each account on each node's own disk, by driver and GPU architecture "
+	"(docs/fleets.md). As root on\n"
+	"# all nodes, as /etc/slurm/jitwarm.sh with mode 755; in slurm.conf:\n"
+	"#\n"
+	"#     Prolog=/etc/slurm/jitwarm.sh\n"
+	"#     TaskProlog=/etc/slurm/jitwarm.sh\n"
+	"#\n"
+	"# Then, as each account, /shared being a disk that all nodes have:\n"
+	"#\n"
+	"#     srun --nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
+	"PACKAGE\n"
+	"base=@P\n"
+	"if [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n"
+	"\tcache=$base/$(id -u)/$(cat \"$base/node\" 2>/dev/null) && mkdir -p \"$cache\" 2>/dev/null "
+	"|| exit 0\n"
+	"\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$cache\"\n";
+static const char slurm_recipe_end[] =
+	"\texit 0\n"
+	"fi\n"
+	"# As root, before a job\n"
+	"umask 022\n"
+	"mkdir -p \"$base\" && [ -O \"$base\" ] && [ ! -L \"$base\" ] || exit 0\n"
+	"node=$(nvidia-smi --query-gpu=driver_version,compute_cap --format=csv,noheader 2>/dev/null |\n"
+	"\tsort -u | tr -d ' ' | tr , - | paste -sd+ - | tr -cd '[:alnum:].+-')\n"
+	"printf '%s\\n' \"${node:-unknown}\" >\"$base/node.$$\" && mv \"$base/node.$$\" "
+	"\"$base/node\"\n"
+	"mkdir -m 700 \"$base/$SLURM_JOB_UID\" 2>/dev/null && "
+	"chown \"$SLURM_JOB_UID\" \"$base/$SLURM_JOB_UID\"\n"
+	"exit 0\n";
 
 static const struct manner place_manners[PLACE_FORMS] = {
 	[PLACE_SH] = {.set = "export @N=@V\n", .quoting = QUOTE_SH},
@@ -163,8 +200,12 @@ static const struct manner print_manners[] = {
 			  " - name: compute-cache\n"
 			  "    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
 	 .quoting = QUOTE_YAML},
-	/* TaskProlog: lines that it prints in this form enter the environment of the task. */
-	{.name = "slurm", .set = "echo export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "slurm",
+	 .head = slurm_recipe,
+	 .set = "\tprintf 'export @N=%s\\n' @V\n",
+	 .tail = slurm_recipe_end,
+	 .own_path = "/var/cache/jitwarm",
+	 .quoting = QUOTE_SH},
 	{.name = "systemd",
 	 .head = "[Service]\n",
 	 .set = "Environment=\"@N=@V\"\n",
@@ -206,9 +247,14 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 						 uint64_t limit_bytes, const char *path)
 {
 	char number[24];
+	const char *const place = path ? path : manner->own_path;
 	const struct setting settings[] = {
-		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path},
-		{"CUDA_CACHE_PATH", path && manner->mount ? inside : path, path},
+		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, place},
+		{"CUDA_CACHE_PATH",
+		 manner->own_path        ? NULL
+		 : path && manner->mount ? inside
+								 : path,
+		 path},
 	};
 	const char *const passes[] = {manner->keep, manner->set};
 	int result = expand_value(err, buf, manner->head, manner->quoting, settings);

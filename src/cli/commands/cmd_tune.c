@@ -218,9 +218,12 @@ static int apply_settings(struct jw_error *err, struct tuning *tuning,
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
 {
+	/* This account's folder is of no use on a node's own disk. */
+	const char *path = strcmp(form, "slurm") ? tuning->document.path
+											 : options_value(&tuning->cli->options, "path");
 	char *text;
 
-	if (jw_tune_print(err, form, tuning->document.limit_bytes, tuning->document.path, &text))
+	if (jw_tune_print(err, form, tuning->document.limit_bytes, path, &text))
 		return -1;
 	output_text(&tuning->cli->out, text);
 	jw_text_free(text);
@@ -290,8 +293,8 @@ static const struct cli_option tune_options[] = {
 			  "service). For all accounts or a service CUDA_CACHE_PATH is set only with --path",
 			  .choices = "user|system|conda|shell|systemd=|systemd-user="),
 	CLI_VALUE("print", "FORM",
-			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
-			  "systemd or conda",
+			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm (a "
+			  "script for Prolog and TaskProlog), systemd or conda",
 			  .choices = "sh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force"),

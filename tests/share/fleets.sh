@@ -1,0 +1,103 @@
+#!/bin/bash
+# fleets.sh BUILD-FOLDER   the commands of docs/fleets.md, word for word
+#
+# In a network of its own, registry.example is Debian's docker-registry and cache.example is nginx, both with TLS; “torch” is the sample
+# framework, and the driver is the simulated one. Exit status 1 if a page does not do what it says, 77 where root or a program is missing.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd) root=$(cd "$here/../.." && pwd)
+PATH=$PATH:/usr/sbin
+for program in docker-registry nginx openssl python3 ip; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
+if [ "${FLEETS_INSIDE:-}" != 1 ]; then
+	unshare -mn true 2>/dev/null || { echo "skipped: this needs root, and namespaces for network and mounts"; exit 77; }
+	FLEETS_INSIDE=1 exec unshare -mn "$0" "$@"
+fi
+. "$here/places.sh"
+work=$(mktemp -d)
+trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+cd "$work" || exit 3
+while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|CURL_CA_BUNDLE|SSL_CERT_DIR|NETRC|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*|JITWARM_[A-Z_]*)=' | grep -v JITWARM_PTXAS | tr -d =)
+export no_proxy='*' NO_COLOR=1 SSL_CERT_FILE=$work/cert.pem JITWARM_PTXAS=${JITWARM_PTXAS:-$HOME/.cache/jitwarm/ptxas}
+fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
+
+ip link set lo up || { echo "skipped: no network"; exit 77; }
+printf '127.0.0.1 localhost registry.example\n127.0.0.2 cache.example\n' >hosts
+mount --bind hosts /etc/hosts
+openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=here \
+	-addext subjectAltName=DNS:registry.example,DNS:cache.example 2>/dev/null
+printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:443", tls: {certificate: cert.pem, key: key.pem}}\n' "$work/data" >registry.yml
+docker-registry serve registry.yml >registry.log 2>&1 &
+servers+=($!)
+await_port 443 $! registry.log || exit 77
+start_dav "$work/dav" || exit 77
+sed -i "s|listen [^;]*;|listen 127.0.0.2:443 ssl; ssl_certificate $work/cert.pem; ssl_certificate_key $work/key.pem;|" dav/nginx.conf
+nginx -p "$work/dav" -c "$work/dav/nginx.conf" -s reload 2>/dev/null
+
+# The simulated driver under the name and with the stamp of a real one, which the build server compiles for
+mkdir -p sim/tests
+cp -rL "$build/tests/simdriver" sim/tests/
+sed -i 's/Feb 29 2024/Apr  8 2025/g; s/23:59:58/12:10:18/g' sim/tests/simdriver/lib/libcuda.so*
+export SIMDRIVER_VERSION=550.163.01 SIMDRIVER_STAMP='Apr  8 2025 12:10:18'
+
+# “torch”, in the active environment
+site=$work/env/lib/python3.11/site-packages
+mkdir -p "$site"/torch{,-1.dist-info} bin
+cp "$build/tests/framework/libsample_framework.so" "$site/torch/"
+printf 'Name: torch\nVersion: 1\n' >"$site/torch-1.dist-info/METADATA"
+printf 'torch/libsample_framework.so,,\n' >"$site/torch-1.dist-info/RECORD"
+printf 'home = /usr/bin\n' >env/pyvenv.cfg
+export VIRTUAL_ENV=$work/env
+printf '#!/bin/sh\nexec "%s" -B "%s" sm_86 -- "%s" "$@"\n' "$root/scripts/with-simdriver.sh" "$work/sim" "$build/src/jitwarm" >bin/jitwarm
+chmod +x bin/jitwarm
+PATH=$work/bin:$PATH
+
+machine() { export HOME=$work/$1; export CUDA_CACHE_PATH=$HOME/cache JITWARM_STATE=$HOME/state; mkdir -p "$HOME"; }
+# page WHERE: the lines that are typed there, in order; each must end well
+page() {
+	python3 - "$root/docs/fleets.md" "$1" "${public:-}" >lines <<-'PYTHON' || fail "docs/fleets.md has no commands “$1”"
+		import re, sys
+		blocks = re.findall(r"(?:^    .*\n)+", open(sys.argv[1]).read(), re.M)
+		lines = [b for b in blocks if b.startswith("    # %s\n" % sys.argv[2])]
+		print("\n".join(l[4:] for b in lines for l in b.splitlines()[1:]).replace("RWQ…", sys.argv[3]))
+		sys.exit(len(lines) != 1)
+	PYTHON
+	while read -r line; do eval "$line" >out 2>err </dev/null || fail "$1: $line: status $?"; done <lines
+}
+# The simulated linker cannot link what NVIDIA's compiler made on the build server: what counts is what was compiled.
+warm() { "$root/scripts/with-simdriver.sh" -B "$work/sim" sm_86 -- "$build/tests/framework/framework-app" >start 2>&1; grep -q '^compiled 0 of' start || { cat start; fail "$1: not warm"; }; }
+took() { grep -qE '^8 entries added|^8 modules from the shared place|already' out && ! grep -q '^Compiled' out || fail "$1 compiled"; }
+
+machine first
+page "on the first machine"
+jitwarm key list --json >out 2>err || fail "key list"
+public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
+machine other
+page "on each other machine"
+took "a laptop"
+warm "a laptop"
+
+machine job1
+cp -r "$work/first/state" "$JITWARM_STATE" && rm -rf "$JITWARM_STATE"/runs # the job's secret key
+page "in each job"
+machine job2
+cp -r "$work/first/state" "$JITWARM_STATE"
+page "in each job"
+took "a job"
+warm "a job"
+[ "$(find dav/data/jitwarm -name '*.jwpack' | wc -l)" = 8 ] || fail "the web server has not eight objects"
+
+if [ -x "$JITWARM_PTXAS/12.4/ptxas" ]; then
+	machine server
+	cp -r "$work/first/state" "$JITWARM_STATE"
+	rm -rf data/docker
+	page "on the build server"
+	# The Deployment's init container, as it stands there
+	machine pod
+	/usr/bin/python3 -c 'import sys, yaml
+print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["initContainers"][0]["command"][2])' "$root/packaging/kubernetes/deployment.yaml" >command || fail "deployment.yaml"
+	JITWARM_TRUST=$public sh -c "$(cat command)" >out 2>err || fail "the init container"
+	took "a pod"
+	warm "a pod"
+fi
+echo "ok: the pages of docs/fleets.md"

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""The manifests of packaging/kubernetes are such that Kubernetes takes them.
+
+Each is parsed, and checked against the schemas of Kubernetes' API where kubernetes-validate is at hand (pip). The stages
+that packaging/docker/Dockerfile copies from are in it."""
+import pathlib
+import re
+import sys
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: no PyYAML")
+    sys.exit(77)
+try:
+    import kubernetes_validate
+except ImportError:
+    kubernetes_validate = None
+
+root = pathlib.Path(__file__).resolve().parents[2]
+files = sorted((root / "packaging/kubernetes").glob("*.yaml"))
+assert len(files) == 2
+for path in files:
+    document = yaml.safe_load(path.read_text())
+    if kubernetes_validate:
+        kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
+    pod = document["spec"]["template"]["spec"]
+    assert document["spec"]["selector"]["matchLabels"] == document["spec"]["template"]["metadata"]["labels"], path
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    for container in pod["initContainers"] + pod["containers"]:
+        mounts = {mount["name"]: mount["mountPath"] for mount in container.get("volumeMounts", [])}
+        assert mounts.keys() <= volumes, (path, container["name"])
+        for entry in container.get("env", []):
+            # The cache and the state lie on the volume that both containers have.
+            assert entry["name"] not in ("CUDA_CACHE_PATH", "JITWARM_STATE") or entry["value"].startswith(mounts["cache"] + "/"), (path, entry)
+stages = []
+for line in (root / "packaging/docker/Dockerfile").read_text().splitlines():
+    words = line.split()
+    if words[:1] == ["FROM"]:
+        stages += words[3:4] if words[2:3] == ["AS"] else [None]
+    for stage in re.findall(r"--from=(\S+)", line):
+        assert stage in stages, line
+assert stages == ["jitwarm", "baked", None], stages
+print("%d manifests%s, a Dockerfile" % (len(files), ", by the API's schemas of " + kubernetes_validate.latest_version() if kubernetes_validate else ""))

@@ -1,0 +1,90 @@
+#!/bin/bash
+# slurm.sh BUILD-FOLDER   the recipe of “tune --print slurm” on Debian's slurmctld and four slurmd, on loopback, as another account
+#
+# Each node has a disk of its own at the recipe's path. Together the nodes compile each module once; then the application starts
+# warm on each of them, with the cache that Prolog and TaskProlog gave it. Exit status 1 if not, 77 where root, Slurm or munge is missing.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd)
+PATH=$PATH:/usr/sbin
+. "$here/../accounts.sh"
+for program in slurmctld slurmd srun munged; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
+unshare -m true 2>/dev/null && open=$(folder_for_all) || { echo "skipped: this needs root, and mount namespaces"; exit 77; }
+servers=() nodes=()
+# What slurmd leaves ends with its namespace of processes.
+trap 'kill -KILL "${nodes[@]}"; kill "${servers[@]}"; wait; rm -rf "$open"' EXIT
+cd "$open" || exit 3
+for name in $(env | grep -oE '^(SLURM|SRUN|SBATCH|CUDA|JITWARM)[A-Z_]*=' | tr -d =); do unset "$name"; done
+fail() { echo "FAILED: $*"; tail -n 4 log/*; exit 1; }
+mkdir build log state bin
+mkdir -m 777 home share
+copy_for_all "$build" build src/jitwarm tests/framework/{libsample_framework.so,framework-app} tests/simdriver
+mkdir tests && cp -r "$here/../../scripts" scripts && cp -r "$here/../simdriver" tests/
+printf '#!/bin/sh\necho "535.309.01, 8.6"\n' >bin/nvidia-smi # what the simulated driver has
+chmod -R a+rX build scripts tests bin && chmod 755 bin/nvidia-smi
+read -r -a ports < <(python3 -c 'import socket; s = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]; print(*(x.getsockname()[1] for x in s))')
+
+# munge, with a key and a socket of its own
+mkdir -m 700 munge-key && mkdir munge
+head -c 1024 /dev/urandom >munge-key/key && chmod 400 munge-key/key
+munged --foreground --force --key-file="$open/munge-key/key" --socket="$open/munge/socket" --pid-file="$open/munge/pid" --log-file="$open/log/munge" \
+	--seed-file="$open/munge/seed" >log/munge.said 2>&1 &
+servers+=($!)
+cat >slurm.conf <<-CONF
+	ClusterName=jitwarm
+	SlurmctldHost=$(hostname)(127.0.0.1)
+	SlurmctldPort=${ports[0]}
+	SlurmUser=root
+	SlurmdUser=root
+	AuthType=auth/munge
+	AuthInfo=socket=$open/munge/socket
+	StateSaveLocation=$open/state
+	SlurmdSpoolDir=$open/spool-%n
+	SlurmctldPidFile=$open/slurmctld.pid
+	SlurmdPidFile=$open/slurmd-%n.pid
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	JobAcctGatherType=jobacct_gather/none
+	MpiDefault=none
+	SelectType=select/linear
+	ReturnToService=2
+	SlurmdTimeout=60
+	Prolog=$open/jitwarm.sh
+	TaskProlog=$open/jitwarm.sh
+$(for i in 1 2 3 4; do echo "	NodeName=n$i NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=${ports[$i]} CPUs=1 State=UNKNOWN"; done)
+	PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
+CONF
+export SLURM_CONF=$open/slurm.conf
+disk=$open/disk/caches
+mkdir disk
+# The commands of docs/fleets.md, with the places of this test
+typed() { sed -n "s|^    $1||p" "$here/../../docs/fleets.md" | sed "s|/var/cache/jitwarm|$disk|; s|/shared/jitwarm|$open/share|; s| >.*||; s|torch|$open/build/tests/framework/libsample_framework.so|"; }
+read -r -a recipe < <(typed 'jitwarm tune ')
+read -r -a prime < <(typed 'srun --nodes=4 --ntasks-per-node=1 jitwarm ')
+"$build/src/jitwarm" tune "${recipe[@]}" >jitwarm.sh && [ "${prime[0]}" = prime ] || fail "tune ${recipe[*]}"
+chmod 755 jitwarm.sh
+slurmctld -D -i -f slurm.conf >log/slurmctld 2>&1 &
+servers+=($!)
+# Prolog gets no PATH: nvidia-smi must be where every shell looks.
+for i in 1 2 3 4; do
+	mkdir "disk-$i"
+	unshare -m -p -f --kill-child --mount-proc sh -c 'mount --bind "$1" "$2" && mount --bind "$5" /usr/local/bin && slurmd -D -N "$3" -f "$4"' sh "$open/disk-$i" "$open/disk" n$i "$open/slurm.conf" "$open/bin" >log/n$i 2>&1 &
+	nodes+=($!)
+	disown
+done
+end=$((SECONDS + 60))
+until [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 4 ]; do [ $SECONDS -lt $end ] || { sinfo; fail "Slurm has not four idle nodes"; }; sleep 0.2; done
+
+on_nodes() { HOME=$open/home timeout 300 "${as_other[@]}" srun --chdir="$open/home" --nodes=4 --ntasks-per-node=1 --label "$@" >out 2>err; }
+on_nodes sh -c 'echo "$CUDA_CACHE_PATH $CUDA_CACHE_MAXSIZE"; stat -c %a-%u "$(dirname "$CUDA_CACHE_PATH")"' || { cat out err; fail "srun"; }
+[ "$(grep -c "$disk/65534/535.309.01-8.6 8589934592" out)" = 4 ] && [ "$(grep -c 700-65534 out)" = 4 ] || { cat out err; fail "not the cache of the recipe"; }
+run='SIMDRIVER_STATE=$HOME/sim-$SLURMD_NODENAME JITWARM_STATE=$HOME/$SLURMD_NODENAME exec "$0" -B "$1" sm_86 -- "$2" "${@:3}"'
+sim=("$open/scripts/with-simdriver.sh" "$open/build")
+on_nodes bash -c "$run" "${sim[@]}" "$open/build/src/jitwarm" "${prime[@]}" --json || { cat out err; fail "prime"; }
+sed -nE 's/^[0-9]:\s*"compiled":\s*([0-9]+),$/\1/p' out | paste -sd+ >compiled
+# Where two claim a module in the same moment, both compile it.
+[ "$(grep -c '"placed"' out)" = 4 ] && [ "$(($(cat compiled)))" -ge 8 ] && [ "$(($(cat compiled)))" -lt 16 ] || { cat out err; fail "the nodes compiled $(cat compiled), not 8"; }
+on_nodes bash -c "$run" "${sim[@]}" "$open/build/tests/framework/framework-app" || { cat out err; fail "the application"; }
+[ "$(grep -c 'compiled 0 of ' out)" = 4 ] || { cat out err; fail "a start compiled"; }
+echo "four nodes compiled $(cat compiled) modules; the application compiles 0 on each"
