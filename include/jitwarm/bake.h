@@ -122,6 +122,7 @@ struct jw_baked {
 	/* How it was baked, as jw_bake_options had it; `kept` is a text for jw_targets_read, or "". */
 	bool drop_ptx, any_owner;
 	char *kept;
+	struct jw_driver from; /* the first driver that loads it; zeros: unknown */
 	/* JW_BAKED_GONE: libraries that a newer version of its package may have put in its place, under
 	 * another name (how many, and the first of them, without links). */
 	size_t successors;

@@ -286,6 +286,7 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->output.copy.file)
 		return 0;
+	baking->output.copy.loads_from = file->from;
 	if (baked_output_finish(err, &baking->output, &file->size_after_bytes))
 		return -1;
 	file->output = mem_string(err, baking->job->output);

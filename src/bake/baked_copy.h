@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/target.h>
+
 #include "bake/baked_changes.h"
 #include "os/file.h"
 
@@ -13,6 +15,7 @@ struct baked_copy {
 	struct os_file *file; /* NULL: not begun */
 	const char *path;     /* of the original, which the caller keeps */
 	const struct os_map *from;
+	struct jw_driver loads_from;  /* of the baked code, for the journal; zeros: none was added */
 	struct baked_changes changes; /* by baked_copy_write; valid until baked_copy_drop */
 };
 

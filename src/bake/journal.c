@@ -13,6 +13,7 @@
 enum { MOST_DOCUMENT = 1 << 20, ID_DIGITS = 32 };
 
 const char journal_magic[8] = "jwbaked\1";
+static const char *const from_names[] = {"from_branch", "from_minor", "from_patch"};
 static const char journal_schema[] = "jitwarm.baked-file/1";
 
 char *journal_folder(struct jw_error *err, const char *state_dir)
@@ -88,6 +89,9 @@ static int read_journal_document(struct jw_error *err, const cJSON *document,
 	journal->when_s = (int64_t)json_count(document, "when");
 	journal->size_before = json_count(document, "size_before");
 	journal->size_after = json_count(document, "size_after");
+	journal->from.cuda = (uint32_t)json_count(document, "from_cuda");
+	for (size_t i = 0; i < 3; i++)
+		journal->from.release[i] = (uint32_t)json_count(document, from_names[i]);
 	journal->drop_ptx = json_bool(document, "drop_ptx", false);
 	journal->any_owner = json_bool(document, "any_owner", false);
 	if (read_text(err, document, "path", &journal->path) ||
@@ -157,6 +161,24 @@ static int add_digest(struct jw_error *err, cJSON *object, const char *name,
 	return json_add_text(err, object, name, text);
 }
 
+static int add_numbers(struct jw_error *err, cJSON *object, const struct journal *journal)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"when", (double)journal->when_s},           {"size_before", (double)journal->size_before},
+		{"size_after", (double)journal->size_after}, {"from_cuda", journal->from.cuda},
+		{from_names[0], journal->from.release[0]},   {from_names[1], journal->from.release[1]},
+		{from_names[2], journal->from.release[2]},
+	};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
+			return error_set(err, JW_ERR_MEMORY, "out of memory");
+	return 0;
+}
+
 static int fill_document(struct jw_error *err, cJSON *object, const struct journal *journal)
 {
 	const struct {
@@ -172,10 +194,9 @@ static int fill_document(struct jw_error *err, cJSON *object, const struct journ
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (json_add_text(err, object, texts[i].name, texts[i].value ? texts[i].value : ""))
 			return -1;
-	if (!cJSON_AddNumberToObject(object, "when", (double)journal->when_s) ||
-		!cJSON_AddNumberToObject(object, "size_before", (double)journal->size_before) ||
-		!cJSON_AddNumberToObject(object, "size_after", (double)journal->size_after) ||
-		!cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) ||
+	if (add_numbers(err, object, journal))
+		return -1;
+	if (!cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) ||
 		!cJSON_AddBoolToObject(object, "any_owner", journal->any_owner))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	return json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns) ||

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/target.h>
+
 #include "base/hash.h"
 #include "os/file.h"
 
@@ -30,8 +32,9 @@ struct journal {
 	char *driver, *targets; /* for people */
 	char *kept;             /* how it was baked: --keep, "sm_80,sm_90"; NULL: not given */
 	bool drop_ptx, any_owner;
-	int64_t when_s;   /* since 1970, UTC */
-	int64_t mtime_ns; /* of the baked file */
+	struct jw_driver from; /* the first driver that loads it; zeros: unknown */
+	int64_t when_s;        /* since 1970, UTC */
+	int64_t mtime_ns;      /* of the baked file */
 	uint64_t size_before, size_after;
 	struct digest before, after;
 	uint64_t frame_bytes; /* of the journal's file */

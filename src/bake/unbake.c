@@ -55,6 +55,7 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 	baked->size_after_bytes = journal->size_after;
 	baked->drop_ptx = journal->drop_ptx;
 	baked->any_owner = journal->any_owner;
+	baked->from = journal->from;
 	baked->kept = mem_string(err, journal->kept ? journal->kept : "");
 	return baked->path && baked->targets && baked->driver && baked->kept ? 0 : -1;
 }

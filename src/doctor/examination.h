@@ -1,6 +1,7 @@
 /* What is known when findings are looked for, and a finding while it is written down. */
 #pragma once
 
+#include <jitwarm/bake.h>
 #include <jitwarm/doctor.h>
 #include <jitwarm/tune.h>
 
@@ -15,7 +16,8 @@ struct examination {
 	struct jw_settings *sources;         /* where its variables are set */
 	char **objections;                   /* to the directory of the cache */
 	size_t objection_count;
-	char *doubt; /* about the account; NULL: none */
+	char *doubt;                 /* about the account; NULL: none */
+	struct jw_baked_list *baked; /* of the named files; NULL: none */
 	struct cache_probe probe;
 };
 
@@ -30,6 +32,14 @@ struct finding_draft {
 	const char *variable; /* as in struct jw_finding */
 	char value[32];       /* "": not set */
 };
+
+#define DRAFT_EVIDENCE(draft, ...)                                                                 \
+	(void)snprintf((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
+#define DRAFT_FIX(draft, ...) (void)snprintf((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
+
+void draft_word(struct finding_draft *draft, const char *word);
+/* What `jitwarm prime` is told: what the user has named; without names, the environment. */
+void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake);
 
 /* A kind of finding: `test` returns whether it applies, and then fills in the draft. */
 struct finding_kind {

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "doctor/baked_findings.h"
 #include "doctor/examination.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -14,10 +15,10 @@
 #define LEAST_LINK_S      1.0
 #define LEAST_CACHE_LIMIT (UINT64_C(1) << 20)
 
-#define EVIDENCE(draft, ...) (void)snprintf((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
-#define FIX(draft, ...)      (void)snprintf((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
+#define EVIDENCE DRAFT_EVIDENCE
+#define FIX      DRAFT_FIX
 
-static void draft_word(struct finding_draft *draft, const char *word)
+void draft_word(struct finding_draft *draft, const char *word)
 {
 	if (draft->word_count < DRAFT_WORDS)
 		draft->command[draft->word_count++] = word;
@@ -400,18 +401,20 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	return true;
 }
 
-/* What `jitwarm prime` is told: what the user has named; without names, the environment. */
-static void draft_prime(const struct examination *seen, struct finding_draft *draft)
+void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake)
 {
 	const struct jw_doctor_options *options = seen->options;
+	const char *what = rebake ? "bake them again" : "compile them now, on all cores";
 	bool like_option = false;
 
-	if (options->name_count + 2 > DRAFT_WORDS) {
-		FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
+	if (options->name_count + 2 + rebake > DRAFT_WORDS) {
+		FIX(draft, "%s: “jitwarm prime%s”, with the same names", what, rebake ? " --rebake" : "");
 		return;
 	}
-	FIX(draft, "compile them now, on all cores");
+	FIX(draft, "%s", what);
 	draft_word(draft, "prime");
+	if (rebake)
+		draft_word(draft, "--rebake");
 	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
 		if (seen->check->files[i].cold)
 			draft_word(draft, seen->check->files[i].path);
@@ -426,10 +429,11 @@ static void draft_prime(const struct examination *seen, struct finding_draft *dr
 static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_result *check = seen->check;
+	const struct jw_baked *baked;
 	const struct jw_seconds *start;
 	char time[TEXT_SHORT];
 
-	if (!check || !check->all.cold || !check->file_count)
+	if (!check || !check->all.cold || !check->file_count || are_cold_replaced(seen))
 		return false;
 	start = &check->all.forecast.start;
 	EVIDENCE(draft, "a start compiles %s in %s on one core, most of that of %.600s%s%s: %.300s",
@@ -443,7 +447,13 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 				   "needs no cache");
 		return true;
 	}
-	draft_prime(seen, draft);
+	draft_prime(seen, draft, false);
+	baked = baked_for_others(seen);
+	if (baked)
+		FIX(draft,
+			"compile them now, on all cores; %.900s was baked for %.200s, and “jitwarm bake "
+			"--in-place” bakes it for this GPU too",
+			baked->path, baked->targets);
 	return true;
 }
 
@@ -476,8 +486,10 @@ const struct finding_kind finding_kinds[] = {
 	{"damaged", is_cache_damaged},
 	{"limit-misread", is_limit_misread},
 	{"limit-small", is_limit_small},
+	{"baked-driver", is_baked_for_newer},
 	{"driver-old", is_driver_old},
 	{"no-code", has_no_code},
+	{"baked-replaced", is_baked_replaced},
 	{"cold", is_cold},
 	{"linking", is_linking},
 	{"probe-failed", is_probe_failed},

@@ -59,3 +59,12 @@ struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_co
 		both.to = (struct jw_driver){0};
 	return both;
 }
+
+bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver)
+{
+	if (from->release[0] && driver->release[0])
+		return is_older(
+			&(struct jw_driver){0, {driver->release[0], driver->release[1], driver->release[2]}},
+			&(struct jw_driver){0, {from->release[0], from->release[1], from->release[2]}});
+	return driver->cuda && driver->cuda < from->cuda;
+}

@@ -20,5 +20,8 @@ struct gpu_code_range {
  * (devcode/cubin.h, cubin_cuda; 0: all measured ones). `zstd`: some of the code is packed in zstd.
  */
 struct gpu_code_range gpu_code_range(uint32_t code_cuda, struct jw_target gpu, bool zstd);
+/* Whether that driver is older than the first one that loads the code. What is not known of either
+ * (zeros) is not compared. */
+bool gpu_code_is_newer(const struct jw_driver *from, const struct jw_driver *driver);
 /* What all of the drivers of both ranges load. */
 struct gpu_code_range gpu_code_range_both(struct gpu_code_range a, struct gpu_code_range b);

@@ -43,11 +43,27 @@ static void both_is_what_they_have_in_common(void **state)
 	assert_int_equal(both.to.release[0], 0);
 }
 
+static void only_what_is_known_is_compared(void **state)
+{
+	const struct jw_driver from = {12040, {550, 54, 14}}, cuda = {12040, {0}}, none = {0};
+
+	(void)state;
+	assert_true(gpu_code_is_newer(&from, &(struct jw_driver){12040, {550, 40, 7}}));
+	assert_true(gpu_code_is_newer(&from, &(struct jw_driver){0, {535, 309, 1}}));
+	assert_false(gpu_code_is_newer(&from, &(struct jw_driver){12040, {550, 54, 14}}));
+	assert_false(gpu_code_is_newer(&from, &(struct jw_driver){0, {555, 0, 0}}));
+	assert_false(gpu_code_is_newer(&from, &cuda));
+	assert_true(gpu_code_is_newer(&from, &(struct jw_driver){12020, {0}}));
+	assert_false(gpu_code_is_newer(&from, &none));
+	assert_false(gpu_code_is_newer(&none, &from));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_as_measured),
 		cmocka_unit_test(both_is_what_they_have_in_common),
+		cmocka_unit_test(only_what_is_known_is_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,9 @@ static const struct json_field baked_fields[] = {
 		  "`replaced`: its package's own file, for example a newer one; `changed`: otherwise; for "
 		  "`--undo` as it was before",
 		  .names = baked_state_names),
+	JSON_SAID("drivers_from", struct jw_baked, from, say_range_end,
+			  "the first driver that loads the code; with an older one programs fail",
+			  .presence = JSON_IF_SET),
 	BAKED(drop_ptx, "baked with `--drop-ptx`", .presence = JSON_IF_SET),
 	BAKED(any_owner, "baked with `--i-may`", .presence = JSON_IF_SET),
 	BAKED(kept, "the GPUs of `--keep`, with commas between", .presence = JSON_IF_SET),

@@ -1,0 +1,70 @@
+# doctor: libraries that were baked in their places; what they need is no prime
+# shellcheck source=/dev/null
+. "$cases/../doctors.sh"
+fresh
+export JITWARM_STATE=$place/state
+site=$place/site
+library=$site/pkg/lib.so
+if is_wine; then library=$site/pkg/lib.dll; fi
+install() { # VERSION: as pip does
+	rm -rf "$site"
+	mkdir -p "$site/pkg" "$site/pkg-$1.dist-info"
+	cp "$sample" "$library"
+	printf %s "$1" >>"$library"
+	printf 'Metadata-Version: 2.1\nName: pkg\nVersion: %s\n' "$1" >"$site/pkg-$1.dist-info/METADATA"
+	python3 - "$site" "pkg/$(basename "$library")" "pkg-$1.dist-info" <<'PYTHON'
+import base64, hashlib, sys
+site, library, info = sys.argv[1:]
+data = open(f"{site}/{library}", "rb").read()
+with open(f"{site}/{info}/RECORD", "w", newline="") as record:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    record.write(f"{library},sha256={digest},{len(data)}\n{info}/METADATA,,\n{info}/RECORD,,\n")
+PYTHON
+}
+
+# As baked: nothing is to do, whatever the cache lacks.
+install 1.0
+run '0|1' bake --in-place --drop-ptx "$library"
+fresh
+found 0 "" "$library"
+json 'd["cold"] == 0'
+
+# Under a driver that its code is too new for, only the way back helps. The journal says which drivers load it.
+run 0 bake list --json
+json 'd["files"][0]["drivers_from"] == "550.54.14 (CUDA 12.4)"'
+python3 - "$JITWARM_STATE"/baked/*.journal <<'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    text = file.read()
+    newer = text.replace(b'"from_cuda":12040,"from_branch":550', b'"from_cuda":13000,"from_branch":580')
+    assert text != newer
+    file.seek(0)
+    file.write(newer)
+PYTHON
+found 1 baked-driver "$library"
+says_of baked-driver evidence "for drivers from 580.54.14 (CUDA 13.0) on, and this is 550.200.01"
+json 'd["findings"][0]["command"][:2] == ["bake", "--undo"] and posix(d["findings"][0]["command"][2]).endswith("'"${library##*/}"'")'
+run '0|1' doctor --no-probe --fix --quiet "$library"
+run 0 bake list --json
+json 'd["files"] == []'
+run '0|1' bake --in-place --drop-ptx "$library"
+
+# For another GPU than the one here
+first=$JITWARM
+JITWARM=${JITWARM/ sm_86 / sm_75 }
+run 1 doctor --no-probe --json "$site"
+says_of cold fix "was baked for sm_86, and “jitwarm bake --in-place” bakes it for this GPU too"
+JITWARM=$first
+
+# Replaced by an upgrade: baked again, which --fix does; not primed.
+install 1.1
+fresh
+found 1 baked-replaced "$site"
+says_of baked-replaced evidence "was baked for sm_86, and its package has replaced it"
+json 'd["findings"][0]["command"][:2] == ["prime", "--rebake"]'
+printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/other.ptx"
+found 1 "baked-replaced cold" "$site" "$place/other.ptx"
+run 0 doctor --no-probe --fix --json "$site"
+json 'len(d["fixed"]) == 1 and "--rebake" in d["fixed"][0] and d["findings"] == []'
+fresh
+found 0 "" "$site"
