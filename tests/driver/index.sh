@@ -15,14 +15,16 @@ export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state
 app=$build/tests/framework/framework-app library=$build/tests/framework/libsample_framework.so
 index=$CUDA_CACHE_PATH/index
 
+patience=20 # seconds
 if [ "$version" = simulated ]; then
+	patience=10
 	under() { shift 2; "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"; }
 fi
 # starts: the application's answer, "hangs" if it has none within seconds
 starts()
 {
 	local answer status=0
-	answer=$(under "$version" sm_86 timeout -s KILL 20 "$app" 2>&1 | tail -1) || status=$?
+	answer=$(under "$version" sm_86 timeout -s KILL "$patience" "$app" 2>&1 | tail -1) || status=$?
 	[ "$status" = 0 ] || answer=hangs
 	echo "$answer"
 }

@@ -49,7 +49,7 @@ end_victim
 # The driver compiles for it; watching ends with it.
 rm -rf "$work/cache"
 # shellcheck disable=SC2086
-SIMDRIVER_COST=60,busy $runner "$app" >/dev/null 2>&1 &
+SIMDRIVER_COST=15,busy $runner "$app" >/dev/null 2>&1 &
 victim=$!
 await ready framework-app
 run 0 watch --json "$victim"
