@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,6 +18,8 @@
 /* NULL: open. `path` is of the file that is about to be locked or removed. */
 static void (*gate_before_lock)(const char *path);
 static void (*gate_before_removal)(const char *path);
+/* The removal fails then, as on a bad disk. */
+static bool gate_removal_fails;
 
 static inline void gate_pass(void (**gate)(const char *path), int fd, const char *name)
 {
@@ -48,7 +51,7 @@ int fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (command == F_SETLK)
+	if (command == F_SETLK && ((const struct flock *)argument)->l_type != F_UNLCK)
 		gate_pass(&gate_before_lock, fd, NULL);
 	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
@@ -56,6 +59,10 @@ int fcntl(int fd, int command, ...)
 int unlinkat(int folder_fd, const char *name, int flags)
 {
 	gate_pass(&gate_before_removal, folder_fd, name);
+	if (gate_removal_fails) {
+		errno = EIO;
+		return -1;
+	}
 	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
 }
 

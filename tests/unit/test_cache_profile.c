@@ -169,6 +169,7 @@ static void a_former_driver_is_remembered(void **state)
 	static const char bytes[] = RUN ":49\0:49\0";
 	char *library = write_library("libcuda.so.555.58.98", bytes, sizeof bytes - 1);
 	struct cache_profile found, former;
+	struct jw_error err = {0};
 
 	(void)state;
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
@@ -182,6 +183,11 @@ static void a_former_driver_is_remembered(void **state)
 	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:03", &former), 0);
 	assert_int_equal(former.driver.cuda, 12090);
 	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:04", &former), -1);
+	/* Nothing was ever remembered there. */
+	former.driver.cuda = 7;
+	assert_int_equal(cache_profile_of_stamp(&err, library, "Jun 25 202401:14:49", &former), -1);
+	assert_true(err.code && err.message[0]);
+	assert_int_equal(former.driver.cuda, 7);
 	mem_free(library);
 }
 

@@ -6,6 +6,7 @@
 #include "cache/entry.h"
 #include "entries.h"
 #include "history/ledger.h"
+#include "lacking.h"
 #include "packs.h"
 
 static const char stamp_old[] = "Jun 25 202401:14:48", stamp_now[] = "Apr  8 202512:10:18";
@@ -243,6 +244,31 @@ static int set_up(void **state)
 	return cache ? 0 : -1;
 }
 
+static int format_anew(struct jw_error *err, const struct ledger *ledger)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result = ledger_format(err, ledger, &bytes);
+
+	buf_free(&bytes);
+	return result;
+}
+
+/* Stamps, records and marks: each part outgrows the memory of the parts before it. */
+static void a_part_that_memory_lacks_for_is_not_left_out(void **state)
+{
+	static struct ledger ledger;
+	static struct ledger_record records[2000];
+	static struct ledger_mark marks[4000];
+
+	(void)state;
+	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS, .records = records, .epoch = 1};
+	ledger.count = sizeof records / sizeof *records;
+	for (size_t i = 0; i < LEDGER_KINDS; i++)
+		ledger.marks[i] =
+			(struct ledger_marks){.items = marks, .count = sizeof marks / sizeof *marks};
+	STARVE(format_anew(&err, &ledger), (void)0);
+}
+
 static int tear_down(void **state)
 {
 	mem_free(cache);
@@ -258,6 +284,7 @@ int main(void)
 		cmocka_unit_test(marks_of_another_process_stay),
 		cmocka_unit_test(excess_marks_are_dropped),
 		cmocka_unit_test(without_a_folder_nothing_is_marked),
+		cmocka_unit_test(a_part_that_memory_lacks_for_is_not_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
