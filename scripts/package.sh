@@ -3,11 +3,13 @@
 #
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
-# TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh). Of each:
+# TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh), deb (packages for this machine's release of
+# Debian, from the last commit in a folder of its own; needs debhelper, and what packaging/debian/control names). Of each:
 #
 #   jitwarm-VERSION-linux-x86_64.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
+#   jitwarm_VERSION_ARCH.deb, libjitwarm0_…, libjitwarm-dev_…   the command, the library, headers and static library
 #   SHA256SUMS                                  of all that is in the folder
 #
 # The same commit gives the same bytes in any folder. windows gives the wheel alone: scripts/package-windows.sh, which needs an
@@ -21,8 +23,8 @@ while [ $# -gt 0 ]; do
 	-o) out=${2:?}; shift ;;
 	--sign) key=$(realpath "${2:?}"); shift ;;
 	--url) url=${2:?}; shift ;;
-	x86_64 | windows) targets+=("$1") ;;
-	*) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	x86_64 | windows | deb) targets+=("$1") ;;
+	*) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 	shift
 done
@@ -67,8 +69,27 @@ wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
 	scripts/make-sbom.py "$1" "$made" >"$made.spdx.json"
 	echo "package: $made ($(stat -c %s "$made") bytes)"
 }
+pack_deb() {
+	local tree=$work/jitwarm-$version maintainer
+	command -v dh >/dev/null || { echo "package.sh: debhelper is missing: apt-get install debhelper" >&2; exit 3; }
+	maintainer=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
+	git archive --prefix="jitwarm-$version/" HEAD | tar -C "$work" -xf -
+	cp -r packaging/debian "$tree/debian"
+	sed -i "s/^Maintainer: .*/Maintainer: ${maintainer//\//\\/}/" "$tree/debian/control"
+	printf 'jitwarm (%s) unstable; urgency=medium\n\n  * Version %s. CHANGELOG.md says what is new.\n\n -- %s  %s\n' "$version" "$version" \
+		"$maintainer" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")" >"$tree/debian/changelog"
+	if ! (cd "$tree" && DEB_BUILD_OPTIONS="noautodbgsym parallel=${JITWARM_JOBS:-2}" dpkg-buildpackage -b -us -uc) >"$work/deb.log" 2>&1; then
+		tail -n 30 "$work/deb.log" >&2
+		echo "package.sh: the Debian packages could not be built" >&2
+		exit 3
+	fi
+	(cd "$work" && printf "package: %s\n" *.deb)
+	mv "$work"/*.deb "$out/"
+}
+
 for target in "${targets[@]}"; do
 	case $target in
+	deb) pack_deb ;;
 	windows)
 		scripts/build-windows.sh
 		x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
