@@ -1,0 +1,36 @@
+/* A compiler's gauge is tried once; one that was interrupted is tried again. */
+#include "check.h"
+
+#include "folder.h"
+#include "history/speed_model.h"
+#include "machine/compiler_gauge.h"
+
+static bool ask_end(void *asked)
+{
+	return *(bool *)asked;
+}
+
+static void an_interrupted_gauge_was_not_tried(void **state)
+{
+	static const char *const worker[] = {"/nonexistent/jitwarm", "worker", NULL};
+	const struct jw_driver compiler = {.cuda = 12040};
+	struct jw_gpu gpu = {.target = {.sm = 86}};
+	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder, .worker = worker};
+	bool asked = true;
+	const struct jw_cancel cancel = {&asked, ask_end};
+
+	(void)state;
+	system.driver.version.cuda = compiler.cuda;
+	compiler_gauge(&system, "/nonexistent/ptxas", &cancel);
+	assert_false(speed_is_remembered(folder, &compiler));
+	asked = false;
+	compiler_gauge(&system, "/nonexistent/ptxas", &cancel);
+	assert_true(speed_is_remembered(folder, &compiler));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(an_interrupted_gauge_was_not_tried)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
