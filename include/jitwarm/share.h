@@ -153,6 +153,11 @@ struct jw_share_options {
 };
 #define JW_SHARE_OPTIONS_INIT JW_INIT(jw_share_options)
 
+/* JW_ERR_USAGE: not such a place, or not oci://HOST/REPOSITORY[:TAG|@DIGEST]. Nobody is asked, and
+ * nothing looked at: before any work. */
+int jw_share_check(struct jw_error *err, const char *place);
+int jw_registry_name_check(struct jw_error *err, const char *name);
+
 struct jw_shared {
 	size_t fetched, placed, refused;      /* entries taken from there, put there, and not trusted */
 	uint64_t fetched_bytes, placed_bytes; /* of their packs */

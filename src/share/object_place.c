@@ -1,12 +1,35 @@
 #include "share/object_place.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
+#include "share/object_s3.h"
+#include "share/web.h"
 
 struct object_place {
 	struct object_backend backend;
 	void *state;
 };
+
+static bool is_web_place(const char *place)
+{
+	return text_starts(place, "https://") || text_starts(place, "http://");
+}
+
+int jw_share_check(struct jw_error *err, const char *place)
+{
+	char bucket[64], prefix[WEB_TEXT];
+
+	if (text_starts(place, "s3://"))
+		return object_s3_parse(err, place, bucket, prefix);
+	if (is_web_place(place) ? web_is_address(place) : *place && !strstr(place, "://"))
+		return 0;
+	return error_set(err, JW_ERR_USAGE,
+					 "“%.300s”: a shared place is a directory, https://HOST/PATH or "
+					 "s3://BUCKET/PREFIX",
+					 place);
+}
 
 struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
 									   _Atomic uint64_t *moved)
@@ -15,9 +38,7 @@ struct object_place *object_place_open(struct jw_error *err, const struct jw_sha
 
 	if (!place)
 		return NULL;
-	place->state = text_starts(options->place, "https://") ||
-						   text_starts(options->place, "http://") ||
-						   text_starts(options->place, "s3://")
+	place->state = is_web_place(options->place) || text_starts(options->place, "s3://")
 					   ? object_web_open(err, options, moved, &place->backend)
 					   : object_directory_open(err, options->place, &place->backend);
 	if (place->state)

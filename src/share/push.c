@@ -26,7 +26,9 @@ struct push {
 };
 
 /* Whether the registry has at least as much under the plan's own tag. Ours takes its place only if
- * it holds as many entries: what machines have compiled so far grows. */
+ * it holds as many entries: what machines have compiled so far grows. How many there are is the
+ * word of whoever may push: no honest pack has more than its plan, so that a whole one always
+ * goes there. */
 static int look_at_plan(struct jw_error *err, struct push *push, struct push_pack *pack,
 						struct jw_pushed_pack *told)
 {
@@ -43,7 +45,8 @@ static int look_at_plan(struct jw_error *err, struct push *push, struct push_pac
 		return -1;
 	/* What cannot be read is replaced. */
 	if (!artifact_read(NULL, buf_text(&text), text.size, &list) && !list.index &&
-		list.items[0].entries > pack->artifact.entries) {
+		list.items[0].entries > pack->artifact.entries &&
+		list.items[0].entries <= pack->artifact.entries + pack->missing) {
 		told->fuller = true;
 		pack->artifact = list.items[0];
 		TEXT_COPY(pack->artifact.manifest.digest, digest);

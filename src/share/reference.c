@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/share.h>
+
 #include "base/text.h"
 
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789",
@@ -114,6 +116,13 @@ int reference_parse(struct jw_error *err, const char *text, struct reference *re
 	TEXT_COPY(reference.digest, at ? at : "");
 	*ret_reference = reference;
 	return 0;
+}
+
+int jw_registry_name_check(struct jw_error *err, const char *name)
+{
+	struct reference reference;
+
+	return reference_parse(err, name, &reference);
 }
 
 const char *reference_server(const struct reference *reference)

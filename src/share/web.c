@@ -76,6 +76,18 @@ bool web_same_origin(const char *a, const char *b)
 	return same;
 }
 
+bool web_is_address(const char *url)
+{
+	CURLU *parts = curl_url();
+	bool is = parts && !curl_url_set(parts, CURLUPART_URL, url, 0) && !strpbrk(url, "?#");
+	char *host = is ? url_part(parts, CURLUPART_HOST) : NULL;
+
+	is = host != NULL;
+	curl_free(host);
+	curl_url_cleanup(parts);
+	return is;
+}
+
 int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
 				size_t size)
 {

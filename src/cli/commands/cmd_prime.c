@@ -248,8 +248,8 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 
-	if (check_rebake(err, &cli->options) || unattended_begin(err, cli, unattended) ||
-		(!unattended->skip && prime_now(err, &priming))) {
+	if (check_rebake(err, &cli->options) || prime_registry_check(err, &cli->options) ||
+		unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}

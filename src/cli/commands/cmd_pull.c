@@ -66,6 +66,8 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
+	if (jw_registry_name_check(err, cli->options.operands[0]))
+		return -1;
 	os_catch_interrupts();
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
 		return -1;

@@ -98,6 +98,8 @@ static int push_run(struct jw_error *err, struct cli *cli)
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
+	if (jw_registry_name_check(err, cli->options.operands[0]))
+		return -1;
 	os_catch_interrupts();
 	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
 			 registry_given_read(err, cli, &pushing.registry) || read_mounts(err, cli, &pushing) ||

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-static int check_registry_usage(struct jw_error *err, const struct options *options)
+int prime_registry_check(struct jw_error *err, const struct options *options)
 {
 	static const char *const only[] = {"back", "allow-unsigned", "timeout"};
 	static const char *const both[] = {"insecure", "insecure-host"};
@@ -25,7 +25,10 @@ static int check_registry_usage(struct jw_error *err, const struct options *opti
 		return error_set(err, JW_ERR_USAGE,
 						 "--%s is for this machine; “jitwarm push” takes a pack of -o",
 						 from ? "from" : "share");
-	return 0;
+	return (from && jw_registry_name_check(err, options_value(options, "from"))) ||
+				   (share && jw_share_check(err, options_value(options, "share")))
+			   ? -1
+			   : 0;
 }
 
 static void read_back(struct prime_registry *registry, const struct jw_export_options *key)
@@ -80,8 +83,6 @@ int prime_registry_read(struct jw_error *err, const struct cli *cli,
 {
 	const struct options *options = &cli->options;
 
-	if (check_registry_usage(err, options))
-		return -1;
 	if (!options_given(options, "from") && !options_given(options, "share"))
 		return 0;
 	if (registry_given_read(err, cli, &registry->given))

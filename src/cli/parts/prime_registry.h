@@ -29,6 +29,8 @@ struct prime_registry {
 	char passphrase[PASSPHRASE_SIZE];
 };
 
+/* Wrong usage, said before any work */
+int prime_registry_check(struct jw_error *err, const struct options *options);
 /* Must not be copied afterwards. */
 int prime_registry_read(struct jw_error *err, const struct cli *cli,
 						struct prime_registry *registry);

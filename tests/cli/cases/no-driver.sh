@@ -6,6 +6,15 @@ run "0|2" status
 grep -q "no NVIDIA driver found" "$out" || skip "this machine has the driver"
 out_lacks "; "
 
+# What is typed wrongly is said first.
+if has_command push; then
+	for wrong in "prime --share nosuch://x" "prime --share s3://" "prime --share https://" "prime --share https://host/a?b" "prime --share s3://a/../b" "prime --from host/x" \
+		"prime --share-unsigned" "prime --from oci://a/b --target sm_86" "pull host/x" "pull oci://" "push oci://"; do
+		run 64 $wrong "$work"
+	done
+fi
+run 2 prime --share "$work" "$work"
+
 JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 run 2 status
 out_has "; but an NVIDIA GPU is here: install NVIDIA's driver"
 unset JITWARM_PCI_DEVICES

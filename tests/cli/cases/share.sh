@@ -121,6 +121,30 @@ json 'd["packs"][0]["fuller"] and d["packs"][0]["entries"] == 8'
 run 1 push --insecure "oci://$site/good/part" "$sample" --json
 json 'd["packs"][0]["missing"] > 0 and d["packs"][0]["entries"] + d["packs"][0]["missing"] == 8'
 
+# How many a pack has is the word of whoever may push: more than its plan has keeps nobody from pushing the whole.
+machine maker
+run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+lie() { # ENTRIES
+	python3 - "$site" "$out" "$1" <<-'END' || fail "the registry cannot be lied to"
+		import json, sys, urllib.request
+		url = "http://%s/v2/good/lies/manifests/%s" % (sys.argv[1], json.load(open(sys.argv[2]))["packs"][0]["plan"])
+		kind = "application/vnd.oci.image.manifest.v1+json"
+		text = urllib.request.urlopen(urllib.request.Request(url, headers={"Accept": kind})).read().decode()
+		text = json.loads(text)
+		text["annotations"]["io.jitwarm.entries"] = sys.argv[3]
+		urllib.request.urlopen(urllib.request.Request(url, json.dumps(text).encode(), {"Content-Type": kind}, method="PUT"))
+	END
+}
+lie 99999
+run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+json 'not d["packs"][0]["fuller"] and not d["packs"][0]["there"]'
+run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+json 'd["packs"][0]["there"]'
+machine part
+lie 99999
+run 1 push --insecure "oci://$site/good/lies" "$sample" --json
+json 'not d["packs"][0]["fuller"]'
+
 # Names and passwords: from docker's file, from podman's, from a helper, for a token or as they are
 machine maker
 for kind in basic bearer; do
