@@ -111,7 +111,8 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 		return;
 	}
 	count = count || index.state != CACHE_INDEX_SOUND;
-	if (count && cache_files_sizes(&why, dir, &scan)) {
+	/* No directory yet holds nothing. */
+	if (count && cache_files_sizes(&why, dir, &scan) && why.code != JW_ERR_NOT_FOUND) {
 		tell_unknown(&why, ret_outlook);
 		cache_index_free(&index);
 		return;
