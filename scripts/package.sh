@@ -4,12 +4,14 @@
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
 # TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh), deb (packages for this machine's release of
-# Debian, from the last commit in a folder of its own; needs debhelper, and what packaging/debian/control names). Of each:
+# Debian, from the last commit in a folder of its own; needs debhelper, and what packaging/debian/control names), rpm (of x86_64's
+# archive in the folder, which is made before where it is missing; needs rpmbuild; JITWARM_URL is the project's address). Of each:
 #
 #   jitwarm-VERSION-linux-x86_64.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   jitwarm_VERSION_ARCH.deb, libjitwarm0_…, libjitwarm-dev_…   the command, the library, headers and static library
+#   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
 #   SHA256SUMS                                  of all that is in the folder
 #
 # The same commit gives the same bytes in any folder. windows gives the wheel alone: scripts/package-windows.sh, which needs an
@@ -23,8 +25,8 @@ while [ $# -gt 0 ]; do
 	-o) out=${2:?}; shift ;;
 	--sign) key=$(realpath "${2:?}"); shift ;;
 	--url) url=${2:?}; shift ;;
-	x86_64 | windows | deb) targets+=("$1") ;;
-	*) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	x86_64 | windows | deb | rpm) targets+=("$1") ;;
+	*) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 	shift
 done
@@ -87,9 +89,31 @@ pack_deb() {
 	mv "$work"/*.deb "$out/"
 }
 
+pack_rpm() {
+	local archive=$out/jitwarm-$version-linux-x86_64.tar.gz top=$work/rpm packager
+	command -v rpmbuild >/dev/null || { echo "package.sh: rpmbuild is missing: apt-get install rpm" >&2; exit 3; }
+	[ -f "$archive" ] || pack_linux x86_64 manylinux_2_17_x86_64.manylinux2014_x86_64
+	packager=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
+	mkdir -p "$top/SOURCES"
+	cp "$archive" "$top/SOURCES/"
+	{
+		cat packaging/rpm/jitwarm.spec
+		printf '\n%%changelog\n* %s %s - %s-1\n- CHANGELOG.md says what is new\n' "$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')" "$packager" "$version"
+	} >"$top/jitwarm.spec"
+	if ! rpmbuild --define "_topdir $top" --define "jitwarm_version $version" --define "packager $packager" ${JITWARM_URL:+--define "jitwarm_url $JITWARM_URL"} \
+		--define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --target x86_64 -bb "$top/jitwarm.spec" >"$work/rpm.log" 2>&1; then
+		tail -n 30 "$work/rpm.log" >&2
+		echo "package.sh: the RPM package could not be built" >&2
+		exit 3
+	fi
+	cp "$top"/RPMS/x86_64/*.rpm "$out/"
+	echo "package: $out/jitwarm-$version-1.x86_64.rpm"
+}
+
 for target in "${targets[@]}"; do
 	case $target in
 	deb) pack_deb ;;
+	rpm) pack_rpm ;;
 	windows)
 		scripts/build-windows.sh
 		x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
