@@ -21,7 +21,7 @@ GUARDED = [
     ("src/gpu/rules.c", "^unit-(gpu|plan)_.*$"),
     ("src/tune/*.c", "^(unit-tune_.*|cli-tune)$"),
     ("src/history/ledger*.c", "^(unit-(history|store)_.*|cli-explain)$"),
-    ("src/run/cache_turn_lock.c", "^cli-(asked|killed|limits)$"),
+    ("src/run/cache_turn_lock.c", "^(unit-run_lock_in_place|cli-(asked|limits))$"),
     ("src/worker/collect.c", "^(unit-worker_.*|cli-damaged)$"),
     ("src/os/replace.c", "^(unit-os_.*|cli-tune)$"),
     ("src/startup/*.c", "^(unit-startup_.*|cli-startup.*)$"),

@@ -2,7 +2,10 @@
  * try when nothing else is left. */
 #include "check.h"
 
+#include <stdlib.h>
+
 #include "run/job_queue.h"
+#include "run/run_state.h"
 
 static struct plan_module modules[5];
 static struct plan plan = {.modules = modules, .module_count = 5};
@@ -74,12 +77,49 @@ static void jobs_that_did_not_begin_return_without_blame(void **state)
 	job_queue_close(&queue);
 }
 
+/* Idle workers are those that live without a job. */
+static void no_worker_is_started_that_would_find_nothing(void **state)
+{
+	static struct slot slots[3];
+	const struct run_setup setup = {.workers = 3};
+	struct run *run = calloc(1, sizeof *run);
+
+	(void)state;
+	assert_non_null(run);
+	run->setup = &setup;
+	run->slots = slots;
+	assert_int_equal(job_queue_open(NULL, &plan, &run->queue), 0);
+	run->memory.allowed = 2;
+	assert_true(run_needs_worker(run));
+	run->alive = 1;
+	assert_true(run_needs_worker(run));
+	/* Memory allows no third one. */
+	run->alive = 2;
+	assert_false(run_needs_worker(run));
+	run->memory.allowed = 3;
+	assert_true(run_needs_worker(run));
+	run->alive = 3;
+	assert_false(run_needs_worker(run));
+	/* A suspect is for a single worker. */
+	while (job_queue_take(&run->queue) != QUEUE_EMPTY)
+		continue;
+	run->alive = 0;
+	assert_false(run_needs_worker(run));
+	assert_true(job_queue_retry(&run->queue, 0));
+	assert_true(run_needs_worker(run));
+	run->alive = 1;
+	assert_false(run_needs_worker(run));
+	job_queue_close(&run->queue);
+	free(run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_cold_modules_come_in_the_plans_order),
 		cmocka_unit_test(a_module_is_tried_twice_and_no_more),
 		cmocka_unit_test(jobs_that_did_not_begin_return_without_blame),
+		cmocka_unit_test(no_worker_is_started_that_would_find_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, NULL);

@@ -1,0 +1,66 @@
+/* Workers that write the cache themselves are ended while this process holds the cache's lock: none
+ * is in the middle of the index then. */
+#include "gates_posix.h"
+
+#include <signal.h>
+
+#include "runs.h"
+
+static char *index_path;
+static unsigned killed, killed_unheld;
+
+/* In place of the C library's, which libuv calls */
+__attribute__((visibility("default"))) int kill(pid_t process, int number)
+{
+	if (number == SIGKILL && index_path) {
+		killed++;
+		killed_unheld += gate_can_lock(index_path) ? 1 : 0;
+	}
+	return (int)syscall(SYS_kill, process, number);
+}
+
+static bool stop_when_begun(void *unused)
+{
+	char *begun = os_join(NULL, folder, "marks/begun");
+	bool is = os_exists(begun);
+
+	(void)unused;
+	mem_free(begun);
+	return is;
+}
+
+static int run_until_begun(void)
+{
+	struct jw_error err = {0};
+
+	options.cancel.is_cancelled = stop_when_begun;
+	end_ms = 100;
+	return run_with(&err, 1,
+					"do_job() { make_entry $1; once begun; exec sleep 100; }\nhello; serve\n");
+}
+
+static void a_worker_that_writes_the_cache_is_ended_under_its_lock(void **state)
+{
+	(void)state;
+	opaque = true;
+	index_path = os_join(NULL, cache, "index");
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, index_path, "", 0), 0);
+	killed = killed_unheld = 0;
+	(void)run_until_begun();
+	assert_true(killed > 0);
+	assert_int_equal(killed_unheld, 0);
+	/* Afterwards the lock is free. */
+	assert_true(gate_can_lock(index_path));
+	mem_free(index_path);
+	index_path = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
