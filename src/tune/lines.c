@@ -117,8 +117,8 @@ static const char inside[] = "/var/cache/ComputeCache";
 
 /* Prolog and TaskProlog in one. As Prolog it must never fail: that takes the node out of service.
  * TaskProlog: lines that it prints as “export NAME=VALUE” enter the task's environment, as they
- * are, without quotes (slurm.conf(5)). Only root writes to the folder of all accounts, and enters
- * none of theirs. */
+ * are, without quotes (slurm.conf(5)); so what is read must be root's. Only root writes to the
+ * folder of all accounts, by names in the folder that was looked at, and enters none of theirs. */
 static const char slurm_recipe[] =
 	"#!/bin/sh\n"
 	"# A cache for each account on each node's own disk, by driver and GPU architecture "
@@ -133,22 +133,26 @@ static const char slurm_recipe[] =
 	"#     srun --nodes=4 --ntasks-per-node=1 jitwarm prime --share /shared/jitwarm --sign "
 	"PACKAGE\n"
 	"base=@P\n"
+	"# Another account that could write there would decide what tasks are told, and where root "
+	"writes.\n"
+	"is_roots() { [ -n \"$(find . -prune -user 0 ! -perm -020 ! -perm -002 2>/dev/null)\" ]; }\n"
 	"if [ \"$SLURM_SCRIPT_CONTEXT\" = prolog_task ]; then\n"
-	"\tcache=$base/$(id -u)/$(cat \"$base/node\" 2>/dev/null) && mkdir -p \"$cache\" 2>/dev/null "
-	"|| exit 0\n"
-	"\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$cache\"\n";
+	"\tcd \"$base\" 2>/dev/null && is_roots && cache=$(id -u)/$(cat node 2>/dev/null) && mkdir -p "
+	"\"$cache\" 2>/dev/null || exit 0\n"
+	"\tprintf 'export CUDA_CACHE_PATH=%s\\n' \"$base/$cache\"\n";
 static const char slurm_recipe_end[] =
 	"\texit 0\n"
 	"fi\n"
 	"# As root, before a job\n"
 	"umask 022\n"
-	"mkdir -p \"$base\" && [ -O \"$base\" ] && [ ! -L \"$base\" ] || exit 0\n"
+	"mkdir -p \"$base\" && cd \"$base\" || exit 0\n"
+	"is_roots || { echo \"jitwarm: $base: not root's alone: it is not used\" >&2; exit 0; }\n"
 	"node=$(nvidia-smi --query-gpu=driver_version,compute_cap --format=csv,noheader 2>/dev/null |\n"
 	"\tsort -u | tr -d ' ' | tr , - | paste -sd+ - | tr -cd '[:alnum:].+-')\n"
-	"printf '%s\\n' \"${node:-unknown}\" >\"$base/node.$$\" && mv \"$base/node.$$\" "
-	"\"$base/node\"\n"
-	"mkdir -m 700 \"$base/$SLURM_JOB_UID\" 2>/dev/null && "
-	"chown \"$SLURM_JOB_UID\" \"$base/$SLURM_JOB_UID\"\n"
+	"printf '%s\\n' \"${node:-unknown}\" >\"node.$$\" && mv \"node.$$\" node\n"
+	"case $SLURM_JOB_UID in '' | *[!0-9]*) exit 0 ;; esac\n"
+	"mkdir -m 700 \"$SLURM_JOB_UID\" 2>/dev/null\n"
+	"[ ! -O \"$SLURM_JOB_UID\" ] || chown \"$SLURM_JOB_UID\" \"$SLURM_JOB_UID\"\n"
 	"exit 0\n";
 
 static const struct manner place_manners[PLACE_FORMS] = {

@@ -26,6 +26,44 @@ is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in thei
 
 export SHELL=/bin/bash JITWARM_SYSTEM_ROOT=$work/root
 unset XDG_CONFIG_HOME CONDA_PREFIX ZDOTDIR
+
+# Slurm's script, in the two ways that Slurm runs it. What another account has written in its folder reaches no task.
+caches=$work/caches
+run 0 tune --print slurm --max-size 1GiB --path "$caches"
+cp "$out" "$work/slurm.sh"
+prolog() { SLURM_JOB_UID=$1 sh "$work/slurm.sh" >"$out" 2>"$err" || fail "Prolog takes the node out of service"; }
+task_prolog() { SLURM_SCRIPT_CONTEXT=prolog_task sh "$work/slurm.sh" >"$out" 2>"$err" || fail "TaskProlog"; }
+plant() { # OWNER MODE: the folder, with a line for the tasks
+	rm -rf "$caches"
+	mkdir -p -m 777 "$caches/$(id -u)"
+	printf 'x\nexport LD_PRELOAD=/evil.so\n' >"$caches/node"
+	chmod "$2" "$caches"
+	chown "$1" "$caches"
+}
+other=$(id -u)
+((other)) || other=65534
+plant "$other" 755
+prolog 1000
+err_has "$caches: not root's alone"
+[[ ! -e $caches/1000 ]] || fail "Prolog wrote to another account's folder"
+task_prolog
+[[ ! -s $out ]] || fail "another account told the task: $(cat "$out")"
+if [[ $(id -u) == 0 ]]; then
+	for mode in 1777 775; do
+		plant 0 $mode
+		prolog 1000
+		task_prolog
+		[[ ! -e $caches/1000 && ! -s $out ]] || fail "a folder of mode $mode"
+	done
+	rm -rf "$caches"
+	prolog 0
+	mkdir -m 700 "$caches/1000" # as a Prolog leaves it that is killed
+	prolog 1000
+	[[ $(stat -c %u-%a "$caches/1000") == 1000-700 ]] || fail "not the account's folder"
+	task_prolog
+	out_has "export CUDA_CACHE_PATH=$caches/0/"
+	out_has "export CUDA_CACHE_MAXSIZE=1073741824"
+fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
 snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
