@@ -15,6 +15,7 @@ base=${JITWARM_BASE_URL:-}             # release: base
 public_key=${JITWARM_PUBLIC_KEY:-}     # release: key
 version=${JITWARM_VERSION:-}           # release: version
 
+{ # Read to its end before anything runs: “curl | sh” may be cut off anywhere
 say() { printf 'install.sh: %s\n' "$*"; }
 die() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -24,7 +25,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--prefix) [ $# -ge 2 ] || die "--prefix wants a directory"; prefix=$2; shift ;;
 	--uninstall) uninstall=1 ;;
-	*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+	*) echo "usage: install.sh [--prefix DIR] [--uninstall]" >&2; exit 64 ;;
 	esac
 	shift
 done
@@ -41,10 +42,14 @@ if [ -n "$uninstall" ]; then
 	[ -f "$manifest" ] || die "nothing was installed in $prefix by this script"
 	"$prefix/bin/jitwarm" startup disable --quiet || true
 	[ "$(id -u)" != 0 ] || "$prefix/bin/jitwarm" startup disable --all-users --quiet || true
-	each_installed | while IFS= read -r name; do rm -f "$prefix/$name"; done
-	# Folders that are now empty and ours
+	each_installed | while IFS= read -r name; do rm -f "$prefix/$name" || true; done
+	# Folders of ours that are now empty; lib and include may have been there before
 	each_installed | while IFS= read -r name; do
-		case $name in *jitwarm*/*) rmdir -p "$prefix/${name%/*}" 2>/dev/null || true ;; esac
+		folder=${name%/*}
+		while :; do
+			case $folder in *jitwarm*) rmdir "$prefix/$folder" 2>/dev/null || break ;; *) break ;; esac
+			case $folder in */*) folder=${folder%/*} ;; *) break ;; esac
+		done
 	done
 	rm -f "$manifest"
 	rmdir "$prefix/share/jitwarm" 2>/dev/null || true
@@ -73,8 +78,8 @@ has sha256sum || die "sha256sum is missing (coreutils)"
 has tar || die "tar is missing"
 has gzip || die "gzip is missing"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d) new=''
+trap 'rm -rf "$work"; [ -z "$new" ] || rm -f "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # ---- the signature
@@ -134,25 +139,31 @@ found=$(sha256sum "$work/$archive")
 [ "${found%% *}" = "$wanted" ] || die "REFUSED: $archive is not the one that was signed"
 
 # ---- installing: each file gets its name when it is complete
+put() { # FILE PLACE
+	mkdir -p "$(dirname "$2")"
+	[ ! -d "$2" ] || die "$2: a folder is in the way"
+	new=$2.new-$$
+	cp -P "$1" "$new"
+	mv -f "$new" "$2"
+	new=''
+}
 tar -xzf "$work/$archive" -C "$work" --no-same-owner
-[ -x "$work/$name/bin/jitwarm" ] || die "REFUSED: there is no program in $archive"
-"$work/$name/bin/jitwarm" --version >/dev/null || die "the program does not run on this system"
+[ -f "$work/$name/bin/jitwarm" ] || die "REFUSED: there is no program in $archive"
+"$work/$name/bin/jitwarm" --version >/dev/null || die "the program does not run here; if programs may not run in $work, set TMPDIR"
 (cd "$work/$name" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >"$work/installed.txt"
-if [ -f "$manifest" ]; then # what an older release had and this one lacks
-	each_installed | LC_ALL=C sort | LC_ALL=C comm -23 - "$work/installed.txt" >"$work/gone"
-else
-	: >"$work/gone"
-fi
-while IFS= read -r file; do
-	mkdir -p "$prefix/$(dirname "$file")"
-	cp -P "$work/$name/$file" "$prefix/$file.new-$$"
-	mv -f "$prefix/$file.new-$$" "$prefix/$file"
-done <"$work/installed.txt"
-mkdir -p "$prefix/share/jitwarm"
-cp "$work/installed.txt" "$manifest"
-while IFS= read -r file; do rm -f "$prefix/$file"; done <"$work/gone"
+: >"$work/former"
+[ ! -f "$manifest" ] || each_installed >"$work/former" || true
+# First of all, so that the next call knows what an interrupted one has placed
+LC_ALL=C sort -u "$work/former" "$work/installed.txt" >"$work/both"
+put "$work/both" "$manifest"
+while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/installed.txt"
+# What an older release had and this one lacks
+LC_ALL=C comm -23 "$work/both" "$work/installed.txt" | while IFS= read -r file; do rm -f "$prefix/$file"; done
+put "$work/installed.txt" "$manifest"
 say "installed $("$prefix/bin/jitwarm" --version | head -n 1) in $prefix"
 case :${PATH:-}: in
 *:"$prefix/bin":*) ;;
 *) say "$prefix/bin is not in PATH: add it, or call $prefix/bin/jitwarm" ;;
 esac
+exit 0
+}

@@ -22,7 +22,8 @@ fail() { echo "FAILED: $*"; cat "$work/out"; exit 1; }
 release() {
 	local name=jitwarm-$1-linux-$machine version=$1
 	shift
-	mkdir -p "$name/bin" "$name/share/doc/jitwarm"
+	mkdir -p "$name/bin" "$name/include/jitwarm" "$name/share/doc/jitwarm"
+	: >"$name/include/jitwarm/key.h"
 	cp "$jitwarm" "$name/bin/jitwarm"
 	for file; do echo "$version" >"$name/share/doc/jitwarm/$file"; done
 	tar -czf "site/$name.tar.gz" "$name" && rm -r "$name"
@@ -105,6 +106,27 @@ says "install minisign or OpenSSL 3"
 JITWARM_PUBLIC_KEY='' run 1 "$minisign_path"
 says "belongs to no release"
 
+# “curl | sh” whose connection breaks: what came in runs not at all, wherever it ends
+mkdir cut
+while read -r line; do
+	head -n "$line" "$script" | PATH=$work/openssl sh -s -- --prefix "$work/prefix" >cut/$line 2>&1
+	[ ! -s cut/$line ] || grep -q "yntax error" cut/$line || fail "line $line: $(cat cut/$line)"
+	[ ! -e prefix ] || fail "$line lines of it have written"
+done < <(grep -nE '^(put|verify|tar|while)|^(\[|fetch).*(manifest|work)' "$script" | cut -d: -f1)
+[ "$(find cut -type f | wc -l)" -gt 8 ] || fail "not cut off often enough"
+PATH=$work/openssl sh -s -- --prefix "$work/prefix" --unknown <"$script" >out 2>&1
+[ $? = 64 ] && says "usage: install.sh" || fail "the usage, from a pipe"
+# The folders that a system has empty are not the script's
+mkdir -p prefix/include prefix/lib
+# An installation that ends in its midst can be removed
+mkdir -p prefix/share/doc/jitwarm/README/mine
+run 1 "$work/openssl"
+says "README: a folder is in the way"
+[ -x prefix/bin/jitwarm ] || fail "it did not get as far as that"
+run 0 "$minisign_path" --uninstall
+[ -z "$(find prefix -type f)" ] && [ -d prefix/share/doc/jitwarm/README/mine ] || fail "left: $(find prefix)"
+[ -d prefix/include ] && [ -d prefix/lib ] && [ ! -e prefix/include/jitwarm ] || fail "not the folders of before: $(find prefix -type d)"
+rm -r prefix/share/doc
 run 0 "$work/openssl"
 says "installed jitwarm"
 [ -x prefix/bin/jitwarm ] && [ -f prefix/share/doc/jitwarm/old ] || fail "it is not there"
