@@ -87,11 +87,15 @@ static int pack_again(struct jw_error *err, const struct repacking *repacking,
 {
 	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	struct devcode_view payload;
+	struct jw_error why = {0};
 	int result = 0;
 
-	if (!devcode_payload(NULL, repacking->edit->container, piece->entry, &scratch, &payload))
+	/* What is damaged stays as it is; without memory this would be another copy. */
+	if (!devcode_payload(&why, repacking->edit->container, piece->entry, &scratch, &payload))
 		result = write_compressed_entry(err, piece->bytes, piece->header_bytes, payload,
 										compression, quick, packed);
+	else if (why.code == JW_ERR_MEMORY)
+		result = error_copy(err, &why);
 	buf_free(&scratch);
 	return result;
 }

@@ -1,4 +1,5 @@
 /* Containers with machine code added in their own room. */
+#include "lacking.h"
 #include "make_devcode.h"
 
 #include "bake/container_edit.h"
@@ -371,6 +372,39 @@ static void unknown_flags_are_left_alone(void **state)
 	made_free(before);
 }
 
+static int edit_of_packed(struct jw_error *err, const struct made *before)
+{
+	static uint8_t code[NOISE];
+	const struct write_cubin cubin = {
+		.cubin = {code, NOISE}, .target = sm_86, .flags = before->entries[0].flags};
+	const struct container_edit edit = {.container = &before->container,
+										.cubins = &cubin,
+										.cubin_count = 1,
+										.gpus = &sm_86,
+										.gpu_count = 1,
+										.zstd = true};
+	struct buf out = make_buf();
+	enum container_edit_room room;
+	size_t dropped;
+	int result;
+
+	make_code(code, sizeof code, true, 1);
+	result = container_edit(err, &edit, &out, &room, &dropped);
+	buf_free(&out);
+	return result;
+}
+
+/* Without memory a part that could be packed better is no part that cannot: the copy would be
+ * another one. */
+static void lack_of_memory_is_no_lack_of_room(void **state)
+{
+	struct made *before = make(DEVCODE_LZ4, NOISE / 2, 0);
+
+	(void)state;
+	STARVE(edit_of_packed(&err, before), (void)0);
+	made_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +418,7 @@ int main(void)
 		cmocka_unit_test(kept_code_stays),
 		cmocka_unit_test(anywhere_nothing_leaves),
 		cmocka_unit_test(unknown_flags_are_left_alone),
+		cmocka_unit_test(lack_of_memory_is_no_lack_of_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
