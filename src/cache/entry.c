@@ -69,12 +69,16 @@ enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t nam
 {
 	struct cache_entry entry;
 	enum cache_damage damage = cache_entry_parse(file, size, &entry);
+	struct fnv_lane lanes[2];
 
 	if (damage != CACHE_SOUND)
 		return damage;
-	if (fnv_update(FNV_START, entry.key, (size_t)entry.key_bytes) != name)
+	lanes[0] = (struct fnv_lane){FNV_START, entry.key, (size_t)entry.key_bytes};
+	lanes[1] = (struct fnv_lane){FNV_START, entry.value, (size_t)entry.value_bytes};
+	fnv_update_many(lanes, 2);
+	if (lanes[0].state != name)
 		return CACHE_DAMAGE_NAME;
-	if (fnv_update(FNV_START, entry.value, (size_t)entry.value_bytes) != entry.checksum)
+	if (lanes[1].state != entry.checksum)
 		return CACHE_DAMAGE_VALUE;
 	*ret_entry = entry;
 	return CACHE_SOUND;
