@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# make-site.sh [-o FOLDER]   makes a web site of README.md and docs/ in FOLDER (default: build/site), with mkdocs
+#
+# Names of pages in backquotes become links; mkdocs checks every link, and that packaging/site/mkdocs.yml lists every page: a warning
+# ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=build/site
+case ${1:-} in
+-o) out=${2:?} ;;
+"") ;;
+*) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 64 ;;
+esac
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/site
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ ! -x "$tools/bin/mkdocs" ]; then
+	python3 -m venv "$tools" && "$tools/bin/pip" install -q mkdocs==1.6.1 >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
+fi
+mkdir "$work/pages"
+cp docs/*.md "$work/pages/"
+cp README.md "$work/pages/index.md"
+cp CHANGELOG.md "$work/pages/changes.md"
+cp CONTRIBUTING.md "$work/pages/contributing.md"
+# `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
+for page in "$work"/pages/*.md; do
+	sed -E -i 's/\]\(docs\//](/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+done
+cp packaging/site/mkdocs.yml "$work/"
+# Not -q: then mkdocs counts no warnings.
+if ! "$tools/bin/mkdocs" build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
+	grep -E 'WARNING|ERROR|Aborted' "$work/log" >&2 || cat "$work/log" >&2
+	exit 1
+fi
+rm -rf "$out"
+mkdir -p "$(dirname "$out")"
+mv "$work/site" "$out"
+echo "make-site.sh: $out ($(find "$out" -name '*.html' | wc -l) pages)"
