@@ -32,7 +32,7 @@ struct jw_lint_finding {
 	enum jw_lint_kind kind;
 	enum jw_lint_level level; /* as that GPU's */
 	struct jw_target target;
-	char *path, *member; /* member: inside an archive; NULL for a file, and with JW_LINT_FAILS */
+	char *path, *member; /* member: inside an archive; NULL for a file */
 	char *why;           /* with JW_LINT_FAILS */
 	size_t modules;      /* of this library alone; modules of several libraries count in each */
 	uint64_t ptx_bytes;  /* decompressed */

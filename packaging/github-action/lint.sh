@@ -19,8 +19,11 @@ options=()
 [ -z "${LINT_MAX_START:-}" ] || options+=(--max-start "$LINT_MAX_START")
 [ -z "${LINT_DRIVER:-}" ] || options+=(--driver "$LINT_DRIVER")
 
-"$jitwarm" lint --format github "${options[@]}" -- "${paths[@]}"
-status=$?
+# The runner takes “##[” anywhere in a line for a command, and a name in a wheel may hold it.
+{
+	"$jitwarm" lint --format github "${options[@]}" -- "${paths[@]}" 2>&1 >&3 | sed 's/##\[/## [/g' >&2
+	status=${PIPESTATUS[0]}
+} 3>&1
 [ $status -lt 3 ] || exit $status
 [ -z "${LINT_SARIF:-}" ] || "$jitwarm" lint --format sarif "${options[@]}" -- "${paths[@]}" >"$LINT_SARIF" 2>/dev/null
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then

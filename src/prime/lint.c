@@ -1,9 +1,12 @@
 #include <jitwarm/lint.h>
 
+#include <string.h>
+
 #include <jitwarm/scan.h>
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "gpu/rules.h"
 
 enum { MOST_FINDINGS = 1 << 20, MOST_TROUBLES = 10000 };
@@ -13,6 +16,8 @@ struct lint {
 	struct jw_lint_result *result;
 	size_t capacity;
 	uint64_t *code_bytes; /* of each GPU's modules, compiled */
+	char **files;         /* those with device code, in their order; a wheel once */
+	size_t file_count, file;
 	struct jw_error *err; /* of callbacks that return nothing */
 	bool failed;
 };
@@ -69,7 +74,11 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
 static int lint_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct lint *lint = context;
+	const size_t count = lint->file_count;
 
+	if ((!count || strcmp(lint->files[count - 1], image->path) != 0) &&
+		mem_add_string(err, &lint->files, &lint->file_count, MOST_FINDINGS, image->path))
+		return -1;
 	lint->result->images++;
 	lint->result->damaged += image->damaged;
 	for (size_t i = 0; i < image->verdict_count; i++) {
@@ -117,16 +126,32 @@ static struct jw_lint_gpu *linted_gpu(const struct jw_lint_result *result, struc
 	return NULL;
 }
 
+/* Of "path" or "path: member"; NULL: a file. They come in the order of the files. */
+static const char *failing_member(struct lint *lint, const char *failing)
+{
+	for (size_t i = 0; i < lint->file_count; i++) {
+		const size_t at = (lint->file + i) % lint->file_count, length = strlen(lint->files[at]);
+
+		if (strncmp(failing, lint->files[at], length) != 0 ||
+			(failing[length] && !text_starts(failing + length, ": ")))
+			continue;
+		lint->file = at;
+		return failing[length] ? failing + length + 2 : NULL;
+	}
+	return NULL;
+}
+
 static void lint_failing(void *context, const char *file, struct jw_target target, const char *why)
 {
 	struct lint *lint = context;
 	struct jw_lint_gpu *gpu = linted_gpu(lint->result, target);
+	const char *member = failing_member(lint, file);
 
 	if (gpu)
 		gpu->failing++;
 	if (note_finding(lint->err, lint,
-					 &(struct jw_lint_finding){.kind = JW_LINT_FAILS, .target = target}, file, NULL,
-					 why))
+					 &(struct jw_lint_finding){.kind = JW_LINT_FAILS, .target = target},
+					 member ? lint->files[lint->file] : file, member, why))
 		lint->failed = true;
 }
 
@@ -232,6 +257,7 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 			struct jw_lint_result **ret_result)
 {
 	struct lint lint = {0};
+	bool failed;
 
 	options = SIZED(err, options, struct jw_lint_options);
 	if (!options)
@@ -241,13 +267,15 @@ int jw_lint(struct jw_error *err, const struct jw_lint_options *options,
 	lint.options = options;
 	lint.result = mem_alloc(err, sizeof *lint.result);
 	lint.code_bytes = mem_array(err, options->target_count, sizeof *lint.code_bytes);
-	if (lint_room(err, &lint) || lint_scan(err, &lint)) {
-		mem_free(lint.code_bytes);
+	failed = lint_room(err, &lint) || lint_scan(err, &lint);
+	if (!failed)
+		judge(&lint);
+	mem_free(lint.code_bytes);
+	jw_lines_free(lint.files, lint.file_count);
+	if (failed) {
 		jw_lint_free(lint.result);
 		return -1;
 	}
-	judge(&lint);
-	mem_free(lint.code_bytes);
 	*ret_result = lint.result;
 	return 0;
 }

@@ -61,6 +61,12 @@ json "any(p['physicalLocation']['artifactLocation']['uri'].endswith('/a%2C%20b%2
 run 0 lint --gpus rtx30 --format sarif "$work/p-1-py3-none-any.whl"
 json 'd["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")'
 
+# What fails in a wheel is named as what compiles there is: file and member
+run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
+json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d["findings"]] == [("fails", "p-1-py3-none-any.whl", "pkg/a.ptx"), ("fails", "a, b%.ptx", None)]'
+run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
+out_has "::error file=p-1-py3-none-any.whl,title="
+
 # Nothing in it, a file that is missing, one that is damaged
 printf 'no code\n' >"$work/plain.txt"
 run 0 lint --max-start 1s "$work/plain.txt"
@@ -107,3 +113,11 @@ cp "$work/found.sarif" "$out"
 json 'len(d["runs"][0]["results"]) == 2'
 LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' "$action/lint.sh" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
 err_has "absent-*.whl"
+# The runner takes “##[” for a command even amid a line of the error output
+printf 'PK\003\004' >"##[stop-commands]x-1-py3-none-any.whl"
+ended=0
+LINT_JITWARM=$JITWARM LINT_PATHS=$'##[[]*.whl\nlib' LINT_GPUS=rtx30 "$action/lint.sh" >"$out" 2>"$err" || ended=$?
+[[ $ended == 1 ]] || fail "the action ended with $ended"
+err_has "## [stop-commands]x"
+! grep -F '##[' "$err" || fail "a name became a command"
+out_has "::warning file="
