@@ -3,6 +3,10 @@
  * time alone: a place that gives no answer is given up, and everything is compiled here. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "worker/child.h"
 
 enum remote_state {

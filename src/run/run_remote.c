@@ -1,17 +1,16 @@
 /* A run's place of objects (run/remote.h). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <sodium.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "run/run_state.h"
+#include "run/share_order.h"
 #include "worker/collect.h"
 #include "worker/object_protocol.h"
 
@@ -20,21 +19,12 @@ static const uint64_t SECOND_NS = 1000000000;
 /* A silent place is given up after this time in all, a slow one after a longer one, and as much
  * again as it has saved, and a tenth of the work. That our own process begins is not its fault. */
 enum { SILENCE_S = 2, SLOWNESS_S = 10, SHARE_OF_WORK = 10, BEGIN_S = 15 };
-/* A claim holds for three times its predicted compile, and some seconds for starting a driver. */
-enum { CLAIM_TIMES = 3, CLAIM_SPARE_S = 5, MOST_RENEWALS = 3 };
-/* How long to leave a claimed module alone. */
-enum { AGAIN_MS = 250, MOST_AGAIN_MS = 5000 };
 /* A compressed entry is smaller than the entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
 
 static const struct plan_module *planned(const struct run *run, size_t index)
 {
 	return &run->setup->plan->modules[index];
-}
-
-static uint64_t claim_seconds(const struct run *run, size_t index)
-{
-	return CLAIM_SPARE_S + (uint64_t)(CLAIM_TIMES * planned(run, index)->cost_ms / 1000);
 }
 
 /* From now on everything is compiled here. */
@@ -59,8 +49,8 @@ static void send_to_place(struct run *run, size_t index, enum object_what what)
 		.key = module->key,
 		.sm = run->setup->plan->targets[module->target].device.sm,
 		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
-		.seconds = claim_seconds(run, index),
-		.dead = known->until_ns && os_monotonic_ns() >= known->until_ns ? known->claim : 0,
+		.seconds = share_claim_seconds(module->cost_ms),
+		.dead = share_dead_claim(known, os_monotonic_ns()),
 	};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	struct jw_error why = {0};
@@ -133,27 +123,6 @@ static void take_here(struct run *run, size_t index, const struct object_answer 
 		run_break_off_with(run, &why);
 }
 
-/* Another node's claim counts from when it is first seen, so that no two clocks are compared. A
- * node that claims the same module again and again cannot keep it from us forever. */
-static void take_theirs(struct run *run, size_t index, const struct object_answer *answer)
-{
-	struct remote_module *known = &run->remote.modules[index];
-	const uint64_t now = os_monotonic_ns(), most = claim_seconds(run, index);
-	uint64_t again_ms = (uint64_t)(planned(run, index)->cost_ms / 2);
-
-	known->state = REMOTE_THEIRS;
-	if (answer->claim != known->claim) {
-		known->claim = answer->claim;
-		known->until_ns = now + (answer->seconds < most ? answer->seconds : most) * SECOND_NS;
-		if (known->renewals++ >= MOST_RENEWALS)
-			known->state = REMOTE_OURS;
-	}
-	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
-	known->again_ns = now + again_ms * 1000000;
-	if (known->again_ns > known->until_ns)
-		known->again_ns = known->until_ns;
-}
-
 static void take_placed(struct run *run, size_t index, const struct object_answer *answer)
 {
 	struct jw_shared *shared = &run->result->shared;
@@ -177,7 +146,8 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 	else if (answer->said == OBJECT_HERE)
 		take_here(run, index, answer);
 	else if (answer->said == OBJECT_THEIRS)
-		take_theirs(run, index, answer);
+		share_see_claim(known, planned(run, index)->cost_ms, os_monotonic_ns(), answer->claim,
+						answer->seconds);
 	else if (*answer->why)
 		refuse_object(run, known, answer->why);
 	else
@@ -255,8 +225,7 @@ static void claim_for_idle(struct run *run, uint64_t now)
 	for (size_t i = queue->next; !run->remote.gone && i < queue->count && under_way < idle; i++) {
 		struct remote_module *known = &run->remote.modules[queue->order[i]];
 
-		if (known->state != REMOTE_MISSING &&
-			(known->state != REMOTE_THEIRS || now < known->again_ns))
+		if (!share_may_claim(known, now))
 			continue;
 		known->state = REMOTE_CLAIMING;
 		send_to_place(run, queue->order[i], OBJECT_CLAIM);
@@ -316,46 +285,26 @@ bool run_remote_is_needed(const struct run *run)
 
 /* ---- begin and end */
 
-struct turned {
-	size_t module;
-	unsigned dear; /* twice as dear is one more */
-	uint64_t turn;
-};
-
-static int by_node_turn(const void *a, const void *b)
-{
-	const struct turned *left = a, *right = b;
-
-	if (left->dear != right->dear)
-		return left->dear > right->dear ? -1 : 1;
-	return left->turn < right->turn ? -1 : left->turn > right->turn;
-}
-
-/* Dear modules first, those of similar cost in an order of this node's own, so that nodes that
- * begin together begin with different ones. */
 static int turn_order(struct jw_error *err, struct run *run)
 {
 	struct job_queue *queue = &run->queue;
-	struct turned *turned = mem_array(err, queue->count, sizeof *turned);
+	struct share_turn *turns = mem_array(err, queue->count, sizeof *turns);
 	uint64_t node;
+	int result;
 
-	if (!turned)
+	if (!turns)
 		return -1;
 	randombytes_buf(&node, sizeof node);
 	for (size_t i = 0; i < queue->count; i++) {
 		const struct plan_module *module = planned(run, queue->order[i]);
 
-		turned[i] = (struct turned){.module = queue->order[i],
-									.turn = fnv_update(fnv_update(FNV_START, &node, sizeof node),
-													   &module->key, sizeof module->key)};
-		for (uint64_t ms = module->cost_ms > 0 ? (uint64_t)module->cost_ms : 0; ms; ms /= 2)
-			turned[i].dear++;
+		turns[i] = (struct share_turn){queue->order[i], module->key, module->cost_ms};
 	}
-	qsort(turned, queue->count, sizeof *turned, by_node_turn);
-	for (size_t i = 0; i < queue->count; i++)
-		queue->order[i] = turned[i].module;
-	mem_free(turned);
-	return 0;
+	result = share_order(err, node, turns, queue->count);
+	for (size_t i = 0; !result && i < queue->count; i++)
+		queue->order[i] = turns[i].module;
+	mem_free(turns);
+	return result;
 }
 
 static int start_for_place(struct run *run)
