@@ -81,9 +81,9 @@ int web_ask(struct jw_error *err, struct web *web, const struct web_request *req
 /* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
  * of a second, doubled with each try. False: no further try. */
 bool web_wait(struct web *web, unsigned tries, int64_t wait_s);
-/* The whole address of `link` on a page. */
 /* An address with a host, and without a query: what is below it has addresses, too. */
 bool web_is_address(const char *url);
+/* The whole address of `link` on a page. */
 int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
 				size_t size);
 /* Appends NAME=VALUE with what an address and a form cannot hold as %XX. */
