@@ -1,7 +1,7 @@
 /* Why programs start slowly: the findings about a machine, its settings, its cache and its
  * packages, each with evidence and a way out.
  *
- * Threads: as jw_check and jw_system_open; jw_look_as_user and jw_look_as_process as
+ * Threads: as jw_check and jw_system_open; jw_look_as_…, jw_look_into_process as
  * jw_become_sudo_user. */
 #ifndef JITWARM_DOCTOR_H
 #define JITWARM_DOCTOR_H
@@ -82,6 +82,19 @@ int jw_look_as_user(struct jw_error *err, const char *name);
  * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
  * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
 int jw_look_as_process(struct jw_error *err, int pid);
+/* Whether it has other files than we have: in a container, or with mounts of its own. */
+bool jw_process_is_elsewhere(int pid);
+/* The same for such a process (root, Linux): from now on paths mean its files, and this process
+ * executes nothing: it starts no program and loads no library, so that jw_system_options.machine
+ * and no probe is wanted. On failure this process should end. */
+int jw_look_into_process(struct jw_error *err, int pid);
+/* The first process of a running container, as docker, podman or nerdctl (*ret_tool, a constant)
+ * tell. JW_ERR_NOT_FOUND: none of them knows it, or it does not run. */
+int jw_container_process(struct jw_error *err, const char *id, int *ret_pid, const char **ret_tool);
+/* The main process of a systemd unit; where it does not run, *ret_pid is 0, and this process has
+ * turned into the unit's account with the variables that the unit sets, as jw_look_as_user.
+ * JW_ERR_NOT_FOUND: no such unit; JW_ERR_UNSUPPORTED: no systemd. */
+int jw_look_as_unit(struct jw_error *err, const char *name, int *ret_pid);
 
 JW_END_DECLS
 

@@ -112,6 +112,9 @@ struct jw_system_options {
 	bool nameless; /* then an unknown stamp is not a failure: nothing is warm, and nothing is
 					  compiled */
 	enum jw_ask ask;
+	/* One that was opened before: its GPUs and its driver are taken, nobody is asked, and nothing
+	 * is kept in the state directory. Only the settings and the cache are looked at. */
+	const struct jw_system *machine;
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 

@@ -14,7 +14,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "doctor/look_as.h"
 #include "os/accounts.h"
+#include "os/enter.h"
 #include "os/env.h"
 #include "os/identity.h"
 #include "os/processes.h"
@@ -150,6 +152,23 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	return item->name && item->value ? 0 : -1;
 }
 
+static int set_taken(struct jw_error *err, const struct taken *taken)
+{
+	for (size_t i = 0; i < taken->count; i++)
+		if (os_env_set(err, taken->items[i].name, taken->items[i].value))
+			return -1;
+	return 0;
+}
+
+static void taken_free(struct taken *taken)
+{
+	for (size_t i = 0; i < taken->count; i++) {
+		mem_free(taken->items[i].name);
+		mem_free(taken->items[i].value);
+	}
+	mem_free(taken->items);
+}
+
 int jw_look_as_process(struct jw_error *err, int pid)
 {
 	struct taken taken = {0};
@@ -163,14 +182,50 @@ int jw_look_as_process(struct jw_error *err, int pid)
 	if (still != owner)
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 	else
-		result = become_found(err, NULL, owner) || forget_own(err, is_forgotten) ? -1 : 0;
-	for (size_t i = 0; !result && i < taken.count; i++)
-		result = os_env_set(err, taken.items[i].name, taken.items[i].value);
+		result = become_found(err, NULL, owner) || forget_own(err, is_forgotten) ||
+						 set_taken(err, &taken)
+					 ? -1
+					 : 0;
 done:
-	for (size_t i = 0; i < taken.count; i++) {
-		mem_free(taken.items[i].name);
-		mem_free(taken.items[i].value);
-	}
-	mem_free(taken.items);
+	taken_free(&taken);
+	return result;
+}
+
+bool jw_process_is_elsewhere(int pid)
+{
+	return os_process_is_elsewhere(pid);
+}
+
+int jw_look_into_process(struct jw_error *err, int pid)
+{
+	struct taken taken = {0};
+	const int result = os_enter_process(err, pid, keep_variable, &taken) ||
+							   forget_own(err, is_forgotten) || set_taken(err, &taken)
+						   ? -1
+						   : 0;
+
+	taken_free(&taken);
+	return result;
+}
+
+int look_as_account(struct jw_error *err, const char *name, uint32_t owner, bool has_home,
+					const char *const *variables, size_t count)
+{
+	struct taken taken = {0};
+	char *home = NULL;
+	int result = become_found(err, name, owner);
+
+	if (!result && has_home)
+		home = os_env("HOME");
+	if (!result)
+		result = forget_own(err, is_forgotten);
+	if (!result && home)
+		result = os_env_set(err, "HOME", home);
+	for (size_t i = 0; !result && i + 1 < count; i += 2)
+		result = keep_variable(err, &taken, variables[i], variables[i + 1]);
+	if (!result)
+		result = set_taken(err, &taken);
+	taken_free(&taken);
+	mem_free(home);
 	return result;
 }

@@ -428,6 +428,39 @@ static int make_scratch(struct jw_error *err, struct jw_system *system, char **r
 	return path ? 0 : -1;
 }
 
+static void copy_machine(const struct jw_system *machine, struct jw_system *system)
+{
+	memcpy(system->gpus, machine->gpus, machine->gpu_count * sizeof *system->gpus);
+	system->gpu_count = machine->gpu_count;
+	system->pci_count = machine->pci_count;
+	system->driver = machine->driver;
+	system->remembered = machine->remembered;
+	system->unasked = machine->unasked;
+	memcpy(system->why_none, machine->why_none, sizeof system->why_none);
+	system->speed = machine->speed;
+}
+
+/* This machine as it is. */
+static int open_here(struct jw_error *err, const struct jw_system_options *options,
+					 struct jw_system *system)
+{
+	struct jw_error why = {0};
+	char *library = NULL;
+	int result = 0;
+
+	if (os_find_driver(&why, &library)) {
+		if (why.code == JW_ERR_MEMORY)
+			return error_copy(err, &why);
+		explain_no_driver(&why, system);
+		return 0;
+	}
+	TEXT_COPY(system->driver.library, library);
+	if (find_gpus(err, options, library, system) || find_profile(err, options, system))
+		result = -1;
+	mem_free(library);
+	return result;
+}
+
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system)
 {
@@ -437,12 +470,13 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct jw_system *system;
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;
-	char *library = NULL, *scratch = NULL;
-	struct jw_error why = {0};
+	char *scratch = NULL;
 	struct forced forced;
+	int result = -1;
 
 	/* Also without a GPU to ask about: a developer's machine may have none. */
-	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
+	if (!options->target_count && !options->machine &&
+		(!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
 	system = mem_alloc(err, sizeof *system);
@@ -451,38 +485,26 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
-	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
+	if (!system->gpus || (!options->machine && choose_state_dir(err, &system->state_dir)) ||
 		(given->scratch && make_scratch(err, system, &scratch)))
-		goto fail;
+		goto done;
 	if (scratch)
 		how.cache_dir = scratch;
 	if (read_cache(err, options, &system->cache, &forced))
-		goto fail;
-	if (options->target_count) {
-		if (open_elsewhere(err, options, system))
-			goto fail;
-	} else if (os_find_driver(&why, &library)) {
-		if (why.code == JW_ERR_MEMORY) {
-			error_copy(err, &why);
-			goto fail;
-		}
-		explain_no_driver(&why, system);
-	} else {
-		TEXT_COPY(system->driver.library, library);
-		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
-			goto fail;
-	}
-	if (settle_settings(err, options, &forced, system))
-		goto fail;
-	mem_free(library);
+		goto done;
+	if (options->machine)
+		copy_machine(options->machine, system);
+	else if (options->target_count ? open_elsewhere(err, options, system)
+								   : open_here(err, options, system))
+		goto done;
+	result = settle_settings(err, options, &forced, system);
+done:
 	mem_free(scratch);
-	*ret_system = system;
-	return 0;
-fail:
-	mem_free(library);
-	mem_free(scratch);
-	jw_system_free(system);
-	return -1;
+	if (result)
+		jw_system_free(system);
+	else
+		*ret_system = system;
+	return result;
 }
 
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path)

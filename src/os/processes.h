@@ -15,6 +15,12 @@ int os_mapped_code(struct jw_error *err, int pid,
 				   int (*take)(struct jw_error *err, void *context, const char *path),
 				   void *context);
 
+/* The same for libraries that were replaced or removed since: there is no such file any more, or it
+ * is another one. */
+int os_replaced_code(struct jw_error *err, int pid,
+					 int (*take)(struct jw_error *err, void *context, const char *path),
+					 void *context);
+
 /* A running program. */
 struct os_program {
 	int pid;
@@ -39,6 +45,9 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
  * container (it has other files than we have), it has the rights of several accounts, or the system
  * does not tell. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner);
+/* Whether it has another root folder, or mounts of its own: its paths mean other files than ours.
+ */
+bool os_process_is_elsewhere(int pid);
 /* Calls `take` for each variable that the process was started with. Any bytes may be in them.
  * JW_ERR_IO: this account may not read them. */
 int os_process_variables(struct jw_error *err, int pid,

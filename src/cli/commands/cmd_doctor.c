@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/doctor_text.h"
-#include "cli/parts/process_code.h"
+#include "cli/parts/eyes.h"
 #include "os/env.h"
 #include "os/interrupt.h"
 
@@ -21,37 +21,29 @@ struct doctoring {
 	struct cli *cli;
 	const char *const *names; /* what to look at */
 	size_t name_count;
+	bool loaded; /* they are what a process has loaded */
 	struct jw_found *found;
 	struct jw_doctor_result *result;
-	struct process_code process;
+	struct eyes eyes;
 	char **fixed;
 	size_t fixed_count;
 };
 
-static int choose_eyes(struct jw_error *err, struct doctoring *doctoring)
+static int choose_names(struct jw_error *err, struct doctoring *doctoring)
 {
 	const struct options *options = &doctoring->cli->options;
-	const char *user = options_value(options, "user");
-	const int pid = (int)options_number(options, "pid", 0);
 
-	if (user && pid)
-		return error_set(err, JW_ERR_USAGE, "--user and --pid: a process has its own account");
-	if (pid && options->operand_count)
-		return error_set(err, JW_ERR_USAGE,
-						 "--pid looks at what the process has loaded: name "
-						 "either it or files");
 	if (options_given(options, "report") && doctoring->cli->out.json)
 		return error_set(err, JW_ERR_USAGE, "--report is text: it cannot be combined with --json");
+	if (eyes_choose(err, doctoring->cli, &doctoring->eyes))
+		return -1;
 	doctoring->names = options->operands;
 	doctoring->name_count = options->operand_count;
-	if (user)
-		return jw_look_as_user(err, user);
-	if (!pid)
-		return 0;
-	if (jw_look_as_process(err, pid) || process_code_read(err, pid, &doctoring->process))
-		return -1;
-	doctoring->names = (const char *const *)doctoring->process.paths;
-	doctoring->name_count = doctoring->process.count;
+	doctoring->loaded = doctoring->eyes.process.pid && !options->operand_count;
+	if (doctoring->loaded) {
+		doctoring->names = (const char *const *)doctoring->eyes.process.paths;
+		doctoring->name_count = doctoring->eyes.process.count;
+	}
 	return 0;
 }
 
@@ -84,22 +76,35 @@ static void forget_round(struct doctoring *doctoring)
 static int look_around(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
-	struct jw_system_options how = {.size = sizeof how};
+	const struct eyes *eyes = &doctoring->eyes;
+	struct jw_system_options how = {.size = sizeof how, .machine = eyes->machine};
 	struct jw_doctor_options options = {.size = sizeof options,
-										.probe = !options_given(&cli->options, "no-probe"),
+										.probe = !eyes->inside &&
+												 !options_given(&cli->options, "no-probe"),
 										.cancel = cli_cancel};
 
 	forget_round(doctoring);
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
-		find_programs(err, doctoring))
+	if ((!eyes->inside && cli_worker(err, cli, &how.worker)) ||
+		jw_system_open(err, &how, &cli->system) || find_programs(err, doctoring))
 		return -1;
 	options.system = cli->system;
 	options.found = doctoring->found;
 	/* A process has hundreds of libraries: those with modules to compile are found in it. */
 	options.names = doctoring->names;
-	options.name_count = doctoring->process.pid ? 0 : doctoring->name_count;
-	options.process = doctoring->process.pid != 0;
-	return jw_doctor(err, &options, &doctoring->result);
+	options.name_count = doctoring->loaded ? 0 : doctoring->name_count;
+	options.process = doctoring->loaded;
+	if (jw_doctor(err, &options, &doctoring->result))
+		return -1;
+	/* What a process has loaded, and is no longer there, nobody can look at. */
+	doctoring->result->troubles += eyes->process.replaced_count;
+	return 0;
+}
+
+static struct doctor_words words_of(const struct doctoring *doctoring)
+{
+	return (struct doctor_words){.before = doctoring->eyes.before,
+								 .environment =
+									 options_value(&doctoring->cli->options, "environment")};
 }
 
 /* ---- --fix */
@@ -143,11 +148,13 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *ret_done)
 {
 	const struct jw_doctor_result *result = doctoring->result;
+	const struct doctor_words words = words_of(doctoring);
 
 	*ret_done = false;
 	for (size_t i = 0; i < result->finding_count; i++) {
-		char *line =
-			result->findings[i].command ? doctor_text_command(err, &result->findings[i]) : NULL;
+		char *line = result->findings[i].command
+						 ? doctor_text_command(err, &words, &result->findings[i])
+						 : NULL;
 
 		if (result->findings[i].command && !line)
 			return -1;
@@ -211,7 +218,8 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	struct doctor_document document = {.result = *doctoring->result,
-									   .process = doctoring->process,
+									   .process = doctoring->eyes.process,
+									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
 
@@ -230,13 +238,13 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	failed = choose_eyes(err, &doctoring) || look_and_fix(err, &doctoring) ||
+	failed = choose_names(err, &doctoring) || look_and_fix(err, &doctoring) ||
 			 tell_findings(err, &doctoring);
 	if (failed)
 		(void)cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	jw_doctor_result_free(doctoring.result);
 	jw_found_free(doctoring.found);
-	process_code_free(&doctoring.process);
+	eyes_free(&doctoring.eyes);
 	jw_lines_free(doctoring.fixed, doctoring.fixed_count);
 	return failed ? -1 : 0;
 }
@@ -248,10 +256,15 @@ static const struct cli_option doctor_options[] = {
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
 			   "Look at a running process (Linux): its variables, its account's rights (as root), "
-			   "the libraries that it has loaded",
+			   "the libraries that it has loaded; as root also in a container",
 			   .most = 1 << 30, .positive = true),
 	CLI_VALUE("user", "NAME",
 			  "Look as this account, with the variables of its next login (root, Linux)"),
+	CLI_VALUE("unit", "NAME",
+			  "Look at the process of a systemd unit, or, where it does not run, with its account "
+			  "and variables"),
+	CLI_VALUE("container", "ID",
+			  "Look at the first process of a running container (docker, podman or nerdctl; root)"),
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -23,6 +23,8 @@ static const struct json_field process_fields[] = {
 	JSON(struct doctor_document, process.compiler,
 		 "it has loaded the driver's compiler: it has compiled or linked something"),
 	JSON(struct doctor_document, process.others, "compilers with results of their own"),
+	JSON_LINES_OF("replaced", struct doctor_document, process.replaced, process.replaced_count,
+				  "libraries that it has loaded, and that were replaced or removed since"),
 	{0},
 };
 
@@ -39,7 +41,12 @@ static const struct json_field doctor_fields[] = {
 	JSON(struct doctor_document, result.warm, "modules in the cache"),
 	JSON(struct doctor_document, result.cold, "modules that a start compiles"),
 	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
-			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
+			 .text = "with `--pid`, `--unit` or `--container`",
+			 JSON_IF(struct doctor_document, process.pid)),
+	JSON(struct doctor_document, words.before,
+		 "what a shell needs before `jitwarm`, so that the commands have the same account, files "
+		 "and variables; with `--user`, `--pid`, `--unit` or `--container`",
+		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
 				  "with `--fix`: the commands that were run"),
 	{0},

@@ -140,8 +140,13 @@ struct command_document {
 };
 
 extern const struct json_table document_doctor;
+/* What a command of a finding has before it, and behind its name; NULL: nothing. */
+struct doctor_words {
+	const char *before, *environment;
+};
 struct doctor_document {
 	struct jw_doctor_result result;
+	struct doctor_words words;
 	struct process_code process; /* pid 0: none */
 	char other_caches[256];      /* names of those that exist; "": none */
 	char **fixed;

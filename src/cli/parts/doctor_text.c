@@ -10,14 +10,21 @@
 
 enum { MOST_REPORT = 1 << 20, MOST_LINE = 1 << 16 };
 
-char *doctor_text_command(struct jw_error *err, const struct jw_finding *finding)
+char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
+						  const struct jw_finding *finding)
 {
+	const bool primes = finding->word_count && !strcmp(finding->command[0], "prime");
 	struct buf line = BUF_MAX(MOST_LINE);
 	char *text = NULL;
-	int failed = buf_printf(err, &line, "jitwarm");
+	int failed = buf_printf(err, &line, "%s%sjitwarm", words->before ? words->before : "",
+							words->before ? " " : "");
 
-	for (size_t i = 0; !failed && i < finding->word_count; i++)
+	for (size_t i = 0; !failed && i < finding->word_count; i++) {
 		failed = reproduce_add_word(err, &line, finding->command[i]);
+		if (!failed && !i && primes && words->environment)
+			failed = reproduce_add_word(err, &line, "--environment") ||
+					 reproduce_add_word(err, &line, words->environment);
+	}
 	if (!failed)
 		text = mem_string(err, buf_text(&line));
 	/* What follows a line break in a name would look like a line of ours. */
@@ -29,9 +36,9 @@ char *doctor_text_command(struct jw_error *err, const struct jw_finding *finding
 }
 
 static int put_finding(struct jw_error *err, struct buf *text, size_t number,
-					   const struct jw_finding *finding)
+					   const struct doctor_words *words, const struct jw_finding *finding)
 {
-	char *command = finding->command ? doctor_text_command(err, finding) : NULL;
+	char *command = finding->command ? doctor_text_command(err, words, finding) : NULL;
 	int failed = (finding->command && !command) ||
 				 buf_printf(err, text, "%2zu  %s: %s\n    %s: %s%s%s\n", number, finding->id,
 							finding->evidence, finding->hopeless ? "Nothing helps here" : "Do",
@@ -53,18 +60,40 @@ static const char *probe_text(enum jw_probe_use use)
 	return "not asked";
 }
 
+/* Names from outside: a line break in them would begin a line of ours. */
+static int put_replaced(struct jw_error *err, struct buf *text, const struct process_code *process)
+{
+	const size_t from = text->size;
+
+	if (!process->replaced_count)
+		return 0;
+	if (buf_printf(err, text,
+				   "        %s replaced or removed since it started (%s%s): nothing is "
+				   "known of what it has loaded there, start it again",
+				   TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
+				   process->replaced[0], process->replaced_count > 1 ? ", …" : ""))
+		return -1;
+	for (size_t i = from; i < text->size; i++)
+		if (text->data[i] < ' ')
+			text->data[i] = '?';
+	return buf_printf(err, text, "\n");
+}
+
 static int put_process(struct jw_error *err, struct buf *text, const struct process_code *process)
 {
 	if (!process->pid)
 		return 0;
 	return buf_printf(
-		err, text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
-		!process->driver    ? "it has not loaded NVIDIA's driver"
-		: process->compiler ? "the driver's compiler is loaded: it compiles or links, "
-							  "or has done so"
-							: "the driver's compiler is not loaded: so far the driver "
-							  "has compiled nothing for it",
-		process->others[0] ? "; other compilers that are loaded: " : "", process->others);
+			   err, text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+			   !process->driver    ? "it has not loaded NVIDIA's driver"
+			   : process->compiler ? "the driver's compiler is loaded: it compiles or links, "
+									 "or has done so"
+								   : "the driver's compiler is not loaded: so far the driver "
+									 "has compiled nothing for it",
+			   process->others[0] ? "; other compilers that are loaded: " : "", process->others) ||
+				   put_replaced(err, text, process)
+			   ? -1
+			   : 0;
 }
 
 static int put_findings(struct jw_error *err, struct buf *text,
@@ -74,7 +103,7 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	int failed = put_process(err, text, &document->process);
 
 	for (size_t i = 0; !failed && i < result->finding_count; i++)
-		failed = put_finding(err, text, i + 1, &result->findings[i]);
+		failed = put_finding(err, text, i + 1, &document->words, &result->findings[i]);
 	if (!failed && !result->finding_count)
 		failed = buf_printf(
 			err, text,

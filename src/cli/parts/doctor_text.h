@@ -3,8 +3,9 @@
 
 #include "cli/documents/documents.h"
 
-/* "jitwarm prime torch"; the caller frees it. */
-char *doctor_text_command(struct jw_error *err, const struct jw_finding *finding);
+/* "sudo -u ollama jitwarm prime torch"; the caller frees it. */
+char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
+						  const struct jw_finding *finding);
 
 void doctor_text(const struct output *out, const struct jw_system *system,
 				 const struct doctor_document *document);

@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "os/processes.h"
 
-enum { MOST_PATHS = 8192 };
+enum { MOST_PATHS = 8192, MOST_REPLACED = 256 };
 
 /* Compilers whose results the driver's cache does not hold, by the beginning of a library's name.
  */
@@ -72,11 +72,27 @@ static int note_code(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
+static int note_replaced(struct jw_error *err, void *context, const char *path)
+{
+	struct process_code *code = context;
+
+	for (size_t i = 0; i < code->replaced_count; i++)
+		if (!strcmp(code->replaced[i], path))
+			return 0;
+	if (code->replaced_count == MOST_REPLACED)
+		return 0;
+	note_compiler(code, os_base_name(path));
+	return mem_add_string(err, &code->replaced, &code->replaced_count, MOST_REPLACED, path);
+}
+
 static int read_code(struct jw_error *err, int pid, struct process_code *ret_code)
 {
 	struct process_code code = {.pid = pid};
 	struct code_reading reading = {.code = &code};
-	int result = os_mapped_code(err, pid, note_code, &reading);
+	int result = os_mapped_code(err, pid, note_code, &reading) ||
+						 os_replaced_code(err, pid, note_replaced, &code)
+					 ? -1
+					 : 0;
 
 	set_free(&reading.seen);
 	if (result)
@@ -105,6 +121,7 @@ int process_code_read(struct jw_error *err, int pid, struct process_code *ret_co
 			*ret_code = code;
 			return 0;
 		}
+		process_code_free(&code);
 		if (os_process_used(&why, pid, &use) && why.code == JW_ERR_NOT_FOUND)
 			return error_copy(err, &why);
 	}
@@ -116,5 +133,6 @@ void process_code_free(struct process_code *code)
 	for (size_t i = 0; i < code->count; i++)
 		mem_free(code->paths[i]);
 	mem_free(code->paths);
+	jw_lines_free(code->replaced, code->replaced_count);
 	*code = (struct process_code){0};
 }

@@ -11,6 +11,8 @@ struct process_code {
 	char name[64];
 	char **paths; /* programs and libraries, each once, of its descendants too */
 	size_t count;
+	char **replaced; /* of these, those that are not there any more: no paths to look at */
+	size_t replaced_count;
 	bool driver;      /* NVIDIA's driver */
 	bool compiler;    /* the driver's compiler: it is loaded at the first compile or link */
 	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
+#include "os/posix/proc.h"
 
 enum {
 	MOST_GENERATIONS = 32,
@@ -25,10 +26,10 @@ struct tour {
 	int (*take)(struct jw_error *err, void *context, const char *path);
 	void *context;
 	unsigned processes;
+	bool replaced; /* those that are no longer where they were mapped from */
 };
 
-/* Files in /proc report no size: read to their end. */
-static int read_proc(struct jw_error *err, const char *path, struct buf *text)
+int posix_read_proc(struct jw_error *err, const char *path, struct buf *text)
 {
 	enum { STEP = 64 << 10 };
 	struct os_file *file;
@@ -50,15 +51,28 @@ static int read_proc(struct jw_error *err, const char *path, struct buf *text)
 	return buf_append(err, text, "", 0);
 }
 
+/* Whether a file that maps calls deleted is one that lay in a folder: not memory alone. */
+static bool was_file(const char *path)
+{
+	return !text_starts(path, "/memfd:") && !text_starts(path, "/SYSV") &&
+		   strstr(os_base_name(path), ".so");
+}
+
 /* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
  * the name is escaped, as \012. Source: proc(5). */
 static int take_maps_line(struct jw_error *err, const struct tour *tour, char *line)
 {
 	static const char gone[] = " (deleted)";
 	char *path = strchr(line, '/'), *rights = strchr(line, ' '), *feed;
+	bool replaced;
 
-	if (!path || !rights || strnlen(rights, 5) < 5 || rights[3] != 'x' || text_ends(path, gone) ||
+	if (!path || !rights || strnlen(rights, 5) < 5 || rights[3] != 'x' ||
 		text_starts(path, "/dev/"))
+		return 0;
+	replaced = text_ends(path, gone);
+	if (replaced)
+		path[strlen(path) - strlen(gone)] = '\0';
+	if (replaced != tour->replaced || (replaced && !was_file(path)))
 		return 0;
 	while ((feed = strstr(path, "\\012"))) {
 		*feed = '\n';
@@ -74,7 +88,7 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 	int result;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/maps", pid);
-	result = read_proc(err, path, &text);
+	result = posix_read_proc(err, path, &text);
 	for (char *line = (char *)text.data; !result && line && *line;) {
 		char *end = strchr(line, '\n');
 
@@ -94,7 +108,7 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 static int visit_children(struct jw_error *err, struct tour *tour, const char *path, unsigned depth)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	int result = read_proc(err, path, &text);
+	int result = posix_read_proc(err, path, &text);
 	char *at = (char *)text.data;
 
 	while (!result && at && *at) {
@@ -144,6 +158,15 @@ int os_mapped_code(struct jw_error *err, int pid,
 	return visit_process(err, &tour, pid, 0);
 }
 
+int os_replaced_code(struct jw_error *err, int pid,
+					 int (*take)(struct jw_error *err, void *context, const char *path),
+					 void *context)
+{
+	struct tour tour = {.take = take, .context = context, .replaced = true};
+
+	return visit_process(err, &tour, pid, 0);
+}
+
 struct wanted_file {
 	const char *start;
 	bool found;
@@ -165,7 +188,7 @@ void os_program_name(int pid, char *name, size_t size)
 
 	(void)snprintf(path, sizeof path, "/proc/%d/comm", pid);
 	name[0] = '\0';
-	if (!read_proc(NULL, path, &text) && text.size)
+	if (!posix_read_proc(NULL, path, &text) && text.size)
 		text_copy(name, size, (const char *)text.data);
 	name[strcspn(name, "\n")] = '\0';
 	buf_free(&text);
@@ -211,7 +234,7 @@ static bool has_rights_of_file(int pid)
 	bool has = false;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-	if (!read_proc(NULL, path, &text))
+	if (!posix_read_proc(NULL, path, &text))
 		for (size_t at = 0; at + sizeof words <= text.size; at += sizeof words) {
 			memcpy(words, text.data + at, sizeof words);
 			has = has || (words[KIND] == AT_SECURE && words[VALUE]);
@@ -223,7 +246,7 @@ static bool has_rights_of_file(int pid)
 /* "Uid:	1000	1000	1000	1000": the real, the effective, the saved account and that of
  * files. Whose folder /proc/PID is says nothing: it is root's where a process has forbidden dumps
  * of itself. */
-static int read_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
+int posix_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	char path[64];
@@ -232,7 +255,7 @@ static int read_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 	int result;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-	result = read_proc(err, path, &text);
+	result = posix_read_proc(err, path, &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
@@ -262,6 +285,11 @@ static bool is_elsewhere(int pid, const char *name)
 }
 
 /* A container may share our root folder, and have other files mounted below it. */
+bool os_process_is_elsewhere(int pid)
+{
+	return pid > 0 && (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"));
+}
+
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	if (pid <= 0)
@@ -275,7 +303,7 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 						 "process %d has mounts of its own (a container, or a service with a "
 						 "private /tmp): run jitwarm there, as root with nsenter -m -t %d",
 						 pid, pid);
-	return read_owner(err, pid, ret_owner);
+	return posix_process_owner(err, pid, ret_owner);
 }
 
 int os_process_variables(struct jw_error *err, int pid,
@@ -290,7 +318,7 @@ int os_process_variables(struct jw_error *err, int pid,
 	(void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
 	if (access(path, R_OK))
 		return posix_error(err, path);
-	result = read_proc(err, path, &text);
+	result = posix_read_proc(err, path, &text);
 	for (size_t at = 0; !result && at < text.size;) {
 		char *name = (char *)text.data + at, *equals = strchr(name, '=');
 
@@ -318,7 +346,7 @@ static int read_stat(struct jw_error *err, const char *path, struct os_process_u
 	const char *rest;
 	int got = 0;
 
-	if (read_proc(err, path, &text)) {
+	if (posix_read_proc(err, path, &text)) {
 		buf_free(&text);
 		return -1;
 	}

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/enter.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
@@ -219,6 +220,24 @@ void os_program_name(int pid, char *name, size_t size)
 	(void)CloseHandle(process);
 }
 
+/* Windows keeps a library that is mapped where it is. */
+int os_replaced_code(struct jw_error *err, int pid,
+					 int (*take)(struct jw_error *err, void *context, const char *path),
+					 void *context)
+{
+	(void)err;
+	(void)pid;
+	(void)take;
+	(void)context;
+	return 0;
+}
+
+bool os_process_is_elsewhere(int pid)
+{
+	(void)pid;
+	return false;
+}
+
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	(void)ret_owner;
@@ -244,4 +263,12 @@ int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_us
 
 	(void)ret_use;
 	return os_process_owner(err, pid, &owner);
+}
+
+int os_enter_process(struct jw_error *err, int pid,
+					 int (*take)(struct jw_error *err, void *context, const char *name,
+								 const char *value),
+					 void *context)
+{
+	return os_process_variables(err, pid, take, context);
 }

@@ -1,0 +1,235 @@
+#include "cli/parts/eyes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/doctor.h>
+#include <jitwarm/system.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/parts/reproduce.h"
+#include "os/env.h"
+#include "os/identity.h"
+
+enum { MOST_BEFORE = 1 << 18 };
+
+/* The variables that decide which cache is meant, and which GPUs. */
+static const char *const deciding[] = {"HOME",
+									   "CUDA_CACHE_PATH",
+									   "CUDA_CACHE_MAXSIZE",
+									   "CUDA_CACHE_DISABLE",
+									   "CUDA_FORCE_PTX_JIT",
+									   "CUDA_FORCE_JIT",
+									   "CUDA_VISIBLE_DEVICES",
+									   "CUDA_DEVICE_ORDER"};
+enum { DECIDING = sizeof deciding / sizeof *deciding };
+
+/* Who looks before, with which variables, and at what. */
+struct looking {
+	struct cli *cli;
+	const char *user, *unit, *container, *tool;
+	int pid;
+	uint32_t owner;
+	char *values[DECIDING];
+};
+
+static int read_question(struct jw_error *err, struct looking *looking)
+{
+	const struct options *options = &looking->cli->options;
+	int asked;
+
+	looking->user = options_value(options, "user");
+	looking->unit = options_value(options, "unit");
+	looking->container = options_value(options, "container");
+	looking->pid = (int)options_number(options, "pid", 0);
+	asked = !!looking->user + !!looking->unit + !!looking->container + !!looking->pid;
+	if (asked > 1)
+		return error_set(err, JW_ERR_USAGE,
+						 "--user, --pid, --unit and --container: name one, it has its own account");
+	if (looking->pid && options->operand_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "--pid looks at what the process has loaded: name "
+						 "either it or files");
+	return 0;
+}
+
+static int owner_now(struct jw_error *err, uint32_t *ret_owner)
+{
+	struct os_account account;
+
+	if (os_account(err, &account))
+		return -1;
+	*ret_owner = account.owner;
+	os_account_free(&account);
+	return 0;
+}
+
+static int remember_own(struct jw_error *err, struct looking *looking)
+{
+	if (owner_now(err, &looking->owner))
+		return -1;
+	for (size_t i = 0; i < DECIDING; i++)
+		looking->values[i] = os_env(deciding[i]);
+	return 0;
+}
+
+/* What it has loaded is read before its files are entered: there are no other processes inside. */
+static int look_into(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+{
+	struct jw_system_options how = {.size = sizeof how};
+
+	if (options_given(&looking->cli->options, "fix"))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "--fix: process %d has other files (a container, or mounts of its own), "
+						 "which jitwarm only reads: run the commands that it names",
+						 looking->pid);
+	eyes->inside = true;
+	return process_code_read(err, looking->pid, &eyes->process) ||
+				   cli_worker(err, looking->cli, &how.worker) ||
+				   jw_system_open(err, &how, &eyes->machine) ||
+				   jw_look_into_process(err, looking->pid)
+			   ? -1
+			   : 0;
+}
+
+static int look_as(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+{
+	if (looking->user)
+		return jw_look_as_user(err, looking->user);
+	if (looking->container &&
+		jw_container_process(err, looking->container, &looking->pid, &looking->tool))
+		return -1;
+	if (looking->unit && jw_look_as_unit(err, looking->unit, &looking->pid))
+		return -1;
+	if (!looking->pid)
+		return 0;
+	if (jw_process_is_elsewhere(looking->pid))
+		return look_into(err, looking, eyes);
+	return jw_look_as_process(err, looking->pid) ||
+				   process_code_read(err, looking->pid, &eyes->process)
+			   ? -1
+			   : 0;
+}
+
+/* ---- the same eyes for a command */
+
+static int add_words(struct jw_error *err, struct buf *line, const char *const *words)
+{
+	for (; *words; words++)
+		if (reproduce_add_word(err, line, *words))
+			return -1;
+	return 0;
+}
+
+/* How another account, or another's files, are had: "sudo -u ollama". *ret_reset: our own variables
+ * do not get there. */
+static int put_way(struct jw_error *err, const struct looking *looking, const struct eyes *eyes,
+				   struct buf *line, bool *ret_reset)
+{
+	uint32_t now;
+	char *name = NULL, pid[16], owner[16];
+	int result;
+
+	*ret_reset = true;
+	if (looking->tool) {
+		const char *const words[] = {looking->tool, "exec", looking->container, NULL};
+
+		return add_words(err, line, words);
+	}
+	if (owner_now(err, &now))
+		return -1;
+	if (eyes->inside) {
+		const char *const words[] = {"nsenter", "-t", pid, "-m", "-r", "-S", owner, NULL};
+
+		(void)snprintf(pid, sizeof pid, "%d", looking->pid);
+		(void)snprintf(owner, sizeof owner, "%u", (unsigned)now);
+		*ret_reset = false;
+		return add_words(err, line, words);
+	}
+	*ret_reset = now != looking->owner;
+	if (!*ret_reset)
+		return 0;
+	if (os_account_id(err, &name))
+		return -1;
+	result = add_words(err, line, (const char *const[]){"sudo", "-u", name, NULL});
+	mem_free(name);
+	return result;
+}
+
+/* `env` takes what is not set before what is: so each variable is asked twice. */
+static int put_variable(struct jw_error *err, struct buf *line, const char *name, const char *its)
+{
+	char *pair = its ? mem_printf(err, "%s=%s", name, its) : NULL;
+	int result;
+
+	if (its && !pair)
+		return -1;
+	result = its ? reproduce_add_word(err, line, pair)
+				 : add_words(err, line, (const char *const[]){"-u", name, NULL});
+	mem_free(pair);
+	return result;
+}
+
+static bool differs(const char *own, const char *its, bool reset)
+{
+	if (reset || !own || !its)
+		return its || (own && !reset);
+	return strcmp(own, its) != 0;
+}
+
+static int describe_eyes(struct jw_error *err, const struct looking *looking, struct eyes *eyes)
+{
+	struct buf line = BUF_MAX(MOST_BEFORE);
+	bool reset, begun = false;
+	int result = put_way(err, looking, eyes, &line, &reset);
+
+	for (size_t i = 0; !result && i < 2 * (size_t)DECIDING; i++) {
+		const size_t at = i % DECIDING;
+		char *its = os_env(deciding[at]);
+
+		if (differs(looking->values[at], its, reset) && (i < DECIDING) == !its) {
+			if (!begun)
+				result = reproduce_add_word(err, &line, "env");
+			begun = true;
+			if (!result)
+				result = put_variable(err, &line, deciding[at], its);
+		}
+		mem_free(its);
+	}
+	if (!result && line.size) {
+		eyes->before = mem_string(err, buf_text(&line) + 1); /* behind the first blank */
+		result = eyes->before ? 0 : -1;
+	}
+	buf_free(&line);
+	return result;
+}
+
+int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
+{
+	struct looking looking = {.cli = cli};
+	struct eyes eyes = {0};
+	int result = read_question(err, &looking);
+
+	if (!result)
+		result = remember_own(err, &looking);
+	if (!result)
+		result = look_as(err, &looking, &eyes);
+	if (!result && (looking.user || looking.unit || looking.pid))
+		result = describe_eyes(err, &looking, &eyes);
+	for (size_t i = 0; i < DECIDING; i++)
+		mem_free(looking.values[i]);
+	if (result)
+		eyes_free(&eyes);
+	else
+		*ret_eyes = eyes;
+	return result;
+}
+
+void eyes_free(struct eyes *eyes)
+{
+	process_code_free(&eyes->process);
+	jw_system_free(eyes->machine);
+	mem_free(eyes->before);
+	*eyes = (struct eyes){0};
+}

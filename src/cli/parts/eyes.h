@@ -1,0 +1,19 @@
+/* With whose eyes `doctor` looks: its own, another account's, a process's, a unit's, a
+ * container's. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "cli/command.h"
+#include "cli/parts/process_code.h"
+
+struct eyes {
+	struct process_code process; /* pid 0: none */
+	bool inside;               /* its files are not ours: nothing is started, nothing is changed */
+	struct jw_system *machine; /* then: as it was seen before they were entered */
+	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
+};
+
+/* --user, --pid, --unit, --container. Turns this process into that account, permanently. */
+int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes);
+void eyes_free(struct eyes *eyes);
