@@ -18,12 +18,6 @@
 #define EVIDENCE DRAFT_EVIDENCE
 #define FIX      DRAFT_FIX
 
-void draft_word(struct finding_draft *draft, const char *word)
-{
-	if (draft->word_count < DRAFT_WORDS)
-		draft->command[draft->word_count++] = word;
-}
-
 /* ---- the machine */
 
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
@@ -399,31 +393,6 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	FIX(draft, "install a version of that package that is built for this GPU: jitwarm cannot make "
 			   "code that is not there");
 	return true;
-}
-
-void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake)
-{
-	const struct jw_doctor_options *options = seen->options;
-	const char *what = rebake ? "bake them again" : "compile them now, on all cores";
-	bool like_option = false;
-
-	if (options->name_count + 2 + rebake > DRAFT_WORDS) {
-		FIX(draft, "%s: “jitwarm prime%s”, with the same names", what, rebake ? " --rebake" : "");
-		return;
-	}
-	FIX(draft, "%s", what);
-	draft_word(draft, "prime");
-	if (rebake)
-		draft_word(draft, "--rebake");
-	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
-		if (seen->check->files[i].cold)
-			draft_word(draft, seen->check->files[i].path);
-	for (size_t i = 0; i < options->name_count; i++)
-		like_option = like_option || options->names[i][0] == '-';
-	if (like_option)
-		draft_word(draft, "--");
-	for (size_t i = 0; i < options->name_count; i++)
-		draft_word(draft, options->names[i]);
 }
 
 static bool is_cold(const struct examination *seen, struct finding_draft *draft)

@@ -28,7 +28,7 @@ struct unit_answer {
 };
 
 /* A name that is no option, no path and no pattern. */
-static bool is_service_name(const char *name)
+static bool is_manageable_name(const char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 								  "0123456789_.:@\\-";
@@ -37,8 +37,8 @@ static bool is_service_name(const char *name)
 }
 
 /* *ret_asked: it is installed, and has answered well. */
-static int ask_manager(struct jw_error *err, const char *const *arguments, struct buf *answer,
-					   bool *ret_asked)
+static int ask_service_manager(struct jw_error *err, const char *const *arguments,
+							   struct buf *answer, bool *ret_asked)
 {
 	struct os_question question = {
 		.arguments = arguments, .input = "", .timeout_ms = ANSWER_MS, .answer = answer};
@@ -86,13 +86,13 @@ int jw_container_process(struct jw_error *err, const char *id, int *ret_pid, con
 	bool asked = false;
 	int pid = 0, result = 0;
 
-	if (!is_service_name(id))
+	if (!is_manageable_name(id))
 		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name or id of a container", id);
 	for (size_t i = 0; !result && !asked && i < sizeof tools / sizeof *tools; i++) {
 		const char *const arguments[] = {
 			tools[i], "inspect", "--type=container", "--format={{.State.Pid}}", id, NULL};
 
-		result = ask_manager(err, arguments, &answer, &asked);
+		result = ask_service_manager(err, arguments, &answer, &asked);
 		if (!result && asked) {
 			*ret_tool = tools[i];
 			if (!read_pid((const char *)answer.data, &pid))
@@ -124,7 +124,7 @@ static char escaped_of(char c)
 
 /* The next word of a list of systemctl's: bare, "in quotes", or $'in quotes', with backslashes.
  * NULL: there is none, or it does not end. Writes over the text. */
-static char *next_word(char **at)
+static char *next_shown_word(char **at)
 {
 	char *from = *at + strspn(*at, " "), *to = from, *word = from, quote = '\0';
 
@@ -148,11 +148,11 @@ static char *next_word(char **at)
 	return word;
 }
 
-static void read_variables(char *list, struct unit_answer *unit)
+static void read_unit_variables(char *list, struct unit_answer *unit)
 {
 	char *word;
 
-	while (unit->count + 2 <= 2 * MOST_VARIABLES && (word = next_word(&list))) {
+	while (unit->count + 2 <= 2 * MOST_VARIABLES && (word = next_shown_word(&list))) {
 		char *equals = strchr(word, '=');
 
 		if (!equals || equals == word)
@@ -182,7 +182,7 @@ static int read_unit(struct jw_error *err, char *text, struct unit_answer *unit)
 		else if (!strcmp(line, "User") && strlen(value) <= MOST_NAME)
 			memcpy(unit->account, value, strlen(value) + 1);
 		else if (!strcmp(line, "Environment"))
-			read_variables(value, unit);
+			read_unit_variables(value, unit);
 	}
 	return 0;
 }
@@ -209,9 +209,9 @@ int jw_look_as_unit(struct jw_error *err, const char *name, int *ret_pid)
 	bool asked;
 	int result = -1;
 
-	if (!is_service_name(name))
+	if (!is_manageable_name(name))
 		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a unit", name);
-	if (ask_manager(err, arguments, &answer, &asked))
+	if (ask_service_manager(err, arguments, &answer, &asked))
 		goto done;
 	if (!asked) {
 		error_set(err, JW_ERR_UNSUPPORTED, "systemctl does not tell of %s: is systemd running?",

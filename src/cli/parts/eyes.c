@@ -75,7 +75,7 @@ static int remember_own(struct jw_error *err, struct looking *looking)
 }
 
 /* What it has loaded is read before its files are entered: there are no other processes inside. */
-static int look_into(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+static int look_into_other(struct jw_error *err, struct looking *looking, struct eyes *eyes)
 {
 	struct jw_system_options how = {.size = sizeof how};
 
@@ -105,7 +105,7 @@ static int look_as(struct jw_error *err, struct looking *looking, struct eyes *e
 	if (!looking->pid)
 		return 0;
 	if (jw_process_is_elsewhere(looking->pid))
-		return look_into(err, looking, eyes);
+		return look_into_other(err, looking, eyes);
 	return jw_look_as_process(err, looking->pid) ||
 				   process_code_read(err, looking->pid, &eyes->process)
 			   ? -1
