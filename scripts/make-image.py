@@ -91,7 +91,7 @@ def main():
         return blob(kind, json.dumps(content, sort_keys=True).encode())
 
     unpacked = layer(tree(program), epoch)
-    packed = gzip.compress(unpacked, 9, mtime=0)
+    packed = gzip.compress(unpacked, 6, mtime=0)
     config = document("config.v1+json", {
         "architecture": "amd64", "os": "linux",
         "config": {"Entrypoint": ["/usr/bin/jitwarm"], "WorkingDir": "/",

@@ -29,7 +29,10 @@ servers+=($!)
 await_port "$port" $! registry.log || exit 77
 
 program=$root/build/linux-x86_64/jitwarm most=10000000
-[ -x "$program" ] || program=$build/src/jitwarm most=
+if [ ! -x "$program" ]; then
+	program=$work/jitwarm most=
+	strip -o "$program" "$build/src/jitwarm" || fail "strip"
+fi
 "$root/scripts/make-image.py" "$program" image >out 2>err || fail "make-image.py"
 size=$(cat out)
 read -r packed unpacked < <(sed -E 's/.*: ([0-9]+) bytes packed, ([0-9]+) unpacked/\1 \2/' out)
