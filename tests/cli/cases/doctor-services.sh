@@ -92,7 +92,13 @@ rm "$work"/*.no
 # ---- a library that was replaced while the process runs
 cp "$sample" "$place/lib.so"
 python=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3"
-"$python" -c 'import ctypes, sys, time; ctypes.CDLL(sys.argv[1]); open(sys.argv[2], "w").close(); time.sleep(60)' "$place/lib.so" "$place/loaded" &
+# As code, and not run: this build's sample may need what Python has not.
+map_it='import mmap, sys, time
+file = open(sys.argv[1], "rb")
+mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+open(sys.argv[2], "w").close()
+time.sleep(300)'
+"$python" -c "$map_it" "$place/lib.so" "$place/loaded" &
 victim=$!
 await test -e "$place/loaded"
 run 1 doctor --json --no-probe --pid "$victim"
@@ -115,8 +121,8 @@ mkdir "$all/mnt"
 	mount -t tmpfs none "$0/mnt" && cp "$0/hidden.so" "$0/mnt/inside.so" || exit 1
 	printf "#!/bin/sh\ntouch %q\n" "$marker" >"$0/mnt/program" && chmod 755 "$0/mnt/program"
 	mount --bind "$0/mnt/program" "$2"
-	exec "$1" -c "import ctypes, sys, time; ctypes.CDLL(sys.argv[1]); open(sys.argv[2], \"w\").close(); time.sleep(300)" "$0/mnt/inside.so" "$0/ready"' \
-	"$all" "$python" "${program##* }") >/dev/null 2>&1 &
+	exec "$1" -c "$3" "$0/mnt/inside.so" "$0/ready"' \
+	"$all" "$python" "${program##* }" "$map_it") >/dev/null 2>&1 &
 victim=$!
 await test -e "$all/ready"
 answer '%d\n' "$victim"
