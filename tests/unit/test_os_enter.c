@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,9 +23,30 @@
 
 enum { NOBODY = 65534 };
 
-/* A process with mounts of its own, with /mnt empty but for "inside". 0: this account may not make
- * one. */
-static pid_t start_elsewhere(uid_t owner)
+static bool write_whole(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY);
+	const size_t size = strlen(text);
+	const bool written = fd >= 0 && write(fd, text, size) == (ssize_t)size;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return written;
+}
+
+/* "0 0 1": root here is root there. */
+static bool leave_namespaces(bool own_users)
+{
+	if (own_users && (unshare(CLONE_NEWUSER) || !write_whole("/proc/self/setgroups", "deny") ||
+					  !write_whole("/proc/self/uid_map", "0 0 1") ||
+					  !write_whole("/proc/self/gid_map", "0 0 1")))
+		return false;
+	return !unshare(CLONE_NEWNS);
+}
+
+/* A process with mounts of its own, with /mnt empty but for "inside" and a device, where it may
+ * make one. 0: this account may not make such a process. */
+static pid_t start_elsewhere(uid_t owner, bool own_users)
 {
 	int ends[2];
 	char good = 0;
@@ -30,9 +56,11 @@ static pid_t start_elsewhere(uid_t owner)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		good = !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+		good = leave_namespaces(own_users) &&
+			   !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
 			   !mount("none", "/mnt", "tmpfs", 0, NULL) && !mkdir("/mnt/inside", 0755) &&
-			   !setgid(owner) && !setuid(owner);
+			   (mknod("/mnt/null", S_IFCHR | 0666, makedev(1, 3)) || true) && !setgid(owner) &&
+			   !setuid(owner);
 		(void)!write(ends[1], &good, 1);
 		(void)pause();
 		_exit(0);
@@ -56,8 +84,17 @@ static int take_none(struct jw_error *err, void *context, const char *name, cons
 	return 0;
 }
 
+static uint32_t rights_now(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	assert_int_equal(syscall(SYS_capget, &head, data), 0);
+	return data[0].effective | data[0].permitted | data[1].effective | data[1].permitted;
+}
+
 /* The first thing that is not as it must be; 0: none. */
-static int look_around(pid_t pid, uid_t owner)
+static int look_around(pid_t pid, uid_t owner, bool own_users)
 {
 	char program[] = "false"; /* where it is started, it fails */
 	char *const words[] = {program, NULL};
@@ -66,8 +103,16 @@ static int look_around(pid_t pid, uid_t owner)
 
 	if (!os_process_is_elsewhere((int)pid))
 		return 1;
+	if (os_files_are_trusted((int)pid) == own_users)
+		return 11;
 	if (os_enter_process(&err, (int)pid, take_none, NULL))
 		return 2;
+	if (rights_now() & ~(owner || own_users ? 0U : 1U << CAP_DAC_OVERRIDE))
+		return 12;
+	if (prctl(PR_GET_DUMPABLE))
+		return 13;
+	if (open("/mnt/null", O_RDONLY) >= 0)
+		return 14;
 	if (access("/mnt/inside", F_OK))
 		return 3;
 	if (getuid() != owner || geteuid() != owner || getgid() != owner || getgroups(0, NULL) != 0)
@@ -89,9 +134,9 @@ static int look_around(pid_t pid, uid_t owner)
 	return 0;
 }
 
-static void enter_as(uid_t owner)
+static void enter_as(uid_t owner, bool own_users)
 {
-	const pid_t pid = geteuid() ? 0 : start_elsewhere(owner);
+	const pid_t pid = geteuid() ? 0 : start_elsewhere(owner, own_users);
 	pid_t child;
 	int status;
 
@@ -100,7 +145,7 @@ static void enter_as(uid_t owner)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child)
-		_exit(look_around(pid, owner));
+		_exit(look_around(pid, owner, own_users));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
@@ -112,13 +157,20 @@ static void enter_as(uid_t owner)
 static void roots_files_are_entered_without_roots_rights(void **state)
 {
 	(void)state;
-	enter_as(0);
+	enter_as(0, false);
+}
+
+/* Its rights hold for its own namespace, and its mounts may lead programs astray. */
+static void root_of_its_own_users_has_no_rights_here(void **state)
+{
+	(void)state;
+	enter_as(0, true);
 }
 
 static void an_accounts_files_are_entered_with_its_rights(void **state)
 {
 	(void)state;
-	enter_as(NOBODY);
+	enter_as(NOBODY, false);
 }
 
 static void nothing_is_entered_that_is_not_there(void **state)
@@ -136,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roots_files_are_entered_without_roots_rights),
+		cmocka_unit_test(root_of_its_own_users_has_no_rights_here),
 		cmocka_unit_test(an_accounts_files_are_entered_with_its_rights),
 		cmocka_unit_test(nothing_is_entered_that_is_not_there),
 	};

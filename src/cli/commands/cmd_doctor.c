@@ -73,6 +73,20 @@ static void forget_round(struct doctoring *doctoring)
 	doctoring->cli->system = NULL;
 }
 
+/* Pasted, they would run as root what a container, or who calls itself root, has put there; or
+ * here, for files of the same names. */
+static void forget_commands(struct jw_doctor_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		struct jw_finding *finding = &result->findings[i];
+
+		if (finding->command)
+			jw_lines_free(finding->command, finding->word_count);
+		finding->command = NULL;
+		finding->word_count = 0;
+	}
+}
+
 static int look_around(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
@@ -95,6 +109,8 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 	options.process = doctoring->loaded;
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;
+	if (eyes->foreign)
+		forget_commands(doctoring->result);
 	/* What a process has loaded, and is no longer there, nobody can look at. */
 	doctoring->result->troubles += eyes->process.replaced_count;
 	return 0;
@@ -103,6 +119,7 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 static struct doctor_words words_of(const struct doctoring *doctoring)
 {
 	return (struct doctor_words){.before = doctoring->eyes.before,
+								 .foreign = doctoring->eyes.foreign,
 								 .environment =
 									 options_value(&doctoring->cli->options, "environment")};
 }

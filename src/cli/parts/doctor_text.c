@@ -102,6 +102,12 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	const struct jw_doctor_result *result = &document->result;
 	int failed = put_process(err, text, &document->process);
 
+	if (!failed && document->words.foreign)
+		failed = buf_printf(err, text,
+							"        its files are those of a container: run jitwarm there, with "
+							"that container's own programs. A command from here would run, with "
+							"your rights, what lies there\n");
+
 	for (size_t i = 0; !failed && i < result->finding_count; i++)
 		failed = put_finding(err, text, i + 1, &document->words, &result->findings[i]);
 	if (!failed && !result->finding_count)

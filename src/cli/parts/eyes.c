@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/parts/reproduce.h"
+#include "os/enter.h"
 #include "os/env.h"
 #include "os/identity.h"
 
@@ -85,6 +86,7 @@ static int look_into_other(struct jw_error *err, struct looking *looking, struct
 						 "which jitwarm only reads: run the commands that it names",
 						 looking->pid);
 	eyes->inside = true;
+	eyes->foreign = !looking->tool && !os_files_are_trusted(looking->pid);
 	return process_code_read(err, looking->pid, &eyes->process) ||
 				   cli_worker(err, looking->cli, &how.worker) ||
 				   jw_system_open(err, &how, &eyes->machine) ||
@@ -122,13 +124,31 @@ static int add_words(struct jw_error *err, struct buf *line, const char *const *
 	return 0;
 }
 
+/* Its mounts and its root folder with its account, whose programs get no other rights there. */
+static int put_entrance(struct jw_error *err, const struct looking *looking, struct buf *line)
+{
+	char pid[16], owner[16], group[16];
+	const char *const words[] = {
+		"setpriv", "--no-new-privs", "nsenter", "-t", pid, "-m", "-r", "-S", owner, "-G", group,
+		NULL};
+	struct os_account now;
+
+	if (os_account(err, &now))
+		return -1;
+	(void)snprintf(pid, sizeof pid, "%d", looking->pid);
+	(void)snprintf(owner, sizeof owner, "%u", (unsigned)now.owner);
+	(void)snprintf(group, sizeof group, "%u", (unsigned)now.group);
+	os_account_free(&now);
+	return add_words(err, line, words);
+}
+
 /* How another account, or another's files, are had: "sudo -u ollama". *ret_reset: our own variables
  * do not get there. */
 static int put_way(struct jw_error *err, const struct looking *looking, const struct eyes *eyes,
 				   struct buf *line, bool *ret_reset)
 {
 	uint32_t now;
-	char *name = NULL, pid[16], owner[16];
+	char *name = NULL;
 	int result;
 
 	*ret_reset = true;
@@ -137,16 +157,12 @@ static int put_way(struct jw_error *err, const struct looking *looking, const st
 
 		return add_words(err, line, words);
 	}
+	if (eyes->inside) {
+		*ret_reset = false;
+		return put_entrance(err, looking, line);
+	}
 	if (owner_now(err, &now))
 		return -1;
-	if (eyes->inside) {
-		const char *const words[] = {"nsenter", "-t", pid, "-m", "-r", "-S", owner, NULL};
-
-		(void)snprintf(pid, sizeof pid, "%d", looking->pid);
-		(void)snprintf(owner, sizeof owner, "%u", (unsigned)now);
-		*ret_reset = false;
-		return add_words(err, line, words);
-	}
 	*ret_reset = now != looking->owner;
 	if (!*ret_reset)
 		return 0;
@@ -215,7 +231,7 @@ int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
 		result = remember_own(err, &looking);
 	if (!result)
 		result = look_as(err, &looking, &eyes);
-	if (!result && (looking.user || looking.unit || looking.pid))
+	if (!result && !eyes.foreign && (looking.user || looking.unit || looking.pid))
 		result = describe_eyes(err, &looking, &eyes);
 	for (size_t i = 0; i < DECIDING; i++)
 		mem_free(looking.values[i]);

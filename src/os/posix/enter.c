@@ -6,14 +6,18 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/nsfs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,8 +36,16 @@ struct entrance {
 	int mounts, root; /* open files */
 	uint32_t owner;
 	unsigned group;
-	unsigned long long rights; /* its effective capabilities */
+	unsigned long long rights; /* its effective capabilities, in its user namespace */
+	bool of_here;              /* which is ours */
 };
+
+static bool has_entered;
+
+bool posix_names_are_hostile(void)
+{
+	return has_entered;
+}
 
 /* ---- nothing that lies there is executed */
 
@@ -89,19 +101,25 @@ static int execute_nothing(struct jw_error *err)
 
 /* ---- the process */
 
+/* Its account may have become another one since (a program with the rights of its file): then there
+ * is no such process any more. */
 static int read_group_and_rights(struct jw_error *err, int pid, struct entrance *entrance)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	const char *group, *rights;
+	const char *owner, *group, *rights;
+	unsigned still;
 	char path[64];
 	int result;
 
 	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
 	result = posix_read_proc(err, path, &text);
-	group = result ? NULL : strstr(buf_text(&text), "\nGid:");
+	owner = result ? NULL : strstr(buf_text(&text), "\nUid:");
+	group = owner ? strstr(owner, "\nGid:") : NULL;
 	rights = group ? strstr(group, "\nCapEff:") : NULL;
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
-	if (!rights || sscanf(group, "\nGid: %u", &entrance->group) != 1 ||
+	if (!rights || sscanf(owner, "\nUid: %u", &still) != 1 || still != entrance->owner ||
+		/* NOLINTNEXTLINE(cert-err34-c) */
+		sscanf(group, "\nGid: %u", &entrance->group) != 1 ||
 		/* NOLINTNEXTLINE(cert-err34-c) */
 		sscanf(rights, "\nCapEff: %llx", &entrance->rights) != 1)
 		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
@@ -116,6 +134,20 @@ static int open_of_process(struct jw_error *err, int pid, const char *name, int 
 	(void)snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
 	*ret_fd = open(path, flags | O_CLOEXEC);
 	return *ret_fd < 0 ? posix_error(err, path) : 0;
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+static bool is_of_our_namespace(int pid)
+{
+	struct stat its, own;
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
+	return !stat(path, &its) && !stat("/proc/self/ns/user", &own) && is_same(&its, &own);
 }
 
 /* All of it is of one process, whichever ends and gives its number to another meanwhile. */
@@ -133,30 +165,111 @@ static int learn_all(struct jw_error *err, int pid,
 		read_group_and_rights(err, pid, entrance) ||
 		os_process_variables(err, pid, take, context) || os_process_used(err, pid, &last))
 		return -1;
+	entrance->of_here = is_of_our_namespace(pid);
 	if (first.born != last.born)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 	return 0;
 }
 
+/* ---- whose files they are */
+
+/* Whose mounts: of the user namespace that owns them, where anybody may be root. */
+static bool may_mount_here(int mounts)
+{
+	struct stat owner, own;
+	const int owners = ioctl(mounts, NS_GET_USERNS);
+	const bool same = owners >= 0 && !fstat(owners, &owner) && !stat("/proc/self/ns/user", &own) &&
+					  is_same(&owner, &own);
+
+	if (owners >= 0)
+		(void)close(owners);
+	return same;
+}
+
+/* Root with fewer rights than we have may yet choose other mounts, which a command of root's enters
+ * later. */
+static bool has_rights_of_its_account(int pid)
+{
+	struct entrance its = {0}, own = {0};
+
+	return !posix_process_owner(NULL, pid, &its.owner) && !read_group_and_rights(NULL, pid, &its) &&
+		   (its.owner ||
+			(is_of_our_namespace(pid) && !read_group_and_rights(NULL, getpid(), &own) &&
+			 !(own.rights & ~its.rights)));
+}
+
+bool os_files_are_trusted(int pid)
+{
+	struct stat root, own;
+	int mounts = -1, folder = -1;
+	const bool trusted = !open_of_process(NULL, pid, "ns/mnt", O_RDONLY, &mounts) &&
+						 !open_of_process(NULL, pid, "root", O_PATH | O_DIRECTORY, &folder) &&
+						 may_mount_here(mounts) && !fstat(folder, &root) && !stat("/", &own) &&
+						 is_same(&root, &own);
+
+	if (mounts >= 0)
+		(void)close(mounts);
+	if (folder >= 0)
+		(void)close(folder);
+	return trusted && has_rights_of_its_account(pid);
+}
+
 /* ---- its place and its account */
+
+/* Its root folder and what is mounted below it once more, for us alone and without devices: a
+ * container's root may make any, and only its control group, which is not ours, keeps it from
+ * opening them. Opening alone can restart the machine (a watchdog). Before Linux 5.12 there are
+ * only the mounts as they are: -1, and errno ENOSYS. The numbers are those of every machine. */
+static int copy_mounts(int root)
+{
+	enum {
+		CALL_OPEN_TREE = 428,
+		CALL_MOUNT_SETATTR = 442,
+		TREE_CLONE = 1,
+		ALL_OF_IT = 0x9000, /* AT_EMPTY_PATH | AT_RECURSIVE */
+		NO_SUID_DEVICES_PROGRAMS = 2 | 4 | 8
+	};
+	const uint64_t how[4] = {NO_SUID_DEVICES_PROGRAMS};
+	const int tree = (int)syscall(CALL_OPEN_TREE, root, "", TREE_CLONE | ALL_OF_IT | O_CLOEXEC);
+	int why;
+
+	if (tree < 0 || !syscall(CALL_MOUNT_SETATTR, tree, "", ALL_OF_IT, how, sizeof how))
+		return tree;
+	why = errno;
+	(void)close(tree);
+	errno = why;
+	return -1;
+}
 
 /* The process's own root folder may lie below that of its mounts. */
 static int enter_files(struct jw_error *err, const struct entrance *entrance)
 {
-	if (setns(entrance->mounts, CLONE_NEWNS) || fchdir(entrance->root) || chroot(".") || chdir("/"))
-		return posix_error(err, "entering another process's files");
-	return 0;
+	int tree = -1;
+	bool entered = !setns(entrance->mounts, CLONE_NEWNS);
+
+	if (entered)
+		tree = copy_mounts(entrance->root);
+	entered = entered && (tree >= 0 || errno == ENOSYS) &&
+			  !fchdir(tree >= 0 ? tree : entrance->root) && !chroot(".") && !chdir("/");
+	if (!entered)
+		posix_error(err, "entering another process's files");
+	if (tree >= 0)
+		(void)close(tree);
+	return entered ? 0 : -1;
 }
 
-/* Root of a container is root here, too: of its rights, those to open files stay. */
-static int keep_rights(struct jw_error *err, unsigned long long rights)
+/* Root of a container is root here, too: of its rights, those to open files stay. Those of another
+ * user namespace hold for that alone. Nobody else keeps any (securebits could). The processes of
+ * that account cannot trace this one, whose terminal and variables are root's. */
+static int keep_rights(struct jw_error *err, const struct entrance *entrance)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-	const unsigned long long kept = rights & (1ULL << CAP_DAC_OVERRIDE);
+	const unsigned long long kept =
+		entrance->owner || !entrance->of_here ? 0 : entrance->rights & (1ULL << CAP_DAC_OVERRIDE);
 
 	data[0].effective = data[0].permitted = (uint32_t)kept;
-	if (syscall(SYS_capset, &head, data))
+	if (syscall(SYS_capset, &head, data) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return posix_error(err, "giving up root's rights");
 	return 0;
 }
@@ -171,7 +284,7 @@ static int become_its_account(struct jw_error *err, const struct entrance *entra
 		return posix_error(err, "becoming another process's account");
 	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
 		(void)unsetenv(of_root[i]);
-	return entrance->owner ? 0 : keep_rights(err, entrance->rights);
+	return keep_rights(err, entrance);
 }
 
 int os_enter_process(struct jw_error *err, int pid,
@@ -194,5 +307,11 @@ int os_enter_process(struct jw_error *err, int pid,
 		(void)close(entrance.mounts);
 	if (entrance.root >= 0)
 		(void)close(entrance.root);
-	return result || become_its_account(err, &entrance) || execute_nothing(err) ? -1 : 0;
+	if (result || become_its_account(err, &entrance) || execute_nothing(err))
+		return -1;
+	has_entered = true;
+	/* A file system of its own may let a read wait for ever, and a handler with it. */
+	(void)signal(SIGINT, SIG_DFL);
+	(void)signal(SIGTERM, SIG_DFL);
+	return 0;
 }

@@ -29,7 +29,8 @@ static const char *owner_name(char *text, uid_t owner)
 	char names[4096];
 	struct passwd room, *found = NULL;
 
-	if (!getpwuid_r(owner, &room, names, sizeof names, &found) && found)
+	if (!posix_names_are_hostile() && !getpwuid_r(owner, &room, names, sizeof names, &found) &&
+		found)
 		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
 	else
 		(void)snprintf(text, OWNER_TEXT, "account %lu", (unsigned long)owner);

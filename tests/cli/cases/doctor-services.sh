@@ -133,7 +133,7 @@ run 1 doctor --container c1
 out_has "mnt/inside.so"
 # The same by its number, and a file of it by name.
 run 1 doctor --json --pid "$victim"
-json 'd["before"].startswith("nsenter -t '"$victim"' -m -r -S 0 env ") and d["cold"] > 0'
+json 'd["before"].startswith("setpriv --no-new-privs nsenter -t '"$victim"' -m -r -S 0 -G 0 env ") and d["cold"] > 0'
 run 1 doctor --json --container c1 "$all/mnt/inside.so"
 json 'd["cold"] > 0'
 run 3 doctor --no-probe "$all/mnt/inside.so" # there is no such file outside
@@ -143,4 +143,32 @@ err_has "only reads"
 run 1 doctor --json --no-probe --pid "$victim"
 json 'd["before"].count("HOME=") == 1 and " -u CUDA_CACHE_PATH " in d["before"]'
 [ ! -e "$marker" ] || fail "a program of the container was run"
+gone "$victim"
+
+# ---- mounts that an account has made, which has called itself root: a command of root's is not to run what lies there, and
+# accounts have no names there (a pipe without a writer)
+all_unshare="setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urm"
+$all_unshare true 2>/dev/null || exit 0
+mkfifo "$all/pipe" && chmod 666 "$all/pipe"
+chmod 777 "$all" && rm -f "$all/ready"
+# shellcheck disable=SC2086
+(cd / && HOME=$all/mnt exec $all_unshare bash -c '
+	mount --bind "$0/pipe" /etc/passwd && mount --bind "$0/pipe" /etc/group || exit 1
+	exec "$1" -c "import ctypes, sys, time; ctypes.CDLL(sys.argv[1]); open(sys.argv[2], \"w\").close(); time.sleep(300)" "$0/hidden.so" "$0/ready"' \
+	"$all" "$python") >/dev/null 2>&1 &
+victim=$!
+await test -e "$all/ready"
+run 1 doctor --json --pid "$victim"
+json '"before" not in d and "cold" in [f["id"] for f in d["findings"]] and not any(f["command"] for f in d["findings"])'
+run 1 doctor --pid "$victim"
+out_has "run jitwarm there"
+out_lacks nsenter
+out_lacks "jitwarm prime $all"
+# As the container's own tool enters it, it is as safe as that.
+answer '%d\n' "$victim"
+run 1 doctor --json --container c1
+json 'd["before"].startswith("docker exec c1 ") and any(f["command"] for f in d["findings"])'
+run 2 watch "$victim"
+out_lacks nsenter
+err_lacks nsenter
 gone "$victim"
