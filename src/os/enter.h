@@ -2,15 +2,7 @@
  * own. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/error.h"
-
-/* Whether what lies there is trusted as our own files are: it has our root folder, and nobody but
- * who may mount here has chosen what is mounted below it. Else its programs are not to be run,
- * neither as root nor outside of its container: even those that give an account other rights may be
- * forged. To be asked before it is entered. */
-bool os_files_are_trusted(int pid);
 
 /* Only root may. From now on, for good, paths mean what they mean to that process, and this process
  * has its account (and, where that is root, the right to read what another account has closed, if

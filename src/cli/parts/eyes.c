@@ -86,7 +86,7 @@ static int look_into_other(struct jw_error *err, struct looking *looking, struct
 						 "which jitwarm only reads: run the commands that it names",
 						 looking->pid);
 	eyes->inside = true;
-	eyes->foreign = !looking->tool && !os_files_are_trusted(looking->pid);
+	eyes->foreign = !looking->tool;
 	return process_code_read(err, looking->pid, &eyes->process) ||
 				   cli_worker(err, looking->cli, &how.worker) ||
 				   jw_system_open(err, &how, &eyes->machine) ||
@@ -124,28 +124,10 @@ static int add_words(struct jw_error *err, struct buf *line, const char *const *
 	return 0;
 }
 
-/* Its mounts and its root folder with its account, whose programs get no other rights there. */
-static int put_entrance(struct jw_error *err, const struct looking *looking, struct buf *line)
-{
-	char pid[16], owner[16], group[16];
-	const char *const words[] = {
-		"setpriv", "--no-new-privs", "nsenter", "-t", pid, "-m", "-r", "-S", owner, "-G", group,
-		NULL};
-	struct os_account now;
-
-	if (os_account(err, &now))
-		return -1;
-	(void)snprintf(pid, sizeof pid, "%d", looking->pid);
-	(void)snprintf(owner, sizeof owner, "%u", (unsigned)now.owner);
-	(void)snprintf(group, sizeof group, "%u", (unsigned)now.group);
-	os_account_free(&now);
-	return add_words(err, line, words);
-}
-
 /* How another account, or another's files, are had: "sudo -u ollama". *ret_reset: our own variables
  * do not get there. */
-static int put_way(struct jw_error *err, const struct looking *looking, const struct eyes *eyes,
-				   struct buf *line, bool *ret_reset)
+static int put_way(struct jw_error *err, const struct looking *looking, struct buf *line,
+				   bool *ret_reset)
 {
 	uint32_t now;
 	char *name = NULL;
@@ -156,10 +138,6 @@ static int put_way(struct jw_error *err, const struct looking *looking, const st
 		const char *const words[] = {looking->tool, "exec", looking->container, NULL};
 
 		return add_words(err, line, words);
-	}
-	if (eyes->inside) {
-		*ret_reset = false;
-		return put_entrance(err, looking, line);
 	}
 	if (owner_now(err, &now))
 		return -1;
@@ -198,7 +176,7 @@ static int describe_eyes(struct jw_error *err, const struct looking *looking, st
 {
 	struct buf line = BUF_MAX(MOST_BEFORE);
 	bool reset, begun = false;
-	int result = put_way(err, looking, eyes, &line, &reset);
+	int result = put_way(err, looking, &line, &reset);
 
 	for (size_t i = 0; !result && i < 2 * (size_t)DECIDING; i++) {
 		const size_t at = i % DECIDING;

@@ -10,7 +10,7 @@
 struct eyes {
 	struct process_code process; /* pid 0: none */
 	bool inside;               /* its files are not ours: nothing is started, nothing is changed */
-	bool foreign;              /* and nothing there is to be run from here: no command is named */
+	bool foreign;              /* and no tool of a container enters them: no command is named */
 	struct jw_system *machine; /* then: as it was seen before they were entered */
 	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
 };

@@ -6,7 +6,6 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
-#include <linux/nsfs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -39,13 +37,6 @@ struct entrance {
 	unsigned long long rights; /* its effective capabilities, in its user namespace */
 	bool of_here;              /* which is ours */
 };
-
-static bool has_entered;
-
-bool posix_names_are_hostile(void)
-{
-	return has_entered;
-}
 
 /* ---- nothing that lies there is executed */
 
@@ -136,18 +127,14 @@ static int open_of_process(struct jw_error *err, int pid, const char *name, int 
 	return *ret_fd < 0 ? posix_error(err, path) : 0;
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
-{
-	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
-}
-
 static bool is_of_our_namespace(int pid)
 {
 	struct stat its, own;
 	char path[64];
 
 	(void)snprintf(path, sizeof path, "/proc/%d/ns/user", pid);
-	return !stat(path, &its) && !stat("/proc/self/ns/user", &own) && is_same(&its, &own);
+	return !stat(path, &its) && !stat("/proc/self/ns/user", &own) && its.st_dev == own.st_dev &&
+		   its.st_ino == own.st_ino;
 }
 
 /* All of it is of one process, whichever ends and gives its number to another meanwhile. */
@@ -169,49 +156,6 @@ static int learn_all(struct jw_error *err, int pid,
 	if (first.born != last.born)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d any more", pid);
 	return 0;
-}
-
-/* ---- whose files they are */
-
-/* Whose mounts: of the user namespace that owns them, where anybody may be root. */
-static bool may_mount_here(int mounts)
-{
-	struct stat owner, own;
-	const int owners = ioctl(mounts, NS_GET_USERNS);
-	const bool same = owners >= 0 && !fstat(owners, &owner) && !stat("/proc/self/ns/user", &own) &&
-					  is_same(&owner, &own);
-
-	if (owners >= 0)
-		(void)close(owners);
-	return same;
-}
-
-/* Root with fewer rights than we have may yet choose other mounts, which a command of root's enters
- * later. */
-static bool has_rights_of_its_account(int pid)
-{
-	struct entrance its = {0}, own = {0};
-
-	return !posix_process_owner(NULL, pid, &its.owner) && !read_group_and_rights(NULL, pid, &its) &&
-		   (its.owner ||
-			(is_of_our_namespace(pid) && !read_group_and_rights(NULL, getpid(), &own) &&
-			 !(own.rights & ~its.rights)));
-}
-
-bool os_files_are_trusted(int pid)
-{
-	struct stat root, own;
-	int mounts = -1, folder = -1;
-	const bool trusted = !open_of_process(NULL, pid, "ns/mnt", O_RDONLY, &mounts) &&
-						 !open_of_process(NULL, pid, "root", O_PATH | O_DIRECTORY, &folder) &&
-						 may_mount_here(mounts) && !fstat(folder, &root) && !stat("/", &own) &&
-						 is_same(&root, &own);
-
-	if (mounts >= 0)
-		(void)close(mounts);
-	if (folder >= 0)
-		(void)close(folder);
-	return trusted && has_rights_of_its_account(pid);
 }
 
 /* ---- its place and its account */
@@ -309,7 +253,7 @@ int os_enter_process(struct jw_error *err, int pid,
 		(void)close(entrance.root);
 	if (result || become_its_account(err, &entrance) || execute_nothing(err))
 		return -1;
-	has_entered = true;
+	posix_names_become_hostile();
 	/* A file system of its own may let a read wait for ever, and a handler with it. */
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGTERM, SIG_DFL);

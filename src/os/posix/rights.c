@@ -42,6 +42,18 @@ static _Thread_local struct {
 	int dumpable, parent_signal;
 } self;
 
+static bool hostile_names;
+
+bool posix_names_are_hostile(void)
+{
+	return hostile_names;
+}
+
+void posix_names_become_hostile(void)
+{
+	hostile_names = true;
+}
+
 bool rights_are_roots(void)
 {
 	return !self.acts && geteuid() == 0;

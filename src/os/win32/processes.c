@@ -265,12 +265,6 @@ int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_us
 	return os_process_owner(err, pid, &owner);
 }
 
-bool os_files_are_trusted(int pid)
-{
-	(void)pid;
-	return false;
-}
-
 int os_enter_process(struct jw_error *err, int pid,
 					 int (*take)(struct jw_error *err, void *context, const char *name,
 								 const char *value),
