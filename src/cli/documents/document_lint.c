@@ -1,14 +1,5 @@
 #include "cli/documents/documents.h"
 
-static const struct json_field lint_seconds_fields[] = {
-	JSON(struct jw_seconds, low, "it takes less in one case of twenty"),
-	JSON(struct jw_seconds, likely, NULL),
-	JSON(struct jw_seconds, high, "it takes more in one case of twenty"),
-	{0},
-};
-static const struct json_table lint_seconds = {.fields = lint_seconds_fields,
-											   .size = sizeof(struct jw_seconds)};
-
 const char *const lint_level_names[] = {
 	[JW_LINT_NOTE] = "note",
 	[JW_LINT_WARNING] = "warning",
@@ -32,7 +23,7 @@ static const struct json_field lint_gpu_fields[] = {
 	LINT_GPU(modules, "that the first start compiles, each once"),
 	LINT_GPU(failing, "files with which a program fails on this GPU"),
 	LINT_GPU(ptx_bytes, "of these modules, decompressed"),
-	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &lint_seconds,
+	JSON_OBJECT_OF("start_seconds", struct jw_lint_gpu, start, &document_span,
 				   "the first start on one core, with run-time linking"),
 	JSON_SAID("code", struct jw_lint_gpu, code, document_sm,
 			  "one of `codes`: it spares that; empty: none is missing"),
@@ -61,7 +52,7 @@ static const struct json_field finding_fields[] = {
 	FINDING(why, "with `fails`", .presence = JSON_UNLESS_NULL),
 	FINDING(modules, "of this library; one that several libraries hold counts in each"),
 	FINDING(ptx_bytes, "of these modules, decompressed"),
-	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &lint_seconds,
+	JSON_OBJECT_OF("start_seconds", struct jw_lint_finding, start, &document_span,
 				   "they take, on one core"),
 	{0},
 };

@@ -90,6 +90,7 @@ struct check_document {
 	struct jw_baked_list baked;
 };
 
+extern const struct json_table document_span;     /* struct jw_seconds */
 extern const struct json_table document_forecast; /* struct jw_forecast */
 
 extern const struct json_table document_export;
