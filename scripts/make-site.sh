@@ -19,13 +19,13 @@ if [ ! -x "$tools/bin/mkdocs" ]; then
 	python3 -m venv "$tools" && "$tools/bin/pip" install -q mkdocs==1.6.1 >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
 fi
 mkdir "$work/pages"
-cp docs/*.md "$work/pages/"
+cp -r docs/*.md docs/pictures "$work/pages/"
 cp README.md "$work/pages/index.md"
 cp CHANGELOG.md "$work/pages/changes.md"
 cp CONTRIBUTING.md "$work/pages/contributing.md"
 # `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
 for page in "$work"/pages/*.md; do
-	sed -E -i 's/\]\(docs\//](/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+	sed -E -i 's/\]\(docs\//](/g; s/\]\(CONTRIBUTING\.md/](contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
 done
 cp packaging/site/mkdocs.yml "$work/"
 # Not -q: then mkdocs counts no warnings.
