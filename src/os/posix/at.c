@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
@@ -30,14 +31,17 @@ void at_forget(void)
 	(void)atomic_fetch_add(&present_age, 1);
 }
 
+/* "/a/../b", "/a/./b", "/a/.", "/a//b" and "/a/" are walked. */
+static bool is_plain(const char *path)
+{
+	return path[0] == '/' && !strstr(path, "/..") && !strstr(path, "/./") && !strstr(path, "//") &&
+		   !text_ends(path, "/.") && !text_ends(path, "/");
+}
+
+/* Of the directory that holds the path's last name; 0: not to be looked up. */
 static size_t directory_length(const char *path)
 {
-	const char *last = path[0] == '/' ? strrchr(path, '/') : NULL;
-
-	/* "/a/../b", "/a/." and "/a/" are walked. */
-	return last && last > path && strcmp(last, "/.") != 0 && last[1] && !strstr(path, "/..")
-			   ? (size_t)(last - path)
-			   : 0;
+	return is_plain(path) ? (size_t)(strrchr(path, '/') - path) : 0;
 }
 
 static size_t directory_place_of(const char *path, size_t length)
@@ -52,6 +56,17 @@ static bool is_sure(const char *path, size_t length)
 	return length && length < MOST_SURE && !strncmp(known[at].path, path, length) &&
 		   !known[at].path[length] && known[at].age == atomic_load(&present_age) &&
 		   os_monotonic_ns() - known[at].since_ns < MOST_AGE_NS;
+}
+
+/* Of the longest part of the path, above its last name, that is known. */
+static size_t sure_length(const char *path)
+{
+	size_t length = directory_length(path);
+
+	while (length && !is_sure(path, length))
+		while (path[--length] != '/')
+			;
+	return length;
 }
 
 static void note_sure(const char *path, size_t length, unsigned age)
@@ -79,6 +94,7 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 {
 	const size_t length = directory_length(path);
 	const unsigned age = atomic_load(&present_age);
+	size_t sure;
 
 	at->dir = AT_FDCWD;
 	at->name = path;
@@ -86,10 +102,13 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 	at->own = true;
 	at->foreign = at->guarded = false;
 	walk_begin(&at->walk, path, last != AT_LAST_KEPT, last == AT_LAST_ENTERED);
-	if (!*path || !rights_are_roots() ||
-		(is_sure(path, length) && (last == AT_LAST_KEPT || !is_link(path))))
+	if (!*path || !rights_are_roots())
 		return 0;
-	if (walk_path(err, &at->walk)) {
+	sure = sure_length(path);
+	if (sure && sure == length &&
+		(last == AT_LAST_KEPT || (last == AT_LAST_FOLLOWED && !is_link(path))))
+		return 0;
+	if (walk_path(err, &at->walk, sure)) {
 		walk_end(&at->walk);
 		return -1;
 	}
@@ -99,8 +118,8 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 	at->foreign = at->walk.acts;
 	at->guarded = !at->walk.stuck && !at->walk.owner && walk_is_shared(&at->walk.stat);
 	at->own = at->walk.sure && !at->walk.stuck;
-	if (length && at->own && !at->guarded && !at->walk.links && last != AT_LAST_ENTERED)
-		note_sure(path, length, age);
+	if (length && at->own && !at->guarded && !at->walk.links)
+		note_sure(path, *at->walk.rest ? length : strlen(path), age);
 	return 0;
 }
 

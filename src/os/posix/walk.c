@@ -175,7 +175,18 @@ void walk_begin(struct walk *walk, const char *path, bool last_followed, bool la
 	walk->rest = walk->text;
 }
 
-int walk_path(struct jw_error *err, struct walk *walk)
+/* Where a walk begins: the first `length` bytes are a directory's path without links. */
+static int start_inside(struct jw_error *err, struct walk *walk, size_t length)
+{
+	walk->text[length] = '\0';
+	if (start_at(err, walk, walk->text))
+		return -1;
+	memcpy(walk->walked, walk->text, length + 1);
+	walk->rest = walk->text + length + 1;
+	return 0;
+}
+
+int walk_path(struct jw_error *err, struct walk *walk, size_t sure)
 {
 	const size_t size = strlen(walk->path) + 1;
 	bool arrived = false;
@@ -183,7 +194,8 @@ int walk_path(struct jw_error *err, struct walk *walk)
 	if (size > sizeof walk->text)
 		return too_long(err, walk);
 	memcpy(walk->text, walk->path, size);
-	if (start_at(err, walk, walk->rest[0] == '/' ? "/" : "."))
+	if (sure ? start_inside(err, walk, sure)
+			 : start_at(err, walk, walk->rest[0] == '/' ? "/" : "."))
 		return -1;
 	while (!arrived && !walk->stuck) {
 		char name[NAME_MAX + 1];

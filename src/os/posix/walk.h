@@ -30,8 +30,9 @@ void walk_begin(struct walk *walk, const char *path, bool last_followed, bool la
 
 /* Walks to the directory that holds the path's target, or into the target (last_entered). In any
  * case this thread then has that directory's rights; walk_end returns them. A walk must not be
- * moved: it points into itself. */
-int walk_path(struct jw_error *err, struct walk *walk);
+ * moved: it points into itself. `sure`: 0, or the length of a directory's path above the
+ * last name that a walk has just shown to be the superuser's, without links: it begins there. */
+int walk_path(struct jw_error *err, struct walk *walk, size_t sure);
 void walk_end(struct walk *walk);
 
 /* Whether accounts other than the superuser may write to a directory. */
