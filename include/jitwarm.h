@@ -19,6 +19,7 @@
 #include <jitwarm/marks.h>
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/pack.h>
+#include <jitwarm/places.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/prune.h>
 #include <jitwarm/record.h>

@@ -5,6 +5,7 @@
 #define COMMANDS(X) \
 	X(status) \
 	X(scan) \
+	X(find) \
 	X(check) \
 	X(prime) \
 	X(bake) \

@@ -14,6 +14,7 @@
 #include <jitwarm/lint.h>
 #include <jitwarm/marks.h>
 #include <jitwarm/pack.h>
+#include <jitwarm/places.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/prune.h>
 #include <jitwarm/record.h>
@@ -88,6 +89,21 @@ struct check_document {
 	const char *why_useless;
 	bool explain;
 	struct jw_baked_list baked;
+};
+
+extern const struct json_table document_find;
+struct find_document {
+	struct jw_places places;
+	struct find_row {
+		struct jw_place place;
+		size_t files, images, warm, cold, failing; /* images 0: no device code, or not looked at */
+		struct jw_seconds start;                   /* that a first start takes for the cold ones */
+		char *trouble;                             /* NULL: none */
+		char **dearest;                            /* files with cold modules */
+		size_t dearest_count;
+		bool judged; /* for GPUs; otherwise only files are counted */
+	} * rows;        /* what costs most first */
+	size_t count;
 };
 
 extern const struct json_table document_span;     /* struct jw_seconds */

@@ -12,6 +12,11 @@ enum { MOST_KEY_NAME = 256, MOST_KEYS = 256 };
 struct best {
 	uint64_t rank;
 	char *prefix;
+	/* NULL: the best is wanted, otherwise all are. */
+	int (*take)(struct jw_error *err, void *context, const char *prefix);
+	void *context;
+	struct jw_error *err;
+	int result;
 };
 
 static char *install_path(HKEY tag)
@@ -56,12 +61,15 @@ static void look_at_company(HKEY python, const wchar_t *company, struct best *be
 		DWORD length = MOST_KEY_NAME;
 		char *prefix;
 
-		if (RegEnumKeyExW(key, i, name, &length, NULL, NULL, NULL, NULL))
+		if (best->result || RegEnumKeyExW(key, i, name, &length, NULL, NULL, NULL, NULL))
 			break;
 		if (tag_rank(company, name) <= best->rank || RegOpenKeyExW(key, name, 0, KEY_READ, &tag))
 			continue;
 		prefix = install_path(tag);
-		if (prefix) {
+		if (prefix && best->take) {
+			best->result = best->take(best->err, best->context, prefix);
+			mem_free(prefix);
+		} else if (prefix) {
 			mem_free(best->prefix);
 			best->prefix = prefix;
 			best->rank = tag_rank(company, name);
@@ -103,4 +111,16 @@ int os_python_registered(struct jw_error *err, char **ret_prefix)
 		return error_set(err, JW_ERR_NOT_FOUND, "no Python is registered");
 	*ret_prefix = best.prefix;
 	return 0;
+}
+
+int os_python_each(struct jw_error *err,
+				   int (*take)(struct jw_error *err, void *context, const char *prefix),
+				   void *context)
+{
+	struct best all = {.take = take, .context = context, .err = err};
+
+	look_at_root(HKEY_CURRENT_USER, 0, &all);
+	look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &all);
+	look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &all);
+	return all.result;
 }

@@ -1,0 +1,344 @@
+/* jitwarm find: environments and programs on this machine, and what a start of them compiles. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jitwarm/check.h>
+#include <jitwarm/doctor.h>
+#include <jitwarm/find.h>
+#include <jitwarm/places.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/gpu_targets.h"
+#include "cli/parts/process_code.h"
+#include "cli/parts/reproduce.h"
+#include "cli/table.h"
+#include "os/interrupt.h"
+
+enum { MOST_DEAREST = 8, MOST_COMMAND = 1 << 16 };
+
+struct finding_places {
+	struct cli *cli;
+	struct gpu_targets gpus;
+	struct jw_places *places;
+	struct process_code process; /* pid 0: none */
+	bool judged;
+	struct find_document document;
+};
+
+/* ---- places */
+
+static int read_mapped(struct jw_error *err, struct finding_places *finding)
+{
+	finding->process.pid = (int)options_number(&finding->cli->options, "pid", 0);
+	if (!finding->process.pid)
+		return 0;
+	if (finding->cli->options.operand_count)
+		return error_set(err, JW_ERR_USAGE,
+						 "--pid looks at what the process has loaded: name either it or folders");
+	if (jw_look_as_process(err, finding->process.pid) ||
+		process_code_read(err, finding->process.pid, &finding->process))
+		return cli_hopeless(err, finding->cli, JW_ERR_UNSUPPORTED);
+	return 0;
+}
+
+static int look_for_places(struct jw_error *err, struct finding_places *finding)
+{
+	const struct options *given = &finding->cli->options;
+	const struct jw_places_options options = {.size = sizeof options,
+											  .folders = given->operands,
+											  .folder_count = given->operand_count,
+											  .cancel = cli_cancel};
+	struct find_document *document = &finding->document;
+
+	if (!finding->process.pid) {
+		if (jw_places_find(err, &options, &finding->places))
+			return -1;
+		document->places = *finding->places;
+	}
+	document->count = finding->process.pid ? 1 : document->places.count;
+	document->rows = mem_array(err, document->count, sizeof *document->rows);
+	if (!document->rows)
+		return -1;
+	for (size_t i = 0; i < document->count; i++)
+		document->rows[i].place = finding->process.pid
+									  ? (struct jw_place){.kind = "process",
+														  .name = finding->process.name,
+														  .paths = finding->process.paths,
+														  .path_count = finding->process.count}
+									  : document->places.items[i];
+	return 0;
+}
+
+/* ---- judging */
+
+static int note_dearest(struct jw_error *err, struct find_row *row,
+						const struct jw_check_result *result)
+{
+	for (size_t i = 0; i < result->file_count; i++)
+		if (result->files[i].cold && mem_add_string(err, &row->dearest, &row->dearest_count,
+													MOST_DEAREST, result->files[i].path))
+			return -1;
+	return 0;
+}
+
+static int judge_row(struct jw_error *err, const struct finding_places *finding,
+					 const struct jw_found *found, struct find_row *row)
+{
+	const struct jw_check_options options = {.size = sizeof options,
+											 .found = found,
+											 .system = finding->cli->system,
+											 .targets = finding->gpus.targets,
+											 .target_count = finding->gpus.count,
+											 .driver =
+												 options_value(&finding->cli->options, "driver"),
+											 .cancel = cli_cancel};
+	struct jw_check_result *result;
+	int failed;
+
+	row->judged = true;
+	if (jw_check(err, &options, &result))
+		return -1;
+	row->images = result->images;
+	row->warm = result->all.warm;
+	row->cold = result->all.cold;
+	row->failing = result->failing_count;
+	row->start = result->all.forecast.start;
+	failed = note_dearest(err, row, result);
+	jw_check_result_free(result);
+	return failed;
+}
+
+static int look_into_row(struct jw_error *err, const struct finding_places *finding,
+						 struct find_row *row)
+{
+	const struct jw_place *place = &row->place;
+	const struct jw_find_options options = {.size = sizeof options,
+											.names = (const char *const *)place->paths,
+											.name_count =
+												place->environment ? 0 : place->path_count,
+											.cancel = cli_cancel};
+	struct jw_found *found = NULL;
+	int failed = (place->environment && jw_use_environment(err, place->paths[0])) ||
+				 jw_find(err, &options, &found);
+
+	if (!failed) {
+		row->files = found->file_count;
+		failed = finding->judged && found->file_count && judge_row(err, finding, found, row);
+	}
+	jw_found_free(found);
+	return failed;
+}
+
+static int look_into_all(struct jw_error *err, struct finding_places *finding)
+{
+	struct find_document *document = &finding->document;
+
+	for (size_t i = 0; i < document->count; i++) {
+		struct find_row *row = &document->rows[i];
+		struct jw_error why = {0};
+
+		row->judged = finding->judged;
+		if (!look_into_row(&why, finding, row))
+			continue;
+		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_USAGE)
+			return error_copy(err, &why);
+		row->trouble = mem_string(err, why.message);
+		if (!row->trouble)
+			return -1;
+	}
+	return 0;
+}
+
+static int dearer(const void *a, const void *b)
+{
+	const struct find_row *x = a, *y = b;
+
+	if (x->start.likely < y->start.likely || x->start.likely > y->start.likely)
+		return x->start.likely < y->start.likely ? 1 : -1;
+	if (!!x->cold != !!y->cold)
+		return x->cold ? -1 : 1;
+	if (!!x->failing != !!y->failing)
+		return x->failing ? -1 : 1;
+	if (!!x->images != !!y->images)
+		return x->images ? -1 : 1;
+	return strcmp(x->place.name, y->place.name);
+}
+
+/* ---- printing */
+
+static const char *verdict_of(const struct find_row *row, char *text, size_t size,
+							  enum style *ret_style)
+{
+	char time[TEXT_SHORT];
+
+	*ret_style = STYLE_GOOD;
+	if (!row->judged) {
+		*ret_style = STYLE_PLAIN;
+		(void)snprintf(text, size, "%s that may hold device code",
+					   TEXT_COUNT(row->files, "file", "files"));
+	} else if (row->cold) {
+		*ret_style = STYLE_WARN;
+		(void)snprintf(text, size, "%s to compile, %s on one core",
+					   TEXT_COUNT(row->cold, "module", "modules"),
+					   text_span(time, row->start.low, row->start.high));
+	} else if (row->failing) {
+		*ret_style = STYLE_BAD;
+		(void)snprintf(text, size, "will fail: no code for a GPU in %s",
+					   TEXT_COUNT(row->failing, "file", "files"));
+	} else {
+		(void)snprintf(text, size, "%s", row->warm ? "warm" : "runs as it is");
+	}
+	return text;
+}
+
+static bool is_listed(const struct find_row *row)
+{
+	return row->judged ? row->images > 0 : row->files > 0;
+}
+
+static int print_rows(struct jw_error *err, const struct output *out,
+					  const struct find_document *document)
+{
+	struct table table = {.columns = 3, .titles = {"kind", "where", "its first start"}};
+	size_t listed = 0;
+	int result;
+
+	for (size_t i = 0; i < document->count; i++) {
+		const struct find_row *row = &document->rows[i];
+		char text[2 * TEXT_SHORT + 64];
+		enum style style;
+
+		if (!is_listed(row))
+			continue;
+		listed++;
+		(void)verdict_of(row, text, sizeof text, &style);
+		table_cell(&table, STYLE_PLAIN, "%s", row->place.kind);
+		table_cell(&table, STYLE_STRONG, "%s", row->place.name);
+		table_cell(&table, style, "%s", text);
+	}
+	result = listed ? table_print(err, &table, out) : 0;
+	table_free(&table);
+	if (listed < document->count)
+		output_line(out, STYLE_FAINT, "%s%s without device code", listed ? "and " : "",
+					listed ? TEXT_COUNT(document->count - listed, "other place", "other places")
+						   : TEXT_COUNT(document->count - listed, "place", "places"));
+	else if (!document->count)
+		output_line(out, STYLE_PLAIN,
+					"no environment and no program was found; “jitwarm find "
+					"DIR” looks below DIR");
+	return result;
+}
+
+/* The command for the dearest place. */
+static int print_find_next(struct jw_error *err, const struct finding_places *finding,
+						   const struct find_row *row)
+{
+	struct buf line = BUF_MAX(MOST_COMMAND);
+	int result = buf_printf(err, &line, "Next    jitwarm prime");
+
+	if (!row->judged || !row->cold || finding->gpus.count)
+		return 0;
+	if (finding->process.pid) {
+		output_line(&finding->cli->out, STYLE_FAINT,
+					"Next    jitwarm doctor --pid %d: why they are compiled, and what avoids it "
+					"next time",
+					finding->process.pid);
+		buf_free(&line);
+		return 0;
+	}
+	if (!result && row->place.environment)
+		result = reproduce_add_word(err, &line, "--environment") ||
+				 reproduce_add_word(err, &line, row->place.paths[0]);
+	else
+		for (size_t i = 0; !result && i < row->dearest_count; i++)
+			result = reproduce_add_word(err, &line, row->dearest[i]);
+	if (!result)
+		output_line(&finding->cli->out, STYLE_FAINT, "%s", buf_text(&line));
+	buf_free(&line);
+	return result ? -1 : 0;
+}
+
+static int tell_places(struct jw_error *err, struct finding_places *finding)
+{
+	const struct output *out = &finding->cli->out;
+	const struct find_document *document = &finding->document;
+
+	if (output_wants_text(out) && print_rows(err, out, document))
+		return -1;
+	for (size_t i = 0; i < document->count; i++) {
+		const struct find_row *row = &document->rows[i];
+
+		if (row->trouble)
+			output_warning(out, "%s", row->trouble);
+		cli_end_with(finding->cli, row->trouble || row->cold ? EXIT_COLD : EXIT_DONE);
+	}
+	for (size_t i = 0; i < document->places.note_count; i++)
+		output_note(out, "%s", document->places.notes[i]);
+	if (!finding->judged)
+		output_note(out, "%s; “--target rtx4090” says what a GPU's driver would compile",
+					finding->cli->system->why_none);
+	return (document->count && print_find_next(err, finding, &document->rows[0])) ||
+				   document_print(err, &finding->cli->out, &document_find, document)
+			   ? -1
+			   : 0;
+}
+
+static void free_finding(struct finding_places *finding)
+{
+	for (size_t i = 0; finding->document.rows && i < finding->document.count; i++) {
+		mem_free(finding->document.rows[i].trouble);
+		jw_lines_free(finding->document.rows[i].dearest, finding->document.rows[i].dearest_count);
+	}
+	mem_free(finding->document.rows);
+	jw_places_free(finding->places);
+	process_code_free(&finding->process);
+}
+
+static int run_find(struct jw_error *err, struct cli *cli)
+{
+	struct finding_places finding = {.cli = cli};
+	int failed =
+		read_mapped(err, &finding) || gpu_targets_read(err, cli, &finding.gpus) ||
+		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));
+
+	os_catch_interrupts();
+	if (!failed) {
+		finding.judged = finding.gpus.count || cli->system->gpu_count;
+		failed = look_for_places(err, &finding) || look_into_all(err, &finding);
+	}
+	if (!failed) {
+		qsort(finding.document.rows, finding.document.count, sizeof *finding.document.rows, dearer);
+		failed = tell_places(err, &finding);
+	}
+	free_finding(&finding);
+	return failed;
+}
+
+static const struct cli_option find_options[] = {
+	GPUS_OPTIONS,
+	CLI_CACHE,
+	CLI_NUMBER("pid", "PID",
+			   "What a running process has loaded (Linux); of another account as root",
+			   .most = INT32_MAX, .positive = true),
+	{0}};
+
+const struct cli_command command_find = {
+	.name = "find",
+	.summary = "Find environments and programs, and what their starts compile",
+	.usage = "[OPTION]… [DIR]…",
+	.description =
+		"Looks for Python environments beyond the active one (venv, conda, pipx, uv, pyenv, other "
+		"installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV, "
+		"Debian's packages that need CUDA) at their usual places, in conda's list of environments, "
+		"and near the top of your own folder; with DIR below that. For each that has device code "
+		"it says what its first start compiles, the dearest first. “--environment” of other "
+		"commands takes what is found. Runs nothing; what files hold is remembered, so only the "
+		"first look takes seconds.\n\nExit status: 0, 1 where modules are to be compiled or "
+		"a place could not be read.",
+	.options = find_options,
+	.run = run_find,
+};

@@ -1,0 +1,169 @@
+# find: environments and programs at their usual places, below folders, in conda's list, in dpkg's; hostile ones; --pid
+unset VIRTUAL_ENV CONDA_PREFIX CONDA_EXE CONDA_ENVS_PATH MAMBA_ROOT_PREFIX WORKON_HOME PIPX_HOME UV_TOOL_DIR UV_PYTHON_INSTALL_DIR PYENV_ROOT PYTHONPATH
+with_simdriver sm_86
+ptx() { # FILE NAME: a module that has to be compiled
+	mkdir -p "$(dirname "$1")"
+	printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry %s() { ret; }\n' "$2" >"$1"
+}
+conda() { mkdir -p "$1/conda-meta" "$(site_of "$1")"; }
+row() { # END EXPRESSION: of the place whose name ends so
+	json "(lambda c: $2)(next(c for c in d['places'] if posix(c['name']).endswith('$1')))"
+}
+no_row() { json "not [c for c in d['places'] if posix(c['name']).endswith('$1')]"; }
+
+# Below a folder: environments, conda's `envs`, nothing twice, nothing inside an environment; no links.
+tree=$work/tree
+environment "$tree/a/b/venv" 1.0
+conda "$tree/conda"
+conda "$tree/conda/envs/torch"
+ptx "$(site_of "$tree/conda/envs/torch")/torch/k.ptx" in_conda
+conda "$tree/conda/lib/inner"
+mkdir -p "$tree/.hidden" && conda "$tree/.hidden/env"
+is_wine || { ln -s "$tree" "$tree/a/loop" && mkfifo "$tree/a/pipe"; } || exit 1
+run 1 find "$tree" --json
+json 'd["schema"] == "jitwarm.find/1" and len(d["places"]) == 3'
+row a/b/venv 'c["kind"] == "venv" and c["environment"] and c["cold"] > 1 and c["images"] == 1 and c["start_seconds"]["likely"] > 0'
+row envs/torch 'c["kind"] == "conda" and c["cold"] == 1 and c["warm"] == 0 and c["failing"] == 0'
+row tree/conda 'c["images"] == 0 and c["cold"] == 0'
+json '"venv" in d["places"][0]["name"]' # what costs most comes first
+run 1 find "$tree" "$tree/conda" --json
+json 'len(d["places"]) == 3'
+run 1 find "$tree"
+out_has "1 module to compile"
+out_has "and 1 other place without device code"
+next=$(sed -n 's/^Next    jitwarm //p' "$out")
+[[ $next == "prime --environment "* ]] || fail "no command: $next"
+if ! is_wine; then
+	eval "run 0 $next"
+	run 1 find "$tree" --json
+	row a/b/venv 'c["cold"] == 0 and c["warm"] > 1'
+	run 1 find "$tree"
+	out_has "warm"
+fi
+# A folder without an environment is a place itself; one that is not there is a failure.
+ptx "$work/loose/x/k.ptx" loose
+run 1 find "$work/loose" --json
+row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
+run 3 find "$work/none"
+err_one_line
+# For another GPU without one; without a target and a GPU only files are counted.
+run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
+row loose 'c["cold"] == 1'
+run 64 find --pid 1 "$tree"
+run 64 find --pid 0
+is_wine && exit 0
+
+# The usual places
+export DPKG_ADMINDIR=$work/dpkg
+bin=$work/bin
+mkdir -p "$bin" "$work/dpkg/info" "$HOME/.conda"
+export PIPX_HOME=$work/pipx UV_TOOL_DIR=$work/uv PYENV_ROOT=$work/pyenv WORKON_HOME=$work/hooks
+empty_environment "$PIPX_HOME/venvs/tool"
+empty_environment "$UV_TOOL_DIR/ruff"
+mkdir -p "$PYENV_ROOT/versions/3.11.9/bin" && : >"$PYENV_ROOT/versions/3.11.9/bin/python3"
+empty_environment "$WORKON_HOME/hook"
+empty_environment "$HOME/project/.venv"
+conda "$HOME/miniconda3"
+conda "$HOME/miniconda3/envs/tf"
+mkdir -p "$WORKON_HOME/not-one"
+# ollama and llama.cpp by the program on PATH
+mkdir -p "$work/ollama/bin" "$work/llama/bin" "$work/llama/lib"
+for program in ollama/bin/ollama llama/bin/llama-server; do
+	cp /bin/true "$work/$program"
+	ln -s "$work/$program" "$bin/"
+done
+ptx "$work/ollama/lib/ollama/cuda_v12/k.ptx" ollama
+cp "$sample" "$work/llama/lib/libggml-cuda.so"
+program_path=$bin:$PATH
+# Debian's: installed, and with CUDA; not one that is removed, needs cups, or has a name that leads elsewhere
+ptx "$work/usr/lib/thing/k.ptx" debian
+ptx "$work/usr/lib/other/k.ptx" other
+for package in gromacs-cuda removed printing evil; do
+	printf '/.\n%s\n%s\nrelative\n/none\n' "$work/usr/lib/thing/k.ptx" "$work/usr/lib/thing" >"$work/dpkg/info/$package.list"
+done
+cp "$work/dpkg/info/evil.list" "$work/dpkg/evil.list"
+{
+	printf 'Package: gromacs-cuda\nStatus: install ok installed\nArchitecture: amd64\nDepends: libc6, libcudart12 (>= 12.0)\n\n'
+	printf 'Package: removed\nStatus: deinstall ok config-files\nDepends: libcudart12\n\n'
+	printf 'Package: printing\nStatus: install ok installed\nDepends: libcups2, libcurl4, xlibcuda1\n\n'
+	printf 'Package: ../evil\nStatus: install ok installed\nDepends: libcudart12\n'
+} >"$work/dpkg/status"
+# conda's list: a million lines, links, a pipe, control characters
+conda "$work/listed"
+conda "$work/late"
+hostile=$work/$'evil\e[31m'
+conda "$hostile"
+mkfifo "$work/pipe"
+{
+	printf '%s\n' "$work/listed" "$work/pipe" relative /dev/zero "$hostile" "$work/listed"
+	for _ in $(seq 200); do printf '/%s\n' {1..60}; done
+	printf '%s\n' "$work/late"
+} >"$HOME/.conda/environments.txt"
+rm -rf "$work/cache"
+run 1 find --json
+row venvs/tool 'c["kind"] == "pipx"'
+row uv/ruff 'c["kind"] == "uv"'
+row 3.11.9 'c["kind"] == "pyenv"'
+row hooks/hook 'c["kind"] == "venv"'
+row project/.venv 'c["kind"] == "venv"'
+row miniconda3 'c["kind"] == "conda"'
+row envs/tf 'c["kind"] == "conda"'
+row /listed 'c["kind"] == "conda"'
+no_row /late
+no_row not-one
+row ollama 'c["kind"] == "program" and c["cold"] == 1 and c["paths"] == ["'"$work"'/ollama/lib/ollama"]'
+row llama.cpp 'c["cold"] > 1 and c["paths"][0].endswith("/llama/lib/libggml-cuda.so")'
+row gromacs-cuda 'c["kind"] == "package" and c["cold"] == 1 and len(c["paths"]) == 1'
+json 'not [c for c in d["places"] if c["kind"] == "package" and c["name"] != "gromacs-cuda"]'
+json 'len(d["notes"]) == 1 and "more than 10000 lines" in d["notes"][0]'
+run 1 find
+! grep -q $'\e' "$out" || fail "a name reached the terminal as it is"
+out_has "gromacs-cuda"
+eval "run 0 $(sed -n 's/^Next    jitwarm //p' "$out")"
+run 1 find --json
+row llama.cpp 'c["cold"] == 0'
+
+# A list that is a pipe, a folder or too large
+for list in "mkfifo" "mkdir" "truncate -s 2M"; do
+	rm -r "$HOME/.conda/environments.txt"
+	$list "$HOME/.conda/environments.txt"
+	run 1 find --json
+	json 'len(d["notes"]) == 1 and "environments.txt" in d["notes"][0]'
+	no_row /listed
+done
+rm -r "$HOME/.conda/environments.txt"
+# The superuser believes only its own list.
+if [ "$(id -u)" = 0 ]; then
+	printf '%s\n' "$work/listed" >"$HOME/.conda/environments.txt"
+	run 1 find --json
+	row /listed 'c["environment"]'
+	chown 65534 "$HOME/.conda/environments.txt"
+	run 1 find --json
+	no_row /listed
+	json '"is no file of this account" in d["notes"][0]'
+fi
+# An environment that cannot be read is told, and hides no other.
+mkdir -p "$(site_of "$WORKON_HOME/hook")/broken-1.0.dist-info/METADATA"
+run 1 find --json
+row hooks/hook 'c["trouble"]'
+row gromacs-cuda 'c["cold"] == 1'
+
+# What a process has loaded
+python3 -c 'import mmap, sys, time
+file = open(sys.argv[1], "rb")
+mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+print("mapped", flush=True)
+time.sleep(60)' "$sample" >"$work/mapped" &
+victim=$!
+trap 'kill $victim 2>/dev/null || true' EXIT
+await grep -q mapped "$work/mapped"
+rm -r "$work/cache"
+run 1 find --pid "$victim" --json
+json 'len(d["places"]) == 1 and d["places"][0]["kind"] == "process" and d["places"][0]["cold"] > 1'
+json 'd["places"][0]["name"].startswith("python") and any(p.endswith("libsample_framework.so") for p in d["places"][0]["paths"])'
+run 1 find --pid "$victim"
+out_has "Next    jitwarm doctor --pid $victim"
+kill "$victim"
+wait "$victim" 2>/dev/null || true
+run 3 find --pid 99999999
+err_has "there is no process"
