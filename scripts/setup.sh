@@ -3,7 +3,7 @@
 #
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates, and pip, whose package index the build takes over
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
-#             XGBoost as the real program
+#             nvJitLink, XGBoost as the real program
 # --windows   mingw-w64 and Wine
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
@@ -58,6 +58,8 @@ read -ra compiler <<<"${CC:-cc}"
 if [ -n "$tests" ]; then
 	"$here/get-drivers.sh" 535.309.01 550.163.01 >&2 ||
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
+	"$here/get-nvjitlink.sh" 12.2 >&2 || # 20 MB
+		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
 	# The promise is tested on a program that nobody here wrote (260 MB).
 	"$here/fetch-frameworks.sh" xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2

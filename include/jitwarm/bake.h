@@ -91,6 +91,10 @@ struct jw_bake_options {
 	 * package's RECORD is adapted. Without `any_owner` files of Debian's and conda's packages are
 	 * refused too. */
 	bool in_place;
+	/* What links relocatable code for another machine: an nvJitLink's file, a toolkit's folder, or
+	 * a package that brings one. NULL: the oldest that will do of the environment, of toolkits, and
+	 * of fetched ones. */
+	const char *nvjitlink;
 };
 #define JW_BAKE_OPTIONS_INIT JW_INIT(jw_bake_options)
 

@@ -60,6 +60,7 @@ struct bake {
 	struct in_place in_place; /* if they asked for that */
 	char targets[JOURNAL_TEXT], driver[JW_DRIVER_TEXT];
 	char *kept; /* as the journals have it */
+	struct linker linker;
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -127,12 +128,13 @@ static const char *allowed_output(struct jw_error *err, const struct bake *bake,
 	return output;
 }
 
-static struct bake_file_job job_of(const struct bake *bake, const char *output)
+static struct bake_file_job job_of(struct bake *bake, const char *output)
 {
 	const struct jw_bake_options *options = bake->options;
 
 	return (struct bake_file_job){
 		.system = options->system,
+		.linker = &bake->linker,
 		.cache_dir = options->system->cache.path,
 		.profile = &bake->profile,
 		.targets = bake->result->targets,
@@ -201,7 +203,7 @@ static int add_package_files(struct jw_error *err, struct bake *bake,
 }
 
 /* `place`: as for bake_found; only its folder counts. */
-static int open_found_package(struct jw_error *err, const struct bake *bake,
+static int open_found_package(struct jw_error *err, struct bake *bake,
 							  const struct jw_found_file *found, const char *place, bool only_check,
 							  struct bake_package_files *ret_files)
 {
@@ -242,8 +244,8 @@ static int bake_found_package(struct jw_error *err, struct bake *bake,
 }
 
 /* Whether nothing of it would be baked: then nothing of it is compiled either. */
-static int is_refused(struct jw_error *err, const struct bake *bake,
-					  const struct jw_found_file *found, const char *place, bool *ret_refused)
+static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
+					  const char *place, bool *ret_refused)
 {
 	struct bake_package_files files;
 	struct jw_error why;
@@ -414,12 +416,14 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 
 	if (!options || check_bake_options(err, options))
 		return -1;
+	bake.linker.named = options->nvjitlink;
 	bake.result = mem_alloc(err, sizeof *bake.result);
 	if (!bake.result)
 		return -1;
 	bake.result->size = sizeof *bake.result;
 	failed = bake_system(err, &bake);
 	in_place_close(&bake.in_place);
+	linker_free(&bake.linker);
 	mem_free(bake.kept);
 	if (failed) {
 		jw_bake_result_free(bake.result);

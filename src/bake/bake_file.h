@@ -4,10 +4,12 @@
 #include <jitwarm/bake.h>
 
 #include "bake/in_place.h"
+#include "bake/linker.h"
 #include "cache/profile.h"
 
 struct bake_file_job {
 	const struct jw_system *system; /* whose driver links; NULL: nothing is linked */
+	struct linker *linker;          /* what links for another machine */
 	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
 	const struct jw_target *targets; /* GPUs */

@@ -97,6 +97,7 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 {
 	struct linking linking = {.baking = baking, .target = target};
 	struct linked_job job = {.system = baking->job->system,
+							 .linker = baking->job->linker,
 							 .device = baking->job->targets[target],
 							 .object = empty ? linked_empty_object : give_object,
 							 .context = &linking,

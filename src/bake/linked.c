@@ -4,8 +4,11 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/nvjitlink.h"
+#include "devcode/container.h"
 #include "devcode/cubin.h"
 #include "devcode/write.h"
+#include "gpu/rules.h"
 #include "machine/driver_query.h"
 #include "os/file.h"
 #include "state/run_folder.h"
@@ -22,9 +25,41 @@ static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_t
 	return NULL;
 }
 
+/* The newest compiler whose code for the GPU the container has. */
+static int note_object_compiler(struct jw_error *err, const struct buf *object,
+								struct jw_target device, uint32_t *compiler)
+{
+	struct devcode_container container = {.bytes = object->data, .size_bytes = object->size};
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct container_walk walk = {0};
+	struct devcode_entry *entries;
+	struct devcode_view cubin;
+	int failed = 0;
+
+	if (container_check(&walk, object->data, object->size, object->size) != CONTAINER_SOUND)
+		return error_set(err, JW_ERR_FORMAT, "an object is not a sound container");
+	entries = mem_array(err, walk.entries, sizeof *entries);
+	if (!entries)
+		return -1;
+	container_entries(object->data, object->size, 0, entries, walk.entries);
+	for (size_t i = 0; !failed && i < walk.entries; i++) {
+		uint32_t cuda;
+
+		if (entries[i].kind != DEVCODE_KIND_CUBIN ||
+			gpu_sass_fit(entries[i].target, device) == GPU_FIT_NONE)
+			continue;
+		failed = devcode_payload(err, &container, &entries[i], &scratch, &cubin);
+		cuda = failed ? 0 : cubin_compiler(cubin, device.sm);
+		*compiler = cuda > *compiler ? cuda : *compiler;
+	}
+	buf_free(&scratch);
+	mem_free(entries);
+	return failed;
+}
+
 /* The containers, one behind the other. */
 static int write_objects(struct jw_error *err, const struct linked_job *job, const char *path,
-						 uint64_t *ret_bytes)
+						 uint64_t *ret_bytes, uint32_t *compiler)
 {
 	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	struct os_file *file;
@@ -39,7 +74,8 @@ static int write_objects(struct jw_error *err, const struct linked_job *job, con
 		if (!failed && at + object.size > MOST_INPUTS)
 			failed = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
 		if (!failed)
-			failed = os_file_write(err, file, at, object.data, object.size);
+			failed = note_object_compiler(err, &object, job->device, compiler) ||
+					 os_file_write(err, file, at, object.data, object.size);
 		at += object.size;
 	}
 	os_file_close(file);
@@ -69,16 +105,84 @@ static int ask_driver(struct jw_error *err, const struct linked_job *job, const 
 	return failed;
 }
 
-static int link_in(struct jw_error *err, const struct linked_job *job, const char *folder,
-				   int ordinal, struct buf *cubin)
+static int ask_linker(struct jw_error *err, const struct linked_job *job, const char *library,
+					  const char *folder, const struct protocol_job *what)
 {
-	struct protocol_job what = {.device = ordinal, .form = CACHE_KEY_LINK};
+	const struct driver_query ask = {.worker = job->system->worker,
+									 .job = what,
+									 .limit_s = LINK_LIMIT_S,
+									 .cancel = &job->cancel};
+	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	struct jw_target target = job->device;
+	int failed;
+
+	/* As the objects were compiled (compile/ptxas.c). */
+	target.suffix = target.sm >= 90 ? 'a' : 0;
+	failed = answer ? linker_ask(err, library, target, folder, ask, answer) : -1;
+	if (!failed && answer->result)
+		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
+						   answer->error, *answer->log ? ": " : "", (int)strcspn(answer->log, "\n"),
+						   answer->log);
+	mem_free(answer);
+	return failed;
+}
+
+static int say_no_linker(struct jw_error *err, const struct linked_job *job, uint32_t least,
+						 uint32_t most)
+{
+	const struct jw_error *why = &job->linker->why;
+	char sm[JW_TARGET_TEXT];
+
+	if (why->code)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s", why->message);
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "no nvJitLink of CUDA %u.%u to %u.%u is at hand, which would link for %s: "
+					 "pip install nvidia-nvjitlink%s==%u.%u.*, or name one with --nvjitlink",
+					 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
+					 jw_target_sm(sm, job->device), least < 13000 ? "-cu12" : "", least / 1000,
+					 least % 1000 / 10);
+}
+
+/* The oldest linker that knows the GPU and is not older than what compiled the objects: most
+ * drivers load its code. A newer one is asked where it fails. */
+static int try_linkers(struct jw_error *err, const struct linked_job *job, const char *folder,
+					   const struct protocol_job *what, uint32_t compiler)
+{
+	const uint32_t gpu = gpu_first_cuda(job->device), most = job->system->driver.version.cuda;
+	const uint32_t old = gpu > compiler ? gpu : compiler;
+	const uint32_t least = old > NVJITLINK_FIRST_CUDA ? old : NVJITLINK_FIRST_CUDA;
+	struct jw_error why = {0};
+
+	if (linker_look(err, job->linker, job->system, &job->cancel))
+		return -1;
+	for (size_t i = 0; i < job->linker->count; i++) {
+		const struct linker_library *library = &job->linker->items[i];
+		struct jw_error other = {0};
+
+		if (library->cuda < least || library->cuda > most)
+			continue;
+		if (!ask_linker(&other, job, library->path, folder, what))
+			return 0;
+		if (!why.code || other.code == JW_ERR_INTERRUPTED || other.code == JW_ERR_MEMORY)
+			why = other;
+		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+			break;
+	}
+	return why.code ? error_copy(err, &why) : say_no_linker(err, job, least, most);
+}
+
+/* `gpu`: whose driver links; NULL: a linker does. */
+static int link_in(struct jw_error *err, const struct linked_job *job, const char *folder,
+				   const struct jw_gpu *gpu, struct buf *cubin)
+{
+	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
 	char *cache = os_join(err, folder, "link-cache"), *in = os_join(err, folder, "link.fatbin"),
 		 *out = os_join(err, folder, "link.cubin");
+	uint32_t compiler = 0;
 	int failed = -1;
 
 	if (!cache || !in || !out || os_make_dirs(err, cache, 0700) ||
-		write_objects(err, job, in, &what.size_bytes))
+		write_objects(err, job, in, &what.size_bytes, &compiler))
 		goto done;
 	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
 		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
@@ -86,7 +190,7 @@ static int link_in(struct jw_error *err, const struct linked_job *job, const cha
 	}
 	TEXT_COPY(what.path, in);
 	TEXT_COPY(what.output, out);
-	if (ask_driver(err, job, cache, &what))
+	if (gpu ? ask_driver(err, job, cache, &what) : try_linkers(err, job, folder, &what, compiler))
 		goto done;
 	buf_free(cubin);
 	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
@@ -100,13 +204,14 @@ done:
 int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
 {
 	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, job->device) : NULL;
+	const bool by_linker = job->system && job->system->elsewhere && job->linker;
 	struct run_folder folder = {0};
 	int failed = -1;
 
-	if (!gpu)
+	if (!gpu && !by_linker)
 		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver links, which is not here");
 	if (!run_folder_make(err, job->system->state_dir, &folder))
-		failed = link_in(err, job, folder.path, gpu->ordinal, cubin);
+		failed = link_in(err, job, folder.path, gpu, cubin);
 	run_folder_remove(&folder);
 	return failed;
 }
@@ -167,14 +272,14 @@ int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_targ
 	int failed = cubin_read(err, cubin.data, cubin.size, &header);
 
 	if (!failed && (header.relocatable || header.sm != device.sm))
-		failed = error_set(err, JW_ERR_FORMAT, "what the driver linked is not for the GPU");
+		failed = error_set(err, JW_ERR_FORMAT, "what was linked is not for the GPU");
 	if (!failed)
 		failed = read_model(err, container, &scratch, &model);
 	if (!failed && model.size)
 		failed = cubin_has_kernels(err, cubin, model, &complete);
 	if (!failed && !complete)
 		failed = error_set(err, JW_ERR_FORMAT,
-						   "what the driver linked lacks kernels that the library has for its "
+						   "what was linked lacks kernels that the library has for its "
 						   "other GPUs");
 	buf_free(&scratch);
 	return failed;

@@ -1,15 +1,17 @@
 /* What the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links, and
- * when". The driver does it in a worker. */
+ * when". The driver does it in a worker; for another machine, nvJitLink. */
 #pragma once
 
 #include <jitwarm/system.h>
 
+#include "bake/linker.h"
 #include "base/buf.h"
 #include "base/cancel.h"
 #include "devcode/devcode.h"
 
 struct linked_job {
 	const struct jw_system *system; /* worker, GPUs, folders */
+	struct linker *linker;          /* for another machine */
 	struct jw_target device;
 	/* Appends the container of an object, with machine code for the GPU. */
 	int (*object)(struct jw_error *err, void *context, size_t index, struct buf *out);
@@ -19,8 +21,8 @@ struct linked_job {
 };
 
 /* Links the objects, in this order, and reads the machine code into `cubin`. JW_ERR_UNSUPPORTED:
- * there is no driver for this GPU here; JW_ERR_DRIVER: it does not link them; or the failure of
- * `object`. */
+ * neither driver nor linker for this GPU is here; JW_ERR_DRIVER: it does not link them; or the
+ * failure of `object`. */
 int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin);
 
 /* Whether the linked container has no symbols for its other GPUs, so that no program can ask for

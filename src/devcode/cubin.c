@@ -39,6 +39,19 @@ uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm)
 	return toolkit >= 120 && toolkit < 130 ? 12000 : 0;
 }
 
+uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm)
+{
+	const uint8_t *bytes = cubin.data;
+	uint32_t tenths;
+
+	if (cubin.size < CUBIN_HEAD || !cubin_is(bytes, cubin.size))
+		return 0;
+	if (bytes[ABI_AT] >= VERSION_8)
+		return sm >= FIRST_SM_OF_8 ? 12080 : 13000;
+	tenths = load_u32(bytes + TOOLKIT_AT);
+	return tenths < 1000 ? tenths / 10 * 1000 + tenths % 10 * 10 : 0;
+}
+
 static int read_abi(struct jw_error *err, const struct elf64_header *elf,
 					struct cubin_header *header)
 {

@@ -32,6 +32,10 @@ bool cubin_is(const void *data, size_t size);
 enum { CUBIN_HEAD = 24 };
 uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm);
 
+/* The CUDA version (12020) of the compiler that wrote it, of those that write ABI 8 the first that
+ * did for such a GPU; 0: an old one, which does not say. */
+uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm);
+
 /* Reads and checks the header: JW_ERR_FORMAT if this is not a cubin or its tables and sections
  * leave the `size` bytes, JW_ERR_UNSUPPORTED for a cubin with an unknown ABI. */
 int cubin_read(struct jw_error *err, const void *data, size_t size,

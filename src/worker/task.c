@@ -16,6 +16,8 @@ static int open_document(struct jw_error *err, const cJSON *document, struct tas
 		return task_nvrtc(err, document, ret_task);
 	if (!strcmp(compiler, "ptxas"))
 		return task_ptxas(err, document, ret_task);
+	if (!strcmp(compiler, "nvjitlink"))
+		return task_nvjitlink(err, document, ret_task);
 	return error_set(err, JW_ERR_FORMAT, "no compiler is called “%.40s”", compiler);
 }
 

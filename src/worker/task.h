@@ -30,6 +30,7 @@ int task_open(struct jw_error *err, struct task *ret_task);
 /* The compilers: each reads its own document. */
 int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_task);
 int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task);
+int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret_task);
 
 /* Writes such a document to FOLDER/task.json and deletes it (NULL is out of memory). The caller
  * frees the path. */

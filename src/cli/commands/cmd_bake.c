@@ -156,7 +156,8 @@ static bool is_for_others(const struct options *options)
 
 static int check_bake_usage(struct jw_error *err, const struct options *options)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas"};
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas",
+									   "nvjitlink"};
 	const bool copies = options_given(options, "output"),
 			   in_place = options_given(options, "in-place"), undo = options_given(options, "undo");
 
@@ -222,6 +223,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.kept_count = kept->count,
 		.any_owner = options_given(&cli->options, "i-may"),
 		.in_place = options_given(&cli->options, "in-place"),
+		.nvjitlink = options_value(&cli->options, "nvjitlink"),
 		.cancel = cli_cancel,
 	};
 	struct jw_bake_result *result;
@@ -276,6 +278,10 @@ static const struct cli_option bake_options[] = {
 	CLI_VALUE(
 		"ptxas", "FILE",
 		"With --target: compile with this ptxas instead of the oldest one at hand that will do"),
+	CLI_VALUE(
+		"nvjitlink", "FILE|PACKAGE",
+		"With --target: link relocatable code with this nvJitLink instead of the oldest one at "
+		"hand that will do"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_SIZE("max-mem", "SIZE",
@@ -313,8 +319,8 @@ const struct cli_command command_bake = {
 		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
 		"old one. For X.conda a new conda package is written, with the GPUs in its build "
 		"string.\n\nIt does not change other archives, and PTX texts in a program's data, which "
-		"are counted. With --target "
-		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "
+		"are counted. With --target NVIDIA's nvJitLink links; without one the runtime still links "
+		"at each start.\n\nExit status: 0 where "
 		"everything "
 		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",
 	.options = bake_options,

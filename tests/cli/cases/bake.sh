@@ -48,7 +48,7 @@ run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
 run '0|1' bake -o "$work/linked" "$work/other/$name"
-out_has "1 container: the CUDA runtime still links at each start: what the driver linked lacks kernels"
+out_has "1 container: the CUDA runtime still links at each start: what was linked lacks kernels"
 
 # A baked copy has nothing more to bake but what had no room.
 run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"

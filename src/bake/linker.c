@@ -1,0 +1,195 @@
+#include "bake/linker.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "compile/nvjitlink.h"
+#include "find/library_kind.h"
+#include "os/file.h"
+#include "os/programs.h"
+#include "state/run_folder.h"
+#include "worker/task.h"
+
+enum { ASK_LIMIT_S = 60 };
+
+/* libnvJitLink.so.12, nvJitLink_120_0.dll */
+static bool is_nvjitlink(const char *name)
+{
+	return text_starts(name, "libnvJitLink.so") ||
+		   (text_starts(name, "nvJitLink_") && text_ends(name, ".dll"));
+}
+
+static const char *const linker_packages[] = {"nvidia-nvjitlink", "nvidia-nvjitlink-cu13",
+											  "nvidia-nvjitlink-cu12", "libnvjitlink", NULL};
+static const char *const linker_folders[] = {"nvidia/nvjitlink/lib", "nvidia/nvjitlink/bin",
+											 "nvjitlink/lib", NULL};
+static const struct library_kind linker_kind = {
+	.option = "--nvjitlink",
+	.called = "an nvJitLink",
+	.files = "libnvJitLink.so, nvJitLink_*.dll",
+	.is = is_nvjitlink,
+	.packages = linker_packages,
+	.folders = linker_folders,
+};
+
+/* ---- one library */
+
+static cJSON *task_of_linker(const char *library, struct jw_target target)
+{
+	char name[JW_TARGET_TEXT];
+	cJSON *object = cJSON_CreateObject();
+
+	if (cJSON_AddStringToObject(object, "compiler", "nvjitlink") &&
+		cJSON_AddStringToObject(object, "library", library) &&
+		cJSON_AddStringToObject(object, "target", jw_target_sm(name, target)))
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}
+
+static int ask_library(struct jw_error *err, const char *library, struct jw_target target,
+					   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
+					   struct protocol_answer *ret_answer)
+{
+	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
+	char *task = NULL;
+	int failed = -1;
+
+	if (hello && !task_write(err, folder, task_of_linker(library, target), &task)) {
+		ask.task = task;
+		ask.cache_dir = folder;
+		failed = driver_query(err, &ask, hello, ret_answer);
+	}
+	if (!failed && hello->result)
+		failed = error_set(err, JW_ERR_UNSUPPORTED, "%s", hello->error);
+	if (!failed)
+		*ret_cuda = hello->cuda;
+	mem_free(task);
+	mem_free(hello);
+	return failed;
+}
+
+int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
+			   const char *folder, struct driver_query ask, struct protocol_answer *ret_answer)
+{
+	uint32_t cuda;
+
+	return ask_library(err, library, target, folder, ask, &cuda, ret_answer);
+}
+
+/* ---- which there are */
+
+struct linker_look {
+	struct linker *linker;
+	const struct jw_system *system;
+	const struct jw_cancel *cancel;
+	struct run_folder folder;
+};
+
+static bool is_listed(const struct linker *linker, const char *path)
+{
+	for (size_t i = 0; i < linker->count; i++)
+		if (!strcmp(linker->items[i].path, path))
+			return true;
+	return false;
+}
+
+/* Keeps the list in order. Takes the path over. */
+static void add_library(struct linker *linker, char *path, uint32_t cuda)
+{
+	size_t at = linker->count++;
+
+	for (; at && linker->items[at - 1].cuda > cuda; at--)
+		linker->items[at] = linker->items[at - 1];
+	linker->items[at] = (struct linker_library){path, cuda};
+}
+
+/* One that cannot be used is passed over. Takes the path over. */
+static int try_library(struct jw_error *err, struct linker_look *look, char *path)
+{
+	struct linker *linker = look->linker;
+	const struct driver_query ask = {
+		.worker = look->system->worker, .limit_s = ASK_LIMIT_S, .cancel = look->cancel};
+	struct jw_error why = {0};
+	char *real = NULL;
+	uint32_t cuda = 0;
+	int failed = os_real_path(&why, path, &real);
+	bool names;
+
+	mem_free(path);
+	if (failed || is_listed(linker, real) || linker->count == LINKER_MOST) {
+		mem_free(real);
+		return 0;
+	}
+	failed =
+		ask_library(&why, real, look->system->gpus[0].target, look->folder.path, ask, &cuda, NULL);
+	if (!failed) {
+		add_library(linker, real, cuda);
+		return 0;
+	}
+	names = strstr(why.message, real) != NULL;
+	if (!linker->why.code)
+		error_set(&linker->why, why.code, "%s%s%s", names ? "" : real, names ? "" : ": ",
+				  why.message);
+	mem_free(real);
+	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+}
+
+static int try_below(struct jw_error *err, struct linker_look *look, char *root)
+{
+	char *path = NULL;
+	const bool found = root && library_kind_below(&linker_kind, root, &path);
+
+	mem_free(root);
+	return found ? try_library(err, look, path) : 0;
+}
+
+static int look_everywhere(struct jw_error *err, struct linker_look *look)
+{
+	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+	const uint32_t last = look->system->driver.version.cuda;
+	int failed = 0;
+	char *path;
+
+	for (size_t i = 0; !failed && linker_packages[i]; i++)
+		if (library_kind_of_package(NULL, &linker_kind, linker_packages[i], &path))
+			failed = try_library(err, look, path);
+	for (size_t i = 0; !failed && i < sizeof variables / sizeof *variables; i++)
+		if (library_kind_of_variable(&linker_kind, variables[i], &path))
+			failed = try_library(err, look, path);
+	for (uint32_t cuda = NVJITLINK_FIRST_CUDA; !failed && cuda <= last; cuda += 10)
+		failed = try_below(err, look, os_cuda_toolkit(cuda / 1000, cuda % 1000 / 10));
+	return failed ? failed : try_below(err, look, os_cuda_toolkit(0, 0));
+}
+
+int linker_look(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+				const struct jw_cancel *cancel)
+{
+	struct linker_look look = {.linker = linker, .system = system, .cancel = cancel};
+	char *path = NULL;
+	int failed;
+
+	if (linker->looked)
+		return linker->named && !linker->count ? error_copy(err, &linker->why) : 0;
+	if (run_folder_make(err, system->state_dir, &look.folder))
+		return -1;
+	linker->looked = true;
+	if (!linker->named)
+		failed = look_everywhere(err, &look);
+	else if (library_kind_named(&linker->why, &linker_kind, linker->named, &path))
+		failed = 0;
+	else
+		failed = try_library(err, &look, path);
+	run_folder_remove(&look.folder);
+	if (!failed && linker->named && !linker->count)
+		failed = error_copy(err, &linker->why);
+	return failed;
+}
+
+void linker_free(struct linker *linker)
+{
+	for (size_t i = 0; i < linker->count; i++)
+		mem_free(linker->items[i].path);
+	linker->count = 0;
+}

@@ -1,0 +1,129 @@
+#include "compile/nvjitlink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compile/compiler_trust.h"
+#include "devcode/container.h"
+#include "devcode/devcode.h"
+#include "os/library.h"
+
+/* Source: nvJitLink.h, nvJitLinkInputType and nvJitLinkResult */
+enum { INPUT_FATBIN = 4, ERROR_INVALID_INPUT = 3 };
+
+enum { LAST_MAJOR = 19, LAST_MINOR = 9 };
+
+/* Whether the library has all functions of a version. */
+static bool find_linker_version(struct nvjitlink *nvjitlink, unsigned major, unsigned minor)
+{
+	char symbol[64];
+
+#define NVJITLINK_FIND(name, parameters)                                                           \
+	(void)snprintf(symbol, sizeof symbol, "__nvJitLink" #name "_%u_%u", major, minor);             \
+	if (!os_library_function(nvjitlink->library, symbol, &nvjitlink->name))                        \
+		return false;
+	NVJITLINK_FUNCTIONS(NVJITLINK_FIND)
+#undef NVJITLINK_FIND
+	nvjitlink->cuda = major * 1000 + minor * 10;
+	return true;
+}
+
+int nvjitlink_open(struct jw_error *err, const char *path, struct nvjitlink *ret_nvjitlink)
+{
+	struct nvjitlink nvjitlink = {0};
+
+	if (compiler_check_trust(err, path) || os_library_open(err, path, &nvjitlink.library))
+		return -1;
+	for (unsigned major = LAST_MAJOR; major >= NVJITLINK_FIRST_CUDA / 1000; major--)
+		for (unsigned minor = LAST_MINOR + 1; minor-- > 0;)
+			if (find_linker_version(&nvjitlink, major, minor)) {
+				*ret_nvjitlink = nvjitlink;
+				return 0;
+			}
+	return error_set(err, JW_ERR_UNSUPPORTED, "%s: not an nvJitLink of CUDA 12.0 or newer", path);
+}
+
+static int add_inputs(const struct nvjitlink *nvjitlink, void *handle,
+					  const struct nvjitlink_input *input)
+{
+	int result = 0;
+
+	for (size_t at = 0; !result && at < input->size;) {
+		const size_t left = input->size - at;
+		struct container_walk walk = {0};
+
+		if (container_check(&walk, input->containers + at, left, left) != CONTAINER_SOUND)
+			return ERROR_INVALID_INPUT;
+		result = nvjitlink->AddData(handle, INPUT_FATBIN, input->containers + at,
+									(size_t)walk.size_bytes, "jitwarm");
+		at += (size_t)walk.size_bytes;
+	}
+	return result;
+}
+
+static int take_linked(struct jw_error *err, const struct nvjitlink *nvjitlink, void *handle,
+					   int *ret_result, struct buf *cubin)
+{
+	size_t size = 0;
+
+	*ret_result = nvjitlink->GetLinkedCubinSize(handle, &size);
+	if (*ret_result)
+		return 0;
+	if (!size || size > DEVCODE_MOST_PAYLOAD)
+		return error_set(err, JW_ERR_LIMIT, "nvJitLink's output has %zu bytes", size);
+	if (buf_reserve(err, cubin, size))
+		return -1;
+	*ret_result = nvjitlink->GetLinkedCubin(handle, cubin->data);
+	cubin->size = *ret_result ? 0 : size;
+	return 0;
+}
+
+/* Of an error alone. Its absence is none. */
+static int take_log(struct jw_error *err, const struct nvjitlink *nvjitlink, void *handle,
+					struct buf *log)
+{
+	size_t size = 0;
+
+	if (nvjitlink->GetErrorLogSize(handle, &size) || size <= 1 || size > NVJITLINK_MOST_LOG)
+		return 0;
+	if (buf_reserve(err, log, size))
+		return -1;
+	memset(log->data, 0, size);
+	if (nvjitlink->GetErrorLog(handle, (char *)log->data))
+		return 0;
+	log->data[size - 1] = '\0';
+	log->size = strlen((const char *)log->data);
+	return 0;
+}
+
+int nvjitlink_link(struct jw_error *err, const struct nvjitlink *nvjitlink,
+				   const struct nvjitlink_input *input, int *ret_result, struct buf *log,
+				   struct buf *cubin)
+{
+	char sm[JW_TARGET_TEXT], arch[JW_TARGET_TEXT + 8];
+	const char *const options[] = {arch};
+	void *handle = NULL;
+	int result, failed = 0;
+
+	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(sm, input->target));
+	buf_clear(log);
+	buf_clear(cubin);
+	log->most = NVJITLINK_MOST_LOG;
+	cubin->most = DEVCODE_MOST_PAYLOAD;
+	result = nvjitlink->Create(&handle, 1, options);
+	if (result) {
+		*ret_result = result;
+		return 0;
+	}
+	result = add_inputs(nvjitlink, handle, input);
+	if (!result)
+		result = nvjitlink->Complete(handle);
+	if (!result)
+		failed = take_linked(err, nvjitlink, handle, &result, cubin);
+	if (!failed && result)
+		failed = take_log(err, nvjitlink, handle, log);
+	(void)nvjitlink->Destroy(&handle);
+	if (!failed)
+		*ret_result = result;
+	return failed;
+}
