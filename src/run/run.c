@@ -167,8 +167,7 @@ static void feed_worker(struct run *run, struct slot *slot)
 	}
 }
 
-/* Gives work to workers that were held back, and starts new ones if there is room again. */
-static void wake_workers(struct run *run)
+void run_wake_workers(struct run *run)
 {
 	run->held_back = false;
 	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
@@ -209,7 +208,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	if (!run->stopping && !slot->spent)
 		feed_worker(run, slot);
 	if (run->held_back)
-		wake_workers(run);
+		run_wake_workers(run);
 	end_event(run);
 }
 
@@ -336,7 +335,7 @@ static void on_tick(uv_timer_t *timer)
 		end_workers(run, victim);
 	}
 	run_remote_step(run);
-	wake_workers(run);
+	run_wake_workers(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);

@@ -59,7 +59,7 @@ size_t run_remote_ready(const struct run *run)
 	const struct job_queue *queue = &run->queue;
 	size_t ready = queue->again_count;
 
-	if (!run->remote.modules || run->remote.gone)
+	if (!run->remote.modules || run->remote.gone || run->remote.pace.resting)
 		return SIZE_MAX;
 	for (size_t i = queue->next; i < queue->count; i++)
 		ready += run->remote.modules[queue->order[i]].state == REMOTE_OURS;
@@ -68,7 +68,7 @@ size_t run_remote_ready(const struct run *run)
 
 bool run_remote_allows(const struct run *run, size_t module)
 {
-	return !run->remote.modules || run->remote.gone ||
+	return !run->remote.modules || run->remote.gone || run->remote.pace.resting ||
 		   run->remote.modules[module].state == REMOTE_OURS;
 }
 
@@ -152,6 +152,9 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 		return (struct run_order){.what = ORDER_NOTHING};
 	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
 		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
+	/* Also where the place is left alone: it is begun. */
+	if (run->remote.modules)
+		run->remote.modules[index].state = REMOTE_OURS;
 	return order_for(run, slot, index);
 }
 

@@ -14,13 +14,16 @@
 #include "worker/collect.h"
 #include "worker/object_protocol.h"
 
-static const uint64_t SECOND_NS = 1000000000;
+static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
 
-/* A silent place is given up after this time in all, a slow one after a longer one, and as much
- * again as it has saved, and a tenth of the work. That our own process begins is not its fault. */
-enum { SILENCE_S = 2, SLOWNESS_S = 10, SHARE_OF_WORK = 10, BEGIN_S = 15 };
+/* A slow place is given up after this time of waiting workers, and as much again as it has saved,
+ * and a tenth of the work (a silent one: run/share_pace.h). The process that speaks to it says
+ * something much more often than this. */
+enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10, UNHEARD_S = 15, MOST_STEP_MS = 200 };
 /* A compressed entry is smaller than the entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
+/* How long an answer takes says nothing about the place where it has a larger entry. */
+enum { SMALL_BYTES = 256 << 10 };
 
 static const struct plan_module *planned(const struct run *run, size_t index)
 {
@@ -39,10 +42,12 @@ static void give_up_place(struct run *run, const char *why)
 	run_remote_end(run);
 }
 
-static void send_to_place(struct run *run, size_t index, enum object_what what)
+static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
 {
 	const struct plan_module *module = planned(run, index);
-	const struct remote_module *known = &run->remote.modules[index];
+	struct remote *remote = &run->remote;
+	struct remote_module *known = &remote->modules[index];
+	const uint64_t now = os_monotonic_ns();
 	const struct object_job job = {
 		.id = index,
 		.what = what,
@@ -50,18 +55,29 @@ static void send_to_place(struct run *run, size_t index, enum object_what what)
 		.sm = run->setup->plan->targets[module->target].device.sm,
 		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
 		.seconds = share_claim_seconds(module->cost_ms),
-		.dead = share_dead_claim(known, os_monotonic_ns()),
+		.dead = share_dead_claim(known, now),
 	};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	struct jw_error why = {0};
 
-	run->remote.asked += what != OBJECT_PUT;
-	run->remote.putting += what == OBJECT_PUT;
+	known->asked = true;
+	known->ahead = ahead;
+	known->what = what;
+	known->asked_ns = now;
+	remote->asked += what != OBJECT_PUT;
+	remote->ahead += ahead;
+	remote->putting += what == OBJECT_PUT;
 	if (object_put_job(&why, &line, &job))
 		buf_free(&line);
-	else if (!child_send_line(&why, run->remote.child, &line))
+	else if (!child_send_line(&why, remote->child, &line))
 		return;
 	give_up_place(run, why.message);
+}
+
+static void put_there(struct run *run, size_t index)
+{
+	run->remote.to_put--;
+	send_to_place(run, index, OBJECT_PUT, false);
 }
 
 /* ---- what comes from there */
@@ -134,34 +150,124 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 		TEXT_COPY(shared->trouble, answer->why);
 }
 
+static void take_state_there(struct run *run, size_t index, const struct object_answer *answer)
+{
+	struct remote_module *known = &run->remote.modules[index];
+	const double cost_ms = planned(run, index)->cost_ms;
+	const uint64_t now = os_monotonic_ns();
+
+	/* It was compiled while the place was silent. */
+	if (known->state != REMOTE_MISSING && known->state != REMOTE_THEIRS)
+		return;
+	if (known->ahead || answer->said == OBJECT_HERE)
+		share_pace_found(&run->remote.pace, answer->said == OBJECT_HERE);
+	if (answer->said == OBJECT_HERE)
+		take_here(run, index, answer);
+	else if (answer->said == OBJECT_THEIRS)
+		share_see_claim(known, cost_ms, now, answer->claim, answer->seconds);
+	else if (*answer->why)
+		refuse_object(run, known, answer->why);
+	else if (answer->said == OBJECT_OURS)
+		known->state = REMOTE_OURS;
+	else
+		share_see_nothing(known, cost_ms, now);
+}
+
+static void take_failure(struct run *run, size_t index, const struct object_answer *answer)
+{
+	struct remote *remote = &run->remote;
+	const bool spoke = answer->said == OBJECT_LATER;
+
+	remote->to_put += answer->what == OBJECT_PUT;
+	TEXT_COPY(remote->why, answer->why);
+	share_see_nothing(&remote->modules[index], planned(run, index)->cost_ms, os_monotonic_ns());
+	if (share_pace_failed(&remote->pace, os_monotonic_ns(), spoke,
+						  (int64_t)(answer->seconds % INT32_MAX)))
+		give_up_place(run, answer->why);
+}
+
 static void take_answer_of_place(struct run *run, const struct object_answer *answer)
 {
 	const size_t index = (size_t)answer->id;
-	struct remote_module *known = &run->remote.modules[index];
+	struct remote *remote = &run->remote;
+	struct remote_module *known = &remote->modules[index];
 
-	if (answer->said == OBJECT_GONE)
+	known->asked = false;
+	remote->asked -= answer->what != OBJECT_PUT;
+	remote->ahead -= known->ahead;
+	remote->putting -= answer->what == OBJECT_PUT;
+	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
+		take_failure(run, index, answer);
+		return;
+	}
+	if (answer->said == OBJECT_GONE) {
 		give_up_place(run, answer->why);
-	else if (answer->what == OBJECT_PUT)
+		return;
+	}
+	share_pace_answered(&remote->pace, os_monotonic_ns() - known->asked_ns,
+						answer->bytes < SMALL_BYTES);
+	if (answer->what == OBJECT_PUT)
 		take_placed(run, index, answer);
-	else if (answer->said == OBJECT_HERE)
-		take_here(run, index, answer);
-	else if (answer->said == OBJECT_THEIRS)
-		share_see_claim(known, planned(run, index)->cost_ms, os_monotonic_ns(), answer->claim,
-						answer->seconds);
-	else if (*answer->why)
-		refuse_object(run, known, answer->why);
 	else
-		known->state = answer->said == OBJECT_OURS ? REMOTE_OURS : REMOTE_MISSING;
+		take_state_there(run, index, answer);
 }
 
 /* Each module has at most one request under way. */
 static bool is_awaited(const struct run *run, const struct object_answer *answer)
 {
-	static const enum remote_state states[OBJECT_WHATS] = {REMOTE_LOOKING, REMOTE_CLAIMING,
-														   REMOTE_PUTTING};
+	return answer->id < run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
+		   run->remote.modules[answer->id].what == answer->what;
+}
 
-	return answer->id < run->setup->plan->module_count &&
-		   run->remote.modules[answer->id].state == states[answer->what];
+static size_t idle_workers(const struct run *run)
+{
+	const unsigned most =
+		run->memory.allowed < run->setup->workers ? run->memory.allowed : run->setup->workers;
+	const unsigned busy = run_busy_workers(run);
+
+	return most > busy ? most - busy : 0;
+}
+
+/* All is compiled, and some of it not put there yet. */
+static bool only_puts_are_left(const struct run *run)
+{
+	return job_queue_peek(&run->queue) == QUEUE_EMPTY && !job_queue_has_suspects(&run->queue) &&
+		   !run_busy_workers(run);
+}
+
+/* Only such time is what a place costs. */
+static bool workers_wait_for_place(const struct run *run)
+{
+	return run->remote.greeted && !run->remote.pace.resting && idle_workers(run) &&
+		   !run_remote_ready(run) &&
+		   (run->remote.asked || (run->remote.putting && only_puts_are_left(run)));
+}
+
+static void say_silence(struct run *run)
+{
+	(void)snprintf(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
+				   run->setup->share->place, SHARE_SILENCE_MS / 1000);
+}
+
+static void take_beat(struct run *run, bool quiet)
+{
+	struct remote *remote = &run->remote;
+	const bool waits = workers_wait_for_place(run);
+
+	remote->greeted = true;
+	if (!quiet)
+		remote->pace.silence_ms = 0;
+	if (!waits)
+		return;
+	remote->waited_ms += OBJECT_BEAT_MS;
+	if (!quiet)
+		return;
+	if (share_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS)) {
+		say_silence(run);
+		give_up_place(run, remote->why);
+	} else if (remote->pace.resting) {
+		say_silence(run);
+	}
 }
 
 static int on_place_line(struct jw_error *err, void *context, const char *line, size_t size)
@@ -172,18 +278,19 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 
 	if (object_get_answer(err, line, size, &answer))
 		return -1;
-	remote->heard_ns = os_monotonic_ns();
-	remote->greeted = true;
-	if (run->stopping || remote->gone || answer.said == OBJECT_BEAT)
+	remote->unheard_ns = 0;
+	if (run->stopping || remote->gone)
 		return 0;
+	if (answer.said == OBJECT_BEAT || answer.said == OBJECT_QUIET) {
+		take_beat(run, answer.said == OBJECT_QUIET);
+		return 0;
+	}
 	if (!is_awaited(run, &answer))
 		return error_set(err, JW_ERR_FORMAT, "an answer that was not asked for");
-	if (answer.what == OBJECT_PUT)
-		remote->putting--;
-	else
-		remote->asked--;
 	take_answer_of_place(run, &answer);
 	run_remote_step(run);
+	if (run_remote_ready(run))
+		run_wake_workers(run);
 	return 0;
 }
 
@@ -204,57 +311,90 @@ static void on_place_end(void *context, struct child *child, const struct child_
 
 /* ---- what is asked for */
 
-static size_t idle_workers(const struct run *run)
-{
-	const unsigned most =
-		run->memory.allowed < run->setup->workers ? run->memory.allowed : run->setup->workers;
-	const unsigned busy = run_busy_workers(run);
-
-	return most > busy ? most - busy : 0;
-}
-
-/* As many as idle workers can begin. */
-static void claim_for_idle(struct run *run, uint64_t now)
-{
-	struct job_queue *queue = &run->queue;
-	size_t under_way = run_remote_ready(run);
-	const size_t idle = idle_workers(run);
-
-	for (size_t i = queue->next; i < queue->count; i++)
-		under_way += run->remote.modules[queue->order[i]].state == REMOTE_CLAIMING;
-	for (size_t i = queue->next; !run->remote.gone && i < queue->count && under_way < idle; i++) {
-		struct remote_module *known = &run->remote.modules[queue->order[i]];
-
-		if (!share_may_claim(known, now))
-			continue;
-		known->state = REMOTE_CLAIMING;
-		send_to_place(run, queue->order[i], OBJECT_CLAIM);
-		under_way++;
-	}
-}
-
-static void look_at_waiting(struct run *run, uint64_t now)
+/* As many as idle workers can begin: what nobody has claimed comes first, then whether others have
+ * done what they claimed. */
+static void ask_for_idle(struct run *run, uint64_t now)
 {
 	struct remote *remote = &run->remote;
+	struct job_queue *queue = &run->queue;
+	const size_t idle = idle_workers(run);
+	size_t under_way = run_remote_ready(run) + remote->asked - remote->ahead;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = queue->next; i < queue->count && under_way < idle && !remote->gone &&
+									 remote->asked < remote->pace.room;
+			 i++) {
+			const struct remote_module *known = &remote->modules[queue->order[i]];
+
+			if (pass ? !share_may_look(known, now) : !share_may_claim(known, now))
+				continue;
+			send_to_place(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
+			under_way++;
+		}
+}
+
+static void look_ahead(struct run *run, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	struct job_queue *queue = &run->queue;
+	unsigned left = share_pace_looks(&remote->pace, remote->asked, remote->ahead);
+
+	for (size_t i = queue->next; left && i < queue->count && !remote->gone; i++)
+		if (share_may_look(&remote->modules[queue->order[i]], now)) {
+			send_to_place(run, queue->order[i], OBJECT_LOOK, true);
+			left--;
+		}
+}
+
+/* `most` of what was compiled */
+static void put_compiled(struct run *run, size_t most)
+{
+	struct remote *remote = &run->remote;
+
+	for (size_t i = 0; remote->to_put && most && i < run->setup->plan->module_count; i++)
+		if (remote->modules[i].state == REMOTE_TO_PUT && !remote->modules[i].asked) {
+			put_there(run, i);
+			most--;
+		}
+}
+
+/* One request, to see whether a place that is left alone answers again. */
+static void probe_place(struct run *run, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	struct job_queue *queue = &run->queue;
+
+	if (remote->asked || remote->putting || now < remote->pace.probe_ns)
+		return;
+	put_compiled(run, 1);
+	for (size_t i = queue->count; !remote->putting && !remote->asked && i > queue->next; i--)
+		if (share_may_look(&remote->modules[queue->order[i - 1]], UINT64_MAX))
+			send_to_place(run, queue->order[i - 1], OBJECT_LOOK, false);
+}
+
+/* The time in which this process itself was not run is nobody's fault. */
+static void look_at_time_of_place(struct run *run, uint64_t now)
+{
+	struct remote *remote = &run->remote;
+	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
+	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
 	const double allowed_s =
 		SLOWNESS_S + run->result->shared.saved_seconds +
 		run->progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
-	const int silence_s = remote->greeted ? SILENCE_S : BEGIN_S;
 	char why[512] = "";
 
-	if (remote->idle && remote->greeted)
-		remote->waited_ns += now - remote->stepped_ns;
 	remote->stepped_ns = now;
-	remote->idle = remote->asked && idle_workers(run) && !run_remote_ready(run);
-	if ((remote->idle || remote->putting) &&
-		now - remote->heard_ns > (uint64_t)silence_s * SECOND_NS)
-		(void)snprintf(why, sizeof why, "%s: no answer within %d seconds", run->setup->share->place,
-					   SILENCE_S);
-	else if ((double)remote->waited_ns / 1e9 > allowed_s)
+	remote->unheard_ns = remote->asked || remote->putting ? remote->unheard_ns + step_ns : 0;
+	remote->rested_ns += remote->pace.resting && only_puts_are_left(run) ? step_ns : 0;
+	if (remote->rested_ns &&
+		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > SHARE_SILENCE_MS)
+		TEXT_COPY(why, remote->why);
+	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
+		(void)snprintf(why, sizeof why, "%s: the process that speaks to it does not answer",
+					   run->setup->share->place);
+	else if ((double)remote->waited_ms / 1000 > allowed_s)
 		(void)snprintf(why, sizeof why, "%s: it costs more time than it saves",
 					   run->setup->share->place);
-	if (!remote->asked && !remote->putting)
-		remote->heard_ns = now;
 	if (*why)
 		give_up_place(run, why);
 }
@@ -265,15 +405,16 @@ void run_remote_step(struct run *run)
 
 	if (!run->remote.modules || run->remote.gone || run->stopping)
 		return;
-	look_at_waiting(run, now);
-	for (size_t i = 0; run->remote.to_put && i < run->setup->plan->module_count; i++)
-		if (run->remote.modules[i].state == REMOTE_TO_PUT) {
-			run->remote.to_put--;
-			run->remote.modules[i].state = REMOTE_PUTTING;
-			send_to_place(run, i, OBJECT_PUT);
-		}
-	if (!run->remote.gone)
-		claim_for_idle(run, now);
+	look_at_time_of_place(run, now);
+	if (run->remote.gone)
+		return;
+	if (run->remote.pace.resting) {
+		probe_place(run, now);
+		return;
+	}
+	put_compiled(run, SIZE_MAX);
+	ask_for_idle(run, now);
+	look_ahead(run, now);
 }
 
 bool run_remote_is_needed(const struct run *run)
@@ -340,9 +481,9 @@ int run_remote_open(struct run *run)
 	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||
 		turn_order(run->err, run) || start_for_place(run))
 		return -1;
-	remote->heard_ns = remote->stepped_ns = os_monotonic_ns();
-	for (size_t i = 0; i < queue->count && !remote->gone; i++)
-		send_to_place(run, queue->order[i], OBJECT_LOOK);
+	share_pace_begin(&remote->pace);
+	remote->stepped_ns = os_monotonic_ns();
+	run_remote_step(run);
 	return 0;
 }
 
@@ -354,6 +495,11 @@ void run_remote_end(struct run *run)
 
 void run_remote_free(struct run *run)
 {
+	struct jw_shared *shared = &run->result->shared;
+
+	/* What it has not got is said. */
+	if (run->remote.pace.resting && !run->stopping && !*shared->trouble)
+		TEXT_COPY(shared->trouble, run->remote.why);
 	mem_free(run->remote.folder);
 	mem_free(run->remote.modules);
 }

@@ -119,6 +119,11 @@ uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t de
  * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
 struct slot *run_look_at_machine(struct run *run);
 
+/* ---- run.c */
+
+/* Gives work to workers that were held back, and starts new ones if there is room again. */
+void run_wake_workers(struct run *run);
+
 /* ---- run_feed.c */
 
 /* Workers that are compiling. */

@@ -56,8 +56,14 @@ uint64_t share_claim_seconds(double cost_ms)
 
 bool share_may_claim(const struct remote_module *known, uint64_t now_ns)
 {
-	return known->state == REMOTE_MISSING ||
-		   (known->state == REMOTE_THEIRS && now_ns >= known->again_ns);
+	return !known->asked && (known->state == REMOTE_MISSING ||
+							 (known->state == REMOTE_THEIRS && now_ns >= known->until_ns));
+}
+
+bool share_may_look(const struct remote_module *known, uint64_t now_ns)
+{
+	return !known->asked && (known->state == REMOTE_MISSING || known->state == REMOTE_THEIRS) &&
+		   now_ns >= known->again_ns;
 }
 
 uint64_t share_dead_claim(const struct remote_module *known, uint64_t now_ns)
@@ -65,11 +71,20 @@ uint64_t share_dead_claim(const struct remote_module *known, uint64_t now_ns)
 	return known->until_ns && now_ns >= known->until_ns ? known->claim : 0;
 }
 
+void share_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns)
+{
+	uint64_t again_ms = (uint64_t)(cost_ms / 2);
+
+	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
+	known->again_ns = now_ns + again_ms * 1000000;
+	if (known->state == REMOTE_THEIRS && known->again_ns > known->until_ns)
+		known->again_ns = known->until_ns;
+}
+
 void share_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim,
 					 uint64_t seconds)
 {
 	const uint64_t most = share_claim_seconds(cost_ms);
-	uint64_t again_ms = (uint64_t)(cost_ms / 2);
 
 	known->state = REMOTE_THEIRS;
 	if (claim != known->claim) {
@@ -78,8 +93,5 @@ void share_see_claim(struct remote_module *known, double cost_ms, uint64_t now_n
 		if (known->renewals++ >= MOST_RENEWALS)
 			known->state = REMOTE_OURS;
 	}
-	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
-	known->again_ns = now_ns + again_ms * 1000000;
-	if (known->again_ns > known->until_ns)
-		known->again_ns = known->until_ns;
+	share_see_nothing(known, cost_ms, now_ns);
 }

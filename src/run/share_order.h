@@ -20,8 +20,12 @@ struct share_turn {
 int share_order(struct jw_error *err, uint64_t node, struct share_turn *turns, size_t count);
 /* For how long this node claims such a module: no other node's claim counts for longer here. */
 uint64_t share_claim_seconds(double cost_ms);
-/* Whether to ask for this module now, where a worker is idle. */
+/* Whether to claim this module now, where a worker is idle. */
 bool share_may_claim(const struct remote_module *known, uint64_t now_ns);
+/* Whether to look for it now, where there is nothing to claim, or other modules were there. */
+bool share_may_look(const struct remote_module *known, uint64_t now_ns);
+/* A look has not found it. */
+void share_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns);
 /* The other node's claim that counts no more; 0: none. */
 uint64_t share_dead_claim(const struct remote_module *known, uint64_t now_ns);
 /* Another node has claimed it, for so many seconds. Its claim counts from when it is first seen,

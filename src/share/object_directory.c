@@ -108,6 +108,6 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 		return NULL;
 	}
 	*ret_backend =
-		(struct object_backend){directory_get, directory_put, directory_forget, mem_free};
+		(struct object_backend){directory_get, directory_put, directory_forget, NULL, mem_free};
 	return mem_string(err, folder);
 }

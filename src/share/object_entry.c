@@ -97,9 +97,16 @@ static bool is_of_object(const struct jw_error *why)
 		   why->code == JW_ERR_UNSUPPORTED || why->code == JW_ERR_NOT_FOUND;
 }
 
-static void say_failure(struct object_answer *answer, const struct jw_error *why)
+static void say_failure(const struct object_thread *thread, const struct jw_error *why,
+						struct object_answer *answer)
 {
-	answer->said = is_of_object(why) ? OBJECT_MISSING : OBJECT_GONE;
+	const int64_t later_s = object_place_later(thread->place);
+
+	answer->said = is_of_object(why)          ? OBJECT_MISSING
+				   : why->code != JW_ERR_BUSY ? OBJECT_GONE
+				   : later_s >= 0             ? OBJECT_LATER
+											  : OBJECT_FAILED;
+	answer->seconds = answer->said == OBJECT_LATER ? (uint64_t)later_s : 0;
 	TEXT_COPY(answer->why, why->message);
 }
 
@@ -334,7 +341,7 @@ void object_do(const struct object_thread *thread, const struct object_job *job,
 				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING &&
 				  claim_object(&why, thread, job, &files, &answer));
 	if (failed)
-		say_failure(&answer, &why);
+		say_failure(thread, &why, &answer);
 	object_files_free(&files);
 	*ret_answer = answer;
 }

@@ -24,6 +24,6 @@ char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t
 /* A claim, which is a JSON object; false for any other text. */
 bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim, uint64_t *ret_seconds);
 
-/* Does the job. Only OBJECT_GONE is a failure of the place. */
+/* Does the job. OBJECT_LATER, OBJECT_FAILED and OBJECT_GONE are failures of the place. */
 void object_do(const struct object_thread *thread, const struct object_job *job,
 			   struct object_answer *ret_answer);

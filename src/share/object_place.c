@@ -66,6 +66,11 @@ int object_place_put(struct jw_error *err, struct object_place *place, const cha
 	return place->backend.put(err, place->state, name, path);
 }
 
+int64_t object_place_later(const struct object_place *place)
+{
+	return place->backend.later ? place->backend.later(place->state) : -1;
+}
+
 void object_place_forget(struct object_place *place, const char *name)
 {
 	if (place->backend.forget)

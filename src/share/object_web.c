@@ -12,8 +12,8 @@
 #include "share/object_s3.h"
 #include "share/web.h"
 
-/* The supervisor loses patience first. */
-enum { TIMEOUT_MS = 4000, MOST_TRIES = 2, HASH_BYTES = 16 << 10 };
+/* The supervisor loses patience first, and goes on without it meanwhile. */
+enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, HASH_BYTES = 16 << 10 };
 
 struct object_web {
 	struct web *web;
@@ -22,6 +22,7 @@ struct object_web {
 	struct object_s3 *s3; /* NULL: the place is an address */
 	char *base;           /* without a slash at its end */
 	_Atomic uint64_t *moved;
+	int64_t later_s; /* object_place_later */
 };
 
 /* One object, from or to a file. */
@@ -67,13 +68,21 @@ static int try_web_object(struct jw_error *err, struct object_web *web,
 						  const struct web_request *request, struct web_answer *answer)
 {
 	struct jw_error why = {.code = JW_ERR_BUSY};
+	bool late = false;
 	int result = -1;
 
-	for (int tries = 0; result && why.code == JW_ERR_BUSY && tries < MOST_TRIES; tries++)
+	for (int tries = 0; result && why.code == JW_ERR_BUSY && !late && tries < MOST_TRIES; tries++) {
 		result = web_ask(&why, web->web, request, answer);
-	return result
-			   ? error_set(err, why.code == JW_ERR_FORMAT ? JW_ERR_IO : why.code, "%s", why.message)
-			   : 0;
+		late = result && web_is_late(web->web);
+	}
+	web->later_s = -1;
+	if (!result)
+		return 0;
+	return error_set(err,
+					 late                        ? JW_ERR_BUSY
+					 : why.code == JW_ERR_FORMAT ? JW_ERR_IO
+												 : why.code,
+					 "%s", why.message);
 }
 
 /* `object` has the SHA-256 of what is sent. */
@@ -110,6 +119,13 @@ static bool is_missing(const struct web_request *request, const struct web_answe
 		   !text_starts(answer->said, "NoSuchBucket");
 }
 
+/* An overloaded server, or one whose own server is away */
+static bool is_for_later(const struct web_answer *answer)
+{
+	return answer->status == 408 || answer->status == 429 ||
+		   (answer->status >= 500 && answer->status <= 504 && answer->status != 501);
+}
+
 static int ask_web_object(struct jw_error *err, const struct web_object *object, const char *name,
 						  const struct web_request *request)
 {
@@ -122,7 +138,12 @@ static int ask_web_object(struct jw_error *err, const struct web_object *object,
 		return -1;
 	if (answer.status >= 200 && answer.status < 300)
 		return 0;
-	return error_set(err, is_missing(request, &answer) ? JW_ERR_NOT_FOUND : JW_ERR_IO,
+	if (is_for_later(&answer))
+		web->later_s = answer.wait_s > 0 ? answer.wait_s : 0;
+	return error_set(err,
+					 is_missing(request, &answer) ? JW_ERR_NOT_FOUND
+					 : is_for_later(&answer)      ? JW_ERR_BUSY
+												  : JW_ERR_IO,
 					 "%s: the server answers a %s with status %ld%s%s", web->base, request->method,
 					 answer.status, *answer.said ? ": " : "", answer.said);
 }
@@ -191,6 +212,11 @@ static int web_put(struct jw_error *err, void *state, const char *name, const ch
 	return result;
 }
 
+static int64_t web_later(const void *state)
+{
+	return ((const struct object_web *)state)->later_s;
+}
+
 static void object_web_close(void *state)
 {
 	struct object_web *web = state;
@@ -228,6 +254,6 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		object_web_close(web);
 		return NULL;
 	}
-	*ret_backend = (struct object_backend){web_get, web_put, NULL, object_web_close};
+	*ret_backend = (struct object_backend){web_get, web_put, NULL, web_later, object_web_close};
 	return web;
 }

@@ -20,7 +20,7 @@
 #include "worker/task.h"
 #include "worker/worker.h"
 
-enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_MS = 400, BEAT_BYTES = 400 };
+enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_BYTES = 200 };
 
 struct object_worker;
 
@@ -38,6 +38,8 @@ struct object_worker {
 	uv_cond_t more;
 	struct object_job *jobs; /* not begun, the next one last */
 	size_t job_count, capacity;
+	size_t under_way; /* jobs that are begun, and not answered */
+	size_t thread_count;
 	_Atomic uint64_t moved[THREADS]; /* bytes, by each thread */
 	_Atomic bool computing[THREADS];
 	struct worker_thread threads[THREADS];
@@ -60,6 +62,7 @@ static struct object_job next_object_job(struct object_worker *worker)
 	while (!worker->job_count)
 		uv_cond_wait(&worker->more, &worker->mutex);
 	job = worker->jobs[--worker->job_count];
+	worker->under_way++;
 	uv_mutex_unlock(&worker->mutex);
 	return job;
 }
@@ -85,9 +88,25 @@ static void run_object_thread(void *context)
 		else
 			TEXT_COPY(answer.why, why.message);
 		uv_mutex_lock(&worker->mutex);
+		worker->under_way--;
 		answer_object(worker, &answer);
 		uv_mutex_unlock(&worker->mutex);
 	}
+}
+
+/* A thread and its connection cost processor time, here and at the place: no more than are needed.
+ */
+static int start_object_thread(struct jw_error *err, struct object_worker *worker)
+{
+	const size_t i = worker->thread_count;
+	uv_thread_t thread;
+
+	if (i == THREADS || worker->job_count + worker->under_way <= i)
+		return 0;
+	worker->threads[i] = (struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
+	if (!os_thread_start(&thread, run_object_thread, &worker->threads[i]))
+		worker->thread_count++;
+	return worker->thread_count ? 0 : error_set(err, JW_ERR_IO, "no thread can be started");
 }
 
 /* What an idle worker waits for comes before what may only be there; the looks stay in order. */
@@ -105,13 +124,15 @@ static int add_object_job(struct jw_error *err, struct object_worker *worker,
 		worker->jobs[worker->job_count] = *job;
 	}
 	worker->job_count += !result;
+	if (!result)
+		result = start_object_thread(err, worker);
 	uv_cond_signal(&worker->more);
 	uv_mutex_unlock(&worker->mutex);
 	return result;
 }
 
 /* Bytes that come faster than one by one show that the place lives; what is computed here is not
- * its fault. */
+ * its fault. Where this process is not run, its beats come later. */
 static void beat_object_worker(void *context)
 {
 	struct object_worker *worker = context;
@@ -121,31 +142,20 @@ static void beat_object_worker(void *context)
 		uint64_t sum = 0;
 		bool computing = false;
 
-		uv_sleep(BEAT_MS);
+		uv_sleep(OBJECT_BEAT_MS);
 		for (size_t i = 0; i < THREADS; i++) {
 			sum += worker->moved[i];
 			computing = computing || worker->computing[i];
 		}
-		if (!computing && sum - before < BEAT_BYTES)
-			continue;
-		before = sum;
 		uv_mutex_lock(&worker->mutex);
-		answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
+		if (worker->under_way)
+			answer_object(worker,
+						  &(struct object_answer){.said = computing || sum - before >= BEAT_BYTES
+															  ? OBJECT_BEAT
+															  : OBJECT_QUIET});
 		uv_mutex_unlock(&worker->mutex);
+		before = sum;
 	}
-}
-
-static int start_object_threads(struct jw_error *err, struct object_worker *worker)
-{
-	uv_thread_t thread;
-	int result = os_thread_start(&thread, beat_object_worker, worker);
-
-	for (size_t i = 0; !result && i < THREADS; i++) {
-		worker->threads[i] =
-			(struct worker_thread){worker, &worker->moved[i], &worker->computing[i]};
-		result = os_thread_start(&thread, run_object_thread, &worker->threads[i]);
-	}
-	return result ? error_set(err, JW_ERR_IO, "no thread can be started") : 0;
 }
 
 static int take_object_line(struct jw_error *err, struct object_worker *worker, const char *line,
@@ -154,6 +164,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	struct object_given *given = &worker->given;
 	struct jw_share_options *options = &given->options;
 	struct object_job job;
+	uv_thread_t thread;
 
 	if (given->document)
 		return object_get_job(err, line, size, &job) || add_object_job(err, worker, &job) ? -1 : 0;
@@ -165,7 +176,9 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 										 options->passphrase, &worker->context.secret))
 		return -1;
 	answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
-	return start_object_threads(err, worker);
+	return os_thread_start(&thread, beat_object_worker, worker)
+			   ? error_set(err, JW_ERR_IO, "no thread can be started")
+			   : 0;
 }
 
 static int serve_objects(struct jw_error *err, struct object_worker *worker)

@@ -29,6 +29,7 @@ struct web {
 	char *bundle, *folder; /* of certificates; NULL: libcurl's own */
 	char *netrc;           /* NULL: ~/.netrc */
 	uint64_t waited_ms;
+	bool late;
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -400,6 +401,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	const char *reason = exchange->web->reason;
 	enum jw_code kind = JW_ERR_BUSY;
 
+	exchange->web->late = !exchange->err.code && code == CURLE_OPERATION_TIMEDOUT;
 	if (exchange->err.code)
 		return error_copy(err, &exchange->err);
 	if (code == CURLE_OUT_OF_MEMORY)
@@ -419,6 +421,7 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 	CURLcode code;
 	int result;
 
+	web->late = false;
 	exchange->given = exchange->taken = exchange->dropped = 0;
 	exchange->begun = false;
 	buf_clear(&exchange->refusal);
@@ -499,6 +502,11 @@ int web_ask(struct jw_error *err, struct web *web, const struct web_request *req
 	}
 	buf_free(&exchange.refusal);
 	return result;
+}
+
+bool web_is_late(const struct web *web)
+{
+	return web->late;
 }
 
 bool web_wait(struct web *web, unsigned tries, int64_t wait_s)

@@ -78,6 +78,8 @@ const struct jw_cancel *web_cancel(const struct web *web);
  * `take` failed with. Redirects are followed for GET and HEAD only. */
 int web_ask(struct jw_error *err, struct web *web, const struct web_request *request,
 			struct web_answer *ret_answer);
+/* Whether the last request failed since its time was over (JW_ERR_IO). */
+bool web_is_late(const struct web *web);
 /* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
  * of a second, doubled with each try. False: no further try. */
 bool web_wait(struct web *web, unsigned tries, int64_t wait_s);

@@ -17,6 +17,9 @@
 #define OBJECT_TASK "share"
 
 enum { OBJECT_MOST_HOSTS = 64 };
+/* While requests are under way, the worker says so often whether anything is heard. Where it lacks
+ * processor time, that comes later, and nobody blames the place. */
+enum { OBJECT_BEAT_MS = 200 };
 
 /* What that worker has to know. */
 struct object_setup {
@@ -43,12 +46,15 @@ struct object_job {
 };
 
 enum object_said {
-	OBJECT_BEAT,    /* no answer: bytes have arrived meanwhile */
+	OBJECT_BEAT,    /* no answer: it has begun, or bytes have arrived for OBJECT_BEAT_MS */
+	OBJECT_QUIET,   /* no answer: none has, while requests were under way */
 	OBJECT_HERE,    /* the entry is in the folder of this job: object_folder */
 	OBJECT_MISSING, /* it is not there; `why`: or it is not to be trusted */
 	OBJECT_OURS,    /* it is not there, and we have claimed it */
 	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's, valid for `seconds` */
 	OBJECT_PLACED,  /* it was put there */
+	OBJECT_LATER,   /* the place answers that it cannot now: `why`, and for `seconds` if not 0 */
+	OBJECT_FAILED,  /* no answer came, or a broken one: `why` */
 	OBJECT_GONE,    /* the place does not work: `why` */
 	OBJECT_SAIDS,
 };

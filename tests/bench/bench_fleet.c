@@ -4,8 +4,8 @@
  * own order and rules of claims (run/share_order.h), in simulated time. A request waits half a
  * round trip, for the place, which serves so many a second in turn, and half a round trip. Prints
  * how often modules are compiled in all, and the time beside the ideal: all nodes' workers busy, or
- * the longest module. A node that hears nothing for two seconds while a worker is idle goes on
- * alone. */
+ * the longest module. How many requests a node has under way, and when it goes on alone for a time,
+ * is decided as in the program, too (run/share_pace.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,15 @@
 
 #include "base/mem.h"
 #include "run/share_order.h"
+#include "worker/object_protocol.h"
 
-enum { CONNECTIONS = 16, SILENCE_MS = 2000, MOST_EVENTS = 1 << 24 };
+enum { MOST_EVENTS = 1 << 24 };
+/* As in run/run_remote.c */
+enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10 };
 
 static const uint64_t MS = 1000000;
 
-enum act { BEGIN, SERVED, ANSWERED, COMPILED, WAKE };
+enum act { BEGIN, SERVED, ANSWERED, COMPILED, BEAT };
 enum job { LOOK, GET_CLAIM_OBJECT, READ_CLAIM, WRITE_CLAIM, READ_AGAIN, PUT };
 
 struct event {
@@ -32,9 +35,11 @@ struct event {
 struct node {
 	struct share_turn *order;
 	struct remote_module *modules; /* in that order */
-	struct event *waiting;         /* for a connection: what workers wait for */
-	size_t waiting_count, first, looked, open, busy, claiming, left;
-	uint64_t heard_ns, wake_ns, done_ns;
+	uint64_t *written;             /* claims, in that order */
+	struct share_pace pace;
+	size_t first, busy, left;
+	unsigned asked, ahead;
+	double waited_ms, saved_ms;
 	bool gone;
 };
 
@@ -48,6 +53,7 @@ static struct {
 	struct event *heap;
 	size_t count, capacity;
 	unsigned gone;
+	uint64_t rests; /* beats */
 } fleet;
 
 static void *need(void *memory)
@@ -108,34 +114,20 @@ static void send_request(struct event event)
 	push_event(event);
 }
 
-static void use_connections(unsigned index)
+static void ask(unsigned index, size_t module, enum job job, bool ahead)
 {
 	struct node *node = &fleet.node[index];
+	struct remote_module *known = &node->modules[module];
 
-	while (!node->gone && node->open < CONNECTIONS) {
-		struct event event = {.job = LOOK, .node = index};
-
-		if (node->waiting_count)
-			event = node->waiting[--node->waiting_count];
-		else if (node->looked < fleet.modules)
-			event.module = (unsigned)node->looked++;
-		else
-			return;
-		node->open++;
-		send_request(event);
-	}
+	known->asked = true;
+	known->ahead = ahead;
+	known->asked_ns = fleet.now_ns;
+	node->asked++;
+	node->ahead += ahead;
+	send_request((struct event){.job = job, .node = index, .module = (unsigned)module});
 }
 
-static void want(unsigned index, unsigned module, enum job job)
-{
-	struct node *node = &fleet.node[index];
-
-	node->waiting[node->waiting_count++] =
-		(struct event){.job = job, .node = index, .module = module};
-	use_connections(index);
-}
-
-static void compile_module(unsigned index, unsigned module)
+static void compile_module(unsigned index, size_t module)
 {
 	struct node *node = &fleet.node[index];
 
@@ -145,57 +137,88 @@ static void compile_module(unsigned index, unsigned module)
 	push_event((struct event){.ns = fleet.now_ns + (uint64_t)(node->order[module].cost_ms * 1e6),
 							  .act = COMPILED,
 							  .node = index,
-							  .module = module});
+							  .module = (unsigned)module});
 }
 
-static void step_alone(unsigned index)
+/* All that follows is as in run/run_remote.c. */
+static size_t feed_workers(unsigned index)
 {
 	struct node *node = &fleet.node[index];
-
-	for (size_t i = node->first; i < fleet.modules && node->busy < fleet.workers; i++)
-		if (node->modules[i].state < REMOTE_FETCHED)
-			compile_module(index, (unsigned)i);
-}
-
-/* As claim_for_idle in run/run_remote.c */
-static void step_node(unsigned index)
-{
-	struct node *node = &fleet.node[index];
-	uint64_t again_ns = UINT64_MAX;
+	size_t ready = 0;
 
 	while (node->first < fleet.modules && node->modules[node->first].state >= REMOTE_FETCHED)
 		node->first++;
-	if (node->gone) {
-		step_alone(index);
-		return;
-	}
 	for (size_t i = node->first; i < fleet.modules; i++) {
-		struct remote_module *known = &node->modules[i];
+		const enum remote_state state = node->modules[i].state;
 
-		if (node->busy + node->claiming >= fleet.workers)
-			return;
-		if (known->state == REMOTE_OURS) {
-			compile_module(index, (unsigned)i);
-		} else if (share_may_claim(known, fleet.now_ns)) {
-			known->state = REMOTE_CLAIMING;
-			node->claiming++;
-			want(index, (unsigned)i, GET_CLAIM_OBJECT);
-		} else if (known->state == REMOTE_THEIRS && known->again_ns < again_ns) {
-			again_ns = known->again_ns;
+		if (state >= REMOTE_FETCHED || (state != REMOTE_OURS && !node->gone && !node->pace.resting))
+			continue;
+		if (node->busy < fleet.workers)
+			compile_module(index, i);
+		else
+			ready++;
+	}
+	return ready;
+}
+
+static void ask_for_idle(unsigned index)
+{
+	struct node *node = &fleet.node[index];
+	size_t under_way = node->asked - node->ahead;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = node->first; i < fleet.modules && under_way + node->busy < fleet.workers &&
+									 node->asked < node->pace.room;
+			 i++)
+			if (pass ? share_may_look(&node->modules[i], fleet.now_ns)
+					 : share_may_claim(&node->modules[i], fleet.now_ns)) {
+				ask(index, i, pass ? LOOK : GET_CLAIM_OBJECT, false);
+				under_way++;
+			}
+}
+
+static void step_node(unsigned index)
+{
+	struct node *node = &fleet.node[index];
+	unsigned looks;
+
+	if (feed_workers(index) || node->gone || node->pace.resting)
+		return;
+	ask_for_idle(index);
+	looks = share_pace_looks(&node->pace, node->asked, node->ahead);
+	for (size_t i = node->first; looks && i < fleet.modules; i++)
+		if (share_may_look(&node->modules[i], fleet.now_ns)) {
+			ask(index, i, LOOK, true);
+			looks--;
 		}
+}
+
+/* Also what the clock of the program does */
+static void beat(unsigned index)
+{
+	struct node *node = &fleet.node[index];
+
+	if (!node->gone && !node->pace.resting && node->asked && node->busy < fleet.workers) {
+		node->waited_ms += OBJECT_BEAT_MS;
+		node->gone = share_pace_silent(&node->pace, fleet.now_ns, OBJECT_BEAT_MS) ||
+					 node->waited_ms > 1000 * SLOWNESS_S + node->saved_ms +
+										   fleet.sum_ms / SHARE_OF_WORK / fleet.workers;
+		fleet.gone += node->gone;
 	}
-	if (again_ns != UINT64_MAX && (node->wake_ns <= fleet.now_ns || again_ns < node->wake_ns)) {
-		node->wake_ns = again_ns;
-		push_event((struct event){.ns = again_ns, .act = WAKE, .node = index});
-	}
+	fleet.rests += node->pace.resting;
+	if (node->pace.resting && !node->asked && fleet.now_ns >= node->pace.probe_ns)
+		for (size_t i = fleet.modules; i-- > node->first && !node->asked;)
+			if (share_may_look(&node->modules[i], UINT64_MAX))
+				ask(index, i, LOOK, false);
+	if (node->left)
+		push_event(
+			(struct event){.ns = fleet.now_ns + OBJECT_BEAT_MS * MS, .act = BEAT, .node = index});
 }
 
 static void finish_module(struct node *node)
 {
-	if (!--node->left) {
-		node->done_ns = fleet.now_ns;
+	if (!--node->left)
 		fleet.end_ns = fleet.now_ns;
-	}
 }
 
 /* At the place */
@@ -219,67 +242,56 @@ static void serve(struct event event)
 	push_event(event);
 }
 
-static void end_claim(struct node *node, struct remote_module *known, enum remote_state state)
+/* As claim_object in share/object_entry.c. True: another request of the same job follows. */
+static bool goes_on(const struct event *event, const struct remote_module *known)
 {
-	node->claiming--;
-	known->state = state;
-	if (state == REMOTE_FETCHED)
-		finish_module(node);
-}
+	const struct node *node = &fleet.node[event->node];
+	enum job next;
 
-/* As claim_object in share/object_entry.c */
-static void take_claim_answer(const struct event *event, struct remote_module *known)
-{
-	struct node *node = &fleet.node[event->node];
-	const struct share_turn *turn = &node->order[event->module];
-	static uint64_t *written; /* by node and module */
-
-	if (!written)
-		written = need(mem_array(NULL, (size_t)fleet.nodes * fleet.modules, sizeof *written));
-	uint64_t *ours = &written[(size_t)event->node * fleet.modules + event->module];
-
-	if (event->job == GET_CLAIM_OBJECT && event->value) {
-		end_claim(node, known, REMOTE_FETCHED);
-	} else if (event->job == GET_CLAIM_OBJECT) {
-		want(event->node, event->module, READ_CLAIM);
-	} else if (event->job == READ_CLAIM &&
-			   (!event->value || event->value == share_dead_claim(known, fleet.now_ns))) {
-		want(event->node, event->module, WRITE_CLAIM);
-	} else if (event->job == WRITE_CLAIM) {
-		*ours = event->value;
-		want(event->node, event->module, READ_AGAIN);
-	} else if (event->job == READ_AGAIN && event->value == *ours) {
-		end_claim(node, known, REMOTE_OURS);
-	} else {
-		end_claim(node, known, REMOTE_THEIRS);
-		share_see_claim(known, turn->cost_ms, fleet.now_ns, event->value,
-						fleet.seconds[turn->module]);
-	}
+	if (event->job == GET_CLAIM_OBJECT && !event->value)
+		next = READ_CLAIM;
+	else if (event->job == READ_CLAIM &&
+			 (!event->value || event->value == share_dead_claim(known, fleet.now_ns)))
+		next = WRITE_CLAIM;
+	else if (event->job == WRITE_CLAIM)
+		next = READ_AGAIN;
+	else
+		return false;
+	if (event->job == WRITE_CLAIM)
+		node->written[event->module] = event->value;
+	send_request((struct event){.job = next, .node = event->node, .module = event->module});
+	return true;
 }
 
 static void take_answer(const struct event *event)
 {
 	struct node *node = &fleet.node[event->node];
 	struct remote_module *known = &node->modules[event->module];
+	const struct share_turn *turn = &node->order[event->module];
+	const bool look = event->job == LOOK || event->job == GET_CLAIM_OBJECT;
 
-	node->open--;
-	if (node->gone)
+	if (goes_on(event, known))
 		return;
-	if (fleet.now_ns - node->heard_ns > SILENCE_MS * MS && node->busy < fleet.workers &&
-		node->left) {
-		node->gone = true;
-		fleet.gone++;
+	known->asked = false;
+	node->asked--;
+	node->ahead -= known->ahead;
+	share_pace_answered(&node->pace, fleet.now_ns - known->asked_ns, true);
+	if (node->gone || known->state >= REMOTE_OURS)
 		return;
+	if (known->ahead || (look && event->value))
+		share_pace_found(&node->pace, event->value);
+	if (look && event->value) {
+		known->state = REMOTE_FETCHED;
+		node->saved_ms += turn->cost_ms;
+		finish_module(node);
+	} else if (look) {
+		share_see_nothing(known, turn->cost_ms, fleet.now_ns);
+	} else if (event->job == READ_AGAIN && event->value == node->written[event->module]) {
+		known->state = REMOTE_OURS;
+	} else {
+		share_see_claim(known, turn->cost_ms, fleet.now_ns, event->value,
+						fleet.seconds[turn->module]);
 	}
-	node->heard_ns = fleet.now_ns;
-	if (event->job == LOOK) {
-		known->state = event->value ? REMOTE_FETCHED : REMOTE_MISSING;
-		if (event->value)
-			finish_module(node);
-	} else if (event->job != PUT) {
-		take_claim_answer(event, known);
-	}
-	use_connections(event->node);
 }
 
 static void act(const struct event *event)
@@ -290,18 +302,19 @@ static void act(const struct event *event)
 	switch (event->act) {
 	case SERVED: serve(*event); return;
 	case BEGIN:
-		node->heard_ns = fleet.now_ns;
-		use_connections(event->node);
-		return;
-	case ANSWERED: take_answer(event); break;
+	case BEAT: beat(event->node); break;
+	case ANSWERED:
+		if (event->job == PUT)
+			share_pace_answered(&node->pace, 0, true);
+		else
+			take_answer(event);
+		break;
 	case COMPILED:
 		node->busy--;
 		finish_module(node);
-		node->heard_ns = node->open ? node->heard_ns : fleet.now_ns;
 		if (!node->gone)
-			want(event->node, event->module, PUT);
+			send_request((struct event){.job = PUT, .node = event->node, .module = event->module});
 		break;
-	case WAKE: node->heard_ns = node->open ? node->heard_ns : fleet.now_ns; break;
 	}
 	step_node(event->node);
 }
@@ -329,7 +342,8 @@ static void make_fleet(void)
 		*node = (struct node){.left = fleet.modules};
 		node->order = need(mem_array(NULL, fleet.modules, sizeof *node->order));
 		node->modules = need(mem_array(NULL, fleet.modules, sizeof *node->modules));
-		node->waiting = need(mem_array(NULL, 2 * (size_t)fleet.modules, sizeof *node->waiting));
+		node->written = need(mem_array(NULL, fleet.modules, sizeof *node->written));
+		share_pace_begin(&node->pace);
 		memcpy(node->order, plan, fleet.modules * sizeof *plan);
 		if (share_order(NULL, 0x2545f4914f6cdd1du * (i + 1), node->order, fleet.modules))
 			abort();
@@ -369,10 +383,12 @@ int main(int argc, char **argv)
 		ideal_ms = fleet.longest_ms;
 	printf("%u nodes of %u workers, %u modules (%.0f s of compiling), round trips of %.0f ms, %.0f "
 		   "requests/s:\n  %.3f compiles a module, %.1f s (%.2f times the ideal of %.1f s), %.1f "
-		   "requests a node and module, %u nodes went on alone\n",
+		   "requests a node and module; %u nodes gave "
+		   "the place up, each left it alone for %.1f s\n",
 		   fleet.nodes, fleet.workers, fleet.modules, fleet.sum_ms / 1000, trip_ms, rate,
 		   (double)fleet.compiles / fleet.modules, (double)fleet.end_ns / 1e9,
 		   (double)fleet.end_ns / 1e6 / ideal_ms, ideal_ms / 1000,
-		   (double)fleet.requests / fleet.nodes / fleet.modules, fleet.gone);
+		   (double)fleet.requests / fleet.nodes / fleet.modules, fleet.gone,
+		   (double)fleet.rests * OBJECT_BEAT_MS / 1000 / fleet.nodes);
 	return 0;
 }

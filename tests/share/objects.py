@@ -17,6 +17,7 @@ import time
 FOLDER = pathlib.Path(sys.argv[1])
 LOCK = threading.Lock()
 OBJECTS = {}
+COUNTS = {}
 ANN = "Basic " + base64.b64encode(b"ann:secret").decode()
 
 
@@ -59,6 +60,22 @@ class Objects(http.server.BaseHTTPRequestHandler):
                     self.wfile.flush()
         elif kind == "503":
             self.say(503, b"busy")
+        elif kind == "nap":
+            with LOCK:
+                COUNTS[kind] = COUNTS.get(kind, 0) + 1
+                if COUNTS[kind] == 3:
+                    COUNTS["until"] = time.monotonic() + 2.6
+            time.sleep(max(0, COUNTS.get("until", 0) - time.monotonic()))
+            return False
+        elif kind in ("slowdown", "hiccup"):
+            with LOCK:
+                COUNTS[kind] = COUNTS.get(kind, 0) + 1
+            if COUNTS[kind] not in (3, 4):
+                return False
+            if kind == "hiccup":
+                self.reset()
+            else:
+                self.say(503, b"<Error><Code>SlowDown</Code><Message>Reduce your request rate</Message></Error>", **{"Retry-After": "0"})
         elif kind == "reset":
             self.reset()
         elif kind == "garbage":

@@ -37,7 +37,7 @@ static void dear_ones_are_first_and_nodes_differ(void **state)
 
 static void a_claim_counts_from_when_it_is_seen(void **state)
 {
-	struct remote_module known = {.state = REMOTE_CLAIMING};
+	struct remote_module known = {.state = REMOTE_MISSING};
 
 	(void)state;
 	/* No longer than we would claim it ourselves */
@@ -45,8 +45,13 @@ static void a_claim_counts_from_when_it_is_seen(void **state)
 	assert_int_equal(known.state, REMOTE_THEIRS);
 	assert_int_equal(known.until_ns, (10 + share_claim_seconds(1000)) * SECOND);
 	assert_int_equal(known.again_ns, 10 * SECOND + SECOND / 2);
-	assert_false(share_may_claim(&known, known.again_ns - 1));
-	assert_true(share_may_claim(&known, known.again_ns));
+	assert_false(share_may_look(&known, known.again_ns - 1));
+	assert_true(share_may_look(&known, known.again_ns));
+	assert_false(share_may_claim(&known, known.until_ns - 1));
+	assert_true(share_may_claim(&known, known.until_ns));
+	known.asked = true;
+	assert_false(share_may_claim(&known, known.until_ns) || share_may_look(&known, known.until_ns));
+	known.asked = false;
 	/* The same one, seen again, does not last longer; and then it is dead */
 	share_see_claim(&known, 1000, 12 * SECOND, 7, 1000000);
 	assert_int_equal(known.until_ns, (10 + share_claim_seconds(1000)) * SECOND);
@@ -56,7 +61,7 @@ static void a_claim_counts_from_when_it_is_seen(void **state)
 
 static void claims_do_not_go_on_forever(void **state)
 {
-	struct remote_module known = {.state = REMOTE_CLAIMING};
+	struct remote_module known = {.state = REMOTE_MISSING};
 
 	(void)state;
 	assert_int_equal(share_dead_claim(&known, 100 * SECOND), 0);

@@ -81,7 +81,7 @@ static void nonsense_is_refused(void **state)
 		"{}",
 		"[]",
 		"{\"answer\":1,\"what\":3,\"said\":0,\"claim\":\"0000000000000000\"}",
-		"{\"answer\":1,\"what\":0,\"said\":7,\"claim\":\"0000000000000000\"}",
+		"{\"answer\":1,\"what\":0,\"said\":10,\"claim\":\"0000000000000000\"}",
 		"{\"answer\":1,\"what\":0,\"said\":0,\"claim\":\"xyz\"}",
 		"{\"claim\":\"0000000000000000\",\"seconds\":1}",
 		"{\"job\":1,\"key\":\"1\",\"dead\":\"0000000000000000\"}",

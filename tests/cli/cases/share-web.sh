@@ -6,7 +6,7 @@ server_program=objects.py
 mkdir -p "$work/home"
 export HOME=$work/home
 start_registry "$work/server"
-objects() { run 0 prime --share "http://$site/$1" --insecure --share-unsigned "$sample" --json; }
+objects() { run 0 prime --share "http://$site/$1" --insecure --share-unsigned "$sample" --json "${@:2}"; }
 
 machine first
 run 0 prime --share "http://$site/good" --share-unsigned "$sample"
@@ -27,6 +27,16 @@ for kind in silent loris 503 reset garbage loop auth short; do
 	objects $kind
 	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["trouble"]'
 	[[ $(grep -c "shared place" "$err") == 1 ]] || fail "not one line"
+	app_compiles 0
+	nothing_left
+done
+# One that fails for a time is used again: requests are answered by 503, not at all, or after more than two seconds
+for kind in slowdown hiccup nap; do
+	machine "again-$kind"
+	[[ $kind != nap ]] || export SIMDRIVER_COST=40
+	objects "$kind" -j1
+	unset SIMDRIVER_COST
+	json 'd["compiled"] + d["shared"]["fetched"] == 8 and d["shared"]["fetched"] > 0 and "trouble" not in d["shared"]'
 	app_compiles 0
 	nothing_left
 done
