@@ -1,11 +1,13 @@
 #!/bin/bash
 # test-windows.sh
 #
-# Builds jitwarm.exe (scripts/build-windows.sh) and runs all tests for Windows under Wine: the unit tests and whole
+# Builds jitwarm.exe (scripts/build-windows.sh) and runs the tests for Windows (without those of tests/long) under Wine: the unit tests and whole
 # commands, as a user whose folders have Hangul names, beside the simulated nvcuda.dll. Installs Wine if it may.
 # Last line: "N passed, N failed, N skipped". Exit status: 0 all passed, 1 some failed, 3 nothing could be built, 77 no Wine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
 
 build=$PWD/build/windows
 log=$build/test.log
@@ -30,8 +32,8 @@ for user in 김지원 박서준 홍길동; do
 	scripts/with-simdriver.sh -B "$build" -w -u $user sm_86 -- cmd /c exit > /dev/null 2>&1 < /dev/null ||
 		{ echo "test-windows: Wine could not make a home for its user" >&2; exit 3; }
 done
-failed=0
-(cd "$build" && ctest -j "${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))}") > "$log" 2>&1 || failed=1
+failed=0 without=$(left_out windows)
+(cd "$build" && ctest -j "${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))}" ${without:+-E "$without"}) > "$log" 2>&1 || failed=1
 sed -n '/^ *[0-9]*\/[0-9]* Test /p' "$log"
 [ $failed = 0 ] || scripts/test-report.sh "$build" >&2
 count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }

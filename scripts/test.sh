@@ -1,51 +1,35 @@
 #!/usr/bin/env bash
-# test.sh [--quick]   installs what is missing, builds, and runs every test
+# test.sh [--quick]   installs what is missing, builds, and runs the tests
 #
-# In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
+# In this order: the release build with gcc and its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
 # under Wine, the linters, and fresh.sh --quick (skipped without root). Later builds and linters start beside the tests, at the
 # lowest priority. It ends where setting up or the first build fails.
+# It leaves out the tests that tests/long names; with JITWARM_LONG_TESTS=1 it runs all (nightly.sh).
 # --quick stops after the first. What it fetches or builds of third parties stays in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
--h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 
-passed=0 failed=0 skipped=0 names=
 jobs=$(nproc)
 # Tests wait for each other's processes more than they compute; none depends on how long anything takes.
 export CTEST_PARALLEL_LEVEL=$((jobs + 1))
 
-stage() {
-	local name=$1 began=$SECONDS status=0
+run() { # BUILD CTEST-OPTION...
+	local folder=build/$1 without status=0
+	without=$(left_out "$1")
 	shift
-	printf '\n==== %s\n' "$name"
-	"$@" || status=$?
-	if [ $status = 0 ]; then
-		passed=$((passed + 1))
-		printf '==== %s: passed in %d s\n' "$name" $((SECONDS - began))
-	elif [ $status = 77 ]; then
-		skipped=$((skipped + 1))
-		printf '==== %s: skipped\n' "$name"
-	else
-		failed=$((failed + 1))
-		names+=" [$name]"
-		printf '==== %s: FAILED after %d s\n' "$name" $((SECONDS - began))
-		return 1
-	fi
-}
-
-run() {
-	local folder=build/$1 status=0
-	shift
-	(cd "$folder" && ctest "$@") | tee "$folder/test.log" || status=1
+	(cd "$folder" && ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
 	[ $status = 0 ] || ./scripts/test-report.sh "$folder"
 	return $status
 }
@@ -70,8 +54,17 @@ summary() {
 	printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
 	list=$(failed_tests)
 	[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
-	printf '\nstages: %d passed, %d failed%s, %d skipped\n' "$passed" "$failed" "${names:+:$names}" "$skipped"
-	[ "$failed" = 0 ]
+	stages_end
+}
+
+# A line of tests/long that names no test would leave out nothing, or hide that a test has gone.
+check_long() {
+	local tests pattern status=0
+	tests=$(cd build/release && ctest -N | sed -n 's/^ *Test *#[0-9]*: //p')
+	while read -r _ pattern; do
+		grep -qxE "$pattern" <<<"$tests" || { echo "tests/long: no such test: $pattern"; status=1; }
+	done < <(grep -E '^[a-z]' tests/long)
+	return $status
 }
 
 # Without Wine nothing was tested, which is no success here.
@@ -108,6 +101,7 @@ if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 stage "release build" ./scripts/build.sh release || { summary; exit 1; }
+stage "tests/long" check_long
 if [ -z "$quick" ]; then
 	# A group of its own, so that all of it ends with us
 	set -m

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# nightly.sh [--hours N] [STAGE...]   what takes too long for each change, in stages: all of them, or those that are named
+#
+#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1)
+#   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
+#   torture  each call that fails, in every command (torture.sh)
+#   starve   each way to an allocation, and to a call of the C library, that fails (tests/starve)
+#   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
+#   mutants  mistakes by rule in the files that guard (mutants.py)
+#   cover    the share of the branches that tests take (coverage.sh)
+#   fuzz     every fuzz target, the same time each (fuzz.sh)
+#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), the site (make-site.sh)
+#
+# --hours N   of processor time for “fuzz” together: 4 by default
+# What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
+# what it needs is skipped. Exit status: 0, or 1 where a stage failed; 64 wrong usage.
+# shellcheck disable=SC2317 # functions are called by name
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
+usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture starve states mutants cover fuzz machines)
+hours=4 wanted=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage; exit 0 ;;
+	--hours) hours=${2-}; shift ;;
+	*) wanted+=("$1") ;;
+	esac
+	shift
+done
+[[ $hours =~ ^[1-9][0-9]{0,3}$ ]] || { usage >&2; exit 64; }
+for name in "${wanted[@]}"; do
+	[[ " ${every[*]} " == *" $name "* ]] || { usage >&2; exit 64; }
+done
+[ ${#wanted[@]} -gt 0 ] || wanted=("${every[@]}")
+
+night_tests() { JITWARM_LONG_TESTS=1 ./scripts/test.sh; }
+night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
+night_torture() { ./scripts/torture.sh build/release; }
+night_starve() {
+	local status=0 command
+	for command in reads writes runs bakes; do tests/starve/commands.sh build/release $command 1 || status=1; done
+	for command in reads writes runs; do tests/starve/commands.sh build/release $command 1 -s || status=1; done
+	for command in "" -s; do tests/starve/commands.sh build/release workers 1 $command -w || status=1; done
+	return $status
+}
+night_states() {
+	local status=0 driver said=1
+	for driver in 470.256.02 535.309.01 550.163.01 555.58.02; do
+		python3 -B tests/driver/states.py build/release $driver --states 500 --jobs "$(nproc)" && said=0 && continue
+		[ $? = 77 ] || status=1
+	done
+	[ $status$said != 01 ] || return 77
+	return $status
+}
+night_mutants() { ./scripts/mutants.py --sample 200 --seed "$(date +%j)"; }
+night_cover() { ./scripts/coverage.sh; }
+night_fuzz() {
+	local target status=0 targets
+	mapfile -t targets < <(./scripts/fuzz.sh list)
+	[ ${#targets[@]} -gt 0 ] || return 1
+	for target in "${targets[@]}"; do
+		./scripts/fuzz.sh "$target" $((hours * 3600 / ${#targets[@]})) || status=1
+	done
+	return $status
+}
+night_machines() {
+	local status=0 target
+	./scripts/fresh.sh || [ $? = 77 ] || status=1
+	for target in x86_64 windows deb rpm; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	./scripts/make-site.sh || status=1
+	return $status
+}
+night() { "night_$1" </dev/null 2>&1 | tee "build/nightly/$1.log"; }
+
+mkdir -p build/nightly
+./scripts/setup.sh --tests && ./scripts/build.sh release || exit 1
+for name in "${wanted[@]}"; do stage "$name" night "$name"; done
+stages_end
