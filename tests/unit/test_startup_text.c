@@ -150,7 +150,8 @@ static void a_log_keeps_its_newest_lines(void **state)
 
 	(void)state;
 	for (int i = FIRST; i < FIRST + LINES; i++) {
-		(void)snprintf(line, sizeof line, "{\"schema\":\"jitwarm.run/1\",\"filler\":\"%0960d\"}", i);
+		(void)snprintf(line, sizeof line, "{\"schema\":\"jitwarm.run/1\",\"filler\":\"%0960d\"}",
+					   i);
 		assert_int_equal(jw_log_append(NULL, path, line), 0);
 	}
 	assert_int_equal(os_stat(NULL, path, &stat), 0);

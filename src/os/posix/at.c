@@ -32,7 +32,7 @@ void at_forget(void)
 }
 
 /* "/a/../b", "/a/./b", "/a/.", "/a//b" and "/a/" are walked. */
-static bool is_plain(const char *path)
+static bool is_normal(const char *path)
 {
 	return path[0] == '/' && !strstr(path, "/..") && !strstr(path, "/./") && !strstr(path, "//") &&
 		   !text_ends(path, "/.") && !text_ends(path, "/");
@@ -41,7 +41,7 @@ static bool is_plain(const char *path)
 /* Of the directory that holds the path's last name; 0: not to be looked up. */
 static size_t directory_length(const char *path)
 {
-	return is_plain(path) ? (size_t)(strrchr(path, '/') - path) : 0;
+	return is_normal(path) ? (size_t)(strrchr(path, '/') - path) : 0;
 }
 
 static size_t directory_place_of(const char *path, size_t length)
