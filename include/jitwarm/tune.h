@@ -56,8 +56,8 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
 
 /* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
- * with little space, few files or little quota left. The caller frees the lines and the array with
- * jw_lines_free. */
+ * with little space, few files or little quota left. Whether it can be written to is
+ * jw_tune_advice.path_usable. The caller frees the lines and the array with jw_lines_free. */
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count);
 
@@ -92,6 +92,8 @@ struct jw_tune_advice {
 	bool path_named;          /* by jw_tune_question.path */
 	char **warnings;          /* those of system->cache, of `settings`, and about `path` */
 	size_t warning_count;
+	bool path_usable;   /* by this account, as far as can be seen without writing */
+	bool path_in_force; /* it is the directory of system->cache */
 };
 
 /* Collects what jw_tune_apply needs to know. The caller frees with jw_tune_advice_free. */

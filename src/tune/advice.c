@@ -134,12 +134,6 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 									 "work there, and every look-up waits for the network"},
 	};
 
-	/* The settings report on an existing directory, and its index. */
-	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
-		add_advice(lines,
-				   mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
-							  path, there)))
-		return -1;
 	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
 		if (objections[i].applies &&
 			add_advice(lines, mem_printf(err, "%s: %s", path, objections[i].text)))

@@ -3,8 +3,11 @@
 #include <jitwarm/find.h>
 #include <jitwarm/tune.h>
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/sized.h"
+#include "cache/settings.h"
 
 enum { MOST_WARNINGS = 10000 };
 
@@ -77,23 +80,57 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	return result;
 }
 
+static bool is_said(const struct jw_tune_advice *advice, const char *line)
+{
+	for (size_t i = 0; i < advice->warning_count; i++)
+		if (!strcmp(advice->warnings[i], line))
+			return true;
+	return false;
+}
+
 static int add_warnings(struct jw_error *err, struct jw_tune_advice *advice, char *const *lines,
 						size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (mem_add_string(err, &advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]))
+		if (!is_said(advice, lines[i]) &&
+			mem_add_string(err, &advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]))
 			return -1;
 	return 0;
+}
+
+/* Whether the driver can use the directory, and what is to be said against it. */
+static int look_at_path(struct jw_error *err, const struct jw_cache_info *cache,
+						const struct jw_tune_question *question, struct jw_tune_advice *advice)
+{
+	struct cache_settings settings = {.usable = cache->usable};
+	const char *path = question->path ? question->path : cache->path;
+	char **lines = NULL;
+	size_t count = 0;
+	int result = -1;
+
+	advice->path_named = question->path != NULL;
+	if (!path)
+		return 0;
+	if (!(advice->path = mem_string(err, path)) ||
+		(question->path && cache_settings_read(err, path, NULL, &settings)))
+		return -1;
+	advice->path_usable = settings.usable;
+	advice->path_in_force =
+		!question->path || (cache->path && settings.path && !strcmp(settings.path, cache->path));
+	if (!settings.usable || !jw_tune_look_at_path(err, path, advice->limit_bytes, &lines, &count))
+		result = add_warnings(err, advice, settings.warnings, settings.warning_count) ||
+						 add_warnings(err, advice, lines, count)
+					 ? -1
+					 : 0;
+	jw_lines_free(lines, count);
+	cache_settings_free(&settings);
+	return result;
 }
 
 static int advise(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_tune_question *question, struct jw_tune_advice *advice)
 {
 	const struct jw_cache_info *cache = &system->cache;
-	const char *path = question->path ? question->path : cache->path;
-	char **lines = NULL;
-	size_t count = 0;
-	int result;
 
 	if (jw_settings_read(err, &advice->settings) ||
 		predict(err, system, question, &advice->predicted_bytes))
@@ -101,16 +138,12 @@ static int advise(struct jw_error *err, const struct jw_system *system,
 	advice->limit_bytes = jw_tune_limit(cache->outlook.bytes, advice->predicted_bytes);
 	if (question->limit_bytes || cache->limit_bytes > advice->limit_bytes)
 		advice->limit_bytes = question->limit_bytes ? question->limit_bytes : cache->limit_bytes;
-	advice->path_named = question->path != NULL;
-	if (path && (!(advice->path = mem_string(err, path)) ||
-				 jw_tune_look_at_path(err, path, advice->limit_bytes, &lines, &count)))
-		return -1;
-	result =
-		add_warnings(err, advice, cache->warnings, cache->warning_count) ||
-		add_warnings(err, advice, advice->settings->warnings, advice->settings->warning_count) ||
-		add_warnings(err, advice, lines, count);
-	jw_lines_free(lines, count);
-	return result ? -1 : 0;
+	return add_warnings(err, advice, cache->warnings, cache->warning_count) ||
+				   add_warnings(err, advice, advice->settings->warnings,
+								advice->settings->warning_count) ||
+				   look_at_path(err, cache, question, advice)
+			   ? -1
+			   : 0;
 }
 
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,

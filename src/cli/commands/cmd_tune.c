@@ -4,13 +4,17 @@
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/table.h"
 #include "os/identity.h"
+
+enum { MOST_COMMAND = 1 << 20 };
 
 /* The state of one run. */
 struct tuning {
@@ -126,24 +130,70 @@ static int print_remaining_overrides(struct jw_error *err, const struct tuning *
 	return result;
 }
 
-static void print_tune_next(const struct tuning *tuning, bool removable)
+/* As it was called, and with --apply. */
+static char *apply_command(struct jw_error *err, const struct options *options, bool removable)
+{
+	static const char *const names[] = {"scope", "max-size", "path", "environment"};
+	struct buf line = BUF_MAX(MOST_COMMAND);
+	int result =
+		buf_printf(err, &line, "jitwarm tune --apply%s", removable ? " --remove-overrides" : "");
+
+	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
+		if (options_given(options, names[i]))
+			result = buf_printf(err, &line, " --%s", names[i]) ||
+					 reproduce_add_word(err, &line, options_value(options, names[i]));
+	for (size_t i = 0; !result && i < options->operand_count; i++)
+		result = reproduce_add_word(err, &line, options->operands[i]);
+	if (result || buf_append(err, &line, "", 1)) {
+		buf_free(&line);
+		return NULL;
+	}
+	return (char *)line.data;
+}
+
+/* What is advised is in force. */
+static bool is_in_force(const struct tuning *tuning)
+{
+	const uint64_t limit = tuning->cli->system->cache.limit_bytes;
+	const uint64_t wanted = tuning->document.limit_bytes;
+
+	return (options_given(&tuning->cli->options, "max-size") ? limit == wanted : limit >= wanted) &&
+		   tuning->advice->path_in_force && !tuning->cli->system->cache.warning_count &&
+		   !tuning->document.settings.warning_count;
+}
+
+static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bool removable)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
-	const char *next = "Next       jitwarm tune --apply: set it for this account (--scope: "
-					   "elsewhere; --undo reverts it)";
+	const struct output *out = &tuning->cli->out;
+	const char *scope = options_value(&tuning->cli->options, "scope");
+	char *command;
 
-	if (cache->disabled || cache->force_ptx_jit)
-		next = "Next       unset the variable that is named above, then jitwarm prime";
-	else if (!tuning->document.path ||
-			 (!cache->usable && !options_given(&tuning->cli->options, "path")))
-		next = "Next       jitwarm tune --path DIR: a directory that this account can write to";
-	else if (removable)
-		next = "Next       jitwarm tune --apply --remove-overrides: set it, and comment out the "
-			   "lines that are named above (--undo reverts both)";
-	else if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
-			 !tuning->document.settings.warning_count)
-		next = "No setting needs a change.";
-	output_line(&tuning->cli->out, STYLE_FAINT, "%s", next);
+	if (cache->disabled || cache->force_ptx_jit) {
+		output_line(out, STYLE_FAINT,
+					"Next       unset the variable that is named above, then jitwarm prime");
+		return 0;
+	}
+	if (!tuning->document.path || !tuning->advice->path_usable) {
+		output_line(
+			out, STYLE_FAINT,
+			"Next       jitwarm tune --path DIR: a directory that this account can write to");
+		return 0;
+	}
+	if (!removable && is_in_force(tuning)) {
+		output_line(out, STYLE_FAINT, "No setting needs a change.");
+		return 0;
+	}
+	command = apply_command(err, &tuning->cli->options, removable);
+	if (!command)
+		return -1;
+	output_line(out, STYLE_FAINT, "Next       %s: %s", command,
+				removable ? "set it, and comment out the lines that are named above (--undo "
+							"reverts both)"
+				: scope   ? "set it (--undo reverts it)"
+						  : "set it for this account (--scope: elsewhere; --undo reverts it)");
+	mem_free(command);
+	return 0;
 }
 
 static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
@@ -178,9 +228,8 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		return 0;
 	if (print_overrides(err, tuning, tuning->advice->settings, &removable))
 		return -1;
-	if (!options_given(&tuning->cli->options, "apply"))
-		print_tune_next(tuning, removable);
-	return 0;
+	return options_given(&tuning->cli->options, "apply") ? 0
+														 : print_tune_next(err, tuning, removable);
 }
 
 /* Under sudo this account is root, which is seldom intended. */

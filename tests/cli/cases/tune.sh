@@ -111,10 +111,26 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			err_has "$impossible: cannot be "
 			run 0 tune
 			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
-			err_has "$impossible: cannot be "
+			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
+			# Named while another one is in force: neither what is in force nor --apply would help
+			export CUDA_CACHE_PATH=$work/fine
+			run 0 tune --path "$impossible"
+			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
 fi
+# … and it is the same call: with another directory or limit, there is something to set.
+(
+	with_simdriver sm_86
+	export CUDA_CACHE_PATH=$work/fine HOME=$work/plain JITWARM_SYSTEM_ROOT=$work/plain
+	run 0 tune --path "$work/an other" --scope shell "$sample"
+	out_has "Next       jitwarm tune --apply --scope shell --path '$work/an other' $sample: set it (--undo reverts it)"
+	run 0 tune --max-size 512MiB
+	out_has "Next       jitwarm tune --apply --max-size 512MiB: set it for this account"
+	run 0 tune --path "$work/fine/"
+	out_has "No setting needs a change."
+) || exit 1
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
@@ -139,7 +155,7 @@ out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
 	run 0 tune
 	out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
 	run 0 tune --path "$work/cache"
-	out_has "Next       jitwarm tune --apply"
+	out_has "Next       jitwarm tune --apply --path $work/cache: set it for this account"
 	run 2 check "$sample"
 	err_has "a warm cache is of no use here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
 	run 2 prime "$sample"
