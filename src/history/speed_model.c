@@ -21,6 +21,10 @@ static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_WEIGHT = 0.5;
 /* Real libraries relative to the gauge's small modules, each by the model; and the factor by which
  * a sum is off one time in ten (docs/estimates.md). */
 static const double LOAD_BY_GAUGE = 1.25, LINK_BY_GAUGE = 0.8;
+/* The weight of the usual ratio beside the gauge's: a third of a second is off by a factor of 1.2,
+ * and machines differ by one of 1.6 (the standard deviations of the logarithms, docs/estimates.md).
+ */
+static const double GAUGE_DOUBT = 0.125;
 static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.25;
 
 static const char *const kind_names[SPEED_KINDS] = {
@@ -103,12 +107,14 @@ static double expected_factor(const struct speed_table *table, const struct jw_d
 							  enum speed_kind kind, double *ret_weight)
 {
 	const struct speed_row *gauge = find_row(table, driver, SPEED_GAUGE);
+	double measured;
 
 	*ret_weight = gauge ? GAUGE_WEIGHT * gauge->sum.model_ms : EXPECTED_MS;
 	if (!gauge)
 		return factor_elsewhere(table, kind);
-	return gauge->sum.real_ms / gauge->sum.model_ms *
-		   (kind == SPEED_LINK ? LINK_BY_GAUGE : LOAD_BY_GAUGE);
+	measured = gauge->sum.real_ms / gauge->sum.model_ms *
+			   (kind == SPEED_LINK ? LINK_BY_GAUGE : LOAD_BY_GAUGE);
+	return measured + (usual_factor(kind) - measured) * GAUGE_DOUBT;
 }
 
 static double find_factor(const struct speed_table *table, const struct jw_driver *driver,
