@@ -35,8 +35,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
 	else
-		output_line(out, STYLE_WARN, "%s: %zu of %s cold (%s of PTX)", name, gpu->cold,
-					TEXT_COUNT(gpu->modules, "module is", "modules are"),
+		output_line(out, STYLE_WARN, "%s: %zu of %s %s cold (%s of PTX)", name, gpu->cold,
+					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
@@ -83,7 +83,7 @@ static void print_files(const struct output *out, const struct jw_check_result *
 			continue;
 		output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
 					file->member ? ": " : "", file->member ? file->member : "", file->cold,
-					text_duration(time, file->seconds));
+					text_span(time, file->seconds, file->seconds));
 		print_causes(out, result, file);
 	}
 }
@@ -93,7 +93,11 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 	char driver[JW_DRIVER_TEXT];
 
 	(void)jw_driver_text(driver, &result->driver);
-	if (result->named)
+	if (!result->driver.cuda && !result->driver.release[0])
+		output_warning(out, "without a driver the names of its cache entries are unknown, so every "
+							"module counts as cold: name one (--driver 550.163.01), or check "
+							"where it is installed");
+	else if (result->named)
 		output_warning(out,
 					   "the names of cache entries under driver %s are unknown, so every module "
 					   "counts as cold: name a release whose names are known (--driver %s), or "

@@ -114,6 +114,8 @@ static void print_status_next(const struct output *out, const struct jw_system *
 			   "jitwarm prime";
 	else if (is_relative())
 		next = "export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime";
+	else if (cache->outlook.evicted)
+		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
 	else if (packages && packages->all.warm)

@@ -67,3 +67,4 @@ run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
 run 0 status
 out_has "evicts"
+out_has "Next    jitwarm tune: how to raise the limit"
