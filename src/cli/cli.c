@@ -8,6 +8,7 @@
 #include "cli/command_table.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
+#include "cli/language.h"
 #include "cli/terminal.h"
 #include "os/file.h"
 #include "os/limits.h"
@@ -59,12 +60,21 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
+/* What an option has printed for a program, or for an issue that others read. */
+static bool prints_for_others(const struct options *options)
+{
+	return (options_has(options, "report") && options_given(options, "report")) ||
+		   (options_has(options, "format") && options_given(options, "format"));
+}
+
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	if (options_read(err, cli->command->options, argc, argv, &cli->options))
 		return -1;
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
+	if (cli->command->hidden || prints_for_others(&cli->options))
+		language_close();
 	if (options_given(&cli->options, "help"))
 		return show_help(err, cli, NULL);
 	if (cli->command->no_operands && cli->options.operand_count)

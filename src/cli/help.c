@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "cli/language.h"
 #include "cli/terminal.h"
 
 enum { OPTION_COLUMN = 26, NARROW = 60, NARROW_COLUMN = 8 };
@@ -34,10 +35,10 @@ static int option_list(struct jw_error *err, struct buf *buf, const struct cli_o
 					   size_t columns)
 {
 	for (; options && options->name; options++)
-		if (!options->hidden &&
-			(option_head(err, buf, options, columns) ||
-			 terminal_wrap(err, buf, options->help, option_column(columns), columns) ||
-			 buf_append(err, buf, "\n", 1)))
+		if (!options->hidden && (option_head(err, buf, options, columns) ||
+								 terminal_wrap(err, buf, language_text(options->help),
+											   option_column(columns), columns) ||
+								 buf_append(err, buf, "\n", 1)))
 			return -1;
 	return 0;
 }
@@ -45,11 +46,13 @@ static int option_list(struct jw_error *err, struct buf *buf, const struct cli_o
 static int usage_line(struct jw_error *err, struct buf *buf, const char *name, const char *rest,
 					  size_t columns)
 {
-	enum { INDENT = sizeof "Usage: " - 1, MOST = 256 };
+	enum { MOST = 256 };
+	const char *head = language_text("Usage: ");
 	char usage[MOST];
 
 	(void)snprintf(usage, MOST, "jitwarm %s%s%s", name, *name ? " " : "", rest);
-	return buf_printf(err, buf, "Usage: ") || terminal_wrap(err, buf, usage, INDENT, columns) ||
+	return buf_printf(err, buf, "%s", head) ||
+				   terminal_wrap(err, buf, usage, terminal_width(head), columns) ||
 				   buf_append(err, buf, "\n\n", 2)
 			   ? -1
 			   : 0;
@@ -59,8 +62,8 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 				 size_t columns)
 {
 	if (usage_line(err, buf, command->name, command->usage, columns) ||
-		terminal_wrap(err, buf, command->description, 0, columns) ||
-		buf_printf(err, buf, "\n\nOptions:\n") ||
+		terminal_wrap(err, buf, language_text(command->description), 0, columns) ||
+		buf_printf(err, buf, "\n\n%s\n", language_text("Options:")) ||
 		option_list(err, buf, command->options, columns) ||
 		option_list(err, buf, options_common, columns))
 		return -1;
@@ -78,7 +81,7 @@ static int command_list(struct jw_error *err, struct buf *buf,
 
 		if (!command->hidden && (!group || command_in_group(command, group)) &&
 			(buf_printf(err, buf, "  %-*s", COLUMN - 2, command->name) ||
-			 terminal_wrap(err, buf, command->summary, COLUMN, columns) ||
+			 terminal_wrap(err, buf, language_text(command->summary), COLUMN, columns) ||
 			 buf_append(err, buf, "\n", 1)))
 			return -1;
 	}
@@ -92,19 +95,22 @@ int help_commands(struct jw_error *err, struct buf *buf, const struct cli_comman
 		"Warms the NVIDIA driver's JIT cache, so that the first start of a GPU program is as fast "
 		"as the second.";
 	static const char closing[] =
-		"\nWithout a command jitwarm shows the status. “jitwarm COMMAND --help” tells more about a "
+		"Without a command jitwarm shows the status. “jitwarm COMMAND --help” tells more about a "
 		"command, “jitwarm --version” what this program was built with.\n\n"
 		"Exit status: 0 done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says "
 		"why · 3 failed · 64 wrong usage.";
 
 	if (usage_line(err, buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns))
 		return -1;
-	if (!group &&
-		(terminal_wrap(err, buf, introduction, 0, columns) || buf_append(err, buf, "\n\n", 2)))
+	if (!group && (terminal_wrap(err, buf, language_text(introduction), 0, columns) ||
+				   buf_append(err, buf, "\n\n", 2)))
 		return -1;
-	if (buf_printf(err, buf, "Commands:\n") || command_list(err, buf, commands, group, columns))
+	if (buf_printf(err, buf, "%s\n", language_text("Commands:")) ||
+		command_list(err, buf, commands, group, columns))
 		return -1;
-	if (!group && (terminal_wrap(err, buf, closing, 0, columns) || buf_append(err, buf, "\n", 1)))
+	if (!group && (buf_append(err, buf, "\n", 1) ||
+				   terminal_wrap(err, buf, language_text(closing), 0, columns) ||
+				   buf_append(err, buf, "\n", 1)))
 		return -1;
 	return 0;
 }

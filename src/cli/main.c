@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/language.h"
 #include "os/arguments.h"
 #include "os/console.h"
 #include "os/library.h"
@@ -7,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-	int ready;
+	int ready, status;
 
 	os_library_places();
 	argv = os_arguments(&argc, argv);
@@ -16,5 +17,8 @@ int main(int argc, char **argv)
 	 * Code that uses its random numbers calls it again. */
 	ready = sodium_init();
 	(void)ready;
-	return (int)cli_run(argc, argv);
+	language_open();
+	status = (int)cli_run(argc, argv);
+	language_close();
+	return status;
 }

@@ -74,10 +74,12 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);
-	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s%s%s%s",
-					 (int)(length < 200 ? length : 200), name,
-					 nearest.best ? " (did you mean --" : "", nearest.best ? nearest.best : "",
-					 nearest.best ? "?)" : few_options(list, sizeof list, table));
+	length = length < 200 ? length : 200;
+	if (nearest.best)
+		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
+						 (int)length, name, nearest.best);
+	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s%s", (int)length, name,
+					 few_options(list, sizeof list, table));
 }
 
 bool options_parse_size(const char *text, uint64_t *ret_bytes)

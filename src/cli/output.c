@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/language.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/env.h"
@@ -119,14 +120,14 @@ static void print_line(const struct output *output, int fd, enum style style, co
 					   const char *format, va_list arguments)
 {
 	const bool color = fd == 2 ? output->error_color : output->color;
-	char *text = mem_vprintf(NULL, format, arguments);
+	char *text = language_translated(mem_vprintf(NULL, format, arguments));
 	struct buf line = {0};
 
 	/* Keeps the order of lines when both streams go to one place. */
 	if (fd == 2)
 		(void)fflush(stdout);
 	if (text)
-		lay_out(&line, fd, strlen(head), text);
+		lay_out(&line, fd, terminal_width(head), text);
 	output_expect_whole(output, &line);
 	put_whole(output, fd,
 			  text ? mem_printf(NULL, "%s%s%s%s\n", head, style_begin(color, style),
@@ -178,7 +179,7 @@ void output_warning(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	print_line(output, 2, STYLE_WARN, "jitwarm: warning: ", format, arguments);
+	print_line(output, 2, STYLE_WARN, language_text("jitwarm: warning: "), format, arguments);
 	va_end(arguments);
 }
 
@@ -195,6 +196,7 @@ void output_command(const struct output *output, const char *what, const char *c
 {
 	struct buf clean = BUF_MAX(MOST_LINE);
 
+	what = language_text(what);
 	if (output->quiet)
 		return;
 	(void)fflush(stdout);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "base/mem.h"
+#include "cli/language.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 
@@ -39,7 +40,7 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	text = mem_vprintf(NULL, format, arguments);
+	text = language_translated(mem_vprintf(NULL, format, arguments));
 	va_end(arguments);
 	table->failed = add_cell(table, style, text) || table->failed;
 	mem_free(text);
@@ -62,6 +63,11 @@ static int print_row(struct jw_error *err, struct buf *buf, const struct table *
 	return buf_append(err, buf, "\n", 1);
 }
 
+static size_t title_width(const struct table *table, size_t column)
+{
+	return terminal_width(language_text(table->titles[column]));
+}
+
 /* "title  text", one line per non-empty cell; without titles one line per row. */
 static void print_as_lines(const struct table *table, size_t first, const struct output *output)
 {
@@ -69,15 +75,15 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 	size_t widest = 0;
 
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++)
-		widest =
-			terminal_width(table->titles[i]) > widest ? terminal_width(table->titles[i]) : widest;
+		widest = title_width(table, i) > widest ? title_width(table, i) : widest;
 	for (size_t i = 0; i < table->columns; i++) {
 		const struct table_cell *cell = &table->cells[first + i];
 
 		if (!*cell->text)
 			continue;
 		if (table->titles[0])
-			output_line(output, cell->style, "%-*s  %s", (int)widest, table->titles[i], cell->text);
+			output_line(output, cell->style, "%s%*s  %s", language_text(table->titles[i]),
+						(int)(widest - title_width(table, i)), "", cell->text);
 		else
 			(void)buf_printf(NULL, &line, "%s%s", line.size ? "  " : "", cell->text);
 	}
@@ -116,8 +122,9 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	assert(table->columns && table->count % table->columns == 0);
 	for (size_t i = 0; table->titles[0] && i < table->columns; i++) {
-		widths[i] = terminal_width(table->titles[i]);
-		head[i] = (struct table_cell){table->titles[i], widths[i], STYLE_STRONG, NULL};
+		widths[i] = title_width(table, i);
+		head[i] =
+			(struct table_cell){language_text(table->titles[i]), widths[i], STYLE_STRONG, NULL};
 	}
 	for (size_t i = 0; table->columns && i < table->count; i++)
 		if (table->cells[i].width > widths[i % table->columns])

@@ -11,6 +11,10 @@ bool os_is_terminal(int fd);
 unsigned os_terminal_columns(int fd);
 /* Whether the terminal reads output as UTF-8, according to the locale in the environment. */
 bool os_prints_utf8(void);
+/* The language of messages that the account wants, as ISO 639 names it ("ko"); false: none is set.
+ * posix: of the locale, and LANGUAGE before it; win32: of Windows' surface. */
+enum { OS_LANGUAGE = 3 };
+bool os_language(char ret_name[OS_LANGUAGE]);
 /* Call once at the program's start: escape sequences on Windows' console. */
 void os_terminal_prepare(void);
 /* Writes UTF-8 to Windows' console, in its own encoding and not in pieces of characters. False, and

@@ -31,6 +31,25 @@ bool os_prints_utf8(void)
 					 strstr(value, "UTF8"));
 }
 
+bool os_language(char ret_name[OS_LANGUAGE])
+{
+	static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+	const char *value = NULL, *list = getenv("LANGUAGE");
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
+		value = getenv(names[i]);
+	/* As in gettext: LANGUAGE counts only where a language is wanted at all. "C" and "POSIX" fail
+	 * below. */
+	if (value && *value && strncmp(value, "C.", 2) != 0 && strcmp(value, "C") != 0 &&
+		strcmp(value, "POSIX") != 0 && list && *list)
+		value = list;
+	if (!value || strcspn(value, "_.@:") != OS_LANGUAGE - 1)
+		return false;
+	memcpy(ret_name, value, OS_LANGUAGE - 1);
+	ret_name[OS_LANGUAGE - 1] = 0;
+	return true;
+}
+
 void os_terminal_prepare(void)
 {
 }

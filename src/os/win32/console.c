@@ -26,6 +26,14 @@ bool os_prints_utf8(void)
 	return true; /* os_terminal_write converts it */
 }
 
+bool os_language(char ret_name[OS_LANGUAGE])
+{
+	if (PRIMARYLANGID(GetUserDefaultUILanguage()) != LANG_KOREAN)
+		return false;
+	memcpy(ret_name, "ko", OS_LANGUAGE);
+	return true;
+}
+
 static void prepare_stream(FILE *stream)
 {
 	int fd = _fileno(stream);

@@ -17,12 +17,13 @@ is_wine && exit 0 # a console's width is the window's: nothing here makes one
 
 cat >"$work/fits.py" <<'PYTHON'
 """fits.py COLUMNS PIPED SHOWN: no line that was shown is wider than that, unless it is one word, and no word of the piped one lacks."""
-import re, sys
+import re, sys, unicodedata
 columns = int(sys.argv[1])
 piped, shown = (open(name, encoding="utf-8", newline="").read().replace("\r", "") for name in sys.argv[2:])
 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown)
 for line in shown.split("\n"):
-    if len(line) > columns and re.search(r"\S +\S", re.sub(r"^\S*:? {2,}", "", line)):
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
+    if len(line) + wide > columns and re.search(r"\S +\S", re.sub(r"^\S*:? {2,}", "", line)):
         sys.exit(f"wider than {columns}: {line}")
 lacking = sorted(set(piped.split()) - set(shown.split()))
 sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
@@ -61,3 +62,32 @@ shown 0 import --allow-unsigned "$work/a.jwpack" --cache "$work/no/such" --dry-r
 rm -r "$work/cache"
 export CUDA_CACHE_DISABLE=1
 shown 0 status
+
+# Korean: Hangul takes two columns. The shell itself has no such locale.
+unset CUDA_CACHE_DISABLE
+JITWARM="${JITWARM% *} env LC_ALL=ko_KR.UTF-8 ${JITWARM##* }"
+COLUMNS=57 run 0 check --help
+grep -q 사용법 "$out" || fail "the help is not Korean"
+[[ $(wc -L <"$out") -le 57 ]] || fail "the Korean help is wider than 57"
+COLUMNS=57 run 0 help
+[[ $(wc -L <"$out") -le 57 ]] || fail "the Korean list of commands is wider than 57"
+shown 0 status
+run 0 prime "$sample"
+run 0 cache list
+python3 - "$out" <<'PYTHON' || fail "the columns of a table in Korean"
+import sys, unicodedata
+def places(line):
+    """The columns at which a cell may begin: behind two blanks."""
+    column, found, blanks = 0, {0}, 0
+    for sign in line:
+        if sign != " " and blanks >= 2:
+            found.add(column)
+        blanks = blanks + 1 if sign == " " else 0
+        column += 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+    return found
+head, *rows = [line for line in open(sys.argv[1], encoding="utf-8").read().splitlines() if line]
+assert "항목" in head, head
+# Numbers stand to the right: of the seven columns, these begin where the head does
+left = [column for column in places(head) if sum(column in places(row) for row in rows) == len(rows)]
+assert len(left) >= 4, (head, rows[0], left)
+PYTHON

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""make-catalogue.py [--check | --current | --formats FILE | --missing [FOLDER...]]   writes po/jitwarm.pot from the sources, and brings po/*.po up to date
+
+--check    writes nothing; ends with 1 where a translation breaks its format, an entry is fuzzy or there twice, or more than one translation in ten is of a message that the sources no longer have
+--current  the same, and where a catalogue is not as this script writes it, or a message that users see first has no translation
+--formats FILE  only what is wrong in that catalogue itself
+--missing  prints what po/ko.po lacks (of sources below these folders), and how many
+
+Messages are put together in many places, and translated where they are printed (src/cli/translate.h). So they need no mark in the
+sources: each literal that reads as prose is a message, unless where it stands says otherwise (the tables below)."""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PO = ROOT / "po"
+# Documents for programs, scripts, manual pages
+EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/manual\.c|cmd_completion|lint_sarif|src/worker/|os/win32/program|tune/.*(slurm|print)")
+EXCLUDED_CALLS = re.compile(r"^(JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
+                            r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+|ROW\w*|VERDICT\w*|ENTRY|"
+                            r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
+EXCLUDED_FIELDS = {"usage", "name", "value", "choices", "words", "path", "key", "variable", "schema"}
+SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
+SHOWN_CALLS = re.compile(r"^(output_(line|note|warning|error|count)|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start)$")
+COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
+# What base/text.c makes: its formats would match too much
+UNITS = ["%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
+    form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
+    "%g s to %g min", "%g s to %g h", "%g min to %g h"]
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.]*|\.\.\.|\S', re.S)
+CONVERSION = re.compile(r"%(?:(\d+)\$)?([-+ #0']*)(\d+|\*)?(\.(?:\d+|\*))?(hh|h|ll|l|z|j|t|L)?([a-zA-Z%])")
+Message = collections.namedtuple("Message", "id plural")
+
+
+def tokens(source):
+    source = re.sub(r"^[ \t]*#[ \t]*(?!define)(?:[^\n\\]|\\.)*", "", source, flags=re.M | re.S)
+    source = source.replace("\\\n", " \n")
+    return [match.group() for match in TOKEN.finditer(source) if not match.group().startswith(("/*", "//"))]
+
+
+def literals(source):
+    """(text, names of the calls around it from outside in, number of the argument, field, the tokens before and after)"""
+    calls, found, at, every = [], [], 0, tokens(source)
+    while at < len(every):
+        token = every[at]
+        if token in ("(", "[", "{"):
+            before = every[at - 1] if at else ""
+            calls.append([before if token == "(" and re.match(r"[A-Za-z_]\w*$", before) else "", 0])
+        elif token in (")", "]", "}"):
+            if calls:
+                calls.pop()
+        elif token == "," and calls:
+            calls[-1][1] += 1
+        elif token[0] == '"':
+            text, begin = "", at
+            while at < len(every) and (every[at][0] == '"' or every[at].startswith("PRI")):
+                text += every[at][1:-1] if every[at][0] == '"' else {"u": "llu", "x": "llx", "d": "lld"}[every[at][3]]
+                at += 1
+            field = every[begin - 2] if begin >= 3 and every[begin - 1] == "=" and every[begin - 3] == "." else ""
+            if not field and begin >= 1:
+                back = begin
+                while back > begin - 12 and back > 3 and every[back] not in (";", "{", ","):
+                    if every[back] == "=" and every[back - 2] == ".":
+                        field = every[back - 1]
+                    back -= 1
+            found.append((text, [call[0] for call in calls], calls[-1][1] if calls else 0, field, begin, every))
+            at -= 1
+        at += 1
+    return found
+
+
+def prose(text, shown):
+    plain = CONVERSION.sub(" ", text).replace("\\n", "\n")
+    letters = len(re.findall(r"[A-Za-z]", plain))
+    words = re.findall(r"(?<![\w./=$<@:-])[A-Za-z][a-z']+(?![\w/=(<@])", plain)
+    if "\\xef" in text or plain.count("\n") > 1 and not shown or re.search(r"^[<#\s]*[<#!]|\$\{|\\x1b|^--|=%s|%s=|^[a-z_/.%-]+\.(so|dll|json)", text):
+        return False
+    label = shown and bool(re.match(r" *[A-Z][A-Za-z]+:?  ?", text))
+    if len(re.findall(r"%[^%]*?s", text)) and letters < 6 and not label:
+        return False
+    return letters >= 3 and (len(words) >= 2 or (shown and len(words) >= 1) or label)
+
+
+def extract():
+    """{message: places}"""
+    messages = collections.OrderedDict()
+    for file in sorted((ROOT / "src").rglob("*.c")):
+        name = str(file.relative_to(ROOT))
+        if EXCLUDED_FILES.search(name):
+            continue
+        every = literals(file.read_text())
+        for at, (text, calls, _, field, begin, source) in enumerate(every):
+            call = calls[-1] if calls else ""
+            if call in COUNTS and "%" not in text and not text.startswith(" "):
+                if source[begin + 1:begin + 3][:1] == [","] and at + 1 < len(every) and every[at + 1][4] == begin + 2:
+                    add = Message("%llu " + text, "%llu " + every[at + 1][0])
+                    messages.setdefault(add, []).append(name)
+                continue
+            if field in EXCLUDED_FIELDS or any(EXCLUDED_CALLS.match(one) for one in calls if one):
+                continue
+            if call.startswith("CLI_") and source[begin - 1] == "(":
+                continue
+            shown = field in SHOWN_FIELDS or bool(SHOWN_CALLS.match(call)) or field == "titles" or name.startswith("src/cli/parts")
+            if prose(text, shown):
+                messages.setdefault(Message(text, None), []).append(name)
+        for titles in re.findall(r"\.titles = \{([^}]*)\}", file.read_text()):
+            for title in re.findall(r'"([^"]+)"', titles):
+                messages.setdefault(Message(title, None), []).append(name)
+    for text in UNITS:
+        messages.setdefault(Message(text, None), []).append("src/base/text.c")
+    seen = {}
+    for message in list(messages):
+        if message.id in seen and seen[message.id] is None or message.id in seen and not message.plural:
+            del messages[message]
+        else:
+            seen[message.id] = message.plural
+    return messages
+
+
+def quoted(text):
+    """As msgcat writes it: one line where it is short, else pieces behind an empty one."""
+    if len(text) < 100 and "\\n" not in text:
+        return f'"{text}"'
+    pieces = re.findall(r"(?:[^\\\s]|\\[^n]|(?<=\S) |^ +)*?(?:\\n|(?:[^\\ ]|\\[^n])+ *|$)|.", text)
+    lines, line = [], ""
+    for piece in pieces:
+        if line and len(line) + len(piece) > 100:
+            lines.append(line)
+            line = ""
+        line += piece
+        if piece.endswith("\\n"):
+            lines.append(line)
+            line = ""
+    lines += [line] if line else []
+    return '""\n' + "\n".join(f'"{line}"' for line in lines)
+
+
+def read_po(path):
+    """{msgid: msgstr} in the order of the file; the head is under ''."""
+    texts, current, entry = collections.OrderedDict(), None, {}
+    for line in path.read_text().splitlines() + [""]:
+        match = re.match(r'(msgid|msgid_plural|msgstr(?:\[0\])?) "(.*)"$', line)
+        if match:
+            if match.group(1) == "msgid":
+                if entry:
+                    if entry["msgid"] in texts:
+                        sys.exit(f"{path}: “{entry['msgid']}” is there twice")
+                    texts[entry["msgid"]] = entry.get("msgstr", "")
+                entry = {}
+            current = match.group(1).replace("[0]", "")
+            entry[current] = match.group(2)
+        elif line.startswith('"') and current:
+            entry[current] += line[1:-1]
+        elif line.startswith("#,") and "fuzzy" in line:
+            sys.exit(f"{path}: a fuzzy entry")
+    if entry:
+        texts[entry["msgid"]] = entry.get("msgstr", "")
+    return texts
+
+
+def render(messages, head, texts):
+    parts = [head.rstrip("\n")]
+    for message, places in messages.items():
+        lines = ["#: " + " ".join(sorted(set(places)))]
+        if "%" in message.id:
+            lines.append("#, c-format")
+        lines.append(f"msgid {quoted(message.id)}")
+        if message.plural:
+            lines.append(f"msgid_plural {quoted(message.plural)}")
+        lines.append(f"{'msgstr[0]' if message.plural else 'msgstr'} {quoted(texts.get(message.id, ''))}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def head_of(path):
+    return path.read_text().split("\n\n", 1)[0]
+
+
+def kinds(text):
+    """The conversions of a format: by position, each with what it takes. Width and precision do not matter."""
+    found, at = {}, 0
+    for match in CONVERSION.finditer(text):
+        if match.group(6) == "%":
+            continue
+        at += 1
+        found[int(match.group(1) or at)] = match.group(6)
+    return found
+
+
+def problems(message, text):
+    """A translation may move arguments and leave them out, but not change what they are."""
+    if not text:
+        return []
+    wanted = kinds(message.plural or message.id)
+    given = kinds(text)
+    mixed = {bool(match.group(1)) for match in CONVERSION.finditer(text) if match.group(6) != "%"}
+    wrong = [f"%{at}${kind}" for at, kind in given.items() if wanted.get(at) != kind]
+    left = re.sub(r"%%", "", CONVERSION.sub("", text))
+    if wrong or len(mixed) > 1 or "%" in left or (not any(mixed) and len(given) != len(wanted)):
+        return [f"“{message.id}” has another format than “{text}”"]
+    if text.strip(" ") == "" or ("\\n" in message.id[-2:]) != ("\\n" in text[-2:]):
+        return [f"“{message.id}”: the end of “{text}”"]
+    if not text.isprintable():
+        return [f"“{message.id}”: a control character"]
+    return []
+
+
+FIRST = re.compile(r"src/cli/(commands/cmd_(status|scan|check|prime|doctor|tune)\.c|parts/(packages|prime|scan|forecast|module)_?\w*\.c|"
+                   r"(help|progress|options|cli)\.c)|src/base/text\.c")
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--formats"]:
+        found = [problem for text, said in read_po(pathlib.Path(arguments[1])).items() if text for problem in problems(Message(text, None), said)]
+        print("\n".join(found))
+        return int(bool(found))
+    messages = extract()
+    if arguments and arguments[0] not in ("--check", "--current", "--missing"):
+        sys.exit(__doc__)
+    failures = 0
+    template = PO / "jitwarm.pot"
+    outputs = {template: render(messages, head_of(template), {})}
+    for path in sorted(PO.glob("*.po")):
+        texts = read_po(path)
+        outputs[path] = render(messages, head_of(path), texts)
+        for message in messages:
+            for problem in problems(message, texts.get(message.id, "")):
+                print(f"{path.name}: {problem}")
+                failures += 1
+        stale = [text for text in texts if text and texts[text] and text not in {message.id for message in messages}]
+        if stale:
+            print(f"{path.name}: {len(stale)} translations of messages that are gone: run scripts/make-catalogue.py")
+            failures += 10 * len(stale) > len(texts) and not arguments == []
+        missing = [message for message in messages if not texts.get(message.id)]
+        if arguments[:1] == ["--current"]:
+            for message in missing:
+                if any(FIRST.match(place) for place in messages[message]) and not re.fullmatch(r"[\w-]+", message.id):
+                    print(f"{path.name}: users see this first: {message.id}")
+                    failures += 1
+        if arguments[:1] == ["--missing"]:
+            for message in missing:
+                if not arguments[1:] or any(place.startswith(tuple(arguments[1:])) for place in messages[message]):
+                    print(f"{messages[message][0]}\t{message.id}")
+        print(f"{path.name}: {len(messages) - len(missing)} of {len(messages)} messages", file=sys.stderr)
+    for path, text in outputs.items():
+        if arguments[:1] == ["--current"]:
+            if path.read_text() != text:
+                print(f"{path.name} is not current: run scripts/make-catalogue.py")
+                failures += 1
+        elif not arguments:
+            path.write_text(text)
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+/* The language of what people read: chosen once, by the locale (Windows: by the language of its
+ * surface).
+ *
+ * The program makes all of its messages in English, and JSON, logs and files get them so. Only
+ * where a line is printed is it translated, as a whole (cli/translate.h). The messages of other
+ * languages are in the program (po/, cmake/Catalogue.cmake): no file that another account could
+ * write to is read, whatever the environment says. Before language_open, and where the locale is
+ * not UTF-8, all is in English. */
+#pragma once
+
+void language_open(void);
+/* From here on all is in English: what is printed is for a program, or for people elsewhere. */
+void language_close(void);
+
+/* The translation of a whole message of the program, or itself. Valid until language_close. */
+const char *language_text(const char *english);
+/* The translation of a finished line; the caller frees it. NULL: the line stays as it is. */
+char *language_line(const char *english);
+/* The same for a line that the caller frees: that one, or its translation instead of it. */
+char *language_translated(char *english);

@@ -1,0 +1,403 @@
+#include "cli/translate.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+/* Formats have ten conversions at most; deeper pieces than that occur in no message. */
+enum { MOST_CAPTURES = 16, DEEPEST = 4, MOST_STEPS = 50000, MOST_LINE_SIZE = 1 << 14 };
+
+struct line_form {
+	const char *id, *text;
+	uint64_t pairs; /* of neighbouring letters, of which a line must have all: for a fast no */
+	size_t letters; /* outside conversions: forms with more are tried first */
+	bool plain;     /* no conversions */
+	size_t lead;    /* the conversions that it begins with */
+};
+
+struct translator {
+	struct line_form *forms;
+	size_t count, capacity;
+};
+
+struct line_span {
+	const char *at;
+	size_t size;
+	char type; /* of its conversion */
+	bool verbatim;
+};
+
+static void cut(struct buf *buf, size_t size)
+{
+	buf->size = size;
+	if (buf->data)
+		buf->data[size] = 0;
+}
+
+struct line_match {
+	const struct translator *translator;
+	struct line_span captures[MOST_CAPTURES];
+	size_t captured;
+	size_t lead; /* of the form: what stands there takes no label ("sm_86: "), no indentation */
+	const char *begin; /* of the text */
+	size_t *steps;     /* that are left for this line */
+};
+
+/* The length of the conversion at '%'; its type, and its number where it has one ("%2$s"), else 0.
+ */
+static size_t conversion(const char *at, char *ret_type, size_t *ret_number)
+{
+	size_t used = 1, number = 0, digits = strspn(at + 1, "0123456789");
+
+	if (digits && at[1 + digits] == '$') {
+		for (; digits > 0; digits--)
+			number = number * 10 + (size_t)(at[used++] - '0');
+		used++;
+	}
+	used += strspn(at + used, "-+ #0123456789.*");
+	used += strspn(at + used, "hlzjt");
+	*ret_type = at[used];
+	*ret_number = number;
+	return used + (at[used] != 0);
+}
+
+static uint64_t pair_bit(char first, char second)
+{
+	const unsigned mixed = (unsigned)(uint8_t)first * 31 + (unsigned)(uint8_t)second * 7;
+
+	return (uint64_t)1 << (mixed % 64);
+}
+
+static uint64_t pairs_of(const char *text, size_t size)
+{
+	uint64_t pairs = 0;
+
+	for (size_t i = 0; i + 1 < size; i++)
+		pairs |= pair_bit(text[i], text[i + 1]);
+	return pairs;
+}
+
+static struct line_form form_of(const char *id, const char *text)
+{
+	struct line_form form = {.id = id, .text = text, .plain = true};
+	const char *const begin = id;
+
+	while (*id) {
+		const size_t literal = strcspn(id, "%");
+		size_t number;
+		char type;
+
+		form.pairs |= pairs_of(id, literal);
+		if (literal && !form.letters)
+			form.lead = (size_t)(id - begin);
+		form.letters += literal;
+		id += literal;
+		if (!*id)
+			break;
+		form.plain = false;
+		id += conversion(id, &type, &number);
+	}
+	return form;
+}
+
+static int more_letters_first(const void *a, const void *b)
+{
+	const struct line_form *left = a, *right = b;
+
+	if (left->plain != right->plain)
+		return left->plain ? -1 : 1;
+	if (left->plain)
+		return strcmp(left->id, right->id);
+	return left->letters != right->letters ? (left->letters > right->letters ? -1 : 1)
+										   : strcmp(left->id, right->id);
+}
+
+int translator_make(struct jw_error *err, const struct message *messages, size_t count,
+					struct translator **ret_translator)
+{
+	struct translator *made = mem_array(err, 1, sizeof *made);
+
+	if (!made)
+		return -1;
+	made->forms = mem_array(err, 2 * count + 1, sizeof *made->forms);
+	if (!made->forms) {
+		mem_free(made);
+		return -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!*messages[i].id || !*messages[i].text)
+			continue;
+		made->forms[made->count++] = form_of(messages[i].id, messages[i].text);
+		if (messages[i].plural)
+			made->forms[made->count++] = form_of(messages[i].plural, messages[i].text);
+	}
+	qsort(made->forms, made->count, sizeof *made->forms, more_letters_first);
+	*ret_translator = made;
+	return 0;
+}
+
+void translator_free(struct translator *translator)
+{
+	if (!translator)
+		return;
+	mem_free(translator->forms);
+	mem_free(translator);
+}
+
+/* How much of the text a conversion other than %s takes; 0: it does not fit. */
+static size_t take_number(const char *text, size_t size, char type)
+{
+	const char *const signs = strchr("xX", type)    ? "0123456789abcdefABCDEF"
+							  : strchr("gef", type) ? "0123456789.,"
+													: "0123456789";
+	size_t used = 0, begin;
+
+	if (type == 'c')
+		return text_utf8_next(text, size, NULL);
+	while (used < size && text[used] == ' ')
+		used++;
+	used += used < size && text[used] == '-';
+	begin = used;
+	while (used < size && strchr(signs, text[used]))
+		used++;
+	return used > begin ? used : 0;
+}
+
+/* A quoted name is a user's, whatever it says. */
+static bool is_quote_before(const char *form, const char *at)
+{
+	return (at > form && (at[-1] == '\'' || at[-1] == '"')) ||
+		   (at - form >= 3 && !memcmp(at - 3, "“", 3));
+}
+
+static bool form_fits(struct line_match *matching, const char *form, const char *at,
+					  const char *text, size_t size);
+
+static bool has_label(const char *text, size_t size)
+{
+	for (size_t i = 0; i + 1 < size; i++)
+		if (text[i] == ':' && text[i + 1] == ' ')
+			return true;
+	return size && *text == ' ';
+}
+
+/* %s takes as little as the rest allows. */
+static bool fits_string(struct line_match *matching, const char *form, const char *rest,
+						const char *text, size_t size, size_t slot)
+{
+	const bool begins = (size_t)(rest - form) <= matching->lead;
+
+	for (size_t taken = 0; taken <= size; taken++) {
+		if (*rest && *rest != '%') {
+			const char *next = memchr(text + taken, *rest, size - taken);
+
+			if (!next)
+				return false;
+			taken = (size_t)(next - text);
+		} else if (!*rest) {
+			taken = size;
+		}
+		if (begins && has_label(matching->begin, (size_t)(text - matching->begin) + taken))
+			return false;
+		matching->captures[slot].size = taken;
+		matching->captured = slot + 1;
+		if (form_fits(matching, form, rest, text + taken, size - taken))
+			return true;
+		if (!*matching->steps)
+			return false;
+	}
+	return false;
+}
+
+static bool fits_conversion(struct line_match *matching, const char *form, const char *at,
+							const char *text, size_t size)
+{
+	const size_t slot = matching->captured;
+	size_t number, taken;
+	const char *rest;
+	char type;
+
+	rest = at + conversion(at, &type, &number);
+	if (type == '%')
+		return size && *text == '%' && form_fits(matching, form, rest, text + 1, size - 1);
+	if (slot == MOST_CAPTURES || !type)
+		return false;
+	matching->captures[slot] =
+		(struct line_span){.at = text, .type = type, .verbatim = is_quote_before(form, at)};
+	if (type == 's')
+		return fits_string(matching, form, rest, text, size, slot);
+	taken = take_number(text, size, type);
+	matching->captures[slot].size = taken;
+	matching->captured = slot + 1;
+	return taken && form_fits(matching, form, rest, text + taken, size - taken);
+}
+
+/* Whether the form from `at` on is this text; sets the captures. */
+static bool form_fits(struct line_match *matching, const char *form, const char *at,
+					  const char *text, size_t size)
+{
+	const size_t literal = strcspn(at, "%");
+
+	if (!*matching->steps)
+		return false;
+	--*matching->steps;
+	if (literal > size || memcmp(at, text, literal) != 0)
+		return false;
+	if (!at[literal])
+		return literal == size;
+	return fits_conversion(matching, form, at + literal, text + literal, size - literal);
+}
+
+static bool translate_part(const struct translator *translator, struct buf *buf, const char *text,
+						   size_t size, size_t *steps, unsigned depth);
+
+/* The translation with what was found for each conversion. */
+static void fill_in(struct buf *buf, const struct line_match *found, const char *text,
+					unsigned depth)
+{
+	size_t next = 0;
+
+	while (*text) {
+		const size_t literal = strcspn(text, "%");
+		size_t number = 0;
+		char type;
+
+		(void)buf_append(NULL, buf, text, literal);
+		text += literal;
+		if (!*text)
+			return;
+		text += conversion(text, &type, &number);
+		if (type == '%') {
+			(void)buf_append(NULL, buf, "%", 1);
+			continue;
+		}
+		number = number ? number - 1 : next++;
+		/* What a translation leaves out has the precision 0. */
+		if (number < found->captured && memcmp(text - 3, ".0s", 3) != 0) {
+			const struct line_span *span = &found->captures[number];
+
+			if (span->type != 's' || span->verbatim ||
+				!translate_part(found->translator, buf, span->at, span->size, found->steps,
+								depth + 1))
+				(void)buf_append(NULL, buf, span->at, span->size);
+		}
+	}
+}
+
+static bool translate_whole(const struct translator *translator, struct buf *buf, const char *text,
+							size_t size, size_t *steps, unsigned depth, bool strict)
+{
+	const uint64_t pairs = pairs_of(text, size);
+	const size_t cost = (translator->count + size) / 8 + 1;
+
+	*steps -= cost < *steps ? cost : *steps;
+	for (size_t i = 0; i < translator->count && *steps; i++) {
+		const struct line_form *form = &translator->forms[i];
+		struct line_match matching = {.translator = translator,
+									  .steps = steps,
+									  .lead = strict ? form->lead : 0,
+									  .begin = text};
+
+		if (form->letters > size || (form->pairs & ~pairs) ||
+			(form->plain && form->letters != size))
+			continue;
+		if (form_fits(&matching, form->id, form->id, text, size)) {
+			fill_in(buf, &matching, form->text, depth);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Two parts with `sign` between them, where one of them at least is a message. */
+static bool translate_apart(const struct translator *translator, struct buf *buf, const char *text,
+							size_t size, const char *sign, size_t *steps, unsigned depth)
+{
+	for (size_t at = 1; at + 2 < size && *steps; at++) {
+		const size_t begin = buf->size;
+		bool first, second;
+
+		if (memcmp(text + at, sign, 2) != 0)
+			continue;
+		first = translate_part(translator, buf, text, at, steps, depth + 1);
+		if (!first)
+			(void)buf_append(NULL, buf, text, at);
+		(void)buf_append(NULL, buf, sign, 2);
+		second = translate_part(translator, buf, text + at + 2, size - at - 2, steps, depth + 1);
+		if (!second)
+			(void)buf_append(NULL, buf, text + at + 2, size - at - 2);
+		if (first || second)
+			return true;
+		cut(buf, begin);
+	}
+	return false;
+}
+
+static bool translate_part(const struct translator *translator, struct buf *buf, const char *text,
+						   size_t size, size_t *steps, unsigned depth)
+{
+	static const char *const signs[] = {"; ", ": ", ". ", ", "};
+	size_t blanks = 0, end = size;
+
+	if (depth > DEEPEST)
+		return false;
+	if (translate_whole(translator, buf, text, size, steps, depth, true))
+		return true;
+	while (blanks < size && text[blanks] == ' ')
+		blanks++;
+	while (end > blanks && text[end - 1] == ' ')
+		end--;
+	if (end == blanks)
+		return false;
+	if (blanks || end < size) {
+		const size_t begin = buf->size;
+
+		(void)buf_append(NULL, buf, text, blanks);
+		if (translate_part(translator, buf, text + blanks, end - blanks, steps, depth)) {
+			(void)buf_append(NULL, buf, text + end, size - end);
+			return true;
+		}
+		cut(buf, begin);
+		return false;
+	}
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (translate_apart(translator, buf, text, size, signs[i], steps, depth))
+			return true;
+	return translate_whole(translator, buf, text, size, steps, depth, false);
+}
+
+const char *translator_text(const struct translator *translator, const char *english)
+{
+	size_t low = 0, high = translator->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct line_form *form = &translator->forms[middle];
+		const int order = form->plain ? strcmp(form->id, english) : 1;
+
+		if (!order)
+			return form->text;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+char *translator_line(const struct translator *translator, const char *english)
+{
+	struct buf line = BUF_MAX(16 * MOST_LINE_SIZE);
+	size_t steps = MOST_STEPS;
+	char *text = NULL;
+
+	if (strlen(english) <= MOST_LINE_SIZE &&
+		translate_part(translator, &line, english, strlen(english), &steps, 0) && !line.lacking)
+		text = mem_string(NULL, buf_text(&line));
+	buf_free(&line);
+	return text;
+}

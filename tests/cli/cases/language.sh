@@ -1,0 +1,77 @@
+# What people read follows the locale; what programs read does not, and no catalogue is read from anywhere.
+is_wine && exit 0 # there it follows the language of Windows' surface
+with_simdriver sm_86
+unset LANGUAGE LC_MESSAGES LC_CTYPE LANG
+# The shell itself has no such locale
+in_locale() { # "VARIABLE=VALUE…" STATUS ARGUMENT…
+	local JITWARM="${JITWARM% *} env -u LC_ALL $1 ${JITWARM##* }"
+	run "${@:2}"
+}
+korean() { in_locale LC_ALL=ko_KR.UTF-8 "$@"; }
+
+korean 0 status
+out_has "캐시    "
+out_has "다음    jitwarm prime"
+out_lacks "Cache"
+in_locale "LC_MESSAGES=ko_KR.UTF-8 LC_CTYPE=C.UTF-8" 0 status
+out_has "캐시    "
+in_locale "LC_ALL= LANG=ko_KR.utf8" 0 status
+out_has "캐시    "
+in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
+out_has "캐시    "
+korean 0 check --help
+out_has "사용법: jitwarm check"
+out_has "종료 상태"
+out_has "  --explain"
+korean 64 prime --jbos 3
+err_has "--jbos"
+err_has "알 수 없는 옵션"
+korean 64 stauts
+err_has "“status”"
+korean 0 prime "$sample"
+out_has "컴파일했습니다"
+korean 0 check "$sample"
+out_has "준비됨"
+
+# Everything else is English: no locale, another one, or one without UTF-8, in which it is ASCII as before
+for locale in C en_US.UTF-8 ko_KR.EUC-KR ko kor_KR.UTF-8; do
+	in_locale "LC_ALL=$locale" 0 status
+	out_has "Cache   "
+	! grep -qP '[\x{AC00}-\x{D7A3}]' "$out" || fail "Hangul with LC_ALL=$locale"
+done
+in_locale LC_ALL=ko_KR.EUC-KR 64 stauts
+! grep -q '[^ -~]' "$err" || fail "not ASCII"
+in_locale "LC_ALL=C.UTF-8 LANGUAGE=ko" 0 status
+out_has "Cache   "
+
+# Documents and blocks for others are the same bytes in every language
+for arguments in "status --json" "check --json $sample" "lint --format github --gpus sm_86 $sample" "doctor --no-probe --report" \
+	"tune --print sh" "help --man prime" "completion bash"; do
+	# shellcheck disable=SC2086
+	run "0|1" $arguments
+	cp "$out" "$work/english"
+	# shellcheck disable=SC2086
+	korean "0|1" $arguments
+	grep -vE '_(ms|s)"|Date' "$work/english" >"$work/a"
+	grep -vE '_(ms|s)"|Date' "$out" | diff "$work/a" - || fail "$arguments differs"
+done
+korean 64 prime --jbos 3 --json
+json '"unknown option" in d["error"]'
+
+# Catalogues in folders that others can write to
+mkdir -p "$work/evil/ko/LC_MESSAGES" "$work/evil/ko_KR.UTF-8/LC_MESSAGES"
+printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\nmsgid "Usage: "\nmsgstr "EVIL%%n"\n' >"$work/evil.po"
+if command -v msgfmt >/dev/null; then msgfmt -o "$work/evil.mo" "$work/evil.po"; else cp "$work/evil.po" "$work/evil.mo"; fi
+for name in jitwarm libc messages; do
+	cp "$work/evil.mo" "$work/evil/ko/LC_MESSAGES/$name.mo"
+	cp "$work/evil.mo" "$work/evil/ko_KR.UTF-8/LC_MESSAGES/$name.mo"
+done
+korean 0 status --help
+cp "$out" "$work/usual"
+cd "$work/evil" || fail "no folder"
+in_locale "LC_ALL=ko_KR.UTF-8 LOCPATH=$work/evil TEXTDOMAINDIR=$work/evil TEXTDOMAIN=jitwarm NLSPATH=$work/evil/%L/LC_MESSAGES/%N.mo" 0 status --help
+cmp "$work/usual" "$out" || fail "another catalogue was read"
+for tricky in "../../../$work/evil/ko.UTF-8" "/$work/evil.UTF-8" "ko/../x.UTF-8"; do
+	in_locale "LC_ALL=$tricky" 0 status
+	out_has "Cache   "
+done

@@ -1,0 +1,151 @@
+/* Finished lines are translated by a catalogue of formats (cli/translate.h). */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/translate.h"
+
+static const struct message messages[] = {
+	{"", NULL, "a head"},
+	{"warm", NULL, "WARM"},
+	{"Start again.", NULL, "AGAIN."},
+	{"not translated", NULL, ""},
+	{"%s%s to %s (%s)", NULL, "%1$s%3$s! %2$s (%4$s)"},
+	{"%llu module", "%llu modules", "MOD %llu"},
+	{"%zu of %s to compile (%s of PTX).", NULL, "PTX %3$s: %2$s, %1$zu"},
+	{"%s of %s evicted", NULL, "OUT %2$s%1$.0s"},
+	{"cannot open “%.100s”: %s", NULL, "NO “%s”: %s"},
+	{"Permission denied", NULL, "DENIED"},
+	{"%g to %g s", NULL, "%g~%g S"},
+	{"100 %% of %s", NULL, "%s 100 %%"},
+	{"a long beginning %s", NULL, "LONG %s"},
+	{"a long %s", NULL, "SHORT %s"},
+};
+
+static struct translator *made;
+
+static int make(void **state)
+{
+	(void)state;
+	return translator_make(NULL, messages, sizeof messages / sizeof *messages, &made);
+}
+
+static int unmake(void **state)
+{
+	(void)state;
+	translator_free(made);
+	return 0;
+}
+
+static void expect(const char *english, const char *wanted)
+{
+	char *text = translator_line(made, english);
+
+	if (wanted)
+		assert_string_equal(text ? text : "(nothing)", wanted);
+	else
+		assert_null(text);
+	mem_free(text);
+}
+
+static void texts_without_conversions(void **state)
+{
+	(void)state;
+	assert_string_equal(translator_text(made, "warm"), "WARM");
+	assert_string_equal(translator_text(made, "Start again."), "AGAIN.");
+	assert_null(translator_text(made, ""));
+	assert_null(translator_text(made, "war"));
+	assert_null(translator_text(made, "warmer"));
+	assert_null(translator_text(made, "not translated"));
+	assert_null(translator_text(made, "%llu module"));
+	expect("not translated", NULL);
+	expect("", NULL);
+	expect("   ", NULL);
+}
+
+static void arguments_move_and_are_translated(void **state)
+{
+	(void)state;
+	expect("1 module", "MOD 1");
+	expect("8 modules", "MOD 8");
+	expect("eight modules", NULL);
+	expect("5 of 8 modules to compile (3 KB of PTX).", "PTX 3 KB: MOD 8, 5");
+	expect("3 of 9 modules evicted", "OUT MOD 9");
+	expect("0.5 to 1.9 s", "0.5~1.9 S");
+	expect("100 % of 1 module", "MOD 1 100 %");
+	expect("a long beginning x", "LONG x");
+	expect("a long end", "SHORT end");
+}
+
+static void a_quoted_name_is_left_alone(void **state)
+{
+	(void)state;
+	expect("cannot open “warm”: Permission denied", "NO “warm”: DENIED");
+	/* Nor is a name of conversions one. */
+	expect("cannot open “%s%n%9$s”: %d", "NO “%s%n%9$s”: %d");
+}
+
+static void lines_are_taken_apart(void **state)
+{
+	(void)state;
+	expect("  warm  ", "  WARM  ");
+	expect("/a/b: warm", "/a/b: WARM");
+	expect("warm; nothing known; 2 modules", "WARM; nothing known; MOD 2");
+	expect("/a/b: /c: unknown, Permission denied", "/a/b: /c: unknown, DENIED");
+	expect("  sm_86: 3 of 8 modules evicted", "  sm_86: OUT MOD 8");
+	expect("  sm_86: 8 modules to x (y)", "  sm_86: x! MOD 8 (y)");
+	expect("nothing; of: this, is. known", NULL);
+}
+
+/* The work for a line has a bound: without one these take longer than anybody waits. */
+static void hostile_names(void **state)
+{
+	static const char *const pieces[] = {"; : , . ", "to of ", "“", "% ", " of  evicted"};
+	enum { SIZE = 16000 };
+	char *text = mem_alloc(NULL, SIZE + 1);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		const size_t length = strlen(pieces[i]);
+
+		for (size_t at = 0; at < SIZE; at++)
+			text[at] = pieces[i][at % length];
+		mem_free(translator_line(made, text));
+	}
+	mem_free(text);
+}
+
+static void without_memory(void **state)
+{
+	(void)state;
+	for (size_t nth = 1; nth < 5; nth++) {
+		struct translator *other = NULL;
+		int failed;
+
+		mem_fail_after(nth);
+		failed = translator_make(NULL, messages, 3, &other);
+		if (!failed)
+			mem_free(translator_line(other, "/a: warm"));
+		mem_fail_after(0);
+		assert_true(failed ? !other : other != NULL);
+		assert_true(nth > 2 || failed);
+		translator_free(other);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_without_conversions),
+		cmocka_unit_test(arguments_move_and_are_translated),
+		cmocka_unit_test(a_quoted_name_is_left_alone),
+		cmocka_unit_test(lines_are_taken_apart),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, make, unmake);
+}
