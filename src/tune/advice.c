@@ -124,8 +124,9 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 		bool applies;
 		const char *text;
 	} objections[] = {
-		{os_is_volatile(there), "is gone after a restart (a folder in memory, or one that is "
-								"emptied): everything is compiled again then"},
+		{os_is_volatile(there) || os_is_volatile(path),
+		 "is gone after a restart (a folder in memory, or one that is "
+		 "emptied): everything is compiled again then"},
 		{os_is_roaming(path), "is in a roaming profile, which is copied at every logon; set "
 							  "CUDA_CACHE_PATH to a folder below %LOCALAPPDATA%"},
 		{is_synchronised(path), "is in a folder that is copied to other machines; a cache "

@@ -195,7 +195,7 @@ static const char *verdict_of(const struct find_row *row, char *text, size_t siz
 	return text;
 }
 
-static bool is_listed(const struct find_row *row)
+static bool is_worth_a_line(const struct find_row *row)
 {
 	return row->judged ? row->images > 0 : row->files > 0;
 }
@@ -212,7 +212,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 		char text[2 * TEXT_SHORT + 64];
 		enum style style;
 
-		if (!is_listed(row))
+		if (!is_worth_a_line(row))
 			continue;
 		listed++;
 		(void)verdict_of(row, text, sizeof text, &style);

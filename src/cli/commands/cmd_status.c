@@ -119,7 +119,11 @@ static void print_status_next(const struct output *out, const struct jw_system *
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
 	else if (packages && packages->all.warm)
-		next = "nothing: these packages compile nothing; jitwarm prime PATH for other programs";
+		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
+			   "programs";
+	else if (!packages || !packages->images)
+		next = "jitwarm find: which environments and programs here compile something at their "
+			   "first start";
 	output_line(out, STYLE_FAINT, "Next    %s", next);
 }
 

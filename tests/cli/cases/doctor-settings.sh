@@ -27,6 +27,7 @@ if ! is_wine; then
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
 	says_of bad-place evidence "gone after a restart"
+	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # what is above it stays, and is not the place
 	(unset CUDA_CACHE_PATH; HOME=/dev/null found 1 "cache-unwritable cold" "$sample") || exit 1
 fi
 

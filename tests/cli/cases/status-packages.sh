@@ -21,7 +21,7 @@ out_has "env: no package with device code"
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
 run 0 status
 out_has "GPU     "
-out_has "Next    jitwarm prime"
+out_has "Next    jitwarm find"
 err_has "METADATA: "
 err_one_line
 run 0 status --json

@@ -141,7 +141,7 @@ fi
 	CUDA_CACHE_PATH=/dev/null/cache run 0 status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
 	run 0 status
-	out_has "Next    jitwarm prime [PACKAGE|PATH]"
+	out_has "Next    jitwarm find"
 ) || exit 1
 run 2 status
 out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"

@@ -1,0 +1,24 @@
+# Two different GPUs in one machine: one start was warm, that on the other card is not
+with_simdriver sm_75,sm_86
+# shellcheck source=/dev/null
+. "$cases/../layouts.sh"
+export CUDA_CACHE_PATH=$place/cache
+empty_environment "$place/env"
+export VIRTUAL_ENV=$place/env
+wheel "$(site_of "$place/env")" torch 1.7.1 torch/lib/libtorch_cuda.so
+simulated "$app" 0 >/dev/null
+first_start 0 0
+
+run 0
+[ "$(grep -c '^GPU     ' "$out")" = 2 ] || fail "two GPUs are not shown"
+out_has "sm_75: warm"
+out_has "sm_86: 8 modules to compile"
+run 1 check torch
+out_has "sm_75"
+out_has "8 of 8 modules are cold"
+run 0 prime
+first_start 0 0
+first_start 0 1
+run 0 doctor --no-probe
+run 0
+out_has "sm_86: warm"

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Sourced by the stories: packages as pip and conda lay them out, with the sample framework's library in the place of theirs.
+#
+#   wheel SITE NAME VERSION FILE      an installed wheel whose library is FILE below SITE
+#   conda_package ENV NAME VERSION FILE   the same of conda, FILE below ENV
+#   user_follows [STATUS]             what the last line that begins with “Next” or “Do:” tells to type is typed
+#   first_start COMPILED [DEVICE]     the program is started, and the driver compiles so many modules for it
+
+# Temporary folders would be a finding of doctor's.
+place=$(mktemp -d /var/tmp/jitwarm-story.XXXXXX) || skip "no /var/tmp"
+trap 'rm -rf "$place"' EXIT
+wheel() {
+	local info=$1/$2-$3.dist-info
+	mkdir -p "$info" "$(dirname "$1/$4")"
+	cp "$sample" "$1/$4"
+	printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$2" "$3" >"$info/METADATA"
+	printf '%s,,\n%s-%s.dist-info/METADATA,,\n' "$4" "$2" "$3" >"$info/RECORD"
+}
+conda_package() {
+	mkdir -p "$1/conda-meta" "$(dirname "$1/$4")"
+	cp "$sample" "$1/$4"
+	printf '{"name": "%s", "version": "%s", "files": ["%s"], "depends": []}' "$2" "$3" "$4" >"$1/conda-meta/$2-$3-gpu_0.json"
+}
+user_follows() {
+	local told
+	told=$(sed -nE 's/^Next    jitwarm ([^:]*).*$/\1/p; s/^ *Do: .*: jitwarm (.*)$/\1/p' "$out" | tail -n 1)
+	[ -n "$told" ] || fail "nothing to type was told"
+	eval "run ${1:-0} $told"
+}
+first_start() {
+	simulated "$app" ${2:+"$2"} >"$out" 2>"$err" || fail "the program ended with $?"
+	out_has "compiled $1 of"
+}
