@@ -6,6 +6,7 @@
 #include "bake/bake_compiler.h"
 #include "bake/bake_file.h"
 #include "bake/bake_package.h"
+#include "bake/former_gpus.h"
 #include "bake/in_place.h"
 #include "base/cancel.h"
 #include "base/mem.h"
@@ -58,7 +59,8 @@ struct bake {
 	struct cache_profile profile;
 	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
-	char targets[JOURNAL_TEXT], driver[JW_DRIVER_TEXT];
+	struct former_gpus gpus;  /* with those that the library at hand was baked for */
+	char driver[JW_DRIVER_TEXT];
 	char *kept; /* as the journals have it */
 	struct linker linker;
 };
@@ -140,8 +142,8 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
 		.drop_ptx = options->drop_ptx,
-		.kept = options->kept,
-		.kept_count = options->kept_count,
+		.kept = bake->gpus.kept,
+		.kept_count = bake->gpus.kept_count,
 		.output = output,
 		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
@@ -165,6 +167,14 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	return 0;
 }
 
+static void join_gpus(struct bake *bake, const struct journal *journal)
+{
+	const struct jw_bake_options *options = bake->options;
+
+	former_gpus_join(journal, options->kept, options->kept_count, bake->result->targets,
+					 bake->result->target_count, &bake->gpus);
+}
+
 /* A failure that is the library's own. */
 static int enter_place(struct jw_error *err, struct bake *bake, const char *path,
 					   struct jw_bake_file *file)
@@ -172,6 +182,8 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 	struct in_place *place = &bake->in_place;
 
 	if (!in_place_enter(&file->failed, place, path)) {
+		join_gpus(bake,
+				  place->journal.path && place->state == JW_BAKED_SOUND ? &place->journal : NULL);
 		/* A new journal would take the place of the only way back to the first original. */
 		if (place->journal.path && place->state == JW_BAKED_CHANGED)
 			error_set(&file->failed, JW_ERR_UNSUPPORTED,
@@ -362,18 +374,10 @@ static int describe_kept(struct jw_error *err, struct bake *bake)
 static int describe_bake(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_bake_result *result = bake->result;
-	size_t length = 0;
 
-	for (size_t i = 0; i < result->target_count; i++) {
-		char text[JW_TARGET_TEXT];
-
-		length += (size_t)snprintf(bake->targets + length, sizeof bake->targets - length, "%s%s",
-								   i ? " " : "", jw_target_sm(text, result->targets[i]));
-		if (length >= sizeof bake->targets)
-			length = sizeof bake->targets - 1;
-	}
+	join_gpus(bake, NULL);
 	(void)jw_driver_text(bake->driver, &result->driver);
-	bake->in_place.targets = bake->targets;
+	bake->in_place.targets = bake->gpus.targets;
 	bake->in_place.driver = bake->driver;
 	bake->in_place.drop_ptx = bake->options->drop_ptx;
 	bake->in_place.any_owner = bake->options->any_owner;

@@ -249,12 +249,29 @@ def bake_it(place):
     assert status in (0, 1), (status, out, err)
 
 
+def bake_for_another(place):
+    """Baked for another GPU before, whose code stays; what it becomes."""
+    os.rename(place.dir + "/expected", place.dir + "/plain")
+    runner[3] = "sm_90"
+    bake_it(place)
+    runner[3] = "sm_86"
+    os.mkdir(place.dir + "/former")
+    shutil.copy(place.dir + "/site/sample/lib.so", place.dir + "/former")
+    status, out, err = place.run(["bake", "--keep", "sm_90", "-o", "@/expected", "@/site/sample/lib.so"])
+    assert status in (0, 1), (status, out, err)
+
+
 def is_whole(place):
-    """The original or the baked file, never a third; RECORD has a row of one of them."""
-    files = [sample, place.dir + "/expected/lib.so"]
+    """The original or the baked file, never a third; RECORD has a row of one of them. Where an entry of the cache cannot be read, the baked
+    file lacks that machine code, and its journal is complete."""
+    files = [file for file in (sample, place.dir + "/former/lib.so", place.dir + "/expected/lib.so") if os.path.exists(file)]
+    files = files[-2:]
     with open(place.dir + "/site/sample-1.0.dist-info/RECORD", encoding="utf-8") as file:
         rows = file.read().split("\n")
-    return sha256(place.dir + "/site/sample/lib.so").digest() in [sha256(one).digest() for one in files] and \
+    library = place.dir + "/site/sample/lib.so"
+    if sha256(library).digest() not in [sha256(one).digest() for one in files] and '"as_baked"' in place.run(["bake", "list", "--json"])[1]:
+        files.append(library)
+    return sha256(library).digest() in [sha256(one).digest() for one in files] and \
         rows[0] == "sample/other.py,," and rows[1] in [row_of(one) for one in files] and rows[2:] == [""]
 
 
@@ -322,6 +339,8 @@ CASES = {
     "record": Case(["record", sample, "-o", "@/r.json", "--", build + "/tests/framework/framework-app"], is_json("r.json"), within=True),
     "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: ",
                  lasting=[record]),
+    "bake-again": Case(bake, is_it("@/expected/lib.so", 1), [prime, install, bake_for_another], status=(0, 1), whole=is_whole, final=undone,
+                       says="not baked: ", lasting=[record]),
     "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: ", lasting=[record]),
     "bake-wheel": Case(["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], has_wheel, [prime, make_wheel], status=(0, 1), whole=is_whole_wheel,
                        final=has_wheel, says="not baked: "),
