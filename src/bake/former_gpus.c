@@ -5,7 +5,7 @@
 enum { MOST = 3 * ANALYSE_MOST_TARGETS };
 
 /* Whole names, as many as there is room for. */
-static void add_name(char text[JOURNAL_TEXT], struct jw_target target)
+static void add_gpu_name(char text[JOURNAL_TEXT], struct jw_target target)
 {
 	char name[JW_TARGET_TEXT];
 	const size_t used = strlen(text), length = strlen(jw_target_sm(name, target));
@@ -50,5 +50,5 @@ void former_gpus_join(const struct journal *journal, const struct jw_target *kep
 	for (size_t i = 0; i < target_count; i++)
 		count = jw_target_add(all, count, sizeof all / sizeof *all, targets[i]);
 	for (size_t i = 0; i < count; i++)
-		add_name(ret_gpus->targets, all[i]);
+		add_gpu_name(ret_gpus->targets, all[i]);
 }

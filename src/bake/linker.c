@@ -87,7 +87,7 @@ struct linker_look {
 	struct run_folder folder;
 };
 
-static bool is_listed(const struct linker *linker, const char *path)
+static bool is_known_linker(const struct linker *linker, const char *path)
 {
 	for (size_t i = 0; i < linker->count; i++)
 		if (!strcmp(linker->items[i].path, path))
@@ -118,7 +118,7 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 	bool names;
 
 	mem_free(path);
-	if (failed || is_listed(linker, real) || linker->count == LINKER_MOST) {
+	if (failed || is_known_linker(linker, real) || linker->count == LINKER_MOST) {
 		mem_free(real);
 		return 0;
 	}

@@ -8,6 +8,9 @@ bool is_baked_for_newer(const struct examination *seen, struct finding_draft *dr
 /* An upgrade has replaced what was baked for the GPUs here. */
 bool is_baked_replaced(const struct examination *seen, struct finding_draft *draft);
 
+/* One of the libraries is as it was baked for a GPU that is here. */
+bool is_baked_for_here(const struct examination *seen);
+
 /* Whether all libraries with cold modules are such: baking them again is what helps, not priming.
  */
 bool are_cold_replaced(const struct examination *seen);

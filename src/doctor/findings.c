@@ -108,11 +108,19 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 
 static bool is_cache_disabled(const struct examination *seen, struct finding_draft *draft)
 {
-	if (!seen->settings.disabled)
+	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;
+	const size_t compiled = all ? all->warm + all->cold : 0;
+	char effect[160], modules[64];
+
+	if (!seen->settings.disabled || (all && !compiled && !all->left_out && is_baked_for_here(seen)))
 		return false;
-	draft_unset(seen, draft, "CUDA_CACHE_DISABLE",
-				"the driver neither reads nor writes its cache, and compiles everything at every "
-				"start");
+	if (compiled)
+		(void)snprintf(modules, sizeof modules, "%s of these files at every start",
+					   TEXT_COUNT(compiled, "module", "modules"));
+	(void)snprintf(effect, sizeof effect,
+				   "the driver neither reads nor writes its cache, and compiles %s",
+				   compiled ? modules : "at every start what has no machine code");
+	draft_unset(seen, draft, "CUDA_CACHE_DISABLE", effect);
 	return true;
 }
 
