@@ -21,11 +21,12 @@ fi
 mkdir "$work/pages"
 cp -r docs/*.md docs/pictures "$work/pages/"
 cp README.md "$work/pages/index.md"
+cp README.ko.md "$work/pages/korean.md"
 cp CHANGELOG.md "$work/pages/changes.md"
 cp CONTRIBUTING.md "$work/pages/contributing.md"
 # `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
 for page in "$work"/pages/*.md; do
-	sed -E -i 's/\]\(docs\//](/g; s/\]\(CONTRIBUTING\.md/](contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+	sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\(CONTRIBUTING\.md/](contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
 done
 cp packaging/site/mkdocs.yml "$work/"
 # Not -q: then mkdocs counts no warnings.

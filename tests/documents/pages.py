@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pages.py JITWARM   checks README*.md, CONTRIBUTING.md and docs/*.md: every link leads to a file and, behind #, to a heading of it,
-every page is in packaging/site/mkdocs.yml, and every command in a block has a name and options that the program's help lists."""
+every page is in packaging/site/mkdocs.yml, every command in a block has a name and options that the program's help lists, and README
+in another language has the same parts, commands, links and exit statuses."""
 import pathlib
 import re
 import subprocess
@@ -57,6 +58,23 @@ for page in PAGES:
     check_links(page, text)
     for line in re.findall(r"^(?: {4,8}|\$ | +\$ )(jitwarm(?: .*)?)$", text, re.M):
         check_command(page, line)
+
+def essence(page):
+    """What a README has in every language: levels of headings, commands, links to pages, pictures, and the numbers of exit statuses."""
+    text = page.read_text()
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.S | re.M)
+    commands = [re.split(r"\s+#\s", line)[0] for block in blocks for line in block.splitlines()]
+    links = [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if not target.startswith("README")]
+    plain = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    return {"headings": re.findall(r"^(#+) ", plain, re.M), "commands": commands, "links": links,
+            "names": sorted(re.findall(r"`[^`\n]+`", plain)), "numbers": re.findall(r"(?<![\w.])\d+(?![\w.]\d)", plain)}
+
+
+english = essence(ROOT / "README.md")
+for page in sorted(ROOT.glob("README.*.md")):
+    for kind, wanted in essence(page).items():
+        if wanted != english[kind]:
+            failures.append(f"{page.name} has other {kind} than README.md: {wanted}, not {english[kind]}")
 
 navigation = set(re.findall(r": ([a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
 for page in sorted((ROOT / "docs").glob("*.md")):
