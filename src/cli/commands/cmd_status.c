@@ -97,6 +97,10 @@ static bool is_relative(void)
 	return relative;
 }
 
+/* Below it, a program's modules push each other out: a unit that the driver does not know ("1G").
+ */
+enum { LEAST_LIMIT = 1 << 20 };
+
 /* Prints the next step: a warm cache is useless while the driver does not read it. */
 static void print_status_next(const struct output *out, const struct jw_system *system,
 							  const struct jw_check_result *packages)
@@ -116,6 +120,8 @@ static void print_status_next(const struct output *out, const struct jw_system *
 		next = "export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime";
 	else if (cache->outlook.evicted)
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
+	else if (cache->limit_bytes < LEAST_LIMIT)
+		next = "unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
 	else if (packages && packages->all.warm)

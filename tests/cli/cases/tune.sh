@@ -112,6 +112,8 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			run 0 tune
 			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
+			run 0 tune --path "$impossible"
+			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
 			# Named while another one is in force: neither what is in force nor --apply would help
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
@@ -138,6 +140,10 @@ fi
 	out_has "Next    unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime"
 	CUDA_FORCE_PTX_JIT=1 run 0 status
 	out_has "Next    unset the variable above"
+	for value in abc 1G 0; do
+		CUDA_CACHE_MAXSIZE=$value run 0 status
+		out_has "Next    unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime"
+	done
 	CUDA_CACHE_PATH=/dev/null/cache run 0 status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
 	run 0 status
