@@ -50,6 +50,10 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		if (segment->address > INT64_MAX || segment->memory_bytes > INT64_MAX ||
 			segment->address + segment->memory_bytes < memory_end)
 			return error_set(err, JW_ERR_FORMAT, "segments that are out of order");
+		/* The loader maps the rest of it over what lies behind. */
+		if (segment->file_bytes > segment->memory_bytes)
+			return error_set(err, JW_ERR_FORMAT,
+							 "a segment that is longer in the file than in memory");
 		memory_end = segment->address + segment->memory_bytes;
 		first = first ? first : segment;
 	}

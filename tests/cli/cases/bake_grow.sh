@@ -132,9 +132,9 @@ json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["
 cp "$work/out/pointer.so" "$work/out/libsample_framework.so"
 simulated "$work/out/app" >"$out" 2>"$err" || fail "the program ended with $?"
 
-# Made to take hours: a thousand segments at one address, a hundred of the same content, or more pointers than the file has bytes.
+# A segment whose bytes the loader would map over what lies behind. Made to take hours: a thousand segments at one address, a hundred of the same content, or more pointers than the file has bytes.
 # None grows, and what has room is baked.
-python3 - "$work/plain.so" "$work/overlapping.so" "$work/shared.so" "$work/dense.so" <<'P'
+python3 - "$work/plain.so" "$work/overlapping.so" "$work/shared.so" "$work/dense.so" "$work/short.so" <<'P'
 import struct, sys
 plain = open(sys.argv[1], "rb").read()
 MORE = 8 << 20
@@ -162,8 +162,12 @@ assert at + 48 <= dynamic[2] + dynamic[5]
 struct.pack_into("<QQQQ", b, at, 36, place, 35, MORE)
 struct.pack_into("<Q", b, place, place) # they begin behind all others: an addend is no pointer
 open(sys.argv[4], "wb").write(b)
+b = bytearray(plain) # its last segment is longer in the file than in memory
+at = phoff + 56 * max(i for i, s in enumerate(segments) if s[0] == 1)
+struct.pack_into("<Q", b, at + 40, 7)
+open(sys.argv[5], "wb").write(b)
 P
-for made in overlapping shared dense; do
+for made in overlapping shared dense short; do
 	rm -rf "$CUDA_CACHE_PATH"
 	run 1 bake --json -o "$work/out" "$work/$made.so"
 	json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 9 and not d["files"][0]["moved"]'
