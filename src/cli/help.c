@@ -1,7 +1,9 @@
 #include "cli/help.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "cli/examples.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
 
@@ -58,6 +60,26 @@ static int usage_line(struct jw_error *err, struct buf *buf, const char *name, c
 			   : 0;
 }
 
+static int example_list(struct jw_error *err, struct buf *buf, const char *lines, size_t columns)
+{
+	enum { INDENT = 2, MOST = 128 };
+
+	if (!*lines)
+		return 0;
+	if (buf_printf(err, buf, "\n%s\n", language_text("Examples:")))
+		return -1;
+	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
+		char line[MOST];
+
+		(void)snprintf(line, MOST, "%.*s", (int)strcspn(at, "\n"), at);
+		if (buf_printf(err, buf, "%*s", INDENT, "") ||
+			terminal_wrap(err, buf, line, (size_t)2 * INDENT, columns) ||
+			buf_append(err, buf, "\n", 1))
+			return -1;
+	}
+	return 0;
+}
+
 int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
 				 size_t columns)
 {
@@ -65,7 +87,8 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 		terminal_wrap(err, buf, language_text(command->description), 0, columns) ||
 		buf_printf(err, buf, "\n\n%s\n", language_text("Options:")) ||
 		option_list(err, buf, command->options, columns) ||
-		option_list(err, buf, options_common, columns))
+		option_list(err, buf, options_common, columns) ||
+		example_list(err, buf, examples_of(command), columns))
 		return -1;
 	return 0;
 }

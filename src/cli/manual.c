@@ -2,6 +2,8 @@
 
 #include <jitwarm/version.h>
 
+#include "cli/examples.h"
+
 /* Text of a paragraph: a backslash becomes \e, a line never starts with a macro, an empty line
  * starts a new paragraph. */
 static int append_text(struct jw_error *err, struct buf *buf, const char *text)
@@ -67,6 +69,21 @@ static int append_head(struct jw_error *err, struct buf *buf, const struct cli_c
 	return *command->usage ? append_text(err, buf, command->usage) : 0;
 }
 
+/* They are copied: a hyphen and a tilde are those of the keyboard. */
+static int append_examples(struct jw_error *err, struct buf *buf, const char *lines)
+{
+	if (!*lines)
+		return 0;
+	if (buf_printf(err, buf, ".Sh EXAMPLES\n.Bd -literal -offset indent\n"))
+		return -1;
+	for (; *lines; lines++)
+		if (*lines == '-'   ? buf_printf(err, buf, "\\-")
+			: *lines == '~' ? buf_printf(err, buf, "\\(ti")
+							: buf_append(err, buf, lines, 1))
+			return -1;
+	return buf_printf(err, buf, ".Ed\n");
+}
+
 int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command *command)
 {
 	if (append_head(err, buf, command) || buf_printf(err, buf, ".Sh DESCRIPTION\n") ||
@@ -76,8 +93,10 @@ int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command 
 		buf_printf(err, buf,
 				   ".El\n.Sh EXIT STATUS\n"
 				   "0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm cannot "
-				   "help, and has said why; 3 failed; 64 wrong usage.\n"
-				   ".Sh SEE ALSO\n.Xr jitwarm 1\n"))
+				   "help, and has said why; 3 failed; 64 wrong usage.\n"))
+		return -1;
+	if (append_examples(err, buf, examples_of(command)) ||
+		buf_printf(err, buf, ".Sh SEE ALSO\n.Xr jitwarm 1\n"))
 		return -1;
 	return 0;
 }

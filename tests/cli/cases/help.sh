@@ -16,6 +16,15 @@ while read -r command; do
 	run 0 help $command
 	cmp -s "$work/first" "$out" || fail "“help $command” differs from “$command --help”"
 	[[ $(wc -L <"$out") -le 80 ]] || fail "a line is wider than 80 columns"
+	# Each example is a command with options that it has.
+	sed -n '/^Examples:$/,$s/^  jitwarm *//p' "$out" >"$work/examples"
+	[ -s "$work/examples" ] || fail "no example of $command"
+	grep -qE "^($command\b|\$)" "$work/examples" || fail "no example of $command is one"
+	while read -r example; do
+		# shellcheck disable=SC2086
+		run 0 ${example%% -- *} --help
+		out_has "Usage: jitwarm"
+	done <"$work/examples"
 done <<<"$commands"
 run 0 -h
 out_has "Usage: jitwarm COMMAND"
