@@ -235,3 +235,19 @@ bool text_is_utf8(const void *data, size_t size)
 	}
 	return true;
 }
+
+/* A wrong address is said as well: a password may contain “/”, which ends what is before a host. */
+const char *text_address(char *room, size_t size, const char *address)
+{
+	const char *host = strstr(address, "://"), *at = NULL;
+	size_t used;
+
+	host = host ? host + 3 : address;
+	if (strcspn(host, ":@") < strcspn(host, "/"))
+		at = strrchr(host, '@');
+	used = (size_t)(host - address) < size - 1 ? (size_t)(host - address) : size - 1;
+	memcpy(room, address, used);
+	text_copy(room + used, size - used, at ? at + 1 : host);
+	room[strcspn(room, "?#")] = '\0';
+	return room;
+}

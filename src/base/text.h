@@ -27,6 +27,10 @@ void text_copy(char *to, size_t size, const char *from);
 /* The same for an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
+/* The start of an address that a message may name: without the name and password before its host,
+ * and without what follows “?” or “#”, which may prove who we are, too. Returns `room`. */
+const char *text_address(char *room, size_t size, const char *address);
+
 /* ASCII, independent of the locale. */
 static inline bool text_is_digit(int c)
 {

@@ -36,6 +36,7 @@ struct remote_module {
 struct remote {
 	struct child *child; /* NULL: there is no place, or it is not used any more */
 	char *folder;
+	char place[256];               /* its name in messages */
 	struct remote_module *modules; /* of the plan; NULL: there is no place */
 	struct share_pace pace;
 	size_t to_put;

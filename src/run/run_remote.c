@@ -246,7 +246,7 @@ static bool workers_wait_for_place(const struct run *run)
 static void say_silence(struct run *run)
 {
 	(void)snprintf(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
-				   run->setup->share->place, SHARE_SILENCE_MS / 1000);
+				   run->remote.place, SHARE_SILENCE_MS / 1000);
 }
 
 static void take_beat(struct run *run, bool quiet)
@@ -303,7 +303,7 @@ static void on_place_end(void *context, struct child *child, const struct child_
 	run->remote.child = NULL;
 	if (run->remote.gone || run->stopping || how->killed)
 		return;
-	(void)snprintf(why, sizeof why, "%s: its process %s%s%.*s", run->setup->share->place,
+	(void)snprintf(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
 				   child_end_text(text, sizeof text, how), *how->said ? ": " : "",
 				   (int)strcspn(how->said, "\n"), how->said);
 	give_up_place(run, why);
@@ -391,10 +391,9 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 		TEXT_COPY(why, remote->why);
 	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
 		(void)snprintf(why, sizeof why, "%s: the process that speaks to it does not answer",
-					   run->setup->share->place);
+					   run->remote.place);
 	else if ((double)remote->waited_ms / 1000 > allowed_s)
-		(void)snprintf(why, sizeof why, "%s: it costs more time than it saves",
-					   run->setup->share->place);
+		(void)snprintf(why, sizeof why, "%s: it costs more time than it saves", run->remote.place);
 	if (*why)
 		give_up_place(run, why);
 }
@@ -476,6 +475,7 @@ int run_remote_open(struct run *run)
 		return 0;
 	if (sodium_init() < 0)
 		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
 	remote->folder = os_join(run->err, run->setup->folder, "share");
 	remote->modules = mem_array(run->err, run->setup->plan->module_count, sizeof *remote->modules);
 	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||

@@ -19,16 +19,17 @@ static bool is_web_place(const char *place)
 
 int jw_share_check(struct jw_error *err, const char *place)
 {
-	char bucket[64], prefix[WEB_TEXT];
+	char bucket[64], prefix[WEB_TEXT], name[300];
 
 	if (text_starts(place, "s3://"))
 		return object_s3_parse(err, place, bucket, prefix);
-	if (is_web_place(place) ? web_is_address(place) : *place && !strstr(place, "://"))
+	if (is_web_place(place))
+		return web_check_address(err, place);
+	if (*place && !strstr(place, "://"))
 		return 0;
 	return error_set(err, JW_ERR_USAGE,
-					 "“%.300s”: a shared place is a directory, https://HOST/PATH or "
-					 "s3://BUCKET/PREFIX",
-					 place);
+					 "“%s”: a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX",
+					 text_address(name, sizeof name, place));
 }
 
 struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,

@@ -50,8 +50,9 @@ int object_s3_parse(struct jw_error *err, const char *place, char ret_bucket[64]
 {
 	const char *bucket = place + strlen("s3://"), *prefix;
 	size_t length, used = 0;
-	char name[64], path[WEB_TEXT];
+	char name[64], path[WEB_TEXT], said[300];
 
+	place = text_address(said, sizeof said, place);
 	prefix = bucket + strcspn(bucket, "/");
 	(void)snprintf(name, sizeof name, "%.*s", (int)(prefix - bucket), bucket);
 	if (prefix - bucket > 63 || !is_s3_name(name, "._-") || *name == '.')

@@ -21,6 +21,7 @@ struct object_web {
 	struct jw_traffic traffic;
 	struct object_s3 *s3; /* NULL: the place is an address */
 	char *base;           /* without a slash at its end */
+	char name[WEB_TEXT];  /* what messages say of it */
 	_Atomic uint64_t *moved;
 	int64_t later_s; /* object_place_later */
 };
@@ -109,7 +110,7 @@ static int send_web_object(struct jw_error *err, const struct web_object *object
 		result = try_web_object(err, web, &request, answer);
 	object_s3_forget(&texts);
 	mem_free(url);
-	return result ? error_prefix(err, "%s", web->base) : 0;
+	return result ? error_prefix(err, "%s", web->name) : 0;
 }
 
 /* A bucket that is missing is no object that is. */
@@ -144,7 +145,7 @@ static int ask_web_object(struct jw_error *err, const struct web_object *object,
 					 is_missing(request, &answer) ? JW_ERR_NOT_FOUND
 					 : is_for_later(&answer)      ? JW_ERR_BUSY
 												  : JW_ERR_IO,
-					 "%s: the server answers a %s with status %ld%s%s", web->base, request->method,
+					 "%s: the server answers a %s with status %ld%s%s", web->name, request->method,
 					 answer.status, *answer.said ? ": " : "", answer.said);
 }
 
@@ -246,6 +247,8 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 							   .moved = moved};
 	web->how.traffic = &web->traffic;
 	web->base = mem_string_n(err, options->place, length);
+	if (web->base)
+		(void)text_address(web->name, sizeof web->name, web->base);
 	if (web->base && s3)
 		web->s3 = object_s3_open(err, options->place);
 	if (web->base && (!s3 || web->s3))

@@ -77,8 +77,10 @@ static bool is_host(const char *text)
 
 static int wrong_name(struct jw_error *err, const char *text, const char *why)
 {
-	return error_set(err, JW_ERR_USAGE, "“%.300s”: %s; a name is oci://HOST/REPOSITORY[:TAG]", text,
-					 why);
+	char said[300];
+
+	return error_set(err, JW_ERR_USAGE, "“%s”: %s; a name is oci://HOST/REPOSITORY[:TAG]",
+					 text_address(said, sizeof said, text), why);
 }
 
 int reference_parse(struct jw_error *err, const char *text, struct reference *ret_reference)

@@ -77,16 +77,25 @@ bool web_same_origin(const char *a, const char *b)
 	return same;
 }
 
-bool web_is_address(const char *url)
+int web_check_address(struct jw_error *err, const char *url)
 {
 	CURLU *parts = curl_url();
-	bool is = parts && !curl_url_set(parts, CURLUPART_URL, url, 0) && !strpbrk(url, "?#");
-	char *host = is ? url_part(parts, CURLUPART_HOST) : NULL;
+	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
+	char *host = NULL, name[300];
 
-	is = host != NULL;
+	if (!code)
+		code = curl_url_get(parts, CURLUPART_HOST, &host, 0);
+	if (!code && (!*host || strpbrk(url, "?#")))
+		code = CURLUE_BAD_HOSTNAME;
 	curl_free(host);
 	curl_url_cleanup(parts);
-	return is;
+	if (code == CURLUE_OUT_OF_MEMORY)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (code)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%s”: not https://HOST/PATH, the address of a shared place",
+						 text_address(name, sizeof name, url));
+	return 0;
 }
 
 int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
@@ -176,7 +185,7 @@ static int check_address(struct jw_error *err, const struct web *web, const char
 	if (host && port && strlen(host) < 256)
 		(void)snprintf(both, sizeof both, "%.255s:%.8s", host, port);
 	if (!scheme || !*both)
-		error_set(err, JW_ERR_FORMAT, "%.*s: not an address", (int)strcspn(url, "?#"), url);
+		error_set(err, JW_ERR_FORMAT, "%s: not an address", text_address(both, sizeof both, url));
 	else if (!strcmp(scheme, "https") ||
 			 (!strcmp(scheme, "http") && is_insecure_host(web->options, host, both)))
 		result = 0;

@@ -83,8 +83,9 @@ bool web_is_late(const struct web *web);
 /* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
  * of a second, doubled with each try. False: no further try. */
 bool web_wait(struct web *web, unsigned tries, int64_t wait_s);
-/* An address with a host, and without a query: what is below it has addresses, too. */
-bool web_is_address(const char *url);
+/* An address with a host, and without a query: what is below it has addresses, too. JW_ERR_USAGE
+ * for any other text. */
+int web_check_address(struct jw_error *err, const char *url);
 /* The whole address of `link` on a page. */
 int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
 				size_t size);

@@ -22,9 +22,33 @@ static void spans_share_a_unit_where_they_can(void **state)
 		assert_string_equal(text_span(text, cases[i].low, cases[i].high), cases[i].text);
 }
 
+static void no_password_is_said(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"https://host/path", "https://host/path"},
+		{"https://host/p@th", "https://host/p@th"},
+		{"https://ann:secret@host/path", "https://host/path"},
+		{"https://secret@host:5000/path?sig=secret", "https://host:5000/path"},
+		{"https://ann:sec/ret@host/path#secret", "https://host/path"},
+		{"https://ann:s@cret@host", "https://host"},
+		{"ftp://:secret@", "ftp://"},
+		{"s3://bucket/a@b", "s3://bucket/a@b"},
+		{"ann:secret@host", "host"},
+		{"", ""},
+	};
+	char room[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		assert_string_equal(text_address(room, sizeof room, pairs[i][0]), pairs[i][1]);
+	assert_string_equal(text_address(room, 4, "https://ann:secret@host"), "htt");
+	assert_string_equal(text_address(room, 11, "https://ann:secret@host"), "https://ho");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(spans_share_a_unit_where_they_can)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(spans_share_a_unit_where_they_can),
+									   cmocka_unit_test(no_password_is_said)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,22 @@ run 0 prime --share http://127.0.0.1:9/none --insecure "$sample"
 err_has "the shared place is used no further"
 app_compiles 0
 
+# A password in the address is used, and never said
+nobody_said_it() { ! grep -q geheim "$out" "$err" || fail "a password is said: $(grep -h geheim "$out" "$err")"; }
+for place in "http://ann:geheim@$site/auth" "http://ann:geheim@127.0.0.1:9/none"; do
+	machine said
+	rm -rf "$CUDA_CACHE_PATH"
+	run 0 prime --share "$place" --insecure --share-unsigned "$sample"
+	err_has "the shared place is used no further: http://"
+	nobody_said_it
+done
+for place in "ftp://ann:geheim@$site/" "http://ann:gehe/geheim@$site" "s3://ann:geheim@bucket" "https://ann:geheim@host/?x=1" "https://host/?geheim"; do
+	run 64 prime --share "$place" --insecure --share-unsigned "$sample"
+	nobody_said_it
+done
+run 64 push "oci://ann:geheim@$site/x" "$sample"
+nobody_said_it
+[[ $(requests 'Basic') -ge 1 ]] || fail "not used"
 # Names and passwords of a file go to the host that they are for, and to no other
 printf 'machine 127.0.0.1 login ann password secret\n' >"$work/netrc"
 NETRC=$(native "$work/netrc")
@@ -59,7 +75,7 @@ export NETRC
 machine named
 objects auth
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-[[ $(requests 'Basic') -ge 8 ]] || fail "not named"
+[[ $(requests 'auth/.* Basic') -ge 8 ]] || fail "not named"
 unset NETRC
 printf 'machine localhost login ann password secret\n' >"$work/netrc"
 export NETRC=$work/netrc

@@ -123,6 +123,8 @@ json 'd["packs"][0]["missing"] > 0 and d["packs"][0]["entries"] + d["packs"][0][
 
 # How many a pack has is the word of whoever may push: more than its plan has keeps nobody from pushing the whole.
 machine maker
+run 0 push --insecure "oci://$site/good/part" "$sample" --json
+json 'd["packs"][0]["entries"] == 8 and not d["packs"][0]["fuller"] and not d["packs"][0]["there"]'
 run 0 push --insecure "oci://$site/good/lies" "$sample" --json
 lie() { # ENTRIES
 	python3 - "$site" "$out" "$1" <<-'END' || fail "the registry cannot be lied to"

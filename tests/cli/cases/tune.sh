@@ -63,6 +63,18 @@ if [[ $(id -u) == 0 ]]; then
 	task_prolog
 	out_has "export CUDA_CACHE_PATH=$caches/0/"
 	out_has "export CUDA_CACHE_MAXSIZE=1073741824"
+	# The node's name is what nvidia-smi says; where that fails, or hangs, it is what it was
+	smi() { mkdir -p "$work/smi" && printf '#!/bin/sh\n%s\n' "$1" >"$work/smi/nvidia-smi" && chmod +x "$work/smi/nvidia-smi" && PATH=$work/smi:$PATH prolog 1000; }
+	printf '#!/bin/sh\nshift 3\nexec %s 0.2 "$@"\n' "$(command -v timeout)" >"$work/timeout"
+	rm "$caches/node"
+	smi 'echo It has failed; exit 9'
+	[[ $(cat "$caches/node") == unknown ]] || fail "a failure is a name: $(cat "$caches/node")"
+	smi 'echo 535.309.01, 8.6'
+	[[ $(cat "$caches/node") == 535.309.01-8.6 ]] || fail "another name: $(cat "$caches/node")"
+	smi 'echo It has failed; exit 9'
+	install -m 755 "$work/timeout" "$work/smi/timeout"
+	smi 'sleep 5; echo 1, 2'
+	[[ $(cat "$caches/node") == 535.309.01-8.6 ]] || fail "what was known is lost: $(cat "$caches/node")"
 fi
 mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
 snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
