@@ -338,7 +338,7 @@ void object_do(const struct object_thread *thread, const struct object_job *job,
 		failed = put_object_there(&why, thread, job, &files, &answer);
 	else if (!failed)
 		failed = take_object(&why, thread, job, &files, &answer) ||
-				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING &&
+				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING && !*answer.why &&
 				  claim_object(&why, thread, job, &files, &answer));
 	if (failed)
 		say_failure(thread, &why, &answer);

@@ -13,12 +13,35 @@ import struct
 import sys
 import threading
 import time
+import urllib.parse
 
 FOLDER = pathlib.Path(sys.argv[1])
 LOCK = threading.Lock()
 OBJECTS = {}
 COUNTS = {}
 ANN = "Basic " + base64.b64encode(b"ann:secret").decode()
+
+
+def mutant(dice, body, others):
+    """Another text than `body`: bytes changed, left out, put in, moved, cut, doubled, or the start of another object"""
+    fresh = bytearray(body)
+    while bytes(fresh) == body:
+        for _ in range(dice.choice((1, 1, 1, 2, 8))):
+            at, size = dice.randrange(len(fresh) + 1), dice.choice((1, 2, 4, 64))
+            kind = dice.randrange(8)
+            if kind < 3 and at < len(fresh):
+                fresh[at] ^= 1 << dice.randrange(8)
+            elif kind == 3:
+                del fresh[at:at + size]
+            elif kind == 4:
+                fresh[at:at] = dice.randbytes(size)
+            elif kind == 5:
+                fresh += fresh[at:at + size]
+            elif kind == 6:
+                del fresh[at:]
+            elif others:
+                fresh = bytearray(dice.choice(others)[:at]) + fresh[at:]
+    return bytes(fresh)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -49,6 +72,21 @@ class Objects(http.server.BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()
+
+    def say_mutant(self, dice, name, body):
+        """Of an object, the pack or its signature is not what was put there."""
+        others = [value for key, value in sorted(OBJECTS.items()) if key != name and key.endswith(name[-6:])]
+        sound = dice.random() < 0.3
+        if name.endswith(".jwpack"):
+            self.say(200, body if sound else mutant(dice, body, others))
+        elif not sound:
+            self.say(200, body)
+        else:
+            lines = body.split(b"\n")
+            line, at = dice.choice((1, 3)), dice.randrange(16, 80)
+            lines[line] = lines[line][:at] + (b"A" if lines[line][at:at + 1] != b"A" else b"B") + lines[line][at + 1:]
+            text = dice.choice((None, b"", dice.choice(others), b"\n".join(lines)))
+            self.say(404) if text is None else self.say(200, text)
 
     def lie(self, kind, name, body):
         """Whether that was the answer."""
@@ -94,6 +132,8 @@ class Objects(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         elif kind == "cut":
             self.say(200, body[:len(body) // 2])
+        elif kind.startswith("mutant-") and not name.endswith(".claim"):
+            self.say_mutant(random.Random(kind + name.removesuffix(".minisig")), name, body)
         elif kind == "wrong":
             self.say(200, random.Random(1).choice([value for key, value in sorted(OBJECTS.items()) if key != name and key.endswith(".jwpack")]))
         elif kind == "endless":
@@ -108,7 +148,8 @@ class Objects(http.server.BaseHTTPRequestHandler):
 
     def answer(self):
         self.note()
-        _, kind, name = self.path.split("/", 2)
+        # A proxy is asked for whole addresses.
+        _, kind, name = urllib.parse.urlsplit(self.path).path.split("/", 2)
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         with LOCK:
             body = OBJECTS.get(name)
