@@ -25,7 +25,7 @@ SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_ope
 SHOWN_CALLS = re.compile(r"^(output_(line|note|warning|error|count)|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # What base/text.c makes: its formats would match too much
-UNITS = ["%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
+UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
     form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
     "%g s to %g min", "%g s to %g h", "%g min to %g h"]
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_]\w*|[0-9][\w.]*|\.\.\.|\S', re.S)
@@ -79,7 +79,7 @@ def prose(text, shown):
     label = shown and bool(re.match(r" *[A-Z][A-Za-z]+:?  ?", text))
     if len(re.findall(r"%[^%]*?s", text)) and letters < 6 and not label:
         return False
-    return letters >= 3 and (len(words) >= 2 or (shown and len(words) >= 1) or label)
+    return letters >= 3 - label and (len(words) >= 2 or (shown and len(words) >= 1) or label)
 
 
 def extract():
@@ -102,6 +102,8 @@ def extract():
             if call.startswith("CLI_") and source[begin - 1] == "(":
                 continue
             shown = field in SHOWN_FIELDS or bool(SHOWN_CALLS.match(call)) or field == "titles" or name.startswith("src/cli/parts")
+            # Lines that are put together in a buffer are printed one by one
+            text = text[:-2] if text.endswith("\\n") and text.count("\\n") == 1 else text
             if prose(text, shown):
                 messages.setdefault(Message(text, None), []).append(name)
         for titles in re.findall(r"\.titles = \{([^}]*)\}", file.read_text()):

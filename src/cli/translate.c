@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/particles.h"
 
 /* Formats have ten conversions at most; deeper pieces than that occur in no message. */
 enum { MOST_CAPTURES = 16, DEEPEST = 4, MOST_STEPS = 50000, MOST_LINE_SIZE = 1 << 14 };
@@ -179,8 +180,8 @@ static bool form_fits(struct line_match *matching, const char *form, const char 
 
 static bool has_label(const char *text, size_t size)
 {
-	for (size_t i = 0; i + 1 < size; i++)
-		if (text[i] == ':' && text[i + 1] == ' ')
+	for (size_t i = 0; i + 2 < size; i++)
+		if ((text[i] == ':' || text[i] == ' ') && text[i + 1] == ' ')
 			return true;
 	return size && *text == ' ';
 }
@@ -337,10 +338,29 @@ static bool translate_apart(const struct translator *translator, struct buf *buf
 	return false;
 }
 
+/* A text that ends with a message such as ", the driver's default". */
+static bool translate_end(const struct translator *translator, struct buf *buf, const char *text,
+						  size_t size, size_t *steps, unsigned depth)
+{
+	for (size_t i = 0; i < translator->count && translator->forms[i].plain; i++) {
+		const struct line_form *form = &translator->forms[i];
+		const size_t rest = size - form->letters;
+
+		if ((*form->id != ' ' && *form->id != ',') || form->letters >= size ||
+			memcmp(text + rest, form->id, form->letters) != 0)
+			continue;
+		if (!translate_part(translator, buf, text, rest, steps, depth + 1))
+			(void)buf_append(NULL, buf, text, rest);
+		(void)buf_append(NULL, buf, form->text, strlen(form->text));
+		return true;
+	}
+	return false;
+}
+
 static bool translate_part(const struct translator *translator, struct buf *buf, const char *text,
 						   size_t size, size_t *steps, unsigned depth)
 {
-	static const char *const signs[] = {"; ", ": ", ". ", ", "};
+	static const char *const signs[] = {"  ", "; ", ": ", ". ", ", "};
 	size_t blanks = 0, end = size;
 
 	if (depth > DEEPEST)
@@ -364,6 +384,8 @@ static bool translate_part(const struct translator *translator, struct buf *buf,
 		cut(buf, begin);
 		return false;
 	}
+	if (translate_end(translator, buf, text, size, steps, depth))
+		return true;
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (translate_apart(translator, buf, text, size, signs[i], steps, depth))
 			return true;
@@ -396,8 +418,10 @@ char *translator_line(const struct translator *translator, const char *english)
 	char *text = NULL;
 
 	if (strlen(english) <= MOST_LINE_SIZE &&
-		translate_part(translator, &line, english, strlen(english), &steps, 0) && !line.lacking)
+		translate_part(translator, &line, english, strlen(english), &steps, 0) && !line.lacking) {
+		particles_settle(&line);
 		text = mem_string(NULL, buf_text(&line));
+	}
 	buf_free(&line);
 	return text;
 }

@@ -12,6 +12,8 @@ static const struct message messages[] = {
 	{"warm", NULL, "WARM"},
 	{"Start again.", NULL, "AGAIN."},
 	{"not translated", NULL, ""},
+	{", by default", NULL, " (DEFAULT)"},
+	{"%s moved to %s", NULL, "%s을(를) %s(으)로, 이(가)"},
 	{"%s%s to %s (%s)", NULL, "%1$s%3$s! %2$s (%4$s)"},
 	{"%llu module", "%llu modules", "MOD %llu"},
 	{"%zu of %s to compile (%s of PTX).", NULL, "PTX %3$s: %2$s, %1$zu"},
@@ -96,7 +98,18 @@ static void lines_are_taken_apart(void **state)
 	expect("/a/b: /c: unknown, Permission denied", "/a/b: /c: unknown, DENIED");
 	expect("  sm_86: 3 of 8 modules evicted", "  sm_86: OUT MOD 8");
 	expect("  sm_86: 8 modules to x (y)", "  sm_86: x! MOD 8 (y)");
+	expect("1 GB, by default", "1 GB (DEFAULT)");
 	expect("nothing; of: this, is. known", NULL);
+}
+
+static void korean_particles(void **state)
+{
+	(void)state;
+	expect("모듈 moved to 캐시", "모듈을 캐시로, 이(가)");
+	expect("캐시 moved to 모듈", "캐시를 모듈로, 이(가)");
+	expect("3 moved to 팩", "3을 팩으로, 이(가)");
+	expect("2 moved to 1", "2를 1로, 이(가)");
+	expect("driver moved to x", "driver을(를) x(으)로, 이(가)");
 }
 
 /* The work for a line has a bound: without one these take longer than anybody waits. */
@@ -143,6 +156,7 @@ int main(void)
 		cmocka_unit_test(arguments_move_and_are_translated),
 		cmocka_unit_test(a_quoted_name_is_left_alone),
 		cmocka_unit_test(lines_are_taken_apart),
+		cmocka_unit_test(korean_particles),
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(without_memory),
 	};

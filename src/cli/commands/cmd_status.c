@@ -54,17 +54,18 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
 {
-	char size[TEXT_SHORT], limit[TEXT_SHORT], use[2 * TEXT_SHORT + 8];
+	char size[TEXT_SHORT], limit[TEXT_SHORT];
+	const char *from = cache->limit_set ? "" : ", the driver's default";
 
-	(void)snprintf(use, sizeof use, "%s, %s of",
-				   TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
-				   text_bytes(size, cache->outlook.bytes));
+	(void)text_bytes(limit, cache->limit_bytes);
 	if (!cache->path)
 		output_line(out, STYLE_WARN, "Cache   none: the driver does not cache");
+	else if (cache->exists)
+		output_line(out, STYLE_PLAIN, "Cache   %s (%s, %s of %s%s)", cache->path,
+					TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
+					text_bytes(size, cache->outlook.bytes), limit, from);
 	else
-		output_line(out, STYLE_PLAIN, "Cache   %s (%s %s%s)", cache->path,
-					cache->exists ? use : "empty, limit", text_bytes(limit, cache->limit_bytes),
-					cache->limit_set ? "" : ", the driver's default");
+		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path, limit, from);
 	module_text_marks(out, "        ", "them", carried, 0, "");
 	if (cache->outlook.text[0])
 		output_line(out, cache->outlook.harmful ? STYLE_BAD : STYLE_WARN, "        %s; %s",

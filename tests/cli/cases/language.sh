@@ -11,7 +11,8 @@ korean() { in_locale LC_ALL=ko_KR.UTF-8 "$@"; }
 
 korean 0 status
 out_has "캐시    "
-out_has "다음    jitwarm find"
+out_has "다음    "
+out_lacks "Next"
 out_lacks "Cache"
 in_locale "LC_MESSAGES=ko_KR.UTF-8 LC_CTYPE=C.UTF-8" 0 status
 out_has "캐시    "
