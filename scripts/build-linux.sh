@@ -1,8 +1,8 @@
 #!/bin/bash
-# build-linux.sh [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
+# build-linux.sh [--machine x86_64|aarch64] [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
 #
-# Builds the jitwarm that packages contain, into build/linux-x86_64 (or FOLDER): everything is static but the C library, of which
-# glibc 2.17 (2012) is enough. --all builds the tests too.
+# Builds the jitwarm that packages contain, for that machine (default: x86_64), into build/linux-MACHINE (or FOLDER): everything is
+# static but the C library, of which glibc 2.17 (2012) is enough. --all builds the tests too.
 #
 # The compiler is Zig's, which has every glibc's symbols inside: it is fetched from the package index of pip into
 # ~/.cache/jitwarm/zig. The libraries come from Debian's source packages (scripts/libraries.sh), once. The same
@@ -22,19 +22,20 @@ sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 mbedtls curl cmocka)
 # shellcheck disable=SC2034
 tools=(cmake ninja-build make pkg-config autoconf automake libtool dpkg-dev patch xz-utils python3-venv)
 
-folder='' deps_only='' all=''
+folder='' deps_only='' all='' machine=x86_64
 while [ $# -gt 0 ]; do
 	case $1 in
 	--deps-only) deps_only=1 ;;
 	--all) all=1 ;;
 	-B) folder=$2; shift ;;
+	--machine) machine=${2:-}; shift ;;
 	--) shift; break ;;
 	*) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 	shift
 done
-folder=${folder:-build/linux-x86_64}
-machine=x86_64
+case $machine in x86_64 | aarch64) ;; *) die "no recipe for the machine $machine" ;; esac
+folder=${folder:-build/linux-$machine}
 triple=$machine-linux-gnu.2.17 host=$machine-linux-gnu
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
 store=$cache/linux/$machine

@@ -8,6 +8,7 @@
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
 #   cover    the share of the branches that tests take (coverage.sh)
+#   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
 #   machines the README on bare machines (fresh.sh), packages for every target (package.sh), the site (make-site.sh)
 #
@@ -20,8 +21,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
-usage() { sed -n '2,16s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture starve states mutants cover fuzz machines)
+usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture starve states mutants cover aarch64 fuzz machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -57,6 +58,7 @@ night_states() {
 	return $status
 }
 night_mutants() { ./scripts/mutants.py --sample 200 --seed "$(date +%j)"; }
+night_aarch64() { ./scripts/test-aarch64.sh; }
 night_cover() { ./scripts/coverage.sh; }
 night_fuzz() {
 	local target status=0 targets
@@ -70,7 +72,7 @@ night_fuzz() {
 night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
-	for target in x86_64 windows deb rpm; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	for target in x86_64 aarch64 windows deb rpm; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
 	./scripts/make-site.sh || status=1
 	return $status
 }

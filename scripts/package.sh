@@ -3,11 +3,11 @@
 #
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
-# TARGET: x86_64 (default; scripts/build-linux.sh), windows (scripts/build-windows.sh), deb (packages for this machine's release of
+# TARGET: x86_64 (default) or aarch64 (scripts/build-linux.sh), windows (scripts/build-windows.sh), deb (packages for this machine's release of
 # Debian, from the last commit in a folder of its own; needs debhelper, and what packaging/debian/control names), rpm (of x86_64's
 # archive in the folder, which is made before where it is missing; needs rpmbuild; JITWARM_URL is the project's address). Of each:
 #
-#   jitwarm-VERSION-linux-x86_64.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
+#   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   jitwarm_VERSION_ARCH.deb, libjitwarm0_…, libjitwarm-dev_…   the command, the library, headers and static library
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
 	-o) out=${2:?}; shift ;;
 	--sign) key=$(realpath "${2:?}"); shift ;;
 	--url) url=${2:?}; shift ;;
-	x86_64 | windows | deb | rpm) targets+=("$1") ;;
+	x86_64 | aarch64 | windows | deb | rpm) targets+=("$1") ;;
 	*) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 	shift
@@ -40,8 +40,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 pack_linux() { # TARGET
-	local build=build/linux-$1 name=jitwarm-$version-linux-$1 root archive
-	scripts/build-linux.sh -B "$build"
+	local build=build/linux-$1 name=jitwarm-$version-linux-$1 root archive runs
+	scripts/build-linux.sh --machine "$1" -B "$build"
+	# The help texts are those of every machine.
+	runs=$build/jitwarm
+	if [ "$1" != "$(uname -m)" ]; then scripts/build.sh release; runs=build/release/src/jitwarm; fi
 	root=$work/$name archive=$out/$name.tar.zst
 	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/doc/jitwarm,share/jitwarm} \
 		"$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
@@ -49,7 +52,7 @@ pack_linux() { # TARGET
 	cp -P "$build"/src/libjitwarm.so* "$root/lib/"
 	cp include/jitwarm.h "$root/include/"
 	cp -r include/jitwarm "$root/include/"
-	scripts/make-man.sh "$build/jitwarm" "$root/share/man/man1"
+	scripts/make-man.sh "$runs" "$root/share/man/man1"
 	cp docs/man/jitwarm.1 "$root/share/man/man1/"
 	cp data/completions/jitwarm.bash "$root/share/bash-completion/completions/jitwarm"
 	cp data/completions/jitwarm.zsh "$root/share/zsh/site-functions/_jitwarm"

@@ -6,7 +6,6 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -84,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (size)
 		memcpy(pack, data, size);
 	add_trailer(pack, used);
-	file = memfd_create("pack", 0);
+	file = fuzz_memory_file("pack");
 	MUST(file >= 0 &&
 		 write(file, pack, used + PACK_TRAILER_SIZE) == (ssize_t)(used + PACK_TRAILER_SIZE));
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);

@@ -6,7 +6,6 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +53,7 @@ static void check_program(const uint8_t *data, size_t size, const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int wheel = memfd_create("wheel", 0), program = memfd_create("program", 0);
+	int wheel = fuzz_memory_file("wheel"), program = fuzz_memory_file("program");
 	const struct jw_cancel never = {0};
 	char from[32], to[32];
 	struct stat stat;

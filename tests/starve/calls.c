@@ -29,7 +29,7 @@ static bool may_fail(const char *path, int fd)
 		return false;
 	if (!path && fd >= 0) {
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-		length = syscall(SYS_readlink, link, real_path, sizeof real_path - 1);
+		length = syscall(SYS_readlinkat, AT_FDCWD, link, real_path, sizeof real_path - 1);
 		real_path[length > 0 ? length : 0] = '\0';
 	}
 	path = path ? path : real_path;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,11 @@
 #include "base/hash.h"
 #include "cli/command.h"
 #include "starve.h"
+
+/* The C library has it since 2.27 alone. */
+#ifndef MFD_CLOEXEC
+#define MFD_CLOEXEC 1U
+#endif
 
 enum { MOST_ALLOCATIONS = 1 << 20, MOST_FRAMES = 64, MOST_TEXT = 1 << 20, MOST_PATH = 4096 };
 enum { STATUS_CANNOT = 2, STATUS_WRONG_USAGE = 64, STATUS_MOST = 100, STATUS_OWN_FAILURE = 126 };
@@ -120,7 +126,7 @@ static void stop(const char *what)
 /* A file without a name for what the process prints. */
 static int nameless(void)
 {
-	int fd = memfd_create("printed", MFD_CLOEXEC);
+	int fd = (int)syscall(SYS_memfd_create, "printed", MFD_CLOEXEC);
 
 	if (fd < 0)
 		stop("memfd_create");
@@ -304,7 +310,7 @@ static void share(void)
 {
 	const char *name = getenv("STARVE_SHARED");
 	char made[64];
-	int fd = name ? open(name, O_RDWR | O_CLOEXEC) : memfd_create("counted", 0);
+	int fd = name ? open(name, O_RDWR | O_CLOEXEC) : (int)syscall(SYS_memfd_create, "counted", 0);
 
 	if (fd < 0 || (!name && ftruncate(fd, sizeof *counted)))
 		stop("counted");

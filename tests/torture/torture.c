@@ -66,7 +66,7 @@ static bool strike(enum which which, const char *path, int fd)
 		return false;
 	if (!path && fd >= 0 && (path_part || mode == COUNT || log_fd >= 0)) {
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-		length = syscall(SYS_readlink, link, real_path, sizeof real_path - 1);
+		length = syscall(SYS_readlinkat, AT_FDCWD, link, real_path, sizeof real_path - 1);
 		real_path[length > 0 ? length : 0] = '\0';
 		errno = before;
 	}
@@ -91,7 +91,7 @@ static bool is_meant(int argc, char **argv)
 {
 	const char *of = getenv("TORTURE_OF");
 	char exe[MOST_PATH];
-	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", exe, sizeof exe - 1);
+	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof exe - 1);
 	const char *name;
 
 	exe[length > 0 ? length : 0] = '\0';

@@ -95,6 +95,18 @@ static void inputs_without_a_key_have_length_zero(void **state)
 	assert_int_equal(length, 0);
 }
 
+/* What lies behind a key in memory is no part of it. */
+static void a_key_that_ends_behind_its_target_is_none(void **state)
+{
+	static const char key[] = "Jun 25 202401:14:48HOST64sm_86a.version 8.4\n";
+	struct cache_key_parts parts;
+
+	(void)state;
+	assert_true(cache_key_split(key, sizeof key - 1, &parts));
+	assert_int_equal(parts.target.suffix, 'a');
+	assert_false(cache_key_split(key, 30, &parts));
+}
+
 static void names_and_keys_are_each_others_reverse(void **state)
 {
 	char name[CACHE_NAME_SIZE];
@@ -313,6 +325,7 @@ int main(void)
 		cmocka_unit_test(keys_equal_the_bytes_that_the_driver_hashes),
 		cmocka_unit_test(options_end_at_their_first_nul),
 		cmocka_unit_test(inputs_without_a_key_have_length_zero),
+		cmocka_unit_test(a_key_that_ends_behind_its_target_is_none),
 		cmocka_unit_test(names_and_keys_are_each_others_reverse),
 		cmocka_unit_test(kinds_of_damage_are_distinguished),
 		cmocka_unit_test(the_probe_finds_damage_in_a_header),

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cache/settings.h"
 #include "folder.h"
+#include "lacking.h"
 #include "os/env.h"
 #include "os/file.h"
 
@@ -189,6 +190,15 @@ static void an_unusable_directory_is_reported(void **state)
 	mem_free(dir);
 }
 
+static void a_lack_of_memory_is_no_setting(void **state)
+{
+	struct cache_settings settings;
+
+	(void)state;
+	STARVE(cache_settings_read(&err, NULL, NULL, &settings), cache_settings_free(&settings));
+	STARVE(cache_settings_read(&err, folder, NULL, &settings), cache_settings_free(&settings));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup(one_variable_overrides_the_other, clean_environment),
 		cmocka_unit_test_setup(the_place_follows_the_driver, clean_environment),
 		cmocka_unit_test_setup(an_unusable_directory_is_reported, clean_environment),
+		cmocka_unit_test_setup(a_lack_of_memory_is_no_setting, clean_environment),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,6 +1,8 @@
 /* Verifies and lists whole directories: real ones, and ones that were damaged here. */
 #include "caches.h"
 
+#include <unistd.h>
+
 #include <jitwarm/cache.h>
 
 #include "base/cursor.h"
@@ -48,6 +50,23 @@ static char *make_cache(const char *name, uint64_t surplus)
 	store_u64(index + 8, total + surplus);
 	files_put(dir, "index", index, sizeof index);
 	return dir;
+}
+
+/* A file that stays open would take another number away. */
+static void files_are_closed_again(void **state)
+{
+	char *dir = make_cache("closed", 0);
+	int before, after;
+
+	(void)state;
+	before = dup(STDOUT_FILENO);
+	(void)close(before);
+	for (int i = 0; i < 3; i++)
+		jw_cache_report_free(verify(dir));
+	after = dup(STDOUT_FILENO);
+	(void)close(after);
+	assert_int_equal(after, before);
+	mem_free(dir);
 }
 
 static void damage_is_counted_and_named(void **state)
@@ -512,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_counted_and_named),
+		cmocka_unit_test(files_are_closed_again),
 		cmocka_unit_test(machine_code_that_no_driver_loads_is_damage),
 		cmocka_unit_test(the_next_insert_is_predicted),
 		cmocka_unit_test(entries_past_the_limit_are_counted),

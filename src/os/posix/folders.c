@@ -1,5 +1,6 @@
 #include "os/folders.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -64,9 +65,17 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 	return 0;
 }
 
+/* An emulator of another machine (qemu-user) answers readlink() for the program that it runs, but
+ * no walk by descriptors. */
 int os_self_path(struct jw_error *err, char **ret_path)
 {
-	return os_real_path(err, "/proc/self/exe", ret_path);
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (length < 0)
+		return posix_error(err, "/proc/self/exe");
+	path[length] = '\0';
+	return os_real_path(err, path, ret_path);
 }
 
 /* Debian, Alpine and Arch; Fedora and Red Hat; SUSE; the last resort of several. */

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# test-aarch64.sh [CTEST-OPTION...]   builds jitwarm for aarch64 (build-linux.sh) and runs its tests under qemu-user, beside the
+# simulated driver
+#
+# Without options: unit tests, fuzz corpora and whole commands. It needs root: it has the kernel start programs of aarch64 by
+# qemu-user while it runs (binfmt_misc), and installs qemu-user and that machine's C library from Debian where they are missing.
+# Last line: ctest's. Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+skip() { echo "test-aarch64: skipped: $*"; exit 77; }
+case ${1-} in -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+kernel=/proc/sys/fs/binfmt_misc ours=''
+release() { [ -z "$ours" ] || echo -1 >"$kernel/$ours"; }
+trap release EXIT
+
+if [ "$(uname -m)" != aarch64 ]; then
+	[ "$(id -u)" = 0 ] || skip "it needs root"
+	if [ ! -e /lib/ld-linux-aarch64.so.1 ] || ! command -v qemu-aarch64 >/dev/null; then
+		dpkg --add-architecture arm64 && apt-get -qq update >/dev/null 2>&1
+		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends qemu-user libc6:arm64 >/dev/null 2>&1 ||
+			skip "qemu-user or libc6:arm64 cannot be installed"
+	fi
+	[ -e "$kernel/register" ] || mount -t binfmt_misc none "$kernel" 2>/dev/null || skip "no binfmt_misc"
+	if ! grep -qs '^interpreter .*qemu-aarch64' "$kernel"/*; then
+		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7
+		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$(command -v qemu-aarch64):" >"$kernel/register" ||
+			skip "the kernel does not take qemu-aarch64"
+		ours=jitwarm-aarch64
+	fi
+fi
+scripts/build-linux.sh --machine aarch64 --all || exit 1
+build/linux-aarch64/jitwarm --version >/dev/null || exit 1
+# A filter of system calls is the host's under an emulator (unit-os_enter).
+[ $# -gt 0 ] || set -- -L 'unit|fuzz|cli' -E '^unit-os_enter$'
+cd build/linux-aarch64 && ctest -j "$(nproc)" --timeout 900 "$@"
