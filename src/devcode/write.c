@@ -15,7 +15,10 @@ enum {
 	MOST_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
-	ZSTD_BEST_LEVEL = 12,
+	ZSTD_BEST_LEVEL = 19,
+	/* Above, that level takes 81 MB of memory, and the other one 48 MB. */
+	ZSTD_BEST_MOST = 4 << 20,
+	ZSTD_LARGE_LEVEL = 12,
 	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
 	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
 	CUBIN_OPTIONS_AT = NAME_AT + 8,
@@ -52,12 +55,14 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best
 static int pack_zstd(struct jw_error *err, struct devcode_view payload, bool best,
 					 struct buf *packed)
 {
+	const int level = !best                            ? ZSTD_LEVEL
+					  : payload.size <= ZSTD_BEST_MOST ? ZSTD_BEST_LEVEL
+													   : ZSTD_LARGE_LEVEL;
 	size_t room = ZSTD_compressBound(payload.size), got;
 
 	if (buf_reserve(err, packed, room))
 		return -1;
-	got = ZSTD_compress(packed->data, room, payload.data, payload.size,
-						best ? ZSTD_BEST_LEVEL : ZSTD_LEVEL);
+	got = ZSTD_compress(packed->data, room, payload.data, payload.size, level);
 	if (ZSTD_isError(got))
 		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(got));
 	packed->size = got;
