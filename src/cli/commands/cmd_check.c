@@ -35,8 +35,10 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
 	else
-		output_line(out, STYLE_WARN, "%s: %zu of %s %s cold (%s of PTX)", name, gpu->cold,
-					TEXT_COUNT(gpu->modules, "module", "modules"), gpu->cold == 1 ? "is" : "are",
+		output_line(out, STYLE_WARN,
+					gpu->cold == 1 ? "%s: %zu of %s is cold (%s of PTX)"
+								   : "%s: %zu of %s are cold (%s of PTX)",
+					name, gpu->cold, TEXT_COUNT(gpu->modules, "module", "modules"),
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
