@@ -262,12 +262,9 @@ static void take_beat(struct run *run, bool quiet)
 	remote->waited_ms += OBJECT_BEAT_MS;
 	if (!quiet)
 		return;
-	if (share_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS)) {
+	share_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
+	if (remote->pace.resting)
 		say_silence(run);
-		give_up_place(run, remote->why);
-	} else if (remote->pace.resting) {
-		say_silence(run);
-	}
 }
 
 static int on_place_line(struct jw_error *err, void *context, const char *line, size_t size)

@@ -41,14 +41,11 @@ static void leave_alone(struct share_pace *pace, uint64_t now_ns, uint64_t ms)
 	pace->probe_ns = now_ns + ms * PACE_MS;
 }
 
-bool share_pace_silent(struct share_pace *pace, uint64_t now_ns, uint64_t ms)
+void share_pace_silent(struct share_pace *pace, uint64_t now_ns, uint64_t ms)
 {
 	pace->silence_ms += ms;
-	if (pace->silence_ms < SHARE_SILENCE_MS)
-		return false;
-	if (!pace->resting)
+	if (pace->silence_ms >= SHARE_SILENCE_MS && !pace->resting)
 		leave_alone(pace, now_ns, PROBE_MS);
-	return !pace->answered;
 }
 
 bool share_pace_failed(struct share_pace *pace, uint64_t now_ns, bool spoke, int64_t wait_s)

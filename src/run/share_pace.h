@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A silent place costs waiting workers this long before it is left alone, or given up. */
+/* A silent place costs waiting workers this long before it is left alone. */
 enum { SHARE_SILENCE_MS = 2000 };
 
 struct share_pace {
@@ -25,8 +25,9 @@ void share_pace_begin(struct share_pace *pace);
 void share_pace_answered(struct share_pace *pace, uint64_t took_ns, bool small);
 /* What a look found: where there is something, there may be more. */
 void share_pace_found(struct share_pace *pace, bool here);
-/* Workers have waited for so long, and nothing was heard. True: the place is given up. */
-bool share_pace_silent(struct share_pace *pace, uint64_t now_ns, uint64_t ms);
+/* Workers have waited for so long, and nothing was heard. A place that has never answered may be as
+ * busy as one that has: its first answer may come, too. */
+void share_pace_silent(struct share_pace *pace, uint64_t now_ns, uint64_t ms);
 /* A request failed in a way that may pass. `spoke`: by an answer, which may ask for so many seconds
  * (-1: does not). True: the place is given up, since it never answered. */
 bool share_pace_failed(struct share_pace *pace, uint64_t now_ns, bool spoke, int64_t wait_s);

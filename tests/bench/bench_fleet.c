@@ -200,8 +200,8 @@ static void beat(unsigned index)
 
 	if (!node->gone && !node->pace.resting && node->asked && node->busy < fleet.workers) {
 		node->waited_ms += OBJECT_BEAT_MS;
-		node->gone = share_pace_silent(&node->pace, fleet.now_ns, OBJECT_BEAT_MS) ||
-					 node->waited_ms > 1000 * SLOWNESS_S + node->saved_ms +
+		share_pace_silent(&node->pace, fleet.now_ns, OBJECT_BEAT_MS);
+		node->gone = node->waited_ms > 1000 * SLOWNESS_S + node->saved_ms +
 										   fleet.sum_ms / SHARE_OF_WORK / fleet.workers;
 		fleet.gone += node->gone;
 	}
