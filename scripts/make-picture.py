@@ -149,6 +149,7 @@ def words(drawn):
     """The text of a picture, without what differs between machines: times and the number of workers."""
     lines = re.findall(r"<text[^>]*>(.*)</text>", drawn)
     text = " ".join(" ".join(html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).split())
+    text = re.sub(r"(jitwarm: )?(other programs kept the processor busy: .*? of its time|memory is getting short: .*? for a while)\.? ", "", text)
     return re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?", "N s", re.sub(r"with \d+ workers?", "with N workers", text))
 
 
@@ -163,6 +164,10 @@ def main():
         PICTURE.write_text(drawn)
         return 0
     was, now = words(PICTURE.read_text()), words(drawn)
+    # A machine with much else to do makes prime say more, or wait: that is not what is compared
+    for _ in range(3):
+        if was != now:
+            now = words(draw(record(arguments.build.resolve())))
     if was != now:
         print(f"the picture says:\n{was}\n\njitwarm now says:\n{now}\n\nRun scripts/make-picture.py where that is meant.")
     return int(was != now)
