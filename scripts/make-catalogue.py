@@ -190,6 +190,20 @@ def kinds(text):
     return found
 
 
+def parted(text, said):
+    """The first %s of two that follow each other in a format, but not in its translation: a line does not tell where it ends."""
+    def places(form):
+        found = [match for match in CONVERSION.finditer(form) if match.group(6) != "%"]
+        return {int(match.group(1) or at): match for at, match in enumerate(found, 1)}
+    before, after = places(text), places(said)
+    for at in before:
+        if at + 1 in before and before[at].end() == before[at + 1].start() and before[at].group(6) + before[at + 1].group(6) == "ss":
+            first, second = after.get(at), after.get(at + 1)
+            if first and second and first.end() != second.start() and ".0" not in (first.group(4), second.group(4)):
+                return at
+    return 0
+
+
 def problems(message, text):
     """A translation may move arguments and leave them out, but not change what they are."""
     if not text:
@@ -201,6 +215,8 @@ def problems(message, text):
     left = re.sub(r"%%", "", CONVERSION.sub("", text))
     if wrong or len(mixed) > 1 or "%" in left or (not any(mixed) and len(given) != len(wanted)):
         return [f"“{message.id}” has another format than “{text}”"]
+    if parted(message.id, text):
+        return [f"“{message.id}”: %{parted(message.id, text)}$s and the next stay together in “{text}”"]
     if text.strip(" ") == "" or ("\\n" in message.id[-2:]) != ("\\n" in text[-2:]):
         return [f"“{message.id}”: the end of “{text}”"]
     if not text.isprintable():

@@ -21,5 +21,6 @@ refuses() { # WHAT SED-SCRIPT
 refuses "another conversion" 's/^msgstr "%g초"$/msgstr "%s초"/'
 refuses "a conversion too many" 's/^msgstr "%g초"$/msgstr "%g%n초"/'
 refuses "a missing conversion" 's/^msgstr "%g초"$/msgstr "초"/'
+refuses "two strings parted" 's/%1\$s%2\$s: %3\$s용 기계어/%1$s: %2$s %3$s용 기계어/'
 refuses "a fuzzy entry" '0,/^#, c-format$/s//#, fuzzy, c-format/'
 refuses "an entry that is there twice" 's/^msgid "about %g s"$/msgid "%g s"/'
