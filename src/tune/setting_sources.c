@@ -120,6 +120,17 @@ static int add_variable(struct jw_error *err, struct settings_file *reading, con
 	return add_setting(err, reading, &assign);
 }
 
+static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
+						const struct jw_error *why)
+{
+	char line[sizeof why->message + 64];
+
+	if (why->code == JW_ERR_NOT_FOUND || why->code == JW_ERR_UNSUPPORTED)
+		return 0;
+	(void)snprintf(line, sizeof line, "its settings are unknown: %s", why->message);
+	return add_warning(err, settings, line);
+}
+
 /* Takes `path` over. */
 static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
 					  char *path, enum assign_form form)
@@ -127,7 +138,6 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 	struct settings_file reading = {.settings = settings, .source = source, .where = path};
 	struct jw_error why = {0};
 	struct buf text = {0};
-	char line[sizeof why.message + 64];
 	int result = 0;
 
 	if (!path)
@@ -136,9 +146,8 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 		if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
 			reading.has_block = false;
 		result = assign_parse(err, form, buf_text(&text), text.size, add_setting, &reading);
-	} else if (why.code != JW_ERR_NOT_FOUND && why.code != JW_ERR_UNSUPPORTED) {
-		(void)snprintf(line, sizeof line, "its settings are unknown: %s", why.message);
-		result = add_warning(err, settings, line);
+	} else {
+		result = warn_unknown(err, settings, &why);
 	}
 	buf_free(&text);
 	mem_free(path);
@@ -276,13 +285,19 @@ static int read_conda_state(struct jw_error *err, struct jw_settings *settings, 
 {
 	struct settings_file reading = {
 		.settings = settings, .source = "conda environment", .where = path};
+	struct jw_error why = {0};
 	struct buf text = {0};
 	cJSON *document = NULL;
 	const cJSON *item;
 	int result = 0;
 
-	if (!os_read_file(NULL, path, BLOCK_MOST_FILE, &text))
-		document = json_parse(NULL, buf_text(&text), text.size);
+	if (!os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
+		document = json_parse(&why, buf_text(&text), text.size);
+		if (!document)
+			(void)error_prefix(&why, "%s", path);
+	}
+	if (!document)
+		result = warn_unknown(err, settings, &why);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "env_vars"))
 	{
 		if (!result && cJSON_IsString(item) && assign_concerns(item->string))

@@ -50,6 +50,11 @@ static void a_sound_entry_is_taken(void **state)
 	assert_int_equal(grown, left.entry.row_bytes);
 	assert_false(os_exists(left.path));
 	assert_consistent(1);
+	/* The same again is not taken, and goes too. */
+	assert_int_equal(insert_left(NULL, &left, &grown), 0);
+	assert_int_equal(grown, 0);
+	assert_false(os_exists(left.path));
+	assert_consistent(1);
 	mem_free(left.path);
 }
 
