@@ -36,8 +36,11 @@ enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
 	damage = cache_sound(dir, driver, key);
-	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
-		!cache_probed_equal(&after, &removal.probed))
+	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND)
+		return MEND_SOUND;
+	if (after.damage == CACHE_DAMAGE_READ)
+		return MEND_LEAVE;
+	if (!cache_probed_equal(&after, &removal.probed))
 		return MEND_SOUND;
 	if (damage == CACHE_DAMAGE_READ ||
 		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key)))

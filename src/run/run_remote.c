@@ -146,7 +146,9 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 	run->remote.modules[index].state = REMOTE_DONE;
 	shared->placed += answer->said == OBJECT_PLACED;
 	shared->placed_bytes += answer->said == OBJECT_PLACED ? answer->bytes : 0;
-	if (answer->said != OBJECT_PLACED && *answer->why && !*shared->trouble)
+	/* One object that cannot be placed was not taken either: that is said. */
+	if (answer->said != OBJECT_PLACED && *answer->why && !*shared->trouble &&
+		!(answer->said == OBJECT_MISSING && shared->refused))
 		TEXT_COPY(shared->trouble, answer->why);
 }
 

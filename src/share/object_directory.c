@@ -62,6 +62,18 @@ static int directory_get(struct jw_error *err, void *state, const char *name, ui
 	return result;
 }
 
+/* A folder in an object's place is about that object alone. */
+static int rename_object(struct jw_error *err, const char *fresh, const char *object)
+{
+	struct os_stat stat;
+
+	if (!os_rename(err, fresh, object))
+		return 0;
+	return !os_stat(NULL, object, &stat) && stat.kind == OS_DIRECTORY
+			   ? error_set(err, JW_ERR_FORMAT, "%s: is no file", object)
+			   : -1;
+}
+
 /* A rename takes the place of a link too, instead of following it; and nobody can have made the
  * file of a random name. */
 static int directory_put(struct jw_error *err, void *state, const char *name, const char *path)
@@ -76,7 +88,7 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 		fresh = mem_printf(err, "%s.%016llx", object, (unsigned long long)number);
 	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size) &&
 		!os_make_parent(err, object, DIRECTORY_MODE)) {
-		result = copy_object(err, from, size, fresh) || os_rename(err, fresh, object);
+		result = copy_object(err, from, size, fresh) || rename_object(err, fresh, object);
 		if (result)
 			(void)os_remove(NULL, fresh);
 	}

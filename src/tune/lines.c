@@ -145,6 +145,7 @@ static const char slurm_recipe_end[] =
 	"fi\n"
 	"# As root, before a job\n"
 	"umask 022\n"
+	"export PATH # Slurm gives none: timeout looks where this shell does\n"
 	"mkdir -p \"$base\" && cd \"$base\" || exit 0\n"
 	"is_roots || { echo \"jitwarm: $base: not root's alone: it is not used\" >&2; exit 0; }\n"
 	"# A GPU that hangs holds up no job; where nothing is said, what was known holds.\n"

@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,11 +14,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		if (!(condition))                                                                          \
 			abort();                                                                               \
 	} while (0)
-
-/* A file in memory, or -1. The C library has memfd_create() since 2.27 alone. */
-static inline int fuzz_memory_file(const char *name)
-{
-	return (int)syscall(SYS_memfd_create, name, 0);
-}
 
 #endif

@@ -2,6 +2,7 @@
  * past it. Inputs that begin with 'T' are the tar archive itself, which the target compresses.
  * Reading as a whole and by members must agree. */
 #include "fuzz.h"
+#include "fuzz_memory.h"
 
 #include <sodium.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* A wheel: a program is extracted only with the SHA-256 that a RECORD in the wheel lists for it. */
 #include "fuzz.h"
+#include "fuzz_memory.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -112,9 +112,9 @@ static enum watch_state judge_look(const struct watching *watching, const struct
 
 	if (!busy)
 		return WATCH_WAITING;
-	/* Between two entries of a long module, the loaded compiler shows it. */
-	if (code->driver &&
-		(look->entries > watching->last.entries || (code->compiler && watching->document.left)))
+	/* Another process may fill the same cache; and a long module adds no entry for minutes. */
+	if (code->driver && code->compiler &&
+		(look->entries > watching->last.entries || watching->document.left))
 		return WATCH_COMPILING;
 	return code->compiler ? WATCH_LINKING : WATCH_BUSY;
 }

@@ -122,7 +122,7 @@ one=$(object '*.jwpack')
 rm "$one" && mkdir "$one"
 machine folder
 run 0 prime --share "$place" --share-unsigned "$sample" --json
-json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 0 and d["shared"]["trouble"]'
+json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 0 and "trouble" not in d["shared"] and "is no file" in d["shared"]["refused_why"]'
 app_compiles 0
 
 # A claim is waited for as long as it says, or three times what the compile takes, and no longer
