@@ -1,6 +1,9 @@
 /* A file of another account that the superuser replaces stays that account's. */
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include <uv.h>
 
 #include "folder.h"
 
@@ -49,11 +52,42 @@ static void a_directory_is_entered_with_its_owners_rights(void **state)
 	mem_free(path);
 }
 
+/* An access list that lets account 12345 write: in such a directory a file with a second name may
+ * be somebody else's. */
+static void an_access_list_makes_a_directory_shared(void **state)
+{
+	static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   255, 255, 255,
+										 255, 2,   0,   7,   0,   0x39, 0x30, 0,   0,   4,   0,
+										 5,   0,   255, 255, 255, 255,  16,   0,   7,   0,   255,
+										 255, 255, 255, 32,  0,   5,    0,    255, 255, 255, 255};
+	char *path = os_join(NULL, folder, "listed"), *file = os_join(NULL, path, "file");
+	char *second = os_join(NULL, path, "second");
+	struct os_file *open = NULL;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	assert_int_equal(link(file, second), 0);
+	assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), 0);
+	os_file_close(open);
+	if (!setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) {
+		/* What was known of the directory is forgotten soon. */
+		uv_sleep(150);
+		assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), -1);
+	}
+	mem_free(path);
+	mem_free(file);
+	mem_free(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rewritten_file_keeps_its_owner),
 		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
+		cmocka_unit_test(an_access_list_makes_a_directory_shared),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -116,7 +116,7 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 	at->name = *at->walk.rest ? at->walk.rest : ".";
 	at->owner = at->walk.owner;
 	at->foreign = at->walk.acts;
-	at->guarded = !at->walk.stuck && !at->walk.owner && walk_is_shared(&at->walk.stat);
+	at->guarded = !at->walk.stuck && !at->walk.owner && at->walk.shared;
 	at->own = at->walk.sure && !at->walk.stuck;
 	if (length && at->own && !at->guarded && !at->walk.links)
 		note_sure(path, *at->walk.rest ? length : strlen(path), age);

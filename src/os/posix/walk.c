@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -15,6 +17,19 @@ enum { MOST_LINKS = 40 };
 bool walk_is_shared(const struct stat *stat)
 {
 	return (stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
+}
+
+/* The same of an open directory. With an access list the group's bits are the maximum that any of
+ * its entries allows; a list that cannot be looked for is one. */
+static bool dir_is_shared(int dir, const struct stat *stat)
+{
+	char path[64];
+
+	if (walk_is_shared(stat) || !(stat->st_mode & S_IWGRP))
+		return walk_is_shared(stat);
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
+	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0 ||
+		   (errno != ENODATA && errno != ENOTSUP);
 }
 
 /* The superuser has no power over files of an account that this user namespace lacks. */
@@ -44,12 +59,13 @@ static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, g
 /* Takes the descriptor over. */
 static int enter_level(struct jw_error *err, struct walk *walk, int dir, const struct stat *stat)
 {
-	bool movable = walk->dir >= 0 && walk_is_shared(&walk->stat) && !(walk->stat.st_mode & S_ISVTX);
+	bool movable = walk->dir >= 0 && walk->shared && !(walk->stat.st_mode & S_ISVTX);
 
 	if (walk->dir >= 0)
 		(void)close(walk->dir);
 	walk->dir = dir;
 	walk->stat = *stat;
+	walk->shared = dir_is_shared(dir, stat);
 	walk->sure = walk->sure && !movable && !stat->st_uid;
 	return change_rights(err, walk, stat->st_uid, stat->st_gid);
 }
@@ -113,7 +129,7 @@ static int follow_link(struct jw_error *err, struct walk *walk, const char *name
 	}
 	/* In a directory that others may write to, a file with a second name may be theirs. */
 	errno = ELOOP;
-	length = ++walk->links > MOST_LINKS || (walk_is_shared(&walk->stat) && link->st_nlink > 1)
+	length = ++walk->links > MOST_LINKS || (walk->shared && link->st_nlink > 1)
 				 ? -1
 				 : readlinkat(walk->dir, name, target, sizeof target - 1);
 	if (length < 0)
@@ -170,7 +186,7 @@ void walk_begin(struct walk *walk, const char *path, bool last_followed, bool la
 	walk->dir = -1;
 	walk->owner = 0;
 	walk->group = 0;
-	walk->stuck = walk->acts = walk->sure = walk->known = false;
+	walk->stuck = walk->acts = walk->sure = walk->known = walk->shared = false;
 	walk->links = 0;
 	walk->rest = walk->text;
 }

@@ -12,6 +12,7 @@ struct walk {
 	bool last_followed, last_entered;
 	int dir;
 	struct stat stat; /* of it */
+	bool shared;      /* accounts other than the superuser may write to it */
 	uid_t owner;      /* of it, or of the link that decides the rest */
 	gid_t group;
 	bool stuck; /* behind a link that another account could have made: the kernel continues from
@@ -35,5 +36,5 @@ void walk_begin(struct walk *walk, const char *path, bool last_followed, bool la
 int walk_path(struct jw_error *err, struct walk *walk, size_t sure);
 void walk_end(struct walk *walk);
 
-/* Whether accounts other than the superuser may write to a directory. */
+/* Whether accounts other than the superuser may write to a directory, by its mode alone. */
 bool walk_is_shared(const struct stat *stat);
