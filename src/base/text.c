@@ -236,15 +236,66 @@ bool text_is_utf8(const void *data, size_t size)
 	return true;
 }
 
+/* Where a host, or the name before it, could begin: behind the scheme and as many slashes as there
+ * are, since libcurl skips them. NULL for the path of a folder. */
+static const char *address_begin(const char *address)
+{
+	static const char scheme_letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-";
+	const size_t scheme = strspn(address, scheme_letters);
+	const size_t slashes = address[scheme] == ':' ? strspn(address + scheme + 1, "/\\") : 0;
+
+	if (slashes)
+		return scheme == 1 ? NULL : address + scheme + 1 + slashes;
+	if (*address == '\\' || (*address == '/' && address[1] != '/'))
+		return NULL;
+	return address + strspn(address, "/");
+}
+
+/* “@sha256:” and a number, at the end of an artifact's name. */
+static bool is_digest(const char *at)
+{
+	const char *number = at + strlen("@sha256:");
+
+	return text_starts(at, "@sha256:") && strlen(number) == 64 &&
+		   strspn(number, "0123456789abcdefABCDEF") == 64;
+}
+
+/* The last “@” of `begin` before `end`. */
+static const char *last_at(const char *begin, const char *end)
+{
+	while (end > begin)
+		if (*--end == '@')
+			return end;
+	return NULL;
+}
+
+/* Whether an “@” belongs to a path: a host is before it, and nothing that could be a password. A
+ * bucket, a registry and a folder need no dot in their names. */
+static bool is_in_path(const char *address, const char *begin, const char *at)
+{
+	static const char host_letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+	const size_t length = strspn(begin, host_letters);
+	const bool any = begin == address || *address == '/' || text_starts(address, "s3:") ||
+					 text_starts(address, "oci:");
+
+	return length && begin[length] == '/' && !memchr(begin, ':', (size_t)(at - begin)) &&
+		   (any || memchr(begin, '.', length));
+}
+
 /* A wrong address is said as well: a password may contain “/”, which ends what is before a host. */
 const char *text_address(char *room, size_t size, const char *address)
 {
-	const char *host = strstr(address, "://"), *at = NULL;
+	const char *begin = address_begin(address), *host = begin ? begin : address, *at = NULL;
 	size_t used;
 
-	host = host ? host + 3 : address;
-	if (strcspn(host, ":@") < strcspn(host, "/"))
-		at = strrchr(host, '@');
+	if (begin)
+		at = last_at(begin, begin + strlen(begin));
+	if (at && is_digest(at) && (begin == address || text_starts(address, "oci:")))
+		at = last_at(begin, at);
+	if (at && is_in_path(address, begin, at))
+		at = NULL;
 	used = (size_t)(host - address) < size - 1 ? (size_t)(host - address) : size - 1;
 	memcpy(room, address, used);
 	text_copy(room + used, size - used, at ? at + 1 : host);

@@ -28,7 +28,8 @@ void text_copy(char *to, size_t size, const char *from);
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
 /* The start of an address that a message may name: without the name and password before its host,
- * and without what follows “?” or “#”, which may prove who we are, too. Returns `room`. */
+ * and without what follows “?” or “#”, which may prove who we are, too. An “@” that could end a
+ * password takes all before it away, even where it was part of a path. Returns `room`. */
 const char *text_address(char *room, size_t size, const char *address);
 
 /* ASCII, independent of the locale. */

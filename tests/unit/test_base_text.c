@@ -22,21 +22,55 @@ static void spans_share_a_unit_where_they_can(void **state)
 		assert_string_equal(text_span(text, cases[i].low, cases[i].high), cases[i].text);
 }
 
+#define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void no_password_is_said(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"https://host/path", "https://host/path"},
-		{"https://host/p@th", "https://host/p@th"},
+		{"https://host.example/p@th", "https://host.example/p@th"},
+		{"https://host.example/p?of=a@b", "https://host.example/p"},
+		{"https://tok/en@host/path", "https://host/path"},
+		{"https://us/er:secret@host/path", "https://host/path"},
+		{"https:///ann:secret@127.0.0.1:9/x", "https:///127.0.0.1:9/x"},
+		{"https:////ann:secret@host", "https:////host"},
+		{"https:/ann:secret@host", "https:/host"},
+		{"https:ann:secret@host", "host"},
+		{"HTTPS:\\\\ann:secret@host", "HTTPS:\\\\host"},
+		{"http:///tok/en@host", "http:///host"},
+		{"//ann:secret@host", "//host"},
+		{"///ann:secret@host", "///host"},
+		{" https:///ann:secret@host", "host"},
 		{"https://ann:secret@host/path", "https://host/path"},
 		{"https://secret@host:5000/path?sig=secret", "https://host:5000/path"},
 		{"https://ann:sec/ret@host/path#secret", "https://host/path"},
 		{"https://ann:s@cret@host", "https://host"},
 		{"ftp://:secret@", "ftp://"},
+		{"https://ann:sec?ret@host", "https://host"},
 		{"s3://bucket/a@b", "s3://bucket/a@b"},
+		{"s3:///ann:secret@host/x", "s3:///host/x"},
+		{"s3://KEY:sec/ret@bucket/x", "s3://bucket/x"},
+		{"oci://host/repo@" DIGEST, "oci://host/repo@" DIGEST},
+		{"oci://host:5000/repo:tag@" DIGEST, "oci://host:5000/repo:tag@" DIGEST},
+		{"oci://ann:secret@host/repo@" DIGEST, "oci://host/repo@" DIGEST},
+		{"oci:///ann:secret@host/repo", "oci:///host/repo"},
+		{"oci://ann@sha256:0123", "oci://sha256:0123"},
+		{"oci://ann@" DIGEST "/x", "oci://" DIGEST "/x"},
+		{"host/repo@" DIGEST, "host/repo@" DIGEST},
+		{"us/er:secret@host/repo", "host/repo"},
+		{"ann:secret@host/repo@" DIGEST, "host/repo@" DIGEST},
+		{"https://ann:secret@" DIGEST, "https://" DIGEST},
+		{"/data/a@b/x", "/data/a@b/x"},
+		{"/data/a:b@c/x", "/data/a:b@c/x"},
+		{"//server/share/a@b", "//server/share/a@b"},
+		{"./a@b", "./a@b"},
+		{"C:\\data\\a@b\\x", "C:\\data\\a@b\\x"},
+		{"c:/data/a@b/x", "c:/data/a@b/x"},
+		{"\\\\server\\a@b", "\\\\server\\a@b"},
 		{"ann:secret@host", "host"},
 		{"", ""},
 	};
-	char room[64];
+	char room[128];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
