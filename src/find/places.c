@@ -13,6 +13,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
+#include "os/private.h"
 #include "os/python.h"
 
 enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000 };
@@ -144,18 +145,19 @@ static int take_conda_lines(struct jw_error *err, struct place_list *list, const
 	return result;
 }
 
-/* The superuser believes no list that somebody else has written. */
-static bool may_believe(const char *path)
+/* The superuser believes no list that somebody else has written, or could have led it to. What
+ * holds for the path holds when it is read, too: only the superuser can change that. */
+static int may_believe(struct jw_error *err, const char *path, bool *ret_may)
 {
+	struct jw_error why = {0};
 	struct os_account account;
-	struct os_stat stat;
-	bool may = false;
 
-	if (os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR || os_account(NULL, &account))
-		return false;
-	may = !account.superuser || !stat.owner || stat.owner == account.owner;
+	*ret_may = false;
+	if (os_account(&why, &account))
+		return error_if_memory(err, &why);
+	*ret_may = !account.superuser || !os_check_private(&why, path, 0, false);
 	os_account_free(&account);
-	return may;
+	return *ret_may ? 0 : error_if_memory(err, &why);
 }
 
 static int take_conda_list(struct jw_error *err, struct place_list *list)
@@ -163,6 +165,7 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 	struct jw_error why = {0};
 	struct buf text = {0};
 	char *home = NULL, *path;
+	bool there, may;
 	int result;
 
 	if (os_home_dir(&why, &home))
@@ -171,10 +174,12 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 	mem_free(home);
 	if (!path)
 		return -1;
-	if (!may_believe(path))
-		result = os_exists(path)
-					 ? place_note(err, list, "%s is no file of this account: left out", path)
-					 : 0;
+	if (!os_look(NULL, path, &there) && !there)
+		result = 0;
+	else if (may_believe(err, path, &may))
+		result = -1;
+	else if (!may)
+		result = place_note(err, list, "%s is no file of this account: left out", path);
 	else if (!os_read_file(&why, path, MOST_CONDA_LIST, &text))
 		result = take_conda_lines(err, list, path, &text);
 	else

@@ -141,6 +141,24 @@ if [ "$(id -u)" = 0 ]; then
 	run 1 find --json
 	no_row /listed
 	json '"is no file of this account" in d["notes"][0]'
+	# A link of its own leads to its own list; another account's does not, whoever wrote what it leads to, nor does such a folder.
+	mv "$HOME/.conda/environments.txt" "$work/list"
+	chown 0 "$work/list"
+	ln -s "$work/list" "$HOME/.conda/environments.txt"
+	run 1 find --json
+	row /listed 'c["environment"]'
+	for theirs in "$HOME/.conda/environments.txt" "$HOME/.conda"; do
+		chown -h 65534 "$theirs"
+		run 1 find --json
+		no_row /listed
+		json '"is no file of this account" in d["notes"][0]'
+		chown -h 0 "$theirs"
+	done
+	# Nor one that everybody may write to
+	chmod 666 "$work/list"
+	run 1 find --json
+	no_row /listed
+	rm "$HOME/.conda/environments.txt"
 fi
 # An environment that cannot be read is told, and hides no other.
 mkdir -p "$(site_of "$WORKON_HOME/hook")/broken-1.0.dist-info/METADATA"
