@@ -114,9 +114,21 @@ int place_add_path(struct jw_error *err, struct place_list *list, const char *ki
 		place = result ? NULL : place_named(list->places, kind, name);
 	}
 	if (real && place && !place_has_path(place, real))
-		result = mem_add_string(err, &place->paths, &place->path_count, PLACE_MOST_PATHS, real);
+		result =
+			place->path_count < PLACE_MOST_PATHS
+				? mem_add_string(err, &place->paths, &place->path_count, PLACE_MOST_PATHS, real)
+				: place_note(err, list, "%s: more than %d paths, only these were looked at",
+							 place->name, (int)PLACE_MOST_PATHS);
 	mem_free(real);
 	return result;
+}
+
+static bool has_note(const struct jw_places *places, const char *text)
+{
+	for (size_t i = 0; i < places->note_count; i++)
+		if (!strcmp(places->notes[i], text))
+			return true;
+	return false;
 }
 
 int place_note(struct jw_error *err, struct place_list *list, const char *format, ...)
@@ -128,9 +140,11 @@ int place_note(struct jw_error *err, struct place_list *list, const char *format
 	va_start(arguments, format);
 	text = mem_vprintf(err, format, arguments);
 	va_end(arguments);
-	result = text ? mem_add_string(err, &list->places->notes, &list->places->note_count,
-								   PLACE_MOST_NOTES, text)
-				  : -1;
+	result = !text ? -1
+			 : has_note(list->places, text)
+				 ? 0
+				 : mem_add_string(err, &list->places->notes, &list->places->note_count,
+								  PLACE_MOST_NOTES, text);
 	mem_free(text);
 	return result;
 }

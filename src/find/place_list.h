@@ -17,8 +17,10 @@ struct place_list {
  * looks like. *ret_is (may be NULL): whether there is one. */
 int place_add_environment(struct jw_error *err, struct place_list *list, const char *kind,
 						  const char *path, bool *ret_is);
-/* Adds a place of this name, and a path to it. Skips a path that is missing, or there already. */
+/* Adds a place of this name, and a path to it. Skips a path that is missing, or there already; what
+ * is beyond PLACE_MOST_PATHS is left out with a note. */
 int place_add_path(struct jw_error *err, struct place_list *list, const char *kind,
 				   const char *name, const char *path);
+/* A line on what is left out; the same one is said once. */
 int place_note(struct jw_error *err, struct place_list *list, const char *format, ...)
 	JW_PRINTF(3, 4);

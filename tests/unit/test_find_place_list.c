@@ -1,0 +1,50 @@
+#include "check.h"
+
+#include <jitwarm/places.h>
+
+#include "find/place_list.h"
+#include "folder.h"
+
+static void add(struct place_list *list, const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_non_null(path);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	assert_int_equal(place_add_path(NULL, list, "program", "many", path), 0);
+	mem_free(path);
+}
+
+static void what_a_place_has_no_room_for_is_said_once(void **state)
+{
+	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
+	struct jw_place *place;
+
+	(void)state;
+	assert_non_null(list.places);
+	add(&list, "first");
+	assert_int_equal(list.places->count, 1);
+	place = &list.places->items[0];
+	while (place->path_count < PLACE_MOST_PATHS - 1)
+		assert_int_equal(
+			mem_add_string(NULL, &place->paths, &place->path_count, PLACE_MOST_PATHS, "made up"),
+			0);
+	add(&list, "last");
+	assert_int_equal(place->path_count, PLACE_MOST_PATHS);
+	add(&list, "first"); /* is there already */
+	assert_int_equal(list.places->note_count, 0);
+	add(&list, "too many");
+	add(&list, "far too many");
+	assert_int_equal(place->path_count, PLACE_MOST_PATHS);
+	assert_int_equal(list.places->note_count, 1);
+	assert_string_equal(list.places->notes[0],
+						"many: more than 4096 paths, only these were looked at");
+	jw_places_free(list.places);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_place_has_no_room_for_is_said_once)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
