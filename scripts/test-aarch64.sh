@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# test-aarch64.sh [CTEST-OPTION...]   builds jitwarm for aarch64 (build-linux.sh) and runs its tests under qemu-user, beside the
-# simulated driver
+# test-aarch64.sh [--install] [CTEST-OPTION...]   builds jitwarm for aarch64 (build-linux.sh) and runs its tests under qemu-user,
+# beside the simulated driver
 #
-# Without options: unit tests, fuzz corpora and whole commands. It needs root: it has the kernel start programs of aarch64 by
-# qemu-user while it runs (binfmt_misc), and installs qemu-user and that machine's C library from Debian where they are missing.
+# --install  adds Debian's architecture arm64 to this system (dpkg --add-architecture), for good, and installs the packages qemu-user
+#            and libc6:arm64 where they are missing. setup.sh does not: without it nothing is installed, and the tests are skipped.
+# Without CTEST-OPTION: unit tests, fuzz corpora and whole commands. It needs root: it has the kernel start programs of aarch64 by
+# qemu-user while it runs (binfmt_misc).
 # Last line: ctest's. Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 skip() { echo "test-aarch64: skipped: $*"; exit 77; }
-case ${1-} in -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+install=
+case ${1-} in
+-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+--install) install=1; shift ;;
+esac
 kernel=/proc/sys/fs/binfmt_misc ours=''
 release() { [ -z "$ours" ] || echo -1 >"$kernel/$ours"; }
 trap release EXIT
@@ -17,6 +23,7 @@ trap release EXIT
 if [ "$(uname -m)" != aarch64 ]; then
 	[ "$(id -u)" = 0 ] || skip "it needs root"
 	if [ ! -e /lib/ld-linux-aarch64.so.1 ] || ! command -v qemu-aarch64 >/dev/null; then
+		[ "$install" ] || skip "the packages qemu-user and libc6:arm64 are missing: --install adds arm64 to this system, and installs them"
 		dpkg --add-architecture arm64 && apt-get -qq update >/dev/null 2>&1
 		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends qemu-user libc6:arm64 >/dev/null 2>&1 ||
 			skip "qemu-user or libc6:arm64 cannot be installed"
