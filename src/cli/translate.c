@@ -264,21 +264,24 @@ static void fill_in(struct buf *buf, const struct line_match *found, const char 
 
 	while (*text) {
 		const size_t literal = strcspn(text, "%");
-		size_t number = 0;
+		size_t number = 0, length;
+		bool left_out;
 		char type;
 
 		(void)buf_append(NULL, buf, text, literal);
 		text += literal;
 		if (!*text)
 			return;
-		text += conversion(text, &type, &number);
+		length = conversion(text, &type, &number);
+		/* What a translation leaves out has the precision 0. */
+		left_out = length >= 3 && !memcmp(text + length - 3, ".0s", 3);
+		text += length;
 		if (type == '%') {
 			(void)buf_append(NULL, buf, "%", 1);
 			continue;
 		}
 		number = number ? number - 1 : next++;
-		/* What a translation leaves out has the precision 0. */
-		if (number < found->captured && memcmp(text - 3, ".0s", 3) != 0) {
+		if (number < found->captured && !left_out) {
 			const struct line_span *span = &found->captures[number];
 
 			if (span->type != 's' || span->verbatim ||

@@ -24,6 +24,7 @@ static const struct message messages[] = {
 	{"100 %% of %s", NULL, "%s 100 %%"},
 	{"a long beginning %s", NULL, "LONG %s"},
 	{"a long %s", NULL, "SHORT %s"},
+	{"%s: and its end", NULL, "%s END"},
 };
 
 static struct translator *made;
@@ -79,6 +80,7 @@ static void arguments_move_and_are_translated(void **state)
 	expect("100 % of 1 module", "MOD 1 100 %");
 	expect("a long beginning x", "LONG x");
 	expect("a long end", "SHORT end");
+	expect("name: and its end", "name END"); /* a conversion at the very beginning */
 }
 
 static void a_quoted_name_is_left_alone(void **state)
