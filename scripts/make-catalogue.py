@@ -22,7 +22,7 @@ EXCLUDED_CALLS = re.compile(r"^(JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|sa
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
 EXCLUDED_FIELDS = {"usage", "name", "value", "choices", "words", "path", "key", "variable", "schema"}
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
-SHOWN_CALLS = re.compile(r"^(output_(line|note|warning|error|count)|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start)$")
+SHOWN_CALLS = re.compile(r"^(reproduce_print|output_(line|line_command|note|warning|error|count)|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # What base/text.c makes: its formats would match too much
 UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [

@@ -113,14 +113,11 @@ static void put_whole(const struct output *output, int fd, char *whole)
 	mem_free(whole);
 }
 
-/* Formats a line, makes it harmless and prints it. */
-static void print_line(const struct output *output, int fd, enum style style, const char *head,
-					   const char *format, va_list arguments) JW_PRINTF(5, 0);
-static void print_line(const struct output *output, int fd, enum style style, const char *head,
-					   const char *format, va_list arguments)
+/* Makes a line harmless and prints it; frees it. NULL: memory ended. */
+static void put_finished(const struct output *output, int fd, enum style style, const char *head,
+						 char *text)
 {
 	const bool color = fd == 2 ? output->error_color : output->color;
-	char *text = language_translated(mem_vprintf(NULL, format, arguments));
 	struct buf line = {0};
 
 	/* Keeps the order of lines when both streams go to one place. */
@@ -135,6 +132,21 @@ static void print_line(const struct output *output, int fd, enum style style, co
 				   : NULL);
 	buf_free(&line);
 	mem_free(text);
+}
+
+static void print_line(const struct output *output, int fd, enum style style, const char *head,
+					   const char *format, va_list arguments) JW_PRINTF(5, 0);
+static void print_line(const struct output *output, int fd, enum style style, const char *head,
+					   const char *format, va_list arguments)
+{
+	put_finished(output, fd, style, head,
+				 language_translated(mem_vprintf(NULL, format, arguments)));
+}
+
+void output_line_as_it_is(const struct output *output, enum style style, const char *text)
+{
+	if (output_wants_text(output))
+		put_finished(output, 1, style, "", mem_string(NULL, text));
 }
 
 void output_line(const struct output *output, enum style style, const char *format, ...)
@@ -190,6 +202,27 @@ void output_error(const struct output *output, const char *format, ...)
 	va_start(arguments, format);
 	print_line(output, 2, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
+}
+
+void output_line_command(const struct output *output, enum style style, const char *text,
+						 const char *command, const char *rest)
+{
+	struct buf before = {0}, clean = BUF_MAX(MOST_LINE);
+	char *translated;
+
+	if (!output_wants_text(output))
+		return;
+	translated = language_line(text);
+	lay_out(&before, 1, 0, translated ? translated : text);
+	(void)terminal_append(NULL, &clean, command);
+	output_expect_whole(output, &before);
+	output_expect_whole(output, &clean);
+	put_whole(output, 1,
+			  mem_printf(NULL, "%s%s%s%s%s\n", style_begin(output->color, style), buf_text(&before),
+						 buf_text(&clean), language_text(rest), style_end(output->color, style)));
+	mem_free(translated);
+	buf_free(&before);
+	buf_free(&clean);
 }
 
 void output_command(const struct output *output, const char *what, const char *command)

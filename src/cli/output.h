@@ -36,6 +36,8 @@ bool output_wants_text(const struct output *output);
 /* One line (without its line feed) on standard output, unless --json or --quiet. */
 void output_line(const struct output *output, enum style style, const char *format, ...)
 	JW_PRINTF(3, 4);
+/* The same without a translation: it is translated already, or is a name from outside. */
+void output_line_as_it_is(const struct output *output, enum style style, const char *text);
 /* A line about `count` things, nothing if it is 0: `head`, the count, and the text that agrees with
  * it. */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
@@ -53,7 +55,14 @@ void output_note(const struct output *output, const char *format, ...) JW_PRINTF
 void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 
-/* A command for copying, below a warning: on one line, however long. */
+/* Commands for copying are on one line, however long: what a shell gets as a line of its own is a
+ * command of its own. And they stay as they are, in every language and locale: a translation could
+ * move a quote.
+ *
+ * A line on standard output: `text`, the command, and `rest`, a whole message or "". */
+void output_line_command(const struct output *output, enum style style, const char *text,
+						 const char *command, const char *rest);
+/* The same below a warning, or a note. */
 void output_command(const struct output *output, const char *what, const char *command);
 
 /* Prints the first `most` lines of a compiler's log with one of these three functions, indented

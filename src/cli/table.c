@@ -46,6 +46,11 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	mem_free(text);
 }
 
+void table_name(struct table *table, enum style style, const char *name)
+{
+	table->failed = add_cell(table, style, name) || table->failed;
+}
+
 /* Prints each cell with its padding; a left-aligned last column gets none. */
 static int print_row(struct jw_error *err, struct buf *buf, const struct table *table,
 					 const size_t *widths, const struct table_cell *cells, bool color)
@@ -81,15 +86,19 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 
 		if (!*cell->text)
 			continue;
-		if (table->titles[0])
-			output_line(output, cell->style, "%s%*s  %s", language_text(table->titles[i]),
-						(int)(widest - title_width(table, i)), "", cell->text);
-		else
+		if (table->titles[0]) {
+			(void)buf_printf(NULL, &line, "%s%*s  %s", language_text(table->titles[i]),
+							 (int)(widest - title_width(table, i)), "", cell->text);
+			output_expect_whole(output, &line);
+			output_line_as_it_is(output, cell->style, buf_text(&line));
+			buf_clear(&line);
+		} else {
 			(void)buf_printf(NULL, &line, "%s%s", line.size ? "  " : "", cell->text);
+		}
 	}
 	output_expect_whole(output, &line);
 	if (!table->titles[0])
-		output_line(output, STYLE_PLAIN, "%s", buf_text(&line));
+		output_line_as_it_is(output, STYLE_PLAIN, buf_text(&line));
 	buf_free(&line);
 }
 

@@ -29,5 +29,7 @@ struct table {
 };
 
 void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);
+/* A name from outside: it stays as it is, in every language. */
+void table_name(struct table *table, enum style style, const char *name);
 int table_print(struct jw_error *err, const struct table *table, const struct output *output);
 void table_free(struct table *table);

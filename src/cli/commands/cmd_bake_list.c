@@ -14,7 +14,7 @@ static void add_baked_row(struct table *table, const struct jw_baked *baked)
 
 	if (utc)
 		(void)strftime(day, sizeof day, "%Y-%m-%d", utc);
-	table_cell(table, STYLE_PLAIN, "%s", baked->path);
+	table_name(table, STYLE_PLAIN, baked->path);
 	table_cell(table, STYLE_PLAIN, "%s", baked->targets);
 	table_cell(table, STYLE_PLAIN, "%s", baked->driver);
 	table_cell(table, STYLE_PLAIN, "%s", day);

@@ -51,7 +51,7 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->payload_bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->value_bytes));
 		table_cell(&table, STYLE_FAINT, "%s", date_text(date, entry->mtime_ns));
-		table_cell(&table, STYLE_FAINT, "%s", entry->options);
+		table_name(&table, STYLE_FAINT, entry->options);
 	}
 	result = table_print(err, &table, out);
 	table_free(&table);

@@ -32,7 +32,7 @@ static int print_caches(struct jw_error *err, const struct output *out,
 	for (size_t i = 0; i < caches->count; i++) {
 		const struct jw_compiler_cache *cache = &caches->items[i];
 
-		table_cell(&table, STYLE_STRONG, "%s", cache->name);
+		table_name(&table, STYLE_STRONG, cache->name);
 		table_cell(&table, STYLE_PLAIN, "%s", cache->belongs_to);
 		table_cell(&table, STYLE_PLAIN, "%s%s", text_bytes(size, cache->bytes),
 				   cache->cut ? " or more" : "");

@@ -217,7 +217,7 @@ static int print_rows(struct jw_error *err, const struct output *out,
 		listed++;
 		(void)verdict_of(row, text, sizeof text, &style);
 		table_cell(&table, STYLE_PLAIN, "%s", row->place.kind);
-		table_cell(&table, STYLE_STRONG, "%s", row->place.name);
+		table_name(&table, STYLE_STRONG, row->place.name);
 		table_cell(&table, style, "%s", text);
 	}
 	result = listed ? table_print(err, &table, out) : 0;
@@ -238,18 +238,19 @@ static int print_find_next(struct jw_error *err, const struct finding_places *fi
 						   const struct find_row *row)
 {
 	struct buf line = BUF_MAX(MOST_COMMAND);
-	int result = buf_printf(err, &line, "Next    jitwarm prime");
+	int result;
 
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return 0;
 	if (finding->process.pid) {
-		output_line(&finding->cli->out, STYLE_FAINT,
-					"Next    jitwarm doctor --pid %d: why they are compiled, and what avoids it "
-					"next time",
-					finding->process.pid);
+		result = buf_printf(err, &line, "jitwarm doctor --pid %d", finding->process.pid);
+		if (!result)
+			output_line_command(&finding->cli->out, STYLE_FAINT, "Next    ", buf_text(&line),
+								": why they are compiled, and what avoids it next time");
 		buf_free(&line);
-		return 0;
+		return result;
 	}
+	result = buf_printf(err, &line, "jitwarm prime");
 	if (!result && row->place.environment)
 		result = reproduce_add_word(err, &line, "--environment") ||
 				 reproduce_add_word(err, &line, row->place.paths[0]);
@@ -257,7 +258,7 @@ static int print_find_next(struct jw_error *err, const struct finding_places *fi
 		for (size_t i = 0; !result && i < row->dearest_count; i++)
 			result = reproduce_add_word(err, &line, row->dearest[i]);
 	if (!result)
-		output_line(&finding->cli->out, STYLE_FAINT, "%s", buf_text(&line));
+		output_line_command(&finding->cli->out, STYLE_FAINT, "Next    ", buf_text(&line), "");
 	buf_free(&line);
 	return result ? -1 : 0;
 }

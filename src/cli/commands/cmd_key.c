@@ -142,15 +142,15 @@ static int print_key_list(struct jw_error *err, const struct output *out,
 	for (size_t i = 0; i < keys->count; i++) {
 		const struct jw_key *key = &keys->items[i];
 
-		table_cell(&table, STYLE_PLAIN, "%s", key->name);
-		table_cell(&table, STYLE_PLAIN, "%s", key->id);
+		table_name(&table, STYLE_PLAIN, key->name);
+		table_name(&table, STYLE_PLAIN, key->id);
 		table_cell(&table, STYLE_PLAIN, "%s",
 				   !key->can_sign   ? "no"
 				   : key->encrypted ? "with a passphrase"
 									: "yes");
 		table_cell(&table, key->trusted ? STYLE_GOOD : STYLE_WARN, "%s",
 				   key->trusted ? "yes" : "no");
-		table_cell(&table, STYLE_FAINT, "%s", key->public_key);
+		table_name(&table, STYLE_FAINT, key->public_key);
 	}
 	result = table_print(err, &table, out);
 	table_free(&table);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/ran_command.h"
+#include "cli/parts/reproduce.h"
 
 static void print_record_result(const struct output *out, const struct jw_record_result *result,
 								const char *file)
@@ -46,8 +47,7 @@ static void print_record_result(const struct output *out, const struct jw_record
 	if (result->interrupted)
 		output_warning(out, "interrupted: %s has the modules found so far", file);
 	if (result->found)
-		output_note(out, "%s: “jitwarm prime --recording %s” primes just these modules", file,
-					file);
+		reproduce_print(out, "to prime just these modules", "jitwarm prime --recording", file);
 	else
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }

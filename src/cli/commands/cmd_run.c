@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/ran_command.h"
+#include "cli/parts/reproduce.h"
 #include "os/file.h"
 
 enum { MOST_OWNERS = 8 };
@@ -107,12 +108,13 @@ static void print_advice(const struct output *out, const struct command_document
 					   document->why_useless);
 		return;
 	}
-	if (document->owner_count)
-		output_note(out,
-					"they are in your cache: the next start does not compile them. After an update "
-					"of the driver, and on other machines: “jitwarm prime %s”",
-					document->owners[0].file.package ? document->owners[0].file.package
-													 : document->owners[0].file.path);
+	if (document->owner_count) {
+		output_note(out, "they are in your cache: the next start does not compile them");
+		reproduce_print(out, "after an update of the driver, and on other machines",
+						"jitwarm prime",
+						document->owners[0].file.package ? document->owners[0].file.package
+														 : document->owners[0].file.path);
+	}
 }
 
 static int report_command(struct jw_error *err, struct cli *cli,

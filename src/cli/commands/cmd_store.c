@@ -23,7 +23,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	for (size_t i = 0; i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
 
-		table_cell(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, "%s", pack->name);
+		table_name(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, pack->name);
 		if (pack->split)
 			table_cell(&table, STYLE_PLAIN, "%zu, %zu split", pack->entries, pack->split);
 		else

@@ -65,7 +65,7 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 
 		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
 		table_cell(&table, STYLE_STRONG, setting->unset ? "unset %s" : "%s", setting->name);
-		table_cell(&table, STYLE_PLAIN, "%s", setting->value);
+		table_name(&table, STYLE_PLAIN, setting->value);
 		if (setting->line)
 			table_cell(&table, STYLE_FAINT, "%s:%zu%s", setting->where, setting->line,
 					   setting->ours ? " (by jitwarm)" : "");
@@ -187,11 +187,11 @@ static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bo
 	command = apply_command(err, &tuning->cli->options, removable);
 	if (!command)
 		return -1;
-	output_line(out, STYLE_FAINT, "Next       %s: %s", command,
-				removable ? "set it, and comment out the lines that are named above (--undo "
-							"reverts both)"
-				: scope   ? "set it (--undo reverts it)"
-						  : "set it for this account (--scope: elsewhere; --undo reverts it)");
+	output_line_command(
+		out, STYLE_FAINT, "Next       ", command,
+		removable ? ": set it, and comment out the lines that are named above (--undo reverts both)"
+		: scope   ? ": set it (--undo reverts it)"
+				  : ": set it for this account (--scope: elsewhere; --undo reverts it)");
 	mem_free(command);
 	return 0;
 }

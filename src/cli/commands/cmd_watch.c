@@ -1,4 +1,5 @@
 /* jitwarm watch: whether a process hangs or compiles. */
+#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>
@@ -205,7 +206,7 @@ static void say_summary(const struct watching *watching)
 	const struct watch_document *document = &watching->document;
 	const struct output *out = &watching->cli->out;
 	char whole[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT], busy[TEXT_SHORT],
-		waiting[TEXT_SHORT];
+		waiting[TEXT_SHORT], command[64];
 
 	output_line(out, STYLE_STRONG,
 				"%s (%d) %s %s: the driver compiled %s of that, linked %s, it was busy with "
@@ -217,11 +218,10 @@ static void say_summary(const struct watching *watching)
 				text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
 				text_duration(waiting, document->waiting_s),
 				TEXT_COUNT(document->entries, "entry", "entries"));
+	(void)snprintf(command, sizeof command, "jitwarm doctor --pid %d", watching->pid);
 	if (document->left || document->entries)
-		output_line(out, STYLE_FAINT,
-					"Next    jitwarm doctor --pid %d: why they are compiled, "
-					"and what avoids it next time",
-					watching->pid);
+		output_line_command(out, STYLE_FAINT, "Next    ", command,
+							": why they are compiled, and what avoids it next time");
 }
 
 static int watch_run(struct jw_error *err, struct cli *cli)

@@ -8,6 +8,10 @@
 #include "cli/parts/hidden_names.h"
 #include "cli/parts/reproduce.h"
 
+/* Before a command, in a text of lines. Another one in a line is a name's, and only keeps what is
+ * behind it in English: a command holds none. */
+#define COMMAND_MARK "\x01"
+
 enum { MOST_REPORT = 1 << 20, MOST_LINE = 1 << 16 };
 
 char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
@@ -42,7 +46,7 @@ static int put_finding(struct jw_error *err, struct buf *text, size_t number,
 	int failed = (finding->command && !command) ||
 				 buf_printf(err, text, "%2zu  %s: %s\n    %s: %s%s%s\n", number, finding->id,
 							finding->evidence, finding->hopeless ? "Nothing helps here" : "Do",
-							finding->fix, command ? ": " : "", command ? command : "");
+							finding->fix, command ? COMMAND_MARK ": " : "", command ? command : "");
 
 	mem_free(command);
 	return failed ? -1 : 0;
@@ -129,13 +133,21 @@ static int put_findings(struct jw_error *err, struct buf *text,
 /* Line by line: output_line makes each harmless and fits it to the terminal. */
 static void print_lines_of(const struct output *out, char *text)
 {
-	for (char *line = text, *end; *line; line = end + 1) {
+	for (char *line = text, *end, *command; *line; line = end + 1) {
+		const enum style style =
+			line[0] == ' ' && text_is_digit(line[1]) ? STYLE_WARN : STYLE_PLAIN;
+
 		end = strchr(line, '\n');
 		if (!end)
 			break;
 		*end = '\0';
-		output_line(out, line[0] == ' ' && text_is_digit(line[1]) ? STYLE_WARN : STYLE_PLAIN, "%s",
-					line);
+		command = strrchr(line, *COMMAND_MARK);
+		if (command)
+			*command = '\0';
+		if (command)
+			output_line_command(out, style, line, command + 1, "");
+		else
+			output_line(out, style, "%s", line);
 	}
 }
 

@@ -51,28 +51,78 @@ static int add_text_to_line(struct jw_error *err, struct buf *line, const char *
 	return buf_append(err, line, text, strlen(text));
 }
 
-/* Whether a shell takes the word literally, without quotes. */
+/* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
+ * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
 static bool is_plain(const char *word, bool windows)
 {
-	static const char plain[] = "\\ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 								"0123456789_-+./:,@%=";
+	static const char plain_windows[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+										"0123456789_-+./:\\";
 
-	return word[strspn(word, windows ? plain : plain + 1)] == '\0';
+	return *word && word[strspn(word, windows ? plain_windows : plain)] == '\0';
 }
 
-/* Uses single quotes for a POSIX shell; double ones on Windows, whose names cannot contain any. */
+/* What ends a word in double quotes, or runs or replaces something there: '"', '$' and '`' for
+ * PowerShell, which takes the quotes of typesetters (U+201C to U+201E) for '"', too; '%' and '!'
+ * for cmd. Its length; 0: none begins here. */
+static size_t acts_in_double_quotes(const char *at)
+{
+	if (strchr("\"$`%!", *at) || (unsigned char)*at < ' ')
+		return 1;
+	return !strncmp(at, "\xe2\x80\x9c", 3) || !strncmp(at, "\xe2\x80\x9d", 3) ||
+				   !strncmp(at, "\xe2\x80\x9e", 3)
+			   ? 3
+			   : 0;
+}
+
+static int add_double_quoted(struct jw_error *err, struct buf *line, const char *word)
+{
+	int result = add_text_to_line(err, line, "\"");
+
+	for (const char *at = word; *at && !result;) {
+		const size_t acts = acts_in_double_quotes(at);
+
+		/* No file's name has a '?': the command finds nothing, and nothing runs. */
+		result = acts ? add_text_to_line(err, line, "?") : buf_append(err, line, at, 1);
+		at += acts ? acts : 1;
+	}
+	return result || add_text_to_line(err, line, "\"") ? -1 : 0;
+}
+
+static int add_single_quoted(struct jw_error *err, struct buf *line, const char *word)
+{
+	int result = add_text_to_line(err, line, "'");
+
+	for (const char *at = word; *at && !result; at++)
+		result = *at == '\'' ? add_text_to_line(err, line, "'\\''") : buf_append(err, line, at, 1);
+	return result || add_text_to_line(err, line, "'") ? -1 : 0;
+}
+
+int reproduce_quote(struct jw_error *err, struct buf *line, const char *word, bool windows)
+{
+	if (add_text_to_line(err, line, " "))
+		return -1;
+	if (is_plain(word, windows))
+		return add_text_to_line(err, line, word);
+	return windows ? add_double_quoted(err, line, word) : add_single_quoted(err, line, word);
+}
+
 int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word)
 {
-	bool windows = !strcmp(os_name, "windows");
-	const char *quote = is_plain(word, windows) ? "" : windows ? "\"" : "'";
+	return reproduce_quote(err, line, word, !strcmp(os_name, "windows"));
+}
 
-	if (add_text_to_line(err, line, " ") || add_text_to_line(err, line, quote))
-		return -1;
-	for (const char *at = word; *at; at++)
-		if (*at == '\'' && !windows ? add_text_to_line(err, line, "'\\''")
-									: buf_append(err, line, at, 1))
-			return -1;
-	return add_text_to_line(err, line, quote);
+void reproduce_print(const struct output *output, const char *what, const char *begin,
+					 const char *word)
+{
+	struct buf line = BUF_MAX(MOST_COMMAND);
+
+	if (!add_text_to_line(NULL, &line, begin) && !reproduce_add_word(NULL, &line, word))
+		output_command(output, what, buf_text(&line));
+	else
+		output_expect_whole(output, &line);
+	buf_free(&line);
 }
 
 static int add_option(struct jw_error *err, struct buf *line, const struct options *options,

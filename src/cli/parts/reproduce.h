@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/options.h"
+#include "cli/output.h"
 
 /* One shell line that primes only the failed module, with the given options. The caller frees it;
  * NULL and err set when memory is short. */
@@ -17,3 +18,9 @@ int reproduce_offsets(struct jw_error *err, const struct options *options, uint6
 
 /* Appends a blank and the word, quoted for a shell. */
 int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word);
+/* Prints `begin` and the word, quoted, as a command (output_command). */
+void reproduce_print(const struct output *output, const char *what, const char *begin,
+					 const char *word);
+/* As reproduce_add_word, for a POSIX shell (single quotes), or for both of Windows' (double ones,
+ * in which '?' stands for what one of them would act on). */
+int reproduce_quote(struct jw_error *err, struct buf *line, const char *word, bool windows);

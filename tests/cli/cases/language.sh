@@ -59,6 +59,23 @@ done
 korean 64 prime --jbos 3 --json
 json '"unknown option" in d["error"]'
 
+# A command stays as it is, and on one line: no language moves the quotes of a hostile name, no terminal's width makes two commands of it
+hostile="$work/q/x: will fail: ;touch pwned; for B/a folder with blanks as long as many a terminal is wide/k.ptx"
+mkdir -p "${hostile%/*}"
+printf '.version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$hostile"
+for locale in C.UTF-8 ko_KR.UTF-8 C; do
+	in_locale "LC_ALL=$locale" 1 find "$work/q"
+	grep -qxE "(Next|다음)    jitwarm prime '$hostile'" "$out" || fail "with $locale another command"
+	# shellcheck disable=SC2086
+	env -u LC_ALL LC_ALL=$locale TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both 60 $JITWARM find "$work/q" 2>&1 |
+		tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >"$work/shown"
+	grep -qxE "(Next|다음)    jitwarm prime '$hostile'" "$work/shown" || fail "with $locale another command at a terminal"
+	in_locale "LC_ALL=$locale" "0|1" doctor "$hostile"
+	grep -qF "jitwarm prime '$hostile'" "$out" || fail "doctor with $locale: another command"
+	in_locale "LC_ALL=$locale" "0|1" tune "$hostile"
+	! grep -q "tune --apply" "$out" || grep -qF "tune --apply '$hostile'" "$out" || fail "tune with $locale: another command"
+done
+
 # Catalogues in folders that others can write to
 mkdir -p "$work/evil/ko/LC_MESSAGES" "$work/evil/ko_KR.UTF-8/LC_MESSAGES"
 printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\nmsgid "Usage: "\nmsgstr "EVIL%%n"\n' >"$work/evil.po"

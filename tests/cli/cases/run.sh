@@ -75,4 +75,4 @@ with_simdriver sm_86
 export VIRTUAL_ENV=$work/venv
 run 0 run --json frame -- "$app"
 json 'd["files"][0]["package"] == "frame" and d["files"][0]["version"] == "1.2"'
-err_has "jitwarm prime frame”"
+err_has "jitwarm prime frame"

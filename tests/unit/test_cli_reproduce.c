@@ -1,0 +1,47 @@
+/* Words of commands that are printed for copying (cli/parts/reproduce.h). */
+#include "check.h"
+
+#include <string.h>
+
+#include "cli/parts/reproduce.h"
+
+static void expect_quoted(const char *word, bool windows, const char *wanted)
+{
+	struct buf line = BUF_MAX(1000);
+
+	assert_int_equal(reproduce_quote(NULL, &line, word, windows), 0);
+	assert_string_equal(buf_text(&line), wanted);
+	buf_free(&line);
+}
+
+static void words_for_a_posix_shell(void **state)
+{
+	(void)state;
+	expect_quoted("/a/b.so", false, " /a/b.so");
+	expect_quoted("a=b,c%d@e", false, " a=b,c%d@e");
+	expect_quoted("", false, " ''");
+	expect_quoted("it's $(x) `y`", false, " 'it'\\''s $(x) `y`'");
+}
+
+/* cmd expands between two '%', PowerShell runs $(…) in double quotes and takes “ for one. */
+static void words_for_both_shells_of_windows(void **state)
+{
+	(void)state;
+	expect_quoted("C:\\a\\b.dll", true, " C:\\a\\b.dll");
+	expect_quoted("C:\\a b\\c'd.dll", true, " \"C:\\a b\\c'd.dll\"");
+	expect_quoted("a,b@c=d", true, " \"a,b@c=d\"");
+	expect_quoted("%NAME%", true, " \"?NAME?\"");
+	expect_quoted("$(calc) `n !x! \"q\"", true, " \"?(calc) ?n ?x? ?q?\"");
+	expect_quoted("“;calc;” „ ‟é", true, " \"?;calc;? ? ‟é\"");
+	expect_quoted("a&calc", true, " \"a&calc\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_for_a_posix_shell),
+		cmocka_unit_test(words_for_both_shells_of_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
