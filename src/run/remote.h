@@ -33,8 +33,11 @@ struct remote_module {
 	uint64_t again_ns; /* when to ask again */
 };
 
+struct run;
+
 struct remote {
-	struct child *child; /* NULL: there is no place, or it is not used any more */
+	void (*wake)(struct run *run); /* gives work to workers that were held back */
+	struct child *child;           /* NULL: there is no place, or it is not used any more */
 	char *folder;
 	char place[256];               /* its name in messages */
 	struct remote_module *modules; /* of the plan; NULL: there is no place */

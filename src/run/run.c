@@ -167,7 +167,8 @@ static void feed_worker(struct run *run, struct slot *slot)
 	}
 }
 
-void run_wake_workers(struct run *run)
+/* Gives work to workers that were held back, and starts new ones if there is room again. */
+static void wake_workers(struct run *run)
 {
 	run->held_back = false;
 	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
@@ -208,7 +209,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	if (!run->stopping && !slot->spent)
 		feed_worker(run, slot);
 	if (run->held_back)
-		run_wake_workers(run);
+		wake_workers(run);
 	end_event(run);
 }
 
@@ -335,7 +336,7 @@ static void on_tick(uv_timer_t *timer)
 		end_workers(run, victim);
 	}
 	run_remote_step(run);
-	run_wake_workers(run);
+	wake_workers(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);
@@ -362,7 +363,7 @@ static int open_slots(struct run *run)
 		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700))
 			return -1;
 	}
-	if (run_remote_open(run))
+	if (run_remote_open(run, wake_workers))
 		return -1;
 	/* Where everything may come from elsewhere, none may be needed. */
 	for (unsigned i = 0; run_remote_ready(run) == SIZE_MAX && i < setup->workers; i++)

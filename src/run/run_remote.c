@@ -289,7 +289,7 @@ static int on_place_line(struct jw_error *err, void *context, const char *line, 
 	take_answer_of_place(run, &answer);
 	run_remote_step(run);
 	if (run_remote_ready(run))
-		run_wake_workers(run);
+		run->remote.wake(run);
 	return 0;
 }
 
@@ -465,7 +465,7 @@ static int start_for_place(struct run *run)
 	return result;
 }
 
-int run_remote_open(struct run *run)
+int run_remote_open(struct run *run, void (*wake)(struct run *run))
 {
 	struct remote *remote = &run->remote;
 	const struct job_queue *queue = &run->queue;
@@ -474,6 +474,7 @@ int run_remote_open(struct run *run)
 		return 0;
 	if (sodium_init() < 0)
 		return error_set(run->err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	remote->wake = wake;
 	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
 	remote->folder = os_join(run->err, run->setup->folder, "share");
 	remote->modules = mem_array(run->err, run->setup->plan->module_count, sizeof *remote->modules);

@@ -119,11 +119,6 @@ uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t de
  * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
 struct slot *run_look_at_machine(struct run *run);
 
-/* ---- run.c */
-
-/* Gives work to workers that were held back, and starts new ones if there is room again. */
-void run_wake_workers(struct run *run);
-
 /* ---- run_feed.c */
 
 /* Workers that are compiling. */
@@ -170,8 +165,9 @@ void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct
 
 /* ---- run_remote.c */
 
-/* With a place of objects: starts the worker that speaks to it. */
-int run_remote_open(struct run *run);
+/* With a place of objects: starts the worker that speaks to it. `wake` gives work to workers that
+ * were held back, after its answers. */
+int run_remote_open(struct run *run, void (*wake)(struct run *run));
 void run_remote_free(struct run *run);
 /* Looks at answers that are late, puts what was compiled, and claims modules for idle workers. */
 void run_remote_step(struct run *run);
