@@ -24,6 +24,7 @@ if clang-format --version | grep -q 'version 14\.'; then
 else
 	echo "lint.sh: this is not clang-format 14: formatting left out" >&2
 fi
+complain "Marks of a merge:" "$(git grep -nIE '^(<{7}|>{7}) ' -- . ':!tests/*/corpus')"
 complain "The platform shows outside src/os:" \
 	"$(git ls-files 'src/*.[ch]' | grep -v '^src/os/' | xargs grep -nE '_WIN32|<windows\.h>|<unistd\.h>|<sys/(mman|stat|wait)\.h>')"
 complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
