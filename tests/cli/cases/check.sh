@@ -60,8 +60,10 @@ json 'd["modules"] == 1 and d["cannot"] == 0'
 run 1 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
 err_has "are unknown, so every module counts as cold"
-run 1 check --target sm_86 lib/a.ptx
-err_has "without a driver the names of its cache entries are unknown, so every module counts as cold: name one (--driver 550.163.01)"
+if ! is_wine; then # there is always a driver there
+	run 1 check --target sm_86 lib/a.ptx
+	err_has "without a driver the names of its cache entries are unknown, so every module counts as cold: name one (--driver 550.163.01)"
+fi
 # Nothing for this GPU at all: the program will fail, whether jitwarm has been there or not.
 sed 's/sm_70/sm_90/' lib/a.ptx >lib/newer.ptx
 run 2 check "${gpu[@]}" --json lib/newer.ptx
