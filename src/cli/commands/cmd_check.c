@@ -114,7 +114,7 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 
 static void print_check_result(const struct output *out, const struct jw_check_result *result)
 {
-	if (!result->names_known)
+	if (!result->names_known && result->all.modules)
 		print_nameless(out, result);
 	if (!result->images && !result->troubles)
 		output_line(out, STYLE_PLAIN, "no device code found");

@@ -63,6 +63,10 @@ err_has "are unknown, so every module counts as cold"
 if ! is_wine; then # there is always a driver there
 	run 1 check --target sm_86 lib/a.ptx
 	err_has "without a driver the names of its cache entries are unknown, so every module counts as cold: name one (--driver 550.163.01)"
+	# Where there is no module, none counts as anything
+	head -c 3000 /dev/zero >lib/none.so
+	run 0 check --target sm_86 lib/none.so
+	err_lacks "counts as cold"
 fi
 # Nothing for this GPU at all: the program will fail, whether jitwarm has been there or not.
 sed 's/sm_70/sm_90/' lib/a.ptx >lib/newer.ptx
