@@ -82,12 +82,47 @@ static void an_access_list_makes_a_directory_shared(void **state)
 	mem_free(second);
 }
 
+/* What was walked just before saves steps, and changes no answer. */
+static void a_path_through_its_parent_is_resolved(void **state)
+{
+	static const char *const ways[] = {"sub/../", "sub/./../", "sub//../", "sub/../sub/.././"};
+	char *sub = os_join(NULL, folder, "sub"), *deep = os_join(NULL, folder, "deep");
+	char *wanted = NULL, *file_in_deep;
+	struct os_stat stat;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, sub, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+	assert_int_equal(os_real_path(NULL, deep, &wanted), 0);
+	file_in_deep = os_join(NULL, deep, "file");
+	assert_int_equal(os_write_atomic(NULL, file_in_deep, "x", 1), 0);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		char *near = mem_printf(NULL, "%s/%sdeep", folder, ways[i]);
+		char *file = mem_printf(NULL, "%s/file", near), *real = NULL, *expected = NULL;
+
+		/* Of the way to `deep` a walk knows now, of `deep` itself nothing. */
+		assert_int_equal(os_stat(NULL, near, &stat), 0);
+		assert_int_equal(os_real_path(NULL, file, &real), 0);
+		expected = os_join(NULL, wanted, "file");
+		assert_string_equal(real, expected);
+		mem_free(near);
+		mem_free(file);
+		mem_free(real);
+		mem_free(expected);
+	}
+	mem_free(file_in_deep);
+	mem_free(wanted);
+	mem_free(sub);
+	mem_free(deep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rewritten_file_keeps_its_owner),
 		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
 		cmocka_unit_test(an_access_list_makes_a_directory_shared),
+		cmocka_unit_test(a_path_through_its_parent_is_resolved),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
