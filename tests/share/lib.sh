@@ -32,3 +32,23 @@ ann='{"auth": "YW5uOnNlOmNyZXQ="}'
 requests() { grep -cE "$1" "$log" || true; }
 nothing_imported() { [[ -z $(find "$CUDA_CACHE_PATH" -type f ! -name index 2>/dev/null) ]] || fail "something was imported"; }
 nothing_left() { [[ -z $(find "$JITWARM_STATE/runs" -mindepth 1 2>/dev/null) ]] || fail "something of the download is left: $(find "$JITWARM_STATE/runs")"; }
+# Those that wait for their limits do so beside the others: `beside MACHINE COMMAND…` runs the command as a copy of that machine, in a folder
+# of its own; `together` waits for all of them.
+waiting=()
+beside() {
+	local name=$1 place=$work/beside/${#waiting[@]} from=$work/machines/$1
+	shift
+	mkdir -p "$place/machines"
+	[[ ! -e $from ]] || cp -r "$from" "$place/machines/"
+	(
+		work=$place out=$place/stdout err=$place/stderr
+		machine "$name"
+		"$@"
+	) &
+	waiting+=($!)
+}
+together() {
+	local one
+	for one in "${waiting[@]}"; do wait "$one" || fail "one of those beside the others"; done
+	waiting=()
+}

@@ -23,6 +23,23 @@ json 'd["compiled"] == 8 and "no pack of this plan" in d["not_from_registry"] an
 run 0 prime --from "$place" --insecure "$sample"
 [[ ! -s $log ]] || fail "asks although all is warm"
 
+# A registry that fails is said in one line, and the work goes on
+without() { # KIND
+	run 0 prime --from "oci://$site/$1/lab" --insecure --allow-unsigned --timeout 1s "$sample"
+	err_has "nothing comes from the registry"
+	[[ $(grep -c "$site" "$err") == 1 ]] || fail "not one line"
+	app_compiles 0
+}
+refused() { run 0 prime --from oci://127.0.0.1:9/none --insecure "$sample"; }
+lonely() {
+	run 1 prime --from oci://127.0.0.1:9/none --insecure --back --timeout 1s "$sample"
+	err_has "nothing was pushed"
+	app_compiles 0
+}
+for kind in 503-forever wrong-digest silent 401-mute; do beside nobody without "$kind"; done
+beside nobody refused
+beside nobody lonely
+
 # The next one compiles nothing, if it trusts the first
 machine second
 run 0 prime --from "$place" --insecure "$sample" --json
@@ -46,17 +63,4 @@ app_compiles 0
 machine whole
 run 0 prime --from "$place" --insecure --allow-unsigned "$sample" --json
 json 'd["compiled"] == 0'
-
-# A registry that fails is said in one line, and the work goes on
-for kind in 503-forever wrong-digest silent 401-mute; do
-	machine "without-$kind"
-	run 0 prime --from "oci://$site/$kind/lab" --insecure --allow-unsigned --timeout 1s "$sample"
-	err_has "nothing comes from the registry"
-	[[ $(grep -c "$site" "$err") == 1 ]] || fail "not one line"
-	app_compiles 0
-done
-run 0 prime --from oci://127.0.0.1:9/none --insecure "$sample"
-machine lonely
-run 1 prime --from oci://127.0.0.1:9/none --insecure --back --timeout 1s "$sample"
-err_has "nothing was pushed"
-app_compiles 0
+together

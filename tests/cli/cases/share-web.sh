@@ -22,24 +22,28 @@ json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["refuse
 app_compiles 0
 [[ $(requests ' - *$') == $(wc -l <"$log") ]] || fail "somebody's name went there"
 # What it may send instead is refused, or the whole place is given up; either way everything is compiled, and one line says why
-for kind in silent loris 503 reset garbage loop auth short; do
-	machine "without-$kind"
-	objects $kind
+without() { # KIND
+	machine "without-$1"
+	objects "$1"
 	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["trouble"]'
 	[[ $(grep -c "shared place" "$err") == 1 ]] || fail "not one line"
 	app_compiles 0
 	nothing_left
-done
+}
 # One that fails for a time is used again: requests are answered by 503, not at all, or after more than two seconds
-for kind in slowdown hiccup nap; do
-	machine "again-$kind"
-	[[ $kind != nap ]] || export SIMDRIVER_COST=40
-	objects "$kind" -j1
+again() { # KIND
+	machine "again-$1"
+	[[ $1 != nap ]] || export SIMDRIVER_COST=40
+	objects "$1" -j1
 	unset SIMDRIVER_COST
 	json 'd["compiled"] + d["shared"]["fetched"] == 8 and d["shared"]["fetched"] > 0 and "trouble" not in d["shared"]'
 	app_compiles 0
 	nothing_left
-done
+}
+for kind in silent loris 503; do beside nobody without "$kind"; done
+beside nobody again nap
+for kind in reset garbage loop auth short; do without "$kind"; done
+for kind in slowdown hiccup; do again "$kind"; done
 for kind in cut wrong endless; do
 	machine "without-$kind"
 	objects $kind
@@ -51,6 +55,7 @@ machine without-anybody
 run 0 prime --share http://127.0.0.1:9/none --insecure "$sample"
 err_has "the shared place is used no further"
 app_compiles 0
+together
 
 # A password in the address is used, and never said
 nobody_said_it() { ! grep -q geheim "$out" "$err" || fail "a password is said: $(grep -h geheim "$out" "$err")"; }

@@ -56,9 +56,20 @@ err_has "no pack of this plan: p-"
 [[ $(requests .) == 1 ]] || fail "a miss takes more than a request"
 run 1 pull --insecure "oci://$site/good/lab:nothing"
 run 1 pull --insecure "oci://$site/good/empty"
-run 3 pull --insecure "oci://127.0.0.1:9/good/lab" --timeout 2s
-err_one_line
-run 3 pull "oci://$site/good/lab" "$sample" --timeout 2s # https
+nobody_there() {
+	run 3 pull --insecure "oci://127.0.0.1:9/good/lab" --timeout 2s
+	err_one_line
+}
+no_https() { run 3 pull "oci://$site/good/lab" "$sample" --timeout 2s; }
+# A registry that is busy is asked again.
+busy() { # KIND
+	run 0 push --insecure "oci://$site/$1/again" "$sample"
+	machine "again-$1"
+	run 0 pull --insecure --allow-unsigned "oci://$site/$1/again" "$sample"
+}
+beside nobody nobody_there
+beside nobody no_https
+for kind in 429 503; do beside maker busy "$kind"; done
 
 # By tag, by digest, and everything that fits
 for from in lab:frame-1.0 lab; do
@@ -231,12 +242,6 @@ json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
 run 0 push --insecure "oci://$site/upload-foreign/chunks4" "$sample"
 grep -q '^PUT .* - -$' "$work/registry/foreign-log" || fail "nothing came to the foreign place: $(cat "$work/registry/foreign-log")"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the foreign place was told who asks"
-for kind in 429 503; do
-	run 0 push --insecure "oci://$site/$kind/again" "$sample"
-	machine "again-$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/again" "$sample"
-	machine maker
-done
 for name in chunks chunks2 chunks4; do
 	machine "pull-$name"
 	run 0 pull --insecure --allow-unsigned "oci://$site/good/$name" "$sample"
@@ -252,6 +257,8 @@ for kind in foreign foreign-auth; do
 done
 grep -q '^GET ' "$work/registry/foreign-log" || fail "nothing came from the foreign storage"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the storage was told who asks"
+
+together
 
 # https, and whose certificate counts. Where SSL_CERT_FILE names some, libcurl itself looks at the chain, on Windows too. Else the system does:
 # Wine's schannel takes any chain. Wine finds no address among a certificate's names.
