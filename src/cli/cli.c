@@ -67,8 +67,19 @@ static bool prints_for_others(const struct options *options)
 		   (options_has(options, "format") && options_given(options, "format"));
 }
 
+/* What is written on the command line is a name, or a value: no language changes it. */
+static void keep_arguments(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		const char *equals = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+
+		language_keep(equals ? equals + 1 : argv[i]);
+	}
+}
+
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
+	keep_arguments(argc, argv);
 	if (options_read(err, cli->command->options, argc, argv, &cli->options))
 		return -1;
 	cli->out.json = options_given(&cli->options, "json");

@@ -10,15 +10,22 @@
 
 static struct translator *chosen;
 
+bool language_choose(const char *name)
+{
+	language_close();
+	/* Without memory for it, English is what there is. */
+	if (!strcmp(name, "ko"))
+		(void)translator_make(NULL, messages_ko, sizeof messages_ko / sizeof *messages_ko, &chosen);
+	return chosen || !strcmp(name, "en");
+}
+
 void language_open(void)
 {
 	char name[OS_LANGUAGE];
 
 	language_close();
-	if (!os_prints_utf8() || !os_language(name) || strcmp(name, "ko") != 0)
-		return;
-	/* Without memory for it, English is what there is. */
-	(void)translator_make(NULL, messages_ko, sizeof messages_ko / sizeof *messages_ko, &chosen);
+	if (os_prints_utf8() && os_language(name))
+		(void)language_choose(name);
 }
 
 void language_close(void)
@@ -32,6 +39,12 @@ const char *language_text(const char *english)
 	const char *text = chosen ? translator_text(chosen, english) : NULL;
 
 	return text ? text : english;
+}
+
+void language_keep(const char *name)
+{
+	if (chosen)
+		translator_keep(chosen, name);
 }
 
 char *language_line(const char *english)

@@ -8,9 +8,16 @@
  * not UTF-8, all is in English. */
 #pragma once
 
+#include <stdbool.h>
+
 void language_open(void);
+/* "ko", or "en", whatever the locale is; false: there is no such language. */
+bool language_choose(const char *name);
 /* From here on all is in English: what is printed is for a program, or for people elsewhere. */
 void language_close(void);
+
+/* A file's or a package's name, which is not a message, whatever it reads like. */
+void language_keep(const char *name);
 
 /* The translation of a whole message of the program, or itself. Valid until language_close. */
 const char *language_text(const char *english);

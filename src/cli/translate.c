@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/kept_names.h"
 #include "cli/particles.h"
 
 /* Formats have ten conversions at most; deeper pieces than that occur in no message. */
@@ -23,6 +24,7 @@ struct line_form {
 struct translator {
 	struct line_form *forms;
 	size_t count, capacity;
+	struct kept_names kept;
 };
 
 struct line_span {
@@ -49,7 +51,7 @@ struct line_match {
 };
 
 /* The length of the conversion at '%'; its type, and its number where it has one ("%2$s"), else 0.
- */
+ * 0: it is none, as in "%APPDATA%". */
 static size_t conversion(const char *at, char *ret_type, size_t *ret_number)
 {
 	size_t used = 1, number = 0, digits = strspn(at + 1, "0123456789");
@@ -63,7 +65,18 @@ static size_t conversion(const char *at, char *ret_type, size_t *ret_number)
 	used += strspn(at + used, "hlzjt");
 	*ret_type = at[used];
 	*ret_number = number;
-	return used + (at[used] != 0);
+	return at[used] && strchr("%cdefgipsuxX", at[used]) ? used + 1 : 0;
+}
+
+/* How much stands before the next conversion, or the end. */
+static size_t literal_size(const char *form)
+{
+	size_t size = strcspn(form, "%"), number;
+	char type;
+
+	while (form[size] && !conversion(form + size, &type, &number))
+		size += 1 + strcspn(form + size + 1, "%");
+	return size;
 }
 
 static uint64_t pair_bit(char first, char second)
@@ -88,7 +101,7 @@ static struct line_form form_of(const char *id, const char *text)
 	const char *const begin = id;
 
 	while (*id) {
-		const size_t literal = strcspn(id, "%");
+		const size_t literal = literal_size(id);
 		size_t number;
 		char type;
 
@@ -145,6 +158,7 @@ void translator_free(struct translator *translator)
 {
 	if (!translator)
 		return;
+	kept_names_free(&translator->kept);
 	mem_free(translator->forms);
 	mem_free(translator);
 }
@@ -241,7 +255,7 @@ static bool fits_conversion(struct line_match *matching, const char *form, const
 static bool form_fits(struct line_match *matching, const char *form, const char *at,
 					  const char *text, size_t size)
 {
-	const size_t literal = strcspn(at, "%");
+	const size_t literal = literal_size(at);
 
 	if (!*matching->steps)
 		return false;
@@ -263,7 +277,7 @@ static void fill_in(struct buf *buf, const struct line_match *found, const char 
 	size_t next = 0;
 
 	while (*text) {
-		const size_t literal = strcspn(text, "%");
+		const size_t literal = literal_size(text);
 		size_t number = 0, length;
 		bool left_out;
 		char type;
@@ -366,7 +380,7 @@ static bool translate_part(const struct translator *translator, struct buf *buf,
 	static const char *const signs[] = {"  ", "; ", ": ", ". ", ", "};
 	size_t blanks = 0, end = size;
 
-	if (depth > DEEPEST)
+	if (depth > DEEPEST || kept_names_has(&translator->kept, text, size))
 		return false;
 	if (translate_whole(translator, buf, text, size, steps, depth, true))
 		return true;
@@ -414,17 +428,25 @@ const char *translator_text(const struct translator *translator, const char *eng
 	return NULL;
 }
 
+void translator_keep(struct translator *translator, const char *name)
+{
+	if (name && (strchr(name, ' ') || translator_text(translator, name)))
+		kept_names_add(&translator->kept, name);
+}
+
 char *translator_line(const struct translator *translator, const char *english)
 {
-	struct buf line = BUF_MAX(16 * MOST_LINE_SIZE);
+	struct buf line = BUF_MAX(16 * MOST_LINE_SIZE), hidden = BUF_MAX(2 * MOST_LINE_SIZE);
 	size_t steps = MOST_STEPS;
 	char *text = NULL;
 
-	if (strlen(english) <= MOST_LINE_SIZE &&
-		translate_part(translator, &line, english, strlen(english), &steps, 0) && !line.lacking) {
+	if (strlen(english) <= MOST_LINE_SIZE && kept_names_hide(&translator->kept, english, &hidden) &&
+		translate_part(translator, &line, buf_text(&hidden), hidden.size, &steps, 0)) {
+		kept_names_show(&translator->kept, &line);
 		particles_settle(&line);
-		text = mem_string(NULL, buf_text(&line));
+		text = line.lacking ? NULL : mem_string(NULL, buf_text(&line));
 	}
+	buf_free(&hidden);
 	buf_free(&line);
 	return text;
 }

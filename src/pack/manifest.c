@@ -384,9 +384,8 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 		return error_set(err, JW_ERR_FORMAT, "manifest: names no format of a pack");
 	if (strcmp(format, PACK_FORMAT) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "its format is %.40s, this jitwarm reads " PACK_FORMAT
-						 ": a newer jitwarm is needed",
-						 format);
+						 "its format is %.40s, this jitwarm reads %s: a newer jitwarm is needed",
+						 format, PACK_FORMAT);
 	if (read_features(err, document, manifest))
 		return -1;
 	if (!read_count(document, "pointer_bits", 1024, &bits))

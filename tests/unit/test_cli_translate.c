@@ -1,6 +1,7 @@
 /* Finished lines are translated by a catalogue of formats (cli/translate.h). */
 #include "check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ static const struct message messages[] = {
 	{"a long beginning %s", NULL, "LONG %s"},
 	{"a long %s", NULL, "SHORT %s"},
 	{"%s: and its end", NULL, "%s END"},
+	{"below %APPDATA%, and so on", NULL, "%APPDATA% BELOW"},
+	{"%d%% of %s below %LOCALAPPDATA%", NULL, "%2$s (%LOCALAPPDATA%) %1$d%%"},
 };
 
 static struct translator *made;
@@ -91,6 +94,65 @@ static void a_quoted_name_is_left_alone(void **state)
 	expect("cannot open “%s%n%9$s”: %d", "NO “%s%n%9$s”: %d");
 }
 
+/* No conversion: a name of Windows */
+static void a_percent_sign_may_be_literal(void **state)
+{
+	(void)state;
+	assert_string_equal(translator_text(made, "below %APPDATA%, and so on"), "%APPDATA% BELOW");
+	expect("below %APPDATA%, and so on", "%APPDATA% BELOW");
+	expect("50% of 3 modules below %LOCALAPPDATA%", "MOD 3 (%LOCALAPPDATA%) 50%");
+}
+
+static void names_are_kept(void **state)
+{
+	struct translator *with_names = NULL;
+	static const struct {
+		const char *line, *wanted;
+	} cases[] = {
+		{"warm: and its end", "warm END"},
+		{"a long warm", "SHORT warm"},
+		{"cannot open “x”: warm", "NO “x”: warm"},
+		{"3 modules", "MOD 3"}, /* a name of one word is no part of a message */
+		{"/a/b: 3 of 9 modules evicted; x: and its end", "/a/b: 3 of 9 modules evicted; x END"},
+		{"/a/b: 3 of 9 modules evicted: and its end", "/a/b: 3 of 9 modules evicted END"},
+		{"a long a b", "SHORT a b"},
+		{"xa b moved to 캐시", "xa b을(를) 캐시로, 이(가)"},
+		{"캐시 3 moved to a b", "캐시 3을 a b(으)로, 이(가)"},
+		{"a long \x01"
+		 "aa\x02",
+		 NULL},
+	};
+
+	(void)state;
+	assert_int_equal(
+		translator_make(NULL, messages, sizeof messages / sizeof *messages, &with_names), 0);
+	translator_keep(with_names, NULL);
+	translator_keep(with_names, "");
+	translator_keep(with_names, "  ");
+	translator_keep(with_names, "warm");
+	translator_keep(with_names, "modules");
+	translator_keep(with_names, "a b");
+	translator_keep(with_names, "캐시 3");
+	translator_keep(with_names, "/a/b: 3 of 9");
+	translator_keep(with_names, "/a/b: 3 of 9 modules evicted");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *text = translator_line(with_names, cases[i].line);
+
+		if (cases[i].wanted)
+			assert_string_equal(text ? text : "(nothing)", cases[i].wanted);
+		else
+			assert_null(text);
+		mem_free(text);
+	}
+	for (unsigned i = 0; i < 1000; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "name %u", i);
+		translator_keep(with_names, name);
+	}
+	translator_free(with_names);
+}
+
 static void lines_are_taken_apart(void **state)
 {
 	(void)state;
@@ -143,6 +205,8 @@ static void without_memory(void **state)
 		mem_fail_after(nth);
 		failed = translator_make(NULL, messages, 3, &other);
 		if (!failed)
+			translator_keep(other, "warm");
+		if (!failed)
 			mem_free(translator_line(other, "/a: warm"));
 		mem_fail_after(0);
 		assert_true(failed ? !other : other != NULL);
@@ -157,6 +221,8 @@ int main(void)
 		cmocka_unit_test(texts_without_conversions),
 		cmocka_unit_test(arguments_move_and_are_translated),
 		cmocka_unit_test(a_quoted_name_is_left_alone),
+		cmocka_unit_test(a_percent_sign_may_be_literal),
+		cmocka_unit_test(names_are_kept),
 		cmocka_unit_test(lines_are_taken_apart),
 		cmocka_unit_test(korean_particles),
 		cmocka_unit_test(hostile_names),

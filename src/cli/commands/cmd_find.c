@@ -223,7 +223,8 @@ static int print_rows(struct jw_error *err, const struct output *out,
 	result = listed ? table_print(err, &table, out) : 0;
 	table_free(&table);
 	if (listed < document->count)
-		output_line(out, STYLE_FAINT, "%s%s without device code", listed ? "and " : "",
+		output_line(out, STYLE_FAINT,
+					listed ? "and %s without device code" : "%s without device code",
 					listed ? TEXT_COUNT(document->count - listed, "other place", "other places")
 						   : TEXT_COUNT(document->count - listed, "place", "places"));
 	else if (!document->count)

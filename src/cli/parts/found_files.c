@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/language.h"
 
 void found_files_print(const struct output *out, const struct jw_found *found)
 {
@@ -15,6 +16,10 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 {
 	struct found_files files = {.found = found};
 
+	for (size_t i = 0; i < found->file_count; i++) {
+		language_keep(found->files[i].path);
+		language_keep(found->files[i].package);
+	}
 	if (out)
 		found_files_print(out, found);
 	files.paths = mem_array(err, found->file_count, sizeof *files.paths);

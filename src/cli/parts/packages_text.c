@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/language.h"
 #include "cli/parts/forecast_text.h"
 
 enum { MOST_PACKAGES = 12, GPU_TEXT = 2 * TEXT_SHORT + 64 };
@@ -80,8 +81,8 @@ static void print_native(const struct output *out, const struct jw_check_result 
 								 package_name(package));
 	}
 	if (count)
-		output_line(out, STYLE_GOOD, "%s%s as %s: %s", head, count == 1 ? "runs" : "run",
-					count == 1 ? "it is" : "they are", names);
+		output_line(out, STYLE_GOOD, count == 1 ? "%sruns as it is: %s" : "%srun as they are: %s",
+					head, names);
 }
 
 void packages_text(const struct output *out, const char *environment,
@@ -93,8 +94,10 @@ void packages_text(const struct output *out, const char *environment,
 		output_line(out, STYLE_PLAIN, "Python  %s: no package with device code", environment);
 		return;
 	}
-	for (size_t i = 0; i < result->package_count; i++)
+	for (size_t i = 0; i < result->package_count; i++) {
 		named += result->packages[i].name != NULL;
+		language_keep(result->packages[i].name);
+	}
 	output_line(out, STYLE_PLAIN, "Python  %s: %s with device code", environment,
 				TEXT_COUNT(named, "package", "packages"));
 	for (size_t i = 0; i < result->package_count; i++) {

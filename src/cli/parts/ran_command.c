@@ -20,21 +20,29 @@ void ran_command_print_elsewhere(const struct output *out, const struct jw_recor
 					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
 }
 
+enum { OTHER = JW_RECORDED_JITLINK + 1 };
+
+/* Of each kind how many are in no file. */
+static void print_unowned(const struct output *out, const size_t counts[OTHER + 1])
+{
+	if (counts[JW_RECORDED_LOAD])
+		output_note(out,
+					"%s in no file that was looked at: made at run time (NVRTC, Triton), or in "
+					"another file; name such files before “--”",
+					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module", "modules"));
+	if (counts[JW_RECORDED_LINK])
+		output_note(out, "%s of run-time linking in no file that was looked at",
+					TEXT_COUNT(counts[JW_RECORDED_LINK], "input", "inputs"));
+	if (counts[JW_RECORDED_JITLINK])
+		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
+					TEXT_COUNT(counts[JW_RECORDED_JITLINK], "entry", "entries"));
+	if (counts[OTHER])
+		output_note(out, "%s of OpenCL, or of an unknown form",
+					TEXT_COUNT(counts[OTHER], "entry", "entries"));
+}
+
 void ran_command_print_others(const struct output *out, const struct jw_recording *recording)
 {
-	enum { OTHER = JW_RECORDED_JITLINK + 1 };
-	static const struct {
-		const char *one, *many, *what;
-	} kinds[] = {
-		[JW_RECORDED_LOAD] = {"module", "modules",
-							  "in no file that was looked at: made at run time (NVRTC, Triton), or "
-							  "in another file; name such files before “--”"},
-		[JW_RECORDED_LINK] = {"input", "inputs",
-							  "of run-time linking in no file that was looked at"},
-		[JW_RECORDED_JITLINK] = {"entry", "entries",
-								 "made by compiler libraries (libnvJitLink, NVRTC)"},
-		[OTHER] = {"entry", "entries", "of OpenCL, or of an unknown form"},
-	};
 	size_t counts[OTHER + 1] = {0}, new = 0;
 
 	for (size_t i = 0; i < recording->module_count; i++) {
@@ -46,10 +54,7 @@ void ran_command_print_others(const struct output *out, const struct jw_recordin
 		counts[kind < OTHER ? kind : OTHER]++;
 		new += module->kind == JW_RECORDED_LOAD && !module->known_before;
 	}
-	for (size_t i = 0; i <= OTHER; i++)
-		if (counts[i])
-			output_note(out, "%s %s", TEXT_COUNT(counts[i], kinds[i].one, kinds[i].many),
-						kinds[i].what);
+	print_unowned(out, counts);
 	if (counts[JW_RECORDED_LOAD])
 		output_note(out, "modules made at run time, or in other files: %zu new to your cache%s",
 					new, new ? "; a second run shows whether every run makes the same ones" : "");

@@ -96,11 +96,12 @@ static char *sid_name(PSID sid)
 	return result;
 }
 
-static int refuse_sid(struct jw_error *err, const char *path, PSID sid, const char *what)
+static int refuse_sid(struct jw_error *err, const char *path, PSID sid, bool owns)
 {
 	char *name = sid_name(sid);
 
-	(void)error_set(err, JW_ERR_IO, "%s %s %s", path, what, name ? name : "another account");
+	(void)error_set(err, JW_ERR_IO, owns ? "%s belongs to %s" : "%s may be changed by %s", path,
+					name ? name : "another account");
 	mem_free(name);
 	return -1;
 }
@@ -120,7 +121,7 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 			 entry->Header.AceType == ACCESS_ALLOWED_CALLBACK_ACE_TYPE) &&
 			!(entry->Header.AceFlags & INHERIT_ONLY_ACE) && (entry->Mask & rights) &&
 			!is_trusted_sid(&entry->SidStart))
-			return refuse_sid(err, path, &entry->SidStart, "may be changed by");
+			return refuse_sid(err, path, &entry->SidStart, false);
 	}
 	return 0;
 }
@@ -139,7 +140,7 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 	if (reason)
 		return win32_error(err, path);
 	if (!is_trusted_sid(owner))
-		result = refuse_sid(err, path, owner, "belongs to");
+		result = refuse_sid(err, path, owner, true);
 	else if (!list)
 		result = error_set(err, JW_ERR_IO, "%s may be changed by every account", path);
 	else

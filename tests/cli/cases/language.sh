@@ -76,6 +76,23 @@ for locale in C.UTF-8 ko_KR.UTF-8 C; do
 	! grep -q "tune --apply" "$out" || grep -qF "tune --apply '$hostile'" "$out" || fail "tune with $locale: another command"
 done
 
+# A name that reads like a message stays as it is
+mkdir -p "$work/names"
+cd "$work/names" || fail "no folder"
+for name in modules "x: nothing to compile" "3 modules; interrupted"; do
+	sed "s/k()/k${#name}()/" "${hostile%/*}/k.ptx" >"$name.ptx" && ln -s "$name.ptx" "$name"
+done
+korean 1 check modules
+out_has "modules: "
+korean 1 check "x: nothing to compile" "3 modules; interrupted"
+out_has "x: nothing to compile: "
+out_has "3 modules; interrupted: "
+out_has "준비되지 않음"
+korean 1 check .
+out_has "x: nothing to compile.ptx: "
+out_has "3 modules; interrupted.ptx: "
+cd "$work" || fail "no folder"
+
 # Catalogues in folders that others can write to
 mkdir -p "$work/evil/ko/LC_MESSAGES" "$work/evil/ko_KR.UTF-8/LC_MESSAGES"
 printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\nmsgid "Usage: "\nmsgstr "EVIL%%n"\n' >"$work/evil.po"
