@@ -3,6 +3,7 @@
 #include <jitwarm/version.h>
 
 #include "cli/examples.h"
+#include "cli/language.h"
 
 /* Text of a paragraph: a backslash becomes \e, a line never starts with a macro, an empty line
  * starts a new paragraph. */
@@ -36,7 +37,7 @@ static int append_option(struct jw_error *err, struct buf *buf, const struct cli
 		(option->letter && buf_printf(err, buf, "Fl %c , ", option->letter)) ||
 		buf_printf(err, buf, "Fl \\-%s", option->name) ||
 		(option->value && buf_printf(err, buf, " Ar %s", option->value)) ||
-		buf_append(err, buf, "\n", 1) || append_text(err, buf, option->help))
+		buf_append(err, buf, "\n", 1) || append_text(err, buf, language_text(option->help)))
 		return -1;
 	return 0;
 }
@@ -61,10 +62,11 @@ static int append_head(struct jw_error *err, struct buf *buf, const struct cli_c
 {
 	if (buf_printf(err, buf, ".Dd $Mdocdate$\n.Dt JITWARM-") ||
 		append_dashed(err, buf, command->name) ||
-		buf_printf(err, buf, " 1\n.Os jitwarm %s\n.Sh NAME\n.Nm jitwarm-", jw_version()) ||
+		buf_printf(err, buf, " 1\n.Os jitwarm %s\n%s\n.Nm jitwarm-", jw_version(),
+				   language_text(".Sh NAME")) ||
 		append_dashed(err, buf, command->name) ||
-		buf_printf(err, buf, "\n.Nd %s\n.Sh SYNOPSIS\n.Nm jitwarm %s\n", command->summary,
-				   command->name))
+		buf_printf(err, buf, "\n.Nd %s\n%s\n.Nm jitwarm %s\n", language_text(command->summary),
+				   language_text(".Sh SYNOPSIS"), command->name))
 		return -1;
 	return *command->usage ? append_text(err, buf, command->usage) : 0;
 }
@@ -74,7 +76,7 @@ static int append_examples(struct jw_error *err, struct buf *buf, const char *li
 {
 	if (!*lines)
 		return 0;
-	if (buf_printf(err, buf, ".Sh EXAMPLES\n.Bd -literal -offset indent\n"))
+	if (buf_printf(err, buf, "%s\n.Bd -literal -offset indent\n", language_text(".Sh EXAMPLES")))
 		return -1;
 	for (; *lines; lines++)
 		if (*lines == '-'   ? buf_printf(err, buf, "\\-")
@@ -86,17 +88,17 @@ static int append_examples(struct jw_error *err, struct buf *buf, const char *li
 
 int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command *command)
 {
-	if (append_head(err, buf, command) || buf_printf(err, buf, ".Sh DESCRIPTION\n") ||
-		append_text(err, buf, command->description) ||
-		buf_printf(err, buf, ".Sh OPTIONS\n.Bl -tag -width Ds\n") ||
+	if (append_head(err, buf, command) ||
+		buf_printf(err, buf, "%s\n", language_text(".Sh DESCRIPTION")) ||
+		append_text(err, buf, language_text(command->description)) ||
+		buf_printf(err, buf, "%s\n.Bl -tag -width Ds\n", language_text(".Sh OPTIONS")) ||
 		append_options(err, buf, command->options) || append_options(err, buf, options_common) ||
-		buf_printf(err, buf,
-				   ".El\n.Sh EXIT STATUS\n"
-				   "0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm cannot "
-				   "help, and has said why; 3 failed; 64 wrong usage.\n"))
+		buf_printf(err, buf, ".El\n%s\n%s\n", language_text(".Sh EXIT STATUS"),
+				   language_text("0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
+								 "cannot help, and has said why; 3 failed; 64 wrong usage.")))
 		return -1;
 	if (append_examples(err, buf, examples_of(command)) ||
-		buf_printf(err, buf, ".Sh SEE ALSO\n.Xr jitwarm 1\n"))
+		buf_printf(err, buf, "%s\n.Xr jitwarm 1\n", language_text(".Sh SEE ALSO")))
 		return -1;
 	return 0;
 }

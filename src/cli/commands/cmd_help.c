@@ -1,10 +1,22 @@
 
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/language.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
 
 enum { MOST_HELP = 1 << 20 };
+
+/* English unless another language is named: an installation has pages in several. */
+static int help_manual(struct jw_error *err, struct buf *buf, const struct options *options,
+					   const struct cli_command *command)
+{
+	const char *language = options_value(options, "language");
+
+	if (!language_choose(language ? language : "en"))
+		return error_set(err, JW_ERR_USAGE, "--language is en or ko, not “%.20s”", language);
+	return manual_page(err, buf, command);
+}
 
 static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli)
 {
@@ -18,7 +30,7 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 		return error_set(err, JW_ERR_USAGE, "--man needs a command");
 	command = commands_find(commands, options->operands, options->operand_count, &used);
 	if (command && options_given(options, "man"))
-		return manual_page(err, buf, command);
+		return help_manual(err, buf, options, command);
 	if (command)
 		return help_command(err, buf, command, columns);
 	if (commands_is_group(commands, options->operands[0]))
@@ -31,7 +43,8 @@ static int help_run(struct jw_error *err, struct cli *cli)
 	struct buf text = BUF_MAX(MOST_HELP);
 	int failed = help_for(err, &text, cli);
 
-	terminal_to_locale(&text);
+	if (!options_given(&cli->options, "language"))
+		terminal_to_locale(&text);
 	if (!failed)
 		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);
@@ -41,6 +54,7 @@ static int help_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option help_options[] = {
 	CLI_FLAG("man", "Print the command's manual page (mdoc), as the installation does",
 			 .hidden = true),
+	CLI_VALUE("language", "NAME", "With --man: the page in this language (en, ko)", .hidden = true),
 	{0}};
 
 const struct cli_command command_help = {

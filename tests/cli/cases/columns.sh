@@ -31,7 +31,7 @@ sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
 PYTHON
 shown() { # STATUS ARGUMENT…: at each width
 	local columns
-	for columns in 40 71 200; do
+	for columns in ${widths-40 71 200}; do
 		run "$@"
 		cat "$out" "$err" >"$work/piped"
 		# shellcheck disable=SC2086
@@ -67,13 +67,18 @@ shown 0 status
 # Korean: Hangul takes two columns. The shell itself has no such locale.
 unset CUDA_CACHE_DISABLE
 JITWARM="${JITWARM% *} env LC_ALL=ko_KR.UTF-8 ${JITWARM##* }"
-COLUMNS=57 run 0 check --help
-grep -q 사용법 "$out" || fail "the help is not Korean"
-[[ $(wc -L <"$out") -le 57 ]] || fail "the Korean help is wider than 57"
-COLUMNS=57 run 0 help
-[[ $(wc -L <"$out") -le 57 ]] || fail "the Korean list of commands is wider than 57"
+widths="40 60 80"
+for columns in $widths; do
+	for command in "" prime bake "cache list"; do
+		# shellcheck disable=SC2086
+		COLUMNS=$columns run 0 $command --help
+		grep -q 사용법 "$out" || fail "the help is not Korean"
+		[[ $(wc -L <"$out") -le $columns ]] || fail "the Korean help is wider than $columns"
+	done
+done
 shown 0 status
 run 0 prime "$sample"
+shown 0 cache list
 run 0 cache list
 python3 - "$out" <<'PYTHON' || fail "the columns of a table in Korean"
 import sys, unicodedata
