@@ -46,7 +46,7 @@ pack_linux() { # TARGET
 	runs=$build/jitwarm
 	if [ "$1" != "$(uname -m)" ]; then scripts/build.sh release; runs=build/release/src/jitwarm; fi
 	root=$work/$name archive=$out/$name.tar.zst
-	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/doc/jitwarm,share/jitwarm} \
+	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/man/ko/man1,share/doc/jitwarm,share/jitwarm} \
 		"$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install -m 755 "$build/jitwarm" "$root/bin/jitwarm"
 	cp -P "$build"/src/libjitwarm.so* "$root/lib/"
@@ -54,6 +54,8 @@ pack_linux() { # TARGET
 	cp -r include/jitwarm "$root/include/"
 	scripts/make-man.sh "$runs" "$root/share/man/man1"
 	cp docs/man/jitwarm.1 "$root/share/man/man1/"
+	scripts/make-man.sh "$runs" "$root/share/man/ko/man1" ko
+	cp docs/man/ko/jitwarm.1 "$root/share/man/ko/man1/"
 	cp data/completions/jitwarm.bash "$root/share/bash-completion/completions/jitwarm"
 	cp data/completions/jitwarm.zsh "$root/share/zsh/site-functions/_jitwarm"
 	cp data/completions/jitwarm.fish "$root/share/fish/vendor_completions.d/"

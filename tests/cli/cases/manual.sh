@@ -3,6 +3,7 @@ is_wine && skip "Windows has no manual pages"
 root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }
 "$root/scripts/make-man.sh" "$JITWARM" "$work/man" || fail "make-man.sh"
+"$root/scripts/make-man.sh" "$JITWARM" "$work/man-ko" ko || fail "make-man.sh for Korean"
 run 0 --help
 commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
 while read -r command; do
@@ -11,13 +12,18 @@ while read -r command; do
 	grep -qF ".It Cm $command" "$root/docs/man/jitwarm.1" || fail "jitwarm.1 does not list “$command”"
 	summary=$(sed -n 's/^\.Nd //p' "$page")
 	grep -qixF -- "$summary" "$root/docs/man/jitwarm.1" || fail "jitwarm.1 does not say “$summary” of $command"
+	korean=$work/man-ko/${page##*/}
+	summary=$(sed -n 's/^\.Nd //p' "$korean")
+	grep -qxF -- "$summary" "$root/docs/man/ko/jitwarm.1" || fail "the Korean jitwarm.1 does not say “$summary” of $command"
+	grep -qF ".It Cm $command" "$root/docs/man/ko/jitwarm.1" || fail "the Korean jitwarm.1 does not list “$command”"
+	# Beside Hangul there are names, examples and choices alone
+	diff <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$page") <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$korean") || fail "the Korean page of $command has other options"
+	! sed '/^\.Bd/,/^\.Ed/d' "$korean" | grep -E '^[^.]' | grep -vP '[\x{AC00}-\x{D7A3}]' | grep -E '[a-z]+ [a-z]+ [a-z]+' || fail "English in the Korean page of $command"
 	# shellcheck disable=SC2086
 	run 0 $command --help
 	for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$out" | grep -oE -e '--[a-z-]+$'); do
 		grep -qF "Fl \\-${option#--}" "$page" || fail "the page of $command lacks $option"
 	done
-	groff -mdoc -Kutf8 -Tutf8 -ww "$page" >/dev/null 2>"$work/warnings" || fail "groff: $page"
-	[[ ! -s $work/warnings ]] || fail "groff: $(cat "$work/warnings")"
 done <<<"$commands"
-groff -mdoc -Kutf8 -Tutf8 -ww "$root/docs/man/jitwarm.1" >/dev/null 2>"$work/warnings"
+groff -mdoc -Kutf8 -Tutf8 -ww "$work"/man/*.1 "$work"/man-ko/*.1 "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1" >/dev/null 2>"$work/warnings" || fail "groff"
 [[ ! -s $work/warnings ]] || fail "groff: $(cat "$work/warnings")"
