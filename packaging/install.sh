@@ -79,7 +79,7 @@ has tar || die "tar is missing"
 has gzip || die "gzip is missing"
 
 work=$(mktemp -d) new=''
-trap 'rm -rf "$work"; [ -z "$new" ] || rm -f "$new"' EXIT
+trap 'rm -rf "$work"; [ -z "$new" ] || rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # ---- the signature
@@ -139,12 +139,16 @@ found=$(sha256sum "$work/$archive")
 [ "${found%% *}" = "$wanted" ] || die "REFUSED: $archive is not the one that was signed"
 
 # ---- installing: each file gets its name when it is complete
+#
+# Others may write to a folder, /usr/local/bin of Debian for one: a file's first name is in a folder of its own, whose name
+# nobody can foresee, so that nothing is written through a link that lay there.
 put() { # FILE PLACE
 	mkdir -p "$(dirname "$2")"
 	[ ! -d "$2" ] || die "$2: a folder is in the way"
-	new=$2.new-$$
-	cp -P "$1" "$new"
-	mv -f "$new" "$2"
+	new=$(mktemp -d "$(dirname "$2")/.jitwarm-XXXXXX") || die "$(dirname "$2"): nothing can be written there"
+	cp -P "$1" "$new/file"
+	mv -f "$new/file" "$2"
+	rmdir "$new"
 	new=''
 }
 tar -xzf "$work/$archive" -C "$work" --no-same-owner

@@ -76,6 +76,19 @@ refused() { # WHAT
 
 release 1.0 README old
 cp -r site sound
+# Links that another account laid under names that may be foreseen, in a folder that it may write to (exec keeps the process's
+# number), and one in a file's own place: nothing is written through them
+mkdir -p prefix/bin prefix/include/jitwarm
+echo mine >victim
+PATH=$minisign_path sh -c 'for name in bin/jitwarm include/jitwarm/key.h; do
+	for new in .new-$$ .new .tmp .$$; do ln -s "$1/victim" "$1/prefix/$name$new"; done
+done
+ln -s "$1/victim" "$1/prefix/bin/jitwarm"
+exec sh "$2" --prefix "$1/prefix"' sh "$work" "$script" >out 2>&1 || fail "install.sh beside links"
+[ "$(cat victim)" = mine ] || fail "it wrote through a link"
+[ ! -L prefix/bin/jitwarm ] && [ -x prefix/bin/jitwarm ] && [ -f prefix/include/jitwarm/key.h ] || fail "what lies there is not jitwarm's"
+[ -z "$(find prefix -name '.jitwarm-*')" ] || fail "left: $(find prefix -name '.jitwarm-*')"
+rm -r prefix
 restore() { rm -rf site && cp -r sound site; }
 sed -i '1s/^\(.\)/0\1/;1s/^\(.\{64\}\)./\1/' site/SHA256SUMS && refused "does not have the signature"
 restore
