@@ -28,7 +28,7 @@ export DISPLAY='' WINEDEBUG=${WINEDEBUG:--all}
 scripts/build-windows.sh "$@"
 install_wine
 # The first program in a new prefix waits for Wine to make it, for a minute where other work goes on: no test's limit counts that.
-for user in 김지원 박서준 홍길동; do
+for user in 김지원 박서준 이서연 홍길동; do
 	scripts/with-simdriver.sh -B "$build" -w -u $user sm_86 -- cmd /c exit > /dev/null 2>&1 < /dev/null ||
 		{ echo "test-windows: Wine could not make a home for its user" >&2; exit 3; }
 done

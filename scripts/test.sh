@@ -22,8 +22,8 @@ case ${1:-} in
 esac
 
 jobs=$(nproc)
-# Tests wait for each other's processes more than they compute; none depends on how long anything takes.
-export CTEST_PARALLEL_LEVEL=$((jobs + 1))
+# Tests wait for processes and clocks more than they compute; none depends on how long anything takes.
+export CTEST_PARALLEL_LEVEL=$((jobs * 3))
 
 run() { # BUILD CTEST-OPTION...
 	local folder=build/$1 without status=0
