@@ -16,6 +16,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "gpu/release.h"
+#include "plan/analyse.h"
 #include "plan/estimate.h"
 #include "plan/fate.h"
 
@@ -37,6 +38,7 @@ struct plan_module {
 	enum plan_state state;
 	enum cache_damage damage; /* of the existing entry */
 	bool loose; /* in no registered section of a library: the library loads it on demand */
+	bool asked; /* it begins at one of the request's offsets, in this place or another */
 	/* Its entry has this value, made by an older driver's compiler (history/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
@@ -96,6 +98,7 @@ struct plan_request {
 	bool everything;       /* --all: nothing is left out */
 	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
 						 may link it itself */
+	struct analyse_offsets offsets; /* if there are any, files are read whatever is known of them */
 	struct jw_cancel cancel;
 	struct plan_factors factors; /* the learnt speed of this machine */
 };

@@ -102,7 +102,8 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
-	if (!planning->targets)
+	planning->offset_found = mem_array(err, options->only_count, sizeof *planning->offset_found);
+	if (!planning->targets || !planning->offset_found)
 		return -1;
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
 	if (source_paths_compile(err, system, options, planning->targets, count, sources, result) ||
@@ -118,6 +119,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
+		.offsets = {options->only_offsets, options->only_count, planning->offset_found},
 		.factors = factors_of(system, options),
 		.cancel = options->cancel,
 	};
@@ -144,44 +146,21 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	return 0;
 }
 
-/* Its container does, as failures are reported, or its own header, as jw_scan lists modules. */
-static bool begins_at(const struct plan_module *module, uint64_t offset)
-{
-	return module->container_offset == offset || module->entry_offset == offset;
-}
-
-static bool is_module_selected(const struct plan_module *module, const uint64_t *offsets,
-							   size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (begins_at(module, offsets[i]))
-			return true;
-	return false;
-}
-
-static bool is_offset_planned(const struct plan *plan, uint64_t offset)
-{
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (begins_at(&plan->modules[i], offset))
-			return true;
-	return false;
-}
-
-/* Drops all modules except those that begin at one of these offsets in their file or member. */
-static int select_offsets(struct jw_error *err, struct plan *plan, const uint64_t *offsets,
-						  size_t count)
+/* Drops all modules except those that begin at one of these offsets. */
+static int select_offsets(struct jw_error *err, const struct plan_request *request,
+						  struct plan *plan)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (!is_offset_planned(plan, offsets[i]))
+	for (size_t i = 0; i < request->offsets.count; i++)
+		if (!request->offsets.found[i])
 			return error_set(
 				err, JW_ERR_NOT_FOUND,
 				"no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
 				"scan --modules --json” lists where modules begin",
-				(unsigned long long)offsets[i]);
+				(unsigned long long)request->offsets.items[i]);
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (is_module_selected(&plan->modules[i], offsets, count))
+		if (plan->modules[i].asked)
 			plan->modules[kept++] = plan->modules[i];
 	plan->module_count = kept;
 	return 0;
@@ -197,15 +176,14 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		(options->recording &&
 		 narrow(err, options->recording, &planning->request, planning->plan, result)))
 		return -1;
-	return options->only_count
-			   ? select_offsets(err, planning->plan, options->only_offsets, options->only_count)
-			   : 0;
+	return options->only_count ? select_offsets(err, &planning->request, planning->plan) : 0;
 }
 
 void planning_free(struct planning *planning)
 {
 	plan_free(planning->plan);
 	mem_free(planning->targets);
+	mem_free(planning->offset_found);
 	jw_found_free(planning->found);
 	source_paths_free(&planning->sources);
 	*planning = (struct planning){0};

@@ -14,6 +14,7 @@ struct planning {
 	struct plan_request request;
 	struct cache_profile profile;
 	struct jw_target *targets;
+	bool *offset_found; /* of the request's offsets */
 	struct source_paths sources;
 	struct jw_found *found;
 };
