@@ -29,7 +29,9 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 		return 0;
 	if (walk->closed)
 		file.probed = (struct cache_probed){.size_bytes = stat.size_bytes,
+											.inode = stat.inode,
 											.mtime_ns = stat.mtime_ns,
+											.changed_ns = stat.changed_ns,
 											.damage = stat.kind == OS_REGULAR ? CACHE_SOUND
 																			  : CACHE_DAMAGE_READ};
 	else if (file.probed.damage == CACHE_SOUND)

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cache/settled.h"
 #include "os/clock.h"
 #include "os/cores.h"
 #include "os/file.h"
@@ -20,8 +21,6 @@ enum {
 	SUM = 8,
 	MOST_FILE = HEAD + RECORD * CACHE_VERIFIED_MOST + SUM,
 	FRESH_S = 2,
-	SETTLED_S = 900,
-	BOOT_DIFFERS_S = 10, /* the clock may be adjusted */
 	LOOK_AGAIN_MS = 20,
 	MOST_THREADS = 8,
 	THREAD_BYTES = 8 << 20, /* from here on another thread pays for its start */
@@ -45,11 +44,6 @@ static int add_record(struct jw_error *err, struct cache_verified *verified,
 		return -1;
 	verified->records[verified->count++] = record;
 	return 0;
-}
-
-static bool same_boot(uint64_t a, uint64_t b)
-{
-	return (a > b ? a - b : b - a) <= BOOT_DIFFERS_S;
 }
 
 static bool parse_verified_records(struct cursor *at, bool booted, struct cache_verified *verified)
@@ -81,13 +75,8 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
-	if (!parse_verified_records(&at, !same_boot(boot, boot_s), ret_verified))
+	if (!parse_verified_records(&at, !settled_same_boot(boot, boot_s), ret_verified))
 		cache_verified_free(ret_verified);
-}
-
-static uint64_t boot_s(void)
-{
-	return (uint64_t)os_now_s() - os_monotonic_ns() / 1000000000;
 }
 
 static char *file_of(const char *state_dir, const char *cache_dir)
@@ -105,7 +94,7 @@ static void save_verified(const struct cache_verified *verified, const char *sta
 	int failed;
 
 	memcpy(head, magic, sizeof magic);
-	store_u64(head + 8, boot_s());
+	store_u64(head + 8, settled_boot_s());
 	store_u32(head + 16, (uint32_t)verified->count);
 	failed = buf_append(NULL, &bytes, head, sizeof head);
 	for (size_t i = 0; !failed && i < verified->count; i++) {
@@ -173,10 +162,10 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 		if (known)
 			known->mark = 0;
 		if (one->damage == CACHE_SOUND && written_s && written_s + FRESH_S < began_s)
-			result = add_record(
-				NULL, &fresh,
-				(struct cache_verified_record){one->key, mark_of(&one->probed) |
-															 (written_s + SETTLED_S < began_s)});
+			result =
+				add_record(NULL, &fresh,
+						   (struct cache_verified_record){
+							   one->key, mark_of(&one->probed) | settled_is(written_s, began_s)});
 	}
 	for (size_t i = 0; i < verified->count; i++)
 		if (verified->records[i].mark && add_record(NULL, &fresh, verified->records[i]))
@@ -310,7 +299,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	if (!read || !with.keys)
 		goto done;
 	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
-		cache_verified_parse(bytes.data, bytes.size, boot_s(), &verified);
+		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
 		candidates[i].damage = CACHE_SOUND;
 		if (!remembers(&verified, &candidates[i]))

@@ -14,6 +14,8 @@
 #include "cache/cache_files.h"
 #include "cache/outlook.h"
 #include "cache/settings.h"
+#include "cache/settled.h"
+#include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -147,52 +149,68 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 	return 0;
 }
 
-/* A digest of the entries that existed at some time, by name, size and write time: one that is
- * lost, cut or written again changes it, and a newer one does not. *newest_ns is that time;
- * INT64_MAX is replaced by the newest entry's. */
-static int digest_entries(struct jw_error *err, const char *dir, int64_t *newest_ns,
-						  char text[DIGEST_TEXT_SIZE])
+/* The entries that existed at some time. */
+struct left_entries {
+	int64_t until_ns;              /* that time; of INT64_MAX the newest entry's */
+	char digest[DIGEST_TEXT_SIZE]; /* of their names, inodes, sizes and times: one that is lost, cut
+									  or written again changes it, and a newer one does not */
+	bool settled;                  /* all of them are on the disk by now */
+};
+
+static int digest_entries(struct jw_error *err, const char *dir, struct left_entries *left)
 {
-	const int64_t until_ns = *newest_ns;
+	const int64_t until_ns = left->until_ns;
 	struct cache_files scan = {0};
 	struct buf bytes = BUF_MAX(MOST_PART);
 	struct digest digest;
+	int64_t changed_ns = 0;
 	int result = 0;
 
 	if (dir && cache_files_sizes(NULL, dir, &scan))
 		scan = (struct cache_files){0};
 	if (until_ns == INT64_MAX)
-		*newest_ns = 0;
+		left->until_ns = 0;
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		const struct cache_file *file = &scan.files[i];
-		const uint64_t stamp[] = {file->key, file->probed.size_bytes,
-								  (uint64_t)file->probed.mtime_ns};
+		const struct cache_probed *probed = &file->probed;
+		const uint64_t stamp[] = {file->key, probed->inode, probed->size_bytes,
+								  (uint64_t)probed->mtime_ns, (uint64_t)probed->changed_ns};
 
-		if (file->probed.mtime_ns > until_ns)
+		if (probed->mtime_ns > until_ns)
 			continue;
-		if (until_ns == INT64_MAX && file->probed.mtime_ns > *newest_ns)
-			*newest_ns = file->probed.mtime_ns;
+		if (until_ns == INT64_MAX && probed->mtime_ns > left->until_ns)
+			left->until_ns = probed->mtime_ns;
+		if (probed->changed_ns > changed_ns)
+			changed_ns = probed->changed_ns;
 		result = buf_append(err, &bytes, stamp, sizeof stamp);
 	}
+	left->settled = settled_is(changed_ns / 1000000000, os_now_s());
 	digest_of(&digest, bytes.data, bytes.size);
-	digest_text(text, &digest);
+	digest_text(left->digest, &digest);
 	buf_free(&bytes);
 	cache_files_free(&scan);
 	return result;
 }
 
-/* Whether entries of the last run are lost or damaged, or the driver would not use them. */
+/* Whether entries of the last run are lost or damaged, or may be, or the driver would not use them.
+ */
 static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 						const cJSON *document, bool *ret_has)
 {
-	int64_t until_ns = strtoll(json_text(document, "entries_until_ns", "0"), NULL, 10);
+	struct left_entries left = {
+		.until_ns = strtoll(json_text(document, "entries_until_ns", "0"), NULL, 10)};
+	/* Its entries may have been lost with the power, and have their sizes and times. */
+	const bool restarted =
+		!json_bool(document, "settled", false) &&
+		!settled_same_boot(strtoull(json_text(document, "boot_s", "0"), NULL, 10),
+						   settled_boot_s());
 	struct jw_cache_outlook outlook;
-	char digest[DIGEST_TEXT_SIZE];
 
-	if (digest_entries(err, state->cache_dir, &until_ns, digest))
+	if (digest_entries(err, state->cache_dir, &left))
 		return -1;
 	cache_outlook(state->cache_dir, state->limit_bytes, false, &outlook);
-	*ret_has = outlook.harmful || strcmp(json_text(document, "entries", ""), digest) != 0;
+	*ret_has = outlook.harmful || restarted ||
+			   strcmp(json_text(document, "entries", ""), left.digest) != 0;
 	return 0;
 }
 
@@ -277,22 +295,31 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 	return 0;
 }
 
+static bool add_left_entries(cJSON *document, const struct left_entries *left)
+{
+	char until[24], boot[24];
+
+	(void)snprintf(until, sizeof until, "%lld", (long long)left->until_ns);
+	(void)snprintf(boot, sizeof boot, "%llu", (unsigned long long)settled_boot_s());
+	return cJSON_AddStringToObject(document, "entries", left->digest) &&
+		   cJSON_AddStringToObject(document, "entries_until_ns", until) &&
+		   cJSON_AddStringToObject(document, "boot_s", boot) &&
+		   cJSON_AddBoolToObject(document, "settled", left->settled);
+}
+
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 {
 	cJSON *document = cJSON_CreateObject();
 	char *text = NULL;
 	bool made = cJSON_AddStringToObject(document, "schema", schema) != NULL;
-	char entries[DIGEST_TEXT_SIZE], until[24];
-	int64_t until_ns = INT64_MAX;
+	struct left_entries left = {.until_ns = INT64_MAX};
 	int result = -1;
 
-	if (digest_entries(err, state->cache_dir, &until_ns, entries))
+	if (digest_entries(err, state->cache_dir, &left))
 		goto done;
-	(void)snprintf(until, sizeof until, "%lld", (long long)until_ns);
 	for (size_t i = 0; made && i < PARTS; i++)
 		made = cJSON_AddStringToObject(document, part_names[i], state->parts[i]);
-	if (!made || !cJSON_AddStringToObject(document, "entries", entries) ||
-		!cJSON_AddStringToObject(document, "entries_until_ns", until)) {
+	if (!made || !add_left_entries(document, &left)) {
 		error_set(err, JW_ERR_MEMORY, "out of memory");
 		goto done;
 	}

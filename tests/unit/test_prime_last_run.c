@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <uv.h>
+
 #define SITE "venv/lib/python3.11/site-packages/"
 
 /* frame, which requires core, and other. */
@@ -156,6 +158,58 @@ static void lost_and_damaged_entries_are_seen(void **state)
 	mem_free(index);
 }
 
+/* Replaces what the last run has remembered of `name`. */
+static void remember_as(const char *name, const char *value)
+{
+	char *folder = at("state"), *path = NULL, *start;
+	struct buf text = {0}, changed = BUF_MAX(1 << 16);
+	struct os_names names;
+
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		if (strstr(names.items[i], "last-run-"))
+			path = os_join(NULL, folder, names.items[i]);
+	assert_non_null(path);
+	assert_int_equal(os_read_file(NULL, path, 1 << 16, &text), 0);
+	start = strstr(buf_text(&text), name);
+	assert_non_null(start);
+	start += strlen(name);
+	assert_int_equal(buf_append(NULL, &changed, text.data, (size_t)(start - buf_text(&text))), 0);
+	assert_int_equal(buf_append(NULL, &changed, value, strlen(value)), 0);
+	start += strcspn(start, ",}");
+	assert_int_equal(buf_append(NULL, &changed, start, strlen(start)), 0);
+	assert_int_equal(os_write_atomic(NULL, path, changed.data, changed.size), 0);
+	os_names_free(&names);
+	buf_free(&changed);
+	buf_free(&text);
+	mem_free(path);
+	mem_free(folder);
+}
+
+/* Under its old size and time: a damaged disk, and a power loss soon after the run. */
+static void entries_of_old_times_are_doubted(void **state)
+{
+	static const char one[] = "00000000000001";
+
+	(void)state;
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "cache");
+	put_entry(one, 1);
+	put_index(0x41);
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	uv_sleep(50); /* a clock of files may be as coarse as that */
+	put_entry(one, 1);
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	remember_as("\"boot_s\":", "\"1\"");
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	remember_as("\"boot_s\":", "\"1\"");
+	remember_as("\"settled\":", "true");
+	assert_false(has_changed("frame"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +217,7 @@ int main(void)
 		TEST(a_package_counts_with_what_it_requires),
 		TEST(what_is_not_there_may_come),
 		TEST(lost_and_damaged_entries_are_seen),
+		TEST(entries_of_old_times_are_doubted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
