@@ -54,6 +54,7 @@ static const char *in_ascii(uint32_t point)
 	switch (point) {
 	case 0x201c:
 	case 0x201d: return "\"";
+	case 0x2013: return "-";
 	case 0x2026: return "...";
 	case 0x00b7: return "-";
 	case 0x2192: return "->";

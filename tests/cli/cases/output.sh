@@ -18,6 +18,9 @@ if ! is_wine; then
 		ascii "$out"
 		out_has '"jitwarm import"'
 	done
+	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/k.ptx"
+	LC_ALL=C run "1|2" lint --gpus sm_86 "$work/k.ptx"
+	ascii "$out"
 	LC_ALL='' LC_CTYPE='' LANG=en_US.utf8 run 64 stauts
 	err_has '“stauts”'
 	LC_ALL=C run 3 scan "$work/없음"
