@@ -207,35 +207,46 @@ static int fit(const struct variant *variant, const struct teller *teller)
 	return !variant->name.has_minor ? 1 : variant->name.minor == teller->minor ? 2 : 0;
 }
 
-/* "…/libx_cuda*.so: 5 of 6 are for other CUDA versions than PyTorch's 12.4, and are left out" */
-static int note_group(struct jw_error *err, struct found_list *list, const struct variant *first,
-					  size_t count, size_t left_out, const struct teller *teller)
+/* "…/libx_cuda*.so" */
+static char *shape_of_group(struct jw_error *err, const struct found_list *list,
+							const struct variant *first)
 {
 	const char *path = list->found->files[first->file].path;
 	const size_t folder = (size_t)(os_base_name(path) - path);
-	char *shape = mem_printf(err, "%.*s*%s", (int)(folder + first->name.start), path,
-							 path + folder + first->name.end);
-	int result;
 
-	if (!shape)
-		return -1;
+	return mem_printf(err, "%.*s*%s", (int)(folder + first->name.start), path,
+					  path + folder + first->name.end);
+}
+
+/* "…: 5 of 6 are for other CUDA versions than PyTorch's 12.4, and are left out" */
+static int note_group(struct jw_error *err, struct found_list *list, const char *shape,
+					  size_t count, size_t left_out, const struct teller *teller)
+{
 	if (left_out)
-		result = found_note(err, list,
-							"%s: %zu of %zu variants are left out: they are for other CUDA "
-							"versions than %s's, %u.%u",
-							shape, left_out, count, teller->name, teller->major, teller->minor);
-	else if (teller->name)
-		result = found_note(err, list,
-							"%s: %zu variants for different CUDA versions, of which a program "
-							"loads one; all count, since none is for %s's, %u.%u",
-							shape, count, teller->name, teller->major, teller->minor);
-	else
-		result = found_note(err, list,
-							"%s: %zu variants for different CUDA versions, of which a program "
-							"loads one; all count, since no PyTorch beside them tells which",
-							shape, count);
-	mem_free(shape);
-	return result;
+		return found_note(err, list,
+						  "%s: %zu of %zu variants are left out: they are for other CUDA "
+						  "versions than %s's, %u.%u",
+						  shape, left_out, count, teller->name, teller->major, teller->minor);
+	if (teller->name)
+		return found_note(err, list,
+						  "%s: %zu variants for different CUDA versions, of which a program "
+						  "loads one; all count, since none is for %s's, %u.%u",
+						  shape, count, teller->name, teller->major, teller->minor);
+	return found_note(err, list,
+					  "%s: %zu variants for different CUDA versions, of which a program "
+					  "loads one; all count, since no PyTorch beside them tells which",
+					  shape, count);
+}
+
+/* bitsandbytes up to 0.43 has each of them twice. */
+static int note_older_gpus(struct jw_error *err, struct found_list *list, const char *shape)
+{
+	return strstr(shape, "*_nocublaslt")
+			   ? found_note(err, list,
+							"%s: a program loads these on GPUs before sm_75 alone, and there none "
+							"without “_nocublaslt”; both count",
+							shape)
+			   : 0;
 }
 
 static int settle_group(struct jw_error *err, struct found_list *list, struct variant *variants,
@@ -243,7 +254,8 @@ static int settle_group(struct jw_error *err, struct found_list *list, struct va
 {
 	const struct teller teller = ask_cuda_version(list->found->files[variants->file].path);
 	size_t left_out = 0, others = 0;
-	int best = 0;
+	int best = 0, result;
+	char *shape;
 
 	for (size_t i = 0; i < count; i++) {
 		best = fit(&variants[i], &teller) > best ? fit(&variants[i], &teller) : best;
@@ -255,7 +267,15 @@ static int settle_group(struct jw_error *err, struct found_list *list, struct va
 		variants[i].left_out = !variants[i].named && fit(&variants[i], &teller) < best;
 		left_out += variants[i].left_out;
 	}
-	return best && !left_out ? 0 : note_group(err, list, variants, count, left_out, &teller);
+	shape = shape_of_group(err, list, variants);
+	result =
+		!shape ||
+				(!(best && !left_out) && note_group(err, list, shape, count, left_out, &teller)) ||
+				note_older_gpus(err, list, shape)
+			? -1
+			: 0;
+	mem_free(shape);
+	return result;
 }
 
 static void drop(struct jw_found *found, const struct variant *variants, size_t count)

@@ -26,6 +26,15 @@ run 1 check "${gpu[@]}" --cache cache --json quant
 json 'd["modules"] == 1 and "libquant_cuda124" in d["files"][0]["path"]'
 run 1 check "${gpu[@]}" --cache cache --json "$site/quant"
 json 'd["modules"] == 1'
+err_lacks "before sm_75"
+# bitsandbytes 0.43 has a second one of each, for older GPUs.
+for cuda in 118 124; do
+	sed "s/k$cuda/older$cuda/" "$site/quant/libquant_cuda$cuda.ptx" >"$site/quant/libquant_cuda${cuda}_nocublaslt.ptx"
+done
+run 1 check "${gpu[@]}" --cache cache --json "$site/quant"
+json 'd["modules"] == 2'
+err_has "libquant_*_nocublaslt.ptx: a program loads these on GPUs before sm_75 alone, and there none without “_nocublaslt”; both count"
+rm "$site"/quant/*_nocublaslt.ptx
 # A file that is named counts whatever it is for.
 run 1 check "${gpu[@]}" --cache cache --json "$site/quant/libquant_cuda118.ptx"
 json 'd["modules"] == 1 and "cuda118" in d["files"][0]["path"]'
