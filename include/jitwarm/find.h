@@ -1,7 +1,7 @@
 /* Finds the files that may hold device code, from the names that a user types.
  *
  * A name is a path (file, directory, wheel), else a package of the active environment, with or
- * without extras and version ("jax[cuda12]", "xgboost==1.3.3"). Without names it is the whole
+ * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
  * found without running it. Reads environment variables; writes nothing.
  *

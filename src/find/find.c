@@ -98,26 +98,14 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	return result;
 }
 
-/* A package as a user may type it: a name, extras, and a version with "==". */
-static bool parse_typed(const char *name, struct requirement *ret_requirement)
-{
-	static const char allowed[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-[],";
-	const char *rest = name + strspn(name, allowed);
-
-	return (!*rest || (text_starts(rest, "==") && rest[2])) &&
-		   requirement_parse(name, ret_requirement);
-}
-
-/* Whether the installed package has the requested version; a trouble if not. */
+/* Whether the installed package has a version that was asked for; a trouble if not. */
 static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
-						 const struct package *package, bool *ret_fits)
+						 const char *versions, const struct package *package, bool *ret_fits)
 {
-	const char *wanted = strstr(name, "==");
 	char version[REQUIREMENT_MOST_NAME];
 	struct jw_error why;
 
-	*ret_fits = !wanted || packages_is_version(package, wanted + 2, version);
+	*ret_fits = packages_is_version(package, versions, version);
 	if (*ret_fits)
 		return 0;
 	error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
@@ -146,34 +134,39 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 }
 
 static int take_named_package(struct jw_error *err, struct name_search *finder, const char *name,
-							  struct requirement *typed)
+							  struct typed_package *typed)
 {
+	struct requirement *wanted = &typed->requirement;
+	const struct packages *packages = &finder->packages;
+	bool module = false, fits;
 	size_t at;
-	bool fits;
 
 	if (open_environment(err, finder))
 		return -1;
 	if (!finder->is_open)
-		return not_there(err, finder, name, typed);
-	at = packages_find(&finder->packages, typed->name, 0);
-	if (at != SET_NONE)
-		return check_version(err, finder, name, &finder->packages.items[at], &fits) ? -1
-			   : fits ? take_package(err, finder, typed)
-					  : 0;
+		return not_there(err, finder, name, wanted);
+	at = packages_find(packages, wanted->name, 0);
 	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
-	at = strpbrk(name, "[=") ? SET_NONE : packages_find_module(&finder->packages, name);
+	if (at == SET_NONE) {
+		at = packages_find_module(packages, typed->written);
+		module = true;
+	}
 	if (at == SET_NONE)
-		return not_there(err, finder, name, typed);
-	memcpy(typed->name, finder->packages.items[at].name,
-		   strlen(finder->packages.items[at].name) + 1);
-	if (found_note(err, &finder->list, "%s is a module of the package %s", name, typed->name))
+		return not_there(err, finder, name, wanted);
+	if (check_version(err, finder, name, typed->versions, &packages->items[at], &fits))
 		return -1;
-	return take_package(err, finder, typed);
+	if (!fits)
+		return 0;
+	TEXT_COPY(wanted->name, packages->items[at].name);
+	if (module && found_note(err, &finder->list, "%s is a module of the package %s", typed->written,
+							 wanted->name))
+		return -1;
+	return take_package(err, finder, wanted);
 }
 
 static int take_typed_name(struct jw_error *err, struct name_search *finder, const char *name)
 {
-	struct requirement typed;
+	struct typed_package typed;
 	struct os_stat stat;
 	struct jw_error why;
 
@@ -183,7 +176,7 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	}
 	if (!os_stat(&why, name, &stat))
 		return named_path_take(err, &finder->list, name, &stat);
-	if (why.code != JW_ERR_NOT_FOUND || !parse_typed(name, &typed))
+	if (why.code != JW_ERR_NOT_FOUND || !requirement_typed(name, &typed))
 		return found_trouble(err, &finder->list, &why);
 	return take_named_package(err, finder, name, &typed);
 }

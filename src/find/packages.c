@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "find/package_version.h"
 #include "find/wheel_record.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
@@ -69,27 +70,10 @@ static void version_on_disk(const struct package *package, char version[REQUIREM
 	(void)snprintf(version, REQUIREMENT_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
-/* The length without ".0" at the end. */
-static size_t short_version(const char *version, size_t length)
-{
-	while (length > 2 && version[length - 1] == '0' && version[length - 2] == '.')
-		length -= 2;
-	return length;
-}
-
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is)
 {
-	size_t length = strlen(wanted), is;
-
 	version_on_disk(package, ret_is);
-	is = strchr(wanted, '+') ? strlen(ret_is) : strcspn(ret_is, "+");
-	if (!*ret_is)
-		return true;
-	if (text_ends(wanted, ".*"))
-		return !strncmp(ret_is, wanted, length - 2) &&
-			   (is == length - 2 || ret_is[length - 2] == '.');
-	length = short_version(wanted, length);
-	return short_version(ret_is, is) == length && !strncmp(ret_is, wanted, length);
+	return !*ret_is || version_fits(ret_is, wanted);
 }
 
 static uint64_t name_key(const char *name)

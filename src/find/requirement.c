@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "find/package_version.h"
+
 static bool is_alnum(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -86,15 +88,49 @@ static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
 	}
 }
 
+static size_t typed_length(const char *text)
+{
+	size_t length = 0;
+
+	while (is_alnum(text[length]) || (is_dash(text[length]) && length))
+		length++;
+	return length;
+}
+
+bool requirement_typed(const char *text, struct typed_package *ret_typed)
+{
+	struct typed_package typed = {.written = ""};
+	const size_t length = typed_length(text);
+	const char *rest = skip_requirement_space(text + length);
+
+	if (!requirement_normalise(text, length, typed.requirement.name))
+		return false;
+	memcpy(typed.written, text, length);
+	if (*rest == '[') {
+		const size_t extras =
+			strspn(rest + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							 "0123456789._-, \t");
+
+		if (rest[1 + extras] != ']')
+			return false;
+		(void)read_extras(rest, typed.requirement.extras);
+		rest = skip_requirement_space(rest + extras + 2);
+	}
+	typed.versions = rest;
+	if (!version_is_wanted(rest))
+		return false;
+	*ret_typed = typed;
+	return true;
+}
+
 bool requirement_parse(const char *text, struct requirement *ret_requirement)
 {
 	struct requirement found = {.name = ""};
-	size_t length = 0;
 	const char *marker;
+	size_t length;
 
 	text = skip_requirement_space(text);
-	while (is_alnum(text[length]) || (is_dash(text[length]) && length))
-		length++;
+	length = typed_length(text);
 	if (!requirement_normalise(text, length, found.name))
 		return false;
 	text = read_extras(skip_requirement_space(text + length), found.extras);

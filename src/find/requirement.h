@@ -18,9 +18,19 @@ struct requirement {
 	char when[REQUIREMENT_MOST_NAME]; /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
-/* Reads the value of a Requires-Dist field, or a requirement that a user typed. Reads only `extra`
- * of the marker: an installed requirement counts on every platform. */
+/* Reads the value of a Requires-Dist field. Reads only `extra` of the marker: an installed
+ * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
+
+/* A package as a user types it: a name, extras, versions ("jax[cuda12]>=0.4,<0.6"). */
+struct typed_package {
+	struct requirement requirement;
+	char written[REQUIREMENT_MOST_NAME]; /* the name as it was typed */
+	const char *versions;                /* version_fits' list, in the text that was read */
+};
+
+/* False for anything else: a path, several names, a marker. */
+bool requirement_typed(const char *text, struct typed_package *ret_typed);
 
 /* Whether the requirement applies to a package whose extras `extras` ("a,b") are requested. It does
  * if its marker has no extra, or one of these, or one that concerns CUDA or a GPU

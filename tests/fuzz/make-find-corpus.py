@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the corpora of fuzz_metadata, fuzz_record and fuzz_conda beside this file."""
+"""Writes the corpora of fuzz_metadata, fuzz_record, fuzz_conda and fuzz_package_version beside this file."""
 import json
 import pathlib
 
@@ -34,8 +34,18 @@ CONDA = {
     "cut": b"{\"name\": \"a\", \"version\": \"1\", \"files\": [\"a",
     "empty": b"",
 }
+VERSION = {
+    "all": b"1!2.1rc1.post2.dev3+cu118\n>=1!2,<3,!=2.1.*,~=2.0 , ===x",
+    "words": b"v2.1-alpha_1-1\n==2.1.preview1.rev2",
+    "conda": b"1.1.1w\n=1.1",
+    "typed": b"2.1\njax[cuda12, x]>=0.4",
+    "many-numbers": b"1.2.3.4.5.6.7.8.9.10\n==1.2.3.4.5.6.7.8",
+    "long-number": b"99999999999999999999\n>=18446744073709551616",
+    "empty": b"",
+    "cut": b"2.1+\n==2.1+",
+}
 
-for folder, files in (("metadata", METADATA), ("record", RECORD), ("conda", CONDA)):
+for folder, files in (("metadata", METADATA), ("record", RECORD), ("conda", CONDA), ("package_version", VERSION)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (HERE / folder / name).write_bytes(content)

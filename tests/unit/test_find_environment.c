@@ -108,6 +108,10 @@ static void module_leads_to_its_package(void **state)
 	expect_file(found, SITE "cv9/cv9.abi3.so", "opencv-x", "4");
 	assert_true(has_note(found, "module of the package opencv-x"));
 	jw_found_free(found);
+	found = find_one("cv9>=4,<5");
+	expect_file(found, SITE "cv9/cv9.abi3.so", "opencv-x", "4");
+	jw_found_free(found);
+	find_fails("cv9>=5", JW_ERR_NOT_FOUND, "cv9>=5: version 4 is installed in");
 }
 
 static void missing_package_has_one_message(void **state)
@@ -119,7 +123,9 @@ static void missing_package_has_one_message(void **state)
 	find_fails("frame==2.1", JW_ERR_NOT_FOUND, "frame==2.1: version 2.0 is installed in");
 	find_fails("frame==2.0.1", JW_ERR_NOT_FOUND, "version 2.0 is");
 	find_fails("frame==20.*", JW_ERR_NOT_FOUND, "version 2.0 is");
-	find_fails("frame>=2.0", JW_ERR_NOT_FOUND, "frame>=2.0");
+	find_fails("frame>=2.1", JW_ERR_NOT_FOUND, "frame>=2.1: version 2.0 is installed in");
+	find_fails("frame>=2 x", JW_ERR_NOT_FOUND, "frame>=2 x: No such file");
+	find_fails("frame,core", JW_ERR_NOT_FOUND, "frame,core: No such file");
 	find_fails("./frame", JW_ERR_NOT_FOUND, "./frame");
 	find_fails("", JW_ERR_USAGE, "empty name");
 }

@@ -1,0 +1,173 @@
+/* Versions of packages, as PEP 440 orders them. */
+#include "check.h"
+
+#include "find/package_version.h"
+#include "find/requirement.h"
+
+/* What Python's own “packaging” 26 answers, candidates included. */
+static const struct {
+	const char *version, *wanted;
+	bool fits;
+} cases[] = {
+	{"2.1", "", true},
+	{"2.1", "==2.1", true},
+	{"2.1", "==2.1.0", true},
+	{"2.1.0", "==2.1", true},
+	{"2.1.0+cu118", "==2.1", true},
+	{"2.1.0+cu118", "==2.1+cu118", true},
+	{"2.1.0+cu118", "==2.1+cu121", false},
+	{"2.1.0+cu118", "==2.1.*", true},
+	{"2.1.0+cu118", ">=2.1,<3", true},
+	{"2.1", "==2.*", true},
+	{"2.1", "==20.*", false},
+	{"20.1", "==2.*", false},
+	{"2", "==2.0.*", true},
+	{"2.1", "!=2.1", false},
+	{"2.1", "!=2.*", false},
+	{"2.2", "!=2.1.*", true},
+	{"2.1", ">=2", true},
+	{"2.1", ">=2.1", true},
+	{"2.1", ">=2.1.0", true},
+	{"2.1", ">=2.2", false},
+	{"2.10", ">=2.9", true},
+	{"2.9", ">=2.10", false},
+	{"2.1", ">2", true},
+	{"2.1", ">2.1", false},
+	{"2.1.post1", ">2.1", false},
+	{"2.1.post2", ">2.1.post1", true},
+	{"2.1+cu118", ">2.1", false},
+	{"2.1", "<3", true},
+	{"2.1", "<2.1", false},
+	{"2.1", "<2.2", true},
+	{"2.1rc1", "<2.1", false},
+	{"2.1rc1", "<2.1rc2", true},
+	{"2.1.dev3", "<2.1", false},
+	{"2.1rc1", "<=2.1", true},
+	{"2.1rc1", "<2.2", true},
+	{"2.1", "<=2.1", true},
+	{"2.1+cu118", "<=2.1", true},
+	{"2.1", "~=2.0", true},
+	{"2.1", "~=2.0.1", false},
+	{"2.0.9", "~=2.0.1", true},
+	{"3.0", "~=2.0", false},
+	{"2.1", "~=2.1rc1", true},
+	{"2.1a1", ">=2.1a2", false},
+	{"2.1a2", ">=2.1.alpha-2", true},
+	{"2.1b1", ">=2.1a9", true},
+	{"2.1rc1", ">=2.1b1", true},
+	{"2.1c1", "==2.1-RC1", true},
+	{"2.1.dev1", ">=2.1a1", false},
+	{"2.1.dev1", "<2.1a1", true},
+	{"2.1a1.dev1", "<2.1a1", true},
+	{"2.1.post1.dev1", "<2.1.post1", false},
+	{"2.1.post1.dev1", ">=2.1", true},
+	{"2.1-1", "==2.1.post1", true},
+	{"2.1.rev2", "==2.1post2", true},
+	{"v2.1", "==2.1", true},
+	{"1!1.0", ">=2", true},
+	{"1!1.0", "==1!1.*", true},
+	{"1.0", "==1!1.0", false},
+	{"2.1", ">=2,!=2.1", false},
+	{"2.1", ">= 2 , < 3", true},
+	{"2.1", "===2.1", true},
+	{"2.1.0", "===2.1", false},
+	{"20240101", ">=20230101", true},
+};
+
+static void versions_are_ordered(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		if (!version_is_wanted(cases[i].wanted) ||
+			version_fits(cases[i].version, cases[i].wanted) != cases[i].fits)
+			fail_msg("%s %s", cases[i].version, cases[i].wanted);
+}
+
+static void conda_s_sign_is_known(void **state)
+{
+	(void)state;
+	assert_true(version_fits("2.1.2", "=2.1"));
+	assert_true(version_fits("2.1", "=2.1.*"));
+	assert_false(version_fits("2.10", "=2.1"));
+}
+
+/* conda has versions that are none of Python's. */
+static void other_versions_are_compared_as_texts(void **state)
+{
+	(void)state;
+	assert_true(version_fits("2023c_x", ""));
+	assert_true(version_fits("1.1.1w", "===1.1.1w"));
+	assert_false(version_fits("1.1.1w", ">=1.1"));
+	assert_false(version_fits("1.1.1w", "==1.1.1"));
+	assert_false(version_fits("1.2.3.4.5.6.7.8.9", ">=1"));
+}
+
+static void other_texts_are_no_versions(void **state)
+{
+	static const char *const others[] = {"2.1",      "=",
+										 "==",       ">=x",
+										 "~=2",      ">=2.*",
+										 "<2.*",     "~=2.1.*",
+										 "=>2",      "==2 3",
+										 "== 2;x",   ">=2 <3",
+										 "==2..1",   "==2.1+",
+										 "==-1",     "@ x",
+										 "(>=2)",    ">",
+										 ",torch",   "==2.1.*.1",
+										 "==1!",     "==!1",
+										 "==1.1.1w", "==2.1x",
+										 "[x]",      "==1234567890123456789"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (version_is_wanted(others[i]) || version_fits("2.1", others[i]))
+			fail_msg("%s", others[i]);
+}
+
+static void packages_are_read_as_they_are_typed(void **state)
+{
+	static const struct {
+		const char *text, *name, *extras, *versions; /* name NULL: not one */
+	} typed[] = {
+		{"torch", "torch", "", ""},
+		{"Torch>=2,<3", "torch", "", ">=2,<3"},
+		{"my_jax [cuda12, x] ~= 0.4", "my-jax", "cuda12,x", "~= 0.4"},
+		{"torch[]==2", "torch", "", "==2"},
+		{.text = "torch,numpy"},
+		{.text = "torch[x"},
+		{.text = "torch[/x]"},
+		{.text = "torch[x]y"},
+		{.text = "torch>=2;python_version>'3'"},
+		{.text = "torch @ https://example.org/torch.whl"},
+		{.text = "./torch"},
+		{.text = "torch/"},
+		{.text = ">=2"},
+		{.text = ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+		struct typed_package found;
+
+		if (requirement_typed(typed[i].text, &found) != (typed[i].name != NULL))
+			fail_msg("“%s”", typed[i].text);
+		if (!typed[i].name)
+			continue;
+		assert_string_equal(found.requirement.name, typed[i].name);
+		assert_string_equal(found.requirement.extras, typed[i].extras);
+		assert_string_equal(found.versions, typed[i].versions);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_are_ordered),
+		cmocka_unit_test(conda_s_sign_is_known),
+		cmocka_unit_test(other_versions_are_compared_as_texts),
+		cmocka_unit_test(other_texts_are_no_versions),
+		cmocka_unit_test(packages_are_read_as_they_are_typed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
