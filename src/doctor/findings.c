@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "doctor/baked_findings.h"
 #include "doctor/examination.h"
+#include "machine/unfit_driver.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -36,6 +37,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	else if (!system->driver.library[0])
 		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
 				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
+	else if (unfit_driver(NULL, &system->driver.version))
+		FIX(draft, "install a driver that runs this GPU");
 	else if (shown)
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
 	else

@@ -76,11 +76,14 @@ static void plain_product_name(const char *text, char plain[LONGEST])
 	plain[used] = '\0';
 }
 
-/* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090". */
+/* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090",
+ * "a6000" "rtxa6000". */
 static bool is_typed_name(const char *name, const char *typed)
 {
+	const bool is_number = text_is_digit(typed[0]) || (typed[0] == 'a' && text_is_digit(typed[1]));
+
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
-									*typed <= '9' && !strcmp(name + 3, typed));
+									is_number && !strcmp(name + 3, typed));
 }
 
 size_t gpu_named(const char *name, struct jw_target *targets, size_t most)

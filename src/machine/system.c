@@ -15,6 +15,7 @@
 #include "machine/driver_probe.h"
 #include "machine/driver_query.h"
 #include "machine/known_gpus.h"
+#include "machine/unfit_driver.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -457,6 +458,8 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 	TEXT_COPY(system->driver.library, library);
 	if (find_gpus(err, options, library, system) || find_profile(err, options, system))
 		result = -1;
+	else if (!system->gpu_count && unfit_driver(&why, &system->driver.version))
+		TEXT_COPY(system->why_none, why.message);
 	mem_free(library);
 	return result;
 }

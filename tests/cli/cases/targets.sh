@@ -10,6 +10,7 @@ done <<'CASES'
 rtx4090:sm_89
 RTX 4090:sm_89
 h100:sm_90
+a6000:sm_86
 sm86:sm_86
 8.6:sm_86
 sm_86,sm_89:sm_86 sm_89
@@ -118,6 +119,21 @@ out_has "architecture sm_89 (this machine has sm_86)"
 run 0 status
 run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
+
+# A driver that is too old for the GPU shows none, and does not say so.
+if ! is_wine; then
+	(
+		JITWARM="${JITWARM% *} env SIMDRIVER_GPUS= JITWARM_PCI_DEVICES=10de:2b85@0000:01:00.0 ${JITWARM##* }"
+		export JITWARM_STATE=$work/older
+		for command in status "check lib" "prime lib" "prime -n lib" "scan lib"; do
+			run 2 $command
+			cat "$out" >>"$err"
+			err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
+		done
+		run 1 doctor --no-probe lib
+		out_has "install a driver that runs this GPU"
+	) || exit 1
+fi
 
 # Where the id is not known, and where devices may be hidden, the driver is asked once.
 rm "$work/state/devices.json"
