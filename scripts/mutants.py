@@ -1,30 +1,33 @@
 #!/usr/bin/env python3
-"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list]
+"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--named]
 
 Makes mistakes by rule in the files that guard caches, packs, verdicts and settings, one at a time, in a copy of the sources in
-build/mutants, runs the tests that belong to the file, and reports what no test noticed. What is known to change nothing that anybody
+build/mutants, runs the tests that belong to the file, unit tests with the sanitizers, too, and reports what no test noticed. What is known to change nothing that anybody
 could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer.
 """
 import argparse, fnmatch, os, random, re, shutil, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TREE, BUILD = ROOT + "/build/mutants/tree", ROOT + "/build/mutants/build"
-KNOWN = ROOT + "/tests/mutants/equivalent.txt"
+TREE = ROOT + "/build/mutants/tree"
+# Below the sources, as everywhere: a compiler's cache knows their objects.
+BUILD, SANITIZED = TREE + "/build/release", TREE + "/build/sanitize"
+KNOWN, NAMED = ROOT + "/tests/mutants/equivalent.txt", ROOT + "/tests/mutants/named.txt"
 
 # Files, and a pattern of the tests that belong to them.
 GUARDED = [
-    ("src/cache/*.c", "^(unit-cache_.*|unit-starved_.*|unit-worker_collect|torture-killed-index|cli-(cache|index|bad-caches|prune))$"),
-    ("src/pack/*.c", "^(unit-pack_.*|unit-store_.*|unit-starved_.*|cli-(pack|key|thin|accounts))$"),
-    ("src/store/*.c", "^(unit-store_.*|unit-starved_.*|cli-(store|carry|carry-not))$"),
-    ("src/plan/verdict.c", "^unit-(plan|gpu)_.*$"),
-    ("src/plan/picks.c", "^unit-plan_.*$"),
-    ("src/gpu/rules.c", "^unit-(gpu|plan)_.*$"),
-    ("src/tune/*.c", "^(unit-tune_.*|unit-starved_.*|cli-tune)$"),
-    ("src/history/ledger*.c", "^(unit-(history|store)_.*|unit-starved_.*|cli-explain)$"),
+    ("src/cache/*.c", "^(unit-cache_.*|unit-starved_.*|unit-struck|unit-worker_collect|torture-killed-index"
+     "|cli-(cache|caches|index|bad-caches|prune|evict|absent))$"),
+    ("src/pack/*.c", "^(unit-pack_.*|unit-store_.*|unit-starved_.*|unit-struck|cli-(pack|key|thin|accounts|opaque|evict|prune|export-left|bad-files))$"),
+    ("src/store/*.c", "^(unit-store_.*|unit-starved_.*|unit-struck|cli-(store|carry|carry-not))$"),
+    ("src/plan/verdict.c", "^(unit-(plan|gpu)_.*|cli-(check|targets|variants))$"),
+    ("src/plan/picks.c", "^(unit-plan_.*|cli-(check|variants))$"),
+    ("src/gpu/rules.c", "^(unit-(gpu|plan)_.*|cli-(targets|variants))$"),
+    ("src/tune/*.c", "^(unit-tune_.*|unit-starved_.*|unit-struck|cli-(tune|doctor-settings|limits|outputs))$"),
+    ("src/history/ledger*.c", "^(unit-(history|store)_.*|unit-starved_.*|unit-struck|unit-prime_explain|cli-(explain|carry))$"),
     ("src/run/cache_turn_lock.c", "^(unit-run_lock_in_place|cli-(asked|limits))$"),
     ("src/worker/collect.c", "^(unit-worker_.*|cli-damaged)$"),
-    ("src/os/replace.c", "^(unit-os_.*|cli-tune)$"),
-    ("src/startup/*.c", "^(unit-startup_.*|unit-starved_.*|cli-(startup.*|uninstall))$"),
+    ("src/os/replace.c", "^(unit-os_.*|unit-struck|cli-(tune|outputs))$"),
+    ("src/startup/*.c", "^(unit-startup_.*|unit-starved_.*|unit-struck|cli-(startup.*|accounts)|attack-startup-program)$"),
 ]
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")
@@ -46,6 +49,9 @@ RULES = [
     ("true for false", r"\breturn true;", lambda m: "return false;"),
 ]
 
+# Mistakes that they may notice.
+SANITIZERS = ("bound off by one", "call dropped", "check dropped")
+
 
 def code_lines(text):
     """The numbers of lines that are code: no comments, directives, and tables of text."""
@@ -59,6 +65,20 @@ def code_lines(text):
             yield number, line
 
 
+# “a < b ? a : b” and “a > b ? a - b : 0”, with casts: the same for “<=” and “>=”.
+WORD = r"(?:\(\w+\))?\(?([\w.>\[\]-]+)"
+SAME_AT_EQUALS = re.compile(r"([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+)\s+\? (?:" + WORD + " : " + WORD + "|" + WORD + " - " + WORD + r"\)? : 0\b)")
+
+
+def is_same_at_equals(line, at):
+    """Whether both ways that the comparison at this place chooses from are the same where its two sides are."""
+    for found in SAME_AT_EQUALS.finditer(line):
+        chosen = {found[3] or found[5], found[4] or found[6]}
+        if found.start() < at < found.end() and {found[1], found[2]} == chosen:
+            return True
+    return False
+
+
 def mutants_of(path):
     with open(ROOT + "/" + path, encoding="utf-8") as file:
         text = file.read()
@@ -66,6 +86,8 @@ def mutants_of(path):
         for rule, pattern, change in RULES:
             for match in re.finditer(pattern, line):
                 if line[:match.start()].count('"') % 2 or "/*" in line[:match.start()]:
+                    continue
+                if rule == "bound off by one" and is_same_at_equals(line, match.start()):
                     continue
                 yield path, number + 1, rule, line, line[:match.start()] + change(match) + line[match.end():]
 
@@ -105,35 +127,75 @@ def prepare():
                     continue
         os.makedirs(os.path.dirname(there), exist_ok=True)
         shutil.copy(here, there)
-    # A mutant may leave a variable or a function unused.
-    done = run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo")
-    if not done.returncode:
-        done = run("ninja", "-C", BUILD)
+    configure("release")
+    done = run("ninja", "-C", BUILD)
     if done.returncode:
         sys.exit("mutants.py: the sources do not build:\n" + done.stdout[-2000:])
 
 
-def targets(tests):
-    names = re.findall(r"Test +#\d+: unit-(\S+)", run("ctest", "--test-dir", BUILD, "-N", "-R", tests).stdout)
-    return ["jitwarm"] + ["test_" + name for name in names]
+def configure(preset):
+    done = run("cmake", "-S", TREE, "--preset", preset)
+    if done.returncode:
+        sys.exit("mutants.py: the sources are not configured:\n" + done.stderr[-2000:])
+
+
+def targets(tests, build):
+    names = re.findall(r"Test +#\d+: unit-(\S+)", run("ctest", "--test-dir", build, "-N", "-R", tests).stdout)
+    return ["test_" + name for name in names]
+
+
+def passes(build, tests, *chosen):
+    return not run("ctest", "--test-dir", build, "-j2", "--stop-on-failure", "--timeout", "120", "-R", tests, *chosen).returncode
+
+
+def read_named():
+    """[(what it is, file, tests, lines, what they become)]"""
+    with open(NAMED, encoding="utf-8") as file:
+        blocks = [block.split("\n") for block in file.read().strip("\n").split("\n\n")][1:]
+    for head, place, *lines in blocks:
+        path, tests = place.split(" ", 1)
+        yield (head[2:], path, "^(%s)$" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
+
+
+def try_named():
+    counts = {"noticed": 0, "not noticed": 0, "not built": 0}
+    for what, path, tests, old, new in read_named():
+        with open(TREE + "/" + path, encoding="utf-8") as file:
+            text = file.read()
+        outcome = try_text(path, text, text.replace(old, new), tests, "named") if text.count(old) == 1 else "not built"
+        counts[outcome] += 1
+        if outcome != "noticed":
+            print("%s: %s: %s" % (path, what, outcome), flush=True)
+    print("%d of %d named mistakes noticed" % (counts["noticed"], sum(counts.values())))
+    return 0 if counts["noticed"] == sum(counts.values()) else 1
 
 
 def try_one(mutant, tests):
-    """“noticed”, “not built” or “not noticed”."""
-    path, number, _, _, changed = mutant
-    there = TREE + "/" + path
-    with open(there, encoding="utf-8") as file:
+    path, number, rule, _, changed = mutant
+    with open(TREE + "/" + path, encoding="utf-8") as file:
         text = file.read()
     lines = text.split("\n")
     lines[number - 1] = changed
+    return try_text(path, text, "\n".join(lines), tests, rule)
+
+
+def try_text(path, text, changed, tests, rule):
+    """“noticed”, “not built” or “not noticed”."""
+    there = TREE + "/" + path
     try:
         with open(there, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        if run("ninja", "-C", BUILD, *targets(tests)).returncode:
+            file.write(changed)
+        # A mutant may leave a variable or a function unused.
+        if run("ninja", "-C", BUILD, "jitwarm", *targets(tests, BUILD)).returncode:
             return "not built"
         # Most are noticed by the unit tests, which are soon done.
-        for which in ("-L", "-LE"):
-            if run("ctest", "--test-dir", BUILD, "-j2", "--stop-on-failure", "--timeout", "120", "-R", tests, which, "unit").returncode:
+        if not passes(BUILD, tests, "-L", "unit") or not passes(BUILD, tests, "-LE", "unit"):
+            return "noticed"
+        # A place behind an array, a file that stays open: what test.sh has the sanitizers look for.
+        if rule in SANITIZERS:
+            if not os.path.exists(SANITIZED + "/build.ninja"):
+                configure("sanitize")
+            if not run("ninja", "-C", SANITIZED, *targets(tests, SANITIZED)).returncode and not passes(SANITIZED, tests, "-L", "unit"):
                 return "noticed"
         return "not noticed"
     finally:
@@ -148,6 +210,7 @@ def main():
     parser.add_argument("--file", default="*", help="of files with such a name alone")
     parser.add_argument("--at", help="of this line alone: FILE:LINE")
     parser.add_argument("--list", action="store_true", help="list them, and try none")
+    parser.add_argument("--named", action="store_true", help="those of tests/mutants/named.txt instead; 0: all were noticed")
     args = parser.parse_args()
     known, mutants, tests_of = read_known(), [], {}
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
@@ -167,6 +230,8 @@ def main():
             print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))
         return 0
     prepare()
+    if args.named:
+        return try_named()
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
     for one in mutants:
         began = time.monotonic()

@@ -43,6 +43,7 @@ night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.m
 night_torture() { ./scripts/torture.sh build/release; }
 night_starve() {
 	local status=0 command
+	STRUCK_EVERY=1 build/release/tests/unit/test_struck || status=1
 	for command in reads writes runs bakes; do tests/starve/commands.sh build/release $command 1 || status=1; done
 	for command in reads writes runs; do tests/starve/commands.sh build/release $command 1 -s || status=1; done
 	for command in "" -s; do tests/starve/commands.sh build/release workers 1 $command -w || status=1; done
@@ -57,7 +58,7 @@ night_states() {
 	[ $status$said != 01 ] || return 77
 	return $status
 }
-night_mutants() { ./scripts/mutants.py --sample 200 --seed "$(date +%j)"; }
+night_mutants() { ./scripts/mutants.py --named; local named=$?; ./scripts/mutants.py --sample 200 --seed "$(date +%j)" && [ $named = 0 ]; }
 night_aarch64() { ./scripts/test-aarch64.sh; }
 night_cover() { ./scripts/coverage.sh; }
 night_fuzz() {

@@ -165,7 +165,8 @@ int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
 					const struct ledger_mark *mark);
 struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key);
 /* Adds one, or replaces the one of its key. */
-void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark);
+int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
+					const struct ledger_mark *mark);
 /* False: the marks that follow are unknown. */
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);

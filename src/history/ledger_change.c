@@ -66,7 +66,8 @@ static int apply_change(struct jw_error *err, struct ledger *ledger,
 		const struct ledger_mark mark = {one->key, one->checksum,
 										 ledger_mark_number(ledger, one->stamp)};
 
-		ledger_mark_put(&ledger->marks[one->kind], &mark);
+		if (ledger_mark_put(err, &ledger->marks[one->kind], &mark))
+			return -1;
 	}
 	return 0;
 }

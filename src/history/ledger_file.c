@@ -262,7 +262,7 @@ void ledger_reread_marks(struct ledger *ledger, const char *path)
 			struct ledger_mark mark = file.marks[kind].items[i];
 
 			mark.stamp = ledger_mark_number(ledger, ledger_mark_stamp(&file, &mark));
-			ledger_mark_put(&ledger->marks[kind], &mark);
+			(void)ledger_mark_put(NULL, &ledger->marks[kind], &mark);
 		}
 		ledger->partial =
 			ledger->partial || file.partial || ledger->marks[kind].count != file.marks[kind].count;

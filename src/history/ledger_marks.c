@@ -59,14 +59,15 @@ size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
 	return count;
 }
 
-void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark)
+int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
+					const struct ledger_mark *mark)
 {
 	struct ledger_mark *known = ledger_mark_find(marks, mark->key);
 
-	if (known)
-		*known = *mark;
-	else
-		(void)ledger_mark_add(NULL, marks, mark);
+	if (!known)
+		return ledger_mark_add(err, marks, mark);
+	*known = *mark;
+	return 0;
 }
 
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at)

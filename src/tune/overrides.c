@@ -56,11 +56,14 @@ int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 {
 	struct jw_tune_request known;
 	struct setting_places places = {0};
+	struct jw_error why = {0};
 
 	if (!sized_take(err, request, &known, sizeof known))
 		return -1;
 	/* A scope that this system does not have, or no home: nothing is written there. */
-	if (places_of(NULL, &known, &places))
+	if (places_of(&why, &known, &places) && error_if_memory(err, &why))
+		return -1;
+	if (why.code)
 		places = (struct setting_places){0};
 	for (size_t i = 0; i < settings->count; i++)
 		ret_wins[i] = wins(settings, &settings->items[i], &known, &places);

@@ -37,27 +37,37 @@ static int add_warning(struct jw_error *err, struct jw_settings *settings, const
 	return 0;
 }
 
-/* The driver's interpretation of a value, if it is not the obvious one. */
-static int explain_setting(struct jw_error *err, struct jw_settings *settings,
-						   const struct jw_setting *setting)
+/* Whether the driver takes a value for what it looks like, as far as can be known. */
+static bool is_obvious(const struct jw_setting *setting)
 {
-	const char *right = cache_lookalike_of(setting->name);
-	char *line = NULL, *whole;
-	int result = 0;
+	const char *value = setting->value;
 
+	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
+		return strchr(value, '$') != NULL;
+	if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
+		return *value && *value != '~';
+	return !cache_switch_is_on(value);
+}
+
+/* What it takes a value for otherwise; NULL: for what it looks like. */
+static int meaning_of(struct jw_error *err, const struct jw_setting *setting, char **ret_line)
+{
+	const char *right = cache_lookalike_of(setting->name), *value = setting->value;
+
+	*ret_line = NULL;
+	if (!right && is_obvious(setting))
+		return 0;
+	if (!right && !strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
+		return cache_explain_limit(err, value, ret_line);
 	if (right)
-		line = mem_printf(err, "%s: no driver reads it; the variable is called %s", setting->name,
-						  right);
-	else if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
-		result = strchr(setting->value, '$') ? 0 : cache_explain_limit(err, setting->value, &line);
+		*ret_line = mem_printf(err, "%s: no driver reads it; the variable is called %s",
+							   setting->name, right);
 	else if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
-		line = setting->value[0] == '~' || !*setting->value
-				   ? mem_printf(err, "CUDA_CACHE_PATH=%.200s: %s", setting->value,
-								*setting->value ? "the driver does not expand ~"
-												: "empty: the driver caches nothing")
-				   : NULL;
-	else if (cache_switch_is_on(setting->value))
-		line = mem_printf(
+		*ret_line = mem_printf(err, "CUDA_CACHE_PATH=%.200s: %s", value,
+							   *value ? "the driver does not expand ~"
+									  : "empty: the driver caches nothing");
+	else
+		*ret_line = mem_printf(
 			err, "%s=1: %s", setting->name,
 			text_starts(setting->name, "CUDA_CACHE")
 				? "the driver neither reads nor writes its cache"
@@ -66,8 +76,19 @@ static int explain_setting(struct jw_error *err, struct jw_settings *settings,
 				  "helps"
 				: "the driver compiles no PTX; a module that is not in its cache fails to "
 				  "load");
-	if (result || !line)
-		return result;
+	return *ret_line ? 0 : -1;
+}
+
+static int explain_setting(struct jw_error *err, struct jw_settings *settings,
+						   const struct jw_setting *setting)
+{
+	char *line, *whole;
+	int result;
+
+	if (meaning_of(err, setting, &line))
+		return -1;
+	if (!line)
+		return 0;
 	whole = setting->line ? mem_printf(err, "%s:%zu: %s", setting->where, setting->line, line)
 						  : mem_printf(err, "%s: %s", setting->where, line);
 	mem_free(line);
@@ -127,6 +148,8 @@ static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
 
 	if (why->code == JW_ERR_NOT_FOUND || why->code == JW_ERR_UNSUPPORTED)
 		return 0;
+	if (why->code == JW_ERR_MEMORY)
+		return error_copy(err, why);
 	(void)snprintf(line, sizeof line, "its settings are unknown: %s", why->message);
 	return add_warning(err, settings, line);
 }
@@ -159,12 +182,15 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   char *folder, const char *end, enum assign_form form)
 {
+	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;
 
 	if (!folder)
 		return -1;
-	if (!os_list(NULL, folder, &names)) {
+	if (os_list(&why, folder, &names)) {
+		result = error_if_memory(err, &why);
+	} else {
 		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
 				result =
@@ -203,20 +229,24 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	struct os_file *file;
 	struct buf text = BUF_MAX(BLOCK_MOST_FILE);
 	size_t got = 0;
-	int result = 0;
+	int result;
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		char *sign = place_system_path(err, signs[i]);
 
-		inside = inside || (sign && os_exists(sign));
+		if (!sign)
+			return -1;
+		inside = inside || os_exists(sign);
 		mem_free(sign);
 	}
-	path = inside ? place_system_path(err, "/proc/1/environ") : NULL;
+	if (!inside)
+		return 0;
+	path = place_system_path(err, "/proc/1/environ");
 	reading.where = path;
+	result = path ? buf_reserve(err, &text, BLOCK_MOST_FILE / 4) : -1;
 	/* It reports no size: read to its end. */
-	if (path && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
-		if (!buf_reserve(err, &text, BLOCK_MOST_FILE / 4) &&
-			!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
+	if (!result && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
+		if (!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
 			result =
 				assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, add_setting, &reading);
 		os_file_close(file);
@@ -348,18 +378,22 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
 	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
+	struct jw_error why = {0};
 	char *home = NULL;
+	bool has_home;
 	int result;
 
 	if (!settings)
 		return -1;
-	result = read_process(err, settings);
+	has_home = !os_home_dir(&why, &home);
+	result = has_home ? 0 : error_if_memory(err, &why);
+	if (!result)
+		result = read_process(err, settings);
 	if (!result && os_variables_kept())
 		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
 				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
 	else if (!result)
-		result = read_container(err, settings) ||
-				 read_files_of(err, settings, !os_home_dir(NULL, &home));
+		result = read_container(err, settings) || read_files_of(err, settings, has_home);
 	mem_free(home);
 	if (result || read_conda_settings(err, settings)) {
 		jw_settings_free(settings);

@@ -43,7 +43,7 @@ static bool strike(enum which which, const char *path, int fd)
 {
 	const int before = errno;
 	/* libuv ends the process where it gets no pipe for signals. */
-	const bool struck = which != PIPE && may_fail(path, fd) && starve_strikes();
+	const bool struck = which != PIPE && may_fail(path, fd) && starve_strikes(calls[which].name);
 
 	errno = struck ? calls[which].error : before;
 	return struck;

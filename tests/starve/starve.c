@@ -112,8 +112,9 @@ void *__wrap_realloc(void *old, size_t size)
 	return must_fail(false) ? NULL : __real_realloc(old, size);
 }
 
-bool starve_strikes(void)
+bool starve_strikes(const char *call)
 {
+	(void)call;
 	return must_fail(true);
 }
 

@@ -2,5 +2,5 @@
 
 #include <stdbool.h>
 
-/* Whether this call of the system is the one that fails. */
-bool starve_strikes(void);
+/* Whether this call of the system ("open", "fsync") is the one that fails. */
+bool starve_strikes(const char *call);

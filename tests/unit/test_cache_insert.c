@@ -255,6 +255,38 @@ static void invalid_entries_are_refused_and_the_rest_is_inserted(void **state)
 	assert_consistent(1);
 }
 
+/* More than may wait beside the tree at a time, in parts as a pack has them. */
+static void many_in_parts_are_inserted(void **state)
+{
+	enum { MANY = 2 * 64 + 1 };
+	static struct entries_entry entries[MANY];
+	struct cache_part parts[MANY][2];
+	struct cache_addition additions[MANY];
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned i = 0; i < MANY; i++) {
+		size_t head;
+
+		entries_make(&entries[i], i, i);
+		head = CACHE_ENTRY_HEADER + (size_t)entries[i].key_bytes;
+		parts[i][0] = (struct cache_part){entries[i].bytes, head};
+		parts[i][1] = (struct cache_part){entries[i].bytes + head, entries[i].size - head};
+		additions[i] = addition_of(&entries[i]);
+		additions[i].bytes = NULL;
+		additions[i].parts = parts[i];
+		additions[i].part_count = 2;
+		additions[i].verified = true;
+	}
+	assert_int_equal(cache_insert(NULL, live, additions, MANY), 0);
+	for (unsigned i = 0; i < MANY; i++)
+		assert_int_equal(additions[i].added, CACHE_ADDED_NEW);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(MANY);
+}
+
 static void a_repetition_changes_nothing(void **state)
 {
 	struct cache_live *live;
@@ -475,6 +507,7 @@ int main(void)
 		cmocka_unit_test(an_obstacle_in_the_place_of_a_file_is_removed),
 		cmocka_unit_test(another_version_is_left_alone),
 		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
+		cmocka_unit_test(many_in_parts_are_inserted),
 		cmocka_unit_test(a_repetition_changes_nothing),
 		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(the_oldest_go_first),

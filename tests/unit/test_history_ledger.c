@@ -121,26 +121,32 @@ static void kinds_of_marks_coexist(void **state)
 	forget();
 }
 
-/* A ledger from before there were marks. */
-static void a_ledger_without_marks_is_read(void **state)
+/* A ledger's bytes: a stamp, a record, and these behind them. */
+static struct buf ledger_with(const void *marks, size_t size)
 {
 	static const uint8_t rest[4 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS)];
-	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = BUF_MAX(1 << 20);
-	char *path = ledger_file(folder, cache);
-	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
+	uint8_t sum[8];
 
-	(void)state;
 	assert_int_equal(buf_append(NULL, &bytes, "JWLED\0\2\0\1\0\0\0\1\0\0\0", 16), 0);
 	assert_int_equal(buf_append(NULL, &bytes, rest, sizeof rest), 0);
 	assert_int_equal(buf_append(NULL, &bytes, stamp_old, CACHE_STAMP_SIZE), 0);
 	assert_int_equal(buf_append(NULL, &bytes, "place..1key....1\0\0\0\0\0\0\0\0", 24), 0);
-	{
-		uint8_t sum[8];
+	assert_int_equal(buf_append(NULL, &bytes, marks, size), 0);
+	store_u64(sum, fnv_update(FNV_START, bytes.data, bytes.size));
+	assert_int_equal(buf_append(NULL, &bytes, sum, sizeof sum), 0);
+	return bytes;
+}
 
-		store_u64(sum, fnv_update(FNV_START, bytes.data, bytes.size));
-		assert_int_equal(buf_append(NULL, &bytes, sum, sizeof sum), 0);
-	}
+/* A ledger from before there were marks. */
+static void a_ledger_without_marks_is_read(void **state)
+{
+	struct ledger ledger = {0}, again = {0};
+	struct buf bytes = ledger_with("", 0);
+	char *path = ledger_file(folder, cache);
+	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
+
+	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.count, 1);
@@ -225,6 +231,36 @@ static void excess_marks_are_dropped(void **state)
 	forget();
 }
 
+/* No more than it holds is read of any, and nothing behind what is too much. */
+static void a_count_that_is_too_large_ends_a_ledger(void **state)
+{
+	enum { MARK = 20 };
+	uint8_t marks[3][4 + 4 + MARK] = {{0}};
+	static const size_t sizes[] = {4 + MARK, 4 + MARK, sizeof marks[2]};
+	static const size_t read[] = {1, 0, 0};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		const size_t at = sizes[i] - MARK;
+		struct ledger ledger = {0};
+		struct buf bytes;
+
+		/* One; one, and said to be too many; too many, then one of the next kind */
+		store_u32(marks[i], i ? LEDGER_MOST_MARKS + 1 : 1);
+		store_u32(marks[i] + at - 4, i == 1 ? LEDGER_MOST_MARKS + 1 : 1);
+		store_u64(marks[i] + at, 77);
+		store_u32(marks[i] + at + 16, LEDGER_NO_STAMP);
+		bytes = ledger_with(marks[i], sizes[i]);
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		assert_int_equal(ledger.count, 1);
+		assert_int_equal(ledger.marks[LEDGER_OLDER].count, read[i]);
+		assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+		assert_false(ledger.partial);
+		ledger_close(&ledger);
+		buf_free(&bytes);
+	}
+}
+
 static void without_a_folder_nothing_is_marked(void **state)
 {
 	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_old};
@@ -269,6 +305,21 @@ static void a_part_that_memory_lacks_for_is_not_left_out(void **state)
 	STARVE(format_anew(&err, &ledger), (void)0);
 }
 
+static void what_memory_lacks_for_is_not_added(void **state)
+{
+	static const struct ledger_record record = {.place = 7, .key = 8};
+	static const struct ledger_mark mark = {.key = 9};
+	struct ledger ledger = {0};
+
+	(void)state;
+	STARVE(ledger_add(&err, &ledger, &record), assert_int_equal(ledger.count, 1));
+	STARVE(ledger_mark_add(&err, &ledger.marks[0], &mark),
+		   assert_int_equal(ledger.marks[0].count, 1));
+	assert_non_null(ledger_at(&ledger, 7));
+	assert_non_null(ledger_mark_find(&ledger.marks[0], 9));
+	ledger_close(&ledger);
+}
+
 static int tear_down(void **state)
 {
 	mem_free(cache);
@@ -283,7 +334,9 @@ int main(void)
 		cmocka_unit_test(a_ledger_without_marks_is_read),
 		cmocka_unit_test(marks_of_another_process_stay),
 		cmocka_unit_test(excess_marks_are_dropped),
+		cmocka_unit_test(a_count_that_is_too_large_ends_a_ledger),
 		cmocka_unit_test(without_a_folder_nothing_is_marked),
+		cmocka_unit_test(what_memory_lacks_for_is_not_added),
 		cmocka_unit_test(a_part_that_memory_lacks_for_is_not_left_out),
 	};
 

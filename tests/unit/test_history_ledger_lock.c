@@ -17,7 +17,7 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
 	const struct ledger_mark one = {key, key, ledger_mark_number(ledger, stamp)};
 
-	ledger_mark_put(&ledger->marks[LEDGER_OLDER], &one);
+	assert_int_equal(ledger_mark_put(NULL, &ledger->marks[LEDGER_OLDER], &one), 0);
 	return ledger_write(NULL, ledger, path);
 }
 

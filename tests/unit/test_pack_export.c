@@ -110,6 +110,27 @@ static void same_bytes(void **state)
 	mem_free(b);
 }
 
+/* The same module, compiled to something else by another driver. */
+static void modules_and_cubins_are_counted_apart(void **state)
+{
+	char *cache = path_in("apart"), *file = path_in("apart.jwpack");
+	struct jw_export_result result;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache(cache);
+	entries_make(&entry, 0, 8);
+	entry.bytes[CACHE_ENTRY_HEADER + 4] = '0';
+	entry.key = fnv_update(FNV_START, entry.bytes + CACHE_ENTRY_HEADER, (size_t)entry.key_bytes);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	result = packs_export(cache, file);
+	assert_int_equal(result.entries, 4);
+	assert_int_equal(result.modules, 2);
+	assert_int_equal(result.cubins, 3);
+	mem_free(cache);
+	mem_free(file);
+}
+
 static void left_out(void **state)
 {
 	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
@@ -259,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(same_bytes),
+		cmocka_unit_test(modules_and_cubins_are_counted_apart),
 		cmocka_unit_test(left_out),
 		cmocka_unit_test(nothing_to_export),
 		cmocka_unit_test(heals),

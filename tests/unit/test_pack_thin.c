@@ -168,6 +168,36 @@ static void comes_back(void **state)
 	mem_free(other);
 }
 
+/* As Python compares their names. */
+static void a_file_of_the_same_package_is_searched(void **state)
+{
+	static const struct {
+		const char *packed, *here;
+		size_t accepted;
+	} cases[] = {{"A_Z.x", "a.z-X", ENTRIES}, {"aBYz", "AbyZ", ENTRIES}, {"Frame", "Frames", 0},
+				 {"Frames", "Frame", 0},      {"Frame", "Frane", 0},     {"Frame", NULL, 0}};
+	char *other = os_join(NULL, folder, "other.so");
+
+	(void)state;
+	make_library(library, 0, ENTRIES);
+	make_library(other, 0, ENTRIES);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
+		struct here here = {
+			.files = {{.path = other, .name = "other.so", .package = cases[i].here}}, .count = 1};
+		struct jw_import_result *result;
+
+		from.package = cases[i].packed;
+		(void)export_thin(&from, 1);
+		assert_int_equal(import_from(NULL, &here, false, &result), 0);
+		assert_int_equal(result->accepted, cases[i].accepted);
+		assert_int_equal(result->missing, ENTRIES - cases[i].accepted);
+		jw_import_result_free(result);
+		assert_int_equal(os_remove_tree(NULL, target), 0);
+	}
+	mem_free(other);
+}
+
 /* A thin pack of version 1, which every later jitwarm has to read. */
 static void kept_one(void **state)
 {
@@ -504,9 +534,13 @@ static void the_files_are_found_by_their_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_back),        cmocka_unit_test(kept_one),
-		cmocka_unit_test(in_part),           cmocka_unit_test(modules_in_no_file_stay_in_the_pack),
-		cmocka_unit_test(hostile_manifests), cmocka_unit_test(the_files_are_found_by_their_names),
+		cmocka_unit_test(comes_back),
+		cmocka_unit_test(a_file_of_the_same_package_is_searched),
+		cmocka_unit_test(kept_one),
+		cmocka_unit_test(in_part),
+		cmocka_unit_test(modules_in_no_file_stay_in_the_pack),
+		cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(the_files_are_found_by_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

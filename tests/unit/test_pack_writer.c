@@ -7,7 +7,7 @@
 
 #include "pack/writer.h"
 
-enum { SIZE = 3 << 20 };
+enum { SIZE = 3 << 20, MEMBER = 1 << 19 };
 
 struct writing {
 	uint8_t *data;
@@ -68,9 +68,46 @@ static void lack_of_memory_is_reported(void **state)
 	mem_free(writing.data);
 }
 
+static int refuse(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	size_t *left = context;
+
+	(void)data;
+	(void)size;
+	return *left && (*left)-- ? 0 : error_set(err, JW_ERR_LIMIT, "no room");
+}
+
+/* The first piece of a member finds no room, then the second one, and so on. */
+static void a_member_that_finds_no_room_is_reported(void **state)
+{
+	uint8_t *data = mem_alloc(NULL, MEMBER);
+	size_t rooms = 0;
+	bool fitted = false;
+
+	(void)state;
+	assert_non_null(data);
+	for (uint32_t i = 0, x = 1; i < MEMBER; i++, x = x * 1664525 + 1013904223)
+		data[i] = (uint8_t)(x >> 24);
+	for (; !fitted; rooms += rooms ? 1000 : 1) {
+		size_t left = rooms;
+		const struct writer_options options = {
+			.context = &left, .write = refuse, .level = 1, .workers = 1};
+		struct jw_error err = {0};
+		struct writer *writer;
+
+		assert_int_equal(writer_open(NULL, &options, &writer), 0);
+		assert_int_equal(writer_frame(NULL, writer, tar_extent(MEMBER)), 0);
+		fitted = !writer_member(&err, writer, "a", data, MEMBER);
+		assert_int_equal(err.code, fitted ? JW_OK : JW_ERR_LIMIT);
+		(void)writer_close(NULL, writer, NULL);
+	}
+	mem_free(data);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lack_of_memory_is_reported)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lack_of_memory_is_reported),
+									   cmocka_unit_test(a_member_that_finds_no_room_is_reported)};
 
 	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,7 +222,10 @@ static int refused(struct jw_error *err, int result)
 {
 	mem_fail_after(0);
 	assert_int_equal(result, -1);
-	return err->code == JW_ERR_UNSUPPORTED ? 0 : -1;
+	if (err->code != JW_ERR_UNSUPPORTED)
+		return -1;
+	*err = (struct jw_error){0};
+	return 0;
 }
 
 static int refuse_conda(struct jw_error *err, void *path)

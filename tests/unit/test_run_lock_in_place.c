@@ -125,12 +125,114 @@ static void a_turn_is_that_of_the_file_in_place(void **state)
 	mem_free(cache);
 }
 
+/* Another process that has the turn until *ret_end is closed. */
+static pid_t hold_turn(const char *cache, int *ret_end)
+{
+	int ready[2], end[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(ready) | pipe(end), 0);
+	child = fork();
+	if (!child) {
+		static const struct cache_turn_wait wait;
+		struct cache_turn turn = {0};
+		int failed;
+
+		(void)close(end[1]);
+		failed = cache_turn_take(NULL, cache, &wait, &turn) || !turn.lock ||
+				 write(ready[1], "x", 1) != 1 || read(end[0], &byte, 1) < 0;
+		cache_turn_end(&turn);
+		_exit(failed);
+	}
+	(void)close(ready[1]);
+	(void)close(end[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	*ret_end = end[1];
+	return child;
+}
+
+struct heard {
+	char line[512];
+	size_t lines;
+};
+
+static void hear(void *context, const char *line)
+{
+	struct heard *heard = context;
+
+	(void)snprintf(heard->line, sizeof heard->line, "%s", line);
+	heard->lines++;
+}
+
+static bool has_heard(void *context)
+{
+	return ((const struct heard *)context)->lines > 0;
+}
+
+static struct heard wait_for_it(const char *cache)
+{
+	struct heard heard = {.lines = 0};
+	const struct cache_turn_wait wait = {&heard, hear, {&heard, has_heard}};
+	struct cache_turn turn = {0};
+	struct jw_error err = {0};
+
+	assert_int_equal(cache_turn_take(&err, cache, &wait, &turn), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_int_equal(heard.lines, 1);
+	return heard;
+}
+
+/* By its file, which may be gone and may contain anything. */
+static void who_has_the_turn_is_named(void **state)
+{
+	static const struct {
+		const char *content, *who;
+	} cases[] = {
+		{"{\"host\":\"h\",\"pid\":7,\"since\":4000000000}", "jitwarm on h (process 7, for 0"},
+		{"{\"host\":\"h\",\"pid\":7,\"since\":1}", "jitwarm on h (process 7, for "},
+		{"{\"since\":1}", "jitwarm on ? (process 0, for "},
+		{"{\"host\":\"h\",\"pid\":7}", "another jitwarm primes the same cache"},
+		{"no JSON", "another jitwarm primes the same cache"},
+		{NULL, "another jitwarm primes the same cache"},
+	};
+	char *cache = os_join(NULL, folder, "held"), own[64];
+	char *holder = os_join(NULL, folder, "held/.jitwarm-holder");
+	struct heard heard;
+	int end, status;
+	const pid_t child = hold_turn(cache, &end);
+
+	(void)state;
+	heard = wait_for_it(cache);
+	(void)snprintf(own, sizeof own, "(process %d, for ", (int)child);
+	assert_memory_equal(heard.line, "jitwarm on ", 11);
+	assert_non_null(strstr(heard.line, own));
+	assert_non_null(strstr(heard.line, ") primes the same cache: waiting for it to finish"));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (cases[i].content)
+			assert_int_equal(
+				os_write_atomic(NULL, holder, cases[i].content, strlen(cases[i].content)), 0);
+		else
+			assert_int_equal(os_remove(NULL, holder), 0);
+		heard = wait_for_it(cache);
+		if (strncmp(heard.line, cases[i].who, strlen(cases[i].who)) != 0)
+			fail_msg("%s", heard.line);
+	}
+	(void)close(end);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	mem_free(cache);
+	mem_free(holder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_package_is_the_one_in_place),
 		cmocka_unit_test(leftovers_are_removed_under_their_lock),
 		cmocka_unit_test(a_turn_is_that_of_the_file_in_place),
+		cmocka_unit_test(who_has_the_turn_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

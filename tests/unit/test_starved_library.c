@@ -327,6 +327,8 @@ static void lacks(const char *name, int (*does)(struct jw_error *err, void *cont
 		mem_fail_after(n);
 		well = does(&err, context) ? 0 : well + 1;
 		mem_fail_after(0);
+		if (well && err.code)
+			fail_msg("%s: allocation %zu: success, and an error: %s", name, n, err.message);
 		if (!well && err.code != JW_ERR_MEMORY)
 			fail_msg("%s: allocation %zu fails: %d, %s", name, n, (int)err.code, err.message);
 	}
