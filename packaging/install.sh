@@ -38,11 +38,35 @@ manifest=$prefix/share/jitwarm/installed.txt
 # Names in the list are those that this script has written: relative, without “..”.
 each_installed() { grep -vE '^/|(^|/)\.\.(/|$)|^$' "$manifest"; }
 
+# Whether all that there is from the prefix (which is trusted) to PATH is root's. Others may write to a folder in it, and lay a list,
+# a program or a link there: root neither believes nor runs nor follows it.
+owned() { # PATH
+	[ "$(id -u)" = 0 ] || return 0
+	way=$1
+	while [ "$way" != "$prefix" ]; do
+		if [ -L "$way" ]; then
+			[ -n "$(find "$way" -prune -user 0)" ] || return 1
+		elif [ -e "$way" ] && [ ! -O "$way" ]; then
+			return 1
+		fi
+		way=${way%/*}
+	done
+}
+remove() { # NAME
+	folder=$prefix/$1
+	if owned "${folder%/*}"; then rm -f "$prefix/$1" || true; else say "left: $prefix/$1, the way to which another account has made"; fi
+}
+
 if [ -n "$uninstall" ]; then
 	[ -f "$manifest" ] || die "nothing was installed in $prefix by this script"
-	"$prefix/bin/jitwarm" startup disable --quiet || true
-	[ "$(id -u)" != 0 ] || "$prefix/bin/jitwarm" startup disable --all-users --quiet || true
-	each_installed | while IFS= read -r name; do rm -f "$prefix/$name" || true; done
+	owned "$manifest" || die "$manifest belongs to another account: run this as that account"
+	if owned "$prefix/bin/jitwarm"; then
+		"$prefix/bin/jitwarm" startup disable --quiet || true
+		[ "$(id -u)" != 0 ] || "$prefix/bin/jitwarm" startup disable --all-users --quiet || true
+	else
+		say "$prefix/bin/jitwarm belongs to another account and is not run: tasks and units of jitwarm stay"
+	fi
+	each_installed | while IFS= read -r name; do remove "$name"; done
 	# Folders of ours that are now empty; lib and include may have been there before
 	each_installed | while IFS= read -r name; do
 		folder=${name%/*}
@@ -79,6 +103,7 @@ has tar || die "tar is missing"
 has gzip || die "gzip is missing"
 
 work=$(mktemp -d) new=''
+case $work in /*) ;; *) work=$PWD/$work ;; esac
 trap 'rm -rf "$work"; [ -z "$new" ] || rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 
@@ -141,13 +166,17 @@ found=$(sha256sum "$work/$archive")
 # ---- installing: each file gets its name when it is complete
 #
 # Others may write to a folder, /usr/local/bin of Debian for one: a file's first name is in a folder of its own, whose name
-# nobody can foresee, so that nothing is written through a link that lay there.
+# nobody can foresee, so that nothing is written through a link that lay there; and what another account puts into that folder's
+# place meanwhile is not entered.
 put() { # FILE PLACE
+	owned "$(dirname "$2")" || die "$(dirname "$2"): belongs to another account, or is its link: run this as that account"
 	mkdir -p "$(dirname "$2")"
 	[ ! -d "$2" ] || die "$2: a folder is in the way"
 	new=$(mktemp -d "$(dirname "$2")/.jitwarm-XXXXXX") || die "$(dirname "$2"): nothing can be written there"
-	cp -P "$1" "$new/file"
-	mv -f "$new/file" "$2"
+	(
+		cd -P "$new" && [ -O . ] && [ -z "$(find . \( ! -name . -o -perm -020 -o -perm -002 \))" ] || die "$new: another account has replaced it"
+		cp -P "$1" file && mv -f file "$2"
+	) || exit 1
 	rmdir "$new"
 	new=''
 }
@@ -156,15 +185,15 @@ tar -xzf "$work/$archive" -C "$work" --no-same-owner
 "$work/$name/bin/jitwarm" --version >/dev/null || die "the program does not run here; if programs may not run in $work, set TMPDIR"
 (cd "$work/$name" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >"$work/installed.txt"
 : >"$work/former"
-[ ! -f "$manifest" ] || each_installed >"$work/former" || true
+if [ -f "$manifest" ] && owned "$manifest"; then each_installed >"$work/former" || true; fi
 # First of all, so that the next call knows what an interrupted one has placed
 LC_ALL=C sort -u "$work/former" "$work/installed.txt" >"$work/both"
 put "$work/both" "$manifest"
 while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/installed.txt"
 # What an older release had and this one lacks
-LC_ALL=C comm -23 "$work/both" "$work/installed.txt" | while IFS= read -r file; do rm -f "$prefix/$file"; done
+LC_ALL=C comm -23 "$work/both" "$work/installed.txt" | while IFS= read -r file; do remove "$file"; done
 put "$work/installed.txt" "$manifest"
-say "installed $("$prefix/bin/jitwarm" --version | head -n 1) in $prefix"
+say "installed $("$work/$name/bin/jitwarm" --version | head -n 1) in $prefix"
 case :${PATH:-}: in
 *:"$prefix/bin":*) ;;
 *) say "$prefix/bin is not in PATH: add it, or call $prefix/bin/jitwarm" ;;

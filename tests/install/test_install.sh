@@ -89,6 +89,36 @@ exec sh "$2" --prefix "$1/prefix"' sh "$work" "$script" >out 2>&1 || fail "insta
 [ ! -L prefix/bin/jitwarm ] && [ -x prefix/bin/jitwarm ] && [ -f prefix/include/jitwarm/key.h ] || fail "what lies there is not jitwarm's"
 [ -z "$(find prefix -name '.jitwarm-*')" ] || fail "left: $(find prefix -name '.jitwarm-*')"
 rm -r prefix
+# A folder that takes the place of the new one before anything is written there, as who may write beside it can make it
+mkdir swap swapped
+ln -s "$work/victim" swapped/file
+printf '#!/bin/sh\nmade=$(%s "$@") && case $made in %s/prefix/*) rm -r "$made" && ln -s %s/swapped "$made" ;; esac\necho "$made"\n' \
+	"$(command -v mktemp)" "$work" "$work" >swap/mktemp && chmod +x swap/mktemp
+run 1 "$work/swap:$minisign_path"
+says "another account has replaced it"
+[ "$(cat victim)" = mine ] || fail "it wrote into a folder that was swapped"
+rm -rf prefix
+# Root neither believes a list, nor runs a program, nor follows a link of another account
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p prefix theirs && echo mine >theirs/file
+	ln -s "$work/theirs" prefix/include && chown -h 65534 prefix/include
+	run 1 "$minisign_path"
+	says "belongs to another account"
+	[ "$(ls theirs)" = file ] || fail "it installed through another account's link"
+	rm prefix/include
+	run 0 "$minisign_path"
+	printf '#!/bin/sh\n: >%s/ran\n' "$work" >prefix/bin/jitwarm && chown 65534 prefix/bin/jitwarm
+	ln -s "$work/theirs" prefix/planted && chown -h 65534 prefix/planted
+	echo planted/file >>prefix/share/jitwarm/installed.txt && chown 65534 prefix/share/jitwarm/installed.txt
+	run 1 "$minisign_path" --uninstall
+	[ -f prefix/bin/jitwarm ] && [ ! -e ran ] || fail "it believed another account's list"
+	chown 0 prefix/share/jitwarm/installed.txt
+	run 0 "$minisign_path" --uninstall
+	[ -f theirs/file ] || fail "it removed a file through another account's link"
+	[ ! -e ran ] || fail "it ran another account's program"
+	[ ! -e prefix/bin/jitwarm ] || fail "the program is there"
+	rm -rf prefix
+fi
 restore() { rm -rf site && cp -r sound site; }
 sed -i '1s/^\(.\)/0\1/;1s/^\(.\{64\}\)./\1/' site/SHA256SUMS && refused "does not have the signature"
 restore
