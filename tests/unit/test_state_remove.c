@@ -36,12 +36,14 @@ static void other_files_and_keys_stay(void **state)
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	mem_free(path);
 	files_put_text(folder, "state/speed.json", "{}");
+	files_put_text(folder, "state/totals.json", "{}");
 	files_put_text(folder, "state/store/a.jwpack", "x");
 	files_put_text(folder, "state/ptxas/12.4/ptxas.exe", "x"); /* Windows: fetched compilers */
 	files_put_text(folder, "state/keys/default.key", "x");
 	files_put_text(folder, "state/letter.txt", "x");
 	remove_it(false, true);
 	assert_false(is_there("state/speed.json"));
+	assert_false(is_there("state/totals.json"));
 	assert_false(is_there("state/store"));
 	assert_false(is_there("state/ptxas"));
 	assert_true(is_there("state/keys/default.key"));
