@@ -163,7 +163,10 @@ struct jw_shared {
 	uint64_t fetched_bytes, placed_bytes; /* of their packs */
 	double saved_seconds;                 /* predicted for compiling the fetched ones on one core */
 	char refused_why[512];                /* a line on the first of the refused ones */
-	char trouble[512];                    /* why it was used no further, "" if it worked */
+	/* Why it was used no further; with `unplaced`, why so many entries could not be put there,
+	 * while others could be taken; "" if it worked. */
+	char trouble[512];
+	size_t unplaced;
 };
 
 JW_END_DECLS

@@ -39,6 +39,24 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	return text;
 }
 
+/* By Howard Hinnant's “chrono-compatible low-level date algorithms”: years begin in March. */
+const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s)
+{
+	const int64_t days = since_1970_s / 86400 + 719468, rest = since_1970_s % 86400,
+				  era = days / 146097, of_era = days - era * 146097,
+				  year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365,
+				  of_year = of_era - (365 * year + year / 4 - year / 100),
+				  part = (5 * of_year + 2) / 153, month = part < 10 ? part + 3 : part - 9;
+	char whole[96];
+
+	(void)snprintf(whole, sizeof whole, "%04d-%02d-%02dT%02d:%02d:%02dZ",
+				   (int)((year + era * 400 + (month <= 2)) % 10000), (int)month,
+				   (int)(of_year - (153 * part + 2) / 5 + 1), (int)(rest / 3600),
+				   (int)(rest / 60 % 60), (int)(rest % 60));
+	text_copy(text, TEXT_UTC, whole);
+	return text;
+}
+
 /* A time in a suitable unit, as a number and a unit, so that two times can share the unit. */
 struct rough_time {
 	char number[16];

@@ -38,6 +38,7 @@ static void give_up_place(struct run *run, const char *why)
 	if (remote->gone)
 		return;
 	remote->gone = true;
+	run->result->shared.unplaced = 0;
 	TEXT_COPY(run->result->shared.trouble, why);
 	run_remote_end(run);
 }
@@ -147,8 +148,10 @@ static void take_placed(struct run *run, size_t index, const struct object_answe
 	shared->placed += answer->said == OBJECT_PLACED;
 	shared->placed_bytes += answer->said == OBJECT_PLACED ? answer->bytes : 0;
 	/* One object that cannot be placed was not taken either: that is said. */
-	if (answer->said != OBJECT_PLACED && *answer->why && !*shared->trouble &&
-		!(answer->said == OBJECT_MISSING && shared->refused))
+	if (answer->said == OBJECT_PLACED || !*answer->why ||
+		(answer->said == OBJECT_MISSING && shared->refused))
+		return;
+	if (!shared->unplaced++)
 		TEXT_COPY(shared->trouble, answer->why);
 }
 

@@ -12,21 +12,17 @@ enum { DIGEST = crypto_auth_hmacsha256_BYTES, MOST_CANONICAL = 16 << 10 };
 
 #define SIGN_SERVICE "s3"
 
-/* YYYYMMDDTHHMMSSZ. gmtime is not for several threads. */
+/* YYYYMMDDTHHMMSSZ */
 static void write_sign_date(char date[20], int64_t now_s)
 {
-	const int64_t days = now_s / 86400 + 719468, rest = now_s % 86400, era = days / 146097,
-				  of_era = days - era * 146097,
-				  year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365,
-				  of_year = of_era - (365 * year + year / 4 - year / 100),
-				  part = (5 * of_year + 2) / 153, month = part < 10 ? part + 3 : part - 9;
-	char text[96];
+	char text[TEXT_UTC];
+	size_t used = 0;
 
-	(void)snprintf(text, sizeof text, "%04d%02d%02dT%02d%02d%02dZ",
-				   (int)((year + era * 400 + (month <= 2)) % 10000), (int)month,
-				   (int)(of_year - (153 * part + 2) / 5 + 1), (int)(rest / 3600),
-				   (int)(rest / 60 % 60), (int)(rest % 60));
-	text_copy(date, 20, text);
+	(void)text_utc(text, now_s);
+	for (size_t i = 0; text[i]; i++)
+		if (text[i] != '-' && text[i] != ':')
+			date[used++] = text[i];
+	date[used] = '\0';
 }
 
 static void sign_step(uint8_t key[DIGEST], size_t key_size, const uint8_t *from, const char *text)

@@ -8,6 +8,26 @@
 #include "share/object_place.h"
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
+/* Objects that cannot be read, one after the other: then it is the place. */
+enum { MOST_UNREADABLE = 4 };
+
+struct object_directory {
+	char *folder;
+	unsigned unreadable;
+};
+
+/* While the directory itself is there, a failure is about one object: another account's, a bad
+ * block, a file that was replaced, a full disk. */
+static int blame_object(struct jw_error *err, const struct object_directory *directory,
+						const struct jw_error *why)
+{
+	struct os_stat stat;
+
+	if (why->code != JW_ERR_IO || directory->unreadable >= MOST_UNREADABLE ||
+		os_stat(NULL, directory->folder, &stat) || stat.kind != OS_DIRECTORY)
+		return error_copy(err, why);
+	return error_set(err, JW_ERR_FORMAT, "%s", why->message);
+}
 
 /* An object is a regular file: nothing waits for a pipe, and nothing reads a device. */
 static int open_object(struct jw_error *err, const char *path, uint64_t most_bytes,
@@ -50,13 +70,22 @@ static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size
 static int directory_get(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
 						 const char *path)
 {
-	char *object = os_join(err, state, name);
+	struct object_directory *directory = state;
+	char *object = os_join(err, directory->folder, name);
 	struct os_file *from = NULL;
+	struct jw_error why = {0};
 	uint64_t size;
 	int result = -1;
 
-	if (object && !open_object(err, object, most_bytes, &from, &size))
-		result = copy_object(err, from, size, path);
+	if (object) {
+		result = open_object(&why, object, most_bytes, &from, &size) ||
+						 copy_object(&why, from, size, path)
+					 ? -1
+					 : 0;
+		directory->unreadable = why.code == JW_ERR_IO ? directory->unreadable + 1 : 0;
+		if (result)
+			result = blame_object(err, directory, &why);
+	}
 	os_file_close(from);
 	mem_free(object);
 	return result;
@@ -78,17 +107,21 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
  * file of a random name. */
 static int directory_put(struct jw_error *err, void *state, const char *name, const char *path)
 {
-	char *object = os_join(err, state, name), *fresh = NULL;
+	const struct object_directory *directory = state;
+	char *object = os_join(err, directory->folder, name), *fresh = NULL;
 	struct os_file *from = NULL;
+	struct jw_error why = {0};
 	uint64_t number, size;
 	int result = -1;
 
 	randombytes_buf(&number, sizeof number);
 	if (object)
 		fresh = mem_printf(err, "%s.%016llx", object, (unsigned long long)number);
-	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size) &&
-		!os_make_parent(err, object, DIRECTORY_MODE)) {
-		result = copy_object(err, from, size, fresh) || rename_object(err, fresh, object);
+	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size)) {
+		result = os_make_parent(&why, object, DIRECTORY_MODE) ||
+						 copy_object(&why, from, size, fresh) || rename_object(&why, fresh, object)
+					 ? blame_object(err, directory, &why)
+					 : 0;
 		if (result)
 			(void)os_remove(NULL, fresh);
 	}
@@ -100,16 +133,25 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 
 static void directory_forget(void *state, const char *name)
 {
-	char *object = os_join(NULL, state, name);
+	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
 
 	if (object)
 		(void)os_remove(NULL, object);
 	mem_free(object);
 }
 
+static void directory_close(void *state)
+{
+	struct object_directory *directory = state;
+
+	mem_free(directory->folder);
+	mem_free(directory);
+}
+
 void *object_directory_open(struct jw_error *err, const char *folder,
 							struct object_backend *ret_backend)
 {
+	struct object_directory *directory;
 	struct os_stat stat;
 
 	/* A mount that is missing must not be filled. */
@@ -119,7 +161,15 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", folder);
 		return NULL;
 	}
-	*ret_backend =
-		(struct object_backend){directory_get, directory_put, directory_forget, NULL, mem_free};
-	return mem_string(err, folder);
+	directory = mem_alloc(err, sizeof *directory);
+	if (!directory)
+		return NULL;
+	*directory = (struct object_directory){.folder = mem_string(err, folder)};
+	if (!directory->folder) {
+		directory_close(directory);
+		return NULL;
+	}
+	*ret_backend = (struct object_backend){directory_get, directory_put, directory_forget, NULL,
+										   directory_close};
+	return directory;
 }

@@ -250,14 +250,19 @@ static int claim_object(struct jw_error *err, const struct object_thread *thread
 						struct object_answer *answer)
 {
 	uint64_t ours, seconds = 0;
+	struct jw_error why = {0};
 
 	if (read_claim(err, thread, files, &answer->claim, &seconds))
 		return -1;
 	if (!answer->claim || answer->claim == job->dead) {
-		if (write_claim(err, thread, job, files, &ours) ||
-			read_claim(err, thread, files, &answer->claim, &seconds))
+		/* A place that takes no claim may have other objects: it is only a hint. */
+		if (write_claim(&why, thread, job, files, &ours)) {
+			if (!is_of_object(&why))
+				return error_copy(err, &why);
+		} else if (read_claim(err, thread, files, &answer->claim, &seconds)) {
 			return -1;
-		if (!answer->claim || answer->claim == ours) {
+		}
+		if (why.code || !answer->claim || answer->claim == ours) {
 			answer->said = OBJECT_OURS;
 			return 0;
 		}

@@ -13,6 +13,8 @@ struct object_s3 {
 	char bucket[64], prefix[WEB_TEXT];
 	char region[64], endpoint[AWS_TEXT];
 	char address[WEB_TEXT]; /* SCHEME://HOST/PATH of the bucket */
+	int64_t ahead_s;        /* the server's clock, of this machine's */
+	bool timed;             /* that is known */
 };
 
 /* ---- names */
@@ -158,7 +160,7 @@ int object_s3_sign(struct jw_error *err, const struct object_s3 *s3, const char 
 							   .query = "",
 							   .region = s3->region,
 							   .body = body,
-							   .now_s = os_now_s()};
+							   .now_s = os_now_s() + s3->ahead_s};
 	struct aws_keys keys = {0};
 	char host[AWS_TEXT];
 	int result = -1;
@@ -189,7 +191,7 @@ void object_s3_forget(struct object_s3_request *texts)
 }
 
 /* Only Amazon's own hosts, or the one that the user named, ever get a request. */
-bool object_s3_moved(struct object_s3 *s3, const struct web_answer *answer)
+static bool is_moved(struct object_s3 *s3, const struct web_answer *answer)
 {
 	char address[WEB_TEXT];
 
@@ -200,6 +202,37 @@ bool object_s3_moved(struct object_s3 *s3, const struct web_answer *answer)
 	TEXT_COPY(s3->region, answer->region);
 	TEXT_COPY(s3->address, address);
 	return true;
+}
+
+static bool is_skewed(const struct web_answer *answer)
+{
+	return answer->status >= 400 && answer->date_s >= 0 &&
+		   text_starts(answer->said, "RequestTimeTooSkewed");
+}
+
+bool object_s3_learns(struct object_s3 *s3, const struct web_answer *answer)
+{
+	if (!s3->timed && is_skewed(answer)) {
+		s3->timed = true;
+		s3->ahead_s = answer->date_s - os_now_s();
+		return true;
+	}
+	return is_moved(s3, answer);
+}
+
+const char *object_s3_said(const struct web_answer *answer, char *room, size_t size)
+{
+	const int64_t behind_s = answer->date_s - os_now_s();
+	char time[TEXT_SHORT], clock[128] = "";
+
+	if (is_skewed(answer) && behind_s > 0)
+		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s behind the server's)",
+					   text_duration(time, (double)behind_s));
+	else if (is_skewed(answer))
+		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s ahead of the server's)",
+					   text_duration(time, (double)-behind_s));
+	(void)snprintf(room, size, "%s%s", answer->said, clock);
+	return room;
 }
 
 struct object_s3 *object_s3_open(struct jw_error *err, const char *place)

@@ -22,8 +22,12 @@ struct object_s3_request {
 int object_s3_sign(struct jw_error *err, const struct object_s3 *s3, const char *name,
 				   const char *body, struct object_s3_request *texts, struct web_request *request);
 void object_s3_forget(struct object_s3_request *texts);
-/* Whether this answer says that the bucket is in another region, where to try again. */
-bool object_s3_moved(struct object_s3 *s3, const struct web_answer *answer);
+/* Whether this answer says what to try again with: another region, or the server's time where this
+ * machine's clock is off (once). */
+bool object_s3_learns(struct object_s3 *s3, const struct web_answer *answer);
+/* The server's words, with how far this machine's clock is off where they are about that. Returns
+ * `room`. */
+const char *object_s3_said(const struct web_answer *answer, char *room, size_t size);
 
 /* SCHEME://HOST/PATH of the bucket. `endpoint` "": Amazon's. */
 int object_s3_address(struct jw_error *err, const char *endpoint, const char *region,

@@ -13,7 +13,7 @@
 #include "share/web.h"
 
 /* The supervisor loses patience first, and goes on without it meanwhile. */
-enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, HASH_BYTES = 16 << 10 };
+enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 3, HASH_BYTES = 16 << 10 };
 
 struct object_web {
 	struct web *web;
@@ -23,7 +23,8 @@ struct object_web {
 	char *base;           /* without a slash at its end */
 	char name[WEB_TEXT];  /* what messages say of it */
 	_Atomic uint64_t *moved;
-	int64_t later_s; /* object_place_later */
+	int64_t later_s;        /* object_place_later */
+	struct jw_error closed; /* why nothing can be put there, JW_OK as long as it could */
 };
 
 /* One object, from or to a file. */
@@ -127,26 +128,48 @@ static bool is_for_later(const struct web_answer *answer)
 		   (answer->status >= 500 && answer->status <= 504 && answer->status != 501);
 }
 
+/* A place that takes nothing from us, or nothing more, may give. */
+static int fail_put(struct jw_error *err, struct object_web *web, const struct web_answer *answer,
+					const struct jw_error *why)
+{
+	enum { TOO_LARGE = 413 };
+	struct jw_error of_object = *why;
+
+	of_object.code = JW_ERR_FORMAT;
+	if (answer->status != TOO_LARGE)
+		web->closed = of_object;
+	return error_copy(err, &of_object);
+}
+
 static int ask_web_object(struct jw_error *err, const struct web_object *object, const char *name,
 						  const struct web_request *request)
 {
 	struct object_web *web = object->web;
 	struct web_answer answer;
+	struct jw_error why = {0};
+	char said[512];
+	int result = send_web_object(err, object, name, request, &answer);
 
-	if (send_web_object(err, object, name, request, &answer) ||
-		(web->s3 && object_s3_moved(web->s3, &answer) &&
-		 send_web_object(err, object, name, request, &answer)))
+	for (int tries = 1; !result && web->s3 && tries < MOST_LESSONS; tries++) {
+		if (!object_s3_learns(web->s3, &answer))
+			break;
+		result = send_web_object(err, object, name, request, &answer);
+	}
+	if (result)
 		return -1;
 	if (answer.status >= 200 && answer.status < 300)
 		return 0;
 	if (is_for_later(&answer))
 		web->later_s = answer.wait_s > 0 ? answer.wait_s : 0;
-	return error_set(err,
-					 is_missing(request, &answer) ? JW_ERR_NOT_FOUND
-					 : is_for_later(&answer)      ? JW_ERR_BUSY
-												  : JW_ERR_IO,
-					 "%s: the server answers a %s with status %ld%s%s", web->name, request->method,
-					 answer.status, *answer.said ? ": " : "", answer.said);
+	error_set(&why,
+			  is_missing(request, &answer) ? JW_ERR_NOT_FOUND
+			  : is_for_later(&answer)      ? JW_ERR_BUSY
+										   : JW_ERR_IO,
+			  "%s: the server answers a %s with status %ld%s%s", web->name, request->method,
+			  answer.status, *answer.said ? ": " : "", object_s3_said(&answer, said, sizeof said));
+	return why.code == JW_ERR_IO && answer.status >= 400 && !strcmp(request->method, "PUT")
+			   ? fail_put(err, web, &answer, &why)
+			   : error_copy(err, &why);
 }
 
 static int hash_web_object(struct jw_error *err, const struct web_object *object, uint64_t size,
@@ -197,12 +220,14 @@ static int web_get(struct jw_error *err, void *state, const char *name, uint64_t
 
 static int web_put(struct jw_error *err, void *state, const char *name, const char *path)
 {
+	const struct object_web *web = state;
 	struct web_object object = {.web = state};
 	struct web_request request = {.method = "PUT",
 								  .headers = {"Content-Type: application/octet-stream"},
 								  .give = give_web_object,
 								  .context = &object};
-	int result = os_file_open(err, path, OS_OPEN_READ, &object.file) ||
+	int result = web->closed.code ? error_copy(err, &web->closed)
+				 : os_file_open(err, path, OS_OPEN_READ, &object.file) ||
 						 os_file_size(err, object.file, &request.give_bytes) ||
 						 hash_web_object(err, &object, request.give_bytes, object.sha256) ||
 						 ask_web_object(err, &object, name, &request)
@@ -239,12 +264,11 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		return NULL;
 	while (length && options->place[length - 1] == '/')
 		length--;
-	*web = (struct object_web){.how = {.insecure = options->insecure,
-									   .insecure_hosts = options->insecure_hosts,
-									   .insecure_host_count = options->insecure_host_count,
-									   .timeout_ms = TIMEOUT_MS,
-									   .netrc = !s3},
-							   .moved = moved};
+	*web = (struct object_web){
+		.how = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
+				.timeout_ms = TIMEOUT_MS,
+				.netrc = !s3},
+		.moved = moved};
 	web->how.traffic = &web->traffic;
 	web->base = mem_string_n(err, options->place, length);
 	if (web->base)

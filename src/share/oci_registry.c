@@ -66,7 +66,7 @@ struct registry *registry_open(struct jw_error *err, const struct registry_optio
 		return NULL;
 	}
 	(void)snprintf(registry->base, sizeof registry->base, "%s://%s/v2/%s",
-				   web_scheme(registry->web, server), server, reference->repository);
+				   web_scheme(&options->web.plain, server), server, reference->repository);
 	return registry;
 }
 

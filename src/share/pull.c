@@ -319,9 +319,7 @@ static int open_pull(struct jw_error *err, struct pull *pull)
 		return -1;
 	pull->registry_how = (struct registry_options){
 		.reference = &pull->reference,
-		.web = {.insecure = options->insecure,
-				.insecure_hosts = options->insecure_hosts,
-				.insecure_host_count = options->insecure_host_count,
+		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &pull->result->traffic}};

@@ -198,9 +198,7 @@ static int open_push(struct jw_error *err, struct push *push)
 						 options->to);
 	push->how = (struct registry_options){
 		.reference = &push->reference,
-		.web = {.insecure = options->insecure,
-				.insecure_hosts = options->insecure_hosts,
-				.insecure_host_count = options->insecure_host_count,
+		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &push->result->traffic},

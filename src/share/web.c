@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "share/web_answer.h"
@@ -43,163 +44,6 @@ struct exchange {
 	bool begun;
 	struct jw_error err; /* of request->give and take */
 };
-
-/* ---- addresses */
-
-static char *url_part(CURLU *parts, CURLUPart part)
-{
-	char *text = NULL;
-
-	(void)curl_url_get(parts, part, &text, part == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0);
-	return text;
-}
-
-static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
-{
-	char *first = url_part(a, part), *second = url_part(b, part);
-	const bool same = first && second && text_equal_fold(first, second);
-
-	curl_free(first);
-	curl_free(second);
-	return same;
-}
-
-bool web_same_origin(const char *a, const char *b)
-{
-	CURLU *first = curl_url(), *second = curl_url();
-	const bool same =
-		first && second && !curl_url_set(first, CURLUPART_URL, a, 0) &&
-		!curl_url_set(second, CURLUPART_URL, b, 0) && same_part(first, second, CURLUPART_SCHEME) &&
-		same_part(first, second, CURLUPART_HOST) && same_part(first, second, CURLUPART_PORT);
-
-	curl_url_cleanup(first);
-	curl_url_cleanup(second);
-	return same;
-}
-
-int web_check_address(struct jw_error *err, const char *url)
-{
-	CURLU *parts = curl_url();
-	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
-	char *host = NULL, name[300];
-
-	if (!code)
-		code = curl_url_get(parts, CURLUPART_HOST, &host, 0);
-	if (!code && (!*host || strpbrk(url, "?#")))
-		code = CURLUE_BAD_HOSTNAME;
-	curl_free(host);
-	curl_url_cleanup(parts);
-	if (code == CURLUE_OUT_OF_MEMORY)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	if (code)
-		return error_set(err, JW_ERR_USAGE,
-						 "“%s”: not https://HOST/PATH, the address of a shared place",
-						 text_address(name, sizeof name, url));
-	return 0;
-}
-
-int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
-				size_t size)
-{
-	CURLU *parts = curl_url();
-	char *whole = NULL;
-	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, page, 0) : CURLUE_OUT_OF_MEMORY;
-	int result = -1;
-
-	if (!code)
-		code = curl_url_set(parts, CURLUPART_URL, link, CURLU_URLENCODE);
-	/* Nobody is named in an address that a server gives. */
-	if (!code) {
-		(void)curl_url_set(parts, CURLUPART_USER, NULL, 0);
-		(void)curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0);
-		(void)curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0);
-		code = curl_url_get(parts, CURLUPART_URL, &whole, 0);
-	}
-	curl_url_cleanup(parts);
-	if (code)
-		error_set(err, JW_ERR_FORMAT, "gives an address that is none: %s", curl_url_strerror(code));
-	else if (strlen(whole) >= size)
-		error_set(err, JW_ERR_LIMIT, "gives an address that is too long");
-	else {
-		text_copy(ret_url, size, whole);
-		result = 0;
-	}
-	curl_free(whole);
-	return result;
-}
-
-int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value)
-{
-	int result = buf_printf(err, text, "%s=", name);
-
-	for (; !result && *value; value++)
-		result = (*value >= 'a' && *value <= 'z') || (*value >= 'A' && *value <= 'Z') ||
-						 text_is_digit((unsigned char)*value) || strchr("-._~", *value)
-					 ? buf_append(err, text, value, 1)
-					 : buf_printf(err, text, "%%%02X", (unsigned char)*value);
-	return result;
-}
-
-static bool is_this_machine(const char *host)
-{
-	return text_equal_fold(host, "localhost") || !strcmp(host, "[::1]") ||
-		   (text_starts(host, "127.") && strspn(host, "0123456789.") == strlen(host));
-}
-
-/* `host` without and with its port */
-static bool is_insecure_host(const struct web_options *options, const char *host,
-							 const char *with_port)
-{
-	for (size_t i = 0; i < options->insecure_host_count; i++)
-		if (text_equal_fold(options->insecure_hosts[i], host) ||
-			text_equal_fold(options->insecure_hosts[i], with_port))
-			return true;
-	return options->insecure && is_this_machine(host);
-}
-
-const char *web_scheme(const struct web *web, const char *host)
-{
-	char bare[512];
-	char *colon;
-
-	text_copy(bare, sizeof bare, host);
-	colon = strrchr(bare, ':');
-	if (colon && !strchr(colon, ']'))
-		*colon = '\0';
-	return is_insecure_host(web->options, bare, host) ? "http" : "https";
-}
-
-/* Whether a request may go there. A message has no more of an address than its host: the rest may
- * be a signature that lets anybody in. */
-static int check_address(struct jw_error *err, const struct web *web, const char *url)
-{
-	CURLU *parts = curl_url();
-	char *scheme = NULL, *host = NULL, *port = NULL, both[512] = "";
-	int result = -1;
-
-	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
-		scheme = url_part(parts, CURLUPART_SCHEME);
-		host = url_part(parts, CURLUPART_HOST);
-		port = url_part(parts, CURLUPART_PORT);
-	}
-	if (host && port && strlen(host) < 256)
-		(void)snprintf(both, sizeof both, "%.255s:%.8s", host, port);
-	if (!scheme || !*both)
-		error_set(err, JW_ERR_FORMAT, "%s: not an address", text_address(both, sizeof both, url));
-	else if (!strcmp(scheme, "https") ||
-			 (!strcmp(scheme, "http") && is_insecure_host(web->options, host, both)))
-		result = 0;
-	else
-		error_set(err, JW_ERR_FORMAT,
-				  "%.20s://%s: only https is allowed; --insecure-host %s allows plain http, which "
-				  "others can read and change on its way",
-				  scheme, both, both);
-	curl_free(scheme);
-	curl_free(host);
-	curl_free(port);
-	curl_url_cleanup(parts);
-	return result;
-}
 
 /* ---- what libcurl calls */
 
@@ -402,6 +246,18 @@ static CURLcode run_transfer(struct jw_error *err, struct web *web)
 	return code;
 }
 
+/* What does not prove a server at one time does at another. */
+static const char *say_time_of_proof(const char *reason, char *room, size_t size)
+{
+	char now[TEXT_UTC];
+
+	*room = '\0';
+	if (strstr(reason, "expired") || strstr(reason, "not yet valid") ||
+		strstr(reason, "not activated") || strstr(reason, "EXPIRED"))
+		(void)snprintf(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
+	return room;
+}
+
 static int fail_exchange(struct jw_error *err, const struct exchange *exchange, CURLcode code)
 {
 	static const CURLcode final[] = {CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -409,6 +265,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 									 CURLE_SSL_CERTPROBLEM,          CURLE_OPERATION_TIMEDOUT};
 	const char *reason = exchange->web->reason;
 	enum jw_code kind = JW_ERR_BUSY;
+	char clock[64] = "";
 
 	exchange->web->late = !exchange->err.code && code == CURLE_OPERATION_TIMEDOUT;
 	if (exchange->err.code)
@@ -418,7 +275,9 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	for (size_t i = 0; i < sizeof final / sizeof *final; i++)
 		if (code == final[i])
 			kind = JW_ERR_IO;
-	return error_set(err, kind, "%s", *reason ? reason : curl_easy_strerror(code));
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		(void)say_time_of_proof(reason, clock, sizeof clock);
+	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), clock);
 }
 
 static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *url,
@@ -434,7 +293,7 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 	exchange->given = exchange->taken = exchange->dropped = 0;
 	exchange->begun = false;
 	buf_clear(&exchange->refusal);
-	result = check_address(err, web, url) ||
+	result = web_may_ask(err, &web->options->plain, url) ||
 			 list_headers(err, exchange->request, authorization, &headers);
 	if (!result) {
 		set_web_options(exchange, url, headers);

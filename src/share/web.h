@@ -12,8 +12,8 @@
 
 #include <jitwarm/share.h>
 
-#include "base/buf.h"
 #include "base/cancel.h"
+#include "share/web_address.h"
 
 struct web;
 struct web_answer;
@@ -21,9 +21,7 @@ struct web_answer;
 enum { WEB_MOST_HEADERS = 6, WEB_TEXT = 1024 };
 
 struct web_options {
-	bool insecure; /* plain http to this machine */
-	const char *const *insecure_hosts;
-	size_t insecure_host_count;
+	struct web_hosts plain;
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
 	const struct jw_cancel *cancel; /* may be NULL */
 	struct jw_traffic *traffic;     /* counts */
@@ -63,6 +61,7 @@ struct web_answer {
 	uint64_t chunk_bytes; /* OCI-Chunk-Min-Length; 0 without one */
 	int64_t wait_s;       /* Retry-After; -1 without one */
 	char region[64];      /* x-amz-bucket-region */
+	int64_t date_s;       /* Date, the server's time; -1 without one */
 	char said[256];       /* the server's own words about a failure, harmless; "" */
 };
 
@@ -83,15 +82,3 @@ bool web_is_late(const struct web *web);
 /* Waits before another try: as long as a server asked for (at most half a minute), else a quarter
  * of a second, doubled with each try. False: no further try. */
 bool web_wait(struct web *web, unsigned tries, int64_t wait_s);
-/* An address with a host, and without a query: what is below it has addresses, too. JW_ERR_USAGE
- * for any other text. */
-int web_check_address(struct jw_error *err, const char *url);
-/* The whole address of `link` on a page. */
-int web_resolve(struct jw_error *err, const char *page, const char *link, char *ret_url,
-				size_t size);
-/* Appends NAME=VALUE with what an address and a form cannot hold as %XX. */
-int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value);
-/* "https" or, where the options allow it, "http". */
-const char *web_scheme(const struct web *web, const char *host);
-/* Whether both addresses have the same scheme, host and port. */
-bool web_same_origin(const char *a, const char *b);

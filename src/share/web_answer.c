@@ -1,5 +1,6 @@
 #include "share/web_answer.h"
 
+#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 void web_answer_clear(struct web_answer *answer)
 {
-	*answer = (struct web_answer){.wait_s = -1};
+	*answer = (struct web_answer){.wait_s = -1, .date_s = -1};
 }
 
 /* <…>; rel="next" */
@@ -106,6 +107,8 @@ void web_answer_header(struct web_answer *answer, const char *line, size_t size)
 		answer->wait_s = text_number(value, 1000000, &number) ? (int64_t)number : -1;
 	else if ((value = header_value(text, "x-amz-bucket-region")))
 		copy_whole(answer->region, sizeof answer->region, value);
+	else if ((value = header_value(text, "date")))
+		answer->date_s = curl_getdate(value, NULL);
 }
 
 /* <Error>…<NAME>the text</NAME>, which nobody needs a parser of XML for. */

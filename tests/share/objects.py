@@ -119,6 +119,10 @@ class Objects(http.server.BaseHTTPRequestHandler):
         elif kind == "garbage":
             self.wfile.write(b"\x00\xff not http at all\r\n\r\n")
             self.close_connection = True
+        elif kind == "readonly" and self.command == "PUT":
+            self.say(405)
+        elif kind == "readonly" and name < sorted(other for other in OBJECTS if other.endswith(".jwpack"))[4]:
+            self.say(404)
         elif kind == "auth" and self.headers.get("Authorization") != ANN:
             self.say(401, **{"WWW-Authenticate": 'Basic realm="x"'})
         elif kind == "elsewhere" and self.command == "GET":

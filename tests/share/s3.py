@@ -4,7 +4,7 @@
 Writes its port to FOLDER/port, that of the services to FOLDER/foreign, and each request to FOLDER/log (METHOD PATH STATUS CODE) and
 FOLDER/foreign-log; FOLDER/keys has all headers;
 FOLDER/silent is a port where nobody answers. Each bucket has the same objects, all in the region eu-test-1, but:
-“elsewhere” is in us-moved-2; “skewed” thinks that it is an hour later; “moved” redirects to the services; “none” is none; “closed” refuses.
+“elsewhere” is in us-moved-2; “skewed” is three hours ahead, and says so; “confused” means another time than it says; “moved” redirects to the services; “none” is none; “closed” refuses.
 """
 import datetime
 import hashlib
@@ -15,6 +15,7 @@ import pathlib
 import socket
 import sys
 import threading
+import time
 
 FOLDER = pathlib.Path(sys.argv[1])
 LOCK = threading.Lock()
@@ -22,6 +23,9 @@ OBJECTS = {}
 # Access key: secret, session token. The last two are those of the services.
 KEYS = {"AKIDPLAIN": ("plain/Secret+1", None), "AKIDSESSION": ("session/Secret+2", "session/Token=="),
         "AKIDROLE": ("role/Secret+3", "role/Token=="), "AKIDBOX": ("box/Secret+4", "box/Token==")}
+
+
+AHEAD = {"skewed": 3, "confused": -5}  # hours
 
 
 class Refused(Exception):
@@ -53,7 +57,7 @@ def check(handler, bucket, body):
         raise Refused(400, "AuthorizationHeaderMalformed", "The authorization header is malformed; the region '%s' is wrong; expecting '%s'" % (region, wanted), **{"x-amz-bucket-region": wanted})
     date = handler.headers["x-amz-date"]
     sent = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ")
-    now = datetime.datetime.utcnow() + datetime.timedelta(hours=bucket == "skewed")
+    now = datetime.datetime.utcnow() + datetime.timedelta(hours=AHEAD.get(bucket, 0))
     if abs((now - sent).total_seconds()) > 900 or date[:8] != day:
         raise Refused(403, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.")
     if handler.headers["x-amz-content-sha256"] != hashlib.sha256(body).hexdigest():
@@ -79,6 +83,9 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(time.time() + 3 * 3600 if getattr(self, "path", "").startswith(("/skewed/", "/confused/")) else timestamp)
 
     def say(self, status, body=b"", code="-", **more):
         with LOCK, open(FOLDER / self.log_name, "a") as log:

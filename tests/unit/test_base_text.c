@@ -24,6 +24,24 @@ static void spans_share_a_unit_where_they_can(void **state)
 
 #define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
+static void dates_are_of_the_calendar(void **state)
+{
+	static const struct {
+		int64_t since_1970_s;
+		const char *text;
+	} dates[] = {
+		{0, "1970-01-01T00:00:00Z"},          {951782399, "2000-02-28T23:59:59Z"},
+		{951782400, "2000-02-29T00:00:00Z"},  {951868800, "2000-03-01T00:00:00Z"},
+		{1795342501, "2026-11-22T10:15:01Z"}, {4107542399, "2100-02-28T23:59:59Z"},
+		{4107542400, "2100-03-01T00:00:00Z"},
+	};
+	char text[TEXT_UTC];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
+		assert_string_equal(text_utc(text, dates[i].since_1970_s), dates[i].text);
+}
+
 static void no_password_is_said(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -82,6 +100,7 @@ static void no_password_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(spans_share_a_unit_where_they_can),
+									   cmocka_unit_test(dates_are_of_the_calendar),
 									   cmocka_unit_test(no_password_is_said)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

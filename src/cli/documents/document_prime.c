@@ -43,7 +43,11 @@ static const struct json_field shared_fields[] = {
 	JSON(struct jw_shared, placed_bytes, "of their packs"),
 	JSON(struct jw_shared, refused, "modules there that were not taken"),
 	JSON(struct jw_shared, refused_why, "a line on the first of them", .presence = JSON_IF_SET),
-	JSON(struct jw_shared, trouble, "a line on why the place was used no further",
+	JSON(struct jw_shared, unplaced,
+		 "compiled modules that could not be put there, while others could be taken",
+		 .presence = JSON_IF_SET),
+	JSON(struct jw_shared, trouble,
+		 "a line on why the place was used no further, or those not put there",
 		 .presence = JSON_IF_SET),
 	{0},
 };

@@ -134,7 +134,10 @@ void prime_registry_print_shared(const struct output *out, const struct jw_prime
 	if (shared->refused)
 		output_warning(out, "%s there not taken: %s",
 					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
-	if (*shared->trouble)
+	if (shared->unplaced)
+		output_warning(out, "%s could not be put there: %s",
+					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
+	else if (*shared->trouble)
 		output_warning(out, "the shared place is used no further: %s", shared->trouble);
 }
 

@@ -128,6 +128,16 @@ machine folder
 run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and d["shared"]["placed"] == 0 and "trouble" not in d["shared"] and "is no file" in d["shared"]["refused_why"]'
 app_compiles 0
+# … and so does a folder that cannot be read
+if ! is_wine; then
+	rm -rf "$place" && cp -r "$work/good" "$place"
+	one=$(dirname "$(object '*.jwpack')")
+	rm -r "$one" && ln -s "$(basename "$one")" "$one"
+	machine loop
+	run 0 prime --share "$place" --share-unsigned "$sample" --json
+	json '0 < d["compiled"] == d["shared"]["refused"] and d["shared"]["fetched"] == 8 - d["compiled"] and "trouble" not in d["shared"]'
+	app_compiles 0
+fi
 
 # A claim is waited for as long as it says, or three times what the compile takes, and no longer
 rm -rf "$place" && cp -r "$work/good" "$place"

@@ -40,6 +40,11 @@ app_compiles 0
 objects elsewhere 0 8
 AWS_REGION='' AWS_DEFAULT_REGION='' objects lab 0 8
 
+# A clock that is off: each connection learns the server's time once
+objects skewed 0 8
+app_compiles 0
+[[ $(requests 'RequestTimeTooSkewed') -ge 1 && $(requests 'RequestTimeTooSkewed') -le 16 ]] || fail "not once"
+
 # What is wrong is refused, and said
 keys AKIDPLAIN wrong
 refused lab "SignatureDoesNotMatch"
@@ -48,7 +53,8 @@ refused lab "InvalidAccessKeyId"
 keys AKIDSESSION session/Secret+2
 refused lab "InvalidToken"
 keys AKIDPLAIN plain/Secret+1
-refused skewed "RequestTimeTooSkewed: The difference between"
+refused confused "RequestTimeTooSkewed: The difference between the request time and the current time is too large. (this machine's clock is "
+err_has "behind the server's)"
 refused none "NoSuchBucket: The specified bucket does not exist"
 ! grep -q "PUT /none/" "$log" || fail "asked a bucket that is none again"
 refused closed "AccessDenied: Access Denied"

@@ -44,6 +44,13 @@ for kind in silent loris 503; do beside nobody without "$kind"; done
 beside nobody again nap
 for kind in reset garbage loop auth short; do without "$kind"; done
 for kind in slowdown hiccup; do again "$kind"; done
+# One that takes nothing gives what it has; each connection asks it once
+machine readonly
+objects readonly
+json 'd["compiled"] == d["shared"]["unplaced"] == 4 and d["shared"]["fetched"] == 4 and "status 405" in d["shared"]["trouble"]'
+[[ $(grep -c "could not be put there" "$err") == 1 && $(grep -c "shared place" "$err") == 0 ]] || fail "not one line"
+[[ $(requests 'PUT /readonly/') -le 16 ]] || fail "asked again and again"
+app_compiles 0
 for kind in cut wrong endless; do
 	machine "without-$kind"
 	objects $kind

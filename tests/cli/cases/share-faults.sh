@@ -1,0 +1,117 @@
+# What goes wrong between here and a place: names that nobody answers, certificates of another time or host, full disks. Each is bounded
+# and said in one line; nothing is half imported, and what was to be shared is compiled here.
+has_command push || skip "no such command yet"
+! is_wine || skip "the system's own names and certificates"
+with_simdriver sm_86
+. "$cases/../../share/lib.sh"
+start_registry "$work/registry"
+machine maker
+run 0 prime "$sample"
+run 0 push --insecure "oci://$site/good/lab:v1" "$sample"
+here=$site
+
+pulls_nothing() { # WORDS ARGUMENT…
+	run 3 pull --allow-unsigned --timeout 1s "${@:2}"
+	err_one_line
+	err_has "$1"
+	nothing_imported
+	nothing_left
+}
+shares_nothing() { # WORDS ARGUMENT…
+	run 0 prime --share-unsigned "$sample" --json "${@:2}"
+	json 'd["compiled"] == 8 and d["shared"]["trouble"]'
+	[[ $(grep -c "shared place" "$err") == 1 ]] || fail "not one line"
+	err_has "$1"
+	nothing_left
+}
+
+# Names
+no_names() { # COMMAND…
+	export LD_PRELOAD=$build/tests/cli/libhung-resolver.so ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0
+	"$@"
+}
+from_nothing() {
+	run 0 prime --from oci://registry.example/lab --timeout 1s "$sample" --json
+	json 'd["compiled"] == 8 and "registry.example" in d["not_from_registry"]'
+	[[ $(grep -c "nothing comes from the registry" "$err") == 1 ]] || fail "not one line"
+}
+interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
+	local begun ended=0
+	export HUNG_RESOLVER=$work/asked SIMDRIVER_COST=500
+	# shellcheck disable=SC2086
+	$JITWARM "$@" >"$out" 2>"$err" </dev/null &
+	begun=$!
+	await test -e "$HUNG_RESOLVER"
+	kill -INT $begun
+	wait $begun || ended=$?
+	[[ $ended == 1 ]] || fail "ended with $ended: $(cat "$err")"
+	err_has "interrupted"
+	nothing_imported
+	nothing_left
+}
+beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
+beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
+beside nobody no_names from_nothing
+beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
+beside nobody no_names interrupted prime --share https://registry.example/x "$sample"
+
+# Disks
+on_small_disk() { # SIZE COMMAND…
+	mkdir "$work/small"
+	mount -t tmpfs -o "size=$1,mode=700" none "$work/small" 2>/dev/null || { echo "no disk can be mounted"; return; }
+	trap 'umount "$work/small"' EXIT
+	"${@:2}"
+}
+download_ends() {
+	export JITWARM_STATE=$work/small/state
+	pulls_nothing "No space left on device" --insecure "oci://$here/good/lab:v1"
+}
+cache_ends() {
+	export CUDA_CACHE_PATH=$work/small/cache
+	pulls_nothing "KB are free" --insecure "oci://$here/good/lab:v1"
+}
+# What is there is taken, although nothing can be put there
+place_ends() {
+	run 0 prime --share "$work/small" --share-unsigned "$sample"
+	rm -rf "$CUDA_CACHE_PATH"
+	find "$work/small" -name '*.jwpack' | sort | sed -n '1,4p' | xargs rm
+	head -c 10M /dev/zero >"$work/small/filled" 2>/dev/null || true
+	run 0 prime --share "$work/small" --share-unsigned "$sample" --json
+	json 'd["compiled"] == d["shared"]["unplaced"] == 4 and d["shared"]["fetched"] == 4 and "No space left" in d["shared"]["trouble"]'
+	err_has "4 modules could not be put there: "
+	app_compiles 0
+}
+if [[ $(id -u) == 0 ]]; then
+	beside nobody on_small_disk 64k download_ends
+	beside nobody on_small_disk 64k cache_ends
+	beside nobody on_small_disk 4M place_ends
+fi
+
+# Certificates: of another time, of another host
+command -v openssl >/dev/null || { together; exit 0; }
+certificate() { # NAME ADDRESSES START END
+	mkdir "$work/$1"
+	(
+		cd "$work/$1"
+		: >index && echo 01 >serial
+		printf '[ca]\ndefault_ca = x\n[x]\ndatabase = index\nnew_certs_dir = .\nserial = serial\ndefault_md = sha256\npolicy = any\nx509_extensions = is\n[any]\ncommonName = supplied\n[is]\nsubjectAltName = %s\n[req]\ndistinguished_name = any\n' "$2" >ca
+		openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out asked.pem -subj /CN=here -config ca &&
+			openssl ca -batch -config ca -selfsign -keyfile key.pem -in asked.pem -out cert.pem -notext -startdate "$3" -enddate "$4" &&
+			cat key.pem cert.pem >both.pem
+	) >/dev/null 2>&1 || fail "no certificate: $1"
+	start_registry "$work/$1" "$work/$1/both.pem"
+	export SSL_CERT_FILE=$work/$1/cert.pem
+}
+own=IP:127.0.0.1
+certificate expired "$own" 20200101000000Z 20210101000000Z
+machine expired
+pulls_nothing "certificate has expired (this machine's clock says 2" "oci://$site/good/lab:v1"
+shares_nothing "certificate has expired (this machine's clock says 2" --share "https://$site/x"
+certificate unborn "$own" 20900101000000Z 20910101000000Z
+machine unborn
+pulls_nothing "certificate is not yet valid (this machine's clock says 2" "oci://$site/good/lab:v1"
+certificate other "DNS:other.example" 20200101000000Z 20900101000000Z
+machine other
+pulls_nothing "127.0.0.1" "oci://$site/good/lab:v1"
+err_lacks "clock"
+together
