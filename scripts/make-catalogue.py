@@ -28,6 +28,14 @@ COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
     form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
     "%g s to %g min", "%g s to %g h", "%g min to %g h"]
+# Put together from conversions alone, or a word of a list
+PIECES = {"src/cli/parts/scan_text.c": ["%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
+                                        "%s (%s, %llu containers, some damaged)"],
+          "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
+          "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
+          "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
+          "src/cli/commands/cmd_status.c": ["Baked", " at %s"],
+          "src/tune/block_files.c": ["written", "removed", "restored", "left", "commented out %s", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",
           "Invalid cross-device link", "No such device", "Not a directory", "Is a directory", "Invalid argument", "Too many open files",
@@ -135,6 +143,9 @@ def extract():
                 messages.setdefault(Message(title, None), []).append(name)
     for text in UNITS:
         messages.setdefault(Message(text, None), []).append("src/base/text.c")
+    for name, texts in PIECES.items():
+        for text in texts:
+            messages.setdefault(Message(text, None), []).append(name)
     for text in ERRORS:
         messages.setdefault(Message(text, None), []).append("src/os/posix/posix.c")
     seen = {}

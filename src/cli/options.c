@@ -47,7 +47,7 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 	return NULL;
 }
 
-/* "; it takes --a, --b", if the command has few. */
+/* "--a, --b", if the command has few. */
 static const char *few_options(char *text, size_t size, const struct cli_option *table)
 {
 	enum { FEW = 12 };
@@ -57,8 +57,8 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 	*text = '\0';
 	for (size_t i = 0; (option = table_at(table, i)) && used < size; i++)
 		if (!option->hidden && ++count <= FEW)
-			used += (size_t)snprintf(text + used, size - used, "%s--%s",
-									 used ? ", " : "; it takes ", option->name);
+			used += (size_t)snprintf(text + used, size - used, "%s--%s", used ? ", " : "",
+									 option->name);
 	if (count > FEW || used >= size)
 		*text = '\0';
 	return text;
@@ -78,8 +78,10 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	if (nearest.best)
 		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
 						 (int)length, name, nearest.best);
-	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s%s", (int)length, name,
-					 few_options(list, sizeof list, table));
+	if (!*few_options(list, sizeof list, table))
+		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)length, name);
+	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s; it takes %s", (int)length, name,
+					 list);
 }
 
 bool options_parse_size(const char *text, uint64_t *ret_bytes)
@@ -227,8 +229,9 @@ static int unknown_letter(struct jw_error *err, const struct cli_option *table, 
 {
 	char list[MOST_LIST];
 
-	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s%s", text,
-					 few_options(list, sizeof list, table));
+	if (!*few_options(list, sizeof list, table))
+		return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
+	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s; it takes %s", text, list);
 }
 
 /* "-q", "-qh", "-j4", "-j 4", "-j=4" */

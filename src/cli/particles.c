@@ -18,12 +18,21 @@ static const struct particle {
  * Chinese numbers. */
 static enum sound last_sound(const uint8_t *text, size_t size)
 {
+	enum { LONGEST_REMARK = 80 };
 	static const enum sound digits[] = {
 		SOUND_CONSONANT, SOUND_L,         SOUND_VOWEL, SOUND_CONSONANT, SOUND_VOWEL,
 		SOUND_VOWEL,     SOUND_CONSONANT, SOUND_L,     SOUND_L,         SOUND_VOWEL};
 	uint32_t point = 0;
 	unsigned ending;
 
+	/* "항목 9개(533 KB)": what stands before a remark is the word. */
+	for (size_t i = 1; size && text[size - 1] == ')' && i < size && i < LONGEST_REMARK; i++)
+		if (text[size - 1 - i] == '(')
+			return last_sound(text, size - 1 - i - (i + 1 < size && text[size - 2 - i] == ' '));
+	/* Units are read as words that end in -바이트. */
+	if (size > 2 && text[size - 1] == 'B' &&
+		(text[size - 2] == ' ' || (strchr("KMGTi", text[size - 2]) && text[size - 2])))
+		return SOUND_VOWEL;
 	if (size && text[size - 1] >= '0' && text[size - 1] <= '9')
 		return digits[text[size - 1] - '0'];
 	if (size < 3 || text_utf8_next(text + size - 3, 3, &point) != 3 || point < 0xac00 ||

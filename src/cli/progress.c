@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/language.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
@@ -44,6 +45,28 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 /* The order in which details are dropped on a narrow terminal. */
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
+/* ", 3 min 20 s left as predicted" */
+static void append_left(char *text, size_t room, const char *time, bool predicted)
+{
+	char *said =
+		language_translated(mem_printf(NULL, predicted ? "%s left as predicted" : "%s left", time));
+
+	(void)snprintf(text, room, ", %s", said ? said : time);
+	mem_free(said);
+}
+
+/* A terminal's line has fewer columns than bytes: what is cut off ends with a whole letter. */
+static const char *cut_letters(char *text)
+{
+	size_t size = strlen(text), begin = size;
+
+	while (begin && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
+		begin--;
+	if (begin && text_utf8_next(text + begin - 1, size - begin + 1, NULL) != size - begin + 1)
+		text[begin - 1] = '\0';
+	return text;
+}
+
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
 static void describe_progress(char text[WORDS], const struct progress *progress, uint64_t now_ns,
 							  enum detail detail)
@@ -58,7 +81,7 @@ static void describe_progress(char text[WORDS], const struct progress *progress,
 	int length =
 		snprintf(text, WORDS, "%3u %%  %zu/%zu%s%s", (unsigned)(share * 100),
 				 progress->done_modules, progress->total_modules, detail == WITHOUT_UNIT ? "" : " ",
-				 detail == WITHOUT_UNIT ? "" : progress->unit);
+				 detail == WITHOUT_UNIT ? "" : language_text(progress->unit));
 	size_t used = length > 0 ? (size_t)length : 0;
 
 	if (progress->done_bytes && detail == WHOLE && used < WORDS)
@@ -67,11 +90,10 @@ static void describe_progress(char text[WORDS], const struct progress *progress,
 	if (progress->done_modules >= progress->total_modules || used >= WORDS)
 		return;
 	if (progress->told_left == LEFT_OVERDUE)
-		(void)snprintf(text + used, WORDS - used, ", longer than predicted");
+		(void)snprintf(text + used, WORDS - used, "%s", language_text(", longer than predicted"));
 	else if (seconds > 0)
-		(void)snprintf(
-			text + used, WORDS - used, ", %s left%s", text_duration(left, seconds),
-			progress->told_left == LEFT_PREDICTED && detail != WITHOUT_UNIT ? " as predicted" : "");
+		append_left(text + used, WORDS - used, text_duration(left, seconds),
+					progress->told_left == LEFT_PREDICTED && detail != WITHOUT_UNIT);
 }
 
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
@@ -90,13 +112,13 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	bar = room > taken ? room - taken : 0;
 	if (bar < NARROWEST_BAR) {
 		(void)snprintf(text, room + 1, "%s", words);
-		return text;
+		return cut_letters(text);
 	}
 	bar = bar > WIDEST_BAR ? WIDEST_BAR : bar;
 	filled = (size_t)(progress_share(progress) * (double)bar);
 	(void)snprintf(text, room + 1, "%s%s[%.*s%.*s] %s", progress->label, label ? " " : "",
 				   (int)filled, full, (int)(bar - filled), empty, words);
-	return text;
+	return cut_letters(text);
 }
 
 /* Returns to the beginning of the line and erases it: works wherever escape sequences do. */
@@ -138,7 +160,7 @@ void progress_start(struct progress *progress, const struct output *output, size
 	char *term = os_env("TERM");
 
 	*progress = (struct progress){.output = output,
-								  .label = label,
+								  .label = language_text(label),
 								  .unit = "modules",
 								  .total_modules = total_modules,
 								  .total_weight_ms = total_weight_ms,

@@ -11,7 +11,14 @@
 #include "cli/particles.h"
 
 /* Formats have ten conversions at most; deeper pieces than that occur in no message. */
-enum { MOST_CAPTURES = 16, DEEPEST = 4, MOST_STEPS = 50000, MOST_LINE_SIZE = 1 << 14 };
+enum {
+	MOST_CAPTURES = 16,
+	DEEPEST = 4,
+	MOST_STEPS = 120000,
+	MOST_FORM_STEPS = 3000,
+	MOST_LABELLED = 400,
+	MOST_LINE_SIZE = 1 << 14
+};
 
 struct line_form {
 	const char *id, *text;
@@ -45,6 +52,7 @@ struct line_match {
 	const struct translator *translator;
 	struct line_span captures[MOST_CAPTURES];
 	size_t captured;
+	bool strict; /* what a conversion takes does not end a part of a line, or a quotation */
 	size_t lead; /* of the form: what stands there takes no label ("sm_86: "), no indentation */
 	const char *begin; /* of the text */
 	size_t *steps;     /* that are left for this line */
@@ -200,6 +208,40 @@ static bool has_label(const char *text, size_t size)
 	return size && *text == ' ';
 }
 
+/* The message without conversions that this is; NULL: there is none. */
+static const struct line_form *plain_form(const struct translator *translator, const char *text,
+										  size_t size)
+{
+	size_t low = 0, high = translator->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct line_form *form = &translator->forms[middle];
+		int order = form->plain ? strncmp(form->id, text, size) : 1;
+
+		if (!order && form->plain && form->id[size])
+			order = 1;
+		if (!order)
+			return form;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* A part of a line ends at "; ", unless a piece of a sentence begins so; a quotation at its sign.
+ */
+static bool has_end(const struct line_span *span, bool begins)
+{
+	for (size_t i = 1; i + 2 < span->size; i++)
+		if ((!begins && span->at[i] == ';' && span->at[i + 1] == ' ') ||
+			(span->verbatim && !memcmp(span->at + i, "”", 3)))
+			return true;
+	return false;
+}
+
 /* %s takes as little as the rest allows. */
 static bool fits_string(struct line_match *matching, const char *form, const char *rest,
 						const char *text, size_t size, size_t slot)
@@ -216,10 +258,18 @@ static bool fits_string(struct line_match *matching, const char *form, const cha
 		} else if (!*rest) {
 			taken = size;
 		}
-		if (begins && has_label(matching->begin, (size_t)(text - matching->begin) + taken))
-			return false;
+		if (begins && has_label(matching->begin, (size_t)(text - matching->begin) + taken) &&
+			!plain_form(matching->translator, text, taken)) {
+			if (size > MOST_LABELLED || !*matching->steps)
+				return false;
+			--*matching->steps;
+			continue;
+		}
 		matching->captures[slot].size = taken;
 		matching->captured = slot + 1;
+		if (matching->strict && has_end(&matching->captures[slot], begins) &&
+			!plain_form(matching->translator, text, taken))
+			return false;
 		if (form_fits(matching, form, rest, text + taken, size - taken))
 			return true;
 		if (!*matching->steps)
@@ -243,6 +293,9 @@ static bool fits_conversion(struct line_match *matching, const char *form, const
 		return false;
 	matching->captures[slot] =
 		(struct line_span){.at = text, .type = type, .verbatim = is_quote_before(form, at)};
+	/* Blanks before a table's number are no part of it. */
+	if (matching->strict && at == form && *text == ' ' && type != 's')
+		return false;
 	if (type == 's')
 		return fits_string(matching, form, rest, text, size, slot);
 	taken = take_number(text, size, type);
@@ -315,15 +368,22 @@ static bool translate_whole(const struct translator *translator, struct buf *buf
 	*steps -= cost < *steps ? cost : *steps;
 	for (size_t i = 0; i < translator->count && *steps; i++) {
 		const struct line_form *form = &translator->forms[i];
+		const size_t most = *steps < MOST_FORM_STEPS ? *steps : MOST_FORM_STEPS;
+		size_t left = most;
+		bool fits;
 		struct line_match matching = {.translator = translator,
-									  .steps = steps,
+									  .steps = &left,
+									  .strict = strict,
 									  .lead = strict ? form->lead : 0,
 									  .begin = text};
 
 		if (form->letters > size || (form->pairs & ~pairs) ||
 			(form->plain && form->letters != size))
 			continue;
-		if (form_fits(&matching, form->id, form->id, text, size)) {
+		fits = form_fits(&matching, form->id, form->id, text, size);
+		*steps -= most - left;
+		if (fits) {
+			matching.steps = steps;
 			fill_in(buf, &matching, form->text, depth);
 			return true;
 		}
@@ -411,21 +471,9 @@ static bool translate_part(const struct translator *translator, struct buf *buf,
 
 const char *translator_text(const struct translator *translator, const char *english)
 {
-	size_t low = 0, high = translator->count;
+	const struct line_form *form = plain_form(translator, english, strlen(english));
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct line_form *form = &translator->forms[middle];
-		const int order = form->plain ? strcmp(form->id, english) : 1;
-
-		if (!order)
-			return form->text;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return form ? form->text : NULL;
 }
 
 void translator_keep(struct translator *translator, const char *name)

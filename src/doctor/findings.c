@@ -372,7 +372,7 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 		if ((needs->cuda || needs->release[0]) != with_newer || count++)
 			continue;
 		*ret_needs = *needs;
-		EVIDENCE(draft, "%.900s %.600s", failing->file, failing->why);
+		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
 	}
 	if (count > 1) {
 		const size_t used = strlen(draft->evidence);

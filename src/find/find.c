@@ -127,9 +127,13 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 	}
 	for (size_t i = 0; i < finder->packages.count; i++)
 		suggest_offer(&nearest, finder->packages.items[i].name);
-	error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s%s%s", name,
-			  finder->environment.label, nearest.best ? " (did you mean " : "",
-			  nearest.best ? nearest.best : "", nearest.best ? "?)" : "");
+	if (nearest.best)
+		error_set(&why, JW_ERR_NOT_FOUND,
+				  "%s: no such file, and no such package in %s (did you mean %s?)", name,
+				  finder->environment.label, nearest.best);
+	else
+		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s", name,
+				  finder->environment.label);
 	return found_trouble(err, &finder->list, &why);
 }
 

@@ -315,7 +315,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	mem_free(meta);
 	if (!result)
 		environment->label = mem_printf(
-			err, "%s %s", environment->conda ? "the conda environment" : "the Python of", prefix);
+			err, environment->conda ? "the conda environment %s" : "the Python of %s", prefix);
 	if (!environment->label || add_python_path(err, environment) ||
 		add_user_site(err, environment, prefix, version) ||
 		add_prefix(err, environment, prefix, version))

@@ -133,7 +133,7 @@ step 'B: trusted, imported, warm at the first start; a changed pack is refused'
 laptop C newer
 run 0 key trust "$key" lab
 run 2 import "$pack"
-says "refused       $modules entries"
+says "refused        $modules entries"
 says 'driver stamp “Feb 29 2024 23:59:58” (this machine'\''s is “Mar  1 2025 10:20:30”)'
 says 'driver version 550.200.01 (CUDA 12.4) (this machine'\''s is 560.100.01 (CUDA 12.6)): older, --carry-over takes it'
 ! grep -qE 'architecture|key form|ABI|OS ' "$out" || fail 'fields that are alike are named as differing'

@@ -26,6 +26,14 @@ static const struct message messages[] = {
 	{"a long beginning %s", NULL, "LONG %s"},
 	{"a long %s", NULL, "SHORT %s"},
 	{"%s: and its end", NULL, "%s END"},
+	{"%s: %s to make (%s): %s on one core", NULL, "%2$s %3$s %4$s %1$s"},
+	{"%s kept%s%s", NULL, "%1$s KEPT%2$s%3$s"},
+	{"; at %s", NULL, "; AT %s"},
+	{"no command “%s”", NULL, "NOT “%s”"},
+	{"%s; see “%s”", NULL, "%s. SEE “%s”"},
+	{"one: two; three", NULL, "THREE"},
+	{"%s%s%s%s%s%s%s%s: %s a message of many", NULL, "%s%s%s%s%s%s%s%s: %s MANY"},
+	{"%s%s%s%s%s%s%s%s; %s a message of more", NULL, "%s%s%s%s%s%s%s%s: %s MORE"},
 	{"below %APPDATA%, and so on", NULL, "%APPDATA% BELOW"},
 	{"%d%% of %s below %LOCALAPPDATA%", NULL, "%2$s (%LOCALAPPDATA%) %1$d%%"},
 };
@@ -92,6 +100,25 @@ static void a_quoted_name_is_left_alone(void **state)
 	expect("cannot open “warm”: Permission denied", "NO “warm”: DENIED");
 	/* Nor is a name of conversions one. */
 	expect("cannot open “%s%n%9$s”: %d", "NO “%s%n%9$s”: %d");
+}
+
+/* What a conversion takes ends with a part of the line, or with its quotation. */
+static void parts_end(void **state)
+{
+	(void)state;
+	expect("x: 1 module to make (y): a on one core; x: 2 modules to make (z): b on one core",
+		   "MOD 1 y a x; MOD 2 z b x");
+	expect("5 modules kept; at warm; at home", "MOD 5 KEPT; AT WARM; AT home");
+	expect("no command “x”; see “y”", "NOT “x”. SEE “y”");
+	expect("one: two; three; see “y”", "THREE. SEE “y”"); /* a message may have such signs itself */
+	expect("  12 modules", "  MOD 12");
+	/* Forms of many conversions leave time for others. */
+	expect("x: y: z: a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m "
+		   "n o "
+		   "p q r s t u v w x y z; 3 modules",
+		   "x: y: z: a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m "
+		   "n o "
+		   "p q r s t u v w x y z; MOD 3");
 }
 
 /* No conversion: a name of Windows */
@@ -173,6 +200,9 @@ static void korean_particles(void **state)
 	expect("캐시 moved to 모듈", "캐시를 모듈로, 이(가)");
 	expect("3 moved to 팩", "3을 팩으로, 이(가)");
 	expect("2 moved to 1", "2를 1로, 이(가)");
+	expect("0 B moved to 1.07 GB", "0 B를 1.07 GB로, 이(가)");
+	expect("팩 (1 KB) moved to 캐시(x)", "팩 (1 KB)을 캐시(x)로, 이(가)");
+	expect("WEB moved to ) ", "WEB을(를) ) (으)로, 이(가)");
 	expect("driver moved to x", "driver을(를) x(으)로, 이(가)");
 }
 
@@ -221,6 +251,7 @@ int main(void)
 		cmocka_unit_test(texts_without_conversions),
 		cmocka_unit_test(arguments_move_and_are_translated),
 		cmocka_unit_test(a_quoted_name_is_left_alone),
+		cmocka_unit_test(parts_end),
 		cmocka_unit_test(a_percent_sign_may_be_literal),
 		cmocka_unit_test(names_are_kept),
 		cmocka_unit_test(lines_are_taken_apart),

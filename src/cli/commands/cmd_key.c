@@ -6,11 +6,17 @@
 #include "cli/parts/passphrase.h"
 #include "cli/table.h"
 
-static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, const char *what)
+enum key_news { KEY_MADE, KEY_IMPORTED, KEY_TRUSTED };
+
+static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, enum key_news news)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
 
-	output_line(&cli->out, STYLE_GOOD, "%s “%s”, %s", what, key->name, key->id);
+	output_line(&cli->out, STYLE_GOOD,
+				news == KEY_MADE       ? "New key “%s”, %s"
+				: news == KEY_IMPORTED ? "Imported as “%s”, %s"
+									   : "Trusted from now on: “%s”, %s",
+				key->name, key->id);
 	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
 	return document_print(err, &cli->out, &document_key, &keys);
 }
@@ -48,7 +54,7 @@ static int generate_run(struct jw_error *err, struct cli *cli)
 						&key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, "New key");
+	return failed ? -1 : print_one(err, cli, &key, KEY_MADE);
 }
 
 static const struct cli_option generate_options[] = {
@@ -79,7 +85,7 @@ static int run_key_import(struct jw_error *err, struct cli *cli)
 		jw_key_import(err, state, operand(cli, 1, PASSPHRASE_DEFAULT_KEY), file, passphrase, &key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, "Imported as");
+	return failed ? -1 : print_one(err, cli, &key, KEY_IMPORTED);
 }
 
 static const struct cli_option import_options[] = {PASSPHRASE_OPTION, {0}};
@@ -102,7 +108,7 @@ static int trust_run(struct jw_error *err, struct cli *cli)
 
 	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
 			   ? -1
-			   : print_one(err, cli, &key, "Trusted from now on:");
+			   : print_one(err, cli, &key, KEY_TRUSTED);
 }
 
 const struct cli_command command_key_trust = {

@@ -208,16 +208,18 @@ static void say_summary(const struct watching *watching)
 	char whole[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT], busy[TEXT_SHORT],
 		waiting[TEXT_SHORT], command[64];
 
-	output_line(out, STYLE_STRONG,
-				"%s (%d) %s %s: the driver compiled %s of that, linked %s, it was busy with "
-				"something else %s, and waited %s; %s appeared",
-				document->process.name[0] ? document->process.name : "the process", watching->pid,
-				document->ended ? "has ended after" : "was watched for",
-				text_duration(whole, document->seconds),
-				text_duration(compiling, document->compiling_s),
-				text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
-				text_duration(waiting, document->waiting_s),
-				TEXT_COUNT(document->entries, "entry", "entries"));
+	output_line(
+		out, STYLE_STRONG,
+		document->ended
+			? "%s (%d) has ended after %s: the driver compiled %s of that, linked %s, it was "
+			  "busy with something else %s, and waited %s; %s appeared"
+			: "%s (%d) was watched for %s: the driver compiled %s of that, linked %s, it was "
+			  "busy with something else %s, and waited %s; %s appeared",
+		document->process.name[0] ? document->process.name : "the process", watching->pid,
+		text_duration(whole, document->seconds), text_duration(compiling, document->compiling_s),
+		text_duration(linking, document->linking_s), text_duration(busy, document->busy_s),
+		text_duration(waiting, document->waiting_s),
+		TEXT_COUNT(document->entries, "entry", "entries"));
 	(void)snprintf(command, sizeof command, "jitwarm doctor --pid %d", watching->pid);
 	if (document->left || document->entries)
 		output_line_command(out, STYLE_FAINT, "Next    ", command,

@@ -130,25 +130,26 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 
 	for (size_t i = 0; i < result->code_count; i++) {
 		const struct jw_lint_code *code = &result->codes[i];
-		struct buf line = BUF_MAX(MOST_LINT_LINE);
+		struct buf names = BUF_MAX(MOST_LINT_LINE);
+		char adds[TEXT_SHORT + 40] = "", needs[40] = "";
 
-		(void)buf_printf(NULL, &line, "%s spares it", lint_gencode(gencode, code->target));
-		for (size_t k = 0, named = 0; k < result->gpu_count; k++) {
+		for (size_t k = 0; k < result->gpu_count; k++) {
 			char name[GPUS_NAME];
 
 			if (jw_target_equal(result->gpus[k].code, code->target))
-				(void)buf_printf(NULL, &line, "%s%s", named++ ? ", " : " on ",
+				(void)buf_printf(NULL, &names, "%s%s", names.size ? ", " : "",
 								 gpu_targets_name(name, result->gpus[k].target));
 		}
 		if (code->bytes)
-			(void)buf_printf(NULL, &line, "; adds about %s, uncompressed",
-							 text_bytes(size, code->bytes));
+			(void)snprintf(adds, sizeof adds, "; adds about %s, uncompressed",
+						   text_bytes(size, code->bytes));
 		if (code->cuda)
-			(void)buf_printf(NULL, &line, "; needs CUDA %u.%u or newer", code->cuda / 1000,
-							 code->cuda % 1000 / 10);
-		output_expect_whole(out, &line);
-		output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
-		buf_free(&line);
+			(void)snprintf(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
+						   code->cuda % 1000 / 10);
+		output_expect_whole(out, &names);
+		output_line(out, STYLE_PLAIN, "%s spares it on %s%s%s", lint_gencode(gencode, code->target),
+					buf_text(&names), adds, needs);
+		buf_free(&names);
 	}
 }
 

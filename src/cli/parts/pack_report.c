@@ -93,7 +93,7 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 
 		if (!group->entries)
 			continue;
-		output_line(out, styles[group->verdict], "  %-13s %s for %s by driver %s%s%s%s%s",
+		output_line(out, styles[group->verdict], "  %-13s  %s for %s by driver %s%s%s%s%s",
 					verdict_names[group->verdict], ENTRY_COUNT(result, group->entries),
 					*group->target   ? group->target
 					: result->opaque ? "any GPU"

@@ -95,9 +95,11 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 	if (jw_tune_programs(NULL, &programs, &count))
 		return;
 	for (size_t i = 0; i < count; i++)
-		output_line(output, STYLE_PLAIN, "%s%s (process %d) has the driver loaded%s",
-					i ? "  " : "Running: ", programs[i].name, programs[i].pid,
-					i ? "" : " and keeps its old settings until it is restarted");
+		output_line(output, STYLE_PLAIN,
+					i ? "  %s (process %d) has the driver loaded"
+					  : "Running: %s (process %d) has the driver loaded and keeps its old settings "
+						"until it is restarted",
+					programs[i].name, programs[i].pid);
 	jw_tune_programs_free(programs);
 }
 

@@ -41,6 +41,16 @@ out_lacks "came back"
 CUDA_VISIBLE_DEVICES='' korean 2 cache prune --arch other
 err_has "항목을 제거할지 --arch로"
 
+# No line of what people meet first is English: three words of it
+for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
+	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate --no-passphrase" "store list" "caches" \
+	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
+	"prime --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
+	# shellcheck disable=SC2086
+	korean "0|1|3|64" $arguments
+	! cat "$out" "$err" | sed -E "s|$work[^ ]*||g; s/“[^”]*”//g; s/(jitwarm|-)[^ ]*//g" | grep -E '(^|[ (])[a-z]+ [a-z]+ [a-z]+' || fail "English: jitwarm $arguments"
+done
+
 # Everything else is English: no locale, another one, or one without UTF-8, in which it is ASCII as before
 for locale in C ko_KR.EUC-KR kor_KR.UTF-8; do
 	in_locale "LC_ALL=$locale" 0 status
