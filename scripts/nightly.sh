@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # nightly.sh [--hours N] [STAGE...]   what takes too long for each change, in stages: all of them, or those that are named
 #
-#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1) and changed answers of servers (JITWARM_MUTATIONS=125), and the staged stalls (stalls.sh)
+#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (stalls.sh)
 #   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
 #   torture  each call that fails, in every command (torture.sh)
 #   starve   each way to an allocation, and to a call of the C library, that fails (tests/starve)
@@ -38,7 +38,7 @@ for name in "${wanted[@]}"; do
 done
 [ ${#wanted[@]} -gt 0 ] || wanted=("${every[@]}")
 
-night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 ./scripts/test.sh && ./scripts/stalls.sh; }
+night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && ./scripts/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_torture() { ./scripts/torture.sh build/release; }
 night_starve() {

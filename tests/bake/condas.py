@@ -2,6 +2,7 @@
 """Conda packages for the tests of `jitwarm bake`; zstd packs and unpacks.
 
   condas.py make LIBRARY FOLDER      sample-1.0-h1_0.conda, and others that jitwarm has to refuse: FOLDER/bad/NAME/…
+  condas.py make-one LIBRARY FOLDER  the first of them alone
   condas.py check OLD NEW BUILD      NEW is OLD with another build string and other libraries, and nothing else
 """
 import hashlib
@@ -66,11 +67,16 @@ def write(path, files, index=None, paths=None, form=tarfile.GNU_FORMAT, name=NAM
             out.writestr(zipfile.ZipInfo(member, (2001, 2, 3, 4, 5, 6)), data, method)
 
 
-def make(library, folder):
+def make_one(library, folder):
     with open(library, "rb") as file:
         code = file.read()
+    write(folder + "/" + NAME + ".conda", files_of(code))
+    return code
+
+
+def make(library, folder):
+    code = make_one(library, folder)
     files, called = files_of(code), NAME + ".conda"
-    write(folder + "/" + called, files)
     write(folder + "/pax/" + called, files, form=tarfile.PAX_FORMAT)
     write(folder + "/nvidia/" + called, files, {"license": "LicenseRef-NVIDIA-End-User-License-Agreement"})
     write(folder + "/nothing/" + called, files[4:])
@@ -139,4 +145,4 @@ def check(old, new, build):
 
 
 if __name__ == "__main__":
-    {"make": make, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "make-one": make_one, "check": check}[sys.argv[1]](*sys.argv[2:])

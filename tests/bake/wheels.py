@@ -2,6 +2,7 @@
 """Wheels for the tests of `jitwarm bake`.
 
   wheels.py make LIBRARY FOLDER          sample-1.0-py3-none-any.whl, and others that jitwarm has to refuse: FOLDER/bad/NAME/…
+  wheels.py make-one LIBRARY FOLDER      the first of them alone
   wheels.py check OLD NEW VERSION        NEW is OLD with another version and other libraries, and nothing else
 """
 import base64
@@ -13,6 +14,7 @@ import zipfile
 
 METADATA = "Metadata-Version: 2.1\nName: sample\nVersion:  {}\nLicense: {}\nSummary: v\n\nVersion: 9\n"
 STEM = "sample-1.0"
+FILE_NAME = STEM + "-py3-none-any.whl"
 
 
 def digest(data):
@@ -34,9 +36,9 @@ def contents(library, version="1.0", licence="MIT", stem=STEM):
             (info + "/WHEEL", b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-any\n")]
 
 
-def write(path, members, method=zipfile.ZIP_DEFLATED, comment=b""):
+def write(path, members, method=zipfile.ZIP_DEFLATED, comment=b"", level=None):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with zipfile.ZipFile(path, "w", method) as wheel:
+    with zipfile.ZipFile(path, "w", method, compresslevel=level) as wheel:
         wheel.comment = comment
         for at, (name, data) in enumerate(members):
             info = zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 2 * at))
@@ -64,12 +66,16 @@ def central(data, name):
     return data.index(name, data.index(b"PK\x01\x02")) - 46
 
 
-def make(library, folder):
+def make_one(library, folder):
     with open(library, "rb") as file:
         code = file.read()
-    file_name = STEM + "-py3-none-any.whl"
-    plain = contents(code)
-    write(folder + "/" + file_name, listed(plain), comment=b"a comment")
+    write(folder + "/" + FILE_NAME, listed(contents(code)), comment=b"a comment")
+    return code
+
+
+def make(library, folder):
+    code = make_one(library, folder)
+    file_name, plain = FILE_NAME, contents(code)
     # RECORD before what it lists, with signatures
     info = STEM + ".dist-info"
     signed = plain + [(info + "/RECORD.jws", b"{}"), (info + "/RECORD.p7s", b"x")]
@@ -82,7 +88,7 @@ def make(library, folder):
     write(folder + "/toolkit/" + file_name, listed(plain + [("sample/libcublas.so.12", code)]))
     write(folder + "/nothing/" + file_name, listed([m for m in plain if not m[0].endswith(".so")]))
     def bad(name, members, change=None, called=file_name):
-        write(folder + "/bad/" + name + "/" + called, members)
+        write(folder + "/bad/" + name + "/" + called, members, level=1)
         if change:
             patched(folder + "/bad/" + name + "/" + called, change)
 
@@ -190,4 +196,4 @@ def check(old, new, version):
 
 
 if __name__ == "__main__":
-    {"make": make, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "make-one": make_one, "check": check}[sys.argv[1]](*sys.argv[2:])

@@ -111,8 +111,8 @@ runs) # what starts other programs
 	writes prime --if-changed --json-log log.jsonl "$sample"
 	;;
 bakes)
-	python3 "$root/tests/bake/wheels.py" make "$sample" in
-	python3 "$root/tests/bake/condas.py" make "$sample" in
+	python3 "$root/tests/bake/wheels.py" make-one "$sample" in
+	python3 "$root/tests/bake/condas.py" make-one "$sample" in
 	keep
 	writes bake --in-place site/sample/lib.so
 	writes bake -o out in/sample-1.0-py3-none-any.whl

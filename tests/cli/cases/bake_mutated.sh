@@ -2,7 +2,7 @@
 with_simdriver sm_86
 mutate() { # LIBRARY
 	run '0|1' bake -o "$work/first" "$1"
-	python3 -B "$cases/../../bake/mutate.py" "$JITWARM" "$1" "$work/mutated" "${JITWARM_MUTATED:-60}" >"$out" 2>"$err" ||
+	python3 -B "$cases/../../bake/mutate.py" "$JITWARM" "$1" "$work/mutated" "${JITWARM_MUTATED:-40}" >"$out" 2>"$err" ||
 		fail "mutate.py of $1 ended with $?"
 	cat "$out"
 }
