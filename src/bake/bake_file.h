@@ -9,7 +9,7 @@
 
 struct bake_file_job {
 	const struct jw_system *system; /* whose driver links; NULL: nothing is linked */
-	struct linker *linker;          /* what links for another machine */
+	struct linker *linker;          /* what links */
 	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
 	const struct jw_target *targets; /* GPUs */

@@ -9,13 +9,9 @@
 #include "devcode/cubin.h"
 #include "devcode/write.h"
 #include "gpu/rules.h"
-#include "machine/driver_query.h"
 #include "os/file.h"
-#include "state/run_folder.h"
 
-/* The driver may take two minutes to start (run/run.h); a link takes 6 ms for each MB
- * (docs/estimates.md). */
-enum { LINK_LIMIT_S = 300, MOST_INPUTS = INT32_MAX };
+enum { MOST_INPUTS = INT32_MAX };
 
 static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_target device)
 {
@@ -84,23 +80,16 @@ static int write_objects(struct jw_error *err, const struct linked_job *job, con
 	return failed;
 }
 
-static int ask_driver(struct jw_error *err, const struct linked_job *job, const char *cache,
+static int ask_driver(struct jw_error *err, const struct linked_job *job,
 					  const struct protocol_job *what)
 {
-	const struct driver_query ask = {.worker = job->system->worker,
-									 .cache_dir = cache,
-									 .job = what,
-									 .limit_s = LINK_LIMIT_S,
-									 .cancel = &job->cancel};
-	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
 	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
-	int failed = hello && answer ? driver_query(err, &ask, hello, answer) : -1;
+	int failed =
+		answer ? linker_ask_driver(err, job->linker, job->system, &job->cancel, what, answer) : -1;
 
-	if (!failed && (hello->result || answer->result || answer->no_context))
+	if (!failed && (answer->result || answer->no_context))
 		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
-						   hello->result ? hello->error : answer->error, *answer->log ? ": " : "",
-						   answer->log);
-	mem_free(hello);
+						   answer->error, *answer->log ? ": " : "", answer->log);
 	mem_free(answer);
 	return failed;
 }
@@ -110,7 +99,7 @@ static int ask_linker(struct jw_error *err, const struct linked_job *job, const 
 {
 	const struct driver_query ask = {.worker = job->system->worker,
 									 .job = what,
-									 .limit_s = LINK_LIMIT_S,
+									 .limit_s = LINKER_LIMIT_S,
 									 .cancel = &job->cancel};
 	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
 	struct jw_target target = job->device;
@@ -176,13 +165,11 @@ static int link_in(struct jw_error *err, const struct linked_job *job, const cha
 				   const struct jw_gpu *gpu, struct buf *cubin)
 {
 	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
-	char *cache = os_join(err, folder, "link-cache"), *in = os_join(err, folder, "link.fatbin"),
-		 *out = os_join(err, folder, "link.cubin");
+	char *in = os_join(err, folder, "link.fatbin"), *out = os_join(err, folder, "link.cubin");
 	uint32_t compiler = 0;
 	int failed = -1;
 
-	if (!cache || !in || !out || os_make_dirs(err, cache, 0700) ||
-		write_objects(err, job, in, &what.size_bytes, &compiler))
+	if (!in || !out || write_objects(err, job, in, &what.size_bytes, &compiler))
 		goto done;
 	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
 		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
@@ -190,12 +177,15 @@ static int link_in(struct jw_error *err, const struct linked_job *job, const cha
 	}
 	TEXT_COPY(what.path, in);
 	TEXT_COPY(what.output, out);
-	if (gpu ? ask_driver(err, job, cache, &what) : try_linkers(err, job, folder, &what, compiler))
+	if (gpu ? ask_driver(err, job, &what) : try_linkers(err, job, folder, &what, compiler))
 		goto done;
 	buf_free(cubin);
 	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
 done:
-	mem_free(cache);
+	if (in)
+		(void)os_remove(NULL, in);
+	if (out)
+		(void)os_remove(NULL, out);
 	mem_free(in);
 	mem_free(out);
 	return failed;
@@ -204,16 +194,14 @@ done:
 int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
 {
 	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, job->device) : NULL;
-	const bool by_linker = job->system && job->system->elsewhere && job->linker;
-	struct run_folder folder = {0};
-	int failed = -1;
+	const char *folder;
 
-	if (!gpu && !by_linker)
+	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
 		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver links, which is not here");
-	if (!run_folder_make(err, job->system->state_dir, &folder))
-		failed = link_in(err, job, folder.path, gpu, cubin);
-	run_folder_remove(&folder);
-	return failed;
+	return linker_folder(err, job->linker, job->system, &folder) ||
+				   link_in(err, job, folder, gpu, cubin)
+			   ? -1
+			   : 0;
 }
 
 /* The container's newest cubin, decompressed; size 0: it has none. */

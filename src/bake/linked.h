@@ -11,7 +11,7 @@
 
 struct linked_job {
 	const struct jw_system *system; /* worker, GPUs, folders */
-	struct linker *linker;          /* for another machine */
+	struct linker *linker;          /* which does it; NULL: none */
 	struct jw_target device;
 	/* Appends the container of an object, with machine code for the GPU. */
 	int (*object)(struct jw_error *err, void *context, size_t index, struct buf *out);

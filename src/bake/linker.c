@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "compile/nvjitlink.h"
 #include "find/library_kind.h"
+#include "machine/driver_session.h"
 #include "os/file.h"
 #include "os/programs.h"
-#include "state/run_folder.h"
 #include "worker/task.h"
 
 enum { ASK_LIMIT_S = 60 };
@@ -187,9 +187,72 @@ int linker_look(struct jw_error *err, struct linker *linker, const struct jw_sys
 	return failed;
 }
 
+/* ---- the driver */
+
+int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+				  const char **ret_folder)
+{
+	if (!linker->folder.path && run_folder_make(err, system->state_dir, &linker->folder))
+		return -1;
+	*ret_folder = linker->folder.path;
+	return 0;
+}
+
+static int open_driver(struct jw_error *err, struct linker *linker, const struct jw_system *system)
+{
+	struct driver_query ask = {
+		.worker = system->worker, .limit_s = LINKER_LIMIT_S, .cancel = &linker->cancel};
+	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
+	const char *folder;
+	int failed = hello ? linker_folder(err, linker, system, &folder) : -1;
+
+	if (!failed && !linker->cache_dir)
+		linker->cache_dir = os_join(err, folder, "link-cache");
+	if (!failed && (!linker->cache_dir || os_make_dirs(err, linker->cache_dir, 0700)))
+		failed = -1;
+	ask.cache_dir = linker->cache_dir;
+	if (!failed)
+		failed = driver_session_open(err, &ask, &linker->driver, hello);
+	if (!failed && hello->result)
+		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
+						   hello->error, "", "");
+	mem_free(hello);
+	return failed;
+}
+
+static void close_driver(struct linker *linker)
+{
+	driver_session_close(linker->driver);
+	linker->driver = NULL;
+}
+
+int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+					  const struct jw_cancel *cancel, const struct protocol_job *what,
+					  struct protocol_answer *ret_answer)
+{
+	int failed = 0;
+
+	linker->cancel = *cancel;
+	if (linker->driver && !driver_session_alive(linker->driver))
+		close_driver(linker);
+	if (linker->driver)
+		driver_session_renew(linker->driver);
+	else
+		failed = open_driver(err, linker, system);
+	if (!failed)
+		failed = driver_session_ask(err, linker->driver, what, ret_answer);
+	if (failed)
+		close_driver(linker);
+	return failed;
+}
+
 void linker_free(struct linker *linker)
 {
 	for (size_t i = 0; i < linker->count; i++)
 		mem_free(linker->items[i].path);
 	linker->count = 0;
+	close_driver(linker);
+	run_folder_remove(&linker->folder);
+	mem_free(linker->cache_dir);
+	linker->cache_dir = NULL;
 }

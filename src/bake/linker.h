@@ -1,20 +1,32 @@
-/* What links where no driver does: NVIDIA's nvJitLink, in a worker. */
+/* What links: the driver, in a worker that stays until the end, or for another machine NVIDIA's
+ * nvJitLink, in a worker for each link. */
 #pragma once
 
 #include <jitwarm/system.h>
 
 #include "base/cancel.h"
 #include "machine/driver_query.h"
+#include "state/run_folder.h"
 
-enum { LINKER_MOST = 64 };
+/* The driver may take two minutes to start (run/run.h); a link takes 6 ms for each MB
+ * (docs/estimates.md). */
+enum { LINKER_MOST = 64, LINKER_LIMIT_S = 300 };
 
 struct linker_library {
 	char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
 };
 
-/* Those at hand; {0} with the name that the user gave, or NULL, is valid. */
+struct driver_session;
+
+/* {0} with the name that the user gave, or NULL, is valid. */
 struct linker {
+	/* Of the driver's worker */
+	struct run_folder folder;
+	struct driver_session *driver;
+	char *cache_dir;
+	struct jw_cancel cancel;
+	/* Those at hand */
 	const char *named;
 	bool looked;
 	struct linker_library items[LINKER_MOST]; /* the oldest first */
@@ -29,6 +41,14 @@ int linker_look(struct jw_error *err, struct linker *linker, const struct jw_sys
 				const struct jw_cancel *cancel);
 void linker_free(struct linker *linker);
 
+/* The folder of this run for what is linked. */
+int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+				  const char **ret_folder);
+/* Has the driver do what `what` says, which lies in that folder. The answer's failures are the
+ * driver's, as is JW_ERR_DRIVER. */
+int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct jw_system *system,
+					  const struct jw_cancel *cancel, const struct protocol_job *what,
+					  struct protocol_answer *ret_answer);
 /* Has one of them link what `ask` names, in `folder`. The answer's failures are the linker's. */
 int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
 			   const char *folder, struct driver_query ask, struct protocol_answer *ret_answer);

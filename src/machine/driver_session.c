@@ -1,0 +1,159 @@
+#include "machine/driver_session.h"
+
+#include <uv.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "worker/child.h"
+
+enum { TICK_MS = 100 };
+
+struct driver_session {
+	struct driver_query ask;
+	struct protocol_hello *hello;   /* where the one that is waited for goes */
+	struct protocol_answer *answer; /* likewise, while `asked` */
+	bool asked;
+	struct child *child; /* NULL after it has ended */
+	uv_loop_t loop;
+	uv_timer_t timer;
+	uint64_t end_ms;
+	bool hung;
+	struct jw_error why; /* of its end */
+};
+
+static void on_session_hello(void *context, struct child *child, const struct protocol_hello *hello)
+{
+	struct driver_session *session = context;
+
+	(void)child;
+	*session->hello = *hello;
+	session->hello = NULL;
+}
+
+static void on_session_answer(void *context, struct child *child,
+							  const struct protocol_answer *answer)
+{
+	struct driver_session *session = context;
+
+	(void)child;
+	if (session->asked)
+		*session->answer = *answer;
+	session->asked = false;
+}
+
+static void on_session_end(void *context, struct child *child, const struct child_end *how)
+{
+	struct driver_session *session = context;
+	char text[256];
+
+	(void)child;
+	session->child = NULL;
+	uv_close((uv_handle_t *)&session->timer, NULL);
+	if (cancel_asked(session->ask.cancel))
+		error_set(&session->why, JW_ERR_INTERRUPTED, "interrupted");
+	else
+		error_set(&session->why, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
+				  session->ask.task ? "the compiler" : "the driver",
+				  session->hung ? "did not end" : child_end_text(text, sizeof text, how),
+				  how->said[0] ? ", saying: " : "", how->said);
+}
+
+static void on_session_timer(uv_timer_t *timer)
+{
+	struct driver_session *session = timer->data;
+
+	session->hung = uv_now(timer->loop) >= session->end_ms;
+	if (session->child && (session->hung || cancel_asked(session->ask.cancel)))
+		child_kill(session->child);
+}
+
+void driver_session_renew(struct driver_session *session)
+{
+	uv_update_time(&session->loop);
+	session->end_ms = uv_now(&session->loop) + (uint64_t)session->ask.limit_s * 1000;
+}
+
+static int start_session(struct jw_error *err, struct driver_session *session)
+{
+	const struct child_setup setup = {.command = session->ask.worker,
+									  .cache_dir = session->ask.cache_dir,
+									  .task = session->ask.task,
+									  .cache_limit_bytes = UINT64_C(4294967296)};
+	const struct child_events events = {.context = session,
+										.hello = on_session_hello,
+										.answer = on_session_answer,
+										.end = on_session_end};
+
+	(void)uv_timer_init(&session->loop, &session->timer);
+	session->timer.data = session;
+	driver_session_renew(session);
+	(void)uv_timer_start(&session->timer, on_session_timer, TICK_MS, TICK_MS);
+	if (!child_start(err, &session->loop, &setup, &events, &session->child))
+		return 0;
+	uv_close((uv_handle_t *)&session->timer, NULL);
+	return -1;
+}
+
+int driver_session_open(struct jw_error *err, const struct driver_query *ask,
+						struct driver_session **ret_session, struct protocol_hello *ret_hello)
+{
+	struct driver_session *session = mem_alloc(err, sizeof *session);
+	int failed = 0;
+
+	if (!session)
+		return -1;
+	session->ask = *ask;
+	session->hello = ret_hello;
+	if (uv_loop_init(&session->loop)) {
+		mem_free(session);
+		return error_set(err, JW_ERR_IO, "no event loop can be made");
+	}
+	if (start_session(err, session)) {
+		failed = -1;
+	} else {
+		while (session->child && session->hello)
+			(void)uv_run(&session->loop, UV_RUN_ONCE);
+		failed = session->hello ? error_copy(err, &session->why) : 0;
+	}
+	if (failed) {
+		driver_session_close(session);
+		return -1;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+int driver_session_ask(struct jw_error *err, struct driver_session *session,
+					   const struct protocol_job *job, struct protocol_answer *ret_answer)
+{
+	session->answer = ret_answer;
+	session->asked = !session->child || !child_send(err, session->child, job);
+	if (!session->asked)
+		return -1;
+	while (session->child && session->asked)
+		(void)uv_run(&session->loop, UV_RUN_ONCE);
+	if (session->asked) {
+		session->asked = false;
+		return error_copy(err, &session->why);
+	}
+	/* Such a worker ends itself. */
+	while (session->child && (ret_answer->sticky || ret_answer->no_context))
+		(void)uv_run(&session->loop, UV_RUN_ONCE);
+	return 0;
+}
+
+bool driver_session_alive(const struct driver_session *session)
+{
+	return session->child;
+}
+
+void driver_session_close(struct driver_session *session)
+{
+	if (!session)
+		return;
+	if (session->child)
+		child_finish(session->child);
+	(void)uv_run(&session->loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&session->loop);
+	mem_free(session);
+}
