@@ -9,6 +9,7 @@
 #include "devcode/container.h"
 #include "devcode/cubin.h"
 #include "os/file.h"
+#include "plan/picks.h"
 #include "plan/verdict.h"
 
 enum { FIRST_COMPAT_SM = 100 };
@@ -76,26 +77,17 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 	const struct bake_file_job *job = baking->job;
 	const struct devcode_entry *entry = &baking->container.entries[index];
 	struct buf *bytes = &baking->cubins[target];
+	struct cache_key_input input;
 	struct devcode_view payload;
 	struct cache_entry found;
-	uint64_t key;
 	char *path;
 	int failed;
 
 	if (devcode_payload(err, &baking->container, entry, &baking->scratch, &payload))
 		return -1;
-	key =
-		cache_key_hash(job->profile,
-					   &(struct cache_key_input){
-						   .sm = job->targets[target].sm,
-						   .form = relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD,
-						   .payload = payload.data,
-						   .payload_size = payload.size,
-						   .options = (const char *)baking->container.bytes + entry->options_offset,
-						   .options_length = entry->options_length,
-					   },
-					   NULL);
-	path = cache_entry_path(err, job->cache_dir, key);
+	input = picks_key_input(&baking->container, entry, payload, job->targets[target].sm,
+							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
+	path = cache_entry_path(err, job->cache_dir, cache_key_hash(job->profile, &input, NULL));
 	if (!path)
 		return -1;
 	buf_free(bytes);
@@ -103,7 +95,9 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 	mem_free(path);
 	if (failed)
 		return -1;
-	if (cache_entry_verify(bytes->data, bytes->size, key, &found) != CACHE_SOUND)
+	if (cache_entry_parse(bytes->data, bytes->size, &found) != CACHE_SOUND ||
+		!cache_key_is(job->profile, &input, found.key, found.key_bytes) ||
+		fnv_update(FNV_START, found.value, (size_t)found.value_bytes) != found.checksum)
 		return error_set(err, JW_ERR_NOT_FOUND, "its entry is damaged");
 	*ret_cubin = (struct devcode_view){found.value, (size_t)found.value_bytes};
 	return 0;

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,7 @@ struct cache_key_input {
 	size_t payload_size;
 	const char *options; /* not terminated; may be NULL if it is empty */
 	size_t options_length;
+	bool bare; /* the payload has no NUL of its own: neither has the key */
 };
 
 /* The hash of one key, which names its entry, and its length in bytes (ret_key_bytes may be NULL);
@@ -54,3 +56,7 @@ struct cache_key_input {
  * the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
+/* Whether these bytes are that key, which is cheaper to see than their hash. False for what has no
+ * key. */
+bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
+				  const void *key, uint64_t key_bytes);

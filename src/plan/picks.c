@@ -110,6 +110,25 @@ static bool is_bare(const struct devcode_entry *entry)
 		   entry->size_bytes == entry->stored_bytes;
 }
 
+struct cache_key_input picks_key_input(const struct devcode_container *container,
+									   const struct devcode_entry *entry,
+									   struct devcode_view payload, uint16_t sm,
+									   enum cache_key_form form)
+{
+	const bool object = entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
+
+	return (struct cache_key_input){
+		.sm = sm,
+		.form = form,
+		.payload = payload.data,
+		.payload_size =
+			cache_key_payload(object ? CACHE_KEY_TEXT : form, payload.data, payload.size),
+		.options = (const char *)container->bytes + entry->options_offset,
+		.options_length = object ? 0 : entry->options_length,
+		.bare = !object && is_bare(entry),
+	};
+}
+
 static void drop_first(char *tail, uint32_t *bytes)
 {
 	memmove(tail, tail + 1, --*bytes);

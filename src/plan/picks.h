@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "cache/key.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
 #include "plan/estimate.h"
@@ -76,3 +77,9 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 /* Processes the collected picks. -1: out of memory. */
 int picks_flush(struct jw_error *err, struct picks *picks);
 void picks_clear(struct picks *picks);
+
+/* The same for one entry whose payload is at hand: what is in its key. */
+struct cache_key_input picks_key_input(const struct devcode_container *container,
+									   const struct devcode_entry *entry,
+									   struct devcode_view payload, uint16_t sm,
+									   enum cache_key_form form);

@@ -19,7 +19,7 @@ static void rebuild(const struct cache_entry *entry, const struct cache_key_part
 	hash = cache_key_hash(&profile,
 						  &(struct cache_key_input){parts->target.sm, parts->form, parts->payload,
 													parts->payload_size, parts->options,
-													parts->options_length},
+													parts->options_length, false},
 						  &length);
 	if (parts->target.suffix || parts->word_bits != 64 || !length ||
 		length != entry->key_bytes) /* "sm_086" */

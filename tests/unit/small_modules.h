@@ -47,10 +47,10 @@ static inline uint64_t small_key(const struct cache_profile *profile, unsigned n
 	char text[SMALL_TEXT];
 
 	(void)small_text(text, number, sm);
-	return cache_key_hash(
-		profile,
-		&(struct cache_key_input){device, form, text, strlen(text) + 1, options, strlen(options)},
-		ret_bytes);
+	return cache_key_hash(profile,
+						  &(struct cache_key_input){device, form, text, strlen(text) + 1, options,
+													strlen(options), false},
+						  ret_bytes);
 }
 
 static inline void small_write(const char *name, const struct buf *content)

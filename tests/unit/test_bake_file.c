@@ -20,15 +20,22 @@ struct text {
 	const char *target; /* that the text names; its entry says only the number */
 	uint16_t sm;
 	const char *section;
+	bool bare; /* it fills its eight bytes, and has no NUL */
 };
-static const struct text plain = {"sm_80", 80, ".nv_fatbin"};
+static const struct text plain = {.target = "sm_80", .sm = 80, .section = ".nv_fatbin"};
 
 static size_t write_text(char text[256], const struct text *from)
 {
-	return 1 + (size_t)snprintf(text, 256,
-								".version 8.0\n.target %s\n.address_size 64\n.visible .entry "
-								"k()\n{\n\tret;\n}\n",
-								from->target);
+	size_t size = (size_t)snprintf(text, 256,
+								   ".version 8.0\n.target %s\n.address_size 64\n.visible .entry "
+								   "k()\n{\n\tret;\n}\n",
+								   from->target);
+
+	if (!from->bare)
+		return size + 1;
+	while (size % 8)
+		text[size++] = '\n';
+	return size;
 }
 
 /* Machine code of zeros, beside the text: one that makes room when it is compressed, and one that
@@ -74,8 +81,12 @@ static char *cache_folder(void)
 	return os_join(NULL, folder, "cache");
 }
 
-/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damaged`: its checksum is not. */
-static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm, bool damaged)
+enum damage { NONE, VALUE, KEY };
+
+/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damage`: its checksum, or its name,
+ * is not. */
+static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm,
+					  enum damage damage)
 {
 	uint8_t bytes[CACHE_ENTRY_HEADER + MOST_KEY + ENTRIES_CUBIN];
 	char text[256], tail[CACHE_KEY_MOST_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
@@ -85,15 +96,16 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	size_t text_size = write_text(text, from), padded = (text_size + 7) / 8 * 8;
 	size_t length = (size_t)snprintf(key, MOST_KEY, "%sHOST64sm_%u", profile.stamp, gpu);
 	const size_t tail_size = cache_key_tail(tail, form, "", 0);
+	uint64_t name;
 	uint8_t *value;
 
 	/* Stored raw, the payload has its padding's NULs, but for the last, which the key's tail has.
 	 */
 	memset(key + length, 0, padded);
 	memcpy(key + length, text, text_size);
-	length += padded - 1;
-	memcpy(key + length, tail, tail_size);
-	length += tail_size;
+	length += padded - !from->bare;
+	memcpy(key + length, tail + from->bare, tail_size - from->bare);
+	length += tail_size - from->bare;
 	value = (uint8_t *)key + length;
 	entries_cubin(value, sm, link);
 	if (abi == 8) {
@@ -102,8 +114,10 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 		store_u32(value + 48, (uint32_t)sm << 8);
 	}
 	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, value, ENTRIES_CUBIN));
-	value[63] ^= damaged;
-	files_put_at(cache_entry_path(NULL, cache, fnv_update(FNV_START, key, length)), bytes,
+	name = fnv_update(FNV_START, key, length);
+	value[63] ^= damage == VALUE;
+	key[40] ^= damage == KEY;
+	files_put_at(cache_entry_path(NULL, cache, name), bytes,
 				 CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
 	mem_free(cache);
 }
@@ -154,7 +168,7 @@ static void whole_code_is_taken(void **state)
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&plain, 86, 7, 86, false);
+	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, &roomy), gpus, 1, false, &seen);
 	assert_int_equal(file.modules, 1);
 	assert_int_equal(file.baked, 1);
@@ -168,10 +182,25 @@ static void damaged_code_is_not(void **state)
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&plain, 86, 7, 86, true);
-	file = bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
-	assert_int_equal(file.baked, 0);
-	assert_int_equal(file.uncompiled, 1);
+	for (enum damage damage = VALUE; damage <= KEY; damage++) {
+		put_entry(&plain, 86, 7, 86, damage);
+		file = bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
+		assert_int_equal(file.baked, 0);
+		assert_int_equal(file.uncompiled, 1);
+	}
+}
+
+/* Its key has none either, as the driver's (docs/driver-cache.md). */
+static void text_without_a_nul_has_its_code(void **state)
+{
+	static const struct text bare = {
+		.target = "sm_80", .sm = 80, .section = ".nv_fatbin", .bare = true};
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&bare, 86, 7, 86, NONE);
+	file = bake(put_library(&bare, &roomy), gpus, 1, false, NULL);
+	assert_int_equal(file.baked, 1);
 }
 
 static void code_of_another_form_is_not(void **state)
@@ -186,7 +215,7 @@ static void code_of_another_form_is_not(void **state)
 		struct jw_bake_file file;
 
 		clear(state);
-		put_entry(&plain, cases[i].gpu, cases[i].abi, cases[i].sm, false);
+		put_entry(&plain, cases[i].gpu, cases[i].abi, cases[i].sm, NONE);
 		file = bake(put_library(&plain, &roomy), &gpu, 1, false, NULL);
 		assert_int_equal(file.baked, 0);
 		assert_int_equal(file.unknown, 1);
@@ -199,7 +228,7 @@ static void ptx_that_a_gpu_needs_stays(void **state)
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&plain, 86, 7, 86, false);
+	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, NULL), gpus, 2, true, NULL);
 	assert_int_equal(file.without_ptx, 0);
 	assert_int_equal(file.uncompiled, 1);
@@ -214,7 +243,7 @@ static void ptx_beside_code_for_all_goes(void **state)
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&plain, 86, 7, 86, false);
+	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, &packed), gpus, 2, false, NULL);
 	assert_int_equal(file.no_room, 1);
 	file = bake(put_library(&plain, &packed), gpus, 2, true, NULL);
@@ -231,7 +260,7 @@ static void ptx_beside_added_code_that_runs_goes(void **state)
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&plain, 80, 7, 80, false);
+	put_entry(&plain, 80, 7, 80, NONE);
 	file = bake(put_library(&plain, NULL), two, 2, true, NULL);
 	assert_int_equal(file.uncompiled, 1);
 	assert_int_equal(file.baked, 1);
@@ -240,11 +269,11 @@ static void ptx_beside_added_code_that_runs_goes(void **state)
 
 static void code_has_the_suffix_of_its_text(void **state)
 {
-	static const struct text exclusive = {"sm_90a", 90, ".nv_fatbin"};
+	static const struct text exclusive = {.target = "sm_90a", .sm = 90, .section = ".nv_fatbin"};
 	struct make_seen seen = {0};
 
 	(void)state;
-	put_entry(&exclusive, 90, 7, 90, false);
+	put_entry(&exclusive, 90, 7, 90, NONE);
 	assert_int_equal(bake(put_library(&exclusive, &roomy), &gpus[1], 1, false, &seen).baked, 1);
 	assert_int_equal(seen.entry.target.suffix, 'a');
 }
@@ -252,11 +281,11 @@ static void code_has_the_suffix_of_its_text(void **state)
 /* Without a linked container nothing is linked at start. */
 static void objects_that_nobody_links_stay(void **state)
 {
-	static const struct text object = {"sm_80", 80, "__nv_relfatbin"};
+	static const struct text object = {.target = "sm_80", .sm = 80, .section = "__nv_relfatbin"};
 	struct jw_bake_file file;
 
 	(void)state;
-	put_entry(&object, 86, 7, 86, false);
+	put_entry(&object, 86, 7, 86, NONE);
 	file = bake(put_library(&object, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(file.modules, 0);
 	assert_int_equal(file.baked, 0);
@@ -267,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(whole_code_is_taken, clear),
 		cmocka_unit_test_setup(damaged_code_is_not, clear),
+		cmocka_unit_test_setup(text_without_a_nul_has_its_code, clear),
 		cmocka_unit_test_setup(code_of_another_form_is_not, clear),
 		cmocka_unit_test_setup(ptx_that_a_gpu_needs_stays, clear),
 		cmocka_unit_test_setup(ptx_beside_code_for_all_goes, clear),

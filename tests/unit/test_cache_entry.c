@@ -57,7 +57,7 @@ static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
 		assert_int_equal(cache_key_hash(&profile,
 										&(struct cache_key_input){
 											cases[i].sm, cases[i].form, ".version 7.0\n", 14,
-											cases[i].options, strlen(cases[i].options)},
+											cases[i].options, strlen(cases[i].options), false},
 										&length),
 						 cases[i].hash);
 		assert_int_equal(length, cases[i].length);
@@ -81,18 +81,53 @@ static void inputs_without_a_key_have_length_zero(void **state)
 
 	(void)state;
 	memset(options, 'x', sizeof options);
-	assert_int_equal(cache_key_hash(&unknown,
-									&(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, "", 0},
-									&length),
-					 0);
+	assert_int_equal(
+		cache_key_hash(&unknown, &(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, "", 0, false},
+					   &length),
+		0);
 	assert_int_equal(length, 0);
 	length = 1;
 	assert_int_equal(cache_key_hash(&known,
 									&(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, options,
-															  sizeof options},
+															  sizeof options, false},
 									&length),
 					 0);
 	assert_int_equal(length, 0);
+}
+
+/* Every bit of it counts, and its length. */
+static void a_key_is_known_by_its_bytes(void **state)
+{
+	const struct cache_profile profile = profile_of("Jun 25 202401:14:48");
+	struct cache_key_input input = {.sm = 86,
+									.form = CACHE_KEY_LINK,
+									.payload = ".version 7.0\n",
+									.payload_size = 14,
+									.options = "-v",
+									.options_length = 2};
+	char key[] = "Jun 25 202401:14:48HOST64sm_86.version 7.0\n\0\0 -c-v ";
+	const size_t length = sizeof key - 2;
+	uint64_t hash = fnv_update(FNV_START, key, length), hashed;
+
+	(void)state;
+	assert_int_equal(cache_key_hash(&profile, &input, &hashed), hash);
+	assert_int_equal(hashed, length);
+	assert_true(cache_key_is(&profile, &input, key, length));
+	assert_false(cache_key_is(&profile, &input, key, length - 1));
+	assert_false(cache_key_is(&profile, &input, key, length + 1));
+	assert_false(cache_key_is(&profile, &input, NULL, 0));
+	for (size_t i = 0; i < length; i++) {
+		key[i] ^= 1;
+		assert_false(cache_key_is(&profile, &input, key, length));
+		key[i] ^= 1;
+	}
+	input.bare = true;
+	assert_false(cache_key_is(&profile, &input, key, length));
+	memmove(key + 44, key + 45, length - 45);
+	assert_true(cache_key_is(&profile, &input, key, length - 1));
+	assert_int_equal(cache_key_hash(&profile, &input, &hashed),
+					 fnv_update(FNV_START, key, length - 1));
+	assert_int_equal(hashed, length - 1);
 }
 
 /* What lies behind a key in memory is no part of it. */
@@ -268,12 +303,13 @@ static void rebuild(const struct cache_key_parts *parts, const struct cache_entr
 	struct cache_profile profile = profile_of(parts->stamp);
 	uint64_t length;
 
-	assert_int_equal(cache_key_hash(&profile,
-									&(struct cache_key_input){
-										parts->target.sm, parts->form, parts->payload,
-										parts->payload_size, parts->options, parts->options_length},
-									&length),
-					 name);
+	assert_int_equal(
+		cache_key_hash(&profile,
+					   &(struct cache_key_input){parts->target.sm, parts->form, parts->payload,
+												 parts->payload_size, parts->options,
+												 parts->options_length, false},
+					   &length),
+		name);
 	assert_int_equal(length, entry->key_bytes);
 }
 
@@ -325,6 +361,7 @@ int main(void)
 		cmocka_unit_test(keys_equal_the_bytes_that_the_driver_hashes),
 		cmocka_unit_test(options_end_at_their_first_nul),
 		cmocka_unit_test(inputs_without_a_key_have_length_zero),
+		cmocka_unit_test(a_key_is_known_by_its_bytes),
 		cmocka_unit_test(a_key_that_ends_behind_its_target_is_none),
 		cmocka_unit_test(names_and_keys_are_each_others_reverse),
 		cmocka_unit_test(kinds_of_damage_are_distinguished),

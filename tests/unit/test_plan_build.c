@@ -369,11 +369,11 @@ static void text_has_another_key(void **state)
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 1);
 	assert_int_equal(plan->modules[0].form, CACHE_KEY_TEXT);
-	assert_int_equal(
-		plan->modules[0].key,
-		cache_key_hash(&profile,
-					   &(struct cache_key_input){86, CACHE_KEY_TEXT, text, strlen(text), "", 0},
-					   NULL));
+	assert_int_equal(plan->modules[0].key,
+					 cache_key_hash(&profile,
+									&(struct cache_key_input){86, CACHE_KEY_TEXT, text,
+															  strlen(text), "", 0, false},
+									NULL));
 	plan_free(plan);
 	buf_free(&data);
 }

@@ -56,7 +56,8 @@ static uint64_t key(enum cache_key_form form, const char *payload, size_t size, 
 {
 	return cache_key_hash(
 		&profile,
-		&(struct cache_key_input){device.sm, form, payload, size, options, strlen(options)}, NULL);
+		&(struct cache_key_input){device.sm, form, payload, size, options, strlen(options), false},
+		NULL);
 }
 
 static void payload_and_options_go_in_as_they_are(void **state)

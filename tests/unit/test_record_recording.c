@@ -203,11 +203,11 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 	assert_int_equal(recorded_narrow(NULL, &recording, &request, plan, &account), 0);
 	assert_int_equal(plan->module_count, 1);
 	(void)small_text(text, 2, 70);
-	assert_int_equal(
-		plan->modules[0].key,
-		cache_key_hash(&here,
-					   &(struct cache_key_input){75, CACHE_KEY_LOAD, text, strlen(text) + 1, "", 0},
-					   NULL));
+	assert_int_equal(plan->modules[0].key,
+					 cache_key_hash(&here,
+									&(struct cache_key_input){75, CACHE_KEY_LOAD, text,
+															  strlen(text) + 1, "", 0, false},
+									NULL));
 	assert_int_equal(account.wanted, 3);
 	assert_int_equal(account.missing, 1);
 	assert_int_equal(account.missing_by_file[0], 1);
