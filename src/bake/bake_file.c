@@ -181,6 +181,7 @@ static int put_container(struct jw_error *err, struct baking *baking,
 		.kept_count = job->kept_count,
 		.drop_ptx = job->drop_ptx && has_code_for_all(baking),
 		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
+		.must_fit = !place->may_move,
 	};
 	struct jw_bake_file *file = baking->file;
 	struct baked_put put;

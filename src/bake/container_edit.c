@@ -18,8 +18,9 @@ static const uint64_t known_flags =
 enum measure {
 	MEASURE_PACK_RAW,  /* what is stored raw, quickly */
 	MEASURE_DROP_CODE, /* machine code that nobody runs */
-	MEASURE_PACK_WELL, /* everything, slowly: nvcc uses the fast LZ4 */
+	MEASURE_PACK_WELL, /* everything: nvcc uses the fast LZ4 */
 	MEASURE_PACK_ZSTD,
+	MEASURE_PACK_ZSTD_BEST,
 	MEASURE_DROP_PTX,
 	MEASURE_COUNT
 };
@@ -61,6 +62,11 @@ static bool may_drop(const struct container_edit *edit, const struct devcode_ent
 		   !runs_on_any(entry->target, edit->kept, edit->kept_count);
 }
 
+static bool may_drop_ptx(const struct container_edit *edit, const struct devcode_entry *entry)
+{
+	return edit->drop_ptx && !edit->anywhere && devcode_kind_is_ptx(entry->kind);
+}
+
 static bool may_compress(const struct devcode_entry *entry, enum devcode_compression compression)
 {
 	const uint64_t packed = entry->compression == DEVCODE_RAW   ? 0
@@ -82,8 +88,8 @@ static void resize_piece(struct repacking *repacking, struct piece *piece, size_
 }
 
 static int pack_again(struct jw_error *err, const struct repacking *repacking,
-					  const struct piece *piece, enum devcode_compression compression, bool quick,
-					  struct buf *packed)
+					  const struct piece *piece, enum devcode_compression compression,
+					  enum write_effort effort, struct buf *packed)
 {
 	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	struct devcode_view payload;
@@ -93,29 +99,35 @@ static int pack_again(struct jw_error *err, const struct repacking *repacking,
 	/* What is damaged stays as it is; without memory this would be another copy. */
 	if (!devcode_payload(&why, repacking->edit->container, piece->entry, &scratch, &payload))
 		result = write_compressed_entry(err, piece->bytes, piece->header_bytes, payload,
-										compression, quick, packed);
+										compression, effort, packed);
 	else if (why.code == JW_ERR_MEMORY)
 		result = error_copy(err, &why);
 	buf_free(&scratch);
 	return result;
 }
 
+/* Into an empty buffer, which stays empty for what cannot be read. */
+static int pack_anew(struct jw_error *err, const struct repacking *repacking,
+					 const struct piece *piece, enum devcode_compression compression,
+					 enum write_effort effort, struct buf *packed)
+{
+	struct write_cubin cubin;
+
+	if (piece->entry)
+		return pack_again(err, repacking, piece, compression, effort, packed);
+	cubin = *piece->cubin;
+	cubin.compression = compression;
+	cubin.effort = effort;
+	return write_cubin_entry(err, &cubin, packed);
+}
+
 /* Takes the compressed form if it is smaller. */
 static int pack_piece(struct jw_error *err, struct repacking *repacking, struct piece *piece,
-					  enum devcode_compression compression, bool quick)
+					  enum devcode_compression compression, enum write_effort effort)
 {
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-	int result;
+	int result = pack_anew(err, repacking, piece, compression, effort, &packed);
 
-	if (piece->entry) {
-		result = pack_again(err, repacking, piece, compression, quick, &packed);
-	} else {
-		struct write_cubin cubin = *piece->cubin;
-
-		cubin.compression = compression;
-		cubin.quick = quick;
-		result = write_cubin_entry(err, &cubin, &packed);
-	}
 	if (!result && packed.size && (!piece->size_bytes || packed.size < piece->size_bytes)) {
 		const struct buf before = piece->packed;
 
@@ -135,6 +147,19 @@ static void drop_piece(struct repacking *repacking, struct piece *piece,
 	repacking->dropped += room == CONTAINER_EDIT_DROPPED;
 }
 
+static bool may_use_zstd(const struct container_edit *edit)
+{
+	return edit->zstd && !edit->anywhere;
+}
+
+static int pack_if_may(struct jw_error *err, struct repacking *repacking, struct piece *piece,
+					   enum devcode_compression compression, enum write_effort effort)
+{
+	return piece->entry && !may_compress(piece->entry, compression)
+			   ? 0
+			   : pack_piece(err, repacking, piece, compression, effort);
+}
+
 static int apply_measure(struct jw_error *err, struct repacking *repacking, enum measure measure,
 						 struct piece *piece)
 {
@@ -145,28 +170,95 @@ static int apply_measure(struct jw_error *err, struct repacking *repacking, enum
 		return 0;
 	switch (measure) {
 	case MEASURE_PACK_RAW:
-		if (entry && entry->compression == DEVCODE_RAW && may_compress(entry, DEVCODE_LZ4))
-			return pack_piece(err, repacking, piece, DEVCODE_LZ4, true);
+		if (entry && entry->compression == DEVCODE_RAW)
+			return pack_if_may(err, repacking, piece, DEVCODE_LZ4, WRITE_QUICK);
 		break;
-	case MEASURE_PACK_WELL:
-		if (!entry || may_compress(entry, DEVCODE_LZ4))
-			return pack_piece(err, repacking, piece, DEVCODE_LZ4, false);
-		break;
+	case MEASURE_PACK_WELL: return pack_if_may(err, repacking, piece, DEVCODE_LZ4, WRITE_WELL);
 	case MEASURE_PACK_ZSTD:
-		if (edit->zstd && !edit->anywhere && (!entry || may_compress(entry, DEVCODE_ZSTD)))
-			return pack_piece(err, repacking, piece, DEVCODE_ZSTD, false);
+		if (may_use_zstd(edit))
+			return pack_if_may(err, repacking, piece, DEVCODE_ZSTD, WRITE_WELL);
+		break;
+	case MEASURE_PACK_ZSTD_BEST:
+		if (may_use_zstd(edit))
+			return pack_if_may(err, repacking, piece, DEVCODE_ZSTD, WRITE_BEST);
 		break;
 	case MEASURE_DROP_CODE:
 		if (entry && !edit->anywhere && may_drop(edit, entry))
 			drop_piece(repacking, piece, CONTAINER_EDIT_DROPPED);
 		break;
 	case MEASURE_DROP_PTX:
-		if (entry && edit->drop_ptx && !edit->anywhere && devcode_kind_is_ptx(entry->kind))
+		if (entry && may_drop_ptx(edit, entry))
 			drop_piece(repacking, piece, CONTAINER_EDIT_WITHOUT_PTX);
 		break;
 	case MEASURE_COUNT: break;
 	}
 	return 0;
+}
+
+/* What packs well takes most of bake's time, so it is not tried in vain. At best a piece becomes
+ * this part (percent) of what it takes by the fast LZ4, by zstd's fast level, or by its level 9
+ * (measured: docs/bake.md). */
+enum guess { GUESS_LZ4, GUESS_ZSTD, GUESS_ZSTD_BEST };
+static const struct {
+	unsigned cubin, ptx;
+} least_parts[] = {[GUESS_LZ4] = {65, 50}, [GUESS_ZSTD] = {72, 62}, [GUESS_ZSTD_BEST] = {85, 78}};
+
+static int least_size(struct jw_error *err, const struct repacking *repacking,
+					  const struct piece *piece, enum guess guess, uint64_t *total)
+{
+	const enum devcode_compression how = guess == GUESS_LZ4 ? DEVCODE_LZ4 : DEVCODE_ZSTD;
+	const bool ptx = piece->entry && devcode_kind_is_ptx(piece->entry->kind);
+	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	uint64_t size = piece->size_bytes;
+	int result = 0;
+
+	if (size && (!piece->entry || may_compress(piece->entry, how))) {
+		if (guess == GUESS_ZSTD)
+			result = pack_anew(err, repacking, piece, DEVCODE_ZSTD, WRITE_QUICK, &packed);
+		size = packed.size && packed.size < size ? packed.size : size;
+		size = size * (ptx ? least_parts[guess].ptx : least_parts[guess].cubin) / 100;
+	}
+	*total += size;
+	buf_free(&packed);
+	return result;
+}
+
+/* Whether the measure is in vain. What cannot get another place is not given up by a guess. */
+static int is_in_vain(struct jw_error *err, const struct repacking *repacking, enum guess guess,
+					  bool *ret_vain)
+{
+	const struct container_edit *edit = repacking->edit;
+	uint64_t least = CONTAINER_HEADER;
+
+	*ret_vain = false;
+	if (edit->anywhere || edit->drop_ptx || (edit->must_fit && guess != GUESS_LZ4))
+		return 0;
+	for (size_t i = 0; i < repacking->count; i++)
+		if (least_size(err, repacking, &repacking->pieces[i], guess, &least))
+			return -1;
+	*ret_vain = least > repacking->most;
+	return 0;
+}
+
+/* *ret_enough: neither this measure nor one of the next ones makes enough room. */
+static int shall_try(struct jw_error *err, const struct repacking *repacking, enum measure measure,
+					 bool *ret_try, bool *ret_enough)
+{
+	const bool zstd = may_use_zstd(repacking->edit);
+	bool vain = false;
+	int result = 0;
+
+	*ret_enough = false;
+	if (measure == MEASURE_PACK_WELL) {
+		result = is_in_vain(err, repacking, GUESS_LZ4, &vain);
+		*ret_enough = vain && !zstd && !repacking->edit->must_fit;
+		if (!result && vain && zstd)
+			result = is_in_vain(err, repacking, GUESS_ZSTD, ret_enough);
+	} else if (measure == MEASURE_PACK_ZSTD_BEST && zstd) {
+		result = is_in_vain(err, repacking, GUESS_ZSTD_BEST, ret_enough);
+	}
+	*ret_try = !vain || (!zstd && !*ret_enough);
+	return result;
 }
 
 static int by_piece_size(const void *a, const void *b)
@@ -188,10 +280,16 @@ static int by_place_in_container(const void *a, const void *b)
 static int make_room(struct jw_error *err, struct repacking *repacking)
 {
 	for (int measure = 0; measure < MEASURE_COUNT; measure++) {
+		bool now, enough;
+
 		if (repacking->total <= repacking->most)
 			return 0;
+		if (shall_try(err, repacking, (enum measure)measure, &now, &enough))
+			return -1;
+		if (enough)
+			return 0;
 		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces, by_piece_size);
-		for (size_t i = 0; i < repacking->count && repacking->total > repacking->most; i++)
+		for (size_t i = 0; now && i < repacking->count && repacking->total > repacking->most; i++)
 			if (apply_measure(err, repacking, (enum measure)measure, &repacking->pieces[i]))
 				return -1;
 	}
@@ -226,7 +324,7 @@ static int open_pieces(struct jw_error *err, struct repacking *repacking)
 		struct piece *piece = &repacking->pieces[repacking->count++];
 
 		*piece = (struct piece){.cubin = &edit->cubins[i], .place = container->entry_count + i};
-		if (pack_piece(err, repacking, piece, DEVCODE_LZ4, true))
+		if (pack_piece(err, repacking, piece, DEVCODE_LZ4, WRITE_QUICK))
 			return -1;
 	}
 	return 0;

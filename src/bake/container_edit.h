@@ -26,6 +26,7 @@ struct container_edit {
 	size_t kept_count;
 	bool drop_ptx; /* PTX may be dropped: each of the GPUs has machine code in this container */
 	bool zstd;     /* every driver that it is for reads zstd: used where LZ4 is too large */
+	bool must_fit; /* it cannot get another place: nothing is left untried */
 	bool anywhere; /* it gets another place: nothing is dropped, and it may have any size, which is
 					  kept small */
 };

@@ -14,7 +14,8 @@ enum {
 	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
 	MOST_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
-	ZSTD_LEVEL = 3,
+	ZSTD_QUICK_LEVEL = 3,
+	ZSTD_LEVEL = 9,
 	ZSTD_BEST_LEVEL = 19,
 	/* Above, that level takes 81 MB of memory, and the other one 48 MB. */
 	ZSTD_BEST_MOST = 4 << 20,
@@ -32,7 +33,7 @@ static size_t padded(size_t size)
 	return (size + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
 }
 
-static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best,
+static int pack_lz4(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
 					struct buf *packed)
 {
 	int room, got, size = (int)payload.size;
@@ -43,8 +44,9 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best
 	room = LZ4_compressBound(size);
 	if (buf_reserve(err, packed, (size_t)room))
 		return -1;
-	got = best ? LZ4_compress_HC(from, (char *)packed->data, size, room, LZ4HC_CLEVEL_DEFAULT)
-			   : LZ4_compress_default(from, (char *)packed->data, size, room);
+	got = effort == WRITE_QUICK
+			  ? LZ4_compress_default(from, (char *)packed->data, size, room)
+			  : LZ4_compress_HC(from, (char *)packed->data, size, room, LZ4HC_CLEVEL_DEFAULT);
 	/* In this much room it fails only for want of memory. */
 	if (got <= 0)
 		return error_set(err, JW_ERR_MEMORY, "out of memory (LZ4)");
@@ -52,10 +54,11 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best
 	return 0;
 }
 
-static int pack_zstd(struct jw_error *err, struct devcode_view payload, bool best,
+static int pack_zstd(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
 					 struct buf *packed)
 {
-	const int level = !best                            ? ZSTD_LEVEL
+	const int level = effort == WRITE_QUICK            ? ZSTD_QUICK_LEVEL
+					  : effort == WRITE_WELL           ? ZSTD_LEVEL
 					  : payload.size <= ZSTD_BEST_MOST ? ZSTD_BEST_LEVEL
 													   : ZSTD_LARGE_LEVEL;
 	size_t room = ZSTD_compressBound(payload.size), got;
@@ -69,16 +72,16 @@ static int pack_zstd(struct jw_error *err, struct devcode_view payload, bool bes
 	return 0;
 }
 
-/* `best`: small rather than quick. Into an empty buffer. */
+/* Into an empty buffer. */
 static int pack_payload(struct jw_error *err, enum devcode_compression compression,
-						struct devcode_view payload, bool best, struct buf *packed)
+						struct devcode_view payload, enum write_effort effort, struct buf *packed)
 {
 	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (compression == DEVCODE_RAW)
 		return buf_append(err, packed, payload.data, payload.size);
-	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, best, packed)
-									  : pack_zstd(err, payload, best, packed);
+	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, effort, packed)
+									  : pack_zstd(err, payload, effort, packed);
 }
 
 static uint64_t compression_flag(enum devcode_compression compression)
@@ -146,7 +149,7 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int result = -1;
 
-	if (!pack_payload(err, ptx->compression, payload, false, &packed))
+	if (!pack_payload(err, ptx->compression, payload, WRITE_QUICK, &packed))
 		result = append_ptx(err, ptx, packed.data, packed.size, out);
 	buf_free(&packed);
 	return result;
@@ -190,7 +193,7 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 	size_t header_size = CUBIN_HEADER;
 	int result = -1;
 
-	if (pack_payload(err, cubin->compression, cubin->cubin, !cubin->quick, &packed))
+	if (pack_payload(err, cubin->compression, cubin->cubin, cubin->effort, &packed))
 		goto done;
 	(void)cubin_read(NULL, cubin->cubin.data, cubin->cubin.size, &elf);
 	store_u16(header, DEVCODE_KIND_CUBIN);
@@ -217,13 +220,13 @@ done:
 
 int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
 						   struct devcode_view payload, enum devcode_compression compression,
-						   bool quick, struct buf *out)
+						   enum write_effort effort, struct buf *out)
 {
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	const size_t at = out->size;
 	int result = -1;
 
-	if (!pack_payload(err, compression, payload, !quick, &packed) &&
+	if (!pack_payload(err, compression, payload, effort, &packed) &&
 		!append_padded(err, header, header_size, &packed, out)) {
 		store_u64(out->data + at + 8, padded(packed.size));
 		store_u32(out->data + at + 16, (uint32_t)packed.size);

@@ -405,6 +405,47 @@ static void lack_of_memory_is_no_lack_of_room(void **state)
 	made_free(before);
 }
 
+/* Noise that is repeated beyond the window of zstd's fast level, by which the guess goes: the level
+ * that is used finds it. What can move elsewhere is given up by the guess, nothing else is. */
+static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
+{
+	enum { HALF = 3 << 20, ROOM_BYTES = HALF + (1 << 18) };
+	struct made *before = make(DEVCODE_RAW, 0, 0);
+	uint8_t *code = mem_alloc(NULL, 2 * HALF);
+	const struct write_cubin other = {.cubin = {code, ROOM_BYTES},
+									  .target = {.sm = 70},
+									  .flags = 0x11,
+									  .compression = DEVCODE_RAW};
+	const struct write_cubin added = {
+		.cubin = {code, 2 * HALF}, .target = sm_86, .flags = before->entries[0].flags};
+	struct container_edit edit = {.container = &before->container,
+								  .cubins = &added,
+								  .cubin_count = 1,
+								  .gpus = &sm_86,
+								  .gpu_count = 1,
+								  .zstd = true};
+	struct buf out = {.most = 16 << 20};
+	enum container_edit_room room;
+	size_t dropped;
+
+	(void)state;
+	assert_non_null(code);
+	make_code(code, HALF, true, 1);
+	memcpy(code + HALF, code, HALF);
+	before->bytes.most = 16 << 20;
+	assert_int_equal(write_cubin_entry(NULL, &other, &before->bytes), 0);
+	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
+	open_bytes(before);
+	assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+	assert_int_equal(room, CONTAINER_EDIT_NO_ROOM);
+	edit.must_fit = true;
+	assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+	assert_int_equal(room, CONTAINER_EDIT_DROPPED);
+	buf_free(&out);
+	mem_free(code);
+	made_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +460,7 @@ int main(void)
 		cmocka_unit_test(anywhere_nothing_leaves),
 		cmocka_unit_test(unknown_flags_are_left_alone),
 		cmocka_unit_test(lack_of_memory_is_no_lack_of_room),
+		cmocka_unit_test(what_cannot_move_is_not_given_up_by_a_guess),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
