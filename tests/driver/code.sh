@@ -117,6 +117,28 @@ rm -r "$scratch/cache"
 under "$version" sm_86 python3 "$scratch/link.py" "$scratch/linked.fatbin" || fail "the driver does not link"
 jitwarm 0 check "$scratch/linked.fatbin"
 
+# A text that is loaded with options, or handed to a linker: recognised in its keys, whatever their tails.
+printf '.version 6.3\n.target sm_61\n.address_size 64\n.visible .entry told()\n{\n\tret;\n}\n' >"$scratch/told.ptx"
+cat >"$scratch/options.py" <<'P'
+import ctypes, sys
+cu = ctypes.CDLL("libcuda.so.1")
+context, state, device, module = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int(), ctypes.c_void_p()
+text = open(sys.argv[1], "rb").read() + b"\0"
+MAX_REGISTERS, INPUT_PTX = 0, 1
+steps = [lambda: cu.cuInit(0), lambda: cu.cuDeviceGet(ctypes.byref(device), 0),
+         lambda: cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), lambda: cu.cuCtxSetCurrent(context),
+         lambda: cu.cuModuleLoadDataEx(ctypes.byref(module), text, 1, (ctypes.c_int * 1)(MAX_REGISTERS), (ctypes.c_void_p * 1)(32)),
+         lambda: cu.cuLinkCreate_v2(0, None, None, ctypes.byref(state)),
+         lambda: cu.cuLinkAddData_v2(state, INPUT_PTX, text, ctypes.c_size_t(len(text)), b"x", 0, None, None)]
+sys.exit(any(step() for step in steps))
+P
+under "$version" sm_86 "$build/src/jitwarm" record --json -o "$scratch/told.json" "$scratch/told.ptx" -- python3 "$scratch/options.py" "$scratch/told.ptx" \
+	>"$scratch/json" 2>"$scratch/err" || fail "record: $(cat "$scratch/err")"
+keep_document "$scratch/json"
+so 'd["modules"] == d["in_files"] == 2'
+grep -q '2 PTX texts are loaded with options' "$scratch/err" || fail "$(cat "$scratch/err")"
+jitwarm 1 check "$scratch/told.ptx"
+
 # PTX as text in a program's data, of which the GPU takes one of several copies
 for gpu in sm_86 sm_75; do
 	rm -rf "$scratch/cache"
