@@ -25,8 +25,18 @@ options=()
 	status=${PIPESTATUS[0]}
 } 3>&1
 [ $status -lt 3 ] || exit $status
-[ -z "${LINT_SARIF:-}" ] || "$jitwarm" lint --format sarif "${options[@]}" -- "${paths[@]}" >"$LINT_SARIF" 2>/dev/null
+if [ -n "${LINT_SARIF:-}" ]; then
+	: >"$LINT_SARIF" || exit 3
+	"$jitwarm" lint --format sarif "${options[@]}" -- "${paths[@]}" >"$LINT_SARIF" 2>/dev/null
+	written=$?
+	[ $written -lt 3 ] || exit $written
+fi
+# A name stands in a line of its own there, and may be one that ends a block of Markdown
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-	{ echo '```'; "$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>/dev/null; echo '```'; } >>"$GITHUB_STEP_SUMMARY"
+	{
+		echo '<pre>'
+		"$jitwarm" lint "${options[@]}" -- "${paths[@]}" 2>/dev/null | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
+		echo '</pre>'
+	} >>"$GITHUB_STEP_SUMMARY"
 fi
 exit $status

@@ -1,5 +1,7 @@
 #include "cli/parts/pack_report.h"
 
+#include <stdio.h>
+
 #include <jitwarm/system.h>
 
 #include "base/text.h"
@@ -50,6 +52,15 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 						TEXT_COUNT(lines[i].count, "entry", "entries"), lines[i].what);
 }
 
+void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key)
+{
+	char command[2 * TEXT_SHORT];
+
+	(void)snprintf(command, sizeof command, "jitwarm key trust %s", public_key);
+	output_line(out, STYLE_PLAIN, "  signed with the key %s; each receiver runs once:", signed_by);
+	output_line_command(out, STYLE_PLAIN, "  ", command, "");
+}
+
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result)
 {
@@ -70,11 +81,8 @@ void pack_report_print(const struct output *out, const char *file,
 					"  thin: %zu of its %s (%s of PTX) %s in files that an import needs there",
 					result->thin_modules, TEXT_COUNT(result->modules, "module", "modules"),
 					text_bytes(all, result->thin_bytes), result->thin_modules == 1 ? "is" : "are");
-	if (*result->signed_by) {
-		output_line(out, STYLE_PLAIN,
-					"  signed with the key %s; each receiver runs once:", result->signed_by);
-		output_line(out, STYLE_PLAIN, "  jitwarm key trust %s", result->public_key);
-	}
+	if (*result->signed_by)
+		pack_report_signature(out, result->signed_by, result->public_key);
 	print_left_out(out, result);
 }
 

@@ -24,6 +24,8 @@ int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_expor
 /* The same with --signature. */
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					 char room[PASSPHRASE_SIZE]);
+/* Who signed a new pack, and the command with which receivers accept it. */
+void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
 void pack_report_import(const struct output *out, const struct jw_import_result *result);

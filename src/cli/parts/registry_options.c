@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/parts/pack_report.h"
 
 int registry_given_read(struct jw_error *err, const struct cli *cli, struct registry_given *given)
 {
@@ -53,11 +54,8 @@ static void print_pushed_pack(const struct output *out, const char *place,
 	output_count(out, STYLE_WARN, "  ", pack->missing,
 				 "module of this plan is not in the cache (“jitwarm prime” compiles it)",
 				 "modules of this plan are not in the cache (“jitwarm prime” compiles them)");
-	if (*pack->signed_by && !pack->fuller) {
-		output_line(out, STYLE_PLAIN,
-					"  signed with the key %s; each receiver runs once:", pack->signed_by);
-		output_line(out, STYLE_PLAIN, "  jitwarm key trust %s", pack->public_key);
-	}
+	if (*pack->signed_by && !pack->fuller)
+		pack_report_signature(out, pack->signed_by, pack->public_key);
 }
 
 void registry_print_pushed(const struct output *out, const struct jw_push_result *result)

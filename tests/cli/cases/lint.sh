@@ -111,6 +111,15 @@ out_has "::error file="
 grep -q "p-1-py3-none-any.whl: pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
 cp "$work/found.sarif" "$out"
 json 'len(d["runs"][0]["results"]) == 2'
+# A document that cannot be written is no success; a name that ends a block of Markdown, and one that reads like HTML, stay text
+ended=0
+LINT_JITWARM=$JITWARM LINT_PATHS=lib LINT_GPUS=rtx30 LINT_SARIF=$work/no/such.sarif "$action/lint.sh" >"$out" 2>"$err" || ended=$?
+[[ $ended == 3 ]] || fail "without its document the action ended with $ended"
+mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
+ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
+LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md "$action/lint.sh" >"$out" 2>"$err" || fail "the action ended with $?"
+[[ $(head -1 "$work/names.md") == "<pre>" && $(tail -1 "$work/names.md") == "</pre>" && $(grep -c '[<>]' "$work/names.md") == 2 ]] ||
+	fail "a name leaves the block: $(cat "$work/names.md")"
 LINT_JITWARM=$JITWARM LINT_PATHS='absent-*.whl' "$action/lint.sh" >"$out" 2>"$err" && fail "nothing was found, and it succeeded"
 err_has "absent-*.whl"
 # The runner takes “##[” for a command even amid a line of the error output
