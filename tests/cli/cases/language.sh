@@ -31,6 +31,7 @@ korean 64 stauts
 err_has "“status”"
 JITWARM_STORE=1 korean 0 prime "$sample"
 out_has "컴파일했습니다"
+err_has "컴파일 중 100 %"
 korean 0 check "$sample"
 out_has "준비됨"
 rm -rf "$work/cache"
@@ -105,9 +106,11 @@ korean 1 check "x: nothing to compile" "3 modules; interrupted"
 out_has "x: nothing to compile: "
 out_has "3 modules; interrupted: "
 out_has "준비되지 않음"
+mkdir "y: interrupted: z" && sed "s/k()/other()/" "${hostile%/*}/k.ptx" >"y: interrupted: z/k.ptx"
 korean 1 check .
-out_has "x: nothing to compile.ptx: "
-out_has "3 modules; interrupted.ptx: "
+out_has "y: interrupted: z/k.ptx: "
+korean 3 check "no: interrupted: yes"
+err_has "no: interrupted: yes: "
 cd "$work" || fail "no folder"
 
 # Catalogues in folders that others can write to
