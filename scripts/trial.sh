@@ -1,0 +1,109 @@
+# shellcheck shell=bash
+# Sourced by try-deb.sh, try-rpm.sh and try-package.sh: minimal roots of distributions (debootstrap), and what is looked for where a
+# package is installed, upgraded and removed in one. The reader has set self and here, and calls trial_begin first.
+# shellcheck disable=SC2154 # set by the reader
+# shellcheck source=scripts/debian.sh
+. "$here/debian.sh"
+
+say() { printf '%s: %s\n' "$self" "$*"; }
+skip() { say "skipped: $*"; exit 77; }
+fail() { say "FAILED: $*"; tail -n 20 "$work/out"; exit 1; }
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
+
+# Sets work, a folder that goes with the script, and store, where roots are kept
+trial_begin() {
+	[ "$(id -u)" = 0 ] || skip "it needs root"
+	command -v debootstrap >/dev/null || skip "debootstrap is missing"
+	store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/roots
+	mkdir -p "$store"
+	work=$(mktemp -d "$store/.run-XXXXXX") || exit 1
+	trap 'rm -rf --one-file-system "$work"' EXIT
+	root=$work/root
+}
+
+# Debian has no package of Ubuntu's keys: they are taken from Ubuntu's own, and only those with these fingerprints (2012, 2018) are kept.
+ubuntu_keys=(790BC7277767219C42C86F933B4FE6ACC0B21F32 F6ECB3762474EDA9D21B7022871920D1991BC93C)
+ubuntu_keyring() { # MIRROR FILE
+	local deb
+	deb=$(curl -fsS "$1/dists/jammy/main/binary-amd64/Packages.xz" | xz -dc | sed -n 's|^Filename: \(.*/ubuntu-keyring_[^/]*\)$|\1|p') || return 1
+	curl -fsS -o "$work/keys.deb" "$1/$deb" && dpkg-deb -x "$work/keys.deb" "$work/keys" || return 1
+	mkdir -m 700 "$work/gnupg"
+	gpg -q --homedir "$work/gnupg" --no-autostart --import "$work/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" 2>/dev/null
+	gpg -q --homedir "$work/gnupg" --no-autostart --export "${ubuntu_keys[@]}" >"$2" && [ -s "$2" ]
+}
+# Ubuntu's archive lies beside Debian's on mirrors of both.
+bootstrap() { # RELEASE FOLDER
+	local mirror keyring
+	mirror=$(debian_mirror) keyring=$(debian_keyring)
+	case $1 in
+	bionic | focal | jammy | noble)
+		mirror=${mirror%/debian}/ubuntu keyring=$work/ubuntu.gpg
+		[ -s "$keyring" ] || ubuntu_keyring "$mirror" "$keyring" || { echo "E: Ubuntu's keys cannot be had" >"$work/log"; return 1; } ;;
+	esac
+	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase \
+		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" >"$work/log" 2>&1
+}
+# root_of RELEASE: into $root; status 1 where it cannot be had, which is said
+root_of() {
+	mkdir -m 755 "$root"
+	if [ -f "$store/$1.tar.gz" ]; then tar -C "$root" -xzf "$store/$1.tar.gz"; return; fi
+	bootstrap "$1" "$root" || { grep -E '^[EW]:' "$work/log" | tail -3; return 1; }
+	rm -f "$root"/var/cache/apt/archives/*.deb
+	tar -C "$root" -czf "$work/archive" . && mv "$work/archive" "$store/$1.tar.gz"
+}
+# The simulated driver and the sample framework of the build in FOLDER
+tests_into_root() { # FOLDER
+	mkdir -p "$root/opt/tests"
+	cp -L "$1"/tests/simdriver/lib/libcuda.so.1 "$1/tests/framework/libsample_framework.so" "$1/tests/framework/framework-app" "$root/opt/tests/"
+}
+# inside COMMAND: its status; what it prints is in $work/out
+inside() {
+	# shellcheck disable=SC2016
+	unshare --mount --pid --fork --kill-child --propagation private bash -c '
+		root=$1 && shift && mount -t proc proc "$root/proc" && exec env -i HOME=/root PATH=/opt/jitwarm/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+			DEBIAN_FRONTEND=noninteractive LD_LIBRARY_PATH=/opt/tests SIMDRIVER_GPUS=sm_86 \
+			JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 ${2:+"JITWARM_STORE=$2"} chroot "$root" /bin/sh -c "$1"' inside "$root" "$1" "${trial_store-}" >"$work/out" 2>&1
+}
+must() { inside "$1" || fail "$1 ($?)"; }
+must_end() { # STATUS COMMAND
+	local status=0
+	inside "$2" || status=$?
+	[ $status = "$1" ] || fail "$2 ended with $status, not $1"
+}
+
+# ---- a package of the system: installed, then these, with the upgrade and the removal between them
+
+library=/opt/tests/libsample_framework.so
+units() { find "$root/etc/systemd" -name '*jitwarm*' 2>/dev/null | LC_ALL=C sort; }
+# What is the user's own: every file below the home folder, with its content
+own() { (cd "$root/root" && find . -type f ! -name .bash_history -print0 | LC_ALL=C sort -z | xargs -0 sha256sum); }
+# Names in the root that are jitwarm's, but for the tests', the user's and $1
+traces() {
+	find "$root" -xdev \( -path "$root/root" -o -path "$root/opt" -o -path "$root/proc" -o -path "$root/var/log" \) -prune -o -iname '*jitwarm*' ! -path "$root${1:-/none}" -print
+}
+story_installed() { # NAME
+	must "jitwarm --version"
+	must_end 1 "jitwarm check $library"
+	must "jitwarm prime $library"
+	must "jitwarm check $library"
+	must "/opt/tests/framework-app"
+	must "jitwarm key generate --no-passphrase"
+	must "jitwarm tune --apply --scope user --max-size 4G"
+	inside "jitwarm startup enable --all-users $library" # without systemd it cannot start them; the files are what counts
+	units_before=$(units) own_before=$(own)
+	[ -n "$units_before" ] || fail "no units were written"
+	[ "$(wc -l <<<"$own_before")" -gt 5 ] || fail "there is nothing to keep"
+	say "$1: installed, primed; $(wc -l <<<"$units_before") units, $(wc -l <<<"$own_before") files of the user's own"
+}
+story_upgraded() {
+	diff <(echo "$own_before") <(own) >"$work/out" || fail "the upgrade changed what is the user's"
+	[ "$(units)" = "$units_before" ] || fail "the upgrade changed units"
+	must "jitwarm check $library"
+	own_before=$(own)
+}
+story_removed() { # NAME PATH-THAT-MAY-STAY
+	diff <(echo "$own_before") <(own) >"$work/out" || fail "the removal changed what is the user's"
+	traces "${2-}" >"$work/out"
+	[ ! -s "$work/out" ] || fail "left behind"
+	say "$1: upgraded and removed; what was the user's is as it was"
+}
