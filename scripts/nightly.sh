@@ -10,7 +10,7 @@
 #   cover    the share of the branches that tests take (coverage.sh)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), the site (make-site.sh)
+#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try-*.sh), the site (make-site.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
@@ -73,7 +73,11 @@ night_fuzz() {
 night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
-	for target in x86_64 aarch64 windows deb rpm; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	for target in x86_64 aarch64 windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	./scripts/try-deb.sh build/nightly/dist build/release --link || [ $? = 77 ] || status=1
+	./scripts/try-rpm.sh build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1
+	./scripts/try-package.sh build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
+	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	./scripts/make-site.sh || status=1
 	return $status
 }

@@ -3,19 +3,22 @@
 #
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
-# TARGET: x86_64 (default) or aarch64 (scripts/build-linux.sh), windows (scripts/build-windows.sh), deb (packages for this machine's release of
-# Debian, from the last commit in a folder of its own; needs debhelper, and what packaging/debian/control names), rpm (of x86_64's
-# archive in the folder, which is made before where it is missing; needs rpmbuild; JITWARM_URL is the project's address). Of each:
+# TARGET: x86_64 (default) or aarch64 (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs nsis, wixl and msitools), deb
+# (packages for this machine's release of Debian, from the last commit in a folder of its own; needs debhelper, and what
+# packaging/debian/control names), rpm and conda (of x86_64's archive in the folder, which is made before where it is missing; rpm
+# needs rpmbuild; JITWARM_URL is the project's address). Of each:
 #
 #   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
 #   the name of a package and .spdx.json        what was linked in (SPDX)
 #   jitwarm_VERSION_ARCH.deb, libjitwarm0_…, libjitwarm-dev_…   the command, the library, headers and static library
 #   jitwarm-VERSION-1.x86_64.rpm                the command, for any release with glibc 2.17 or newer
+#   jitwarm-VERSION-windows-x64.zip, -setup.exe, .msi   scripts/package-windows.sh says more; signed where JITWARM_PFX names a key
+#   scoop, winget                               manifests, where --url, JITWARM_URL and JITWARM_PUBLISHER are given
+#   jitwarm-VERSION-….conda                     of x86_64's archive, by rattler-build, which comes from pip
 #   SHA256SUMS                                  of all that is in the folder
 #
-# The same commit gives the same bytes in any folder. windows gives the wheel alone: scripts/package-windows.sh, which needs an
-# address to write into its manifests, makes the ZIP file.
+# The same commit gives the same bytes in any folder, but for the MSI package and for signed programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,15 +28,15 @@ while [ $# -gt 0 ]; do
 	-o) out=${2:?}; shift ;;
 	--sign) key=$(realpath "${2:?}"); shift ;;
 	--url) url=${2:?}; shift ;;
-	x86_64 | aarch64 | windows | deb | rpm) targets+=("$1") ;;
-	*) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	x86_64 | aarch64 | windows | deb | rpm | conda) targets+=("$1") ;;
+	*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64 ;;
 	esac
 	shift
 done
 [ ${#targets[@]} -gt 0 ] || targets=(x86_64)
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-version=$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)
+version=${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)} # another one: for trials of upgrades
 export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 work=$(mktemp -d)
@@ -115,14 +118,34 @@ pack_rpm() {
 	echo "package: $out/jitwarm-$version-1.x86_64.rpm"
 }
 
+pack_conda() {
+	local tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/conda archive=$out/jitwarm-$version-linux-x86_64.tar.gz
+	[ -f "$archive" ] || pack_linux x86_64 manylinux_2_17_x86_64.manylinux2014_x86_64
+	if [ ! -x "$tools/bin/python" ] || ! "$tools/bin/python" -c 'import rattler_build' 2>/dev/null; then
+		python3 -m venv "$tools" && "$tools/bin/pip" install -q py-rattler-build==0.73.0 >"$work/conda.log" 2>&1 ||
+			{ tail -n 5 "$work/conda.log" >&2; echo "package.sh: rattler-build cannot be had" >&2; exit 3; }
+	fi
+	JITWARM_VERSION=$version JITWARM_ARCHIVE=$archive "$tools/bin/python" scripts/make-conda.py "$work/conda" "$out" >"$work/conda.log" 2>&1 ||
+		{ tail -n 30 "$work/conda.log" >&2; echo "package.sh: the conda package could not be built" >&2; exit 3; }
+	tail -n 1 "$work/conda.log"
+}
+pack_windows() {
+	local made libraries=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows/current/complete manifests=()
+	scripts/build-windows.sh
+	x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
+	wheel "$libraries" build/windows/jitwarm.exe "$work/libjitwarm.dll" win_amd64
+	[ -z "$url" ] || [ -z "${JITWARM_URL:-}" ] || [ -z "${JITWARM_PUBLISHER:-}" ] ||
+		manifests=(--url "$url" --homepage "$JITWARM_URL" --publisher "$JITWARM_PUBLISHER")
+	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign scripts/sign-windows.sh} "${manifests[@]}"
+	for made in "$out/jitwarm-$version-windows-x64"{.zip,-setup.exe,.msi}; do scripts/make-sbom.py "$libraries" "$made" >"$made.spdx.json"; done
+}
+
 for target in "${targets[@]}"; do
 	case $target in
 	deb) pack_deb ;;
 	rpm) pack_rpm ;;
-	windows)
-		scripts/build-windows.sh
-		x86_64-w64-mingw32-strip -o "$work/libjitwarm.dll" build/windows/src/libjitwarm.dll
-		wheel "${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows/current/complete" build/windows/jitwarm.exe "$work/libjitwarm.dll" win_amd64 ;;
+	windows) pack_windows ;;
+	conda) pack_conda ;;
 	*) pack_linux "$target" "manylinux_2_17_$target.manylinux2014_$target" ;;
 	esac
 done

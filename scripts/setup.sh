@@ -4,7 +4,7 @@
 # --compiler  what “jitwarm compiler fetch” needs: ca-certificates, and pip, whose package index the build takes over
 # --tests     what the tests need too: ccache, clang and its tools, g++, abidw, minisign, valgrind, a registry and skopeo, nginx, the real drivers for the phantom GPU,
 #             nvJitLink, XGBoost as the real program
-# --windows   mingw-w64 and Wine
+# --windows   mingw-w64, Wine, and what makes Windows' packages
 # Installed packages are left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
@@ -19,7 +19,7 @@ while [ $# -gt 0 ]; do
 	--tests) tests=1
 		packages+=(git ccache clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl) ;;
-	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
+	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
 	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac

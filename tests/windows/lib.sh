@@ -4,7 +4,7 @@ set -euo pipefail
 
 build=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-user=김지원
+user=${JITWARM_WINE_USER:-김지원}
 gpus=sm_86
 home=$build/wine/$user/drive_c/users/$user
 cache=$home/AppData/Roaming/NVIDIA/ComputeCache
