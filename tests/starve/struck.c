@@ -3,10 +3,10 @@
  * nothing failed, and no error is set. Where it says that it has not, it says why. Either way it
  * leaves no file open, and does its work the next time.
  *
- * $STRUCK_EVERY: each so many-th alone; $STRUCK: only what has this name. */
+ * $STRUCK_EVERY: each so many-th alone, but each call that changes a file; $STRUCK: only what has
+ * this name. */
 #include "check.h"
 
-#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,6 @@
 #include <jitwarm/uninstall.h>
 
 #include <sodium.h>
-#include <uv.h>
 
 #include "cache/insert.h"
 #include "entries.h"
@@ -30,52 +29,10 @@
 #include "os/env.h"
 #include "os/folders.h"
 #include "packs.h"
-#include "starve.h"
+#include "struck_fault.h"
 #include "struck_tree.h"
 
-enum { ENTRIES = 4, MOST_FRAMES = 48, NOT_WHOLE = 1, USUAL_EVERY = 17 };
-
-/* ---- what fails */
-
-static _Thread_local bool armed;
-static size_t calls_left;
-static const char *struck; /* the call that failed; NULL: none */
-static void *frames[MOST_FRAMES];
-static int depth;
-
-bool starve_strikes(const char *call)
-{
-	if (!armed || !calls_left || --calls_left)
-		return false;
-	struck = call;
-	armed = false;
-	depth = backtrace(frames, MOST_FRAMES);
-	armed = true;
-	return true;
-}
-
-/* Waiting for what another process may write: there is none. */
-void uv_sleep(unsigned ms)
-{
-	(void)ms;
-}
-
-static void begin(bool calls, size_t n)
-{
-	struck = NULL;
-	calls_left = calls ? n : 0;
-	armed = calls;
-	mem_fail_after(calls ? 0 : n);
-}
-
-/* Whether anything failed. */
-static bool end(bool calls)
-{
-	armed = false;
-	if (!calls)
-		struck = mem_fail_after(0) ? NULL : "alloc";
-	return struck != NULL;
-}
+enum { ENTRIES = 4, NOT_WHOLE = 1, USUAL_EVERY = 11 };
 
 /* ---- what is there */
 
@@ -440,12 +397,11 @@ static uint64_t sum_of(const struct scenario *scenario)
 static void wrong(const struct scenario *scenario, size_t n, const char *what,
 				  const struct jw_error *err)
 {
-	fprintf(stderr, "%s: %s %zu fails: %s (%d: %s)\n", scenario->name, struck, n, what,
+	fprintf(stderr, "%s: %s %zu fails: %s (%d: %s)\n", scenario->name, fault_struck(), n, what,
 			(int)err->code, err->message);
 	if (getenv("STRUCK"))
 		fprintf(stderr, "%s", tree_text());
-	if (strcmp(struck, "alloc") != 0)
-		backtrace_symbols_fd(frames, depth, STDERR_FILENO);
+	fault_show();
 }
 
 /* Whether it bore that failure. */
@@ -457,9 +413,9 @@ static bool bears(const struct scenario *scenario, size_t n, bool calls, uint64_
 	const char *what = NULL;
 	int result;
 
-	begin(calls, n);
+	fault_begin(calls, n);
 	result = scenario->does(&err);
-	*ret_struck = end(calls);
+	*ret_struck = fault_end(calls);
 	if (!*ret_struck)
 		return true;
 	if (result < 0 && (!err.code || !*err.message))
@@ -476,7 +432,7 @@ static bool bears(const struct scenario *scenario, size_t n, bool calls, uint64_
 	}
 	if (scenario->does(&again) < 0)
 		what = "it cannot be done again";
-	else if (strcmp(struck, "unlink") != 0 && scenario->is_same != AT_FIRST &&
+	else if (strcmp(fault_struck(), "unlink") != 0 && scenario->is_same != AT_FIRST &&
 			 (calls || scenario->is_same != WITH_MEMORY) && sum_of(scenario) != whole)
 		what = "done again it is another";
 	if (what)
@@ -507,13 +463,17 @@ static void try_scenario(const struct scenario *scenario)
 	uint64_t whole;
 
 	start_anew(scenario);
+	fault_begin(true, SIZE_MAX);
 	if (scenario->does(&err))
 		fail_msg("%s: %s", scenario->name, err.message);
+	(void)fault_end(true);
 	whole = sum_of(scenario);
 	for (unsigned calls = 0; calls < 2; calls++) {
 		bool reached = true;
 
-		for (size_t n = 1; reached; n += every ? every : 1) {
+		for (size_t n = 1; reached; n++) {
+			if ((n - 1) % (every ? every : 1) && (!calls || !fault_changes(n)))
+				continue;
 			assert_int_equal(os_remove_tree(NULL, now), 0);
 			tree_copy(kept, now);
 			bad += !bears(scenario, n, calls != 0, whole, &reached);

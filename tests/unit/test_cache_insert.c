@@ -489,8 +489,9 @@ static void every_allocation_may_fail(void **state)
 		if (live && cache_live_close(result ? NULL : &err, live))
 			result = -1;
 		mem_fail_after(0);
-		if (result)
-			assert_int_equal(err.code, JW_ERR_MEMORY);
+		assert_int_equal(err.code, result ? JW_ERR_MEMORY : JW_OK);
+		if (!result)
+			assert_consistent(4);
 		fill(4, 4);
 		assert_consistent(4);
 	}

@@ -131,6 +131,45 @@ static void modules_and_cubins_are_counted_apart(void **state)
 	mem_free(file);
 }
 
+static void put_with_options(const char *dir, size_t length)
+{
+	static uint8_t bytes[2 * PACK_MOST_OPTIONS];
+	struct entries_entry entry;
+	size_t key_bytes, value;
+
+	entries_make(&entry, 3, 0);
+	key_bytes = (size_t)entry.key_bytes + length;
+	value = CACHE_ENTRY_HEADER + key_bytes;
+	memcpy(bytes, entry.bytes, CACHE_ENTRY_HEADER + (size_t)entry.key_bytes);
+	memset(bytes + CACHE_ENTRY_HEADER + entry.key_bytes, 'x', length);
+	entries_cubin(bytes + value, 86, false);
+	cache_entry_header(bytes, key_bytes, ENTRIES_CUBIN,
+					   fnv_update(FNV_START, bytes + value, ENTRIES_CUBIN));
+	packs_put(dir, fnv_update(FNV_START, bytes + CACHE_ENTRY_HEADER, key_bytes), bytes,
+			  value + ENTRIES_CUBIN);
+}
+
+/* As long as they may be, and one longer. */
+static void long_options_are_packed_and_longer_ones_left_out(void **state)
+{
+	char *cache = path_in("long"), *file = path_in("long.jwpack"), *copy = path_in("long-copy");
+	struct jw_export_result result;
+	struct jw_import_result *imported;
+
+	(void)state;
+	put_with_options(cache, PACK_MOST_OPTIONS);
+	put_with_options(cache, PACK_MOST_OPTIONS + 1);
+	result = packs_export(cache, file);
+	assert_int_equal(result.entries, 1);
+	assert_int_equal(result.unsuited, 1);
+	imported = import_as_is(file, copy);
+	assert_int_equal(imported->accepted, 1);
+	jw_import_result_free(imported);
+	mem_free(cache);
+	mem_free(file);
+	mem_free(copy);
+}
+
 static void left_out(void **state)
 {
 	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
@@ -223,10 +262,21 @@ static int import_nothing(struct jw_error *err, struct jw_import_options options
 
 static void respects_the_limit(void **state)
 {
+	struct jw_import_options exactly = {.dry_run = true};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
+	struct entries_entry entry;
 
 	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, 100 * n);
+		exactly.limit_bytes += (n ? 1 : 2) * entry.row_bytes;
+	}
+	assert_int_equal(import_nothing(&err, exactly, &result), 0);
+	jw_import_result_free(result);
+	exactly.limit_bytes--;
+	assert_int_equal(import_nothing(&err, exactly, &result), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
 	assert_int_equal(import_nothing(&err, (struct jw_import_options){.limit_bytes = 200}, &result),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
@@ -281,6 +331,7 @@ int main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(same_bytes),
 		cmocka_unit_test(modules_and_cubins_are_counted_apart),
+		cmocka_unit_test(long_options_are_packed_and_longer_ones_left_out),
 		cmocka_unit_test(left_out),
 		cmocka_unit_test(nothing_to_export),
 		cmocka_unit_test(heals),

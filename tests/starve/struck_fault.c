@@ -1,0 +1,88 @@
+#include "struck_fault.h"
+
+#include <execinfo.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "starve.h"
+
+enum { MOST_FRAMES = 48, MOST_CALLS = 4096 };
+
+static _Thread_local bool armed;
+static size_t left, noted_count;
+static const char *struck; /* NULL: nothing has failed */
+static const char *noted[MOST_CALLS];
+static void *frames[MOST_FRAMES];
+static int depth;
+
+/* Waiting for what another process may write: there is none. */
+void uv_sleep(unsigned ms)
+{
+	(void)ms;
+}
+
+static void note(const char *call)
+{
+	if (noted_count < MOST_CALLS)
+		noted[noted_count++] = call;
+}
+
+bool starve_strikes(const char *call)
+{
+	if (!armed || !left)
+		return false;
+	if (left == SIZE_MAX) {
+		note(call);
+		return false;
+	}
+	if (--left)
+		return false;
+	struck = call;
+	armed = false;
+	depth = backtrace(frames, MOST_FRAMES);
+	armed = true;
+	return true;
+}
+
+void fault_begin(bool calls, size_t n)
+{
+	struck = NULL;
+	noted_count = n == SIZE_MAX ? 0 : noted_count;
+	left = calls ? n : 0;
+	armed = calls;
+	mem_fail_after(calls ? 0 : n);
+}
+
+bool fault_end(bool calls)
+{
+	armed = false;
+	if (!calls)
+		struck = mem_fail_after(0) ? NULL : "alloc";
+	return struck != NULL;
+}
+
+const char *fault_struck(void)
+{
+	return struck;
+}
+
+void fault_show(void)
+{
+	if (strcmp(struck, "alloc") != 0)
+		backtrace_symbols_fd(frames, depth, STDERR_FILENO);
+}
+
+bool fault_changes(size_t n)
+{
+	static const char *const changes[] = {"create", "write", "rename", "fsync",
+										  "lock",   "mkdir", "resize", "mode"};
+
+	for (size_t i = 0; n && n <= noted_count && i < sizeof changes / sizeof *changes; i++)
+		if (!strcmp(noted[n - 1], changes[i]))
+			return true;
+	return false;
+}
