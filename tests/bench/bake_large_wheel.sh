@@ -36,10 +36,11 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as wheel:
             size += len(piece)
     info = "large-1.0.dist-info/"
     texts = {"METADATA": "Metadata-Version: 2.1\nName: large\nVersion: 1.0\n", "WHEEL": "Wheel-Version: 1.0\nTag: py3-none-any\n"}
-    rows = ["large/lib.so,sha256=%s,%d" % (base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode(), size)]
+    row = lambda name, digest, size: "%s,sha256=%s,%d" % (name, base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode(), size)
+    rows = [row("large/lib.so", digest, size)]
     for name, text in texts.items():
         wheel.writestr(info + name, text)
-        rows.append("%s,," % (info + name))
+        rows.append(row(info + name, hashlib.sha256(text.encode()), len(text)))
     wheel.writestr(info + "RECORD", "\n".join(rows + [info + "RECORD,,", ""]))'
 
 simulated "$build/src/jitwarm" prime --quiet "$sample"
