@@ -120,14 +120,9 @@ out_exact() {
 	diff -u "$file" "$out" || fail "stdout differs from $file"
 }
 
-# No version manager's script before it: there are thousands of calls.
-python3() {
-	: "${test_python:=$(command python3 -c 'import sys; print(sys.executable)')}"
-	"$test_python" "$@"
-}
-# Nor what it imports by itself
+# Neither a version manager's script before it, nor what it imports by itself: there are thousands of calls.
 json() {
-	: "${test_python:=$(command python3 -c 'import sys; print(sys.executable)')}"
+	: "${test_python:=$(python3 -c 'import sys; print(sys.executable)')}"
 	"$test_python" -I -S - "$out" "$1" <<'PYTHON' || fail "not so: $1"
 import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
