@@ -62,7 +62,7 @@ import fatbin
 ptx = lambda name: fatbin.container(fatbin.entry(fatbin.PTX, 52, fatbin.ptx_payload(
     b".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n" % name)))
 open(sys.argv[1] + "/twice.fatbin", "wb").write(ptx(b"twice") + ptx(b"once") + ptx(b"twice"))
-open(sys.argv[1] + "/again.fatbin", "wb").write(ptx(b"before") + ptx(b"once"))
+open(sys.argv[1] + "/again.fatbin", "wb").write(ptx(b"longer_than_the_other_ones") + ptx(b"once"))
 PYTHON
 listed() { # FILE: sets `places`
 	run 0 scan --json --modules --target sm_86 "$1"
