@@ -45,6 +45,21 @@ await ready bash
 run 0 watch --for 2s --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0'
 end_victim
+# So is one that has loaded the driver, and a library with modules to compile, but not the driver's compiler.
+rm -rf "$work/cache"
+python=$(python3 -c 'import sys; print(sys.executable)') # not a version manager's script before it
+"$python" -c 'import mmap, sys
+files = [open(path, "rb") for path in sys.argv[1:]]
+mapped = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC) for file in files]
+open("mapped", "w").close()
+while True:
+    pass' "$build/tests/simdriver/lib/libcuda.so.1" "$sample" &
+victim=$!
+await test -e mapped
+run 0 watch --for 1s --json "$victim"
+json 'd["process"]["driver"] and not d["process"]["compiler"] and d["left"] == 8'
+json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0'
+end_victim
 
 # The driver compiles for it; watching ends with it. NVIDIA's loads its compiler for that.
 rm -rf "$work/cache"
