@@ -406,6 +406,15 @@ static bool has_no_code(const struct examination *seen, struct finding_draft *dr
 	return true;
 }
 
+/* What another driver has compiled may be carried over. */
+static bool has_other_driver(const struct jw_check_result *check)
+{
+	for (size_t i = 0; i < check->cause_count; i++)
+		if (check->causes[i].reason == JW_COLD_DRIVER)
+			return true;
+	return false;
+}
+
 static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_result *check = seen->check;
@@ -434,6 +443,9 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			"compile them now, on all cores; %.900s was baked for %.200s, and “jitwarm bake "
 			"--in-place” bakes it for this GPU too",
 			baked->path, baked->targets);
+	else if (draft->word_count && has_other_driver(check))
+		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "
+				   "seconds what the driver before has compiled, as far as its entries are there");
 	return true;
 }
 
