@@ -261,6 +261,8 @@ int jw_places_find(struct jw_error *err, const struct jw_places_options *options
 	if (!result && list.places->count == PLACES_MOST)
 		result = place_note(err, &list, "there are more than %d places: the others are left out",
 							(int)PLACES_MOST);
+	result = result || place_note_dropped(err, &list) ? -1 : 0;
+	set_free(&list.dropped);
 	if (result)
 		jw_places_free(list.places);
 	else

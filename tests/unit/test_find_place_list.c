@@ -42,9 +42,59 @@ static void what_a_place_has_no_room_for_is_said_once(void **state)
 	jw_places_free(list.places);
 }
 
+static void notes_beyond_the_most_are_counted_each_once(void **state)
+{
+	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
+
+	(void)state;
+	assert_non_null(list.places);
+	for (int i = 0; i < PLACE_MOST_NOTES; i++)
+		assert_int_equal(place_note(NULL, &list, "place %d", i), 0);
+	assert_int_equal(place_note(NULL, &list, "place %d", 0), 0);
+	assert_int_equal(place_note_dropped(NULL, &list), 0);
+	assert_int_equal(list.places->note_count, PLACE_MOST_NOTES);
+	for (int i = 0; i < 12; i++)
+		assert_int_equal(place_note(NULL, &list, "another %d", i % 3), 0);
+	assert_int_equal(place_note_dropped(NULL, &list), 0);
+	assert_int_equal(list.places->note_count, PLACE_MOST_NOTES + 1);
+	assert_string_equal(list.places->notes[PLACE_MOST_NOTES],
+						"and 3 more such notes, which are not listed");
+	set_free(&list.dropped);
+	jw_places_free(list.places);
+}
+
+/* An environment under two names, and a path that is added twice, count once. */
+static void each_place_and_path_is_there_once(void **state)
+{
+	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
+	char *env = os_join(NULL, folder, "env"), *mark = os_join(NULL, folder, "env/conda-meta"),
+		 *same = os_join(NULL, folder, "env/../env");
+	bool is;
+
+	(void)state;
+	assert_non_null(list.places);
+	assert_int_equal(os_make_dirs(NULL, mark, 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(place_add_environment(NULL, &list, NULL, i ? same : env, &is), 0);
+		assert_true(is);
+		assert_int_equal(place_add_path(NULL, &list, "program", "one", i ? same : env), 0);
+	}
+	assert_int_equal(list.places->count, 2);
+	assert_string_equal(list.places->items[0].kind, "conda");
+	assert_int_equal(list.places->items[1].path_count, 1);
+	mem_free(env);
+	mem_free(mark);
+	mem_free(same);
+	jw_places_free(list.places);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_place_has_no_room_for_is_said_once)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_place_has_no_room_for_is_said_once),
+		cmocka_unit_test(notes_beyond_the_most_are_counted_each_once),
+		cmocka_unit_test(each_place_and_path_is_there_once),
+	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -90,14 +90,15 @@ cp "$work/dpkg/info/evil.list" "$work/dpkg/evil.list"
 } >"$work/dpkg/status"
 # conda's list: a million lines, links, a pipe, control characters
 conda "$work/listed"
+conda "$work/last"
 conda "$work/late"
 hostile=$work/$'evil\e[31m'
 conda "$hostile"
 mkfifo "$work/pipe"
 {
 	printf '%s\n' "$work/listed" "$work/pipe" relative /dev/zero "$hostile" "$work/listed"
-	for _ in $(seq 200); do printf '/%s\n' {1..60}; done
-	printf '%s\n' "$work/late"
+	printf '/%s\n' {1..9993}
+	printf '%s\n' "$work/last" "$work/late" # lines 10000 and 10001
 } >"$HOME/.conda/environments.txt"
 rm -rf "$work/cache"
 run 1 find --json
@@ -109,7 +110,10 @@ row project/.venv 'c["kind"] == "venv"'
 row miniconda3 'c["kind"] == "conda"'
 row envs/tf 'c["kind"] == "conda"'
 row /listed 'c["kind"] == "conda"'
+row /last 'c["kind"] == "conda"'
 no_row /late
+json 'len({c["name"] for c in d["places"]}) == len(d["places"])'
+json 'all(len(set(c["paths"])) == len(c["paths"]) for c in d["places"])'
 no_row not-one
 row ollama 'c["kind"] == "program" and c["cold"] == 1 and c["paths"] == ["'"$work"'/ollama/lib/ollama"]'
 row llama.cpp 'c["cold"] > 1 and c["paths"][0].endswith("/llama/lib/libggml-cuda.so")'
