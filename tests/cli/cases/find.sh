@@ -171,7 +171,7 @@ row hooks/hook 'c["trouble"]'
 row gromacs-cuda 'c["cold"] == 1'
 
 # What a process has loaded
-python3 -c 'import mmap, sys, time
+command python3 -c 'import mmap, sys, time
 file = open(sys.argv[1], "rb")
 mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 print("mapped", flush=True)
