@@ -37,7 +37,7 @@ from_nothing() {
 }
 interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	local begun ended=0
-	export HUNG_RESOLVER=$work/asked SIMDRIVER_COST=500
+	export HUNG_RESOLVER=$work/asked SIMDRIVER_COST=30
 	# shellcheck disable=SC2086
 	$JITWARM "$@" >"$out" 2>"$err" </dev/null &
 	begun=$!
