@@ -225,13 +225,13 @@ static int check_prune_options(struct jw_error *err, const struct jw_prune_optio
 			"--driver");
 	if (options->other_targets && !system->gpu_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "this machine's GPUs are unknown; name those to prune for with "
-						 "--arch");
+						 "this machine's GPUs are unknown; name those whose entries are to be "
+						 "removed with --arch");
 	/* CUDA_VISIBLE_DEVICES hides GPUs whose entries are still in use. */
 	if (options->other_targets && system->pci_count > system->gpu_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%zu of %s of this machine hidden from here; name the architectures to "
-						 "prune for with --arch",
+						 "%zu of %s of this machine hidden from here; name the architectures whose "
+						 "entries are to be removed with --arch",
 						 system->pci_count - system->gpu_count,
 						 TEXT_COUNT(system->pci_count, "GPU is", "GPUs are"));
 	return 0;

@@ -19,11 +19,12 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 		output_warning(out, "from the store: %zu more (“jitwarm store verify” checks all of it)",
 					   refilled->more_notes);
 	if (refilled->entries)
-		output_line(out, STYLE_GOOD, "%s (%s) that %s compiled before %s",
+		output_line(out, STYLE_GOOD,
+					dry_run ? "%s (%s) that %s compiled before would come back from the store; the "
+							  "following counts include them."
+							: "%s (%s) that %s compiled before came back from the store.",
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
-					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were",
-					dry_run ? "would come back from the store; the following counts include them."
-							: "came back from the store.");
+					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were");
 }
 
 static void print_carry_groups(const struct output *out, const struct jw_carry_result *result,

@@ -29,11 +29,18 @@ err_has "--jbos"
 err_has "알 수 없는 옵션"
 korean 64 stauts
 err_has "“status”"
-korean 0 prime "$sample"
+JITWARM_STORE=1 korean 0 prime "$sample"
 out_has "컴파일했습니다"
 err_has "컴파일 중 100 %"
 korean 0 check "$sample"
 out_has "준비됨"
+rm -rf "$work/cache"
+JITWARM_STORE=1 korean 0 prime "$sample"
+out_has "항목 8개를 저장소에서 되돌려 놓았습니다("
+out_lacks "came back"
+# Of advice to remove, a translation must not turn the sense: --arch names what goes
+CUDA_VISIBLE_DEVICES='' korean 2 cache prune --arch other
+err_has "항목을 제거할지 --arch로"
 
 # No line of what people meet first is English: three words of it
 for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \

@@ -129,6 +129,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 		# shellcheck disable=SC2030
 		export CUDA_VISIBLE_DEVICES=
 		run 2 cache prune --arch other
+		err_has "whose entries are to be removed with --arch"
 	) || exit 1
 fi
 true
