@@ -91,7 +91,7 @@ err_has "not baked again: it was baked for GPUs that are not here"
 JITWARM=$first
 # While another process bakes: told, and tried again by the next run.
 if ! is_wine; then
-	python3 - "$JITWARM_STATE/baked/lock" "$work/held" <<'PYTHON' &
+	command python3 - "$JITWARM_STATE/baked/lock" "$work/held" <<'PYTHON' &
 import fcntl, os, sys, time
 lock = open(sys.argv[1], "r+")
 fcntl.flock(lock, fcntl.LOCK_EX)

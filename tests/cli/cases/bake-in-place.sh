@@ -361,7 +361,7 @@ rm -r "$work/venv/conda-meta"
 
 # One at a time
 if ! is_wine; then
-	python3 - "$JITWARM_STATE/baked/lock" >"$work/locked" <<'PYTHON' &
+	command python3 - "$JITWARM_STATE/baked/lock" >"$work/locked" <<'PYTHON' &
 import fcntl, sys, time
 file = open(sys.argv[1], "r+b")
 fcntl.lockf(file, fcntl.LOCK_EX)

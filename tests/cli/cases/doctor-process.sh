@@ -21,7 +21,7 @@ else
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# One that has ended, and that nobody waits for: it has nothing mapped any more.
-	python3 -c 'import os, time
+	command python3 -c 'import os, time
 child = os.fork()
 if not child:
 	os._exit(0)

@@ -69,7 +69,7 @@ json 'd["findings"] == [] and len(d["fixed"]) == 1 and "prime" in d["fixed"][0]'
 if ! is_wine; then
 	rm -rf "$place/cache"
 	warm
-	python3 - "$place/cache/index" "$place/held" <<'PYTHON' &
+	command python3 - "$place/cache/index" "$place/held" <<'PYTHON' &
 import fcntl, sys, time
 file = open(sys.argv[1], "r+b")
 fcntl.lockf(file, fcntl.LOCK_EX)

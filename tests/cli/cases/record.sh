@@ -155,7 +155,7 @@ cat >"$work/tells.sh" <<'SCRIPT'
 "$1"
 echo $$ >number
 SCRIPT
-python3 "$work/holds.py" "$work/cache/index" &
+command python3 "$work/holds.py" "$work/cache/index" &
 holder=$!
 for _ in $(seq 1200); do [[ -e held ]] && break; sleep 0.05; done
 # shellcheck disable=SC2086

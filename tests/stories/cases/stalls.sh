@@ -101,7 +101,7 @@ if [ -n "${JITWARM_STALLS-}" ] && [ -n "$nvrtc" ]; then
 		    assert nvrtc.nvrtcCompileProgram(program, 0, None) == 0
 		    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 	PYTHON
-	python3 -I -S "$place/nvrtc.py" "$nvrtc" "$place/nvrtc" &
+	command python3 -I -S "$place/nvrtc.py" "$nvrtc" "$place/nvrtc" &
 	players=($!)
 	await test -e "$place/nvrtc"
 	run 0 watch --json --for 3s "${players[0]}"
