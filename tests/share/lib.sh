@@ -9,7 +9,7 @@ export no_proxy='*'
 registry_answers() { [[ -s $1/port ]] || ! kill -0 "$2" 2>/dev/null; }
 start_registry() {
 	mkdir -p "$1"
-	python3 "$cases/../../share/${server_program:-registry.py}" "$@" >"$1/said" 2>&1 &
+	command python3 "$cases/../../share/${server_program:-registry.py}" "$@" >"$1/said" 2>&1 &
 	servers+=($!)
 	await registry_answers "$1" "$!"
 	[[ -s $1/port ]] || fail "no registry: $(cat "$1/said")"
