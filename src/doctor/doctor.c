@@ -60,8 +60,10 @@ static int find_all(struct jw_error *err, const struct examination *seen,
 	for (const struct finding_kind *kind = finding_kinds; kind->id; kind++) {
 		struct finding_draft draft = empty;
 
-		if (result->finding_count < MOST_FINDINGS && kind->test(seen, &draft) &&
-			add_finding(err, kind->id, &draft, result))
+		if (result->finding_count == MOST_FINDINGS || !kind->test(seen, &draft))
+			continue;
+		draft_finish(&draft);
+		if (add_finding(err, kind->id, &draft, result))
 			return -1;
 	}
 	return 0;

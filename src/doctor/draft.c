@@ -1,5 +1,6 @@
 /* The parts of a finding's command that several findings share. */
 #include <stdio.h>
+#include <string.h>
 
 #include "doctor/examination.h"
 
@@ -7,6 +8,18 @@ void draft_word(struct finding_draft *draft, const char *word)
 {
 	if (draft->word_count < DRAFT_WORDS)
 		draft->command[draft->word_count++] = word;
+	else
+		draft->dropped++;
+}
+
+void draft_finish(struct finding_draft *draft)
+{
+	const size_t length = strlen(draft->fix);
+
+	if (draft->dropped)
+		(void)snprintf(draft->fix + length, sizeof draft->fix - length,
+					   "; the command has no room for %zu more: then ask doctor again",
+					   draft->dropped);
 }
 
 void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake)

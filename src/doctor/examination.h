@@ -27,7 +27,7 @@ struct finding_draft {
 	char evidence[DRAFT_TEXT], fix[DRAFT_TEXT];
 	bool hopeless;
 	const char *command[DRAFT_WORDS]; /* points to texts that outlive the draft, or to `word` */
-	size_t word_count;
+	size_t word_count, dropped; /* words; those that the command has no room for */
 	char word[32];
 	const char *variable; /* as in struct jw_finding */
 	char value[32];       /* "": not set */
@@ -38,6 +38,8 @@ struct finding_draft {
 #define DRAFT_FIX(draft, ...) (void)snprintf((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
 
 void draft_word(struct finding_draft *draft, const char *word);
+/* Says what the command leaves out. */
+void draft_finish(struct finding_draft *draft);
 /* What `jitwarm prime` is told: what the user has named; without names, the environment. */
 void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake);
 
