@@ -6,15 +6,21 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "doctor/environment_file.h"
 #include "doctor/look_as.h"
 #include "os/ask_program.h"
+#include "os/file.h"
+#include "os/identity.h"
 
 enum {
 	MOST_ANSWER = 1 << 20,
 	MOST_PID = 1 << 22, /* Linux's own limit */
 	MOST_NAME = 255,
 	MOST_VARIABLES = 512,
+	MOST_FILES = 32,
+	MOST_FILE = 1 << 20,
 	ANSWER_MS = 10000
 };
 
@@ -22,9 +28,13 @@ enum {
 struct unit_answer {
 	int pid;
 	bool missing;
-	char account[MOST_NAME + 1]; /* "": root */
+	bool of_user;                /* of this account's own manager */
+	char account[MOST_NAME + 1]; /* "": root, or this account */
 	char *variables[2 * MOST_VARIABLES];
 	size_t count;
+	char *files[MOST_FILES]; /* EnvironmentFile= */
+	size_t file_count;
+	struct buf texts[MOST_FILES + 1]; /* theirs, and the manager's own variables */
 };
 
 /* A name that is no option, no path and no pattern. */
@@ -163,6 +173,18 @@ static void read_unit_variables(char *list, struct unit_answer *unit)
 	}
 }
 
+/* "/etc/default/model (ignore_errors=no)": a file for each line. systemd expands patterns, and says
+ * what it made of them only of a unit that runs. */
+static void read_unit_file(char *value, struct unit_answer *unit)
+{
+	char *end = strstr(value, " (ignore_errors=");
+
+	if (end)
+		*end = '\0';
+	if (os_is_absolute(value) && !value[strcspn(value, "*?[")] && unit->file_count < MOST_FILES)
+		unit->files[unit->file_count++] = value;
+}
+
 /* "MainPID=1234", a property in each line. */
 static int read_unit(struct jw_error *err, char *text, struct unit_answer *unit)
 {
@@ -183,8 +205,82 @@ static int read_unit(struct jw_error *err, char *text, struct unit_answer *unit)
 			memcpy(unit->account, value, strlen(value) + 1);
 		else if (!strcmp(line, "Environment"))
 			read_unit_variables(value, unit);
+		else if (!strcmp(line, "EnvironmentFiles"))
+			read_unit_file(value, unit);
 	}
 	return 0;
+}
+
+static int add_unit_variable(void *context, char *name, char *value)
+{
+	struct unit_answer *unit = context;
+
+	if (unit->count + 2 <= 2 * MOST_VARIABLES) {
+		unit->variables[unit->count++] = name;
+		unit->variables[unit->count++] = value;
+	}
+	return 0;
+}
+
+/* What stands in files counts after what stands in the unit. A file that is missing, or not to be
+ * read, sets nothing: systemd would not start the unit, or leave it out. */
+static int read_unit_files(struct jw_error *err, struct unit_answer *unit)
+{
+	for (size_t i = 0; i < unit->file_count; i++) {
+		struct jw_error why = {0};
+		struct buf *text = &unit->texts[i];
+
+		if (os_read_file(&why, unit->files[i], MOST_FILE, text)) {
+			if (error_if_memory(err, &why))
+				return -1;
+			continue;
+		}
+		/* A NUL would hide what follows it. */
+		if (text->size && !memchr(text->data, 0, text->size))
+			(void)environment_file_each((char *)text->data, add_unit_variable, unit);
+	}
+	return 0;
+}
+
+/* The variables of this account's own manager, which its units start with: NAME=VALUE in each line,
+ * the value in quotes where it needs some. */
+static int read_manager_variables(struct jw_error *err, struct unit_answer *unit)
+{
+	static const char *const arguments[] = {"systemctl", "--user", "show-environment", NULL};
+	struct buf *text = &unit->texts[MOST_FILES];
+	bool asked;
+
+	*text = BUF_MAX(MOST_ANSWER);
+	if (ask_service_manager(err, arguments, text, &asked))
+		return -1;
+	for (char *line = asked ? (char *)text->data : NULL, *end; line && *line; line = end) {
+		char *value = strchr(line, '=');
+
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (!value || value >= end)
+			continue;
+		*value++ = '\0';
+		if (*value == '$' || *value == '"' || *value == '\'')
+			value = next_shown_word(&value);
+		if (value)
+			(void)add_unit_variable(unit, line, value);
+	}
+	return 0;
+}
+
+static int look_as_own(struct jw_error *err, const struct unit_answer *unit)
+{
+	struct os_account own;
+	int result;
+
+	if (os_account(err, &own))
+		return -1;
+	result = look_as_account(err, NULL, own.owner, true, (const char *const *)unit->variables,
+							 unit->count);
+	os_account_free(&own);
+	return result;
 }
 
 /* Where it does not run: as it would start. Source: systemd.exec(5): a unit of the system without
@@ -195,38 +291,82 @@ static int look_as_stopped(struct jw_error *err, const struct unit_answer *unit)
 	uint64_t number = 0;
 	const bool named = unit->account[0] && !text_number(unit->account, UINT32_MAX, &number);
 
+	if (unit->of_user)
+		return look_as_own(err, unit);
 	return look_as_account(err, named ? unit->account : NULL, (uint32_t)number, unit->account[0],
 						   variables, unit->count);
 }
 
-int jw_look_as_unit(struct jw_error *err, const char *name, int *ret_pid)
+/* Asks the system's manager, or this account's own. *ret_asked: it has answered. */
+static int ask_about_unit(struct jw_error *err, const char *name, bool of_user, struct buf *answer,
+						  struct unit_answer *ret_unit, bool *ret_asked)
 {
 	const char *const arguments[] = {
-		"systemctl", "show", "--no-pager", "--property=LoadState,MainPID,User,Environment",
-		"--",        name,   NULL};
+		"systemctl",
+		of_user ? "--user" : "--system",
+		"show",
+		"--no-pager",
+		"--property=LoadState,MainPID,User,Environment,EnvironmentFiles",
+		"--",
+		name,
+		NULL};
+
+	*ret_unit = (struct unit_answer){.of_user = of_user};
+	if (ask_service_manager(err, arguments, answer, ret_asked))
+		return -1;
+	if (!*ret_asked)
+		return 0;
+	/* Its variables come before those of the unit. */
+	return (of_user && read_manager_variables(err, ret_unit)) ||
+				   read_unit(err, (char *)answer->data, ret_unit)
+			   ? -1
+			   : 0;
+}
+
+static void free_unit(struct unit_answer *unit)
+{
+	for (size_t i = 0; i <= MOST_FILES; i++)
+		buf_free(&unit->texts[i]);
+	mem_free(unit);
+}
+
+/* Unless the system has such a unit, one of the account's own is meant. */
+static int find_unit(struct jw_error *err, const char *name, struct buf *answer,
+					 struct unit_answer *unit)
+{
+	bool asked, asked_own;
+
+	if (ask_about_unit(err, name, false, answer, unit, &asked))
+		return -1;
+	if (asked && !unit->missing)
+		return 0;
+	if (ask_about_unit(err, name, true, answer, unit, &asked_own))
+		return -1;
+	if (asked_own && !unit->missing)
+		return 0;
+	return asked || asked_own
+			   ? error_set(err, JW_ERR_NOT_FOUND, "%s: systemd has no such unit", name)
+			   : error_set(err, JW_ERR_UNSUPPORTED,
+						   "systemctl does not tell of %s: is systemd running?", name);
+}
+
+int jw_look_as_unit(struct jw_error *err, const char *name, int *ret_pid)
+{
 	struct buf answer = BUF_MAX(MOST_ANSWER);
-	struct unit_answer unit = {0};
-	bool asked;
-	int result = -1;
+	struct unit_answer *unit;
+	int result;
 
 	if (!is_manageable_name(name))
 		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a unit", name);
-	if (ask_service_manager(err, arguments, &answer, &asked))
-		goto done;
-	if (!asked) {
-		error_set(err, JW_ERR_UNSUPPORTED, "systemctl does not tell of %s: is systemd running?",
-				  name);
-		goto done;
-	}
-	if (read_unit(err, (char *)answer.data, &unit))
-		goto done;
-	if (unit.missing)
-		error_set(err, JW_ERR_NOT_FOUND, "%s: systemd has no such unit", name);
-	else
-		result = unit.pid ? 0 : look_as_stopped(err, &unit);
+	unit = mem_alloc(err, sizeof *unit);
+	if (!unit)
+		return -1;
+	result = find_unit(err, name, &answer, unit);
+	if (!result && !unit->pid)
+		result = read_unit_files(err, unit) || look_as_stopped(err, unit) ? -1 : 0;
 	if (!result)
-		*ret_pid = unit.pid;
-done:
+		*ret_pid = unit->pid;
 	buf_free(&answer);
+	free_unit(unit);
 	return result;
 }

@@ -45,6 +45,32 @@ if [ "$(id -u)" = 0 ]; then
 	err_has "no such account"
 fi
 
+# ---- its EnvironmentFile=, which count after its Environment=; one that is missing, or no file, sets nothing
+printf '# comment \\\nCUDA_CACHE_DISABLE=1\n  CUDA_CACHE_PATH = "%s/of a \\"file\\""  \nCUDA_FORCE_PTX_JIT=\\\n1\nCUDA_INJECTION64_PATH=/x\n' "$place" >"$work/unit.env"
+mkfifo "$work/fifo.env"
+answer 'MainPID=0\nLoadState=loaded\nEnvironment=CUDA_FORCE_PTX_JIT=0\nEnvironmentFiles=%s/none (ignore_errors=yes)\nEnvironmentFiles=%s/unit.env (ignore_errors=no)\nEnvironmentFiles=%s/fifo.env (ignore_errors=no)\nEnvironmentFiles=relative\nEnvironmentFiles=/*\n' "$work" "$work" "$work"
+if [ "$(id -u)" = 0 ]; then
+	found 1 jit-forced --unit fake
+	json "d['before'].endswith(\"env -u HOME 'CUDA_CACHE_PATH=$place/of a \\\"file\\\"' CUDA_FORCE_PTX_JIT=1\")"
+fi
+
+# ---- one of this account's own manager, where the system has none of that name
+cat >"$work/bin/systemctl" <<'SCRIPT'
+#!/bin/sh
+case "$1 $2" in
+"--user show-environment") echo 'CUDA_CACHE_PATH=$'"'$place/its own'"; echo CUDA_FORCE_PTX_JIT=0; echo broken ;;
+"--user show") printf 'LoadState=%s\nMainPID=0\nEnvironment=CUDA_CACHE_DISABLE=1\n' "${own:-loaded}" ;;
+*) printf 'LoadState=not-found\nMainPID=0\n' ;;
+esac
+SCRIPT
+export place
+found 1 cache-disabled --unit fake
+json "d['before'].endswith(\" 'CUDA_CACHE_PATH=$place/its own' CUDA_CACHE_DISABLE=1 CUDA_FORCE_PTX_JIT=0\")"
+own=not-found run 3 doctor --unit fake
+err_has "no such unit"
+cp "$work/bin/docker" "$work/bin/systemctl"
+sed -i "s|docker.no|systemctl.no|" "$work/bin/systemctl"
+
 # ---- hostile answers, and names
 for bad in 'MainPID=-1' 'MainPID=12x' 'MainPID=99999999999999999999' 'MainPID=' 'MainPID= 1'; do
 	answer 'LoadState=loaded\n%s\n' "$bad"
