@@ -113,6 +113,18 @@ struct jw_check_package {
 	size_t gpu_count;
 };
 
+/* A module that the driver compiles, or has compiled. */
+struct jw_check_module {
+	char *path, *member; /* member NULL for a file */
+	uint64_t offset;     /* of its PTX's header, as jw_scan lists it */
+	struct jw_target target;
+	uint64_t payload_bytes; /* of PTX */
+	double seconds;         /* predicted, on one core */
+	bool warm;
+};
+
+enum { JW_CHECK_LARGEST = 20 };
+
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
@@ -135,6 +147,9 @@ struct jw_check_result {
 	struct jw_check_package
 		*packages; /* of options.found; the most expensive first, then by name */
 	size_t package_count;
+	/* The largest modules by their PTX, at most JW_CHECK_LARGEST, the largest first. */
+	struct jw_check_module *largest;
+	size_t largest_count;
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

@@ -119,6 +119,19 @@ struct jw_prime_failure {
 	char *log;    /* the driver's log, "" if it wrote none */
 };
 
+/* What a worker did for some time. */
+struct jw_prime_slice {
+	unsigned worker;  /* from 0 */
+	uint64_t from_ns; /* of a clock without a date */
+	uint64_t took_ns;
+	enum {
+		JW_SLICE_START,    /* its driver started */
+		JW_SLICE_COMPILED, /* a module */
+		JW_SLICE_FAILED,   /* a module that was not compiled */
+	} what;
+	char name[96]; /* of the module: "libmodel.so+0x1f40", cut where it is long; "" of a start */
+};
+
 struct jw_prime_result {
 	struct jw_prime_plan plan;
 	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
@@ -168,6 +181,9 @@ struct jw_prime_result {
 	struct jw_push_result *pushed; /* jw_prime_options.back */
 	struct jw_error not_pushed;
 	struct jw_shared shared; /* jw_prime_options.share */
+	/* The work of the workers, in the order of its end; of a long run only the beginning. */
+	struct jw_prime_slice *slices;
+	size_t slice_count, slice_capacity;
 };
 
 struct jw_prime_options {

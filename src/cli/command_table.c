@@ -15,6 +15,7 @@
 	X(doctor) \
 	X(watch) \
 	X(caches) \
+	X(report) \
 	X(run) \
 	X(record) \
 	X(export) \

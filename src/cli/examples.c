@@ -20,6 +20,7 @@ static const struct {
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --unit ollama\n"},
 	{"watch", "jitwarm watch 4242\njitwarm watch --for 1m 4242\n"},
 	{"caches", "jitwarm caches\n"},
+	{"report", "jitwarm report -o report.html\njitwarm report --target rtx20..rtx50 tensorflow\n"},
 	{"run", "jitwarm run -- python train.py\n"},
 	{"record", "jitwarm record -o train.json -- python train.py\n"
 			   "jitwarm prime --recording train.json\n"},

@@ -12,6 +12,7 @@
 #include "plan/analyse.h"
 #include "plan/forecast.h"
 #include "plan/plan.h"
+#include "prime/check_largest.h"
 #include "prime/check_packages.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
@@ -30,6 +31,7 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->failing[i].why);
 	}
 	check_packages_free(result);
+	check_largest_free(result);
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->failing);
@@ -143,7 +145,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
 	result->all = sum_of(result);
-	if (search && check_packages(err, plan, search, result)) {
+	if (check_largest(err, plan, result) || (search && check_packages(err, plan, search, result))) {
 		jw_check_result_free(result);
 		return NULL;
 	}

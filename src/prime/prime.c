@@ -241,6 +241,7 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	mem_free(result->gpus);
 	mem_free(result->failures);
 	mem_free(result->pack);
+	mem_free(result->slices);
 	jw_carry_result_free(result->reuse.carried);
 	jw_pull_result_free(result->pulled);
 	jw_push_result_free(result->pushed);

@@ -1,9 +1,10 @@
 #include "run/prime_result.h"
 
 #include "base/mem.h"
+#include "os/clock.h"
 
 /* Failures and notes beyond these are counted, not listed. */
-enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
+enum { MOST_FAILURES = 10000, MOST_NOTES = 100000, MOST_SLICES = 10000 };
 
 int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,
 							 const struct plan *plan, const struct plan_module *module,
@@ -43,6 +44,14 @@ int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, 
 	failed = line ? mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line) : -1;
 	mem_free(line);
 	return failed;
+}
+
+void prime_result_add_slice(struct jw_prime_result *result, const struct jw_prime_slice *slice)
+{
+	if (!VEC_ROOM(NULL, result->slices, result->slice_capacity, result->slice_count, MOST_SLICES)) {
+		result->slices[result->slice_count] = *slice;
+		result->slices[result->slice_count++].took_ns = os_monotonic_ns() - slice->from_ns;
+	}
 }
 
 void prime_result_forget_failures(struct jw_prime_result *result)

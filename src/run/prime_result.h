@@ -11,5 +11,7 @@ int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *resul
 							 const char *reason, const char *log);
 /* Clears the failures before another run. */
 void prime_result_forget_failures(struct jw_prime_result *result);
+/* What a worker has done since `from_ns` (os_monotonic_ns). Without memory it is left out. */
+void prime_result_add_slice(struct jw_prime_result *result, const struct jw_prime_slice *slice);
 int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
 						  ...) JW_PRINTF(3, 4);

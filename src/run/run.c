@@ -227,7 +227,8 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	look_for_interrupt(run);
 	if (in_compile && !slot->spent) {
 		const struct trace_end end = {
-			.result = run->stopping ? "stopped" : child_end_text(text, sizeof text, how)};
+			.result = run->stopping ? "stopped" : child_end_text(text, sizeof text, how),
+			.failed = true};
 
 		run_trace(run, slot, slot->jobs[0].module, &end);
 	}

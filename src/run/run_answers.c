@@ -69,8 +69,7 @@ bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_he
 {
 	slot->greeted = true;
 	run->start_ms = (double)(os_monotonic_ns() - slot->since_ns) / 1e6;
-	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots),
-				"starting the driver", slot->since_ns);
+	run_trace_start(run, slot);
 	if (hello->result && !run_retire(run, slot, hello->error)) {
 		error_set(run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
 		run_break_off(run);
@@ -271,7 +270,8 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 			  &(struct trace_end){.result = answer->result    ? answer->error
 											: job.threads > 1 ? "compiled over several threads"
 															  : "compiled",
-								  .cpu_ms = answer->cpu_ms});
+								  .cpu_ms = answer->cpu_ms,
+								  .failed = answer->result != 0});
 	slot->since_ns = os_monotonic_ns();
 	take_result(run, slot, job, answer);
 	return true;

@@ -1,5 +1,8 @@
 /* Reports to the run's caller: progress, lines, the trace, compiled and failed modules. */
+#include <stdio.h>
+
 #include "os/clock.h"
+#include "os/file.h"
 #include "run/prime_result.h"
 #include "run/run_state.h"
 #include "run/trace.h"
@@ -178,10 +181,30 @@ void run_message(struct run *run, const char *line)
 		run->setup->options->message(run->setup->options->context, line);
 }
 
+void run_trace_start(const struct run *run, const struct slot *slot)
+{
+	const unsigned worker = (unsigned)(slot - run->slots);
+
+	prime_result_add_slice(run->result, &(struct jw_prime_slice){.worker = worker,
+																 .from_ns = slot->since_ns,
+																 .what = JW_SLICE_START});
+	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + worker, "starting the driver",
+				slot->since_ns);
+}
+
 void run_trace(const struct run *run, const struct slot *slot, size_t module,
 			   const struct trace_end *end)
 {
 	const struct plan *plan = run->setup->plan;
+	const struct plan_file *file = &plan->files[plan->modules[module].file];
+	struct jw_prime_slice slice = {.worker = (unsigned)(slot - run->slots),
+								   .from_ns = slot->since_ns,
+								   .what = end->failed ? JW_SLICE_FAILED : JW_SLICE_COMPILED};
+
+	(void)snprintf(slice.name, sizeof slice.name, "%.70s+0x%llx",
+				   os_base_name(file->member ? file->member : file->path),
+				   (unsigned long long)plan->modules[module].container_offset);
+	prime_result_add_slice(run->result, &slice);
 
 	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
 				 &plan->modules[module], slot->since_ns, end);

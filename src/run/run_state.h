@@ -95,6 +95,8 @@ struct run_order {
 /* Reports the run's progress. */
 void run_report(struct run *run);
 void run_message(struct run *run, const char *line);
+/* The driver of this worker has started. */
+void run_trace_start(const struct run *run, const struct slot *slot);
 /* The module of this worker has ended. */
 void run_trace(const struct run *run, const struct slot *slot, size_t module,
 			   const struct trace_end *end);

@@ -14,7 +14,8 @@ static const struct json_table *const documents[] = {
 	&document_store,       &document_key,        &document_cache_list, &document_cache_verify,
 	&document_cache_prune, &document_compiler,   &document_bake,       &document_baked,
 	&document_bake_verify, &document_tune,       &document_startup,    &document_run,
-	&document_uninstall,   &document_lint,       &document_find,
+	&document_uninstall,   &document_lint,       &document_find,       &document_timeline,
+	&document_report,
 };
 
 static void end(const char *why)

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/baked_files.h"
+#include "cli/parts/prime_history.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/rebake.h"
@@ -66,6 +67,9 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	unattended->failed = result->failed;
 	unattended->undone = result->undone;
 	TEXT_COPY(unattended->problem, error_text(&result->stopped));
+	unattended->saved_seconds = result->compile_cpu_seconds + result->shared.saved_seconds;
+	unattended->restored = priming->only_plan ? 0 : prime_history_restored(result);
+	unattended->remembered = !priming->only_plan && prime_history_keep(cli, result);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	cli_end_with(cli, prime_outcome_status(priming, result));

@@ -207,6 +207,10 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, compiled, "as in `prime`"),
 	JSON(struct unattended, failed, "as in `prime`"),
 	JSON(struct unattended, undone, "as in `prime`"),
+	JSON(struct unattended, restored,
+		 "modules that were taken from the store, a shared place or an older driver's entries"),
+	JSON(struct unattended, saved_seconds,
+		 "processor time of the compiled ones, which a first start is spared"),
 	JSON(struct unattended, rebaked, "libraries that `--rebake` baked again"),
 	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
 	{0},
@@ -216,6 +220,50 @@ const struct json_table document_run = {
 	.text = "A line of the log that `prime --if-changed` writes in the state directory "
 			"(`runs.jsonl`), and of that of `--json-log`.",
 	.fields = run_fields,
+};
+
+static const char *const slice_names[] = {
+	[JW_SLICE_START] = "start",
+	[JW_SLICE_COMPILED] = "compiled",
+	[JW_SLICE_FAILED] = "failed",
+	[JW_SLICE_FAILED + 1] = NULL,
+};
+
+static const struct json_field slice_fields[] = {
+	JSON_AS("worker", struct timeline_slice, slice.worker, "its number, from 0"),
+	JSON_AS("what", struct timeline_slice, slice.what,
+			"`start` (of its driver), `compiled` or `failed`", .names = slice_names),
+	JSON(struct timeline_slice, from_s, "since the first worker began"),
+	JSON(struct timeline_slice, took_s, NULL),
+	JSON_AS("name", struct timeline_slice, slice.name, "of the module: its file and place",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field timeline_fields[] = {
+	JSON(struct timeline_document, time_s, "its end, in seconds since 1970"),
+	JSON(struct timeline_document, seconds, "wall time of compiling"),
+	JSON_LIST_OF("slices", struct timeline_document, slices, count,
+				 JSON_TABLE(struct timeline_slice, slice_fields),
+				 "in the order of their ends; the first 10000"),
+	{0},
+};
+const struct json_table document_timeline = {
+	.schema = "jitwarm.timeline/1",
+	.text = "What the workers of the last `prime` did that compiled anything: a file in the state "
+			"directory (`runs-timeline.json`), for `report`.",
+	.fields = timeline_fields,
+};
+
+static const struct json_field report_fields[] = {
+	JSON(struct report_document, file, "the page that was written"),
+	JSON(struct report_document, bytes, "its size"),
+	{0},
+};
+const struct json_table document_report = {
+	.schema = "jitwarm.report/1",
+	.text = "The result of `report`.",
+	.fields = report_fields,
 };
 
 #define COMMAND(member, ...) JSON(struct command_document, member, __VA_ARGS__)

@@ -142,6 +142,23 @@ extern const struct json_table document_bake_verify;   /* struct jw_bake_verify_
 
 extern const struct json_table document_run; /* struct unattended */
 
+extern const struct json_table document_timeline;
+struct timeline_document {
+	int64_t time_s;
+	double seconds;
+	struct timeline_slice {
+		struct jw_prime_slice slice;
+		double from_s, took_s;
+	} * slices;
+	size_t count;
+};
+
+extern const struct json_table document_report;
+struct report_document {
+	const char *file; /* that was written */
+	uint64_t bytes;
+};
+
 extern const struct json_table document_command;
 struct command_document {
 	struct jw_record_result result;
@@ -178,6 +195,7 @@ struct watch_document {
 	const char *cache; /* NULL: the driver has none for it */
 	double seconds, cpu_seconds;
 	double compiling_s, linking_s, busy_s, waiting_s;
+	double left_s;        /* for those left; less than 0: not known */
 	size_t entries, left; /* that appeared; that its files have and the cache lacks */
 	uint64_t bytes;
 	enum watch_state state; /* the last one */

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/prime_history.h"
 #include "os/clock.h"
 #include "os/file.h"
 
@@ -58,11 +59,15 @@ int unattended_look_again(struct jw_error *err, const struct cli *cli, struct un
 static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
 {
 	const char *file = options_value(&cli->options, "json-log");
-	char *line = json_object_line(err, &document_run, run), *own = NULL;
+	const bool asked = run->state || file;
+	char *line = json_object_line(asked ? err : NULL, &document_run, run), *own = NULL;
 	int result = 0;
 
+	/* Without memory the history alone lacks the run. */
 	if (!line)
-		return -1;
+		return asked ? -1 : 0;
+	if (run->remembered)
+		prime_history_add(cli, line);
 	/* An account without a home has no log. */
 	if (run->state && !jw_log_path(NULL, &own))
 		result = jw_log_append(err, own, line);
@@ -79,8 +84,8 @@ int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run
 
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
-	failed = failed || ((run->state || options_given(&cli->options, "json-log")) &&
-						write_logs(err, cli, run));
+	if (run->state || run->remembered || options_given(&cli->options, "json-log"))
+		failed = failed || write_logs(err, cli, run);
 	jw_run_state_free(run->state);
 	jw_text_free(run->changes);
 	return failed;

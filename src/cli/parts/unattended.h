@@ -15,7 +15,10 @@ struct unattended {
 	unsigned status;
 	/* The run's results, for the log. */
 	size_t modules, compiled, failed, undone, rebaked;
-	char problem[512]; /* one line; "": none */
+	size_t restored;      /* from the store, a shared place or another driver's entries */
+	bool remembered;      /* the run goes into the history (prime_history.h) */
+	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
+	char problem[512];    /* one line; "": none */
 };
 
 /* Reads the options; with --if-changed checks whether anything has changed. Start with {0}. */

@@ -20,6 +20,10 @@ cat >"$work/fits.py" <<'PYTHON'
 import re, sys, unicodedata
 columns = int(sys.argv[1])
 piped, shown = (open(name, encoding="utf-8", newline="").read().replace("\r", "") for name in sys.argv[2:])
+# Styles that light and dark terminals show alike: no background, no black, no white
+strange = set(re.findall(r"\x1b\[([0-9;]*)m", shown)) - {"0", "1", "2", "31", "32", "33"}
+if strange:
+    sys.exit(f"these styles are not for every terminal: {strange}")
 shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown)
 for line in shown.split("\n"):
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in line)
@@ -29,9 +33,11 @@ for line in shown.split("\n"):
 lacking = sorted(set(piped.split()) - set(shown.split()))
 sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
 PYTHON
-shown() { # STATUS ARGUMENT…: at each width
+narrow=60
+shown() { # STATUS ARGUMENT…: at each width; the narrowest ones take turns
 	local columns
-	for columns in ${widths-40 71 200}; do
+	narrow=$((100 - narrow))
+	for columns in ${widths-$narrow 80 200}; do
 		run "$@"
 		cat "$out" "$err" >"$work/piped"
 		# shellcheck disable=SC2086
@@ -50,6 +56,10 @@ shown 1 check --explain "$sample"
 shown 1 prime -n "$sample"
 run 0 prime "$sample"
 shown 0 check "$sample"
+CUDA_CACHE_DISABLE=1 shown 1 doctor --no-probe "$sample"
+shown 0 caches
+shown 0 report -o "$work/report.html" "$sample"
+shown 0 find "$work/lib"
 shown 0 cache list
 shown 0 cache verify
 shown 0 tune --max-size 2GiB

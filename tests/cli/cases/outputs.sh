@@ -51,7 +51,7 @@ through got prime "$sample" --json-log pipe
 python3 -c 'import json; assert json.load(open("got"))["schema"].startswith("jitwarm.run/")' || fail "no line came out of the pipe"
 
 # Into nowhere
-for arguments in "export -o" "record -o" "prime $sample --trace" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
+for arguments in "export -o" "record -o" "report -o" "prime $sample --trace" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
 	read -ra words <<<"$arguments"
 	rest=()
 	[[ $arguments != record* ]] || rest=(-- true)
@@ -66,6 +66,8 @@ mkdir folder
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 for to in pipe:"is a pipe that no other process reads" folder:"Is a directory" socket:"is a disk or a socket"; do
 	run 3 export -o "${to%%:*}"
+	err_has "${to%%:*}: ${to#*:}"
+	run 3 report -o "${to%%:*}" "$sample"
 	err_has "${to%%:*}: ${to#*:}"
 	run 3 export -o file --sign --key outputs --signature "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"

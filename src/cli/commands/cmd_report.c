@@ -1,0 +1,178 @@
+/* jitwarm report: a page to look at. */
+#include <string.h>
+
+#include <jitwarm/cache.h>
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_files.h"
+#include "cli/parts/gpu_targets.h"
+#include "cli/parts/prime_history.h"
+#include "cli/parts/report_page.h"
+#include "os/clock.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+
+enum { MOST_RUNS_READ = 1000 };
+
+/* What the page shows, and who frees it. */
+struct reporting {
+	struct cli *cli;
+	struct gpu_targets gpus;
+	struct jw_found *found;
+	struct jw_check_result *packages;
+	struct jw_cache_listing *entries;
+	cJSON *timeline, *runs;
+	struct jw_error why; /* there is no list of packages */
+};
+
+/* Without an environment the rest of the page is worth writing; a named file must be there. */
+static int report_packages(struct jw_error *err, struct reporting *reporting)
+{
+	struct cli *cli = reporting->cli;
+	const struct jw_find_options find = {.size = sizeof find,
+										 .names = cli->options.operands,
+										 .name_count = cli->options.operand_count,
+										 .cancel = cli_cancel};
+	struct jw_check_options check = {.size = sizeof check,
+									 .system = cli->system,
+									 .targets = reporting->gpus.targets,
+									 .target_count = reporting->gpus.count,
+									 .driver = options_value(&cli->options, "driver"),
+									 .cancel = cli_cancel};
+
+	if (!check.target_count && !cli->system->gpu_count) {
+		error_fill(&reporting->why, JW_ERR_NOT_FOUND, "%s", cli->system->why_none);
+		return 0;
+	}
+	if (jw_find(&reporting->why, &find, &reporting->found))
+		return reporting->why.code == JW_ERR_NOT_FOUND && !find.name_count
+				   ? 0
+				   : error_copy(err, &reporting->why);
+	found_files_print(&cli->out, reporting->found);
+	check.found = reporting->found;
+	return jw_check(err, &check, &reporting->packages);
+}
+
+/* A cache that is not there yet, or not a cache, is said on the page by what it lacks. */
+static int report_entries(struct jw_error *err, struct reporting *reporting)
+{
+	const struct jw_cache_options options = {.size = sizeof options,
+											 .path =
+												 options_value(&reporting->cli->options, "cache"),
+											 .cancel = cli_cancel};
+	struct jw_error why = {0};
+
+	if (!jw_cache_list(&why, &options, &reporting->entries))
+		return 0;
+	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	if (options.path || (why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_NOT_FOUND))
+		output_warning(&reporting->cli->out, "%s", error_text(&why));
+	return 0;
+}
+
+static int report_runs(struct jw_error *err, struct reporting *reporting)
+{
+	const char *state = reporting->cli->system->state_dir;
+	char **lines;
+	size_t count;
+
+	reporting->runs = cJSON_CreateArray();
+	if (!reporting->runs)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	prime_history_read(state, MOST_RUNS_READ, &lines, &count);
+	for (size_t i = 0; i < count; i++) {
+		cJSON *run = json_parse(NULL, lines[i], strlen(lines[i]));
+
+		if (!run || !cJSON_AddItemToArray(reporting->runs, run))
+			cJSON_Delete(run);
+	}
+	jw_lines_free(lines, count);
+	reporting->timeline = prime_history_timeline(state);
+	return 0;
+}
+
+static int write_report(struct jw_error *err, const struct reporting *reporting, const char *path)
+{
+	struct cli *cli = reporting->cli;
+	const struct report_data data = {
+		.system = cli->system,
+		.time_s = os_now_s(),
+		.packages = reporting->packages,
+		.why_no_packages = error_text(&reporting->why),
+		.environment = reporting->found ? reporting->found->environment : NULL,
+		.entries = reporting->entries,
+		.timeline = reporting->timeline,
+		.runs = reporting->runs,
+	};
+	struct html_page html = HTML_NEW;
+	struct report_document document = {.file = path};
+	char size[TEXT_SHORT];
+	int failed;
+
+	report_page_write(&html, &data);
+	document.bytes = html.text.size;
+	failed = html.failed ? error_copy(err, &html.err)
+						 : os_write_output(err, path, html.text.data, html.text.size);
+	html_free(&html);
+	if (failed)
+		return -1;
+	output_line(&cli->out, STYLE_GOOD, "%s: written (%s); a browser shows it", path,
+				text_bytes(size, document.bytes));
+	return document_print(err, &cli->out, &document_report, &document);
+}
+
+static int report_run(struct jw_error *err, struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	const char *output = options_value(options, "output");
+	struct reporting reporting = {.cli = cli};
+	int failed;
+
+	if (output && !strcmp(output, "-"))
+		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	os_catch_interrupts();
+	failed = gpu_targets_read(err, cli, &reporting.gpus) ||
+			 (reporting.gpus.count
+				  ? cli_open_asleep(err, cli)
+				  : cli_open_asking(err, cli, options_value(options, "cache"), false)) ||
+			 report_packages(err, &reporting) || report_entries(err, &reporting) ||
+			 report_runs(err, &reporting) ||
+			 write_report(err, &reporting, output ? output : "jitwarm-report.html");
+	cJSON_Delete(reporting.timeline);
+	cJSON_Delete(reporting.runs);
+	jw_cache_list_free(reporting.entries);
+	jw_check_result_free(reporting.packages);
+	jw_found_free(reporting.found);
+	return failed;
+}
+
+static const struct cli_option report_options[] = {
+	CLI_VALUE("output", "FILE", "Write the page to FILE instead of jitwarm-report.html",
+			  .letter = 'o'),
+	GPUS_OPTIONS,
+	CLI_ENVIRONMENT,
+	CLI_CACHE,
+	{0}};
+
+const struct cli_command command_report = {
+	.name = "report",
+	.summary = "Write a page to look at: packages, modules, the cache and past runs",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Writes one HTML file that shows the GPUs and the driver; for each package of the active "
+		"Python environment, or each named one, what its first start compiles on each GPU, or on "
+		"those of --target; the largest modules; the driver's cache by driver and architecture, "
+		"against its limit; what each worker of the last “jitwarm prime” did; and the runs that "
+		"put something into the cache, with the time that they saved. The file holds all that it "
+		"shows: it has no script and loads nothing, so that it can be mailed and printed. It "
+		"names files and folders of this machine.",
+	.options = report_options,
+	.run = report_run,
+};

@@ -1,0 +1,29 @@
+/* Writes HTML. Whatever comes from outside goes through html_text or html_attribute, which make it
+ * harmless: `<`, `>`, `&` and quotes are escaped, and what html cannot hold or what would change
+ * the direction of writing is shown as an escape (terminal.h). A failure (out of memory, the page's
+ * limit) is remembered. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+struct html_page {
+	struct buf text;
+	struct jw_error err;
+	bool failed;
+};
+
+enum { HTML_MOST = 32 << 20 };
+#define HTML_NEW ((struct html_page){.text = BUF_MAX(HTML_MOST)})
+
+/* Markup of this program, as it is: no text from outside. */
+void html_raw(struct html_page *html, const char *markup);
+/* Markup with numbers: no %s of a text from outside. */
+void html_rawf(struct html_page *html, const char *format, ...) JW_PRINTF(2, 3);
+/* Text, between tags or inside a quoted attribute. */
+void html_text(struct html_page *html, const char *text);
+void html_textf(struct html_page *html, const char *format, ...) JW_PRINTF(2, 3);
+/* <td class="CLASS">TEXT</td>; `class` is this program's. */
+void html_cell(struct html_page *html, const char *class, const char *format, ...) JW_PRINTF(3, 4);
+void html_free(struct html_page *html);
