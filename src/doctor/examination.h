@@ -27,7 +27,7 @@ struct finding_draft {
 	char evidence[DRAFT_TEXT], fix[DRAFT_TEXT];
 	bool hopeless;
 	const char *command[DRAFT_WORDS]; /* points to texts that outlive the draft, or to `word` */
-	size_t word_count, dropped; /* words; those that the command has no room for */
+	size_t word_count, dropped;       /* words; those that the command has no room for */
 	char word[32];
 	const char *variable; /* as in struct jw_finding */
 	char value[32];       /* "": not set */
