@@ -12,14 +12,17 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/watch_left.h"
+#include "cli/parts/watch_screen.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/interrupt.h"
 #include "os/processes.h"
 
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum { LOOK_EVERY_MS = 500, SAY_EVERY_S = 10 };
+enum { LOOK_EVERY_MS = 500, FILES_TEXT = 200, SHOWN_FILES = 3 };
 
 /* What is known at one moment. */
 struct watch_look {
@@ -35,8 +38,13 @@ struct watching {
 	struct watch_look first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
-	double said_s; /* when a line was printed */
-	bool said;
+	bool counted;        /* at the last look */
+	double model_ms;     /* then: predicted for the modules left */
+	char in[FILES_TEXT]; /* the files that hold most of them */
+	struct watch_left left;
+	struct watch_rhythm rhythm;
+	size_t said_entries, said_left;
+	struct watch_screen screen;
 	struct watch_document document;
 };
 
@@ -58,6 +66,22 @@ static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 	return 0;
 }
 
+/* "26 of libmodel.so, 3 of libother.so" */
+static void name_left_files(char text[FILES_TEXT], const struct jw_check_result *result)
+{
+	size_t used = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < result->file_count && i < SHOWN_FILES && used < FILES_TEXT; i++) {
+		const struct jw_check_file *file = &result->files[i];
+
+		if (file->cold)
+			used += (size_t)snprintf(text + used, FILES_TEXT - used, "%s%zu of %.50s",
+									 used ? ", " : "", file->cold,
+									 os_base_name(file->member ? file->member : file->path));
+	}
+}
+
 /* Modules of the files that it has mapped, and that the cache lacks. */
 static int count_left(struct jw_error *err, struct watching *watching)
 {
@@ -77,8 +101,12 @@ static int count_left(struct jw_error *err, struct watching *watching)
 		return 0;
 	check.found = found;
 	failed = jw_check(err, &check, &result);
-	if (!failed)
+	if (!failed) {
 		watching->document.left = result->all.cold;
+		watching->counted = true;
+		watching->model_ms = result->all.forecast.start.likely * 1000;
+		name_left_files(watching->in, result);
+	}
 	jw_check_result_free(result);
 	jw_found_free(found);
 	return failed;
@@ -132,16 +160,104 @@ static const char *watch_text(const struct watching *watching)
 	return "waits (for a disk, the network, the GPU, another process)";
 }
 
+/* ", about 3 min": of compiling what is left; "" where that is not known, or not going on. */
+static const char *left_text(char text[TEXT_SHORT], const struct watching *watching)
+{
+	const double seconds = watch_left_seconds(&watching->left);
+	const bool goes_on =
+		watching->document.state == WATCH_COMPILING || watching->document.state == WATCH_LINKING;
+	char time[TEXT_SHORT];
+
+	(void)snprintf(text, TEXT_SHORT, seconds >= 0 && goes_on ? ", about %s" : "",
+				   text_duration(time, seconds < 0 ? 0 : seconds));
+	return text;
+}
+
 static void say_look(const struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
-	char time[TEXT_SHORT], size[TEXT_SHORT];
+	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
 
-	output_line(&watching->cli->out, STYLE_PLAIN, "%s: %s; %s (%s) appeared, %s left%s%s",
+	output_line(&watching->cli->out, STYLE_PLAIN, "%s: %s; %s (%s) appeared, %s left%s%s%s",
 				text_duration(time, document->seconds), watch_text(watching),
 				TEXT_COUNT(document->entries, "entry", "entries"),
 				text_bytes(size, document->bytes), TEXT_COUNT(document->left, "module", "modules"),
-				document->process.others[0] ? "; loaded: " : "", document->process.others);
+				left_text(left, watching), document->process.others[0] ? "; loaded: " : "",
+				document->process.others);
+}
+
+static void draw_bar(struct watching *watching)
+{
+	static const char full[] = "########################################";
+	static const char empty[] = "........................................";
+	enum { BAR = sizeof full - 1 };
+	const double share = watch_left_share(&watching->left);
+	const int filled = share > 0 ? (int)(share * BAR) : 0;
+	char left[TEXT_SHORT];
+
+	if (share >= 0)
+		watch_screen_line(&watching->screen, STYLE_PLAIN, "[%.*s%.*s] %u %%%s", filled, full,
+						  BAR - filled, empty, (unsigned)(share * 100), left_text(left, watching));
+}
+
+static void draw_look(struct watching *watching, const struct watch_look *look)
+{
+	static const enum style styles[WATCH_STATES] = {STYLE_WARN, STYLE_WARN, STYLE_PLAIN,
+													STYLE_PLAIN};
+	const struct watch_document *document = &watching->document;
+	struct watch_screen *screen = &watching->screen;
+	char time[TEXT_SHORT], size[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT],
+		busy[TEXT_SHORT], waiting[TEXT_SHORT];
+
+	watch_screen_line(screen, STYLE_STRONG, "%s (%d), watched for %s", document->process.name,
+					  watching->pid, text_duration(time, document->seconds));
+	watch_screen_line(screen, styles[document->state], "%s", watch_text(watching));
+	draw_bar(watching);
+	watch_screen_line(screen, STYLE_PLAIN, "%s (%s) appeared, %s left",
+					  TEXT_COUNT(document->entries, "entry", "entries"),
+					  text_bytes(size, document->bytes),
+					  TEXT_COUNT(document->left, "module", "modules"));
+	if (document->left && watching->in[0])
+		watch_screen_line(screen, STYLE_FAINT, "  %s", watching->in);
+	if (document->process.others[0])
+		watch_screen_line(screen, STYLE_PLAIN, "loaded: %s", document->process.others);
+	watch_screen_line(screen, STYLE_FAINT, "%s, %u of them running",
+					  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.runnable);
+	watch_screen_line(screen, STYLE_FAINT, "compiled %s, linked %s, busy %s, waited %s",
+					  text_duration(compiling, document->compiling_s),
+					  text_duration(linking, document->linking_s),
+					  text_duration(busy, document->busy_s),
+					  text_duration(waiting, document->waiting_s));
+	watch_screen_line(screen, STYLE_FAINT, "Ctrl-C ends watching, not the process");
+	watch_screen_draw(screen);
+}
+
+/* On the screen each time; elsewhere as the rhythm says. */
+static void tell_look(struct watching *watching, const struct watch_look *look, bool changed)
+{
+	const struct watch_document *document = &watching->document;
+
+	if (watching->screen.shown) {
+		draw_look(watching, look);
+	} else if (watch_rhythm_due(&watching->rhythm, document->seconds, changed,
+								document->entries != watching->said_entries ||
+									document->left != watching->said_left)) {
+		watching->said_entries = document->entries;
+		watching->said_left = document->left;
+		say_look(watching);
+	}
+}
+
+/* What went by counts for the modules that were left before. */
+static void estimate_left(struct watching *watching, const struct watch_look *look)
+{
+	const enum watch_state state = watching->document.state;
+
+	if (state == WATCH_COMPILING || state == WATCH_LINKING)
+		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6);
+	if (watching->counted)
+		watch_left_count(&watching->left, watching->files, watching->model_ms);
+	watching->counted = false;
 }
 
 static void add_look(struct watching *watching, const struct watch_look *look)
@@ -163,13 +279,10 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 		document->entries += look->entries - watching->last.entries;
 	if (look->bytes > watching->last.bytes)
 		document->bytes += look->bytes - watching->last.bytes;
+	estimate_left(watching, look);
 	watching->last = *look;
-	if (!watching->said || before != document->state ||
-		document->seconds - watching->said_s >= SAY_EVERY_S) {
-		watching->said = true;
-		watching->said_s = document->seconds;
-		say_look(watching);
-	}
+	document->left_s = watch_left_seconds(&watching->left);
+	tell_look(watching, look, before != document->state);
 }
 
 /* ---- the whole */
@@ -182,6 +295,8 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	if (take_look(err, watching, &watching->first))
 		return -1;
 	watching->last = watching->first;
+	estimate_left(watching, &watching->first);
+	watch_screen_open(&watching->screen, &watching->cli->out);
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
 		struct watch_look look = {0};
 
@@ -228,7 +343,7 @@ static void say_summary(const struct watching *watching)
 
 static int watch_run(struct jw_error *err, struct cli *cli)
 {
-	struct watching watching = {.cli = cli};
+	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
 	uint64_t pid = 0;
 	const double most_s = (double)options_number(&cli->options, "for", 0) / 1e3;
 	int failed;
@@ -239,6 +354,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	watching.pid = (int)pid;
 	os_catch_interrupts();
 	failed = jw_look_as_process(err, watching.pid) || watch_to_end(err, &watching, most_s);
+	watch_screen_close(&watching.screen);
 	if (!failed) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
 		say_summary(&watching);
@@ -258,10 +374,14 @@ const struct cli_command command_watch = {
 	.description =
 		"Looks at a running process twice a second: its processor time, the libraries that it has "
 		"loaded (NVIDIA's driver, the driver's compiler, other compilers), the entries that appear "
-		"in its cache, and the modules of its libraries that the cache lacks. Prints a line when "
-		"what it does changes, and every ten seconds: the driver compiles, or links; it is busy "
-		"with something else; it waits. Ends with the process, with Ctrl-C or after --for, with a "
-		"summary.\n\nThe process is not stopped, traced or changed. It may belong to another "
+		"in its cache, and the modules of its libraries that the cache lacks. Shows what it does: "
+		"the "
+		"driver compiles, or links; it is busy with something else; it waits; and how long what is "
+		"left will take, by the prediction and its pace so far. On a terminal these lines stay in "
+		"their place; elsewhere there is a line when something changes, and one every ten "
+		"seconds while entries appear, more and more rarely while nothing does. Ends with the "
+		"process, with Ctrl-C or after --for, with a summary.\n\nThe process is not stopped, "
+		"traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
 		"other programs that use the same cache count too. Linux; a process in a container is "
 		"watched from inside it.\n\nExit status: 0, 2 where the system does not show other "

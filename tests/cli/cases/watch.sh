@@ -20,10 +20,10 @@ cp "$(command -v sleep)" "$work/a) R 1 (b"
 "$work/a) R 1 (b" 100 &
 victim=$!
 await ready "a) R"
-run 0 watch --for 1500ms --json "$victim"
-json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] > 1 and d["entries"] == 0 and not d["ended"]'
+run 0 watch --for 1s --json "$victim"
+json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] >= 1 and d["entries"] == 0 and not d["ended"]'
 json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not d["process"]["compiler"]'
-run 0 watch --for 1s "$victim"
+run 0 watch --for 500ms "$victim"
 out_has "waits (for a disk"
 out_has "was watched for"
 # It still waits while another program fills the cache that it would use.
@@ -32,8 +32,8 @@ with_simdriver sm_86
 sleep 100 &
 victim=$!
 await ready sleep
-(sleep 1; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
-run 0 watch --for 4s --json "$victim"
+(sleep 0.2; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
+run 0 watch --for 1500ms --json "$victim"
 json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waiting"'
 wait $!
 end_victim
@@ -42,8 +42,8 @@ end_victim
 bash -c 'while :; do :; done' &
 victim=$!
 await ready bash
-run 0 watch --for 2s --json "$victim"
-json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0'
+run 0 watch --for 500ms --json "$victim"
+json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
 # So is one that has loaded the driver, and a library with modules to compile, but not the driver's compiler.
 rm -rf "$work/cache"
@@ -56,16 +56,57 @@ while True:
     pass' "$build/tests/simdriver/lib/libcuda.so.1" "$sample" &
 victim=$!
 await test -e mapped
-run 0 watch --for 1s --json "$victim"
+run 0 watch --for 500ms --json "$victim"
 json 'd["process"]["driver"] and not d["process"]["compiler"] and d["left"] == 8'
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0'
+# On a terminal its lines are drawn in one place, none of them too wide, and only the summary stays; Ctrl-C ends it, too.
+cat >screen.py <<'PYTHON'
+"""screen.py COLUMNS FILE PICTURES: what stands on a terminal when all was written; fails where a line is wider, or where something else than drawing is asked for"""
+import re, sys
+columns, lines, row, pictures = int(sys.argv[1]), [""], 0, 0
+for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", open(sys.argv[2], encoding="utf-8", newline="").read()):
+    if part == "\n":
+        row += 1
+        lines += [""] * (row + 1 - len(lines))
+    elif part.endswith("A") and part[0] == "\x1b":
+        row -= int(part[2:-1])
+        pictures += 1
+        assert row >= 0, part
+    elif part == "\x1b[J":
+        lines[row:] = [""]
+    elif part[0] == "\x1b":
+        assert re.fullmatch(r"\x1b\[(0|1|2|31|32|33)m", part), part
+    elif part != "\r":
+        lines[row] += part
+        # A command is on one line
+        assert len(lines[row]) <= columns or lines[row].startswith("Next "), lines[row]
+print("\n".join(lines))
+assert pictures >= int(sys.argv[3]), pictures
+PYTHON
+kill -STOP "$victim" # it uses no processor, and its files stay
+for columns in 60 200; do
+	# shellcheck disable=SC2086
+	TERM=xterm timeout 200 "$python" "$cases/../on-terminal.py" --both $columns $JITWARM watch --for 600ms "$victim" >written 2>&1 || fail "status $? at a terminal"
+	grep -q "Ctrl-C ends watching" written && grep -q "8 of libsample" written || fail "no screen: $(cat written)"
+	python3 screen.py $columns written 1 >stands || fail "at $columns columns: $(cat written)"
+	! grep -qE "Ctrl-C ends|of libsample" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
+done
+# shellcheck disable=SC2086
+TERM=xterm "$python" "$cases/../on-terminal.py" --both 80 $JITWARM watch "$victim" >interrupted 2>&1 &
+watcher=$!
+drawn_twice() { (($(grep -c "Ctrl-C ends watching" interrupted) >= 2)); }
+await drawn_twice
+kill -INT "$(pgrep -P $watcher)" || fail "nothing to interrupt"
+wait $watcher || fail "status $? after Ctrl-C"
+python3 screen.py 80 interrupted 2 >stands || fail "after Ctrl-C: $(cat interrupted)"
+! grep -q "Ctrl-C ends" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 end_victim
 
 # The driver compiles for it; watching ends with it. NVIDIA's loads its compiler for that.
 rm -rf "$work/cache"
 cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 # shellcheck disable=SC2086
-SIMDRIVER_COST=15,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
+SIMDRIVER_COST=8,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
 	LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" "$app" >/dev/null 2>&1 &
 victim=$!
 await ready framework-app

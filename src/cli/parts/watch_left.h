@@ -1,0 +1,36 @@
+/* How much longer a watched process has the driver compile, and how often `watch` speaks where
+ * nobody sees a screen. Both are arithmetic: they look at no clock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is left by the plan's model, and how that went so far. Start with {0}. */
+struct watch_left {
+	bool known;      /* the modules were counted at least once */
+	size_t files;    /* that they were counted in */
+	double model_ms; /* predicted for those that are left */
+	double done_ms;  /* predicted for those that were compiled meanwhile */
+	double took_ms;  /* by the clock */
+	double since_ms; /* of compiling, since the last one was done */
+};
+
+/* Some time went by in which the process had the driver compile. */
+void watch_left_spend(struct watch_left *left, double wall_ms);
+/* The modules of `files` files were counted again: `model_ms` is predicted for those left. */
+void watch_left_count(struct watch_left *left, size_t files, double model_ms);
+/* Seconds; less than 0: not known. The pace so far counts, and the prediction as far as little was
+ * compiled. */
+double watch_left_seconds(const struct watch_left *left);
+/* The part of the work that is done, as predicted; less than 0: not known. */
+double watch_left_share(const struct watch_left *left);
+
+/* The seconds between two lines: ten while there is news, and twice as many each time there was
+ * none. */
+struct watch_rhythm {
+	double said_s, every_s;
+	bool said;
+};
+/* Whether a line is due `now_s` after the beginning. `changed`: it does something else now; `news`:
+ * anything is different from the last line. Counts it as said. */
+bool watch_rhythm_due(struct watch_rhythm *rhythm, double now_s, bool changed, bool news);

@@ -1,0 +1,134 @@
+/* The time left of a process that is watched, and the rhythm of its lines: with made-up compiles,
+ * and without a clock. */
+#include "check.h"
+
+#include <math.h>
+
+#include "cli/parts/watch_left.h"
+
+enum { MODULES = 60, LOOK_MS = 500 };
+
+/* Repeatable numbers between 0 and 1. */
+static double chance(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return (double)(*seed >> 8) / (1 << 24);
+}
+
+struct start {
+	double model_ms[MODULES], real_ms[MODULES], whole_ms, left_model_ms;
+};
+
+/* A first start whose compiler is `factor` times as slow as predicted, each module off by a fifth
+ * at most; with every eighth module twenty times the size of the others. */
+static struct start made_up(uint32_t seed, double factor)
+{
+	struct start start = {0};
+
+	for (size_t i = 0; i < MODULES; i++) {
+		start.model_ms[i] = (300 + 700 * chance(&seed)) * (i % 8 == 3 ? 20 : 1);
+		start.real_ms[i] = start.model_ms[i] * factor * (0.8 + 0.4 * chance(&seed));
+		start.whole_ms += start.real_ms[i];
+		start.left_model_ms += start.model_ms[i];
+	}
+	return start;
+}
+
+/* Watches it as the command does, `crowd` times as long on the clock as on processors, and returns
+ * the worst ratio of what was said, and what was true, from a third of the way on. */
+static double worst_ratio(struct start start, double crowd)
+{
+	struct watch_left left = {0};
+	double now_ms = 0, done_ms = 0, worst = 1;
+	const double whole_ms = start.whole_ms * crowd;
+	size_t at = 0;
+
+	watch_left_count(&left, 7, start.left_model_ms);
+	for (; now_ms + LOOK_MS < whole_ms; now_ms += LOOK_MS) {
+		const double said_s = watch_left_seconds(&left), true_s = (whole_ms - now_ms) / 1000;
+		size_t more = 0;
+
+		assert_true(said_s > 0);
+		/* Where little is left, one module decides: a twentieth of the whole is close enough. */
+		if (now_ms > whole_ms / 3 && fabs(said_s - true_s) > whole_ms / 1000 / 20 &&
+			fabs(said_s / true_s - 1) > fabs(worst - 1))
+			worst = said_s / true_s;
+		watch_left_spend(&left, LOOK_MS);
+		for (; at < MODULES && done_ms + start.real_ms[at] * crowd <= now_ms + LOOK_MS; more++) {
+			done_ms += start.real_ms[at] * crowd;
+			start.left_model_ms -= start.model_ms[at++];
+		}
+		if (more)
+			watch_left_count(&left, 7, start.left_model_ms);
+	}
+	return worst;
+}
+
+static void the_time_left_is_right_within_a_quarter_from_a_third_on(void **state)
+{
+	static const double factors[] = {0.5, 1, 1.7, 3};
+
+	(void)state;
+	for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
+		for (uint32_t seed = 1; seed <= 20; seed++) {
+			const double worst = worst_ratio(made_up(seed, factors[f]), seed % 2 ? 1 : 1.6);
+
+			if (worst < 0.75 || worst > 1.25)
+				fail_msg("factor %g, seed %u: said %g of what was true", factors[f], seed, worst);
+		}
+}
+
+static void nothing_is_said_where_nothing_is_known(void **state)
+{
+	struct watch_left left = {0};
+
+	(void)state;
+	assert_true(watch_left_seconds(&left) < 0 && watch_left_share(&left) < 0);
+	watch_left_spend(&left, 500);
+	assert_true(watch_left_seconds(&left) < 0);
+	watch_left_count(&left, 3, 0);
+	assert_true(watch_left_seconds(&left) < 0 && watch_left_share(&left) < 0);
+	/* A library that is loaded later hides what was compiled: no pace is learnt from it. */
+	watch_left_count(&left, 3, 8000);
+	watch_left_spend(&left, 100);
+	watch_left_count(&left, 4, 4000);
+	assert_true(watch_left_share(&left) == 0);
+	assert_true(watch_left_seconds(&left) > 3 && watch_left_seconds(&left) < 5);
+	watch_left_count(&left, 4, 1000);
+	assert_true(watch_left_share(&left) == 0.75);
+	/* All is done */
+	watch_left_count(&left, 4, 0);
+	assert_true(watch_left_share(&left) == 1 && watch_left_seconds(&left) < 0);
+}
+
+static void without_news_lines_come_ever_more_rarely(void **state)
+{
+	struct watch_rhythm rhythm = {0};
+	double said[32];
+	size_t count = 0;
+
+	(void)state;
+	for (double now = 0.5; now < 1000; now += 0.5)
+		if (watch_rhythm_due(&rhythm, now, false, false))
+			said[count++] = now;
+	assert_int_equal(count, 7); /* 0.5 10.5 30.5 70.5 150.5 310.5 630.5 */
+	assert_true(said[0] == 0.5 && said[1] == 10.5 && said[2] == 30.5 && said[6] == 630.5);
+	/* A change is said at once, and news every ten seconds. */
+	assert_true(watch_rhythm_due(&rhythm, 1000, true, false));
+	assert_false(watch_rhythm_due(&rhythm, 1009, false, true));
+	assert_true(watch_rhythm_due(&rhythm, 1010, false, true));
+	assert_true(watch_rhythm_due(&rhythm, 1020, false, false));
+	assert_false(watch_rhythm_due(&rhythm, 1039, false, false));
+	assert_true(watch_rhythm_due(&rhythm, 1040, false, false));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_left_is_right_within_a_quarter_from_a_third_on),
+		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
+		cmocka_unit_test(without_news_lines_come_ever_more_rarely),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
