@@ -287,6 +287,8 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	file->size_after_bytes = file->size_before_bytes;
 	if (!baking->output.copy.file)
 		return 0;
+	if (baking->job->in_place && file->from.cuda)
+		file->from = in_place_first_driver(baking->job->in_place, file->from);
 	baking->output.copy.loads_from = file->from;
 	if (baked_output_finish(err, &baking->output, &file->size_after_bytes))
 		return -1;

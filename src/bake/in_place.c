@@ -408,6 +408,16 @@ static int fill_rest(struct jw_error *err, struct journal *journal)
 	return journal->record_rest ? 0 : -1;
 }
 
+struct jw_driver in_place_first_driver(const struct in_place *in_place, struct jw_driver from)
+{
+	const struct journal *former = &in_place->journal;
+
+	return former->path && in_place->state == JW_BAKED_SOUND &&
+				   gpu_code_is_newer(&former->from, &from)
+			   ? former->from
+			   : from;
+}
+
 /* Behind an earlier bake RECORD has that one's row. */
 static int fill_row(struct jw_error *err, const struct in_place *in_place, struct journal *journal)
 {
@@ -431,7 +441,6 @@ static int fill_row(struct jw_error *err, const struct in_place *in_place, struc
 static int fill_journal(struct jw_error *err, const struct in_place *in_place,
 						struct baked_copy *copy, struct journal *journal)
 {
-	const struct journal *former = &in_place->journal;
 	struct os_stat stat;
 
 	if (os_file_stat(err, copy->file, &stat) || fill_row(err, in_place, journal))
@@ -442,10 +451,7 @@ static int fill_journal(struct jw_error *err, const struct in_place *in_place,
 	journal->kept = mem_string(err, in_place->kept);
 	journal->drop_ptx = in_place->drop_ptx;
 	journal->any_owner = in_place->any_owner;
-	journal->from = copy->loads_from;
-	if (former->path && in_place->state == JW_BAKED_SOUND &&
-		gpu_code_is_newer(&former->from, &journal->from))
-		journal->from = former->from;
+	journal->from = in_place_first_driver(in_place, copy->loads_from);
 	journal->when_s = os_now_s();
 	journal->mtime_ns = stat.mtime_ns;
 	return journal->path && journal->driver && journal->targets && journal->kept ? 0 : -1;

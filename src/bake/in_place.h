@@ -48,6 +48,10 @@ int in_place_begin(struct jw_error *err, const struct in_place *in_place, const 
 int in_place_put(struct jw_error *err, const struct in_place *in_place, struct baked_copy *copy,
 				 struct os_map *from);
 
+/* The first driver that loads the library at hand: `from` of what is written now, or a newer one
+ * that an earlier bake needs. */
+struct jw_driver in_place_first_driver(const struct in_place *in_place, struct jw_driver from);
+
 /* Restores the original, or drops a journal that is no longer needed. JW_ERR_UNSUPPORTED: the
  * library was changed since. */
 int in_place_undo(struct jw_error *err, const struct in_place *in_place);

@@ -275,13 +275,19 @@ def is_whole(place):
         rows[0] == "sample/other.py,," and rows[1] in [row_of(one) for one in files] and rows[2:] == [""]
 
 
+def is_baked_whole(place, library):
+    """Baked in two runs, since the first could not read an entry: other bytes, and all of its code."""
+    return '"as_baked"' in place.run(["bake", "list", "--json"])[1] and "nothing to compile" in place.run(["scan", library])[1]
+
+
 def is_it(wanted, journals):
     def done(place):
         with open(place.dir + "/site/sample-1.0.dist-info/RECORD", encoding="utf-8") as file:
             row = file.read().split("\n")[1]
         library = place.dir + "/site/sample/lib.so"
         names = [name for name in os.listdir(place.dir + "/state/baked") if name != "lock"]
-        return sha256(library).digest() == sha256(wanted.replace("@", place.dir)).digest() and row == row_of(library) and \
+        same = sha256(library).digest() == sha256(wanted.replace("@", place.dir)).digest()
+        return (same or journals and is_baked_whole(place, library)) and row == row_of(library) and \
             os.listdir(place.dir + "/site/sample") == ["lib.so"] and len(names) == journals and all(name.endswith(".journal") for name in names)
     return done
 

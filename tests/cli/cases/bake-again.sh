@@ -56,6 +56,13 @@ for command in check status prime; do
 	run '0|1' "$command" ${operand:+"$operand"}
 	out_has "1 library with baked machine code for sm_86"
 done
+# What a second bake adds loads with older drivers; the first one's code does not.
+cp "$sample" "$work/parts.so"
+SIMDRIVER_FAULT=error:sample_small CUDA_CACHE_PATH=$work/parts-cache run 1 bake --in-place --json "$work/parts.so"
+json 'd["files"][0]["baked"] == 8 and d["files"][0]["drivers"]["from"] == "550.54.14 (CUDA 12.4)"'
+run 0 bake --in-place --json "$work/parts.so"
+json 'd["files"][0]["baked"] == 1 and d["files"][0]["drivers"]["from"] == "550.54.14 (CUDA 12.4)"'
+run 0 bake --undo "$work/parts.so"
 # Another library of the same folder was not baked.
 cp "$sample" "$work/other.so"
 run '0|1' check --json "$work/other.so"
