@@ -1,6 +1,8 @@
 #include "cli/parts/html.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "cli/terminal.h"
@@ -95,6 +97,41 @@ void html_cell(struct html_page *html, const char *class, const char *format, ..
 	put_textf(html, format, arguments);
 	va_end(arguments);
 	html_raw(html, "</td>\n");
+}
+
+const char *html_date(char text[HTML_DATE], int64_t time_s)
+{
+	static const int64_t year_10000 = INT64_C(253402300800);
+	const time_t seconds = (time_t)time_s;
+	const struct tm *local = time_s >= 0 && time_s < year_10000 ? localtime(&seconds) : NULL;
+
+	if (!local || !strftime(text, HTML_DATE, "%Y-%m-%d %H:%M", local))
+		(void)snprintf(text, HTML_DATE, "?");
+	return text;
+}
+
+void html_heads(struct html_page *html, const char *const *titles)
+{
+	html_raw(html, "<div class=\"wide\"><table>\n<tr>");
+	for (; *titles; titles++) {
+		html_raw(html, **titles == 'n'   ? "<th class=\"n\">"
+					   : **titles == 'h' ? "<th class=\"n hide\">"
+					   : **titles == 'b' ? "<th class=\"hide\">"
+										 : "<th>");
+		html_text(html, *titles + 1);
+		html_raw(html, "</th>");
+	}
+	html_raw(html, "</tr>\n");
+}
+
+void html_bar(struct html_page *html, double part)
+{
+	const double share = part >= 0 && part <= 1 ? part : part > 1 ? 1 : 0;
+	/* No decimal sign of any language */
+	const unsigned tenths = (unsigned)(share * 1000 + 0.5);
+
+	html_rawf(html, "<td class=\"bar hide\"><i style=\"width:%u.%u%%\"></i></td>\n", tenths / 10,
+			  tenths % 10);
 }
 
 void html_free(struct html_page *html)

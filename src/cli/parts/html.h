@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -26,4 +27,12 @@ void html_text(struct html_page *html, const char *text);
 void html_textf(struct html_page *html, const char *format, ...) JW_PRINTF(2, 3);
 /* <td class="CLASS">TEXT</td>; `class` is this program's. */
 void html_cell(struct html_page *html, const char *class, const char *format, ...) JW_PRINTF(3, 4);
+/* "2026-11-22 10:15" of this machine's clock; "?" of a time that is none. Returns `text`. */
+#define HTML_DATE 32
+const char *html_date(char text[HTML_DATE], int64_t time_s);
+/* The heads of a table's columns, each behind a letter: "n" sets numbers, "h" does so and is hidden
+ * on a phone, "b" is of bars, which are, too; a space is none of these. NULL at the end. */
+void html_heads(struct html_page *html, const char *const *titles);
+/* A bar of this part of a table's cell. */
+void html_bar(struct html_page *html, double part);
 void html_free(struct html_page *html);

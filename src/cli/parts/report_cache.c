@@ -80,7 +80,7 @@ static void write_groups(struct html_page *html, const struct cache_sums *sums)
 {
 	static const char *const heads[] = {" driver", " GPU", "nentries", "nsize", "b", NULL};
 
-	report_page_heads(html, heads);
+	html_heads(html, heads);
 	for (size_t i = 0; i < sums->count && i < SHOWN_GROUPS; i++) {
 		const struct cache_sum *sum = &sums->items[i];
 		char driver[CACHE_DRIVER_TEXT], target[JW_TARGET_TEXT] = "unknown", size[TEXT_SHORT];
@@ -93,7 +93,7 @@ static void write_groups(struct html_page *html, const struct cache_sums *sums)
 		html_cell(html, "w", "%s", target);
 		html_cell(html, "n", "%zu", sum->entries);
 		html_cell(html, "n", "%s", text_bytes(size, sum->bytes));
-		report_page_bar(html, sums->bytes ? (double)sum->bytes / (double)sums->bytes : 0);
+		html_bar(html, sums->bytes ? (double)sum->bytes / (double)sums->bytes : 0);
 		html_raw(html, "</tr>\n");
 	}
 	html_raw(html, "</table></div>\n");

@@ -1,50 +1,11 @@
 #include "cli/parts/report_page.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
 #include <jitwarm/version.h>
 
 #include "base/text.h"
 #include "cli/parts/gpu_targets.h"
 #include "os/file.h"
 #include "report_css.h"
-
-const char *report_page_date(char text[REPORT_DATE], int64_t time_s)
-{
-	static const int64_t year_10000 = INT64_C(253402300800);
-	const time_t seconds = (time_t)time_s;
-	const struct tm *local = time_s >= 0 && time_s < year_10000 ? localtime(&seconds) : NULL;
-
-	if (!local || !strftime(text, REPORT_DATE, "%Y-%m-%d %H:%M", local))
-		(void)snprintf(text, REPORT_DATE, "?");
-	return text;
-}
-
-void report_page_heads(struct html_page *html, const char *const *titles)
-{
-	html_raw(html, "<div class=\"wide\"><table>\n<tr>");
-	for (; *titles; titles++) {
-		html_raw(html, **titles == 'n'   ? "<th class=\"n\">"
-					   : **titles == 'h' ? "<th class=\"n hide\">"
-					   : **titles == 'b' ? "<th class=\"hide\">"
-										 : "<th>");
-		html_text(html, *titles + 1);
-		html_raw(html, "</th>");
-	}
-	html_raw(html, "</tr>\n");
-}
-
-void report_page_bar(struct html_page *html, double part)
-{
-	const double share = part >= 0 && part <= 1 ? part : part > 1 ? 1 : 0;
-	/* No decimal sign of any language */
-	const unsigned tenths = (unsigned)(share * 1000 + 0.5);
-
-	html_rawf(html, "<td class=\"bar hide\"><i style=\"width:%u.%u%%\"></i></td>\n", tenths / 10,
-			  tenths % 10);
-}
 
 /* ---- the machine */
 
@@ -149,7 +110,7 @@ static void write_largest(struct html_page *html, const struct jw_check_result *
 
 	html_raw(html, "<h2 id=\"modules\">Largest modules</h2>\n<p class=\"soft\">By their PTX; the "
 				   "time is predicted, on one core.</p>\n");
-	report_page_heads(html, heads);
+	html_heads(html, heads);
 	for (size_t i = 0; i < result->largest_count; i++) {
 		const struct jw_check_module *module = &result->largest[i];
 		char target[JW_TARGET_TEXT], size[TEXT_SHORT], time[TEXT_SHORT];
@@ -159,7 +120,7 @@ static void write_largest(struct html_page *html, const struct jw_check_result *
 		html_cell(html, "n hide", "0x%llx", (unsigned long long)module->offset);
 		html_cell(html, "w", "%s", jw_target_sm(target, module->target));
 		html_cell(html, "n", "%s", text_bytes(size, module->payload_bytes));
-		report_page_bar(html, whole > 0 ? (double)module->payload_bytes / whole : 0);
+		html_bar(html, whole > 0 ? (double)module->payload_bytes / whole : 0);
 		html_cell(html, "n", "%s", text_duration(time, module->seconds));
 		html_cell(html, module->warm ? "good" : "warn", module->warm ? "yes" : "no");
 		html_raw(html, "</tr>\n");
@@ -171,7 +132,7 @@ static void write_largest(struct html_page *html, const struct jw_check_result *
 
 static void write_head(struct html_page *html, const struct report_data *data)
 {
-	char date[REPORT_DATE];
+	char date[HTML_DATE];
 
 	html_raw(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 				   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -182,7 +143,7 @@ static void write_head(struct html_page *html, const struct report_data *data)
 	html_raw(html, report_css);
 	html_raw(html, "</style>\n</head>\n<body>\n<main>\n<h1>jitwarm report</h1>\n"
 				   "<p class=\"soft\">");
-	html_textf(html, "%s, jitwarm %s", report_page_date(date, data->time_s), jw_version());
+	html_textf(html, "%s, jitwarm %s", html_date(date, data->time_s), jw_version());
 	html_raw(html, "</p>\n");
 }
 

@@ -26,15 +26,6 @@ void report_page_write(struct html_page *html, const struct report_data *data);
 
 /* ---- between the files of a page */
 
-/* "2026-11-22 10:15" of this machine's clock; "?" of a time that is none. Returns `text`. */
-#define REPORT_DATE 32
-const char *report_page_date(char text[REPORT_DATE], int64_t time_s);
-/* The heads of a table's columns, each behind a letter: "n" sets numbers, "h" does so and is hidden
- * on a phone, "b" is of bars, which are, too; a space is none of these. NULL at the end. */
-void report_page_heads(struct html_page *html, const char *const *titles);
-/* A bar of this part of a table's cell. */
-void report_page_bar(struct html_page *html, double part);
-
 /* report_runs.c: what earlier runs have left */
 void report_runs_timeline(struct html_page *html, const cJSON *timeline);
 void report_runs_history(struct html_page *html, const cJSON *runs);

@@ -102,7 +102,7 @@ void report_runs_timeline(struct html_page *html, const cJSON *timeline)
 {
 	const cJSON *slices = cJSON_GetObjectItemCaseSensitive(timeline, "slices");
 	const struct timeline_shape shape = shape_of(slices);
-	char date[REPORT_DATE], time[TEXT_SHORT];
+	char date[HTML_DATE], time[TEXT_SHORT];
 
 	html_raw(html, "<h2 id=\"prime\">The last prime</h2>\n");
 	if (!shape.lanes || shape.whole_s <= 0) {
@@ -111,8 +111,7 @@ void report_runs_timeline(struct html_page *html, const cJSON *timeline)
 		return;
 	}
 	html_raw(html, "<p class=\"soft\">");
-	html_textf(html, "%s: %s by %s in %s",
-			   report_page_date(date, (int64_t)json_count(timeline, "time_s")),
+	html_textf(html, "%s: %s by %s in %s", html_date(date, (int64_t)json_count(timeline, "time_s")),
 			   TEXT_COUNT(shape.modules, "module", "modules"),
 			   TEXT_COUNT(shape.lanes, "worker", "workers"), text_duration(time, shape.whole_s));
 	html_raw(html, "</p>\n");
@@ -142,10 +141,10 @@ static double seconds_of(const cJSON *run, const char *name)
 
 static void write_run(struct html_page *html, const cJSON *run)
 {
-	char date[REPORT_DATE], took[TEXT_SHORT], saved[TEXT_SHORT];
+	char date[HTML_DATE], took[TEXT_SHORT], saved[TEXT_SHORT];
 
 	html_raw(html, "<tr>");
-	html_cell(html, "", "%s", report_page_date(date, (int64_t)json_count(run, "time_s")));
+	html_cell(html, "", "%s", html_date(date, (int64_t)json_count(run, "time_s")));
 	html_cell(html, "n", "%llu", (unsigned long long)json_count(run, "compiled"));
 	html_cell(html, "n hide", "%llu", (unsigned long long)json_count(run, "restored"));
 	html_cell(html, "n", "%llu", (unsigned long long)json_count(run, "failed"));
@@ -181,7 +180,7 @@ void report_runs_history(struct html_page *html, const cJSON *runs)
 			   "by an earlier run, another machine or an older driver.",
 			   TEXT_COUNT(known, "run", "runs"), text_duration(text, saved_s));
 	html_raw(html, "</p>\n");
-	report_page_heads(html, heads);
+	html_heads(html, heads);
 	for (int i = count, shown = 0; i-- > 0 && shown < MOST_RUNS;)
 		if (is_run_line(cJSON_GetArrayItem(runs, i))) {
 			write_run(html, cJSON_GetArrayItem(runs, i));
