@@ -45,10 +45,12 @@ if [ "$(id -u)" = 0 ]; then
 	err_has "no such account"
 fi
 
-# ---- its EnvironmentFile=, which count after its Environment=; one that is missing, or no file, sets nothing
+# ---- its EnvironmentFile=, which count after its Environment=; one that is missing, no file, a pattern or has a NUL sets nothing
 printf '# comment \\\nCUDA_CACHE_DISABLE=1\n  CUDA_CACHE_PATH = "%s/of a \\"file\\""  \nCUDA_FORCE_PTX_JIT=\\\n1\nCUDA_INJECTION64_PATH=/x\n' "$place" >"$work/unit.env"
 mkfifo "$work/fifo.env"
-answer 'MainPID=0\nLoadState=loaded\nEnvironment=CUDA_FORCE_PTX_JIT=0\nEnvironmentFiles=%s/none (ignore_errors=yes)\nEnvironmentFiles=%s/unit.env (ignore_errors=no)\nEnvironmentFiles=%s/fifo.env (ignore_errors=no)\nEnvironmentFiles=relative\nEnvironmentFiles=/*\n' "$work" "$work" "$work"
+printf 'CUDA_CACHE_DISABLE=1\n\0HIDDEN=1\n' >"$work/nul.env"
+echo CUDA_CACHE_DISABLE=1 >"$work/a*.env"
+answer 'MainPID=0\nLoadState=loaded\nEnvironment=CUDA_FORCE_PTX_JIT=0\nEnvironmentFiles=%s/none (ignore_errors=yes)\nEnvironmentFiles=%s/unit.env (ignore_errors=no)\nEnvironmentFiles=%s/fifo.env (ignore_errors=no)\nEnvironmentFiles=%s/nul.env (ignore_errors=no)\nEnvironmentFiles=%s/a*.env (ignore_errors=no)\nEnvironmentFiles=relative\nEnvironmentFiles=/*\n' "$work" "$work" "$work" "$work" "$work"
 if [ "$(id -u)" = 0 ]; then
 	found 1 jit-forced --unit fake
 	json "d['before'].endswith(\"env -u HOME 'CUDA_CACHE_PATH=$place/of a \\\"file\\\"' CUDA_FORCE_PTX_JIT=1\")"
