@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--named]
+"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--named]
 
 Makes mistakes by rule in the files that guard caches, packs, verdicts and settings, one at a time, in a copy of the sources in
-build/mutants, runs the tests that belong to the file, unit tests with the sanitizers, too, and reports what no test noticed. What is known to change nothing that anybody
-could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer.
+build/mutants, runs the tests that belong to the file, unit tests with the sanitizers, too, and reports what no test noticed. What is
+known to change nothing that anybody could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed;
+1: fewer, or the tests fail without a mistake, too.
 """
 import argparse, fnmatch, os, random, re, shutil, subprocess, sys, time
 
@@ -157,7 +158,21 @@ def read_named():
         yield (head[2:], path, "^(%s)$" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
 
 
+def check_sound(patterns):
+    """Ends where the tests fail before any mistake is made: all would seem to be noticed."""
+    for tests in patterns:
+        if not passes(BUILD, tests):
+            sys.exit("mutants.py: these tests fail without a mistake: " + tests)
+
+
+def build_sanitized(tests):
+    if not os.path.exists(SANITIZED + "/build.ninja"):
+        configure("sanitize")
+    return not run("ninja", "-C", SANITIZED, *targets(tests, SANITIZED)).returncode
+
+
 def try_named():
+    check_sound({tests for _, _, tests, _, _ in read_named()})
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
     for what, path, tests, old, new in read_named():
         with open(TREE + "/" + path, encoding="utf-8") as file:
@@ -193,9 +208,7 @@ def try_text(path, text, changed, tests, rule):
             return "noticed"
         # A place behind an array, a file that stays open: what test.sh has the sanitizers look for.
         if rule in SANITIZERS:
-            if not os.path.exists(SANITIZED + "/build.ninja"):
-                configure("sanitize")
-            if not run("ninja", "-C", SANITIZED, *targets(tests, SANITIZED)).returncode and not passes(SANITIZED, tests, "-L", "unit"):
+            if build_sanitized(tests) and not passes(SANITIZED, tests, "-L", "unit"):
                 return "noticed"
         return "not noticed"
     finally:
@@ -210,6 +223,7 @@ def main():
     parser.add_argument("--file", default="*", help="of files with such a name alone")
     parser.add_argument("--at", help="of this line alone: FILE:LINE")
     parser.add_argument("--list", action="store_true", help="list them, and try none")
+    parser.add_argument("--verbose", action="store_true", help="a line for each that is tried")
     parser.add_argument("--named", action="store_true", help="those of tests/mutants/named.txt instead; 0: all were noticed")
     args = parser.parse_args()
     known, mutants, tests_of = read_known(), [], {}
@@ -232,11 +246,17 @@ def main():
     prepare()
     if args.named:
         return try_named()
+    check_sound({tests_of[one[0]] for one in mutants})
+    for tests in {tests_of[one[0]] for one in mutants if one[2] in SANITIZERS}:
+        if not build_sanitized(tests) or not passes(SANITIZED, tests, "-L", "unit"):
+            sys.exit("mutants.py: these tests fail with the sanitizers and without a mistake: " + tests)
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
     for one in mutants:
         began = time.monotonic()
         outcome = try_one(one, tests_of[one[0]])
         counts[outcome] += 1
+        if args.verbose:
+            print("%s:%d: %s: %s (%.0f s)" % (*one[:3], outcome, time.monotonic() - began), flush=True)
         if outcome == "not noticed":
             print("%s:%d: %s (%.0f s)\n  - %s\n  + %s" % (one[0], one[1], one[2], time.monotonic() - began, one[3].strip(), one[4].strip()), flush=True)
     tried = counts["noticed"] + counts["not noticed"]

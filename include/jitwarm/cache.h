@@ -74,9 +74,11 @@ struct jw_cache_report {
 	size_t arch_count, driver_count;
 	struct jw_cache_damaged *damaged_entries;
 	struct jw_cache_outlook outlook;
-	uint64_t index_bytes; /* the total that the driver counts against its limit */
-	uint64_t rows_bytes;  /* the correct total: the sum of the rows */
-	uint64_t limit_bytes; /* the driver's limit in effect */
+	uint64_t index_bytes;      /* the total that the driver counts against its limit */
+	uint64_t rows_bytes;       /* the correct total: the sum of the rows */
+	uint64_t limit_bytes;      /* the driver's limit in effect */
+	size_t rows_of_other_size; /* than their files: the driver counts what is not there, or counts
+								  too little */
 };
 
 struct jw_cache_options {
@@ -103,7 +105,7 @@ struct jw_cache_repaired {
 	size_t removed;           /* entries that drivers would not have accepted */
 	size_t counted;           /* files that had no row in the index */
 	size_t dropped;           /* rows without files, and duplicate rows of a file */
-	bool mended;              /* the index was unsound, or its total wrong */
+	bool mended;              /* the index was unsound, or a size or the total in it wrong */
 	uint64_t longest_hold_ns; /* time with the driver's lock */
 };
 

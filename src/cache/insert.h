@@ -121,7 +121,7 @@ struct cache_live_counts {
 	size_t counted;  /* files without rows that got one */
 	size_t dropped;  /* rows without files, and second rows for the same file, taken out */
 	size_t restored; /* rows that a driver's late write had removed */
-	bool mended;     /* the index was unsound, or its total wrong */
+	bool mended;     /* the index was unsound, or a size or the total in it wrong */
 	uint64_t longest_hold_ns, holds;
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);

@@ -118,7 +118,8 @@ static bool needs_mending(const struct jw_cache_report *report)
 	return report->outlook.harmful ||
 		   ((report->entries || report->rows) &&
 			(report->damaged || report->rows_without_file || report->files_without_row ||
-			 report->rows_repeated || report->index_bytes != report->rows_bytes));
+			 report->rows_repeated || report->rows_of_other_size ||
+			 report->index_bytes != report->rows_bytes));
 }
 
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,

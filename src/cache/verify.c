@@ -158,18 +158,32 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 	return 0;
 }
 
+/* A file may be longer than its entry: a driver writes a shorter one over it. */
+static bool is_of_other_size(const struct verify *verify, const struct cache_row *row,
+							 const struct cache_file *file)
+{
+	struct cache_probed probed;
+
+	return file->probed.size_bytes - CACHE_ENTRY_HEADER != row->size_bytes &&
+		   cache_presence(verify->report->path, row->key, 0, &probed) == CACHE_PRESENT &&
+		   probed.key_bytes + probed.value_bytes != row->size_bytes;
+}
+
 static void compare_rows(struct verify *verify, const struct set *rows)
 {
 	struct jw_cache_report *report = verify->report;
 
 	for (size_t i = 0; i < verify->index.count; i++) {
+		const struct cache_file *file;
 		uint64_t key = verify->index.rows[i].key;
 		size_t cursor = 0;
 
 		if (set_find(rows, key, &cursor) != i)
 			report->rows_repeated++;
-		else if (!cache_files_find(&verify->scan, key))
+		else if (!(file = cache_files_find(&verify->scan, key)))
 			report->rows_without_file++;
+		else
+			report->rows_of_other_size += is_of_other_size(verify, &verify->index.rows[i], file);
 	}
 	for (size_t i = 0; i < verify->scan.count; i++) {
 		size_t cursor = 0;

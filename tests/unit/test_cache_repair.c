@@ -250,6 +250,68 @@ static void an_entry_changed_under_the_lock_stays(void **state)
 	assert_sound(1);
 }
 
+/* The driver adds up the rows: each has the size of its file. */
+static void a_row_gets_the_size_of_its_file(void **state)
+{
+	struct jw_cache_options options = {.size = sizeof options, .limit_bytes = LIMIT};
+	struct jw_cache_report *report = NULL;
+	struct cache_index index = {0};
+	struct jw_cache_repaired repaired = {0};
+	struct entries_entry entry;
+	struct buf bytes = {0};
+
+	(void)state;
+	make_cache("sizes", 2);
+	options.path = dir;
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	index.rows[1].size_bytes++;
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	put("index", bytes.data, bytes.size);
+	buf_free(&bytes);
+	cache_index_free(&index);
+	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	assert_int_equal(report->rows_of_other_size, 1);
+	jw_cache_report_free(report);
+	assert_int_equal(repair(NULL, &repaired), 0);
+	assert_true(repaired.mended);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n + 1, 0);
+		assert_int_equal(index.rows[n].key, entry.key);
+		assert_int_equal(index.rows[n].size_bytes, entry.row_bytes);
+	}
+	assert_int_equal(index.total_bytes, cache_index_rows_total(&index));
+	cache_index_free(&index);
+	repaired = (struct jw_cache_repaired){0};
+	assert_int_equal(repair(NULL, &repaired), 0);
+	assert_false(repaired.mended);
+}
+
+/* One hold of the lock removes as many as its time allows. */
+static void many_removals_share_a_hold(void **state)
+{
+	enum { ENTRIES = 100 };
+	struct cache_live_options how = {.limit_bytes = LIMIT};
+	struct cache_removal removals[ENTRIES] = {{0}};
+	struct cache_live_counts counts;
+	struct cache_live *live = NULL;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache("holds", ENTRIES);
+	for (unsigned n = 1; n <= ENTRIES; n++) {
+		entries_make(&entry, n, 0);
+		removals[n - 1].key = entry.key;
+		(void)cache_presence(dir, entry.key, 0, &removals[n - 1].probed);
+	}
+	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	assert_int_equal(cache_remove(NULL, live, removals, ENTRIES), 0);
+	cache_live_counts(live, &counts);
+	assert_true(counts.holds < ENTRIES);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_sound(0);
+}
+
 /* Killed at many moments: the index never makes a driver wipe the cache, sound entries stay, and
  * the next run completes the repair. */
 static void a_killed_run_leaves_a_sound_cache(void **state)
@@ -303,6 +365,8 @@ int main(void)
 		cmocka_unit_test(an_index_of_another_version_stops_it),
 		cmocka_unit_test(a_repaired_entry_stays),
 		cmocka_unit_test(an_entry_changed_under_the_lock_stays),
+		cmocka_unit_test(a_row_gets_the_size_of_its_file),
+		cmocka_unit_test(many_removals_share_a_hold),
 		cmocka_unit_test(a_killed_run_leaves_a_sound_cache),
 	};
 

@@ -327,6 +327,29 @@ static void a_repair_goes_to_its_end(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
+/* As many rows as are read, and one more. */
+static void the_largest_index_is_read(void **state)
+{
+	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	uint8_t *bytes = mem_alloc(NULL, most + CACHE_ROW_SIZE);
+	struct cache_index index;
+	struct jw_error err;
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 0, most + CACHE_ROW_SIZE);
+	store_u32(bytes, CACHE_VERSION);
+	store_u32(bytes + 4, CACHE_MOST_ROWS);
+	assert_int_equal(cache_index_parse(NULL, bytes, most, &index), 0);
+	assert_int_equal(index.state, CACHE_INDEX_SOUND);
+	assert_int_equal(index.count, CACHE_MOST_ROWS);
+	cache_index_free(&index);
+	store_u32(bytes + 4, CACHE_MOST_ROWS + 1);
+	assert_int_equal(cache_index_parse(&err, bytes, most + CACHE_ROW_SIZE, &index), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	mem_free(bytes);
+}
+
 static int drop_folder(void **state)
 {
 	mem_free(dir);
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(rows_come_back_after_a_cut),
 		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
 		cmocka_unit_test(a_repair_goes_to_its_end),
+		cmocka_unit_test(the_largest_index_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, drop_folder);

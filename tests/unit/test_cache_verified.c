@@ -1,6 +1,8 @@
 /* Entries that were found sound are remembered, together with the facts that show a change. */
 #include "folder.h"
 
+#include <stdatomic.h>
+
 #include <uv.h>
 
 #include "base/cursor.h"
@@ -8,8 +10,9 @@
 #include "cache/verified.h"
 #include "entries.h"
 #include "files.h"
+#include "os/cores.h"
 
-enum { ENTRIES = 3, HEAD = 20, RECORD = 16, WAIT_MS = 3100 };
+enum { ENTRIES = 3, HEAD = 20, RECORD = 16, WAIT_MS = 3100, LARGE = 9 << 20 };
 #define BOOT UINT64_C(1700000000)
 
 static const struct jw_cancel never;
@@ -98,6 +101,58 @@ static void damage_is_found_and_sound_entries_are_remembered(void **state)
 	mem_free(kept);
 }
 
+static uv_thread_t first;
+static atomic_bool another;
+
+/* Cancels what another thread reads; the first waits for that. */
+static bool cancels_another(void *context)
+{
+	const uv_thread_t self = uv_thread_self();
+
+	(void)context;
+	if (!uv_thread_equal(&self, &first))
+		atomic_store(&another, true);
+	else
+		for (int tries = 0; tries < 1000 && !atomic_load(&another); tries++)
+			uv_sleep(10);
+	return !uv_thread_equal(&self, &first);
+}
+
+/* What one of several threads did not read is not judged. */
+static void a_thread_that_fails_fails_all(void **state)
+{
+	const struct jw_cancel cancel = {NULL, cancels_another};
+	struct cache_candidate candidates[ENTRIES] = {0};
+	char *dir = os_join(NULL, folder, "large");
+	struct jw_error err;
+
+	(void)state;
+	if (os_cores() < 2)
+		skip();
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		struct entries_entry entry;
+		struct os_file *file;
+		char *path;
+
+		entries_make(&entry, n, 100);
+		put(dir, &entry);
+		candidates[n].key = entry.key;
+		path = cache_entry_path(NULL, dir, entry.key);
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+		assert_int_equal(os_file_truncate(NULL, file, LARGE), 0);
+		os_file_close(file);
+		mem_free(path);
+	}
+	look(dir, candidates);
+	first = uv_thread_self();
+	assert_int_equal(cache_verified_judge(&err, NULL, dir, (struct sound_driver){0}, &cancel,
+										  candidates, ENTRIES),
+					 -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_true(atomic_load(&another));
+	mem_free(dir);
+}
+
 /* `marks`: of keys 1, 2 …; bit 0 is that of a settled one. */
 static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, size_t bent)
 {
@@ -139,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_found_and_sound_entries_are_remembered),
+		cmocka_unit_test(a_thread_that_fails_fails_all),
 		cmocka_unit_test(unsettled_entries_are_forgotten_at_a_restart),
 	};
 

@@ -47,6 +47,9 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 				 "entries without a row in the index: drivers use them and do not count them");
 	output_count(out, STYLE_FAINT, "  ", report->rows_repeated, "row of the index repeats another",
 				 "rows of the index repeat others");
+	output_count(out, STYLE_FAINT, "  ", report->rows_of_other_size,
+				 "row of the index counts another size than its file's",
+				 "rows of the index count other sizes than their files'");
 	output_count(out, STYLE_FAINT, "  ", report->foreign,
 				 "file or folder does not belong to a driver's cache",
 				 "files or folders do not belong to a driver's cache");

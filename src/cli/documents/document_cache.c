@@ -110,6 +110,7 @@ static const struct json_field index_fields[] = {
 	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
 	REPORT(rows_bytes, "the sum of its rows, which that should equal"),
 	REPORT(rows_repeated, "rows that repeat another"),
+	REPORT(rows_of_other_size, "rows with another size than their files"),
 	{0},
 };
 

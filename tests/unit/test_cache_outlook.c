@@ -1,0 +1,78 @@
+/* What is said of a cache that cannot be looked at as a whole. */
+#include "folder.h"
+
+#include <string.h>
+
+#include <jitwarm/accounts.h>
+#include <jitwarm/system.h>
+
+#include "cache/outlook.h"
+#include "entries.h"
+#include "packs.h"
+
+enum { LIMIT = 1 << 30, ENTRIES = 3, MOST_ALLOCATIONS = 200 };
+
+static void no_directory_holds_nothing(void **state)
+{
+	char *dir = os_join(NULL, folder, "none");
+	struct jw_cache_outlook outlook;
+
+	(void)state;
+	cache_outlook(dir, LIMIT, true, &outlook);
+	assert_string_equal(outlook.index, "missing");
+	assert_string_equal(outlook.text, "");
+	assert_int_equal(outlook.entries, 0);
+	mem_free(dir);
+}
+
+/* Where memory runs out on the way, nothing is said to be there, or not there. */
+static void what_was_not_counted_is_unknown(void **state)
+{
+	char *dir = os_join(NULL, folder, "cache");
+	struct jw_cache_outlook outlook;
+	size_t unknown = 0, left = 0;
+
+	(void)state;
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 0);
+		packs_put(dir, entry.key, entry.bytes, entry.size);
+	}
+	for (size_t n = 1; !left && n < MOST_ALLOCATIONS; n++) {
+		mem_fail_after(n);
+		cache_outlook(dir, LIMIT, true, &outlook);
+		left = mem_fail_after(0);
+		if (strstr(outlook.text, "unknown"))
+			unknown++;
+		else
+			assert_int_equal(outlook.entries, ENTRIES);
+	}
+	assert_true(left > 0);
+	assert_true(unknown > 1);
+	mem_free(dir);
+}
+
+static void other_caches_are_not_none_without_memory(void **state)
+{
+	struct jw_other_cache *caches = NULL;
+	size_t count = 0;
+	struct jw_error err;
+
+	(void)state;
+	mem_fail_after(1);
+	assert_int_equal(jw_other_caches(&err, &caches, &count), -1);
+	mem_fail_after(0);
+	assert_int_equal(err.code, JW_ERR_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_directory_holds_nothing),
+		cmocka_unit_test(what_was_not_counted_is_unknown),
+		cmocka_unit_test(other_caches_are_not_none_without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
