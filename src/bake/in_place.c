@@ -9,9 +9,8 @@
 #include "gpu/code_range.h"
 #include "os/clock.h"
 #include "os/folders.h"
-#include "os/identity.h"
-#include "os/private.h"
 #include "package/package_row.h"
+#include "state/kept_for.h"
 
 /* ---- the folder of the journals */
 
@@ -58,28 +57,14 @@ void in_place_close(struct in_place *in_place)
  * would decide what is read and restored there. Where the library's folder is gone, nothing is. */
 static int check_journals(struct jw_error *err, const char *journal_file, const char *library)
 {
-	struct os_account account;
-	struct os_stat stat;
+	char *folder = os_dir_name(err, library), *journals = os_dir_name(err, journal_file);
+	struct os_stat stat = {0};
 	struct jw_error why = {0};
-	char *folder = NULL, *journals = NULL;
-	bool superuser;
-	int result = -1;
+	int result = folder && journals ? 0 : -1;
 
-	if (os_account(err, &account))
-		return -1;
-	superuser = account.superuser;
-	os_account_free(&account);
-	if (!superuser)
-		return 0;
-	folder = os_dir_name(err, library);
-	journals = os_dir_name(err, journal_file);
-	if (folder && journals && os_stat(&why, folder, &stat)) {
-		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-	} else if (folder && journals) {
-		result = os_check_private(err, journals, stat.owner, false);
-		if (result)
-			(void)error_prefix(err, "journals are not kept there for %s", library);
-	}
+	if (!result && (!os_stat(&why, folder, &stat) || why.code != JW_ERR_NOT_FOUND) &&
+		state_check_writers(err, journals, stat.owner))
+		result = error_prefix(err, "journals are not kept there for %s", library);
 	mem_free(folder);
 	mem_free(journals);
 	return result;

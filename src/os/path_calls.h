@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* The descriptor, or -1; `flags` are UV_FS_O_... A new file has the mode that the umask leaves of
+/* The descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not opened
+ * (POSIX): JW_ERR_UNSUPPORTED. A new file has the mode that the umask leaves of
  * 0666. */
 int path_open(struct jw_error *err, const char *path, int flags);
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);

@@ -98,6 +98,16 @@ static uint32_t new_mode(const struct jw_import_options *options)
 	return superuser && options->cache_dir && !options->account ? 0755 : 0;
 }
 
+/* The cache that a trusted key decides about; NULL: those of several accounts. */
+static const char *kept_for(const struct import *import)
+{
+	const struct jw_import_options *options = import->options;
+
+	if (import->final_dir)
+		return import->final_dir;
+	return options->account || options->pack_only ? NULL : import->result->path;
+}
+
 /* The only place that tells the two kinds of pack apart. */
 static int check(struct jw_error *err, struct import *import)
 {
@@ -105,7 +115,8 @@ static int check(struct jw_error *err, struct import *import)
 	int result;
 
 	if (source_open(err, import->options->path, &import->source) ||
-		trust_check(err, import->options, import->source, import->result, &import->signature) ||
+		trust_check(err, import->options, kept_for(import), import->source, import->result,
+					&import->signature) ||
 		reader_open(err, import->source, &import->manifest, &reader))
 		return -1;
 	import->form = import->manifest.opaque ? &import_of_tree : &import_of_entries;
@@ -163,10 +174,11 @@ static void import_free(struct import *import)
 	set_free(&import->keys);
 }
 
-int import_one(struct jw_error *err, const struct jw_import_options *options,
+int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
 			   struct supply_search *search, struct jw_import_result **ret_result)
 {
 	struct import import = {.options = options,
+							.final_dir = final_dir,
 							.system = options->system,
 							.search = search,
 							.most_kept_bytes = KEPT_BYTES,
@@ -197,7 +209,7 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	if (!options)
 		return -1;
 	struct supply_search search = {0};
-	int result = import_one(err, options, &search, ret_result);
+	int result = import_one(err, options, NULL, &search, ret_result);
 
 	supply_search_free(&search);
 	return result;
@@ -214,7 +226,7 @@ int import_check_pack(struct jw_error *err, const struct jw_import_options *give
 	options.account = NULL;
 	options.cache_dir = nowhere;
 	options.dry_run = options.pack_only = true;
-	failed = nowhere ? import_one(err, &options, search, &result) : -1;
+	failed = nowhere ? import_one(err, &options, NULL, search, &result) : -1;
 	jw_import_result_free(result);
 	mem_free(nowhere);
 	return failed;

@@ -44,6 +44,7 @@ struct import {
 	const struct jw_system
 		*system; /* its driver and GPUs decide; NULL: entries are inserted unchanged */
 	const struct import_form *form;
+	const char *final_dir; /* of import_one */
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;
@@ -71,8 +72,9 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 /* The bytes before the payload in the entry's key in this cache. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 
-/* jw_import, one of several that search for files once. */
-int import_one(struct jw_error *err, const struct jw_import_options *options,
+/* jw_import, one of several that search for files once. `final_dir`: the cache for which the
+ * directory of the options is filled, if that is another one; else NULL. */
+int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
 			   struct supply_search *search, struct jw_import_result **ret_result);
 /* Reads the whole pack and checks it as an import with these options does, without a directory. */
 int import_check_pack(struct jw_error *err, const struct jw_import_options *given,

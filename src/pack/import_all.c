@@ -24,7 +24,7 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 	}
 	options.account = account;
 	options.cache_dir = dir;
-	all->failed += import_one(&made->failed, &options, search, &made->result) != 0;
+	all->failed += import_one(&made->failed, &options, NULL, search, &made->result) != 0;
 	mem_free(dir);
 	return made->failed.code == JW_ERR_INTERRUPTED || made->failed.code == JW_ERR_MEMORY
 			   ? error_copy(err, &made->failed)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "state/kept_for.h"
 
 enum { MOST_NAME = 40, MOST_KEYS = 10000 };
 
@@ -378,8 +379,31 @@ void jw_keys_free(struct jw_keys *keys)
 	*keys = (struct jw_keys){0};
 }
 
-int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
-					  struct minisign_public *ret_public, char ret_name[64])
+/* Of a trusted key that was found. */
+static int check_keepers(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						 const char *name)
+{
+	char *path = key_path(err, state_dir, trusted_folder, name, ".pub"),
+		 *folder = os_join(err, state_dir, trusted_folder);
+	struct jw_error why = {0};
+	int result = path && folder ? 0 : -1;
+
+	/* A key of that number may be there by another name. */
+	if (!result && state_check_kept_for(&why, os_exists(path) ? path : folder, cache_dir))
+		result = why.code == JW_ERR_IO
+					 ? error_set(err, JW_ERR_NOT_FOUND,
+								 "root trusts no key that another account may put there "
+								 "(JITWARM_STATE names a folder of root's): %.400s",
+								 why.message)
+					 : error_copy(err, &why);
+	mem_free(path);
+	mem_free(folder);
+	return result;
+}
+
+int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *cache_dir,
+					  const uint8_t id[MINISIGN_ID], struct minisign_public *ret_public,
+					  char ret_name[64])
 {
 	char text[MINISIGN_ID_TEXT];
 	struct jw_keys keys;
@@ -400,5 +424,5 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t
 		error_set(err, JW_ERR_NOT_FOUND, "the key %s is not trusted here",
 				  minisign_id_text(text, id));
 	jw_keys_free(&keys);
-	return result;
+	return result ? -1 : check_keepers(err, state_dir, cache_dir, ret_name);
 }

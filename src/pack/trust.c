@@ -76,8 +76,8 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 }
 
 static int check_signature(struct jw_error *err, const struct jw_import_options *options,
-						   const struct source *source, const char *path, const struct buf *text,
-						   struct jw_import_result *result,
+						   const char *cache_dir, const struct source *source, const char *path,
+						   const struct buf *text, struct jw_import_result *result,
 						   struct minisign_signature *ret_signature)
 {
 	struct minisign_signature signature;
@@ -87,7 +87,7 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 
 	if (minisign_read_signature(err, (const char *)text->data, text->size, &signature))
 		return error_prefix(err, "%s", path);
-	if (keys_find_trusted(&why, options->state_dir, signature.id, &key, name))
+	if (keys_find_trusted(&why, options->state_dir, cache_dir, signature.id, &key, name))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? unsigned_pack(err, options, result, why.message, ask_for_key)
 				   : error_copy(err, &why);
@@ -103,7 +103,7 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 }
 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const struct source *source, struct jw_import_result *result,
+				const char *cache_dir, const struct source *source, struct jw_import_result *result,
 				struct minisign_signature *ret_signature)
 {
 	bool from_input = !strcmp(options->path, "-");
@@ -120,7 +120,8 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	if (!there)
 		taken = unsigned_pack(err, options, result, "is not signed", "");
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
-		taken = check_signature(err, options, source, path, &text, result, ret_signature);
+		taken =
+			check_signature(err, options, cache_dir, source, path, &text, result, ret_signature);
 	buf_free(&text);
 	mem_free(beside);
 	return taken;

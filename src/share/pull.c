@@ -202,7 +202,10 @@ static int check_signer(struct jw_error *err, const struct pull *pull, const cha
 	int result = os_read_file(err, path, MINISIGN_MOST_FILE, &text);
 
 	if (!result && (minisign_read_signature(err, buf_text(&text), text.size, &signature) ||
-					keys_find_trusted(err, pull->how->state_dir, signature.id, &key, name)))
+					keys_find_trusted(err, pull->how->state_dir,
+									  pull->how->cache_dir ? pull->how->cache_dir
+														   : pull->how->system->cache.path,
+									  signature.id, &key, name)))
 		result = -1;
 	buf_free(&text);
 	return result;

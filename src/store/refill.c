@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"
+#include "state/kept_for.h"
 #include "store/store_packs.h"
 
 struct refill {
@@ -182,6 +183,23 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 	return result;
 }
 
+/* The superuser puts nothing into a cache that another account than the cache's could have put into
+ * the store. */
+static bool may_take(struct refill *refill)
+{
+	const struct jw_system *system = refill->request->system;
+	char *folder = store_path(NULL, system->state_dir);
+	struct jw_error why = {0};
+	const bool may =
+		!folder || !os_exists(folder) || !state_check_kept_for(&why, folder, system->cache.path);
+
+	if (!may)
+		note_refill(refill, "root takes nothing from a store that another account may change: %s",
+					why.message);
+	mem_free(folder);
+	return may;
+}
+
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled)
 {
@@ -196,8 +214,12 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
-	if (jw_store_open(err, &where, &store))
+	if (may_take(&refill) && jw_store_open(err, &where, &store))
 		return -1;
+	if (!store) {
+		*ret_refilled = refill.done;
+		return 0;
+	}
 	for (size_t i = 0; !result && i < request->count; i++) {
 		result = set_add(err, &refill.asked, request->keys[i], i);
 		if (!result && request->key_bytes)

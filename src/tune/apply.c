@@ -58,7 +58,8 @@ static int undo_record(struct jw_error *err, struct tune_job *job)
 
 		if (!place.path)
 			return -1;
-		if (place_form_of(place.path, &place.form) && tune_job_undo_file(err, job, &place))
+		if (place_form_of(place.path, &place.form) &&
+			(tune_job_check_recorded(err, job, place.path) || tune_job_undo_file(err, job, &place)))
 			result = -1;
 		mem_free(place.path);
 	}

@@ -152,7 +152,7 @@ int tune_job_restore_overrides(struct jw_error *err, struct tune_job *job)
 	for (size_t i = job->record.file_count; i > 0; i--) {
 		char *path = mem_string(err, job->record.files[i - 1]);
 
-		if (!path || restore_file(err, job, path))
+		if (!path || tune_job_check_recorded(err, job, path) || restore_file(err, job, path))
 			result = -1;
 		mem_free(path);
 	}

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "os/folders.h"
+#include "state/kept_for.h"
 #include "tune/machine_record.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
@@ -31,6 +32,13 @@ void jw_tune_result_free(struct jw_tune_result *result)
 		mem_free(result->changes[i].where);
 	mem_free(result->changes);
 	mem_free(result);
+}
+
+int tune_job_check_recorded(struct jw_error *err, const struct tune_job *job, const char *path)
+{
+	return job->state_dir && state_check_kept_for(err, job->state_dir, path)
+			   ? error_prefix(err, "settings of %s are not recorded there", path)
+			   : 0;
 }
 
 static int lock_state(struct jw_error *err, struct tune_job *job)

@@ -34,6 +34,10 @@ int tune_job_keep(struct jw_error *err, const struct tune_job *job);
 /* One change, for the caller's report; `what` as in struct jw_tune_change. */
 int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
 
+/* Whether the record decides about a file: -1 where an account that may not write the file could
+ * have written it (state/kept_for.h). */
+int tune_job_check_recorded(struct jw_error *err, const struct tune_job *job, const char *path);
+
 /* Our block in a file (files.c). */
 int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 						const struct setting_place *place);

@@ -1,0 +1,91 @@
+# Root with a state directory that another account can write (HOME or JITWARM_STATE, without sudo), and a cache of root's: what
+# that account put into its state decides nothing there. Keys, packs of the store, the record of settings; and names of pipes.
+. "$cases/../lib.sh"
+with_simdriver sm_86
+roots=$work/cache theirs=$home/state
+empty() { rm -rf "$roots" && [[ $(cached "$roots") == 0 ]]; }
+run 0 prime "$sample"
+entries=$(cached "$roots")
+((entries > 5)) || fail "nothing was compiled"
+
+# A key, and a store: that account's
+JITWARM_STATE=$theirs run 0 key generate evil --no-passphrase
+JITWARM_STATE=$theirs run 0 export -o "$open/evil.jwpack" --sign --key evil
+JITWARM_STATE=$theirs JITWARM_STORE=1 CUDA_CACHE_PATH=$home/cache run 0 prime "$sample"
+chown -R $mallory "$theirs" "$home/cache"
+chmod 644 "$open"/evil.jwpack*
+
+# Its key fills no cache of root's, nor those of all people, but its own
+empty
+JITWARM_STATE=$theirs run 3 import "$open/evil.jwpack"
+err_has "root trusts no key that another account may put there"
+err_has "$home belongs to"
+err_one_line
+JITWARM_STATE=$theirs run 3 import --cache "$work/other" "$open/evil.jwpack"
+[[ ! -e $work/other && $(cached "$roots") == 0 ]] || fail "another account's key filled a cache of root's"
+mkdir -p "$open/root/etc"
+printf 'root:x:0:0::/root:/bin/sh\nmallory:x:%s:%s::%s:/bin/sh\n' $mallory $mallory "$home" >"$open/root/etc/passwd"
+printf 'UID_MIN %s\nUID_MAX %s\n' $mallory $mallory >"$open/root/etc/login.defs"
+cp "$open"/evil.jwpack* "$home/" && chown $mallory "$home"/evil.jwpack*
+JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$theirs run 3 import --all-users "$home/evil.jwpack"
+err_has "root trusts no key"
+[[ ! -e $home/.nv ]] || fail "another account's key filled everybody's caches"
+rm -rf "$home/cache"
+as_mallory mkdir "$home/cache"
+JITWARM_STATE=$theirs run 0 import --cache "$home/cache" "$open/evil.jwpack"
+[[ $(cached "$home/cache") == "$entries" ]] || fail "its own cache has $(cached "$home/cache") of $entries"
+# The same file in a folder of root's
+mkdir -p "$work/mixed/trusted"
+cp "$theirs/trusted/evil.pub" "$work/mixed/trusted/"
+JITWARM_STATE=$work/mixed run 0 import --dry-run "$open/evil.jwpack"
+chown $mallory "$work/mixed/trusted/evil.pub"
+JITWARM_STATE=$work/mixed run 3 import --dry-run "$open/evil.jwpack"
+
+# A shared place whose objects that key has signed: compiled here
+mkdir "$open/place"
+empty
+JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" --sign --key evil "$sample"
+find "$open/place" -name '*.minisig' | grep -q . || fail "nothing was signed: $(find "$open/place")"
+empty
+JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" "$sample" --json
+json 'd["shared"]["fetched"] == 0 and d["compiled"] == '"$entries"
+rm -rf "$home/cache"
+as_mallory mkdir "$home/cache"
+CUDA_CACHE_PATH=$home/cache JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" "$sample" --json
+json 'd["compiled"] == 0 and d["shared"]["fetched"] == '"$entries"
+
+# Its store refills its own cache, and none of root's
+empty
+JITWARM_STATE=$theirs JITWARM_STORE=1 run 0 prime "$sample" --json
+json 'd["compiled"] == '"$entries"' and d["from_store"]["entries"] == 0 and "may change" in d["from_store"]["notes"][0]'
+rm -rf "$home/cache"
+as_mallory mkdir "$home/cache"
+CUDA_CACHE_PATH=$home/cache JITWARM_STATE=$theirs JITWARM_STORE=1 run 0 prime "$sample" --json
+json 'd["from_store"]["entries"] == '"$entries"
+
+# Its record of settings names a file of root's that has such a block
+JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$work/roots run 0 tune --apply --scope system --max-size 2GiB
+environment=$open/root/etc/environment
+cp "$environment" "$open/was"
+printf '# jitwarm tune removed # export CUDA_CACHE_DISABLE=1\n' >"$treasure/profile"
+before=$(state_of)
+mkfifo "$open/pipe"
+printf '{"schema":"jitwarm.tuned/1","files":["%s","%s","%s","%s"]}\n' "$environment" "$treasure/profile" "$open/pipe" "$home/.profile" >"$theirs/tuned.json"
+as_mallory sh -c "printf '# jitwarm tune removed # export CUDA_CACHE_DISABLE=1\n' >'$home/.profile'"
+chown $mallory "$theirs/tuned.json"
+(exec 2>/dev/null; echo opened >"$open/pipe"; : >"$open/opened") &
+writer=$!
+trap 'kill $writer 2>/dev/null || :; rm -rf "$open"' EXIT
+JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$theirs run 3 tune --undo
+cmp -s "$environment" "$open/was" || fail "another account's record changed $environment"
+[[ $(cat "$home/.profile") == "export CUDA_CACHE_DISABLE=1" ]] || fail "its own file stayed: $(cat "$home/.profile")"
+# Nobody opens a pipe or a device to find out that it is none of our files: that has effects
+run '1|2|3' scan "$open/pipe"
+run '1|2|3' prime --recording "$open/pipe"
+run '1|2|3' import "$open/pipe"
+[[ ! -e $open/opened ]] || fail "the pipe was opened"
+cat "$open/pipe" >/dev/null
+wait $writer
+JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$work/roots run 0 tune --undo
+[[ ! -e $environment ]] || ! grep -q jitwarm "$environment" || fail "root's own record does not undo"
+untouched
