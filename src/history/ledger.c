@@ -123,8 +123,7 @@ static void save_ledger(struct ledger *ledger, const char *state_dir, const char
 	char *path = ledger_file(state_dir, cache_dir);
 	struct os_file *lock = NULL;
 
-	if (path && !os_make_dirs(NULL, state_dir, 0700)) {
-		lock = ledger_lock(state_dir);
+	if (path && !os_make_dirs(NULL, state_dir, 0700) && !ledger_lock(NULL, state_dir, &lock)) {
 		ledger_reread_marks(ledger, path);
 		(void)ledger_write(NULL, ledger, path);
 	}

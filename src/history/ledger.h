@@ -155,8 +155,11 @@ uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(const char *state_dir, const char *cache_dir);
 void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
-/* One process at a time writes a ledger. NULL: no lock. os_file_close releases it. */
-struct os_file *ledger_lock(const char *state_dir);
+struct os_file;
+/* One process at a time writes a ledger. JW_ERR_BUSY where another one does so for two seconds:
+ * then nothing may be written, since its marks would be lost. NULL where the file system has no
+ * locks. os_file_close releases it. */
+int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock);
 /* Replaces the ledger's marks by those of the file. */
 void ledger_reread_marks(struct ledger *ledger, const char *path);
 

@@ -83,11 +83,10 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	if (!path)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "this account has no folder in which to remember it (JITWARM_STATE)");
-	if (os_make_dirs(err, state_dir, 0700)) {
+	if (os_make_dirs(err, state_dir, 0700) || ledger_lock(err, state_dir, &lock)) {
 		mem_free(path);
 		return -1;
 	}
-	lock = ledger_lock(state_dir);
 	ledger_read(&ledger, path);
 	result = is_news(&ledger, change)
 				 ? apply_change(err, &ledger, change) || ledger_write(err, &ledger, path) ? -1 : 0

@@ -228,27 +228,31 @@ int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *
 	return result;
 }
 
-struct os_file *ledger_lock(const char *state_dir)
+int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
-	char *path = os_join(NULL, state_dir, "ledger-lock");
+	char *path = os_join(err, state_dir, "ledger-lock");
 	struct os_file *file = NULL;
-	bool held = false;
+	bool held = false, works = true;
+	int result = -1;
 
-	if (!path || os_file_open(NULL, path, OS_OPEN_CREATE, &file)) {
-		mem_free(path);
-		return NULL;
-	}
-	mem_free(path);
-	for (int tries = 0; !held && tries < LOCK_TRIES; tries++) {
-		if (os_file_lock(NULL, file, true, &held))
-			break;
-		if (!held)
+	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &file))
+		goto done;
+	for (int tries = 0; works && !held && tries < LOCK_TRIES; tries++) {
+		if (tries)
 			uv_sleep(LOCK_EVERY_MS);
+		works = !os_file_lock(NULL, file, true, &held);
 	}
-	if (held)
-		return file;
-	os_file_close(file);
-	return NULL;
+	if (works && !held) {
+		error_set(err, JW_ERR_BUSY, "%s: another jitwarm holds it", path);
+	} else {
+		*ret_lock = held ? file : NULL;
+		result = 0;
+	}
+done:
+	if (result || !held)
+		os_file_close(file);
+	mem_free(path);
+	return result;
 }
 
 void ledger_reread_marks(struct ledger *ledger, const char *path)

@@ -98,11 +98,11 @@ static bool is_anything(const struct jw_totals *run)
 void totals_add(const char *state_dir, const struct jw_totals *run)
 {
 	char *path = is_anything(run) ? totals_path(state_dir) : NULL, *line = NULL;
-	struct os_file *lock =
-		path && !os_make_dirs(NULL, state_dir, 0700) ? ledger_lock(state_dir) : NULL;
+	struct os_file *lock = NULL;
 	struct jw_totals totals = {0};
 
-	if (lock && !read_totals(NULL, path, &totals)) {
+	if (path && !os_make_dirs(NULL, state_dir, 0700) && !ledger_lock(NULL, state_dir, &lock) &&
+		lock && !read_totals(NULL, path, &totals)) {
 		totals.compiled = total_of(totals.compiled, run->compiled);
 		totals.from_store = total_of(totals.from_store, run->from_store);
 		totals.from_shared = total_of(totals.from_shared, run->from_shared);

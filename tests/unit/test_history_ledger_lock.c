@@ -24,12 +24,14 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 /* Holds the lock, reads the ledger, says so, and changes it later. */
 static int change_slowly(const char *path, int ready)
 {
-	struct os_file *lock = ledger_lock(folder);
+	struct os_file *lock = NULL;
 	struct ledger ledger;
 	int failed;
 
+	if (ledger_lock(NULL, folder, &lock) || !lock)
+		return 1;
 	ledger_read(&ledger, path);
-	if (!lock || write(ready, "x", 1) != 1)
+	if (write(ready, "x", 1) != 1)
 		return 1;
 	uv_sleep(CHANGE_MS);
 	failed = mark(&ledger, path, 1);
@@ -66,6 +68,71 @@ static void a_writer_waits_for_another(void **state)
 	mem_free(path);
 }
 
+/* Holds the lock until its end of the pipe is closed. */
+static int hold_lock(int ready, int end)
+{
+	struct os_file *lock = NULL;
+	char byte;
+
+	return ledger_lock(NULL, folder, &lock) || !lock || write(ready, "x", 1) != 1 ||
+		   read(end, &byte, 1) != 0;
+}
+
+/* In a process of its own, which ends with 0 where nothing was written. */
+static int note_plan(const char *path, char *cache)
+{
+	struct plan plan = {.cache_dir = cache};
+	struct ledger ledger;
+
+	memcpy(plan.profile.stamp, stamp, sizeof stamp);
+	ledger_open(&ledger, folder, cache);
+	if (ledger_begin(NULL, &ledger, &plan))
+		return 1;
+	ledger.changed = true;
+	ledger_note(&ledger, folder, false);
+	ledger_close(&ledger);
+	return os_exists(path);
+}
+
+/* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
+static void nobody_writes_without_the_lock(void **state)
+{
+	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
+	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
+	struct jw_error err = {0};
+	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(folder, cache);
+	int ready[2], end[2], status;
+	pid_t holder, another;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready) | pipe(end), 0);
+	holder = fork();
+	if (!holder) {
+		close(end[1]);
+		_exit(hold_lock(ready[1], end[0]));
+	}
+	close(end[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	another = fork();
+	if (!another)
+		_exit(note_plan(path, cache));
+	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_int_equal(waitpid(another, &status, 0), another);
+	assert_int_equal(status, 0);
+	assert_false(os_exists(path));
+	close(end[1]);
+	assert_int_equal(waitpid(holder, &status, 0), holder);
+	assert_int_equal(status, 0);
+	/* The same plan is noted once it is free */
+	assert_int_equal(note_plan(path, cache), 1);
+	close(ready[0]);
+	close(ready[1]);
+	mem_free(cache);
+	mem_free(path);
+}
+
 /* A plan that was made before another process marked an entry keeps that mark when it is noted. */
 static void a_noted_plan_keeps_the_marks_of_others(void **state)
 {
@@ -97,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_writer_waits_for_another),
+		cmocka_unit_test(nobody_writes_without_the_lock),
 		cmocka_unit_test(a_noted_plan_keeps_the_marks_of_others),
 	};
 

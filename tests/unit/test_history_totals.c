@@ -48,7 +48,9 @@ static void what_makes_no_sense_counts_nothing(void **state)
 		"{\"schema\":\"jitwarm.totals/1\",\"compiled\":1e300,\"from_store\":-1,\"from_shared\":"
 		"1000000000000000,\"from_registries\":[],\"saved_seconds\":1e300,\"since\":7}";
 	static const char another[] = "{\"schema\":\"jitwarm.totals/2\",\"compiled\":5}";
-	const struct jw_totals run = {.from_shared = SIZE_MAX, .saved_seconds = 1e300};
+	static char large[6000];
+	const struct jw_totals run = {.from_shared = SIZE_MAX, .saved_seconds = 1e300},
+						   other = {.compiled = 1};
 	struct jw_totals totals;
 
 	(void)state;
@@ -63,6 +65,15 @@ static void what_makes_no_sense_counts_nothing(void **state)
 	totals_recall(folder, &totals);
 	assert_true(totals.from_shared == UINT64_C(1000000000000000) && totals.saved_seconds < 1.1e10);
 	assert_int_equal(totals.since_s, 7);
+	/* A file that is too large is none of ours, and is replaced. */
+	memset(large, ' ', sizeof large - 1);
+	memcpy(large, wild, sizeof wild - 1);
+	files_put_text(folder, "totals.json", large);
+	totals_recall(folder, &totals);
+	assert_true(!totals.since_s);
+	totals_add(folder, &other);
+	totals_recall(folder, &totals);
+	assert_true(totals.compiled == 1 && !totals.from_shared && totals.since_s > 7);
 }
 
 enum { CHANGE_MS = 200 };
@@ -70,9 +81,9 @@ enum { CHANGE_MS = 200 };
 /* Holds the lock, says so, and writes the file later. */
 static int write_slowly(int ready)
 {
-	struct os_file *lock = ledger_lock(folder);
+	struct os_file *lock = NULL;
 
-	if (!lock || write(ready, "x", 1) != 1)
+	if (ledger_lock(NULL, folder, &lock) || !lock || write(ready, "x", 1) != 1)
 		return 1;
 	uv_sleep(CHANGE_MS);
 	files_put_text(folder, "totals.json", "{\"schema\":\"jitwarm.totals/1\",\"compiled\":5}");

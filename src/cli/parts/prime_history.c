@@ -20,8 +20,7 @@ static bool is_remembered(const struct cli *cli)
 {
 	const struct jw_system *system = cli->system;
 
-	return system && system->state_dir && !system->scratch && !system->elsewhere &&
-		   !system->cache.named;
+	return system && system->state_dir && !system->elsewhere && !system->cache.named;
 }
 
 static uint64_t first_of(const struct jw_prime_result *result)
