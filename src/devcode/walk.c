@@ -38,6 +38,13 @@ int walk_stream(struct jw_error *err, const struct visitor *visitor, const char 
 	}
 	if (kind == KIND_AR)
 		return walk_ar(err, visitor, member, stream, depth + 1);
+	if (kind == KIND_ZIP && !member && stream->map) {
+		bool plain;
+		const int result = walk_zip(err, visitor, stream->map, depth + 1, &plain);
+
+		if (plain)
+			return result;
+	}
 	return kind == KIND_ZSTD ? walk_zstd(err, visitor, member, stream, depth + 1)
 							 : walk_archive(err, visitor, member, stream, depth + 1);
 }

@@ -31,5 +31,8 @@ int walk_ar(struct jw_error *err, const struct visitor *visitor, const char *mem
 			struct stream *stream, unsigned depth);
 int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
 				 struct stream *stream, unsigned depth);
+/* A whole file; *ret_plain is false, and nothing was visited, where it is walk_archive's. */
+int walk_zip(struct jw_error *err, const struct visitor *visitor, const struct os_map *map,
+			 unsigned depth, bool *ret_plain);
 int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
 			  struct stream *stream, unsigned depth);

@@ -3,9 +3,9 @@
  * specification”, format 2. */
 #pragma once
 
+#include "devcode/zip_directory.h"
 #include "package/conda_edit.h"
 #include "package/tar_edit.h"
-#include "package/zip_directory.h"
 
 struct conda_members {
 	struct os_map map;

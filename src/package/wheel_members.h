@@ -3,7 +3,7 @@
 
 #include <jitwarm/target.h>
 
-#include "package/zip_directory.h"
+#include "devcode/zip_directory.h"
 
 /* A member whose content changes. */
 struct wheel_change {

@@ -2,7 +2,7 @@
  * content. The same members give the same bytes. */
 #pragma once
 
-#include "package/zip_directory.h"
+#include "devcode/zip_directory.h"
 
 struct zip_writer;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "devcode/zip_directory.h"
 #include "os/file.h"
-#include "package/zip_directory.h"
 #include "package/zip_write.h"
 
 enum { MOST_CONTENT = 1 << 20 };

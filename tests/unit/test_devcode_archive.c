@@ -94,6 +94,45 @@ static void a_wheel_is_read_as_it_streams_by(void **state)
 	}
 }
 
+/* A name that is not ASCII leaves the whole wheel to libarchive: what is in it is the same, and
+ * damage of one member is trouble, and not the next member's. */
+static void a_plain_wheel_is_read_like_any_other(void **state)
+{
+	static const char *const names[] = {"x/notes.txt", "x/\xed\x95\x9c.txt"};
+	static const char *const options[] = {"zip:compression=deflate", "zip:compression=store"};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct buf library = make_buf(), notes = make_buf(), wheel = make_buf();
+		struct make_seen sound = {0}, damaged = {0};
+
+		make_library(&library, 700000);
+		make_bytes(&notes, "no code\n", 8);
+		make_archive(&wheel, false, options[i % 2],
+					 (struct packed_file[]){{"x/a.so", &library},
+											{names[i / 2], &notes},
+											{"x/b.so", &library},
+											{"x/empty.so", &(struct buf){0}}},
+					 4);
+		assert_members(&wheel, "x/a.so 1\nx/b.so 1\n");
+		assert_int_equal(make_read(&wheel, &sound), 0);
+		assert_int_equal(sound.troubles, 0);
+		/* Somewhere in the noise of the first library: bytes that decide nothing */
+		wheel.data[400000] ^= 1;
+		assert_int_equal(make_read(&wheel, &damaged), 0);
+		assert_int_equal(damaged.troubles, 1);
+		assert_int_equal(damaged.code, JW_ERR_FORMAT);
+		assert_string_equal(damaged.member, "x/b.so");
+		/* A directory that is cut off: libarchive takes what it finds, or says what it lacks. */
+		wheel.data[400000] ^= 1;
+		wheel.size -= 30;
+		assert_int_equal(make_read(&wheel, &damaged), 0);
+		buf_free(&library);
+		buf_free(&notes);
+		buf_free(&wheel);
+	}
+}
+
 static void a_conda_package_has_three_layers(void **state)
 {
 	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
@@ -368,6 +407,7 @@ int main(void)
 		cmocka_unit_test(members_of_a_static_library_have_their_names),
 		cmocka_unit_test(a_broken_static_library_is_trouble),
 		cmocka_unit_test(a_wheel_is_read_as_it_streams_by),
+		cmocka_unit_test(a_plain_wheel_is_read_like_any_other),
 		cmocka_unit_test(a_conda_package_has_three_layers),
 		cmocka_unit_test(archives_in_archives_end_somewhere),
 		cmocka_unit_test(loose_files_may_be_packed_with_zstd),

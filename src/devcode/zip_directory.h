@@ -1,6 +1,6 @@
-/* The members of a zip file, from its directory, to be written again: unlike libarchive, with all
- * of their fields and the place of their packed bytes. Source: PKWARE's APPNOTE.TXT 6.3.10, which
- * the numbers of sections below refer to. */
+/* The members of a zip file, from its directory: unlike libarchive, with all of their fields, so
+ * that they can be written again, and with the place of their packed bytes. Source: PKWARE's
+ * APPNOTE.TXT 6.3.10, which the numbers of sections below refer to. */
 #pragma once
 
 #include <stddef.h>
@@ -62,6 +62,17 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 
 /* Whether a member may be called so: relative, no part of it empty, "." or "..", no backslash. */
 bool zip_name_is_safe(const char *name, size_t length);
+
+/* Reads one member after the other. What fails does not name the member. */
+struct zip_reader;
+int zip_reader_open(struct jw_error *err, const struct os_map *map, struct zip_reader **ret_reader);
+void zip_reader_close(struct zip_reader *reader); /* may be NULL */
+int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
+					 const struct zip_member *member);
+/* The next bytes; *ret_got is 0 at the end, where it fails if they were not of the size and
+ * checksum that the directory promises. Releases the mapped pages behind it. */
+int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					size_t *ret_got);
 
 /* Passes on the unpacked bytes, and then fails if they are not of the size and checksum that the
  * directory promises; never passes on more than that size. */

@@ -1,4 +1,4 @@
-#include "package/zip_directory.h"
+#include "devcode/zip_directory.h"
 
 #include <stdlib.h>
 #include <string.h>
