@@ -5,7 +5,7 @@
 #
 #   jitwarm-VERSION-windows-x64.zip         the programs, README and licences; the same bytes from the same programs
 #   jitwarm-VERSION-windows-x64-setup.exe   --installers: for one account or all (packaging/windows/jitwarm.nsi; needs nsis)
-#   jitwarm-VERSION-windows-x64.msi         --installers: for all accounts (jitwarm.wxs; needs wixl, msitools)
+#   jitwarm-VERSION-windows-x64.msi         --installers: for all accounts (jitwarm.wxs; needs wixl, msitools); unsigned, both are the same bytes again
 #   scoop/jitwarm.json                      --url: the manifest, with version, address and hash; URL is the folder where the
 #   winget/IDENTIFIER….yaml                 release's files will lie, VERSION in it is replaced. winget's name the installer
 #
@@ -115,6 +115,34 @@ pack_setup() {
 	signed "$setup"
 	setup_hash=$(hash_of "$setup")
 }
+# The package code and the two times in an MSI file's summary: of the other bytes, and of SOURCE_DATE_EPOCH, in place of a random number
+# and the clock's. They lie in a property set (MS-OLEPS), in one piece.
+settle_msi() {
+	python3 - "$msi" <<'PYTHON'
+import hashlib, os, struct, sys, uuid
+data = bytearray(open(sys.argv[1], "rb").read())
+form = uuid.UUID("f29f85e0-4ff9-1068-ab91-08002b27b3d9").bytes_le
+at = data.find(form)
+if at < 0 or data.find(form, at + 1) >= 0:
+    sys.exit("not one summary")
+start = at - 28 + struct.unpack_from("<I", data, at + 16)[0]
+count = struct.unpack_from("<I", data, start + 4)[0]
+places = {name: start + offset for name, offset in (struct.unpack_from("<II", data, start + 8 + 8 * i) for i in range(min(count, 99)))}
+time = struct.pack("<Q", (int(os.environ["SOURCE_DATE_EPOCH"]) + 11644473600) * 10000000)
+for name, kind in ((9, 30), (12, 64), (13, 64)):
+    if struct.unpack_from("<I", data, places[name])[0] != kind:
+        sys.exit(f"property {name} is of another kind")
+for name in (12, 13):
+    data[places[name] + 4:places[name] + 12] = time
+code = slice(places[9] + 8, places[9] + 8 + 38)
+if struct.unpack_from("<I", data, places[9] + 4)[0] != 39 or data[code][:1] + data[code][-1:] != b"{}":
+    sys.exit("no package code")
+data[code] = bytes(38)
+data[code] = b"{%s}" % str(uuid.uuid5(uuid.NAMESPACE_OID, hashlib.sha256(data).hexdigest())).upper().encode()
+with open(sys.argv[1], "wb") as file:
+    file.write(data)
+PYTHON
+}
 pack_msi() {
 	filled jitwarm.wxs "$files/jitwarm.wxs"
 	sed -i '/ Value=""/d' "$files/jitwarm.wxs" # a property without a value is none
@@ -126,6 +154,7 @@ pack_msi() {
 		-q "INSERT INTO InstallExecuteSequence (Action, Sequence) VALUES ('WriteEnvironmentStrings', 5200)" \
 		-q "UPDATE \`Property\` SET \`Value\` = 'KEEPSTATE;WIX_DOWNGRADE_DETECTED;WIX_UPGRADE_DETECTED' WHERE \`Property\` = 'SecureCustomProperties'") >"$work/log" 2>&1 ||
 		{ tail -n 20 "$work/log" >&2; die "the MSI package could not be made"; }
+	settle_msi >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; die "the MSI package's summary could not be settled"; }
 	signed "$msi"
 }
 if [ -n "$installers" ]; then

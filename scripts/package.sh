@@ -18,7 +18,7 @@
 #   jitwarm-VERSION-….conda                     of x86_64's archive, by rattler-build, which comes from pip
 #   SHA256SUMS                                  of all that is in the folder
 #
-# The same commit gives the same bytes in any folder, but for the MSI package and for signed programs.
+# The same commit gives the same bytes in any folder, but for signed programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
