@@ -16,19 +16,19 @@ KNOWN, NAMED = ROOT + "/tests/mutants/equivalent.txt", ROOT + "/tests/mutants/na
 
 # Files, and a pattern of the tests that belong to them.
 GUARDED = [
-    ("src/cache/*.c", "^(unit-cache_.*|unit-starved_.*|unit-struck|unit-worker_collect|torture-killed-index"
+    ("src/cache/*.c", "^(unit-base_sized|unit-cache_.*|unit-starved_.*|unit-struck|unit-worker_collect|torture-killed-index"
      "|cli-(cache|caches|index|bad-caches|prune|evict|absent))$"),
-    ("src/pack/*.c", "^(unit-pack_.*|unit-store_.*|unit-starved_.*|unit-struck|cli-(pack|key|thin|accounts|opaque|evict|prune|export-left|bad-files))$"),
-    ("src/store/*.c", "^(unit-store_.*|unit-starved_.*|unit-struck|cli-(store|carry|carry-not))$"),
+    ("src/pack/*.c", "^(unit-base_sized|unit-pack_.*|unit-store_.*|unit-starved_.*|unit-struck|cli-(pack|key|thin|accounts|opaque|evict|prune|export-left|bad-files))$"),
+    ("src/store/*.c", "^(unit-base_sized|unit-store_.*|unit-starved_.*|unit-struck|cli-(store|carry|carry-not))$"),
     ("src/plan/verdict.c", "^(unit-(plan|gpu)_.*|cli-(check|targets|variants))$"),
     ("src/plan/picks.c", "^(unit-plan_.*|cli-(check|variants))$"),
     ("src/gpu/rules.c", "^(unit-(gpu|plan)_.*|cli-(targets|variants))$"),
-    ("src/tune/*.c", "^(unit-tune_.*|unit-starved_.*|unit-struck|cli-(tune|doctor-settings|limits|outputs))$"),
+    ("src/tune/*.c", "^(unit-base_sized|unit-tune_.*|unit-starved_.*|unit-struck|cli-(tune|doctor-settings|limits|outputs))$"),
     ("src/history/ledger*.c", "^(unit-(history|store)_.*|unit-starved_.*|unit-struck|unit-prime_explain|cli-(explain|carry))$"),
     ("src/run/cache_turn_lock.c", "^(unit-run_lock_in_place|cli-(asked|limits))$"),
     ("src/worker/collect.c", "^(unit-worker_.*|cli-damaged)$"),
     ("src/os/replace.c", "^(unit-os_.*|unit-struck|cli-(tune|outputs))$"),
-    ("src/startup/*.c", "^(unit-startup_.*|unit-starved_.*|unit-struck|cli-(startup.*|accounts)|attack-startup-program)$"),
+    ("src/startup/*.c", "^(unit-base_sized|unit-startup_.*|unit-starved_.*|unit-struck|cli-(startup.*|accounts)|attack-startup-program)$"),
 ]
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")

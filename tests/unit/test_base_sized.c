@@ -8,7 +8,27 @@
 
 #include <cmocka.h>
 
+#include <jitwarm/bake.h>
+#include <jitwarm/cache.h>
+#include <jitwarm/carry.h>
+#include <jitwarm/check.h>
+#include <jitwarm/compiler.h>
+#include <jitwarm/doctor.h>
+#include <jitwarm/find.h>
+#include <jitwarm/lint.h>
+#include <jitwarm/nvrtc.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/places.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/prune.h>
+#include <jitwarm/record.h>
 #include <jitwarm/scan.h>
+#include <jitwarm/share.h>
+#include <jitwarm/startup.h>
+#include <jitwarm/store.h>
+#include <jitwarm/system.h>
+#include <jitwarm/tune.h>
+#include <jitwarm/uninstall.h>
 
 #include "base/mem.h"
 #include "base/sized.h"
@@ -106,6 +126,60 @@ static void a_function_takes_the_options_of_an_older_program(void **state)
 	assert_int_equal(err.code, JW_ERR_USAGE);
 }
 
+#define REFUSES(call)                                                                              \
+	do {                                                                                           \
+		struct jw_error err = {0};                                                                 \
+		if ((call) != -1 || err.code != JW_ERR_USAGE)                                              \
+			fail_msg("%s: takes options without their size", #call);                               \
+	} while (0)
+
+static void every_function_refuses_options_without_a_size(void **state)
+{
+	(void)state;
+	REFUSES(jw_bake(&err, &(struct jw_bake_options){0}, &(struct jw_bake_result *){NULL}));
+	REFUSES(jw_bake_verify(&err, &(struct jw_bake_verify_options){0},
+						   &(struct jw_bake_verify_result *){NULL}));
+	REFUSES(jw_unbake(&err, &(struct jw_unbake_options){0}, &(struct jw_baked_list *){NULL}));
+	REFUSES(jw_cache_list(&err, &(struct jw_cache_options){0}, &(struct jw_cache_listing *){NULL}));
+	REFUSES(
+		jw_cache_verify(&err, &(struct jw_cache_options){0}, &(struct jw_cache_report *){NULL}));
+	REFUSES(jw_doctor(&err, &(struct jw_doctor_options){0}, &(struct jw_doctor_result *){NULL}));
+	REFUSES(jw_find(&err, &(struct jw_find_options){0}, &(struct jw_found *){NULL}));
+	REFUSES(jw_places_find(&err, &(struct jw_places_options){0}, &(struct jw_places *){NULL}));
+	REFUSES(jw_system_open(&err, &(struct jw_system_options){0}, &(struct jw_system *){NULL}));
+	REFUSES(jw_import(&err, &(struct jw_import_options){0}, &(struct jw_import_result *){NULL}));
+	REFUSES(jw_import_all(&err, &(struct jw_import_options){0},
+						  &(struct jw_import_all_result *){NULL}));
+	REFUSES(jw_prune(&err, &(struct jw_prune_options){0}, &(struct jw_prune_result *){NULL}));
+	REFUSES(jw_check(&err, &(struct jw_check_options){0}, &(struct jw_check_result *){NULL}));
+	REFUSES(jw_nvrtc_open(&err, &(struct jw_nvrtc_options){0}, &(struct jw_nvrtc *){NULL}));
+	REFUSES(jw_lint(&err, &(struct jw_lint_options){0}, &(struct jw_lint_result *){NULL}));
+	REFUSES(jw_pull(&err, &(struct jw_pull_options){0}, &(struct jw_pull_result *){NULL}));
+	REFUSES(jw_push(&err, &(struct jw_push_options){0}, &(struct jw_push_result *){NULL}));
+	REFUSES(jw_startup_look(&err, &(struct jw_startup_options){0}, &(struct jw_startup *){NULL}));
+	REFUSES(jw_startup_enable(&err, &(struct jw_startup_options){0}, &(struct jw_startup *){NULL}));
+	REFUSES(
+		jw_startup_disable(&err, &(struct jw_startup_options){0}, &(struct jw_startup *){NULL}));
+	REFUSES(jw_carry(&err, &(struct jw_carry_options){0}, &(struct jw_carry_result *){NULL}));
+	REFUSES(jw_store_open(&err, &(struct jw_store_options){0}, &(struct jw_store *){NULL}));
+	REFUSES(jw_prime(&err, NULL, &(struct jw_prime_options){0}, &(struct jw_prime_result *){NULL}));
+	REFUSES(
+		jw_record(&err, NULL, &(struct jw_record_options){0}, &(struct jw_record_result *){NULL}));
+	REFUSES(jw_tune_advise(&err, NULL, &(struct jw_tune_question){0},
+						   &(struct jw_tune_advice *){NULL}));
+	REFUSES(jw_run_look(&err, &(struct jw_run_key){0}, &(struct jw_run_state *){NULL},
+						&(char *){NULL}));
+	REFUSES(jw_cache_repair(&err, &(struct jw_cache_options){0}, &(struct jw_cache_repaired){0}));
+	REFUSES(jw_store_refill(&err, &(struct jw_store_refill_options){0},
+							&(struct jw_store_refilled){0}));
+	REFUSES(jw_store_keep(&err, &(struct jw_store_keep_options){0}, &(size_t){0}));
+	REFUSES(jw_uninstall(&err, &(struct jw_uninstall_options){0}, &(size_t){0}));
+	REFUSES(jw_export(&err, &(struct jw_export_options){0},
+					  &(struct jw_export_result){.size = sizeof(struct jw_export_result)}));
+	REFUSES(
+		jw_compiler_fetch(&err, "12.4", &(struct jw_compiler_fetch_options){0}, &(char *){NULL}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_size_that_was_never_set_is_refused),
 		cmocka_unit_test(results_are_filled_up_to_their_size),
 		cmocka_unit_test(a_function_takes_the_options_of_an_older_program),
+		cmocka_unit_test(every_function_refuses_options_without_a_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include <jitwarm/tune.h>
 
+#include "lacking.h"
 #include "os/file.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -22,6 +23,7 @@
 static struct {
 	uint64_t free_bytes, files, free_files;
 	uid_t account;
+	unsigned type;
 	struct dqblk of_user, of_group; /* dqb_valid 0: no quota */
 } kernel;
 
@@ -34,7 +36,8 @@ uid_t geteuid(void)
 int fstatfs(int fd, struct statfs *info)
 {
 	(void)fd;
-	*info = (struct statfs){.f_bsize = 4096,
+	*info = (struct statfs){.f_type = kernel.type,
+							.f_bsize = 4096,
 							.f_bavail = kernel.free_bytes / 4096,
 							.f_files = kernel.files,
 							.f_ffree = kernel.free_files};
@@ -171,6 +174,19 @@ static void a_quota_that_leaves_little(void **state)
 	}
 }
 
+/* A line for which memory is short is not left out. */
+static void each_line_is_there_or_missed(void **state)
+{
+	char **lines;
+	size_t count;
+
+	(void)state;
+	kernel.type = 0x6969; /* NFS */
+	kernel.free_bytes = 100 * MIB;
+	assert_non_null(strstr(lines_on_root(), "network file system"));
+	STARVE(jw_tune_look_at_path(&err, "/", GIB, &lines, &count), jw_lines_free(lines, count));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup(a_full_disk_is_not_taken_for_a_quota, plenty),
 		cmocka_unit_test_setup(few_inodes, plenty),
 		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),
+		cmocka_unit_test_setup(each_line_is_there_or_missed, plenty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
