@@ -2,7 +2,8 @@
 """commands.py BUILD   runs the commands of README.md's and docs/*.md's blocks, page by page, each page in a new home beside the simulated
 driver. The packages that pages name are made here, with the sample framework's library. A command ends with 0 or, where it finds
 something cold, with 1. What another test runs, or what needs a network or NVIDIA's compilers, is named below with the reason:
-a line of that list that fits no command fails, as a command does that is not run for no reason."""
+a line of that list that fits no command fails, as a command does that is not run for no reason. Commands of other programs
+(pip, scripts of the repository, srun) are named with the script that runs them, and with words that it then contains."""
 import os
 import pathlib
 import re
@@ -25,6 +26,71 @@ ELSEWHERE = [
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("installers.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),
 ]
+# Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
+OTHERS = [
+    ("README.md", "pip install", "tests/python/wheel.sh", "-m pip install"),
+    ("README.md", "sudo apt install", "scripts/try-deb.sh", "apt-get -qq install"),
+    ("README.md", "tar -xf", "scripts/try-package.sh", "tar --zstd -xf"),
+    ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
+    ("README.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
+    ("bake.md", "pip install", "tests/cli/cases/bake_wheel.sh", "install --quiet --no-index"),
+    ("building.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
+    ("building.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
+    ("building.md", "cmake --preset release", "scripts/build.sh", "cmake --build --preset"),
+    ("fleets.md", "srun ", "tests/share/slurm.sh", "srun --chdir"),
+    ("fleets.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),
+    ("fleets.md", "daemonset.yaml", "tests/share/image.sh", "daemonset.yaml"),
+    ("gpu-check.md", "with-driver.sh", "tests/conformance/run.sh", "with-driver.sh"),
+    ("gpu-check.md", "--library", "tests/gpu-check/check.sh", "--start"),
+    ("gpu-check.md", "gpu-check.sh", "tests/gpu-check/check.sh", "scripts/gpu-check.sh"),
+    ("installers.md", "--json-log", "tests/windows/test_startup.sh", "jitwarmw.exe\" prime --quiet --json-log"),
+    ("installers.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
+    ("installers.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
+    ("library.md", "cc -static", "", "needs static libraries of everything, glibc too"),
+    ("library.md", "cc app.c", "tests/library/programs.sh", "pkg-config --cflags --libs"),
+    ("packages.md", "package.sh --sign", "tests/install/test_install.sh", "make-installer.sh"),
+    ("packages.md", "curl ", "tests/install/test_install.sh", "curl"),
+    ("testing.md", "scripts/torture.sh", "scripts/nightly.sh", "torture.sh build/release"),
+    ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),
+    ("testing.md", "scripts/mutants.py", "scripts/nightly.sh", "mutants.py --sample"),
+    ("windows-fleets.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
+    ("windows-fleets.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
+    ("windows.md", "build-windows.sh", "scripts/test-windows.sh", "scripts/build-windows.sh"),
+    ("windows.md", "test-windows.sh", "scripts/test.sh", "test-windows.sh"),
+    ("windows.md", "cmake --preset windows", "", "for a development environment; build-windows.sh runs cmake with the same toolchain"),
+]
+PROGRAM = (r"(?:sudo )?(?:pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
+           r"|cc|gcc|tar|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")
+
+
+def others(page):
+    """The commands of other programs in a page's blocks, fenced or indented, without what is code or a list."""
+    lines, fenced = [], False
+    for line in page.read_text().splitlines():
+        if re.match(r"\s*```", line):
+            fenced = not fenced
+            continue
+        match = re.match(rf"( *)(\$ )?({PROGRAM} .*|(?:\./)?scripts/[\w.-]+)$", line)
+        if match and (fenced or match[2] or 4 <= len(match[1]) <= 8):
+            lines.append(re.split(r"\s+#\s", match[3])[0].strip())
+    return lines
+
+
+def check_others(failures):
+    used, count = set(), 0
+    for page in PAGES:
+        for line in others(page):
+            count += 1
+            known = next((other for other in OTHERS if other[0] == page.name and other[1] in line), None)
+            used.add(known)
+            if known is None:
+                failures.append(f"{page.name}: no script is known to run: {line}")
+    for other in OTHERS:
+        if other not in used:
+            failures.append(f"no command fits {other[0]}: {other[1]}")
+        if other[2] and other[3] not in (ROOT / other[2]).read_text():
+            failures.append(f"{other[2]} does not say “{other[3]}” any more, which runs {other[1]} of {other[0]}")
+    return count
 
 
 def commands(page):
@@ -83,6 +149,7 @@ class Machine:
 
 def main():
     failures, used, ran = [], set(), 0
+    named = check_others(failures)
     # Temporary folders would be a finding of doctor's.
     with tempfile.TemporaryDirectory(prefix="jitwarm-documents-", dir="/var/tmp") as top:
         for page in PAGES:
@@ -98,8 +165,8 @@ def main():
                 if done.returncode not in (0, 1) or (done.returncode and done.stderr.startswith("jitwarm: error")):
                     failures.append(f"{page.name}: {line}: {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}")
     failures += [f"no command fits {place[0]}: {place[1]}" for place in ELSEWHERE if place not in used]
-    print("\n".join(failures) or f"{ran} commands")
-    return bool(failures) or ran < 20
+    print("\n".join(failures) or f"{ran} commands, {named} of other programs")
+    return bool(failures) or ran < 20 or named < 20
 
 
 if __name__ == "__main__":
