@@ -12,7 +12,7 @@ build = os.path.abspath(args.build)
 
 
 # Elsewhere these are compiled and never called: they work on the Task Scheduler, and on variables that the registry keeps.
-WINDOWS_ALONE = {"src/startup/logon_task.c", "src/tune/registry.c"}
+WINDOWS_ALONE = {"src/startup/logon_task.c", "src/tune/machine_record.c", "src/tune/registry.c"}
 
 
 def counted(notes):

@@ -180,7 +180,7 @@ void package_part_drop(struct package_part *part)
 	os_file_close(part->file);
 	if (part->folder && part->path)
 		(void)os_remove(NULL, part->path);
-	if (part->nearest)
+	if (part->folder && part->nearest)
 		remove_made_folders(part);
 	run_folder_remove(&part->run);
 	mem_free(part->path);

@@ -253,8 +253,8 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 		int result;
 
 		if (os_real_path(&why, paths[i], &library)) {
-			if (why.code == JW_ERR_MEMORY)
-				return error_copy(err, &why);
+			if (os_holds_nothing(err, paths[i], &why))
+				return -1;
 			continue;
 		}
 		file = journal_file(err, state_dir, library);
@@ -280,8 +280,8 @@ static int is_one_of(struct jw_error *err, const char *const *paths, size_t coun
 		char *real;
 
 		if (os_real_path(&why, paths[i], &real)) {
-			if (why.code == JW_ERR_MEMORY)
-				return error_copy(err, &why);
+			if (os_holds_nothing(err, paths[i], &why))
+				return -1;
 			continue;
 		}
 		*ret_is = !strcmp(real, library);
@@ -296,17 +296,15 @@ static int is_library_gone(struct jw_error *err, const char *file, bool *ret_gon
 	struct journal journal;
 	struct jw_error why;
 	bool there = true;
+	int result;
 
 	*ret_gone = false;
 	if (journal_read(&why, file, &journal))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
-	if (os_look(&why, journal.path, &there) && why.code == JW_ERR_MEMORY) {
-		journal_free(&journal);
-		return error_copy(err, &why);
-	}
+		return os_holds_nothing(err, file, &why);
+	result = os_look(&why, journal.path, &there) ? os_holds_nothing(err, journal.path, &why) : 0;
 	journal_free(&journal);
-	*ret_gone = !there;
-	return 0;
+	*ret_gone = !result && !there;
+	return result;
 }
 
 /* What is gone and has its successor among the paths. */
@@ -326,8 +324,10 @@ static int list_succeeded(struct jw_error *err, const char *state_dir, const cha
 		file = os_join(err, folder, names->items[i]);
 		result = !file || is_library_gone(err, file, &gone) ||
 				 (gone && list_journal(err, state_dir, file, true, list));
-		if (!result && list->count > before && list->items[before].successor)
-			result = is_one_of(err, paths, path_count, list->items[before].successor, &named);
+		if (!result && list->count > before)
+			result = list->items[before].successor
+						 ? is_one_of(err, paths, path_count, list->items[before].successor, &named)
+						 : os_holds_nothing(err, file, &list->items[before].failed);
 		if (list->count > before && !named) {
 			baked_free(&list->items[before]);
 			list->count = before;

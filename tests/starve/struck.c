@@ -1,16 +1,8 @@
-/* Functions of the library that write, in which one allocation or one call of the system fails,
- * each in its turn. Where one says that it has done its work, the files are those of a run in which
- * nothing failed, and no error is set. Where it says that it has not, it says why. Either way it
- * leaves no file open, and does its work the next time.
- *
- * $STRUCK_EVERY: each so many-th alone, but each call that changes a file; $STRUCK: only what has
- * this name. */
+/* Caches, packs, the store, settings and keys (struck_try.h). */
 #include "check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <jitwarm/cache.h>
 #include <jitwarm/carry.h>
@@ -26,18 +18,15 @@
 #include "cache/insert.h"
 #include "entries.h"
 #include "history/ledger.h"
-#include "os/env.h"
 #include "os/folders.h"
 #include "packs.h"
-#include "struck_fault.h"
-#include "struck_tree.h"
+#include "struck_try.h"
 
-enum { ENTRIES = 4, NOT_WHOLE = 1, USUAL_EVERY = 11 };
+enum { ENTRIES = 4, USUAL_EVERY = 11 };
 
 /* ---- what is there */
 
-static char *folder, *now, *kept, *cache, *target, *state, *pack, *loose;
-static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+static char *now, *cache, *target, *state, *pack, *loose;
 static struct jw_system machine;
 
 static void put(const char *dir, unsigned n)
@@ -130,7 +119,7 @@ static void put_key(void)
 	assert_int_equal(jw_key_generate(NULL, state, "ours", NULL, &key), 0);
 }
 
-/* ---- what is done: 0, NOT_WHOLE where it says that something is missing, or -1 */
+/* ---- what is done: 0, STRUCK_NOT_WHOLE where it says that something is missing, or -1 */
 
 static int inserts(struct jw_error *err)
 {
@@ -165,7 +154,7 @@ static int inserts(struct jw_error *err)
 		return -1;
 	for (unsigned n = 0; !result && n < ENTRIES; n++)
 		if (additions[n].added == CACHE_ADDED_REFUSED && *additions[n].why.message)
-			return NOT_WHOLE;
+			return STRUCK_NOT_WHOLE;
 	return result;
 }
 
@@ -180,7 +169,7 @@ static int export_as(struct jw_error *err, bool opaque)
 
 	if (jw_export(err, &options, &result))
 		return -1;
-	return result.damaged + result.unreadable ? NOT_WHOLE : 0;
+	return result.damaged + result.unreadable ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int exports(struct jw_error *err)
@@ -204,7 +193,7 @@ static int signs(struct jw_error *err)
 
 	if (jw_export(err, &options, &result))
 		return -1;
-	return result.damaged + result.unreadable ? NOT_WHOLE : 0;
+	return result.damaged + result.unreadable ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int imports(struct jw_error *err)
@@ -222,7 +211,7 @@ static int imports(struct jw_error *err)
 		return -1;
 	missing = result->refused + (*result->unmarked != 0);
 	jw_import_result_free(result);
-	return missing ? NOT_WHOLE : 0;
+	return missing ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int repairs(struct jw_error *err)
@@ -233,7 +222,7 @@ static int repairs(struct jw_error *err)
 	if (jw_cache_repair(err, &options, &repaired))
 		return -1;
 	/* What cannot be looked at stays */
-	return repaired.removed < 2 || repaired.counted < 2 ? NOT_WHOLE : 0;
+	return repaired.removed < 2 || repaired.counted < 2 ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int prunes(struct jw_error *err)
@@ -253,7 +242,7 @@ static int prunes(struct jw_error *err)
 		return -1;
 	removed = result->removed;
 	jw_prune_result_free(result);
-	return removed < 2 ? NOT_WHOLE : 0;
+	return removed < 2 ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int keeps(struct jw_error *err)
@@ -263,7 +252,7 @@ static int keeps(struct jw_error *err)
 
 	if (jw_store_keep(err, &options, &entries))
 		return -1;
-	return entries < ENTRIES ? NOT_WHOLE : 0;
+	return entries < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int refills(struct jw_error *err)
@@ -277,7 +266,7 @@ static int refills(struct jw_error *err)
 		keys[n] = key_of(n);
 	if (jw_store_refill(err, &options, &refilled))
 		return -1;
-	return refilled.entries < ENTRIES ? NOT_WHOLE : 0;
+	return refilled.entries < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int sweeps(struct jw_error *err)
@@ -286,7 +275,7 @@ static int sweeps(struct jw_error *err)
 
 	if (jw_store_gc(err, state, JW_STORE_DEFAULT_BYTES, &swept))
 		return -1;
-	return swept.merged < 3 ? NOT_WHOLE : 0;
+	return swept.merged < 3 ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int marks(struct jw_error *err)
@@ -342,7 +331,7 @@ static int uninstalls(struct jw_error *err)
 
 	if (jw_uninstall(err, &options, &failed))
 		return -1;
-	return failed ? NOT_WHOLE : 0;
+	return failed ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int trusts(struct jw_error *err)
@@ -355,17 +344,7 @@ static int trusts(struct jw_error *err)
 	return result && err && err->code == JW_ERR_USAGE ? 0 : result;
 }
 
-static const struct scenario {
-	const char *name;
-	void (*prepare)(void);
-	int (*does)(struct jw_error *err);
-	const char *compared; /* below the folder; "": all of it */
-	enum {
-		ALWAYS,
-		WITH_MEMORY, /* a variable that memory lacks for may be taken for one that is not set */
-		AT_FIRST,    /* what is left over comes into a pack of its own */
-	} is_same;
-} scenarios[] = {
+static const struct struck_scenario scenarios[] = {
 	{"insert", put_loose, inserts, "", ALWAYS},
 	{"export", put_cache, exports, "", ALWAYS},
 	{"export, opaque", put_cache, exports_opaque, "", ALWAYS},
@@ -385,167 +364,33 @@ static const struct scenario {
 
 /* ---- */
 
-static uint64_t sum_of(const struct scenario *scenario)
-{
-	char *dir = os_join(NULL, now, scenario->compared);
-	uint64_t sum = os_exists(dir) ? tree_sum(dir) : 0;
-
-	mem_free(dir);
-	return sum;
-}
-
-static void wrong(const struct scenario *scenario, size_t n, const char *what,
-				  const struct jw_error *err)
-{
-	fprintf(stderr, "%s: %s %zu fails: %s (%d: %s)\n", scenario->name, fault_struck(), n, what,
-			(int)err->code, err->message);
-	if (getenv("STRUCK"))
-		fprintf(stderr, "%s", tree_text());
-	fault_show();
-}
-
-/* Whether it bore that failure. */
-static bool bears(const struct scenario *scenario, size_t n, bool calls, uint64_t whole,
-				  bool *ret_struck)
-{
-	const size_t files = tree_open_files();
-	struct jw_error err = {0}, again = {0};
-	const char *what = NULL;
-	int result;
-
-	fault_begin(calls, n);
-	result = scenario->does(&err);
-	*ret_struck = fault_end(calls);
-	if (!*ret_struck)
-		return true;
-	if (result < 0 && (!err.code || !*err.message))
-		what = "it says nothing";
-	else if (!result && err.code)
-		what = "it does its work, and an error is set";
-	else if (!result && (calls || scenario->is_same != WITH_MEMORY) && sum_of(scenario) != whole)
-		what = "it says that it did its work";
-	else if (tree_open_files() != files)
-		what = "a file is left open";
-	if (what) {
-		wrong(scenario, n, what, &err);
-		return false;
-	}
-	if (scenario->does(&again) < 0)
-		what = "it cannot be done again";
-	else if (strcmp(fault_struck(), "unlink") != 0 && scenario->is_same != AT_FIRST &&
-			 (calls || scenario->is_same != WITH_MEMORY) && sum_of(scenario) != whole)
-		what = "done again it is another";
-	if (what)
-		wrong(scenario, n, what, &again);
-	return !what;
-}
-
-static void start_anew(const struct scenario *scenario)
-{
-	assert_int_equal(os_remove_tree(NULL, now), 0);
-	assert_int_equal(os_remove_tree(NULL, kept), 0);
-	assert_int_equal(os_make_dirs(NULL, state, 0700), 0);
-	files_put_text(now, "root/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n");
-	files_put_text(now, "home/.profile", "\n");
-	scenario->prepare();
-	tree_copy(now, kept);
-	/* A copy's files are of another age */
-	assert_int_equal(os_remove_tree(NULL, now), 0);
-	tree_copy(kept, now);
-}
-
-static void try_scenario(const struct scenario *scenario)
-{
-	const char *given = getenv("STRUCK_EVERY");
-	const size_t every = given ? strtoul(given, NULL, 10) : USUAL_EVERY;
-	struct jw_error err = {0};
-	size_t tried[2] = {0}, bad = 0;
-	uint64_t whole;
-
-	start_anew(scenario);
-	fault_begin(true, SIZE_MAX);
-	if (scenario->does(&err))
-		fail_msg("%s: %s", scenario->name, err.message);
-	(void)fault_end(true);
-	whole = sum_of(scenario);
-	for (unsigned calls = 0; calls < 2; calls++) {
-		bool reached = true;
-
-		for (size_t n = 1; reached; n++) {
-			if ((n - 1) % (every ? every : 1) && (!calls || !fault_changes(n)))
-				continue;
-			assert_int_equal(os_remove_tree(NULL, now), 0);
-			tree_copy(kept, now);
-			bad += !bears(scenario, n, calls != 0, whole, &reached);
-			tried[calls] += reached;
-		}
-	}
-	print_message("%s: %zu allocations, %zu calls tried, %zu wrong\n", scenario->name, tried[0],
-				  tried[1], bad);
-	assert_int_equal(bad, 0);
-	assert_true(tried[0] && tried[1]);
-}
-
 static void what_fails_is_said_and_done_again(void **unused)
 {
-	const char *wanted = getenv("STRUCK");
-
 	(void)unused;
-	for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
-		if (!wanted || !strcmp(wanted, scenarios[i].name))
-			try_scenario(&scenarios[i]);
-}
-
-static char *inside(const char *name, const char *variable)
-{
-	char *path = os_join(NULL, now, name);
-
-	assert_non_null(path);
-	assert_int_equal(variable ? os_env_set(NULL, variable, path) : 0, 0);
-	return path;
+	struck_try(scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY);
 }
 
 static int set_up(void **unused)
 {
-	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
-										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX",
-										 "ZDOTDIR",         "CUDA_CACHE_DISABLE", "JITWARM_STORE"};
-
 	(void)unused;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
-	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
-	/* No disk has to be waited for */
-	if (!access("/dev/shm", W_OK))
-		assert_int_equal(os_env_set(NULL, "TMPDIR", "/dev/shm"), 0);
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	now = os_join(NULL, folder, "now");
-	kept = os_join(NULL, folder, "kept");
-	cache = inside("cache", NULL);
-	target = inside("target", NULL);
-	pack = inside("a.jwpack", NULL);
-	loose = inside("loose", NULL);
-	state = inside("state", "JITWARM_STATE");
-	mem_free(inside("home", "HOME"));
-	mem_free(inside("root", "JITWARM_SYSTEM_ROOT"));
-	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = state};
-	machine.cache.path = cache;
-	machine.cache.limit_bytes = UINT64_C(1) << 30;
-	(void)snprintf(machine.driver.stamp, sizeof machine.driver.stamp, "Jun 25 202401:14:48");
-	machine.driver.version = (struct jw_driver){12050, {555, 58, 2}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
+	now = struck_set_up();
+	cache = struck_inside("cache", NULL);
+	target = struck_inside("target", NULL);
+	pack = struck_inside("a.jwpack", NULL);
+	loose = struck_inside("loose", NULL);
+	state = struck_inside("state", NULL);
+	machine = struck_machine(cache);
 	return 0;
 }
 
 static int tear_down(void **unused)
 {
-	char **const all[] = {&folder, &now, &kept, &cache, &target, &pack, &loose, &state};
-	int result = os_remove_tree(NULL, folder);
+	char **const all[] = {&cache, &target, &pack, &loose, &state};
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		mem_free(*all[i]);
-	return result;
+	return struck_tear_down();
 }
 
 int main(void)

@@ -19,13 +19,13 @@ enum { EACH_TRIAL = 1 };
 
 static char *folder;
 
-static int make_folder(void **state)
+static inline int make_folder(void **state)
 {
 	(void)state;
 	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
 }
 
-static int remove_folder(void **state)
+static inline int remove_folder(void **state)
 {
 	int result = os_remove_tree(NULL, folder);
 

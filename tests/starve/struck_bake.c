@@ -1,0 +1,422 @@
+/* Machine code in libraries, wheels and conda packages, and its way back (struck_try.h). */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/bake.h>
+
+#include <sodium.h>
+
+#include "entries.h"
+#include "files.h"
+/* Behind those that have parameters of its names */
+#include "make_archive.h"
+
+#include "bake/journal.h"
+#include "cache/key.h"
+#include "os/env.h"
+#include "struck_try.h"
+
+enum { USUAL_EVERY = 23, ROOM = 4096, MOST_KEY = 2048 };
+
+#define LIBRARY "frame/lib.so.1"
+
+static char *now, *cache, *out, *site, *library;
+static struct jw_system machine;
+
+/* ---- what is there */
+
+static size_t write_text(char text[256], unsigned n)
+{
+	return (size_t)snprintf(text, 256,
+							".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry "
+							"k%u()\n{\n\tret;\n}\n",
+							n) +
+		   1;
+}
+
+/* A library with two containers, each with a text, and zeros that make room when they are
+ * compressed. */
+static void make_code_library(struct buf *file)
+{
+	static const uint8_t zeros[ROOM];
+	static const struct write_cubin roomy = {.cubin = {zeros, sizeof zeros},
+											 .target = {.sm = 70},
+											 .flags = 0x11,
+											 .compression = DEVCODE_RAW};
+	struct buf containers = make_buf();
+	struct make_section section = {.name = ".nv_fatbin"};
+
+	for (unsigned n = 0; n < 2; n++) {
+		char text[256];
+		const struct write_ptx ptx = {.payload = text,
+									  .payload_size = write_text(text, n),
+									  .isa_major = 8,
+									  .target = {.sm = 80},
+									  .compression = DEVCODE_RAW};
+		const size_t start = containers.size;
+
+		assert_int_equal(write_container(NULL, &ptx, &containers), 0);
+		assert_int_equal(write_cubin_entry(NULL, &roomy, &containers), 0);
+		store_u64(containers.data + start + 8, containers.size - start - 16);
+	}
+	section.data = containers.data;
+	section.size = containers.size;
+	make_elf(file, MAKE_ELF_X86_64, &section, 1);
+	buf_free(&containers);
+}
+
+/* A text's entry in the cache. */
+static void put_entry(unsigned n, uint16_t sm)
+{
+	uint8_t bytes[CACHE_ENTRY_HEADER + MOST_KEY + ENTRIES_CUBIN];
+	char text[256], tail[CACHE_KEY_MOST_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
+	const size_t text_size = write_text(text, n), padded = (text_size + 7) / 8 * 8;
+	const size_t tail_size = cache_key_tail(tail, CACHE_KEY_LOAD, "", 0);
+	size_t length = (size_t)snprintf(key, MOST_KEY, "%sHOST64sm_%u", machine.driver.stamp, sm);
+	uint8_t *value;
+
+	memset(key + length, 0, padded);
+	memcpy(key + length, text, text_size);
+	length += padded - 1;
+	memcpy(key + length, tail, tail_size);
+	length += tail_size;
+	value = (uint8_t *)key + length;
+	entries_cubin(value, sm, false);
+	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, value, ENTRIES_CUBIN));
+	files_put_at(cache_entry_path(NULL, cache, fnv_update(FNV_START, key, length)), bytes,
+				 CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
+}
+
+static void put_entries(uint16_t sm)
+{
+	put_entry(0, sm);
+	put_entry(1, sm);
+}
+
+static void sha256_of(const struct buf *bytes, char hex[65])
+{
+	uint8_t sum[crypto_hash_sha256_BYTES];
+
+	(void)crypto_hash_sha256(sum, bytes->data, bytes->size);
+	(void)sodium_bin2hex(hex, 65, sum, sizeof sum);
+}
+
+static void put_library(void)
+{
+	struct buf file = make_buf();
+
+	put_entries(86);
+	make_code_library(&file);
+	files_put(site, LIBRARY, file.data, file.size);
+	files_put_text(site, "frame/__init__.py", "");
+	files_put_text(site, "frame-1.0.dist-info/METADATA", "Name: frame\nVersion: 1.0\n");
+	files_put_text(site, "frame-1.0.dist-info/RECORD",
+				   "frame/__init__.py,,\nframe/lib.so.1,sha256=x,5\n"
+				   "frame/lib.so.2,sha256=x,5\nframe-1.0.dist-info/RECORD,,\n");
+	buf_free(&file);
+}
+
+static void put_text_into(struct buf *buf, const char *text)
+{
+	*buf = make_buf();
+	make_bytes(buf, text, strlen(text));
+}
+
+static void put_row(struct buf *record, const char *name, const struct buf *bytes)
+{
+	uint8_t sum[crypto_hash_sha256_BYTES];
+	char text[64], row[256];
+
+	(void)crypto_hash_sha256(sum, bytes->data, bytes->size);
+	(void)sodium_bin2base64(text, sizeof text, sum, sizeof sum,
+							sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+	make_bytes(record, row,
+			   (size_t)snprintf(row, sizeof row, "%s,sha256=%s,%zu\n", name, text, bytes->size));
+}
+
+static void put_wheel(void)
+{
+	struct buf bytes[4] = {make_buf()}, wheel = make_buf();
+	const struct packed_file files[] = {{LIBRARY, &bytes[0]},
+										{"frame/__init__.py", &bytes[1]},
+										{"frame-1.0.dist-info/METADATA", &bytes[2]},
+										{"frame-1.0.dist-info/RECORD", &bytes[3]}};
+
+	put_entries(86);
+	make_code_library(&bytes[0]);
+	put_text_into(&bytes[1], "import os\n");
+	put_text_into(&bytes[2], "Metadata-Version: 2.1\nName: frame\nVersion: 1.0\n\n");
+	bytes[3] = make_buf();
+	put_row(&bytes[3], "frame/__init__.py", &bytes[1]);
+	put_row(&bytes[3], LIBRARY, &bytes[0]);
+	put_row(&bytes[3], "frame-1.0.dist-info/METADATA", &bytes[2]);
+	make_bytes(&bytes[3], "frame-1.0.dist-info/RECORD,,\n", 29);
+	make_archive(&wheel, false, "compression=deflate", files, 4);
+	files_put(site, "frame-1.0-py3-none-any.whl", wheel.data, wheel.size);
+	for (size_t i = 0; i < 4; i++)
+		buf_free(&bytes[i]);
+	buf_free(&wheel);
+}
+
+static void make_packed(struct buf *packed, const struct packed_file *files, size_t count)
+{
+	struct buf tar = make_buf();
+
+	*packed = make_buf();
+	make_archive(&tar, true, "", files, count);
+	make_zstd(packed, &tar);
+	buf_free(&tar);
+}
+
+static void put_conda(void)
+{
+	struct buf bytes[4] = {make_buf()}, whole[3], conda = make_buf();
+	const struct packed_file pkg[] = {{"lib/lib.so", &bytes[0]}, {"share/note.txt", &bytes[1]}},
+							 info[] = {{"info/index.json", &bytes[2]},
+									   {"info/paths.json", &bytes[3]}};
+	const struct packed_file files[] = {{"metadata.json", &whole[0]},
+										{"pkg-frame-1.0-h1_0.tar.zst", &whole[1]},
+										{"info-frame-1.0-h1_0.tar.zst", &whole[2]}};
+	char hex[65], *paths;
+
+	put_entries(86);
+	make_code_library(&bytes[0]);
+	sha256_of(&bytes[0], hex);
+	paths = mem_printf(NULL,
+					   "{\"paths\": [{\"_path\": \"lib/lib.so\", \"path_type\": \"hardlink\", "
+					   "\"sha256\": \"%s\", \"size_in_bytes\": %zu}], \"paths_version\": 1}",
+					   hex, bytes[0].size);
+	put_text_into(&bytes[1], "a note\n");
+	put_text_into(&bytes[2], "{\"build\": \"h1_0\", \"name\": \"frame\", \"version\": \"1.0\"}");
+	put_text_into(&bytes[3], paths);
+	put_text_into(&whole[0], "{\"conda_pkg_format_version\": 2}");
+	make_packed(&whole[1], pkg, 2);
+	make_packed(&whole[2], info, 2);
+	make_archive(&conda, false, "compression=store", files, 3);
+	files_put(site, "frame-1.0-h1_0.conda", conda.data, conda.size);
+	for (size_t i = 0; i < 4; i++)
+		buf_free(&bytes[i]);
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&whole[i]);
+	buf_free(&conda);
+	mem_free(paths);
+}
+
+/* ---- what is done */
+
+static int bake_all(struct jw_error *err, const char *name, bool in_place)
+{
+	char *path = os_join(err, site, name);
+	const char *const names[] = {path};
+	struct jw_find_options wanted = JW_FIND_OPTIONS_INIT;
+	struct jw_bake_options options = JW_BAKE_OPTIONS_INIT;
+	struct jw_found *found = NULL;
+	struct jw_bake_result *result = NULL;
+	int failed;
+
+	if (!path)
+		return -1;
+	wanted.names = names;
+	wanted.name_count = 1;
+	options.system = &machine;
+	options.output = in_place ? NULL : out;
+	options.in_place = in_place;
+	/* Debian's lists are long, and are asked by unit-package_owner */
+	options.any_owner = in_place;
+	failed = jw_find(err, &wanted, &found);
+	options.found = found;
+	failed = failed || jw_bake(err, &options, &result) ? -1 : 0;
+	if (!failed && result->file_count == 1 && result->files[0].failed.code) {
+		if (err)
+			*err = result->files[0].failed;
+		failed = -1;
+	} else if (!failed) {
+		failed = result->file_count == 1 && result->files[0].baked == 2 ? 0 : STRUCK_NOT_WHOLE;
+	}
+	jw_bake_result_free(result);
+	jw_found_free(found);
+	mem_free(path);
+	return failed;
+}
+
+static int bakes_a_copy(struct jw_error *err)
+{
+	return bake_all(err, LIBRARY, false);
+}
+
+static int bakes_a_wheel(struct jw_error *err)
+{
+	return bake_all(err, "frame-1.0-py3-none-any.whl", false);
+}
+
+static int bakes_a_conda_package(struct jw_error *err)
+{
+	return bake_all(err, "frame-1.0-h1_0.conda", false);
+}
+
+/* Done again there is nothing left to bake. */
+static int bakes_in_place(struct jw_error *err)
+{
+	return bake_all(err, LIBRARY, true);
+}
+
+static void put_baked(void)
+{
+	put_library();
+	assert_int_equal(bakes_in_place(NULL), 0);
+}
+
+static int unbakes(struct jw_error *err)
+{
+	const char *const paths[] = {library};
+	struct jw_unbake_options options = JW_UNBAKE_OPTIONS_INIT;
+	struct jw_baked_list *list = NULL;
+	int failed;
+
+	options.paths = paths;
+	options.path_count = 1;
+	if (jw_unbake(err, &options, &list))
+		return -1;
+	failed = list->count && !list->items[0].undone ? -1 : 0;
+	if (failed && err)
+		*err = list->items[0].failed;
+	jw_baked_list_free(list);
+	return failed;
+}
+
+/* For another GPU, too. */
+static void put_baked_before(void)
+{
+	put_baked();
+	put_entries(90);
+}
+
+static int bakes_again(struct jw_error *err)
+{
+	static struct jw_gpu gpus[] = {{.name = "GPU", .target = {.sm = 90}}};
+	struct jw_gpu *const before = machine.gpus;
+	int result;
+
+	machine.gpus = gpus;
+	result = bakes_in_place(err);
+	machine.gpus = before;
+	return result;
+}
+
+/* A bake was ended before its journal had its name. */
+static void put_killed(void)
+{
+	char *file, *next;
+
+	put_baked();
+	file = journal_file(NULL, machine.state_dir, library);
+	next = mem_printf(NULL, "%s.next", file);
+	assert_int_equal(os_rename(NULL, file, next), 0);
+	mem_free(file);
+	mem_free(next);
+}
+
+/* A newer version of its package has another name for the library. */
+static void put_successor(void)
+{
+	struct buf file = make_buf();
+
+	put_baked();
+	assert_int_equal(os_remove(NULL, library), 0);
+	make_code_library(&file);
+	files_put(site, "frame/lib.so.2", file.data, file.size);
+	buf_free(&file);
+}
+
+static int look(struct jw_error *err, bool of_all, enum jw_baked_state state)
+{
+	char *second = os_join(err, site, "frame/lib.so.2");
+	const char *const paths[] = {library, second};
+	struct jw_baked_list *list = NULL;
+	int result = -1;
+
+	if (second)
+		result = of_all ? jw_baked_look(err, &list) : jw_baked_find(err, paths, 2, &list);
+	if (!result && (list->count != 1 || list->items[0].failed.code)) {
+		result = list->count == 1 ? -1 : 0;
+		if (result && err)
+			*err = list->items[0].failed;
+		assert_int_equal(list->count, 1);
+	} else if (!result) {
+		assert_int_equal(list->items[0].state, state);
+		assert_string_equal(list->items[0].path, library);
+		assert_string_equal(list->items[0].targets, "sm_86");
+		assert_int_equal(list->items[0].successors, state == JW_BAKED_GONE);
+	}
+	jw_baked_list_free(list);
+	mem_free(second);
+	return result;
+}
+
+static int looks_at_all(struct jw_error *err)
+{
+	return look(err, true, JW_BAKED_SOUND);
+}
+
+static int looks_at_some(struct jw_error *err)
+{
+	return look(err, false, JW_BAKED_SOUND);
+}
+
+static int looks_for_a_successor(struct jw_error *err)
+{
+	return look(err, false, JW_BAKED_GONE);
+}
+
+static const struct struck_scenario scenarios[] = {
+	{"bake", put_library, bakes_a_copy, "out", NEXT_TIME},
+	{"bake a wheel", put_wheel, bakes_a_wheel, "out", NEXT_TIME},
+	{"bake a conda package", put_conda, bakes_a_conda_package, "out", NEXT_TIME},
+	{"bake in place", put_library, bakes_in_place, "site", ALWAYS},
+	{"bake again", put_baked_before, bakes_again, "site", ALWAYS},
+	{"unbake", put_baked, unbakes, "site", ALWAYS},
+	{"unbake what a kill left", put_killed, unbakes, "site", ALWAYS},
+	{"unbake what is gone", put_successor, unbakes, "site", ALWAYS},
+	{"look", put_baked, looks_at_all, "", ALWAYS},
+	{"look at what a kill left", put_killed, looks_at_some, "", ALWAYS},
+	{"look for a successor", put_successor, looks_for_a_successor, "", ALWAYS},
+};
+
+/* ---- */
+
+static void what_fails_is_said_and_baked_again(void **unused)
+{
+	(void)unused;
+	struck_try(scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY);
+}
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	now = struck_set_up();
+	cache = struck_inside("cache", NULL);
+	out = struck_inside("out", NULL);
+	site = struck_inside("site", NULL);
+	library = struck_inside("site/" LIBRARY, NULL);
+	machine = struck_machine(cache);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	char **const all[] = {&cache, &out, &site, &library};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		mem_free(*all[i]);
+	return struck_tear_down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said_and_baked_again)};
+
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,199 @@
+#include "struck_try.h"
+
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "files.h"
+#include "os/env.h"
+#include "os/folders.h"
+#include "struck_fault.h"
+#include "struck_tree.h"
+
+static char *folder, *now, *kept, *state;
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+static uint64_t sum_of(const struct struck_scenario *scenario)
+{
+	char *dir = os_join(NULL, now, scenario->compared);
+	uint64_t sum = os_exists(dir) ? tree_sum(dir) : 0;
+
+	mem_free(dir);
+	return sum;
+}
+
+static void wrong(const struct struck_scenario *scenario, size_t n, const char *what,
+				  const struct jw_error *err)
+{
+	fprintf(stderr, "%s: %s %zu fails: %s (%d: %s)\n", scenario->name, fault_struck(), n, what,
+			(int)err->code, err->message);
+	if (getenv("STRUCK"))
+		fprintf(stderr, "%s", tree_text());
+	fault_show();
+}
+
+static bool is_of_memory(const struct struck_scenario *scenario, bool calls)
+{
+	return scenario->is_same == WITH_MEMORY && !calls;
+}
+
+static bool may_differ(const struct struck_scenario *scenario, bool calls)
+{
+	return is_of_memory(scenario, calls) ||
+		   (scenario->is_same == NEXT_TIME &&
+			(!strcmp(fault_struck(), "unlink") || !strcmp(fault_struck(), "stat") ||
+			 !strcmp(fault_struck(), "open")));
+}
+
+static bool may_differ_again(const struct struck_scenario *scenario, bool calls)
+{
+	return is_of_memory(scenario, calls) || scenario->is_same == AT_FIRST ||
+		   (scenario->is_same != NEXT_TIME && !strcmp(fault_struck(), "unlink"));
+}
+
+/* Whether it bore that failure. */
+static bool bears(const struct struck_scenario *scenario, size_t n, bool calls, uint64_t whole,
+				  bool *ret_struck)
+{
+	const size_t files = tree_open_files();
+	struct jw_error err = {0}, again = {0};
+	const char *what = NULL;
+	int result;
+
+	fault_begin(calls, n);
+	result = scenario->does(&err);
+	*ret_struck = fault_end(calls);
+	if (!*ret_struck)
+		return true;
+	if (result < 0 && (!err.code || !*err.message))
+		what = "it says nothing";
+	else if (!result && err.code)
+		what = "it does its work, and an error is set";
+	else if (!result && !may_differ(scenario, calls) && sum_of(scenario) != whole)
+		what = "it says that it did its work";
+	else if (tree_open_files() != files)
+		what = "a file is left open";
+	if (what) {
+		wrong(scenario, n, what, &err);
+		return false;
+	}
+	if (scenario->does(&again) < 0)
+		what = "it cannot be done again";
+	else if (!may_differ_again(scenario, calls) && sum_of(scenario) != whole)
+		what = "done again it is another";
+	if (what)
+		wrong(scenario, n, what, &again);
+	return !what;
+}
+
+static void start_anew(const struct struck_scenario *scenario)
+{
+	assert_int_equal(os_remove_tree(NULL, now), 0);
+	assert_int_equal(os_remove_tree(NULL, kept), 0);
+	assert_int_equal(os_make_dirs(NULL, state, 0700), 0);
+	files_put_text(now, "root/proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n");
+	files_put_text(now, "home/.profile", "\n");
+	scenario->prepare();
+	tree_copy(now, kept);
+	/* A copy's files are of another age */
+	assert_int_equal(os_remove_tree(NULL, now), 0);
+	tree_copy(kept, now);
+}
+
+static void try_scenario(const struct struck_scenario *scenario, size_t usual_every)
+{
+	const char *given = getenv("STRUCK_EVERY");
+	const size_t every = given ? strtoul(given, NULL, 10) : usual_every;
+	struct jw_error err = {0};
+	size_t tried[2] = {0}, bad = 0;
+	uint64_t whole;
+
+	start_anew(scenario);
+	fault_begin(true, SIZE_MAX);
+	if (scenario->does(&err))
+		fail_msg("%s: %s", scenario->name, err.message);
+	(void)fault_end(true);
+	whole = sum_of(scenario);
+	for (unsigned calls = 0; calls < 2; calls++) {
+		bool reached = true;
+
+		for (size_t n = 1; reached; n++) {
+			if ((n - 1) % (every ? every : 1) && (!calls || !fault_changes(n)))
+				continue;
+			assert_int_equal(os_remove_tree(NULL, now), 0);
+			tree_copy(kept, now);
+			bad += !bears(scenario, n, calls != 0, whole, &reached);
+			tried[calls] += reached;
+		}
+	}
+	print_message("%s: %zu allocations, %zu calls tried, %zu wrong\n", scenario->name, tried[0],
+				  tried[1], bad);
+	assert_int_equal(bad, 0);
+	assert_true(tried[0] && tried[1]);
+}
+
+void struck_try(const struct struck_scenario *scenarios, size_t count, size_t usual_every)
+{
+	const char *wanted = getenv("STRUCK");
+
+	for (size_t i = 0; i < count; i++)
+		if (!wanted || !strcmp(wanted, scenarios[i].name))
+			try_scenario(&scenarios[i], usual_every);
+}
+
+char *struck_inside(const char *name, const char *variable)
+{
+	char *path = os_join(NULL, now, name);
+
+	assert_non_null(path);
+	assert_int_equal(variable ? os_env_set(NULL, variable, path) : 0, 0);
+	return path;
+}
+
+char *struck_set_up(void)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
+										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX",
+										 "ZDOTDIR",         "CUDA_CACHE_DISABLE", "JITWARM_STORE"};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
+	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	/* No disk has to be waited for */
+	if (!access("/dev/shm", W_OK))
+		assert_int_equal(os_env_set(NULL, "TMPDIR", "/dev/shm"), 0);
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	now = os_join(NULL, folder, "now");
+	kept = os_join(NULL, folder, "kept");
+	state = struck_inside("state", "JITWARM_STATE");
+	mem_free(struck_inside("home", "HOME"));
+	mem_free(struck_inside("root", "JITWARM_SYSTEM_ROOT"));
+	return now;
+}
+
+struct jw_system struck_machine(char *cache)
+{
+	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = state};
+
+	machine.cache.path = cache;
+	machine.cache.limit_bytes = UINT64_C(1) << 30;
+	(void)snprintf(machine.driver.stamp, sizeof machine.driver.stamp, "Jun 25 202401:14:48");
+	machine.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	machine.driver.trust = JW_TRUST_CONFIRMED;
+	return machine;
+}
+
+int struck_tear_down(void)
+{
+	int result = os_remove_tree(NULL, folder);
+
+	mem_free(folder);
+	mem_free(now);
+	mem_free(kept);
+	mem_free(state);
+	return result;
+}
