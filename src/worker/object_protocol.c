@@ -25,14 +25,14 @@ static bool add_some_text(cJSON *object, const char *name, const char *text)
 	return !text || cJSON_AddStringToObject(object, name, text);
 }
 
-static cJSON *hosts_of(const struct jw_share_options *options)
+static bool add_hosts(cJSON *object, const struct jw_share_options *options)
 {
-	cJSON *array = cJSON_CreateArray();
+	cJSON *array = cJSON_AddArrayToObject(object, "hosts");
+	bool complete = array != NULL;
 
-	for (size_t i = 0; array && i < options->insecure_host_count && i < OBJECT_MOST_HOSTS; i++)
-		if (!cJSON_AddItemToArray(array, cJSON_CreateString(options->insecure_hosts[i])))
-			break;
-	return array;
+	for (size_t i = 0; complete && i < options->insecure_host_count && i < OBJECT_MOST_HOSTS; i++)
+		complete = cJSON_AddItemToArray(array, cJSON_CreateString(options->insecure_hosts[i]));
+	return complete;
 }
 
 int object_put_setup(struct jw_error *err, struct buf *line, const struct object_setup *setup)
@@ -49,8 +49,7 @@ int object_put_setup(struct jw_error *err, struct buf *line, const struct object
 					add_some_text(object, "passphrase", options->passphrase) &&
 					cJSON_AddBoolToObject(object, "unsigned", options->allow_unsigned) &&
 					cJSON_AddBoolToObject(object, "insecure", options->insecure) &&
-					cJSON_AddItemToObject(object, "hosts", hosts_of(options)) &&
-					add_some_text(object, "stamp", driver->stamp) &&
+					add_hosts(object, options) && add_some_text(object, "stamp", driver->stamp) &&
 					cJSON_AddNumberToObject(object, "trust", driver->trust) &&
 					cJSON_AddNumberToObject(object, "cuda", version->cuda) &&
 					cJSON_AddNumberToObject(object, "release", version->release[0]) &&
@@ -82,6 +81,7 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 {
 	cJSON *object = json_parse(err, line, size);
 	struct jw_driver_info *driver = &ret_given->system.driver;
+	struct jw_error why = {0};
 
 	if (!object)
 		return -1;
@@ -97,7 +97,7 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 		.document = object,
 	};
 	take_hosts(cJSON_GetObjectItemCaseSensitive(object, "hosts"), ret_given);
-	ret_given->system.cache.path = mem_string(err, json_text(object, "cache", ""));
+	ret_given->system.cache.path = mem_string(&why, json_text(object, "cache", ""));
 	TEXT_COPY(driver->stamp, json_text(object, "stamp", ""));
 	driver->trust = (enum jw_trust)(json_count(object, "trust") % (JW_TRUST_OPAQUE + 1));
 	driver->version = (struct jw_driver){(uint32_t)json_count(object, "cuda"),
@@ -107,7 +107,8 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 	if (ret_given->system.cache.path && ret_given->setup.folder && ret_given->options.place)
 		return 0;
 	object_given_free(ret_given);
-	return error_set(err, JW_ERR_FORMAT, "no place of objects is named");
+	return why.code ? error_copy(err, &why)
+					: error_set(err, JW_ERR_FORMAT, "no place of objects is named");
 }
 
 void object_given_free(struct object_given *given)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lacking.h"
 #include "share/object_entry.h"
 #include "worker/protocol.h"
 
@@ -74,6 +75,42 @@ static void jobs_and_answers_arrive(void **state)
 	buf_free(&line);
 }
 
+static void a_line_that_memory_lacks_for_is_not_sent(void **state)
+{
+	static const char *const hosts[] = {"a:80", "b"};
+	static char cache[] = "/cache";
+	static struct jw_system system = {.cache.path = cache, .driver.stamp = "Feb 29"};
+	static const struct jw_share_options options = {.size = sizeof options,
+													.place = "/p",
+													.sign_key = "k",
+													.passphrase = "p",
+													.state_dir = "/state",
+													.insecure_hosts = hosts,
+													.insecure_host_count = 2};
+	static const struct object_setup setup = {"/run", &system, &options};
+	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4, 5};
+	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
+	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
+						  BUF_MAX(PROTOCOL_MOST_LINE)};
+	static struct object_given given;
+	static struct object_job got_job;
+	static struct object_answer got;
+
+	(void)state;
+	STARVE(object_put_setup(&err, &lines[0], &setup), buf_free(&lines[0]));
+	STARVE(object_put_job(&err, &lines[1], &job), buf_free(&lines[1]));
+	STARVE(object_put_answer(&err, &lines[2], &answer), buf_free(&lines[2]));
+	assert_int_equal(object_put_setup(NULL, &lines[0], &setup), 0);
+	assert_int_equal(object_put_job(NULL, &lines[1], &job), 0);
+	assert_int_equal(object_put_answer(NULL, &lines[2], &answer), 0);
+	STARVE(object_get_setup(&err, buf_text(&lines[0]), lines[0].size - 1, &given),
+		   object_given_free(&given));
+	STARVE(object_get_job(&err, buf_text(&lines[1]), lines[1].size - 1, &got_job), (void)0);
+	STARVE(object_get_answer(&err, buf_text(&lines[2]), lines[2].size - 1, &got), (void)0);
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&lines[i]);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const char *const lines[] = {
@@ -121,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_setup_arrives_as_it_was_sent),
 		cmocka_unit_test(jobs_and_answers_arrive),
+		cmocka_unit_test(a_line_that_memory_lacks_for_is_not_sent),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(a_claim_and_a_name_are_as_they_are_documented),
 	};
