@@ -33,16 +33,41 @@ static int option_head(struct jw_error *err, struct buf *buf, const struct cli_o
 	return buf_printf(err, buf, "%-*s", column, head);
 }
 
+static int option_row(struct jw_error *err, struct buf *buf, const struct cli_option *option,
+					  size_t columns)
+{
+	if (option->title)
+		return buf_printf(err, buf, "\n%s:\n", language_text(option->title));
+	if (option->hidden)
+		return 0;
+	return option_head(err, buf, option, columns) ||
+				   terminal_wrap(err, buf, language_text(option->help), option_column(columns),
+								 columns) ||
+				   buf_append(err, buf, "\n", 1)
+			   ? -1
+			   : 0;
+}
+
 static int option_list(struct jw_error *err, struct buf *buf, const struct cli_option *options,
 					   size_t columns)
 {
 	for (; options && options->name; options++)
-		if (!options->hidden && (option_head(err, buf, options, columns) ||
-								 terminal_wrap(err, buf, language_text(options->help),
-											   option_column(columns), columns) ||
-								 buf_append(err, buf, "\n", 1)))
+		if (option_row(err, buf, options, columns))
 			return -1;
 	return 0;
+}
+
+/* Where a command's own are under headings, those of every command have one, too. */
+static int option_lists(struct jw_error *err, struct buf *buf, const struct cli_option *own,
+						size_t columns)
+{
+	const bool grouped = options_grouped(own);
+
+	if ((!grouped && buf_printf(err, buf, "\n%s\n", language_text("Options:"))) ||
+		option_list(err, buf, own, columns) ||
+		(grouped && buf_printf(err, buf, "\n%s:\n", language_text(options_common_title))))
+		return -1;
+	return option_list(err, buf, options_common, columns);
 }
 
 static int usage_line(struct jw_error *err, struct buf *buf, const char *name, const char *rest,
@@ -85,9 +110,7 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 {
 	if (usage_line(err, buf, command->name, command->usage, columns) ||
 		terminal_wrap(err, buf, language_text(command->description), 0, columns) ||
-		buf_printf(err, buf, "\n\n%s\n", language_text("Options:")) ||
-		option_list(err, buf, command->options, columns) ||
-		option_list(err, buf, options_common, columns) ||
+		buf_append(err, buf, "\n", 1) || option_lists(err, buf, command->options, columns) ||
 		example_list(err, buf, examples_of(command), columns))
 		return -1;
 	return 0;

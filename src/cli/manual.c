@@ -42,11 +42,33 @@ static int append_option(struct jw_error *err, struct buf *buf, const struct cli
 	return 0;
 }
 
+static int append_heading(struct jw_error *err, struct buf *buf, const char *title)
+{
+	return buf_printf(err, buf, ".Ss %s\n.Bl -tag -width Ds\n", language_text(title));
+}
+
+/* A list is begun; where it has headings, each begins another one. */
 static int append_options(struct jw_error *err, struct buf *buf, const struct cli_option *options)
 {
-	for (; options && options->name; options++)
-		if (!options->hidden && append_option(err, buf, options))
+	for (const struct cli_option *at = options; at && at->name; at++)
+		if (at->title ? (at != options && buf_printf(err, buf, ".El\n")) ||
+							append_heading(err, buf, at->title)
+					  : !at->hidden && append_option(err, buf, at))
 			return -1;
+	return 0;
+}
+
+static int append_all_options(struct jw_error *err, struct buf *buf, const struct cli_option *own)
+{
+	const bool grouped = options_grouped(own);
+
+	if (buf_printf(err, buf, "%s\n", language_text(".Sh OPTIONS")) ||
+		(!grouped && buf_printf(err, buf, ".Bl -tag -width Ds\n")) ||
+		append_options(err, buf, own) ||
+		(grouped &&
+		 (buf_printf(err, buf, ".El\n") || append_heading(err, buf, options_common_title))) ||
+		append_options(err, buf, options_common) || buf_printf(err, buf, ".El\n"))
+		return -1;
 	return 0;
 }
 
@@ -91,9 +113,8 @@ int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command 
 	if (append_head(err, buf, command) ||
 		buf_printf(err, buf, "%s\n", language_text(".Sh DESCRIPTION")) ||
 		append_text(err, buf, language_text(command->description)) ||
-		buf_printf(err, buf, "%s\n.Bl -tag -width Ds\n", language_text(".Sh OPTIONS")) ||
-		append_options(err, buf, command->options) || append_options(err, buf, options_common) ||
-		buf_printf(err, buf, ".El\n%s\n%s\n", language_text(".Sh EXIT STATUS"),
+		append_all_options(err, buf, command->options) ||
+		buf_printf(err, buf, "%s\n%s\n", language_text(".Sh EXIT STATUS"),
 				   language_text("0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm "
 								 "cannot help, and has said why; 3 failed; 64 wrong usage.")))
 		return -1;

@@ -22,6 +22,13 @@ const struct cli_option options_common[] = {
 	CLI_FLAG("help", "Show this help", .letter = 'h'),
 	{0}};
 
+const char options_common_title[] = "As with every command";
+
+bool options_grouped(const struct cli_option *table)
+{
+	return table && table->title;
+}
+
 /* The command's options in order, then the common ones; NULL at the end. */
 static const struct cli_option *table_at(const struct cli_option *table, size_t at)
 {
@@ -41,8 +48,9 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 	const struct cli_option *option;
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (name ? strlen(option->name) == length && !memcmp(option->name, name, length)
-				 : option->letter == letter)
+		if (!option->title &&
+			(name ? strlen(option->name) == length && !memcmp(option->name, name, length)
+				  : option->letter == letter))
 			return option;
 	return NULL;
 }

@@ -37,6 +37,7 @@ struct cli_option {
 	uint64_t most;       /* OPTION_NUMBER: 0 means the type's limit */
 	bool positive;       /* a number: 0 is refused */
 	bool hidden;         /* not in help: for tests and repairs */
+	const char *title; /* no option, but the heading of those below it, “Where to”; NULL: none */
 };
 
 /* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden.
@@ -55,6 +56,12 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
 	}
 
+/* A heading of the options below it, up to the next one. */
+#define CLI_HEADING(...)                                                                           \
+	{                                                                                              \
+		.name = "", .hidden = true, __VA_ARGS__                                                    \
+	}
+
 /* For every command on the driver's cache. */
 #define CLI_CACHE                                                                                  \
 	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's")
@@ -66,6 +73,10 @@ struct cli_option {
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
+/* Their heading, where a table has headings. */
+extern const char options_common_title[];
+/* Whether the table has headings: then it begins with one. */
+bool options_grouped(const struct cli_option *table);
 
 struct options {
 	const struct cli_option *table;

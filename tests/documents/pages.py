@@ -42,7 +42,7 @@ def check_command(page, line):
     words = line.split()[1:]
     own = words[: words.index("--")] if "--" in words else words
     names = tuple(word for word in own[:2] if re.fullmatch(r"[a-z]+", word))
-    texts = next((found for found in (help_of(names), help_of(names[:1])) if found and "Options:" in found), None)
+    texts = next((found for found in (help_of(names), help_of(names[:1])) if found and "  -h, --help" in found), None)
     if own == ["--version"] or not own:
         return
     if texts is None:

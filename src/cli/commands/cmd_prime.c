@@ -267,8 +267,23 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option prime_options[] = {
+	CLI_HEADING(.title = "What to compile"),
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many"),
+	CLI_LIST("only", "OFFSET",
+			 "Prime only the module at this offset in its file, as “jitwarm scan” lists it, or the "
+			 "modules of the container at this offset; may be repeated"),
+	CLI_VALUE("recording", "FILE",
+			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
+			  "or the named ones"),
+	CLI_ENVIRONMENT,
+	SOURCES_OPTIONS,
+	CLI_FLAG("rebake", "First bake again what “jitwarm bake --in-place” had baked for GPUs of this "
+					   "machine, and what an upgrade of its package has replaced"),
+	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
+	IF_CHANGED_OPTION,
+
+	CLI_HEADING(.title = "How much at most"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_DURATION("budget-time", "TIME",
@@ -284,28 +299,22 @@ static const struct cli_option prime_options[] = {
 	CLI_DURATION("module-timeout", "TIME",
 				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
 				 "prediction, ten minutes at least"),
-	CLI_LIST("only", "OFFSET",
-			 "Prime only the module at this offset in its file, as “jitwarm scan” lists it, or the "
-			 "modules of the container at this offset; may be repeated"),
-	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
-	CLI_VALUE("recording", "FILE",
-			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
-			  "or the named ones"),
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+
+	CLI_HEADING(.title = "Where results come from"),
+	REUSE_OPTIONS,
+	PRIME_REGISTRY_OPTIONS,
+
+	CLI_HEADING(.title = "Where results go, and for which machine"),
+	CLI_CACHE,
+	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
+					 "account first (“jitwarm tune”)"),
+	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
+	ELSEWHERE_OPTIONS,
 	CLI_VALUE(
 		"trace", "FILE",
 		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto"),
-	REUSE_OPTIONS,
-	UNATTENDED_OPTIONS,
-	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
-					 "account first (“jitwarm tune”)"),
-	CLI_FLAG("rebake", "First bake again what “jitwarm bake --in-place” had baked for GPUs of this "
-					   "machine, and what an upgrade of its package has replaced"),
-	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
-	CLI_CACHE,
-	PRIME_REGISTRY_OPTIONS,
-	ELSEWHERE_OPTIONS,
-	SOURCES_OPTIONS,
-	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
+	JSON_LOG_OPTION,
 	{0}};
 
 const struct cli_command command_prime = {

@@ -28,9 +28,9 @@ int unattended_look_again(struct jw_error *err, const struct cli *cli, struct un
 /* Records that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 
-#define UNATTENDED_OPTIONS                                                                         \
+#define IF_CHANGED_OPTION                                                                          \
 	CLI_FLAG("if-changed", "End at once, without starting the driver, if driver, GPUs, packages, " \
-						   "settings and cache are unchanged since the last such run"),            \
-		CLI_ENVIRONMENT,                                                                           \
-		CLI_VALUE("json-log", "FILE",                                                              \
-				  "Append a line of JSON to FILE at the end of the run, also after a failure")
+						   "settings and cache are unchanged since the last such run")
+#define JSON_LOG_OPTION                                                                            \
+	CLI_VALUE("json-log", "FILE",                                                                  \
+			  "Append a line of JSON to FILE at the end of the run, also after a failure")

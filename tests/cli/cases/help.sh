@@ -26,7 +26,18 @@ while read -r command; do
 		run 0 ${example%% -- *} --help
 		out_has "Usage: jitwarm"
 	done <"$work/examples"
+	# … and they come last.
+	[[ $(sed -n '/^Examples:$/,$p' "$work/first" | grep -cvE '^(Examples:|  jitwarm.*|    .*)$') == 0 ]] || fail "something follows the examples of $command"
 done <<<"$commands"
+# prime's options are in groups, and every one of them in one.
+run 0 prime --help
+grep -E '^[A-Z].*:$' "$out" >"$work/groups"
+printf '%s\n' "What to compile:" "How much at most:" "Where results come from:" "Where results go, and for which machine:" "As with every command:" "Examples:" |
+	diff - "$work/groups" || fail "prime's options are in other groups"
+sed -n '/^Where results come from:/,/^$/p' "$out" | grep -q -e '--share ' || fail "--share is in another group"
+sed -n '/^How much at most:/,/^$/p' "$out" | grep -q -e '--budget-time ' || fail "--budget-time is in another group"
+run 64 prime --=x
+err_has "unknown option"
 run 0 -h
 out_has "Usage: jitwarm COMMAND"
 run 0 help help

@@ -19,11 +19,13 @@ while read -r command; do
 	# Beside Hangul there are names, examples and choices alone
 	diff <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$page") <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$korean") || fail "the Korean page of $command has other options"
 	! sed '/^\.Bd/,/^\.Ed/d' "$korean" | grep -E '^[^.]' | grep -vP '[\x{AC00}-\x{D7A3}]' | grep -E '[a-z]+ [a-z]+ [a-z]+' || fail "English in the Korean page of $command"
+	grep -A3 '^\.Sh EXAMPLES' "$page" | grep -q '^jitwarm' || fail "the page of $command has no example"
 	# shellcheck disable=SC2086
 	run 0 $command --help
 	for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$out" | grep -oE -e '--[a-z-]+$'); do
 		grep -qF "Fl \\-${option#--}" "$page" || fail "the page of $command lacks $option"
 	done
 done <<<"$commands"
+[ "$(grep -c '^\.Ss ' "$work/man/jitwarm-prime.1")" = 5 ] || fail "the page of prime has no groups of options"
 groff -mdoc -Kutf8 -Tutf8 -ww "$work"/man/*.1 "$work"/man-ko/*.1 "$root/docs/man/jitwarm.1" "$root/docs/man/ko/jitwarm.1" >/dev/null 2>"$work/warnings" || fail "groff"
 [[ ! -s $work/warnings ]] || fail "groff: $(cat "$work/warnings")"
