@@ -29,6 +29,8 @@ struct reporting {
 	struct jw_cache_listing *entries;
 	cJSON *timeline, *runs;
 	struct jw_error why; /* there is no list of packages */
+	const char *path;
+	int fd; /* os_output_begin */
 };
 
 /* Without an environment the rest of the page is worth writing; a named file must be there. */
@@ -98,7 +100,7 @@ static int report_runs(struct jw_error *err, struct reporting *reporting)
 	return 0;
 }
 
-static int write_report(struct jw_error *err, const struct reporting *reporting, const char *path)
+static int write_report(struct jw_error *err, struct reporting *reporting)
 {
 	struct cli *cli = reporting->cli;
 	const struct report_data data = {
@@ -112,39 +114,55 @@ static int write_report(struct jw_error *err, const struct reporting *reporting,
 		.runs = reporting->runs,
 	};
 	struct html_page html = HTML_NEW;
-	struct report_document document = {.file = path};
+	struct report_document document = {.file = reporting->path};
 	char size[TEXT_SHORT];
 	int failed;
 
 	report_page_write(&html, &data);
 	document.bytes = html.text.size;
 	failed = html.failed ? error_copy(err, &html.err)
-						 : os_write_output(err, path, html.text.data, html.text.size);
+						 : os_output_end(err, reporting->path, reporting->fd, html.text.data,
+										 html.text.size);
+	if (!html.failed)
+		reporting->fd = -1;
 	html_free(&html);
 	if (failed)
 		return -1;
-	output_line(&cli->out, STYLE_GOOD, "%s: written (%s); a browser shows it", path,
+	output_line(&cli->out, STYLE_GOOD, "%s: written (%s); a browser shows it", reporting->path,
 				text_bytes(size, document.bytes));
 	return document_print(err, &cli->out, &document_report, &document);
 }
 
+static int gather_and_write(struct jw_error *err, struct reporting *reporting)
+{
+	struct cli *cli = reporting->cli;
+
+	return gpu_targets_read(err, cli, &reporting->gpus) ||
+				   (reporting->gpus.count
+						? cli_open_asleep(err, cli)
+						: cli_open_asking(err, cli, options_value(&cli->options, "cache"),
+										  false)) ||
+				   report_packages(err, reporting) || report_entries(err, reporting) ||
+				   report_runs(err, reporting) || write_report(err, reporting)
+			   ? -1
+			   : 0;
+}
+
+/* Whether the file can be written is seen before the minutes that a first look may take. */
 static int report_run(struct jw_error *err, struct cli *cli)
 {
-	const struct options *options = &cli->options;
-	const char *output = options_value(options, "output");
-	struct reporting reporting = {.cli = cli};
+	const char *output = options_value(&cli->options, "output");
+	struct reporting reporting = {.cli = cli, .path = output ? output : "jitwarm-report.html"};
 	int failed;
 
-	if (output && !strcmp(output, "-"))
+	if (!strcmp(reporting.path, "-"))
 		return error_set(err, JW_ERR_USAGE, "-o: name a file");
 	os_catch_interrupts();
-	failed = gpu_targets_read(err, cli, &reporting.gpus) ||
-			 (reporting.gpus.count
-				  ? cli_open_asleep(err, cli)
-				  : cli_open_asking(err, cli, options_value(options, "cache"), false)) ||
-			 report_packages(err, &reporting) || report_entries(err, &reporting) ||
-			 report_runs(err, &reporting) ||
-			 write_report(err, &reporting, output ? output : "jitwarm-report.html");
+	if (os_output_begin(err, reporting.path, &reporting.fd))
+		return -1;
+	failed = gather_and_write(err, &reporting);
+	if (reporting.fd >= 0)
+		(void)os_output_end(NULL, reporting.path, reporting.fd, NULL, 0);
 	cJSON_Delete(reporting.timeline);
 	cJSON_Delete(reporting.runs);
 	jw_cache_list_free(reporting.entries);

@@ -4,6 +4,17 @@ with_simdriver sm_75,sm_86
 export JITWARM_STORE=1
 run 3 report "$work/none"
 err_one_line
+[ ! -e jitwarm-report.html ] || fail "a page of what is not there"
+# A file that cannot be written is said before the work, which would end with another word: the named file is not there either.
+mkdir folder
+run 3 report -o "$work/folder" "$work/none"
+err_has "Is a directory"
+run 3 report -o "$work/no/such/report.html" "$work/none"
+err_has "report.html"
+err_lacks "$work/none"
+echo old >kept.html
+run 3 report -o "$work/kept.html" "$work/none"
+[ "$(cat kept.html)" = old ] || fail "the page of before is gone"
 cat >page.py <<'PYTHON'
 """page.py FILE EXPRESSION   what the page says: `text`, `tables` (rows of cells), `lanes`, `titles`; and that nothing in it asks for anything"""
 import html.parser, re, sys
