@@ -7,6 +7,11 @@
 
 # The simulated library's file stays the same one, so remembered facts about it are removed, except those about former drivers.
 driver_is() {
+	if is_real; then
+		JITWARM_REAL_DRIVER=$1
+		with_real_driver "$real_gpus"
+		return
+	fi
 	export SIMDRIVER_CUDA=$2 SIMDRIVER_STAMP=$3
 	find "$work/state/drivers" -name '*.json' ! -name '*-*.json' -delete 2>/dev/null
 	rm -f "$work/state/devices.json"

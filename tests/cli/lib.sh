@@ -137,9 +137,15 @@ has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 
 # with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
 # the driver's cache. $sample is the sample framework's library, $app the application that loads it, $build where they come
-# from; `simulated PROGRAM ARGUMENT…` runs another program under that driver.
+# from; `simulated PROGRAM ARGUMENT…` runs another program under that driver. Where JITWARM_REAL_DRIVER has the version of a
+# driver in JITWARM_DRIVERS, that one takes its place, on GPUs that tests/phantom emulates (scripts/stalls.sh).
 with_simdriver() {
 	build=$(dirname "$(dirname "${JITWARM##* }")")
+	if [[ -n ${JITWARM_REAL_DRIVER-} ]]; then
+		with_real_driver "$1"
+		export CUDA_CACHE_PATH=$work/cache
+		return
+	fi
 	[[ -e $build/tests/simdriver ]] || skip "no simulated driver in $build"
 	sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 	runner="$cases/../../../scripts/with-simdriver.sh -B $build $1 --"
@@ -150,6 +156,15 @@ with_simdriver() {
 	JITWARM="$runner ${JITWARM##* }"
 	export CUDA_CACHE_PATH=$work/cache
 }
+with_real_driver() {
+	[[ -d $JITWARM_DRIVERS/$JITWARM_REAL_DRIVER ]] || skip "no driver $JITWARM_REAL_DRIVER in $JITWARM_DRIVERS"
+	"$build/tests/phantom/phantom-probe" pci "$1" >/dev/null 2>&1 || skip "the phantom has no $1"
+	sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
+	real_gpus=$1
+	runner="$cases/../../../scripts/with-driver.sh -B $build -d $JITWARM_REAL_DRIVER $1 --"
+	JITWARM="$runner ${JITWARM##* }"
+}
+is_real() { [[ -n ${JITWARM_REAL_DRIVER-} ]]; }
 # shellcheck disable=SC2086
 simulated() { timeout "${limit:-200}" $runner "$@" </dev/null; }
 # app_compiles NUMBER: so many modules the application had compiled

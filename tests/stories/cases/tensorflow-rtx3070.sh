@@ -7,20 +7,22 @@ wheel "$env/Lib/site-packages" tensorflow 2.3.1 tensorflow/python/_pywrap_tensor
 printf 'home = C:\\Python38\nversion = 3.8.10\n' >"$env/pyvenv.cfg"
 export VIRTUAL_ENV=$env CUDA_CACHE_PATH=$place/cache
 
-# Is it hung? Another window: the driver compiles. (A Linux machine plays this part.)
-SIMDRIVER_GATE=$place/gate SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_LOG=$place/log
-export SIMDRIVER_GATE SIMDRIVER_FAULT SIMDRIVER_LOG
-: >"$place/gate"
-# shellcheck disable=SC2086
-$runner "$app" >/dev/null 2>&1 &
-started=$!
-await grep -qs ' fault wait ' "$place/log"
-run 1 find --pid "$(sed -n 's/ fault wait .*//p' "$place/log")"
-out_has "Next    jitwarm doctor --pid"
-rm "$place/gate"
-wait "$started"
-unset SIMDRIVER_GATE SIMDRIVER_FAULT SIMDRIVER_LOG
-rm -rf "$place/cache"
+# Is it hung? Another window: the driver compiles. (A Linux machine plays this part, with a driver that waits when it is told to.)
+if ! is_real; then
+	SIMDRIVER_GATE=$place/gate SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_LOG=$place/log
+	export SIMDRIVER_GATE SIMDRIVER_FAULT SIMDRIVER_LOG
+	: >"$place/gate"
+	# shellcheck disable=SC2086
+	$runner "$app" >/dev/null 2>&1 &
+	started=$!
+	await grep -qs ' fault wait ' "$place/log"
+	run 1 find --pid "$(sed -n 's/ fault wait .*//p' "$place/log")"
+	out_has "Next    jitwarm doctor --pid"
+	rm "$place/gate"
+	wait "$started"
+	unset SIMDRIVER_GATE SIMDRIVER_FAULT SIMDRIVER_LOG
+	rm -rf "$place/cache"
+fi
 
 # The newcomer's page: which card, which package, how much, and what to type.
 run 0
