@@ -18,7 +18,7 @@ static const struct {
 	{"bake verify", "jitwarm bake verify torch\n"},
 	{"lint", "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n"},
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --unit ollama\n"},
-	{"watch", "jitwarm watch 4242\njitwarm watch --for 1m 4242\n"},
+	{"watch", "jitwarm watch\njitwarm watch --for 1m 4242\njitwarm watch --unit ollama\n"},
 	{"caches", "jitwarm caches\n"},
 	{"report", "jitwarm report -o report.html\njitwarm report --target rtx20..rtx50 tensorflow\n"},
 	{"run", "jitwarm run -- python train.py\n"},

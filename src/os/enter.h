@@ -8,7 +8,8 @@
  * has its account (and, where that is root, the right to read what another account has closed, if
  * the process has it). What lies there is hostile and is never executed: this process can no longer
  * start programs or load libraries, which the system's functions that name accounts would do.
- * Before that, calls `take` for each variable of the process, as os_process_variables. -1:
+ * Before that, calls `take` for each variable of the process, as os_process_variables. Of all
+ * processes os/processes.h then knows this one alone: how much it uses, and what it has mapped. -1:
  * JW_ERR_NOT_FOUND, JW_ERR_UNSUPPORTED (its rights are of several accounts; the system cannot),
  * JW_ERR_IO: only root may. On failure this process may have entered, and should end. */
 int os_enter_process(struct jw_error *err, int pid,

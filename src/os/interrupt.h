@@ -7,6 +7,8 @@
  * Ctrl-C ends the process, unless it follows so soon that it is the same request, sent twice. A
  * closed terminal stays ignored if it was ignored before. */
 void os_catch_interrupts(void);
+/* From now on they end this process at once again, for what may wait for ever. */
+void os_uncatch_interrupts(void);
 /* Whether such a request has come. */
 bool os_interrupted(void);
 /* From now on they are ignored: the supervisor ends a worker, not the keyboard. */

@@ -12,8 +12,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/eyes.h"
 #include "cli/parts/watch_left.h"
 #include "cli/parts/watch_screen.h"
+#include "cli/parts/watch_target.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -35,6 +37,8 @@ struct watch_look {
 struct watching {
 	struct cli *cli;
 	int pid;
+	struct jw_system *machine; /* it has other files: as it was seen before they were entered */
+	bool unseen;               /* what it has mapped, at the last look */
 	struct watch_look first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
@@ -54,7 +58,8 @@ struct watching {
 static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 							 struct watch_look *look)
 {
-	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
+	const struct jw_system_options asleep = {
+		.size = sizeof asleep, .asleep = true, .machine = watching->machine};
 	struct cli *cli = watching->cli;
 
 	jw_system_free(cli->system);
@@ -118,8 +123,10 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 	struct process_code code;
 
 	look->at_ns = os_monotonic_ns();
-	if (os_process_used(err, watching->pid, &look->use) || look_at_its_cache(err, watching, look) ||
-		process_code_read(err, watching->pid, &code))
+	if (os_process_used(err, watching->pid, &look->use) || look_at_its_cache(err, watching, look))
+		return -1;
+	watching->unseen = process_code_read(err, watching->pid, &code) != 0;
+	if (watching->unseen)
 		return -1;
 	process_code_free(&watching->document.process);
 	watching->document.process = code;
@@ -245,6 +252,8 @@ static void tell_look(struct watching *watching, const struct watch_look *look, 
 		watching->said_entries = document->entries;
 		watching->said_left = document->left;
 		say_look(watching);
+		/* A log, or the reader of a pipe, is to see it now. */
+		(void)fflush(stdout);
 	}
 }
 
@@ -287,6 +296,24 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 
 /* ---- the whole */
 
+/* Among other files a look may wait for ever, and nothing but that may keep Ctrl-C from a summary.
+ */
+static void sleep_a_while(const struct watching *watching)
+{
+	if (watching->machine)
+		os_catch_interrupts();
+	uv_sleep(LOOK_EVERY_MS);
+	if (watching->machine)
+		os_uncatch_interrupts();
+}
+
+/* Whether that is why the next look failed. Among other files a program that another one has
+ * replaced cannot be told from one that ends: nothing of what it had mapped is there. */
+static bool has_ended(const struct watching *watching, const struct jw_error *why)
+{
+	return why->code == JW_ERR_NOT_FOUND || (watching->machine && watching->unseen);
+}
+
 static int watch_to_end(struct jw_error *err, struct watching *watching, double most_s)
 {
 	struct watch_document *document = &watching->document;
@@ -300,9 +327,9 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
 		struct watch_look look = {0};
 
-		uv_sleep(LOOK_EVERY_MS);
+		sleep_a_while(watching);
 		if (take_look(&why, watching, &look)) {
-			if (why.code != JW_ERR_NOT_FOUND)
+			if (!has_ended(watching, &why))
 				return error_copy(err, &why);
 			document->ended = true;
 			break;
@@ -341,19 +368,29 @@ static void say_summary(const struct watching *watching)
 							": why they are compiled, and what avoids it next time");
 }
 
+static int look_with_its_eyes(struct jw_error *err, struct watching *watching)
+{
+	struct process_code code = {0};
+
+	if (!jw_process_is_elsewhere(watching->pid))
+		return jw_look_as_process(err, watching->pid);
+	if (eyes_enter(err, watching->cli, watching->pid, &code, &watching->machine)) {
+		process_code_free(&code);
+		return -1;
+	}
+	process_code_free(&code);
+	return 0;
+}
+
 static int watch_run(struct jw_error *err, struct cli *cli)
 {
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
-	uint64_t pid = 0;
 	const double most_s = (double)options_number(&cli->options, "for", 0) / 1e3;
 	int failed;
 
-	if (cli->options.operand_count != 1 ||
-		!text_number(cli->options.operands[0], INT32_MAX, &pid) || !pid)
-		return error_set(err, JW_ERR_USAGE, "the number of one process is wanted");
-	watching.pid = (int)pid;
 	os_catch_interrupts();
-	failed = jw_look_as_process(err, watching.pid) || watch_to_end(err, &watching, most_s);
+	failed = watch_target_choose(err, cli, &watching.pid) || look_with_its_eyes(err, &watching) ||
+			 watch_to_end(err, &watching, most_s);
 	watch_screen_close(&watching.screen);
 	if (!failed) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
@@ -361,16 +398,19 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		failed = document_print(err, &cli->out, &document_watch, &watching.document);
 	}
 	process_code_free(&watching.document.process);
+	jw_system_free(watching.machine);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
 static const struct cli_option watch_options[] = {
-	CLI_DURATION("for", "TIME", "End after this time (90s, 5m) instead of with the process"), {0}};
+	CLI_DURATION("for", "TIME", "End after this time (90s, 5m) instead of with the process"),
+	WATCH_TARGET_OPTIONS,
+	{0}};
 
 const struct cli_command command_watch = {
 	.name = "watch",
 	.summary = "Say whether a process hangs or compiles",
-	.usage = "[OPTION]… PID",
+	.usage = "[OPTION]… [PID]",
 	.description =
 		"Looks at a running process twice a second: its processor time, the libraries that it has "
 		"loaded (NVIDIA's driver, the driver's compiler, other compilers), the entries that appear "
@@ -383,8 +423,11 @@ const struct cli_command command_watch = {
 		"process, with Ctrl-C or after --for, with a summary.\n\nThe process is not stopped, "
 		"traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
-		"other programs that use the same cache count too. Linux; a process in a container is "
-		"watched from inside it.\n\nExit status: 0, 2 where the system does not show other "
+		"other programs that use the same cache count too. Without a number it "
+		"watches the only program that has loaded NVIDIA's driver.\n\nLinux. A process in a "
+		"container is watched by root, who looks at its files with that process's rights and "
+		"executes nothing of them; programs that it starts are not seen.\n\nExit status: 0, 2 "
+		"where the system does not show other "
 		"processes, 3 where there is no such process.",
 	.options = watch_options,
 	.run = watch_run,

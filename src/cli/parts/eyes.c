@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/parts/gpu_choice.h"
 #include "cli/parts/reproduce.h"
 #include "os/enter.h"
 #include "os/env.h"
@@ -75,11 +76,20 @@ static int remember_own(struct jw_error *err, struct looking *looking)
 	return 0;
 }
 
-/* What it has loaded is read before its files are entered: there are no other processes inside. */
-static int look_into_other(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+int eyes_enter(struct jw_error *err, struct cli *cli, int pid, struct process_code *ret_code,
+			   struct jw_system **ret_machine)
 {
 	struct jw_system_options how = {.size = sizeof how};
 
+	return process_code_read(err, pid, ret_code) || gpu_choice_take(err, pid) ||
+				   cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, ret_machine) ||
+				   jw_look_into_process(err, pid)
+			   ? -1
+			   : 0;
+}
+
+static int look_into_other(struct jw_error *err, struct looking *looking, struct eyes *eyes)
+{
 	if (options_given(&looking->cli->options, "fix"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "--fix: process %d has other files (a container, or mounts of its own), "
@@ -87,12 +97,7 @@ static int look_into_other(struct jw_error *err, struct looking *looking, struct
 						 looking->pid);
 	eyes->inside = true;
 	eyes->foreign = !looking->tool;
-	return process_code_read(err, looking->pid, &eyes->process) ||
-				   cli_worker(err, looking->cli, &how.worker) ||
-				   jw_system_open(err, &how, &eyes->machine) ||
-				   jw_look_into_process(err, looking->pid)
-			   ? -1
-			   : 0;
+	return eyes_enter(err, looking->cli, looking->pid, &eyes->process, &eyes->machine);
 }
 
 static int look_as(struct jw_error *err, struct looking *looking, struct eyes *eyes)

@@ -17,4 +17,9 @@ struct eyes {
 
 /* --user, --pid, --unit, --container. Turns this process into that account, permanently. */
 int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes);
+/* Enters the files of a process that has other ones (jw_process_is_elsewhere), for good. What it
+ * has loaded and the GPUs that it sees are looked at before: inside there is no driver to ask. On
+ * failure this process should end. */
+int eyes_enter(struct jw_error *err, struct cli *cli, int pid, struct process_code *ret_code,
+			   struct jw_system **ret_machine);
 void eyes_free(struct eyes *eyes);

@@ -99,11 +99,8 @@ static int read_group_and_rights(struct jw_error *err, int pid, struct entrance 
 	struct buf text = BUF_MAX(1 << 20);
 	const char *owner, *group, *rights;
 	unsigned still;
-	char path[64];
-	int result;
+	int result = posix_read_of_process(err, pid, "status", &text);
 
-	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-	result = posix_read_proc(err, path, &text);
 	owner = result ? NULL : strstr(buf_text(&text), "\nUid:");
 	group = owner ? strstr(owner, "\nGid:") : NULL;
 	rights = group ? strstr(group, "\nCapEff:") : NULL;
@@ -137,7 +134,8 @@ static bool is_of_our_namespace(int pid)
 		   its.st_ino == own.st_ino;
 }
 
-/* All of it is of one process, whichever ends and gives its number to another meanwhile. */
+/* All of it is of one process, whichever ends and gives its number to another meanwhile. That one
+ * can be seen later, too (os_mapped_code, os_process_used). */
 static int learn_all(struct jw_error *err, int pid,
 					 int (*take)(struct jw_error *err, void *context, const char *name,
 								 const char *value),
@@ -145,7 +143,7 @@ static int learn_all(struct jw_error *err, int pid,
 {
 	struct os_process_use first, last;
 
-	if (os_process_used(err, pid, &first) ||
+	if (posix_hold_process(err, pid) || os_process_used(err, pid, &first) ||
 		open_of_process(err, pid, "ns/mnt", O_RDONLY, &entrance->mounts) ||
 		open_of_process(err, pid, "root", O_PATH | O_DIRECTORY, &entrance->root) ||
 		posix_process_owner(err, pid, &entrance->owner) ||
@@ -242,7 +240,7 @@ int os_enter_process(struct jw_error *err, int pid,
 	if (geteuid())
 		return error_set(err, JW_ERR_IO,
 						 "process %d has other files (a container, or mounts of its own): only "
-						 "root may look at them: sudo jitwarm doctor …",
+						 "root may look at them: sudo jitwarm …",
 						 pid);
 	result = learn_all(err, pid, take, context, &entrance);
 	if (!result)

@@ -1,6 +1,7 @@
 #include "os/processes.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,28 +29,6 @@ struct tour {
 	unsigned processes;
 	bool replaced; /* those that are no longer where they were mapped from */
 };
-
-int posix_read_proc(struct jw_error *err, const char *path, struct buf *text)
-{
-	enum { STEP = 64 << 10 };
-	struct os_file *file;
-	size_t got = 0;
-
-	buf_clear(text);
-	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
-		return 0;
-	do {
-		if (buf_reserve(err, text, STEP)) {
-			os_file_close(file);
-			return -1;
-		}
-		if (os_file_read(NULL, file, text->size, text->data + text->size, STEP, &got))
-			got = 0;
-		text->size += got;
-	} while (got);
-	os_file_close(file);
-	return buf_append(err, text, "", 0);
-}
 
 /* Whether a file that maps calls deleted is one that lay in a folder: not memory alone. */
 static bool was_file(const char *path)
@@ -84,11 +63,8 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 {
 	struct buf text = BUF_MAX(MOST_LINES);
-	char path[64];
-	int result;
+	int result = posix_read_of_process(err, pid, "maps", &text);
 
-	(void)snprintf(path, sizeof path, "/proc/%d/maps", pid);
-	result = posix_read_proc(err, path, &text);
 	for (char *line = (char *)text.data; !result && line && *line;) {
 		char *end = strchr(line, '\n');
 
@@ -104,22 +80,38 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 
 static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
 
+/* The threads of a process; NULL: not to be had. */
+static DIR *open_threads(int pid)
+{
+	const int fd = posix_open_of_process(pid, "task");
+	DIR *threads = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (fd >= 0 && !threads)
+		(void)close(fd);
+	return threads;
+}
+
 /* The children of one thread: "123 456 ". */
-static int visit_children(struct jw_error *err, struct tour *tour, const char *path, unsigned depth)
+static int visit_children(struct jw_error *err, struct tour *tour, int pid, const char *thread,
+						  unsigned depth)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	int result = posix_read_proc(err, path, &text);
-	char *at = (char *)text.data;
+	char name[300];
+	int result;
+	char *at;
 
+	(void)snprintf(name, sizeof name, "task/%.200s/children", thread);
+	result = posix_read_of_process(err, pid, name, &text);
+	at = (char *)text.data;
 	while (!result && at && *at) {
 		char *end;
-		long pid = strtol(at, &end, 10);
+		long child = strtol(at, &end, 10);
 
 		if (end == at)
 			break;
 		at = end;
-		if (pid > 0)
-			result = visit_process(err, tour, (int)pid, depth + 1);
+		if (child > 0)
+			result = visit_process(err, tour, (int)child, depth + 1);
 	}
 	buf_free(&text);
 	return result;
@@ -127,7 +119,6 @@ static int visit_children(struct jw_error *err, struct tour *tour, const char *p
 
 static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
 {
-	char path[320];
 	struct dirent *entry;
 	DIR *threads;
 	int result = 0;
@@ -136,14 +127,10 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 		return 0;
 	if (take_maps(err, tour, pid))
 		return -1;
-	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-	threads = opendir(path);
-	while (!result && threads && (entry = readdir(threads))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		(void)snprintf(path, sizeof path, "/proc/%d/task/%.200s/children", pid, entry->d_name);
-		result = visit_children(err, tour, path, depth);
-	}
+	threads = open_threads(pid);
+	while (!result && threads && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.')
+			result = visit_children(err, tour, pid, entry->d_name, depth);
 	if (threads)
 		(void)closedir(threads);
 	return result;
@@ -184,11 +171,9 @@ static int look_for(struct jw_error *err, void *context, const char *path)
 void os_program_name(int pid, char *name, size_t size)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	char path[64];
 
-	(void)snprintf(path, sizeof path, "/proc/%d/comm", pid);
 	name[0] = '\0';
-	if (!posix_read_proc(NULL, path, &text) && text.size)
+	if (!posix_read_of_process(NULL, pid, "comm", &text) && text.size)
 		text_copy(name, size, (const char *)text.data);
 	name[strcspn(name, "\n")] = '\0';
 	buf_free(&text);
@@ -230,11 +215,9 @@ static bool has_rights_of_file(int pid)
 	enum { KIND, VALUE, WORDS };
 	struct buf text = BUF_MAX(1 << 20);
 	unsigned long words[WORDS];
-	char path[64];
 	bool has = false;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-	if (!posix_read_proc(NULL, path, &text))
+	if (!posix_read_of_process(NULL, pid, "auxv", &text))
 		for (size_t at = 0; at + sizeof words <= text.size; at += sizeof words) {
 			memcpy(words, text.data + at, sizeof words);
 			has = has || (words[KIND] == AT_SECURE && words[VALUE]);
@@ -249,13 +232,10 @@ static bool has_rights_of_file(int pid)
 int posix_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	struct buf text = BUF_MAX(1 << 20);
-	char path[64];
 	const char *line;
 	unsigned ids[4];
-	int result;
+	int result = posix_read_of_process(err, pid, "status", &text);
 
-	(void)snprintf(path, sizeof path, "/proc/%d/status", pid);
-	result = posix_read_proc(err, path, &text);
 	/* The first line, which the process chooses, has its line feeds escaped. */
 	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
@@ -312,13 +292,18 @@ int os_process_variables(struct jw_error *err, int pid,
 						 void *context)
 {
 	struct buf text = BUF_MAX(MOST_ENVIRONMENT);
+	const int fd = posix_open_of_process(pid, "environ");
 	char path[64];
 	int result;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
-	if (access(path, R_OK))
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
+	if (fd < 0) {
+		(void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
 		return posix_error(err, path);
-	result = posix_read_proc(err, path, &text);
+	}
+	(void)close(fd);
+	result = posix_read_of_process(err, pid, "environ", &text);
 	for (size_t at = 0; !result && at < text.size;) {
 		char *name = (char *)text.data + at, *equals = strchr(name, '=');
 
@@ -335,8 +320,8 @@ int os_process_variables(struct jw_error *err, int pid,
 /* "12 (name) S 1 …": the name may hold anything, blanks and brackets too. Source: proc(5), stat.
  * The state is 'X' where there is no such process or thread, and where it is ending: it may take
  * long to give its memory back. The flag is the kernel's PF_EXITING (include/linux/sched.h). */
-static int read_stat(struct jw_error *err, const char *path, struct os_process_use *ret_use,
-					 char *ret_state)
+static int read_stat(struct jw_error *err, int pid, const char *name,
+					 struct os_process_use *ret_use, char *ret_state)
 {
 	enum { ENDING = 0x4 };
 	struct buf text = BUF_MAX(1 << 20);
@@ -346,7 +331,7 @@ static int read_stat(struct jw_error *err, const char *path, struct os_process_u
 	const char *rest;
 	int got = 0;
 
-	if (posix_read_proc(err, path, &text)) {
+	if (posix_read_of_process(err, pid, name, &text)) {
 		buf_free(&text);
 		return -1;
 	}
@@ -368,21 +353,18 @@ static int read_stat(struct jw_error *err, const char *path, struct os_process_u
 /* On a busy machine a thread may want a core, and get little of it. */
 static int count_runnable(struct jw_error *err, int pid, unsigned *ret_count)
 {
-	char path[320];
 	struct dirent *entry;
-	DIR *threads;
+	DIR *threads = open_threads(pid);
 	int result = 0;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
-	threads = opendir(path);
 	while (!result && threads && (entry = readdir(threads))) {
 		struct os_process_use use;
-		char state = 'X';
+		char state = 'X', name[300];
 
 		if (entry->d_name[0] == '.')
 			continue;
-		(void)snprintf(path, sizeof path, "/proc/%d/task/%.200s/stat", pid, entry->d_name);
-		result = read_stat(err, path, &use, &state);
+		(void)snprintf(name, sizeof name, "task/%.200s/stat", entry->d_name);
+		result = read_stat(err, pid, name, &use, &state);
 		*ret_count += state == 'R';
 	}
 	if (threads)
@@ -393,10 +375,9 @@ static int count_runnable(struct jw_error *err, int pid, unsigned *ret_count)
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
 {
 	struct os_process_use use = {0};
-	char path[64], state = 'X';
+	char state = 'X';
 
-	(void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	if (read_stat(err, path, &use, &state))
+	if (read_stat(err, pid, "stat", &use, &state))
 		return -1;
 	if (state == 'Z' || state == 'X')
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);

@@ -173,20 +173,23 @@ run 1 doctor --json --no-probe --pid "$victim"
 gone "$victim"
 
 # ---- mounts that an account has made, which has called itself root: a command of root's is not to run what lies there, and
-# accounts have no names there (a pipe without a writer)
+# accounts have no names there (a pipe without a writer). Of two GPUs it was given both, and chose one.
+JITWARM=$program
+with_simdriver sm_75,sm_86
+export CUDA_CACHE_PATH=$place/cache
 all_unshare="setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urm"
 $all_unshare true 2>/dev/null || exit 0
 mkfifo "$all/pipe" && chmod 666 "$all/pipe"
 chmod 777 "$all" && rm -f "$all/ready"
 # shellcheck disable=SC2086
-(cd / && HOME=$all/mnt exec $all_unshare bash -c '
+(cd / && HOME=$all/mnt NVIDIA_VISIBLE_DEVICES=1,0 CUDA_VISIBLE_DEVICES=1 exec $all_unshare bash -c '
 	mount --bind "$0/pipe" /etc/passwd && mount --bind "$0/pipe" /etc/group || exit 1
 	exec "$1" -c "$2" "$0/hidden.so" "$0/ready"' \
 	"$all" "$python" "$map_it") >/dev/null 2>&1 &
 victim=$!
 await test -e "$all/ready"
 run 1 doctor --json --pid "$victim"
-json '"before" not in d and "cold" in [f["id"] for f in d["findings"]] and not any(f["command"] for f in d["findings"])'
+json '"before" not in d and "cold" in [f["id"] for f in d["findings"]] and not any(f["command"] for f in d["findings"]) and d["cold"] == 8'
 run 1 doctor --pid "$victim"
 out_has "run jitwarm there"
 out_lacks nsenter
@@ -195,7 +198,8 @@ out_lacks "jitwarm prime $all"
 answer '%d\n' "$victim"
 run 1 doctor --json --container c1
 json 'd["before"].startswith("docker exec c1 ") and any(f["command"] for f in d["findings"])'
-run 2 watch "$victim"
+run 0 watch --for 500ms "$victim"
+out_has "was watched for"
 out_lacks nsenter
 err_lacks nsenter
 gone "$victim"

@@ -1,9 +1,13 @@
 # watch: whether a process compiles, is busy with something else, or waits.
-run 64 watch
 run 64 watch x
 run 64 watch 1 2
+run 64 watch 1 --container c
+run 64 watch --unit a --container c
+run 64 watch --unit -x
 if is_wine; then
 	run 2 watch 4
+	err_one_line
+	run 2 watch
 	err_one_line
 	exit 0
 fi
@@ -11,7 +15,7 @@ run 3 watch 99999999
 err_has "there is no process"
 err_one_line
 program=$JITWARM
-end_victim() { kill -9 "$victim" 2>/dev/null; wait "$victim" 2>/dev/null || true; }
+end_victim() { kill -9 "$victim" 2>/dev/null || true; wait "$victim" 2>/dev/null || true; }
 trap end_victim EXIT
 ready() { grep -q "^$1" "/proc/$victim/comm" 2>/dev/null; }
 
@@ -20,8 +24,8 @@ cp "$(command -v sleep)" "$work/a) R 1 (b"
 "$work/a) R 1 (b" 100 &
 victim=$!
 await ready "a) R"
-run 0 watch --for 1s --json "$victim"
-json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] >= 1 and d["entries"] == 0 and not d["ended"]'
+run 0 watch --for 600ms --json "$victim"
+json 'd["state"] == "waiting" and d["waiting_seconds"] == d["seconds"] >= 0.6 and d["entries"] == 0 and not d["ended"]'
 json 'd["process"]["name"] == "a) R 1 (b" and not d["process"]["driver"] and not d["process"]["compiler"]'
 run 0 watch --for 500ms "$victim"
 out_has "waits (for a disk"
@@ -33,7 +37,7 @@ sleep 100 &
 victim=$!
 await ready sleep
 (sleep 0.2; SIMDRIVER_COST=2 simulated "$app" >/dev/null 2>&1) &
-run 0 watch --for 1500ms --json "$victim"
+run 0 watch --for 1s --json "$victim"
 json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waiting"'
 wait $!
 end_victim
@@ -106,7 +110,7 @@ end_victim
 rm -rf "$work/cache"
 cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
 # shellcheck disable=SC2086
-SIMDRIVER_COST=8,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
+SIMDRIVER_COST=4,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" \
 	LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" "$app" >/dev/null 2>&1 &
 victim=$!
 await ready framework-app
@@ -115,6 +119,7 @@ json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["bytes"] > 0 and d["
 json 'd["left"] < 8 and d["cache"].endswith("cache")'
 
 # As root: another account's process.
+beside_driver=$JITWARM its_state=$JITWARM_STATE
 # shellcheck source=/dev/null
 . "$cases/../../accounts.sh"
 if all=$(folder_for_all); then
@@ -125,7 +130,7 @@ if all=$(folder_for_all); then
 	(cd / && exec "${as_other[@]}" env HOME=/nonexistent sleep 100) &
 	victim=$!
 	await ready sleep
-	run 0 watch --for 1s --json "$victim"
+	run 0 watch --for 500ms --json "$victim"
 	json 'd["state"] == "waiting"'
 	end_victim
 	sleep 100 &
@@ -133,4 +138,74 @@ if all=$(folder_for_all); then
 	JITWARM="${as_other[*]} $all/jitwarm"
 	run 3 watch --for 1s "$victim"
 	err_has "ermission denied"
+	end_victim
+	JITWARM=$beside_driver JITWARM_STATE=$its_state
+	export CUDA_CACHE_PATH=$work/cache
+	rm -rf "$all"
+	trap end_victim EXIT
 fi
+
+# As root: a container, whose cache is nowhere but in its own files.
+unshare --mount --pid --fork true 2>/dev/null || exit 0
+mkdir "$work/its"
+for tool in docker systemctl; do # they know no other container, and no other unit
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\n[ $1 != inspect ] || exec cat %q\nprintf "LoadState=loaded\\nMainPID=%%d\\n" "$(cat %q)"\n' "$work/its pid" "$work/its pid" >"$work/bin/$tool"
+	chmod +x "$work/bin/$tool"
+done
+in_container() { # COMMAND…: with a folder for its cache that nobody else sees
+	# shellcheck disable=SC2016,SC2086
+	ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" CUDA_CACHE_PATH=$work/its/cache SIMDRIVER_COST=4,busy \
+		exec $runner unshare --mount bash -c 'mount -t tmpfs none "$0" && exec env LD_PRELOAD="$1" "${@:2}"' "$work/its" "$work/libnvidia-ptxjitcompiler.so.1" "$@"
+}
+in_container "$app" >/dev/null 2>&1 &
+victim=$!
+await ready framework-app
+echo $victim >"its pid"
+program_path=$work/bin:$PATH run 0 watch --json --container c
+json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["driver"] and d["process"]["compiler"]'
+json 'd["left"] < 8 and d["cache"].endswith("its/cache") and d["process"]["name"] == "framework-app"'
+[ ! -e its/cache ] || fail "the container's files are ours"
+wait $victim || fail "the container's program was disturbed"
+# One that another program replaces has ended; Ctrl-C is answered by a summary.
+in_container bash -c ': >there; until [ -e go ]; do sleep 0.05; done; exec sleep 100' >/dev/null 2>&1 &
+victim=$!
+await test -e there
+echo $victim >"its pid"
+# shellcheck disable=SC2086
+$JITWARM watch $victim >until-int 2>&1 &
+watcher=$!
+await grep -qs waits until-int
+kill -INT "$(pgrep -x jitwarm -P $watcher || echo $watcher)"
+wait $watcher || fail "status $? after Ctrl-C in a container"
+grep -q "was watched for" until-int || fail "no summary: $(cat until-int)"
+(sleep 0.7; touch go) &
+program_path=$work/bin:$PATH run 0 watch --json --unit its.service
+json 'd["ended"] and d["compiling_seconds"] == 0'
+end_victim
+
+# Without a name: the only program that has loaded the driver. Where nobody else's programs are seen.
+cat >map.py <<'PYTHON'
+import mmap, sys, time
+file = open(sys.argv[1], "rb")
+mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+open(sys.argv[2], "w").close()
+time.sleep(100)
+PYTHON
+cat >alone.sh <<'SCRIPT'
+watch() { "${@:2}" watch --for 500ms >"said.$1" 2>&1; echo "status $?" >>"said.$1"; }
+load() { "$python" -I -S map.py "$library" "mapped.$1" & until [ -e "mapped.$1" ]; do sleep 0.05; done; }
+python=$1 library=$2
+shift 2
+watch none "$@"
+load a
+watch one "$@"
+load b
+watch two "$@"
+jobs -p | xargs kill
+SCRIPT
+# shellcheck disable=SC2086
+unshare --pid --fork --mount-proc bash alone.sh "$python" "$build/tests/simdriver/lib/libcuda.so.1" $JITWARM >/dev/null 2>&1 || true
+grep -q "no program that this account may see" said.none && grep -q "status 3" said.none || fail "without a program: $(cat said.none)"
+grep -q "python.*was watched for" said.one && grep -q "status 0" said.one || fail "with one program: $(cat said.one)"
+grep -q "several programs.*([0-9]*), python.*([0-9]*)" said.two && grep -q "status 64" said.two || fail "with two: $(cat said.two)"
