@@ -12,6 +12,7 @@
 #   native PATH            the path as the program under test wants it. Arguments of run and begin, and texts to be found, that
 #                          begin with an absolute path are made native by themselves; so are with-simdriver.sh's variables
 #   is_wine                whether the program is one for Windows
+#   is_emulated            whether it is one for another processor, which an emulator runs
 #   skip REASON            the case cannot run here
 set -u
 export LC_ALL=C.UTF-8
@@ -21,6 +22,8 @@ export LC_ALL=C.UTF-8
 
 out=$work/stdout err=$work/stderr
 is_wine() { [[ $JITWARM == *.exe ]]; }
+elf_machine() { od -An -tx1 -j18 -N2 "$1"; }
+is_emulated() { ! is_wine && [[ $(elf_machine "${JITWARM##* }") != "$(elf_machine "$BASH")" ]]; }
 
 fail() {
 	printf 'FAILED: %s\n--- jitwarm %s\n--- stdout\n' "$*" "${last[*]-}"
