@@ -15,14 +15,15 @@
 
 enum { LIMIT_S = 60, LOADS = 2, LEAST_LIMIT = 1 << 16 };
 
-/* Another entry would evict or delete what is there, or the driver would hang. */
+/* Another entry would evict or delete what is there, or the driver would hang; or another account
+ * could have put a link there, which the superuser's driver would follow. */
 static bool is_worth_a_probe(const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
 
 	return system->gpu_count && profile_is_known(system) && cache->path && !cache->disabled &&
 		   cache->usable && !cache->force_ptx_jit && cache->limit_bytes >= LEAST_LIMIT &&
-		   !strcmp(cache->outlook.next_insert, "adds");
+		   !strcmp(cache->outlook.next_insert, "adds") && os_is_private(cache->path);
 }
 
 /* A driver that compiles a module again writes its entry again. */

@@ -28,6 +28,9 @@ CUDA_CACHE_PATH=$work/cache run 0 export -o "$work/a.jwpack"
 fresh
 run 0 prime "$sample"
 (($(cached "$cache") > 5)) || fail "nothing was compiled"
+# doctor's driver, which follows every link, writes there nothing
+run '0|1' doctor --json
+json 'd["probe"] == "not asked"'
 while read -r path; do is_theirs "$path"; done < <(find "$home/.nv")
 
 # The index
@@ -64,6 +67,8 @@ for target in folder empty missing; do
 	attack
 	fresh
 	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
+	[[ $target != empty ]] || run '0|1|2|3' doctor
+	untouched
 	attack
 done
 
