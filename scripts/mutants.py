@@ -6,7 +6,7 @@ build/mutants, runs the tests that belong to the file, unit tests with the sanit
 known to change nothing that anybody could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed;
 1: fewer, or the tests fail without a mistake, too.
 """
-import argparse, fnmatch, os, random, re, shutil, subprocess, sys, time
+import argparse, fnmatch, os, random, re, resource, shutil, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TREE = ROOT + "/build/mutants/tree"
@@ -32,6 +32,8 @@ GUARDED = [
 ]
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")
+
+MOST_CPU_S = 300
 
 # What is found in a line, what it becomes.
 RULES = [
@@ -243,6 +245,8 @@ def main():
         for path, number, rule, line, changed in mutants:
             print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))
         return 0
+    # What no longer ends is noticed: a test's own limit may be a quarter of an hour.
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
     prepare()
     if args.named:
         return try_named()

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/tune.h>
+
 #include "tune/override_lines.h"
 
 static const char name[] = "CUDA_CACHE_MAXSIZE";
@@ -68,11 +70,36 @@ static void a_line_that_does_more_stays(void **state)
 	buf_free(&without);
 }
 
+/* What tune may comment out by itself: a line of an account's own profile that jitwarm did not
+ * write. */
+static void only_an_own_profiles_line_is_removable(void **state)
+{
+	static char home[] = "/home/x/.bashrc", machine[] = "/etc/profile";
+	const struct {
+		struct jw_setting setting;
+		bool removable;
+	} cases[] = {
+		{{.source = "shell profile", .where = home, .line = 3}, true},
+		{{.source = "shell profile", .where = machine, .line = 3}, false},
+		{{.source = "shell profile", .where = home, .line = 0}, false},
+		{{.source = "shell profile", .where = home, .line = 3, .ours = true}, false},
+		{{.source = "environment.d", .where = home, .line = 3}, false},
+	};
+
+	(void)state;
+#ifdef _WIN32
+	skip(); /* no shell profiles */
+#endif
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(jw_tune_is_removable(&cases[i].setting), cases[i].removable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_line_is_commented_out_and_restored),
 		cmocka_unit_test(a_line_that_does_more_stays),
+		cmocka_unit_test(only_an_own_profiles_line_is_removable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
