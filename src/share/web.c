@@ -246,16 +246,20 @@ static CURLcode run_transfer(struct jw_error *err, struct web *web)
 	return code;
 }
 
-/* What does not prove a server at one time does at another. */
-static const char *say_time_of_proof(const char *reason, char *room, size_t size)
+/* What does not prove a server at one time, or to one list of issuers, does at another. The words
+ * are those of OpenSSL, mbedTLS and Schannel. */
+static void say_how_to_prove(const char *reason, char *room, size_t size)
 {
 	char now[TEXT_UTC];
 
-	*room = '\0';
 	if (strstr(reason, "expired") || strstr(reason, "not yet valid") ||
-		strstr(reason, "not activated") || strstr(reason, "EXPIRED"))
+		strstr(reason, "not activated") || strstr(reason, "EXPIRED") || strstr(reason, "FUTURE"))
 		(void)snprintf(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
-	return room;
+	else if (strstr(reason, "issuer certificate") || strstr(reason, "self-signed") ||
+			 strstr(reason, "self signed") || strstr(reason, "NOT_TRUSTED") ||
+			 strstr(reason, "trusted CA") || strstr(reason, "UNTRUSTED"))
+		(void)snprintf(room, size,
+					   "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust");
 }
 
 static int fail_exchange(struct jw_error *err, const struct exchange *exchange, CURLcode code)
@@ -265,7 +269,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 									 CURLE_SSL_CERTPROBLEM,          CURLE_OPERATION_TIMEDOUT};
 	const char *reason = exchange->web->reason;
 	enum jw_code kind = JW_ERR_BUSY;
-	char clock[64] = "";
+	char how[128] = "";
 
 	exchange->web->late = !exchange->err.code && code == CURLE_OPERATION_TIMEDOUT;
 	if (exchange->err.code)
@@ -276,8 +280,8 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 		if (code == final[i])
 			kind = JW_ERR_IO;
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
-		(void)say_time_of_proof(reason, clock, sizeof clock);
-	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), clock);
+		say_how_to_prove(reason, how, sizeof how);
+	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), how);
 }
 
 static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *url,

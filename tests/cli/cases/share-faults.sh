@@ -87,7 +87,7 @@ if [[ $(id -u) == 0 ]]; then
 	beside nobody on_small_disk 4M place_ends
 fi
 
-# Certificates: of another time, of another host
+# Certificates: of another time, of another host, of an issuer that nobody here knows
 command -v openssl >/dev/null || { together; exit 0; }
 certificate() { # NAME ADDRESSES START END
 	mkdir "$work/$1"
@@ -114,4 +114,10 @@ certificate other "DNS:other.example" 20200101000000Z 20900101000000Z
 machine other
 pulls_nothing "127.0.0.1" "oci://$site/good/lab:v1"
 err_lacks "clock"
+err_lacks "CURL_CA_BUNDLE"
+unset SSL_CERT_FILE
+machine unknown
+pulls_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust" "oci://$site/good/lab:v1"
+err_lacks "clock"
+shares_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file" --share "https://$site/x"
 together
