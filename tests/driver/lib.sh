@@ -30,7 +30,7 @@ need_driver()
 		[ -d "$store/$wanted" ] || { echo "driver $wanted is not in $store (scripts/get-drivers.sh)"; exit 77; }
 	done
 }
-under() { local driver=$1 gpu=$2; shift 2; timeout 600 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }
+under() { local driver=$1 gpu=$2; shift 2; timeout "${limit:-600}" "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }
 watched() { WATCH_LOG=$scratch/watch.log LD_PRELOAD=$build/tests/driver/watch.so "$@"; }
 turned_away() { cat "$scratch/watch.log" 2>/dev/null | grep -c ^turned-away; }
 make_modules()

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""nodes.py [-n NODES] [-m MODULES] [-s STATEMENTS] [-k] [-x] BUILD FOLDER [PLACE] [OPTION...]   many machines prime the same files together
+"""nodes.py [-n NODES] [-m MODULES] [-s STATEMENTS] [-c FACTOR] [-k] [-x] [-p PID] BUILD FOLDER [PLACE] [OPTION...]   many machines prime the same files together
 
 Starts NODES processes of “jitwarm prime --share PLACE” at once, each with a state and a cache of its own, and two workers, under the simulated
-driver, which takes the time of real compiles. PLACE is FOLDER/place without one. -k: a third of them is killed half way; -x: then the place is
-taken away too. Prints one line of JSON: the compiles of all nodes together, those of one node alone, and the times. Fails if a node
+driver, which takes the time of real compiles, by sleeping. PLACE is FOLDER/place without one. -k: a third of them is killed half way; -x: then
+the place is taken away too, a web server by ending its process PID. -c: each compile takes FACTOR times as long, and each node knows it as from
+earlier runs: what the nodes themselves take of the few processors that all of them share is then as little of the time as on machines of their own.
+Prints one line of JSON: the compiles of all nodes together, those of one node alone, the time, and the ideal one. Fails if a node
 that was not killed has not everything in the end.
 """
 import argparse
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +23,8 @@ words = argparse.ArgumentParser(usage=__doc__)
 words.add_argument("-n", type=int, default=8)
 words.add_argument("-m", type=int, default=48)
 words.add_argument("-s", type=int, default=12000)
+words.add_argument("-c", type=int, default=1)
+words.add_argument("-p", type=int)
 words.add_argument("-k", action="store_true")
 words.add_argument("-x", action="store_true")
 words.add_argument("build", type=pathlib.Path)
@@ -41,9 +46,13 @@ runner = [str(ROOT / "scripts/with-simdriver.sh"), "-B", str(given.build), "sm_8
 
 def start(node):
     home = folder / ("node-%d" % node)
-    home.mkdir()
+    (home / "state").mkdir(parents=True)
+    if given.c > 1:
+        # The model takes its modules for twice to four times as dear as the simulated driver does.
+        learnt = {"release": 550, "cuda": 12040, "form": "load", "model_ms": 120000, "real_ms": 120000 * min(19, max(1, given.c / 2.5))}
+        (home / "state" / "speed.json").write_text(json.dumps({"schema": "jitwarm.speed/2", "rows": [learnt]}))
     environment = dict(os.environ, CUDA_CACHE_PATH=str(home / "cache"), JITWARM_STATE=str(home / "state"), SIMDRIVER_LOG=str(home / "log"),
-                       SIMDRIVER_COST="1")
+                       SIMDRIVER_COST=str(given.c))
     return subprocess.Popen(runner, env=environment, stdout=open(home / "out", "wb"), stderr=open(home / "err", "wb"), start_new_session=True)
 
 
@@ -61,29 +70,38 @@ started = time.time() - began
 killed = []
 if given.k or given.x:
     while sum(compiles(i) for i in range(given.n)) < given.m / 2 + given.n and any(node.poll() is None for node in nodes):
-        time.sleep(0.02)
+        time.sleep(min(0.5, 0.02 * given.c))
     for node in nodes[:given.n // 3 if given.k else 0]:
         try:
             os.killpg(node.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         killed.append(node)
-    if given.x:
+    if given.x and given.p:
+        os.kill(given.p, signal.SIGTERM)
+    elif given.x:
         os.rename(place, place + ".gone")
 ended = [node.wait() for node in nodes]
 took = time.time() - began
 ok = [i for i in range(given.n) if nodes[i] not in killed]
 documents = [json.loads((folder / ("node-%d" % i) / "out").read_text()) for i in ok]
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+imported = [sum(pack["import"]["added"] for pack in d.get("from_registry", {}).get("packs", [])) for d in documents]
 report = {
     "nodes": given.n, "killed": len(killed), "modules": given.m, "started_s": round(started, 2), "took_s": round(took, 2),
     "compiled": sum(d["compiled"] for d in documents), "fetched": sum(d["shared"]["fetched"] for d in documents),
     "placed": sum(d["shared"]["placed"] for d in documents), "refused": sum(d["shared"]["refused"] for d in documents),
     "troubles": sorted({d["shared"].get("trouble", "") for d in documents} - {""}),
-    "cpu_s": round(sum(d["compile_seconds"] for d in documents), 2),
+    "from_registry": sum(imported),
+    "compile_s": round(sum(d["compile_seconds"] for d in documents), 2),
+    "own_cpu_s": round(used.ru_utime + used.ru_stime, 1),
     "longest_s": round(max(d["longest_seconds"] for d in documents), 2),
 }
 report["times_one"] = round(report["compiled"] / given.m, 3)
+# All workers busy, or the longest module
+report["ideal_s"] = round(max(report["longest_s"], report["compile_s"] / max(1, report["compiled"]) * given.m / given.n / 2), 2)
+report["times_ideal"] = round(took / max(0.01, report["ideal_s"]), 3)
 print(json.dumps(report))
-for i, document in zip(ok, documents):
-    if ended[i] or document["undone"] or document["failed"] or document["compiled"] + document["shared"]["fetched"] != given.m:
+for i, document, brought in zip(ok, documents, imported):
+    if ended[i] or document["undone"] or document["failed"] or document["compiled"] + document["shared"]["fetched"] + brought != given.m:
         sys.exit("node %d ended with %d, and not everything is there: %s" % (i, ended[i], document))

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by tests that need a shared place of others' making; the caller ends ${servers[@]} by their ids.
 #   start_dav FOLDER   Debian's nginx with WebDAV on FOLDER/data: sets $dav (http://HOST:PORT); 77 where it is not at hand
+#   start_registry FOLDER   Debian's docker-registry: sets $registry (HOST:PORT); 77 where it is not at hand
 #   start_s3 FOLDER    moto's server with an empty bucket “lab”: exports AWS_…; 77 where it is not at hand
 servers=()
 free_port() { python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -34,6 +35,17 @@ start_dav() {
 	servers+=($!)
 	await_port "$port" $! "$folder/said" || return 1
 	dav=http://127.0.0.1:$port
+}
+start_registry() {
+	local folder=$1 port
+	command -v docker-registry >/dev/null || return 77
+	port=$(free_port)
+	mkdir -p "$folder"
+	printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:%s"}\n' "$folder/data" "$port" >"$folder/config.yml"
+	docker-registry serve "$folder/config.yml" >"$folder/said" 2>&1 &
+	servers+=($!)
+	await_port "$port" $! "$folder/said" || return 1
+	registry=127.0.0.1:$port
 }
 start_s3() {
 	local folder=$1 port
