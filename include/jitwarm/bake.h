@@ -173,6 +173,9 @@ struct jw_bake_verified {
 	char *path;
 	size_t containers;    /* that a start loads, once for each GPU architecture */
 	size_t refused;       /* of these: the driver did not load them */
+	size_t too_old;       /* of these: the driver is too old for their code (it reads no zstd, or
+							 the code is of a newer CUDA). They are not handed to it: a program that
+							 loads them fails */
 	size_t entries;       /* that loading them added to an empty cache: each is a compile */
 	bool compiler_opened; /* the driver opened its compiler library, which links too */
 };

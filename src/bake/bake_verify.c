@@ -23,6 +23,7 @@ struct verify_load {
 	uint64_t offset, size_bytes;
 	int device;
 	bool runs, compiled; /* machine code; PTX */
+	bool too_old;        /* the driver, for what it would choose: a start fails */
 	bool relocatable;
 };
 
@@ -43,6 +44,14 @@ struct verifying {
 
 /* ---- what a start loads */
 
+/* Such code is not handed to the driver: one of CUDA 12 ends its process at code of CUDA 13. */
+static bool is_driver_too_old(struct plan_judgement judged)
+{
+	return judged.verdict == VERDICT_CANNOT &&
+		   (judged.reason == REASON_ZSTD || judged.reason == REASON_TOO_NEW ||
+			judged.reason == REASON_NEWER_CODE);
+}
+
 static int judge_load(struct jw_error *err, void *context,
 					  const struct devcode_container *container)
 {
@@ -50,10 +59,8 @@ static int judge_load(struct jw_error *err, void *context,
 	const struct jw_system *system = verifying->options->system;
 	const struct jw_gpu *gpu = &system->gpus[verifying->gpu];
 	const struct jw_driver driver = profile_of_system(system).driver;
-	const enum plan_verdict verdict =
-								plan_judge(container, NULL, false, gpu->target, &driver).verdict,
-							object =
-								plan_judge(container, NULL, true, gpu->target, &driver).verdict;
+	const struct plan_judgement judged = plan_judge(container, NULL, false, gpu->target, &driver),
+								object = plan_judge(container, NULL, true, gpu->target, &driver);
 
 	if (VEC_ROOM(err, verifying->loads, verifying->load_capacity, verifying->load_count,
 				 MOST_LOADS))
@@ -62,8 +69,9 @@ static int judge_load(struct jw_error *err, void *context,
 		.offset = container->offset,
 		.size_bytes = container->size_bytes,
 		.device = gpu->ordinal,
-		.runs = verdict == VERDICT_NATIVE || verdict == VERDICT_COMPATIBLE,
-		.compiled = verdict == VERDICT_JIT || object == VERDICT_LINK,
+		.runs = judged.verdict == VERDICT_NATIVE || judged.verdict == VERDICT_COMPATIBLE,
+		.compiled = judged.verdict == VERDICT_JIT || object.verdict == VERDICT_LINK,
+		.too_old = is_driver_too_old(judged),
 	};
 	return 0;
 }
@@ -127,7 +135,10 @@ static void drop_unused(struct verifying *verifying)
 	for (size_t i = verifying->first; i < verifying->load_count; i++) {
 		const struct verify_load load = verifying->loads[i];
 
-		if ((load.runs || load.compiled) && (links || !load.relocatable))
+		if (!links && load.relocatable)
+			continue;
+		verifying->file->too_old += load.too_old;
+		if (load.runs || load.compiled)
 			verifying->loads[kept++] = load;
 	}
 	verifying->load_count = kept;
@@ -241,7 +252,7 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 	verifying->file->path = mem_string(err, path);
 	if (!verifying->file->path || list_loads(err, verifying))
 		return -1;
-	verifying->file->containers = verifying->load_count;
+	verifying->file->containers = verifying->load_count + verifying->file->too_old;
 	if (!verifying->load_count)
 		return 0;
 	verifying->cache = os_join(err, verifying->folder, "verify");

@@ -11,17 +11,23 @@
 
 static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 {
-	const bool good = !file->entries && !file->compiler_opened && !file->refused;
-	char entries[TEXT_SHORT];
+	const bool good = !file->entries && !file->compiler_opened && !file->refused && !file->too_old;
+	char entries[TEXT_SHORT], driver[JW_DRIVER_TEXT];
 
 	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s: %s loaded, %s made%s", file->path,
-				TEXT_COUNT(file->containers, "container", "containers"),
+				TEXT_COUNT(file->containers - file->too_old, "container", "containers"),
 				text_count(entries, file->entries, "entry", "entries"),
 				file->compiler_opened ? ", the compiler library opened"
 									  : ", the compiler library not opened");
 	if (file->refused)
 		output_line(&cli->out, STYLE_BAD, "  %s: the driver does not load them",
 					TEXT_COUNT(file->refused, "container", "containers"));
+	if (file->too_old)
+		output_line(
+			&cli->out, STYLE_BAD,
+			"  %s: the driver %s is too old for their code: a program that loads them fails",
+			TEXT_COUNT(file->too_old, "container", "containers"),
+			jw_driver_text(driver, &cli->system->driver.version));
 	if (!good)
 		cli_end_with(cli, EXIT_COLD);
 }
@@ -97,7 +103,8 @@ const struct cli_command command_bake_verify = {
 		"appear there: each is a compile. Also says whether the driver opened its compiler "
 		"library, which it does to compile and to link. Without names: all libraries that were "
 		"baked in their places and are as they were baked. The libraries themselves are not "
-		"loaded.\n\nExit status: 1 where something is compiled, linked or refused.",
+		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, or "
+		"the driver is too old for it.",
 	.options = bake_verify_options,
 	.run = bake_verify_run,
 };

@@ -128,6 +128,8 @@ static const struct json_field verified_bake_fields[] = {
 	VERIFIED(path, "the library"),
 	VERIFIED(containers, "that a start loads, once for each GPU architecture"),
 	VERIFIED(refused, "of these: the driver did not load them"),
+	VERIFIED(too_old,
+			 "of these: the driver is too old for their code, and a program that loads them fails"),
 	VERIFIED(entries, "that loading them added to an empty cache"),
 	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
 	{0},

@@ -92,7 +92,12 @@ run '0|1' bake verify --json
 json 'len(d["files"]) == 1 and d["files"][0]["entries"] == '"$left"' and d["files"][0]["refused"] == 0'
 json 'd["files"][0]["containers"] >= 7'
 run 1 bake verify --json "$build/tests/framework/$name"
-json 'd["files"][0]["entries"] >= 7'
+json 'd["files"][0]["entries"] >= 7 and not d["files"][0]["too_old"]'
+# A driver of CUDA 11 loads none of that code, and none of it is handed to it.
+JITWARM_STATE=$work/old-driver SIMDRIVER_CUDA=11040 run 1 bake verify --json "$library"
+json 'd["files"][0]["too_old"] >= 7 and d["files"][0]["refused"] == d["files"][0]["entries"] == 0'
+JITWARM_STATE=$work/old-driver SIMDRIVER_CUDA=11040 run 1 bake verify "$library"
+out_has "(CUDA 11.4) is too old for their code: a program that loads them fails"
 rm "$(dirname "$library")/$app"
 
 # Once and twice more, for other GPUs: the code for the first ones stays, and the way back leads to the first original.
