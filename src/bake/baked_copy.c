@@ -5,6 +5,9 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
+/* How many bytes are compared at once, and are copied at once. */
+enum { STRIDE = 256, PIECE = 4 << 20 };
+
 static int check_unchanged(struct jw_error *err, const char *path, const struct os_stat *before,
 						   const struct os_stat *now)
 {
@@ -23,17 +26,21 @@ int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,
 	return os_stat(err, copy->path, &now) ? -1 : check_unchanged(err, copy->path, before, &now);
 }
 
-static int copy_original(struct jw_error *err, const char *path, const struct os_map *map,
-						 struct os_file *to)
+/* Either it shares the original's blocks, or it is empty: which bytes of the original stay is known
+ * at the end, and only these are copied then. */
+static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 {
+	const struct os_map *map = copy->from;
 	struct os_file *from;
 	struct os_stat now;
 	int result;
 
-	if (os_file_open(err, path, OS_OPEN_READ, &from))
+	if (os_file_open(err, copy->path, OS_OPEN_READ, &from))
 		return -1;
-	result = os_file_stat(err, from, &now) || check_unchanged(err, path, &map->stat, &now) ||
-			 os_file_copy(err, from, to, map->size);
+	result = os_file_stat(err, from, &now) || check_unchanged(err, copy->path, &map->stat, &now);
+	copy->whole = !result && os_file_clone(from, copy->file);
+	if (!result && !copy->whole)
+		result = os_file_truncate(err, copy->file, map->size);
 	os_file_close(from);
 	return result ? -1 : 0;
 }
@@ -58,7 +65,7 @@ static bool is_same_file(const char *path, const char *output)
 static int begin_part(struct jw_error *err, const char *prefix, struct baked_copy *copy)
 {
 	if (!os_file_make(err, prefix, &copy->file, &copy->part) &&
-		(!copy->from || !copy_original(err, copy->path, copy->from, copy->file)))
+		(!copy->from || !begin_bytes(err, copy)))
 		return 0;
 	baked_copy_drop(copy);
 	return -1;
@@ -96,30 +103,102 @@ int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const stru
 	return ret_copy->output ? begin_part(err, prefix, ret_copy) : -1;
 }
 
-/* Notes only what differs: most of a container often stays as it was. */
+static size_t same_at_start(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	size_t same = 0;
+
+	while (size - same >= STRIDE && !memcmp(a + same, b + same, STRIDE))
+		same += STRIDE;
+	while (same < size && a[same] == b[same])
+		same++;
+	return same;
+}
+
+/* How many of the bytes are left without those at the end that are the same. */
+static size_t without_same_end(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	while (size >= STRIDE && !memcmp(a + size - STRIDE, b + size - STRIDE, STRIDE))
+		size -= STRIDE;
+	while (size && a[size - 1] == b[size - 1])
+		size--;
+	return size;
+}
+
+static size_t without_zeros(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t zeros[STRIDE];
+
+	while (size >= STRIDE && !memcmp(bytes + size - STRIDE, zeros, STRIDE))
+		size -= STRIDE;
+	while (size && !bytes[size - 1])
+		size--;
+	return size;
+}
+
+/* Notes only what differs: most of a container often stays as it was. Zeros are not written where
+ * nothing was: the file has none but zeros there. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
 	const uint8_t *old =
 		range_fits(offset, size, copy->from->size) ? copy->from->data + offset : NULL;
-	size_t first = 0;
+	const size_t first = old ? same_at_start(old, bytes, size) : 0;
+	size_t put;
 
-	while (old && first < size && old[first] == bytes[first])
-		first++;
-	while (old && size > first && old[size - 1] == bytes[size - 1])
-		size--;
+	if (old)
+		size = first + without_same_end(old + first, bytes + first, size - first);
 	if (first == size)
 		return 0;
-	return baked_changes_note(err, &copy->changes, offset + first, size - first) ||
-				   os_file_write(err, copy->file, offset + first, bytes + first, size - first)
-			   ? -1
-			   : 0;
+	if (baked_changes_note(err, &copy->changes, offset + first, size - first))
+		return -1;
+	put = size - first;
+	if (old && !copy->whole && offset + first >= copy->written_end)
+		put = without_zeros(bytes + first, put);
+	if (offset < copy->from->size && offset + size > copy->written_end)
+		copy->written_end = offset + size;
+	return os_file_write(err, copy->file, offset + first, bytes + first, put);
+}
+
+static int copy_range(struct jw_error *err, const struct baked_copy *copy, uint64_t from,
+					  uint64_t until)
+{
+	while (from < until) {
+		const size_t size = until - from < PIECE ? (size_t)(until - from) : PIECE;
+
+		if (os_file_write(err, copy->file, from, copy->from->data + from, size))
+			return -1;
+		os_map_forget(copy->from, (size_t)from, size);
+		from += size;
+	}
+	return 0;
+}
+
+int baked_copy_complete(struct jw_error *err, struct baked_copy *copy)
+{
+	const uint64_t size = copy->from->size;
+	uint64_t at = 0;
+
+	if (copy->whole)
+		return 0;
+	baked_changes_end(&copy->changes);
+	for (size_t i = 0; i < copy->changes.count && at < size; i++) {
+		const struct baked_range *range = &copy->changes.ranges[i];
+
+		if (copy_range(err, copy, at, range->offset < size ? range->offset : size))
+			return -1;
+		at = range->offset + range->size_bytes;
+	}
+	if (at < size && copy_range(err, copy, at, size))
+		return -1;
+	copy->whole = true;
+	return 0;
 }
 
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
-	int result = baked_copy_check(err, copy, &copy->from->stat) || os_file_sync(err, copy->file);
+	int result = baked_copy_complete(err, copy) || baked_copy_check(err, copy, &copy->from->stat) ||
+				 os_file_sync(err, copy->file);
 
 	baked_changes_end(&copy->changes);
 	os_file_close(copy->file);

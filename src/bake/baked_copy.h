@@ -17,9 +17,11 @@ struct baked_copy {
 	const struct os_map *from;
 	struct jw_driver loads_from;  /* of the baked code, for the journal; zeros: none was added */
 	struct baked_changes changes; /* by baked_copy_write; valid until baked_copy_drop */
+	bool whole;           /* the original's bytes are in it; else those that stay come at the end */
+	uint64_t written_end; /* of what was written within the original's size */
 };
 
-/* Copies all bytes of `path`, which is mapped as `from`, and which the caller keeps open, and makes
+/* Begins a copy of `path`, which is mapped as `from`, and which the caller keeps open, and makes
  * missing folders of `output`. -1: removes what it began. JW_ERR_USAGE if `output` is the copied
  * file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
@@ -31,8 +33,11 @@ int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const stru
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
-/* Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it `mode`, and
- * moves it to its place. */
+/* Fills in the original's bytes where nothing was written: the file has all of its bytes then. More
+ * may be written afterwards. */
+int baked_copy_complete(struct jw_error *err, struct baked_copy *copy);
+/* Completes it. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it
+ * `mode`, and moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
 /* Whether the file at copy->path is still the one that was mapped then (JW_ERR_IO). */
 int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,

@@ -41,6 +41,7 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 										in_place->container->size_bytes};
 	struct container_edit edit = *in_place;
 	struct baked_put moved = {.moved = true};
+	bool fits, last;
 
 	if (open_grow(err, output))
 		return -1;
@@ -49,9 +50,14 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 		return 0;
 	}
 	edit.anywhere = true;
-	if (container_edit(err, &edit, &output->bytes, &moved.room, &moved.dropped))
-		return -1;
-	if (grow_may_move(&put->why, output->grow, &room, output->bytes.size))
+	do {
+		if (container_edit(err, &edit, &output->bytes, &moved.room, &moved.dropped))
+			return -1;
+		fits = !grow_may_move(&put->why, output->grow, &room, output->bytes.size);
+		last = edit.smallest || !edit.zstd;
+		edit.smallest = true;
+	} while (!fits && !last);
+	if (!fits)
 		return 0;
 	if (begin_baked_output(err, output) ||
 		grow_move(err, output->grow, &output->copy, &room, output->bytes.data, output->bytes.size))
@@ -85,7 +91,7 @@ int baked_output_finish(struct jw_error *err, struct baked_output *output, uint6
 	if (!output->copy.file)
 		return 0;
 	if ((output->grow && grow_finish(err, output->grow, &output->copy)) ||
-		pe_checksum_renew(err, &output->copy))
+		baked_copy_complete(err, &output->copy) || pe_checksum_renew(err, &output->copy))
 		return -1;
 	*ret_size_bytes = output->copy.changes.size_after_bytes;
 	return in_place_put(err, output->in_place, &output->copy, output->map);

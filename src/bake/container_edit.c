@@ -13,8 +13,8 @@
 static const uint64_t known_flags =
 	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F | CONTAINER_COMPAT;
 
-/* Cheap ones first. Each is applied to one entry after the other, the largest first, until
- * everything fits. */
+/* Cheap ones first. Each is applied to one entry after the other, the largest first (PTX: the one
+ * for the oldest GPUs), until everything fits. */
 enum measure {
 	MEASURE_PACK_RAW,  /* what is stored raw, quickly */
 	MEASURE_DROP_CODE, /* machine code that nobody runs */
@@ -149,7 +149,7 @@ static void drop_piece(struct repacking *repacking, struct piece *piece,
 
 static bool may_use_zstd(const struct container_edit *edit)
 {
-	return edit->zstd && !edit->anywhere;
+	return edit->zstd && (!edit->anywhere || edit->smallest);
 }
 
 static int pack_if_may(struct jw_error *err, struct repacking *repacking, struct piece *piece,
@@ -270,6 +270,16 @@ static int by_piece_size(const void *a, const void *b)
 	return one->place < two->place ? -1 : one->place > two->place;
 }
 
+/* The PTX for the newest GPUs is what later ones take: it leaves last. */
+static int by_ptx_age(const void *a, const void *b)
+{
+	const struct piece *one = a, *two = b;
+	const unsigned sm_one = one->entry ? one->entry->target.sm : UINT16_MAX,
+				   sm_two = two->entry ? two->entry->target.sm : UINT16_MAX;
+
+	return sm_one != sm_two ? (sm_one < sm_two ? -1 : 1) : by_piece_size(a, b);
+}
+
 static int by_place_in_container(const void *a, const void *b)
 {
 	const struct piece *one = a, *two = b;
@@ -288,7 +298,8 @@ static int make_room(struct jw_error *err, struct repacking *repacking)
 			return -1;
 		if (enough)
 			return 0;
-		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces, by_piece_size);
+		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces,
+			  measure == MEASURE_DROP_PTX ? by_ptx_age : by_piece_size);
 		for (size_t i = 0; now && i < repacking->count && repacking->total > repacking->most; i++)
 			if (apply_measure(err, repacking, (enum measure)measure, &repacking->pieces[i]))
 				return -1;

@@ -28,7 +28,8 @@ struct container_edit {
 	bool zstd;     /* every driver that it is for reads zstd: used where LZ4 is too large */
 	bool must_fit; /* it cannot get another place: nothing is left untried */
 	bool anywhere; /* it gets another place: nothing is dropped, and it may have any size, which is
-					  kept small */
+					  kept small: with LZ4, which every driver reads */
+	bool smallest; /* then: with zstd, if that may be used */
 };
 
 /* Clears `out`, and writes as many bytes as the container has: its entries in order, the cubins,

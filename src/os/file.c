@@ -33,8 +33,9 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
 }
 
-/* Reads one byte more than the size, to detect that the file has grown; files in /proc have size 0
- * and content. A file of sysfs reports a page and has a few bytes: the end of a small file decides.
+/* Reads one byte more than the size, to detect that the file has grown, into the same piece of
+ * memory; files in /proc have size 0 and content. A file of sysfs reports a page and has a few
+ * bytes: the end of a small file decides.
  */
 static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t size,
 					  struct buf *content)
@@ -46,7 +47,7 @@ static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t s
 	if (size > most && size > MOST_PAGE)
 		return too_large(err, path, most);
 	while (got > 0 && content->size < most) {
-		size_t step = content->size < size ? (size_t)size - content->size : 4096;
+		size_t step = size && content->size <= size ? (size_t)size - content->size + 1 : 4096;
 
 		if (step > most - content->size)
 			step = most - content->size;

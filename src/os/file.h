@@ -132,6 +132,9 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 /* Copies the first `size` bytes of `from` to the start of `to`, which was just created. Where the
  * file system can, the copy shares the original's blocks until either is written to. */
 int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size);
+/* Makes `to`, which was just created, share all of `from`'s blocks until either is written to;
+ * false, and nothing has changed: the file system cannot. */
+bool os_file_clone(struct os_file *from, struct os_file *to);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* The time of the last write, as os_stat tells it; further writing changes it. */
 int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);

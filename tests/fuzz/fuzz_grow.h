@@ -130,6 +130,7 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 		!grow_open(NULL, &map, rooms.items, rooms.count, &grow)) {
 		MUST(!baked_copy_begin(NULL, path, &map, output, &copy));
 		fuzz_move_rooms(grow, &copy, &rooms);
+		MUST(!baked_copy_complete(NULL, &copy));
 		MUST(!os_map_open(NULL, copy.part, &after));
 		fuzz_compare(&map, &after, &copy.changes);
 		os_map_close(&after);

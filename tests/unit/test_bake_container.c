@@ -255,6 +255,44 @@ static void ptx_leaves_only_where_it_may(void **state)
 	made_free(before);
 }
 
+/* What the GPUs to come will take */
+static void the_newest_ptx_leaves_last(void **state)
+{
+	static uint8_t text[2][2 * NOISE];
+	struct made *before = mem_alloc(NULL, sizeof *before);
+	struct tried tried;
+
+	(void)state;
+	assert_non_null(before);
+	before->bytes = make_buf();
+	for (size_t i = 0; i < 2; i++) {
+		const size_t size = (i + 1) * NOISE;
+		const struct write_ptx ptx = {.payload = text[i],
+									  .payload_size = size,
+									  .isa_major = 7,
+									  .target = {.sm = i ? 80 : 50},
+									  .compression = DEVCODE_RAW};
+		struct buf one = make_buf();
+
+		make_code(text[i], size, true, (uint32_t)i);
+		text[i][size - 1] = 0;
+		assert_int_equal(write_container(NULL, &ptx, &one), 0);
+		assert_int_equal(buf_append(NULL, &before->bytes, one.data + (i ? CONTAINER_HEADER : 0),
+									one.size - (i ? CONTAINER_HEADER : 0)),
+						 0);
+		buf_free(&one);
+	}
+	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
+	open_bytes(before);
+	tried = try(before, &sm_86, 1, NOISE / 2, true, true);
+	assert_int_equal(tried.room, CONTAINER_EDIT_WITHOUT_PTX);
+	assert_int_equal(tried.after->container.entry_count, 2);
+	assert_int_equal(tried.after->entries[0].kind, DEVCODE_KIND_PTX);
+	assert_int_equal(tried.after->entries[0].target.sm, 80);
+	tried_free(&tried);
+	made_free(before);
+}
+
 /* Drivers before 550.54.14 do not read zstd. */
 static void zstd_is_written_only_where_drivers_read_it(void **state)
 {
@@ -454,6 +492,7 @@ int main(void)
 		cmocka_unit_test(code_of_other_gpus_leaves_where_it_must),
 		cmocka_unit_test(code_that_a_named_gpu_runs_stays),
 		cmocka_unit_test(ptx_leaves_only_where_it_may),
+		cmocka_unit_test(the_newest_ptx_leaves_last),
 		cmocka_unit_test(zstd_is_written_only_where_drivers_read_it),
 		cmocka_unit_test(no_more_leaves_than_must),
 		cmocka_unit_test(kept_code_stays),

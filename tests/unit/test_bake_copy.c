@@ -14,10 +14,11 @@ struct written {
 	uint8_t value;
 };
 
-/* Overlapping, touching, equal to the original's bytes, and beyond its end. */
+/* Overlapping, touching, equal to the original's bytes, zeros where something was written and where
+ * nothing was, and beyond its end. */
 static const struct written writes[] = {
-	{100, 50, 1}, {120, 60, 2},     {40, 10, 0},        {300, 1, 9},
-	{301, 9, 3},  {SIZE - 8, 8, 4}, {SIZE + 64, 16, 5},
+	{100, 50, 1}, {120, 60, 2}, {130, 10, 0},     {40, 10, 0},        {200, 20, 0},
+	{300, 1, 9},  {301, 9, 3},  {SIZE - 8, 8, 4}, {SIZE + 64, 16, 5},
 };
 
 static uint8_t original_byte(size_t at)
@@ -38,6 +39,7 @@ static void write_all(const char *path, const char *output, const struct os_map 
 	}
 	baked_changes_end(&ret_copy->changes);
 	baked_changes_end(&ret_copy->changes);
+	assert_int_equal(baked_copy_complete(NULL, ret_copy), 0);
 }
 
 static bool in_ranges(const struct baked_changes *changes, uint64_t at)
@@ -78,6 +80,8 @@ static void changes_are_what_differs(void **state)
 			assert_int_equal(after.data[i], i < SIZE ? original_byte(i) : 0);
 	assert_int_equal(after.data[119], 1);
 	assert_int_equal(after.data[120], 2);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(after.data[130 + i] | after.data[200 + i] | after.data[210 + i], 0);
 	assert_int_equal(after.data[SIZE + 79], 5);
 	buf_free(&after);
 	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
