@@ -85,6 +85,16 @@ int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const
 	return bad;
 }
 
+static int strike_link(void)
+{
+	static const char name[] = "cuLinkComplete";
+	struct bytes error = {NULL, 0};
+	const int bad = fault_strike((const uint8_t *)name, sizeof name - 1, &error);
+
+	bytes_free(&error);
+	return bad;
+}
+
 int cuLinkComplete(struct link *link, void **cubin, size_t *size)
 {
 	struct cubin_wish wish = {
@@ -97,6 +107,9 @@ int cuLinkComplete(struct link *link, void **cubin, size_t *size)
 	};
 	int bad = api_state();
 
+	if (bad)
+		return bad;
+	bad = strike_link();
 	if (bad)
 		return bad;
 	bytes_free(&link->result);

@@ -50,6 +50,17 @@ json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["
 run '0|1' bake -o "$work/linked" "$work/other/$name"
 out_has "1 container: the CUDA runtime still links at each start: what was linked lacks kernels"
 
+# The worker that links dies: the rest is baked. Another worker links the next library's.
+mkdir -p "$work/links/a" "$work/links/b"
+cp "$work/$name" "$work/links/a"
+cp "$work/$name" "$work/links/b"
+SIMDRIVER_FAULT=crash:cuLinkComplete run 1 bake -o "$work/died" "$work/$name"
+out_has "1 container: the CUDA runtime still links at each start: the process that loads the driver"
+SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
+json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
+json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 for one in d["files"])'
+[[ -e $work/died/a/$name && -e $work/died/b/$name ]] || fail "no copies"
+
 # A baked copy has nothing more to bake but what had no room.
 run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
 json 'not d["files"] or d["files"][0]["modules"] <= 1'
