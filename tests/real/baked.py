@@ -8,9 +8,10 @@ For each program (a file in tests/real/programs that has `baked = yes` or `baked
           packages themselves must not change
   start   under each driver that bake promises (`drivers`), the baked program three times: with an empty cache, with CUDA_CACHE_DISABLE=1, and
           without HOME, CUDA_CACHE_PATH and any folder that can be written. It must end as it should, make no entry, and never open
-          the library that compiles and links. `start = verify` in the file: `jitwarm bake verify` in place of a program, for
-          libraries that no program can be started with here; `start = scan`: baked by ptxas (`--target`) for a GPU that the
-          phantom is not, and `jitwarm scan` must find nothing to compile
+          the library that compiles and links. `start = load` in the file: for libraries that no program can be started with here,
+          `forced` hands each container to the driver; `start = scan`: baked by ptxas (`--target`) for a GPU that the
+          phantom is not, and `jitwarm scan` must find nothing to compile; `start = nothing`: there must be nothing to bake for
+          the GPUs, by `jitwarm bake --dry-run`
   below   under a driver that is older than promised, a start, which must fail
   undo    `jitwarm bake --undo`: every file must be what it was
 
@@ -19,6 +20,8 @@ Options:
   --store DIR     where packages and results are kept, some GB (default: $JITWARM_REAL_PROGRAMS, else ~/.cache/jitwarm/programs)
   --target GPUS   bake for these GPUs, by ptxas, and not by the driver (a name of its own for the result)
   --ptxas FILE    with them, or `start = scan`: this compiler
+  --nvjitlink NAME  with them: what links
+  --keep          keep what is compiled in the store, and take it from there: what takes hours may be ended, and goes on
   --document      write the table in docs/bake.md from the results of all programs, and run none
 
 The drivers are those in $JITWARM_DRIVERS (default ~/.cache/jitwarm/drivers). Exit status: 0; 1 where a promise is broken; 2 where a
@@ -68,10 +71,14 @@ class Baked:
 
     def __init__(self, options, bed, packages, scratch):
         self.bed, self.scratch = bed, scratch
-        self.targets = options.target or (bed["gpu"] if bed.get("start") == "scan" else None)
-        self.ptxas = ["--ptxas", options.ptxas] if options.ptxas else []
+        self.targets = options.target or (bed["gpu"] if bed.get("start") in ("scan", "nothing") else None)
+        self.tools = [word for name in ("ptxas", "nvjitlink") if getattr(options, name) for word in ("--" + name, getattr(options, name))]
         self.copy = os.path.join(scratch, "copy")
         subprocess.run(["cp", "-al", packages, self.copy], check=True)
+        if options.keep:
+            kept = os.path.join(options.store, "primed", bed["name"] + ("@" + self.targets if self.targets else ""))
+            os.makedirs(kept, exist_ok=True)
+            os.symlink(kept, os.path.join(scratch, "primed"))
         self.runner = programs.Runner(os.path.abspath(options.build), bed, self.copy, scratch)
         self.under = self.runner.under
         if self.targets:
@@ -84,7 +91,7 @@ class Baked:
         return (json.loads(said) if "--json" in words else said), wall, processor
 
     def how(self):
-        return ["--target", self.targets, "--driver", self.bed["driver"], *self.ptxas] if self.targets else []
+        return ["--target", self.targets, "--driver", self.bed["driver"], *self.tools] if self.targets else []
 
     def bake(self):
         document, wall, processor = self.jitwarm("bake", "--json", "--in-place", *self.how(), *self.runner.prime_paths)
@@ -93,8 +100,8 @@ class Baked:
         failed = [one for one in document["files"] if one.get("failed")]
         if failed:
             raise programs.Failed(failed[0]["failed"])
-        names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved", "dropped",
-                 "size_before_bytes", "size_after_bytes")
+        names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved", "dropped", "kept_ptx",
+                 "without_ptx", "size_before_bytes", "size_after_bytes")
         result = {name: sum(one[name] for one in document["files"]) for name in names}
         result["from"] = max((one["drivers"].get("from", "") for one in document["files"]), key=numbers)
         result.update(wall_s=wall, processor_s=processor, files=len(document["files"]), gpus=self.targets or self.bed["gpu"])
@@ -129,23 +136,21 @@ class Baked:
         document, _, _ = self.jitwarm("scan", "--json", "--target", self.targets, *self.runner.prime_paths)
         return {"status": 0, "entries": sum(one["modules"] for one in document["totals"]), "opened": False, "said": ""}
 
-    def verify(self, driver):
-        under = [word if word != self.bed["driver"] else driver for word in self.under]
-        done = subprocess.run([*under, self.runner.jitwarm, "bake", "verify", "--json", *self.runner.prime_paths], check=False, text=True,
-                              env={**self.runner.environment, "CUDA_CACHE_PATH": self.scratch + "/none"}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=3600)
-        files = json.loads(done.stdout)["files"] if done.stdout.startswith("{") else []
-        return {"status": done.returncode, "entries": sum(one["entries"] for one in files), "opened": any(one["compiler_opened"] for one in files),
-                "said": done.stderr[-600:]}
+    def nothing(self):
+        """What there is to bake for its GPUs, which must be nothing, and how large the libraries are."""
+        document, _, _ = self.jitwarm("bake", "--json", "--dry-run", *self.how(), *self.runner.prime_paths)
+        size = sum(os.path.getsize(path) for path in self.runner.prime_paths)
+        return {"gpus": self.targets, "modules": sum(one["modules"] for one in document["files"]), "baked": 0, "linked": 0, "moved": 0,
+                "texts": 0, "from": "0", "size_before_bytes": size, "size_after_bytes": size, "libraries": len(self.runner.prime_paths)}
 
 
 def measure(baked):
     bed, broken = baked.bed, []
     good = [int(status) for status in bed.get("status", "0").split()]
-    verify, scan = bed.get("start") == "verify", bed.get("start") == "scan"
+    scan = bed.get("start") == "scan"
 
     def ended_well(seen):
-        return seen["status"] in good and (verify or re.search(bed.get("says", ""), seen["said"]))
+        return seen["status"] in good and re.search(bed.get("says", ""), seen["said"])
 
     def promise(held, text):
         if not held:
@@ -153,6 +158,10 @@ def measure(baked):
             print("  BROKEN: " + text, flush=True)
 
     result = {"drivers": {}}
+    if bed.get("start") == "nothing":
+        result["bake"] = baked.nothing()
+        promise(not result["bake"]["modules"], "there is something to bake: %s" % result["bake"])
+        return result, broken
     if not baked.targets:
         began = time.monotonic()
         baked.jitwarm("prime", "--json", "--all", *baked.runner.prime_paths, good=(0, 1, 2))
@@ -167,7 +176,7 @@ def measure(baked):
     promise(hashes(baked.packages) == baked.original, "the packages have changed, and not only their copy")
     if scan:
         promise(not baked.scan()["entries"], "scan finds something to compile")
-    elif not verify:
+    else:
         control = baked.observe(bed["driver"], "empty", baked.packages)
         promise(control["opened"], "the program opens no compiler without being baked either")
     for driver in () if scan else drivers():
@@ -175,16 +184,14 @@ def measure(baked):
         if driver.startswith("470") and bed["gpu"] in ("sm_89", "sm_90"):
             continue  # it has no such GPU
         states = result["drivers"][driver] = {}
-        for state in ("verify",) if verify else ("empty",) if below else ("empty", "disabled", "bare"):
-            seen = states[state] = baked.verify(driver) if verify else baked.observe(driver, state)
+        for state in ("empty",) if below else ("empty", "disabled", "bare"):
+            seen = states[state] = baked.observe(driver, state)
             print("  %s, %s: status %d, %d entries, compiler %s" % (driver, state, seen["status"], seen["entries"], "opened" if seen["opened"] else "not opened"), flush=True)
             if below:
                 promise(not ended_well(seen) or seen["opened"], "%s is too old, and the start is as any other" % driver)
                 continue
-            # PTX texts cannot be baked.
-            texts = result["bake"]["texts"] if verify else 0
-            promise(ended_well(seen) or texts, "%s, %s: status %d: %s" % (driver, state, seen["status"], seen["said"]))
-            promise(seen["entries"] == texts and (unlinkable or seen["opened"] == bool(texts)), "%s, %s: %d entries" % (driver, state, seen["entries"]))
+            promise(ended_well(seen), "%s, %s: status %d: %s" % (driver, state, seen["status"], seen["said"]))
+            promise(not seen["entries"] and (unlinkable or not seen["opened"]), "%s, %s: %d entries" % (driver, state, seen["entries"]))
     baked.jitwarm("bake", "--undo", baked.copy)
     promise(hashes(baked.copy) == baked.original, "--undo has not put everything back")
     return result, broken
@@ -201,23 +208,44 @@ def row(bed, result):
     bake, cells = result["bake"], []
     for driver in ("470", "525", "535", "550", "555"):
         states = next((states for name, states in result["drivers"].items() if name.startswith(driver)), None)
-        if bed.get("start") == "scan" or states is None:
+        if states is None:
             cells.append("–")
         elif numbers(driver) < numbers(bake["from"])[:1]:
             cells.append("fails")
         else:
             cells.append("%d; %s" % (sum(one["entries"] for one in states.values()), "opened" if any(one["opened"] for one in states.values()) else "no"))
     size = "as before" if bake["size_after_bytes"] == bake["size_before_bytes"] else "+" + megabytes(bake["size_after_bytes"] - bake["size_before_bytes"])
-    return "| %s | %s, %s | %d of %d | %d | %d | %s, %s | %s |" % (
-        bed["title"] + (", by `%s`" % {"verify": "bake verify"}.get(bed["start"], bed["start"]) if "start" in bed else ""), bake["gpus"], bed["driver"], bake["baked"], bake["modules"],
-        bake["linked"], bake["moved"], megabytes(bake["size_before_bytes"]), size, " | ".join(cells))
+    done = "%d of %d" % (bake["baked"], bake["modules"]) if bake["modules"] else "nothing to bake"
+    return "| %s | %s, %s | %s | %d | %d | %s, %s | %s |" % (
+        bed["title"] + {"load": ", each container", "scan": ", by `scan`"}.get(bed.get("start"), ""), bake["gpus"].replace(",", ", "), bed["driver"],
+        done + (", %d texts" % bake["texts"] if bake["texts"] else ""), bake["linked"], bake["moved"], megabytes(bake["size_before_bytes"]), size,
+        " | ".join(cells))
+
+
+def containers(bake):
+    gpus = bake["gpus"].count(",") + 1
+    return bake["kept_ptx"] + bake["without_ptx"] + bake["linked"] // gpus if "kept_ptx" in bake else bake["baked"] // gpus
+
+
+def in_place(results):
+    """A sentence: how many containers kept their places, in all rows, and in those for several GPUs"""
+    parts = []
+    for text, chosen in (("in all rows", results), ("in those for three GPUs", [one for one in results if one["bake"]["gpus"].count(",") == 2])):
+        count = sum(containers(one["bake"]) for one in chosen)
+        moved = sum(one["bake"]["moved"] for one in chosen)
+        if count:
+            parts.append("%d of %d (%.1f %%) %s" % (count - moved, count, 100 * (count - moved) / count, text))
+    return "Containers that stay in their places: %s." % ", ".join(parts)
 
 
 def write_document(folder):
     lines = ["| program | GPU, baked under | baked | linked | moved | size | 470 | 525 | 535 | 550 | 555 |", "|" + "---|" * 11]
+    results = []
     for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
         with open(path) as file:
-            lines.append(row(programs.load_bed(os.path.basename(path).split(".json")[0].split("@")[0]), json.load(file)))
+            results.append(json.load(file))
+        lines.append(row(programs.load_bed(os.path.basename(path).split(".json")[0].split("@")[0]), results[-1]))
+    lines += ["", in_place(results)]
     document = os.path.join(programs.ROOT, "docs/bake.md")
     with open(document) as file:
         text = file.read()
@@ -251,7 +279,9 @@ def main():
     parser.add_argument("--store", default=os.environ.get("JITWARM_REAL_PROGRAMS") or os.path.join(cache, "jitwarm/programs"))
     parser.add_argument("--target")
     parser.add_argument("--ptxas")
-    parser.add_argument("--document", action="store_true")
+    parser.add_argument("--nvjitlink")
+    for flag in ("--document", "--keep"):
+        parser.add_argument(flag, action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.store = os.path.abspath(options.store)

@@ -74,7 +74,7 @@ class Packages:
     def unpacked(self, bed):
         """The folder of a bed's packages; it gets its name when it is whole."""
         wanted = (bed.get("wheels", "") + "\n" + bed.get("debs", "")).split()
-        folder = os.path.join(self.store, "unpacked", "%s-%s" % (bed["name"], hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]))
+        folder = os.path.join(self.store, "unpacked", "%s-%s" % (bed.get("packages", bed["name"]), hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]))
         if not os.path.isdir(folder):
             new = os.path.join(self.store, "unpacked", ".%s.new" % bed["name"])
             shutil.rmtree(new, ignore_errors=True)
