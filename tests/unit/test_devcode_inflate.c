@@ -82,12 +82,12 @@ static void content_is_what_it_was(void **state)
 
 	(void)state;
 	assert_int_equal(inflate_open(NULL, &inflate), 0);
-	for (uint32_t i = 0; i < 4 * 4 * 5 * 2; i++) {
-		const size_t size = sizes[i / 2 % 5];
+	for (uint32_t i = 0; i < 4 * 4 * 5; i++) {
+		const size_t size = sizes[i % 5];
 		size_t deflated, made;
 
 		make_content(i);
-		deflated = deflate_content(size, levels[i / 10 % 4], strategies[i / 40], i % 2);
+		deflated = deflate_content(size, levels[i / 5 % 4], strategies[i / 20], i % 2);
 		assert_int_equal(inflate_all(inflate, deflated, steps[i % 3], &made), 0);
 		assert_int_equal(made, size);
 		assert_memory_equal(unpacked, content, size);
@@ -126,7 +126,7 @@ static void damage_is_seen_as_zlib_sees_it(void **state)
 
 	(void)state;
 	assert_int_equal(inflate_open(NULL, &inflate), 0);
-	for (uint32_t i = 0; i < 2000; i++) {
+	for (uint32_t i = 0; i < 1000; i++) {
 		const size_t size = 1 + random_number(&seed) % 2000;
 		size_t deflated, made, wanted, read;
 		bool good;
@@ -150,7 +150,7 @@ static void damage_is_seen_as_zlib_sees_it(void **state)
 		taken += good;
 		refused += !good;
 	}
-	assert_true(taken > 500 && refused > 200);
+	assert_true(taken > 250 && refused > 100);
 	inflate_close(inflate);
 }
 
