@@ -6,6 +6,7 @@ page of `jitwarm report`, and has Chromium (Debian: chromium) draw it: light in 
 Chromium writes an error on its console, or where the page is wider than the window, and prints the page to FOLDER/report.pdf where -o names one."""
 import argparse
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -66,6 +67,21 @@ def chromium(scratch, *arguments):
     return result.stdout
 
 
+def check_width(scratch, html, width, settings):
+    """The page itself has no script, and forbids any: a copy of it may have one, which says how wide it is."""
+    probe = scratch / "width.html"
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    assert text != html, "the page has no policy"
+    # In a frame: a window is never narrower than 500 pixels
+    frame = scratch / "frame.html"
+    frame.write_text(text.replace("</body>", "<script>parent.postMessage(document.documentElement.scrollWidth, '*')</script></body>"))
+    probe.write_text(f"<!DOCTYPE html><body><script>onmessage = said => document.title = 'wide ' + said.data</script>"
+                     f"<iframe src='frame.html' style='border:0' width='{width}' height='800'></iframe>")
+    said = re.search(r"<title>wide (\d+)", chromium(scratch, *settings, "--allow-file-access-from-files", "--virtual-time-budget=5000", "--dump-dom", probe.as_uri()))
+    if not said or int(said.group(1)) > width:
+        sys.exit(f"make-report-picture.py: at {width} pixels the page is {said.group(1) if said else 'not'} wide")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-B", dest="build", default=ROOT / "build/release", type=pathlib.Path)
@@ -84,6 +100,7 @@ def main():
             if place:  # Chromium draws no part of a page: what is above is left out
                 text = text[:text.index('<h2 id="machine"')] + text[text.index(f'<h2 id="{place}"'):]
             shown.write_text(text)
+            check_width(scratch, html.read_text(), width, settings)
             chromium(scratch, *settings, f"--window-size={width},{height}", f"--screenshot={folder / name}", shown.as_uri())
             if shutil.which("pngquant"):
                 subprocess.run(["pngquant", "--force", "--output", folder / name, "64", folder / name], check=True)

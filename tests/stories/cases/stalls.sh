@@ -75,14 +75,26 @@ done
 kill "${players[@]}"
 wait "${players[@]}" 2>/dev/null || true
 
-# The driver compiles: a cold start.
+# The driver compiles: a cold start. NVIDIA's own loads its compiler by itself; the simulated one has none.
 rm -rf "$work/cache"
-mkdir "$place/compiler"
-cp "$sample" "$place/compiler/libnvidia-ptxjitcompiler.so.1"
-# shellcheck disable=SC2086
-SIMDRIVER_COST=5,busy $runner env LD_PRELOAD="$place/compiler/libnvidia-ptxjitcompiler.so.1" "$app" >/dev/null 2>&1 &
-players=($!)
-await grep -q '^framework-app' "/proc/${players[0]}/comm"
+if is_real; then
+	modules=()
+	for at in $(seq 300); do
+		"$build/tests/phantom/phantom-probe" container "$place/$at.fatbin" "$at"
+		modules+=("$place/$at.fatbin")
+	done
+	# shellcheck disable=SC2086
+	$runner "$build/tests/phantom/phantom-probe" load 0 "${modules[@]}" >/dev/null 2>&1 &
+	players=($!)
+	await grep -q '^phantom-probe' "/proc/${players[0]}/comm"
+else
+	mkdir "$place/compiler"
+	cp "$sample" "$place/compiler/libnvidia-ptxjitcompiler.so.1"
+	# shellcheck disable=SC2086
+	SIMDRIVER_COST=5,busy $runner env LD_PRELOAD="$place/compiler/libnvidia-ptxjitcompiler.so.1" "$app" >/dev/null 2>&1 &
+	players=($!)
+	await grep -q '^framework-app' "/proc/${players[0]}/comm"
+fi
 run 0 watch --json "${players[0]}"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"]'
 right=$((right + 1))
