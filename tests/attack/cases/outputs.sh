@@ -47,6 +47,7 @@ exec 9>"$open/pipe"
 kinds prime "$sample" --trace OUT
 kinds prime "$sample" --json-log OUT
 kinds record -o OUT -- true
+kinds report -o OUT "$sample"
 kinds export -o OUT
 kinds export -o "$open/pack" --sign --key outputs --signature OUT
 exec 9>&-
