@@ -16,7 +16,7 @@ bool language_choose(const char *name)
 	/* Without memory for it, English is what there is. */
 	if (!strcmp(name, "ko"))
 		(void)translator_make(NULL, messages_ko, sizeof messages_ko / sizeof *messages_ko, &chosen);
-	return chosen || !strcmp(name, "en");
+	return !strcmp(name, "ko") || !strcmp(name, "en");
 }
 
 void language_open(void)

@@ -89,11 +89,18 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
 					enum code_file name, const struct find_package *package)
 {
+	struct jw_error why = {0};
 	struct os_stat stat;
 
+	if (name == CODE_FILE_OTHER)
+		return 0;
+	/* It may well be there, and have to be compiled */
+	if (os_stat(&why, path, &stat))
+		return error_if_memory(err, &why)           ? -1
+			   : os_holds_nothing(NULL, path, &why) ? found_trouble(err, list, &why)
+													: 0;
 	/* /dev/core links to /proc/kcore, an ELF file as large as the address space. */
-	if (name == CODE_FILE_OTHER || os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR ||
-		(name == CODE_FILE_PROGRAM && os_is_made_up(path)) ||
+	if (stat.kind != OS_REGULAR || (name == CODE_FILE_PROGRAM && os_is_made_up(path)) ||
 		(name == CODE_FILE_PROGRAM && !code_file_is_program(path, &stat)))
 		return 0;
 	return found_file(err, list, path, &stat, package);

@@ -36,13 +36,14 @@ static char *real_path(struct jw_error *err, const char *path, bool *ret_failed)
 	return real;
 }
 
-/* Takes the name over. */
+/* Takes the name and the paths over. */
 static int put_place(struct jw_error *err, struct place_list *list, const struct jw_place *place)
 {
 	struct jw_places *places = list->places;
 
 	if (!place->name || VEC_ROOM(err, places->items, list->capacity, places->count, PLACES_MOST)) {
 		mem_free(place->name);
+		jw_lines_free(place->paths, place->path_count);
 		return -1;
 	}
 	places->items[places->count++] = *place;
@@ -93,10 +94,12 @@ int place_add_environment(struct jw_error *err, struct place_list *list, const c
 	if (is && !is_full(list) && !has_environment(list->places, real)) {
 		place.name = mem_string(err, real);
 		result = place.name ? mem_add_string(err, &place.paths, &place.path_count, 1, real) : -1;
-		if (result)
+		if (result) {
 			mem_free(place.name);
-		else
+			jw_lines_free(place.paths, place.path_count);
+		} else {
 			result = put_place(err, list, &place);
+		}
 	}
 	mem_free(real);
 	return result;

@@ -58,8 +58,10 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 		return -1;
 	if (os_stat(&why, path, &stat) || stat.kind != OS_DIRECTORY ||
 		environment->count == SITES_MOST || has_site(environment, &stat)) {
+		int result = os_holds_nothing(err, path, &why);
+
 		mem_free(path);
-		return error_if_memory(err, &why);
+		return result;
 	}
 	site.root = mem_string(err, root);
 	if (!site.root) {
@@ -82,8 +84,9 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 
 	if (!folder)
 		return -1;
+	/* No packages were seen there: not that there are none */
 	if (os_list(&why, folder, &names)) {
-		result = error_if_memory(err, &why);
+		result = os_holds_nothing(err, folder, &why);
 	} else {
 		for (size_t i = 0; !result && i < names.count; i++) {
 			const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");

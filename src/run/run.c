@@ -409,13 +409,15 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 {
 	struct run run = {.setup = setup, .result = result, .err = err};
 	uint64_t began = os_monotonic_ns();
+	bool open;
 
 	if (job_queue_open(err, setup->plan, &run.queue))
 		return -1;
-	if (insert_backlog_open(err, setup->folder, &run.later) || uv_loop_init(&run.loop)) {
+	open = !insert_backlog_open(err, setup->folder, &run.later);
+	if (!open || uv_loop_init(&run.loop)) {
 		insert_backlog_close(&run.later);
 		job_queue_close(&run.queue);
-		return error_set(err, JW_ERR_IO, "no event loop can be made");
+		return open ? error_set(err, JW_ERR_IO, "no event loop can be made") : -1;
 	}
 	run.threads = os_cores();
 	run.cores = os_physical_cores();

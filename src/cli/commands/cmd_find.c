@@ -86,7 +86,7 @@ static int note_dearest(struct jw_error *err, struct find_row *row,
 }
 
 static int judge_row(struct jw_error *err, const struct finding_places *finding,
-					 const struct jw_found *found, struct find_row *row)
+					 const struct jw_found *found, struct find_row *row, size_t *ret_troubles)
 {
 	const struct jw_check_options options = {.size = sizeof options,
 											 .found = found,
@@ -107,6 +107,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->cold = result->all.cold;
 	row->failing = result->failing_count;
 	row->start = result->all.forecast.start;
+	*ret_troubles = result->troubles;
 	failed = note_dearest(err, row, result);
 	jw_check_result_free(result);
 	return failed;
@@ -122,12 +123,21 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 												place->environment ? 0 : place->path_count,
 											.cancel = cli_cancel};
 	struct jw_found *found = NULL;
+	size_t troubles = 0;
 	int failed = (place->environment && jw_use_environment(err, place->paths[0])) ||
 				 jw_find(err, &options, &found);
 
 	if (!failed) {
 		row->files = found->file_count;
-		failed = finding->judged && found->file_count && judge_row(err, finding, found, row);
+		failed =
+			finding->judged && found->file_count && judge_row(err, finding, found, row, &troubles);
+		troubles += found->trouble_count;
+	}
+	/* What is in these is not in its numbers */
+	if (!failed && troubles) {
+		row->trouble = mem_printf(err, "%s: %s could not be read", place->name,
+								  TEXT_COUNT(troubles, "file", "files"));
+		failed = !row->trouble;
 	}
 	jw_found_free(found);
 	return failed;
