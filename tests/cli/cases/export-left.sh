@@ -28,6 +28,9 @@ unreadable=$(file 2)
 rm "$unreadable" && mkdir "$unreadable"
 export_all 1 --json
 json 'd["entries"] == 2 and d["damaged"] == 1 and d["unreadable"] == 1'
+rm "$damaged"
+export_all 1 --json
+json 'd["entries"] == 2 and d["damaged"] == 0 and d["unreadable"] == 1'
 export_all 1
 out_has "left out: 1 entry that this account cannot read"
 rmdir "$unreadable"
@@ -36,5 +39,5 @@ rmdir "$unreadable"
 if ! is_wine && ((EUID)); then
 	chmod 000 "$(file 2)"
 	export_all 1 --json
-	json 'd["damaged"] == 1 and d["unreadable"] == 1'
+	json 'd["damaged"] == 0 and d["unreadable"] == 1'
 fi
