@@ -62,13 +62,20 @@ static void sweep_parts(const char *folder)
 static int hold_part(struct jw_error *err, const struct package_part *part, bool *ret_held)
 {
 	struct os_stat own, named;
+	struct jw_error why;
 
 	*ret_held = false;
 	if (os_file_lock(err, part->file, true, ret_held))
 		return -1;
-	if (*ret_held)
-		*ret_held = !os_file_stat(NULL, part->file, &own) && !os_stat(NULL, part->path, &named) &&
-					own.device == named.device && own.inode == named.inode;
+	if (!*ret_held)
+		return 0;
+	if (os_file_stat(err, part->file, &own))
+		return -1;
+	if (os_stat(&why, part->path, &named)) {
+		*ret_held = false;
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	}
+	*ret_held = own.device == named.device && own.inode == named.inode;
 	return 0;
 }
 
