@@ -33,7 +33,7 @@ assert eval(sys.argv[2]), d' "$work/said" "$good" || failed=1
 	[ -e "$work/libmodules.so" ] || ln "$work/$name"/libmodules.so* "$work/"
 	rm -rf "$work/$name" "$work/dav-$name/data"
 }
-shape=(-m $((4 * count)) -s 12000 -c 90) more=()
+shape=(-m $((2 * count)) -s 12000 -c 110) more=()
 nodes together 'd["times_one"] <= 1.1 and not d["troubles"] and not d["refused"]' "${shape[@]}"
 nodes killed 'd["killed"] == d["nodes"] // 3 and not d["refused"]' "${shape[@]}" -k
 nodes ended 'd["killed"] == d["nodes"] // 3 and d["troubles"]' "${shape[@]}" -k -x
