@@ -10,7 +10,8 @@
 
 enum {
 	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
-	TAIL = 1 << 20, /* bytes before an ELF's section headers, which contain the section names */
+	TAIL = 7 << 20, /* bytes before an ELF's section headers: its symbols, and the section names
+					   before them */
 };
 
 static const enum devcode_format formats[] = {

@@ -8,8 +8,8 @@
 enum {
 	CHUNK = 1 << 18,      /* searched in one go */
 	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
-	MOST_HEAD = 1 << 18,  /* maximum that is kept of a stream's beginning: headers */
-	MOST_TAIL = 1 << 22,  /* and of its end: section headers */
+	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
+	MOST_TAIL = 1 << 23,  /* and of its end: section headers */
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 

@@ -1,18 +1,19 @@
 /* The bytes of a zip file's members. */
 #include <string.h>
 
+#define ZLIB_CONST /* its inputs are const */
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "devcode/inflate.h"
 #include "devcode/zip_directory.h"
 
-enum { UNPACK_STEP = 1 << 18 };
+enum { UNPACK_STEP = 1 << 18, MOST_INPUT = 1 << 20 };
 
 struct zip_reader {
 	const struct os_map *map;
 	const struct zip_member *member;
-	struct inflate *inflate;
+	z_stream z;
+	bool ended;         /* the deflated data */
 	uint64_t read;      /* packed bytes */
 	uint64_t forgotten; /* those whose pages were released */
 	uint64_t got;       /* unpacked ones */
@@ -24,9 +25,11 @@ int zip_reader_open(struct jw_error *err, const struct os_map *map, struct zip_r
 {
 	struct zip_reader *reader = mem_alloc(err, sizeof *reader);
 
-	if (!reader || inflate_open(err, &reader->inflate)) {
-		mem_free(reader);
+	if (!reader)
 		return -1;
+	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK) {
+		mem_free(reader);
+		return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
 	}
 	reader->map = map;
 	*ret_reader = reader;
@@ -36,7 +39,7 @@ int zip_reader_open(struct jw_error *err, const struct os_map *map, struct zip_r
 void zip_reader_close(struct zip_reader *reader)
 {
 	if (reader)
-		inflate_close(reader->inflate);
+		(void)inflateEnd(&reader->z);
 	mem_free(reader);
 }
 
@@ -53,7 +56,36 @@ int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 	reader->member = member;
 	reader->read = reader->forgotten = reader->got = 0;
 	reader->crc = crc32(0, NULL, 0);
-	inflate_begin(reader->inflate, packed_data(reader), (size_t)member->packed_bytes);
+	reader->ended = false;
+	(void)inflateReset(&reader->z);
+	return 0;
+}
+
+/* Fills `to`; *ret_got is less than `size` only at the end of the deflated data. */
+static int inflate_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+						size_t *ret_got)
+{
+	z_stream *z = &reader->z;
+
+	z->next_out = to;
+	z->avail_out = (uInt)size;
+	while (!reader->ended && z->avail_out) {
+		const uint64_t left = reader->member->packed_bytes - reader->read;
+		const uInt in = left < MOST_INPUT ? (uInt)left : MOST_INPUT;
+		int state;
+
+		z->next_in = packed_data(reader) + reader->read;
+		z->avail_in = in;
+		state = inflate(z, Z_NO_FLUSH);
+		reader->read += in - z->avail_in;
+		reader->ended = state == Z_STREAM_END;
+		if (state == Z_MEM_ERROR)
+			return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
+		if (state != Z_OK && state != Z_STREAM_END)
+			return error_set(err, JW_ERR_FORMAT,
+							 in ? "its deflated data is damaged" : "its deflated data is cut off");
+	}
+	*ret_got = size - z->avail_out;
 	return 0;
 }
 
@@ -62,12 +94,8 @@ static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t 
 {
 	const uint64_t left = reader->member->packed_bytes - reader->read;
 
-	if (reader->member->method == ZIP_DEFLATED) {
-		if (inflate_read(err, reader->inflate, to, size, ret_got))
-			return -1;
-		reader->read = inflate_taken(reader->inflate);
-		return 0;
-	}
+	if (reader->member->method == ZIP_DEFLATED)
+		return inflate_some(err, reader, to, size, ret_got);
 	*ret_got = left < size ? (size_t)left : size;
 	if (*ret_got)
 		memcpy(to, packed_data(reader) + reader->read, *ret_got);
