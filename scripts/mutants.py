@@ -118,6 +118,13 @@ def run(*words):
 
 def prepare():
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
+    wanted = set(listed)
+    for folder, _, names in os.walk(TREE):
+        if not folder.startswith(TREE + "/build"):
+            for name in names:
+                # A file that was moved would be built in both places
+                if os.path.relpath(os.path.join(folder, name), TREE) not in wanted:
+                    os.remove(os.path.join(folder, name))
     for name in listed:
         here, there = ROOT + "/" + name, TREE + "/" + name
         if not name or not os.path.isfile(here):

@@ -51,25 +51,6 @@ if command -v perl >/dev/null && perl=$(readlink -f "$(command -v perl)") && [ "
 	gone "$victim"
 fi
 
-# A process with other files: another root folder, and the same root folder with mounts of its own, as some containers have.
-# doctor enters them (doctor-services.sh).
-(cd / && exec "$python" -c 'import os, sys, time; os.chroot(sys.argv[1]); open("/open/chroot", "w").close(); time.sleep(300)' "$all") >/dev/null 2>&1 &
-victim=$!
-await test -e "$all/open/chroot"
-run 2 watch "$victim"
-err_one_line
-err_has "is in a container"
-gone "$victim"
-if unshare --mount true 2>/dev/null; then
-	(cd / && exec unshare --mount sleep 300) >/dev/null 2>&1 &
-	victim=$!
-	await grep -q sleep "/proc/$victim/comm"
-	run 2 watch "$victim"
-	err_one_line
-	err_has "mounts of its own"
-	gone "$victim"
-fi
-
 # Under sudo: whose cache it is, without the caller's name for strangers, and without options of other commands.
 export HOME=$all/none
 SUDO_USER=nobody run "1|2" doctor --no-probe --json
