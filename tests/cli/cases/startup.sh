@@ -109,6 +109,7 @@ out_has "removed    $(native "$work/cache/jitwarm")"
 [[ ! -e $work/cache/jitwarm ]] || fail "our folder is left"
 [[ -z $(settings) ]] || fail "settings are left: $(settings)"
 if ! is_wine; then
+	out_has "removed    $units/jitwarm.timer"
 	out_has "removed    $HOME/.nv/ComputeCache/jitwarm"
 	out_lacks "$work/other"
 	[[ ! -e $HOME/.nv/ComputeCache/jitwarm && -e $work/other/jitwarm ]] || fail "our folders: $(find "$work" -name jitwarm)"
