@@ -6,6 +6,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
+#include "cache/index.h"
 #include "cache/outlook.h"
 #include "entries.h"
 #include "packs.h"
@@ -53,6 +54,25 @@ static void what_was_not_counted_is_unknown(void **state)
 	mem_free(dir);
 }
 
+/* What the driver's next insert does where rows or total are just as large as the limit. */
+static void the_limit_itself_is_no_excess(void **state)
+{
+	struct cache_row row = {1, 1000};
+	struct cache_index index = {.rows = &row, .count = 1, .total_bytes = 1000};
+
+	(void)state;
+	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_ADDS);
+	assert_int_equal(cache_index_next(&index, 999), CACHE_NEXT_EVICTS);
+	index.total_bytes = 1001;
+	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_EVICTS_SOON);
+	assert_int_equal(cache_index_next(&index, 999), CACHE_NEXT_EVICTS);
+	index.total_bytes = 1999;
+	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_EVICTS_SOON);
+	index.total_bytes = 2000;
+	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_EVICTS_ALL);
+	assert_int_equal(cache_index_next(&index, 0), CACHE_NEXT_ADDS);
+}
+
 static void other_caches_are_not_none_without_memory(void **state)
 {
 	struct jw_other_cache *caches = NULL;
@@ -71,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_directory_holds_nothing),
 		cmocka_unit_test(what_was_not_counted_is_unknown),
+		cmocka_unit_test(the_limit_itself_is_no_excess),
 		cmocka_unit_test(other_caches_are_not_none_without_memory),
 	};
 

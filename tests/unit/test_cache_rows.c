@@ -350,6 +350,30 @@ static void the_largest_index_is_read(void **state)
 	mem_free(bytes);
 }
 
+/* An index that cannot be read is not one that is missing. */
+static void a_larger_index_is_not_taken_for_none(void **state)
+{
+	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	struct cache_live *live = open_live("larger");
+	char *path = os_join(NULL, dir, "index");
+	struct cache_index index;
+	struct os_file *file;
+	struct jw_error err;
+
+	(void)state;
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.state, CACHE_INDEX_MISSING);
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(os_file_truncate(NULL, file, most + 1), 0);
+	os_file_close(file);
+	assert_int_equal(cache_index_load(&err, dir, &index), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
 static int drop_folder(void **state)
 {
 	mem_free(dir);
@@ -368,6 +392,7 @@ int main(void)
 		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
 		cmocka_unit_test(a_repair_goes_to_its_end),
 		cmocka_unit_test(the_largest_index_is_read),
+		cmocka_unit_test(a_larger_index_is_not_taken_for_none),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, drop_folder);
