@@ -27,6 +27,7 @@
 #include "base/hash.h"
 #include "cli/command.h"
 #include "starve.h"
+#include "words.h"
 
 /* The C library has it since 2.27 alone. */
 #ifndef MFD_CLOEXEC
@@ -143,22 +144,6 @@ static char *text_of(int fd)
 		stop("pread");
 	(void)close(fd);
 	return text;
-}
-
-/* Times, sizes and process numbers differ from run to run, and so does the order in which two
- * threads speak. */
-static uint64_t words_of(const char *text)
-{
-	uint64_t sum = 0, word = FNV_START;
-
-	for (; *text; text++)
-		if (*text == ' ' || *text == '\n') {
-			sum += word;
-			word = FNV_START;
-		} else if (*text < '0' || *text > '9') {
-			word = fnv_update(word, text, 1);
-		}
-	return sum + word;
 }
 
 static bool speaks_of_it(const char *text)

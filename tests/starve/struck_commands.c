@@ -29,6 +29,7 @@
 #include "starve.h"
 #include "struck_place.h"
 #include "struck_tree.h"
+#include "words.h"
 
 enum { USUAL_EVERY = 80, MOST_WAYS = 1 << 16, MOST_FRAMES = 64, MOST_WORDS = 16 };
 enum { MOST_PRINTED = 1 << 20, STATUS_FAILED = 3, STATUS_WRONG_USAGE = 64 };
@@ -160,20 +161,6 @@ static void give_streams_back(void)
 		texts[i][size > 0 ? size : 0] = '\0';
 		assert_true(dup2(own[i], i + 1) == i + 1);
 	}
-}
-
-static uint64_t words_of(const char *text)
-{
-	uint64_t sum = 0, word = FNV_START;
-
-	for (; *text; text++)
-		if (*text == ' ' || *text == '\n') {
-			sum += word;
-			word = FNV_START;
-		} else if (*text < '0' || *text > '9') {
-			word = fnv_update(word, text, 1);
-		}
-	return sum + word;
 }
 
 static bool speaks_of_it(const char *text)
