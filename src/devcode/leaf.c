@@ -10,8 +10,9 @@
 
 enum {
 	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
-	TAIL = 7 << 20, /* bytes before an ELF's section headers: its symbols, and the section names
-					   before them */
+	/* Bytes that are kept before an ELF's section headers: its symbols, and the section names
+	 * before them. A mebibyte is left for the headers. */
+	TAIL = CAPTURE_MOST_TAIL - (1 << 20),
 };
 
 static const enum devcode_format formats[] = {

@@ -17,11 +17,13 @@ int search_range(struct jw_error *err, struct image *image, const struct stream 
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
 
+enum { CAPTURE_MOST_TAIL = 1 << 23 };
+
 /* Parts of a stream that are kept: its beginning, for headers, and its end from `tail_from` on, for
  * an ELF's section headers. Each has a maximum; any other part has to be read again. */
 struct capture {
-	struct buf head, tail;
-	uint64_t tail_from; /* UINT64_MAX: no tail is kept */
+	struct buf head, tail; /* of the tail at most CAPTURE_MOST_TAIL */
+	uint64_t tail_from;    /* UINT64_MAX: no tail is kept */
 	/* The last unassigned bytes: a text may have begun there. */
 	uint8_t before[PTX_TEXT_BEFORE];
 	size_t before_size;

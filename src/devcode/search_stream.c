@@ -9,7 +9,6 @@ enum {
 	CHUNK = 1 << 18,      /* searched in one go */
 	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
 	MOST_HEAD = 1 << 20,  /* maximum that is kept of a stream's beginning: headers */
-	MOST_TAIL = 1 << 23,  /* and of its end: section headers */
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
@@ -29,10 +28,10 @@ static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t off
 					 const uint8_t *data, size_t size)
 {
 	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
-	size_t fresh = size - before, room = MOST_TAIL - capture->tail.size;
+	size_t fresh = size - before, room = CAPTURE_MOST_TAIL - capture->tail.size;
 
 	/* Bytes behind the headers are not needed: patchelf puts a string table there. */
-	capture->tail.most = MOST_TAIL;
+	capture->tail.most = CAPTURE_MOST_TAIL;
 	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
 }
 

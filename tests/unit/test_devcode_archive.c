@@ -133,6 +133,49 @@ static void a_plain_wheel_is_read_like_any_other(void **state)
 	}
 }
 
+#ifndef _WIN32
+static bool remove_it(void *path)
+{
+	(void)os_remove(NULL, path);
+	return false;
+}
+
+/* A library that keeps its symbols: these lie between its section names and section headers. To be
+ * read once more it would have to be there still. */
+static void a_library_with_symbols_is_inflated_once(void **state)
+{
+	enum { SYMBOLS = 4 << 20, HEADERS = 5 * 64 };
+	struct buf library = make_buf(), notes = make_buf(), wheel = make_buf();
+	struct make_seen seen = {0};
+	struct devcode_sink sink = {
+		&seen, make_see_container, make_see_image, make_see_trouble, {NULL, remove_it}};
+	uint8_t headers[HEADERS];
+	char *path;
+
+	(void)state;
+	make_library(&library, 700000);
+	memcpy(headers, library.data + library.size - HEADERS, HEADERS);
+	library.size -= HEADERS;
+	make_zeros(&library, SYMBOLS);
+	store_u64(library.data + 40, library.size);
+	make_bytes(&library, headers, HEADERS);
+	make_bytes(&notes, "Metadata-Version: 2.1\n", 22);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"x/__init__.py", &notes}, {"x/libx.so", &library}}, 2);
+	path = write_file("once.whl", &wheel);
+	sink.cancel.context = path;
+	assert_int_equal(devcode_read(NULL, path, &sink), 0);
+	assert_false(os_exists(path));
+	assert_int_equal(seen.troubles, 0);
+	assert_int_equal(seen.images, 1);
+	assert_string_equal(seen.section, ".nv_fatbin");
+	mem_free(path);
+	buf_free(&library);
+	buf_free(&notes);
+	buf_free(&wheel);
+}
+#endif
+
 static void a_conda_package_has_three_layers(void **state)
 {
 	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
@@ -408,6 +451,9 @@ int main(void)
 		cmocka_unit_test(a_broken_static_library_is_trouble),
 		cmocka_unit_test(a_wheel_is_read_as_it_streams_by),
 		cmocka_unit_test(a_plain_wheel_is_read_like_any_other),
+#ifndef _WIN32
+		cmocka_unit_test(a_library_with_symbols_is_inflated_once),
+#endif
 		cmocka_unit_test(a_conda_package_has_three_layers),
 		cmocka_unit_test(archives_in_archives_end_somewhere),
 		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
