@@ -185,19 +185,22 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 
 /* The superuser puts nothing into a cache that another account than the cache's could have put into
  * the store. */
-static bool may_take(struct refill *refill)
+static int check_store(struct jw_error *err, struct refill *refill, bool *ret_may_take)
 {
 	const struct jw_system *system = refill->request->system;
-	char *folder = store_path(NULL, system->state_dir);
+	char *folder = store_path(err, system->state_dir);
 	struct jw_error why = {0};
-	const bool may =
-		!folder || !os_exists(folder) || !state_check_kept_for(&why, folder, system->cache.path);
 
-	if (!may)
+	if (!folder)
+		return -1;
+	*ret_may_take = !os_exists(folder) || !state_check_kept_for(&why, folder, system->cache.path);
+	mem_free(folder);
+	if (error_if_memory(err, &why))
+		return -1;
+	if (!*ret_may_take)
 		note_refill(refill, "root takes nothing from a store that another account may change: %s",
 					why.message);
-	mem_free(folder);
-	return may;
+	return 0;
 }
 
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
@@ -208,13 +211,14 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		.size = sizeof where, .state_dir = system->state_dir, .cancel = request->cancel};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
+	bool may_take = false;
 	int result = 0;
 
 	*ret_refilled = (struct jw_store_refilled){0};
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
-	if (may_take(&refill) && jw_store_open(err, &where, &store))
+	if (check_store(err, &refill, &may_take) || (may_take && jw_store_open(err, &where, &store)))
 		return -1;
 	if (!store) {
 		*ret_refilled = refill.done;

@@ -1,0 +1,66 @@
+/* A store that another account may change fills no cache of the superuser's, also where memory runs
+ * out while it is looked at. */
+#include "folder.h"
+
+#include <unistd.h>
+
+#include <jitwarm/store.h>
+
+#include "cache/presence.h"
+#include "entries.h"
+#include "packs.h"
+
+enum { NOBODY = 65534, MOST_ALLOCATIONS = 5000 };
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+static bool refills(const struct jw_system *system, uint64_t key, size_t n, size_t *ret_left)
+{
+	const struct jw_store_refill_options options = {
+		.size = sizeof options, .system = system, .keys = &key, .count = 1};
+	struct jw_store_refilled refilled = {0};
+
+	mem_fail_after(n);
+	(void)jw_store_refill(NULL, &options, &refilled);
+	*ret_left = mem_fail_after(0);
+	return cache_presence(system->cache.path, key, 0, NULL) != CACHE_ABSENT;
+}
+
+static void it_fills_no_cache_of_roots(void **state)
+{
+	char *cache = os_join(NULL, folder, "cache"), *store = os_join(NULL, folder, "store");
+	struct jw_system system = {
+		.gpus = &gpu, .gpu_count = 1, .state_dir = folder, .cache.path = cache};
+	struct entries_entry entry;
+	size_t left = 0;
+
+	(void)state;
+	if (geteuid() != 0) {
+		mem_free(cache);
+		mem_free(store);
+		skip();
+	}
+	system.cache.limit_bytes = UINT64_C(1) << 30;
+	(void)snprintf(system.driver.stamp, sizeof system.driver.stamp, "Jun 25 202401:14:48");
+	system.driver.version = (struct jw_driver){12040, {550, 100, 0}};
+	system.driver.trust = JW_TRUST_CONFIRMED;
+	entries_make(&entry, 1, 1);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	packs_keep(&system, 1);
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	assert_int_equal(chown(store, NOBODY, NOBODY), 0);
+	for (size_t n = 1; !left && n < MOST_ALLOCATIONS; n++)
+		assert_false(refills(&system, entry.key, n, &left));
+	assert_true(left > 0);
+	assert_int_equal(chown(store, 0, 0), 0);
+	assert_true(refills(&system, entry.key, 0, &left));
+	mem_free(cache);
+	mem_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(it_fills_no_cache_of_roots)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
