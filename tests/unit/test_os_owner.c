@@ -1,4 +1,6 @@
 /* A file of another account that the superuser replaces stays that account's. */
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -6,6 +8,7 @@
 #include <uv.h>
 
 #include "folder.h"
+#include "os/posix/at.h"
 
 static void a_rewritten_file_keeps_its_owner(void **state)
 {
@@ -82,6 +85,47 @@ static void an_access_list_makes_a_directory_shared(void **state)
 	mem_free(second);
 }
 
+/* What another account plants between the walk and the call, in a directory that all may write to.
+ */
+static void a_link_planted_after_the_walk_is_not_followed(void **state)
+{
+	enum { OTHER = 12345 };
+	char *shared = os_join(NULL, folder, "shared"), *path = os_join(NULL, shared, "planted");
+	char *victim = os_join(NULL, folder, "victim");
+	struct os_stat stat;
+	struct at at;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, shared, 0700), 0);
+	assert_int_equal(chmod(shared, 01777), 0);
+	assert_int_equal(os_write_atomic(NULL, victim, "x", 1), 0);
+	assert_int_equal(chmod(victim, 0640), 0);
+	assert_int_equal(at_enter(NULL, path, AT_LAST_FOLLOWED, &at), 0);
+	assert_true(at.guarded);
+	assert_int_equal(symlink(victim, path), 0);
+	assert_int_equal(at_open(&at, O_WRONLY | O_CREAT, 0600), -1);
+	assert_int_equal(errno, ELOOP);
+	assert_int_equal(at_open(&at, O_RDONLY, 0), -1);
+	assert_int_equal(at_set_mode(&at, 0666), -1);
+	assert_int_equal(at_set_owner(&at, OTHER, OTHER), 0);
+	/* A second name in place of the link. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(link(victim, path), 0);
+	assert_int_equal(at_open(&at, O_WRONLY, 0), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(at_set_mode(&at, 0666), -1);
+	assert_int_equal(at_set_owner(&at, OTHER, OTHER), -1);
+	at_leave(&at);
+	assert_int_equal(os_stat(NULL, victim, &stat), 0);
+	assert_int_equal(stat.owner, 0);
+	assert_int_equal(stat.mode, 0640);
+	mem_free(shared);
+	mem_free(path);
+	mem_free(victim);
+}
+
 /* What was walked just before saves steps, and changes no answer. */
 static void a_path_through_its_parent_is_resolved(void **state)
 {
@@ -122,6 +166,7 @@ int main(void)
 		cmocka_unit_test(a_rewritten_file_keeps_its_owner),
 		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
 		cmocka_unit_test(an_access_list_makes_a_directory_shared),
+		cmocka_unit_test(a_link_planted_after_the_walk_is_not_followed),
 		cmocka_unit_test(a_path_through_its_parent_is_resolved),
 	};
 
