@@ -239,6 +239,40 @@ static void the_probe_finds_damage_in_a_header(void **state)
 	mem_free(dir);
 }
 
+/* An OpenCL key has the driver's release between its last two NULs. */
+static void an_opencl_key_names_its_driver(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t size;
+		const char *driver;
+	} cases[] = {
+#define KEY(text) .key = text, .size = sizeof text - 1
+		{KEY("kernel\000418.39\0\1"), .driver = "418.39"},
+		{KEY("kernel\000580.126.09\0"), .driver = "580.126.09"},
+		{KEY("kernel\000418.3x\0"), .driver = ""},
+		{KEY("kernel\000x418.39\0"), .driver = ""},
+		{KEY("kernel\000418\0"), .driver = ""},
+		{KEY("kernel\000418.39\0later\0"), .driver = ""},
+		{KEY("kernel 418.39\0"), .driver = ""},
+#undef KEY
+	};
+	static const uint8_t value[] = "//\n.version 6.3\n";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct cache_entry entry = {.key = (const void *)cases[i].key,
+										  .key_bytes = cases[i].size,
+										  .value = value,
+										  .value_bytes = sizeof value};
+		struct cache_origin origin;
+
+		cache_entry_origin(&entry, &origin);
+		assert_int_equal(origin.kind, CACHE_KIND_OPENCL);
+		assert_string_equal(origin.driver, cases[i].driver);
+	}
+}
+
 static void keys_are_taken_apart(void **state)
 {
 #define STAMP "Aug 20 202514:13:09"
@@ -366,6 +400,7 @@ int main(void)
 		cmocka_unit_test(names_and_keys_are_each_others_reverse),
 		cmocka_unit_test(kinds_of_damage_are_distinguished),
 		cmocka_unit_test(the_probe_finds_damage_in_a_header),
+		cmocka_unit_test(an_opencl_key_names_its_driver),
 		cmocka_unit_test(keys_are_taken_apart),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(every_real_key_gives_its_files_name)};

@@ -190,6 +190,17 @@ static void an_unusable_directory_is_reported(void **state)
 	mem_free(dir);
 }
 
+static int read_settings(struct jw_error *err, void *context)
+{
+	struct cache_settings settings;
+
+	(void)context;
+	if (cache_settings_read(err, NULL, NULL, &settings))
+		return -1;
+	cache_settings_free(&settings);
+	return 0;
+}
+
 static void a_lack_of_memory_is_no_setting(void **state)
 {
 	struct cache_settings settings;
@@ -197,6 +208,10 @@ static void a_lack_of_memory_is_no_setting(void **state)
 	(void)state;
 	STARVE(cache_settings_read(&err, NULL, NULL, &settings), cache_settings_free(&settings));
 	STARVE(cache_settings_read(&err, folder, NULL, &settings), cache_settings_free(&settings));
+	/* Nor is a warning left out silently. */
+	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_SIZE", "1"), 0);
+	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_DISABLED", "1"), 0);
+	each_allocation_lacks(read_settings, NULL);
 }
 
 int main(void)

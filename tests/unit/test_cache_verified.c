@@ -150,6 +150,10 @@ static void a_thread_that_fails_fails_all(void **state)
 					 -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_true(atomic_load(&another));
+	/* Where none fails, neither do all. */
+	assert_int_equal(cache_verified_judge(&err, NULL, dir, (struct sound_driver){0},
+										  &(struct jw_cancel){0}, candidates, ENTRIES),
+					 0);
 	mem_free(dir);
 }
 

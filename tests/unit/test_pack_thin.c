@@ -7,6 +7,7 @@
 #include <jitwarm/find.h>
 
 #include "entries.h"
+#include "lacking.h"
 #include "packs.h"
 
 enum { ENTRIES = 4 };
@@ -501,6 +502,13 @@ static struct search import_finding(const char *name, size_t accepted, size_t mi
 	return search;
 }
 
+static void no_file_is_left_out(const struct jw_found *found)
+{
+	struct jw_pack_file *files = NULL;
+
+	STARVE(jw_pack_files(&err, found, &files), jw_pack_files_free(files));
+}
+
 /* By names alone: the export takes what jw_find found, and the import calls it where it must. */
 static void the_files_are_found_by_their_names(void **state)
 {
@@ -522,6 +530,7 @@ static void the_files_are_found_by_their_names(void **state)
 	assert_int_equal(result.thin_modules, ENTRIES - 1);
 	assert_int_equal(import_finding("no/such/file", 1, ENTRIES - 1, true).why, JW_ERR_NOT_FOUND);
 	assert_int_equal(import_finding(library, ENTRIES - 1, 0, true).files, 1);
+	no_file_is_left_out(found);
 	options.thin = false;
 	assert_int_equal(jw_export(NULL, &options, &result), 0);
 	jw_found_free(found);
