@@ -212,6 +212,31 @@ static void too_little_and_too_much(void **state)
 	}
 }
 
+/* A member that is shorter, longer or another than the manifest says. */
+static void members_differ(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct packs_member other[MEMBERS];
+		struct result result;
+		struct buf pack;
+
+		memcpy(other, members, sizeof members);
+		if (i / 2 == 0)
+			other[5].size--;
+		else if (i / 2 == 1)
+			other[0] = (struct packs_member){members[0].name, contents[1], members[0].size + 1};
+		else
+			other[5].name = members[3].name;
+		packs_make(&pack, manifest, other, MEMBERS);
+		result = walk_bytes(&pack, i % 2, true);
+		assert_int_equal(result.err.code, JW_ERR_FORMAT);
+		assert_non_null(
+			strstr(result.err.message, "its members differ from those in its manifest"));
+		buf_free(&pack);
+	}
+}
+
 /* A pack on standard input, which is read once: here a file, read again from its beginning. */
 static int open_standard_input(struct jw_error *err, void *context)
 {
@@ -250,6 +275,7 @@ int main(void)
 		cmocka_unit_test(every_entry_once),
 		cmocka_unit_test(one_wrong_byte),
 		cmocka_unit_test(too_little_and_too_much),
+		cmocka_unit_test(members_differ),
 		cmocka_unit_test(standard_input_is_kept_or_refused),
 	};
 

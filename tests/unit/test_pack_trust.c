@@ -109,6 +109,40 @@ static void secret_keys(void **state)
 	buf_free(&text);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+	struct buf bytes = {0};
+
+	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
+	assert_int_equal(os_write_atomic(NULL, to, bytes.data, bytes.size), 0);
+	buf_free(&bytes);
+}
+
+/* The name that a pack was signed under is told where it has another one now. */
+static void check_renamed(const char *path, const char *name)
+{
+	char *renamed = os_join(NULL, folder, name);
+	char *signatures[] = {mem_printf(NULL, "%s.minisig", path),
+						  mem_printf(NULL, "%s.minisig", renamed)};
+	char *cache = mem_printf(NULL, "%s.cache", renamed);
+	const struct jw_import_options options = {
+		.size = sizeof options, .path = renamed, .state_dir = folder, .cache_dir = cache};
+	struct jw_import_result *result;
+	struct jw_error err;
+
+	copy_file(path, renamed);
+	copy_file(signatures[0], signatures[1]);
+	if (jw_import(&err, &options, &result))
+		fail_msg("%s", err.message);
+	assert_non_null(strstr(result->note, "it was signed under the name “"));
+	assert_non_null(strstr(result->note, os_base_name(path)));
+	jw_import_result_free(result);
+	mem_free(signatures[0]);
+	mem_free(signatures[1]);
+	mem_free(renamed);
+	mem_free(cache);
+}
+
 /* A pack of each version, its signature by a key that is trusted for this. */
 static void every_version(void **state)
 {
@@ -135,6 +169,10 @@ static void every_version(void **state)
 				fail_msg("%s", err.message);
 			assert_int_equal(result->added, 3);
 			assert_string_equal(result->signed_by, trusted.name);
+			assert_string_equal(result->note, "");
+			check_renamed(path, "longer-than-its-name-before.jwpack");
+			names.items[i][0] ^= 1;
+			check_renamed(path, names.items[i]);
 			jw_import_result_free(result);
 			mem_free(key);
 			mem_free(copy);

@@ -64,5 +64,11 @@ cd "$planted"
 jitwarm record -o "$(windows_path "$work/r.json")" -- python x.py
 not_started 'record -- python'
 complains 'no such program on PATH'
+for path in . 'bin' '\'; do
+	cp "$witness" "$planted/bin/python.exe"
+	WINEPATH=$path jitwarm record -o "$(windows_path "$work/r.json")" -- python x.py
+	not_started "record -- python with “$path” on PATH"
+	complains 'no such program on PATH'
+done
 jitwarm record -o "$(windows_path "$work/r.json")" -- '.\python' x.py
 [ -e "$work/started" ] || fail 'a program that was named by its folder was not started'
