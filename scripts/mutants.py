@@ -34,7 +34,7 @@ GUARDED = [
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")
 
-MOST_CPU_S = 300
+MOST_CPU_S = 100
 
 # What is found in a line, what it becomes.
 RULES = [
