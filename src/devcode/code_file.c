@@ -59,11 +59,25 @@ static const struct name_rule *rule_of(const char *name)
 	return NULL;
 }
 
+/* Most files are Python's: they need not be compared with each ending. */
+static bool is_python(const char *path)
+{
+	const size_t length = strlen(path);
+
+	return (length > 3 && !memcmp(path + length - 3, ".py", 3)) ||
+		   (length > 4 && !memcmp(path + length - 4, ".py", 3) && path[length - 1] != 'd' &&
+			path[length - 1] != 'D' && !os_is_separator(path[length - 1]));
+}
+
 enum code_file code_file_by_name(const char *path)
 {
-	const char *name = os_base_name(path);
-	const struct name_rule *rule = rule_of(name);
+	const char *name;
+	const struct name_rule *rule;
 
+	if (is_python(path))
+		return CODE_FILE_OTHER;
+	name = os_base_name(path);
+	rule = rule_of(name);
 	if (rule)
 		return rule->named_only ? CODE_FILE_OTHER : CODE_FILE_CODE;
 	return strchr(name, '.') ? CODE_FILE_OTHER : CODE_FILE_PROGRAM;
@@ -74,7 +88,7 @@ bool code_file_is_program(const char *path, const struct os_stat *stat)
 	uint8_t head[64];
 	enum kind kind;
 
-	if (stat->kind != OS_REGULAR || !(stat->mode & 0111))
+	if (stat->kind != OS_REGULAR || !(stat->mode & CODE_FILE_RUNS))
 		return false;
 	kind = kind_of(head, os_read_head(path, head, sizeof head));
 	return kind == KIND_ELF || kind == KIND_PE;

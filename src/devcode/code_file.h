@@ -14,6 +14,8 @@ enum code_file {
 
 /* `path` is a path or just a name. */
 enum code_file code_file_by_name(const char *path);
+/* A program has one of these rights; on Windows no file has. */
+#define CODE_FILE_RUNS 0111u
 /* Whether the file is an executable ELF or PE program. Reads its first bytes, of a regular file
  * only: opening a pipe would block. */
 bool code_file_is_program(const char *path, const struct os_stat *stat);

@@ -185,10 +185,23 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	return take_named_package(err, finder, name, &typed);
 }
 
-static int take_environment(struct jw_error *err, struct name_search *finder)
+/* The files of folders that belong to the environment as a whole; a folder of one that lies in
+ * another one's is looked at once. */
+static int look_at_sites(struct jw_error *err, struct name_search *finder)
 {
 	const struct sites *environment = &finder->environment;
+	struct found_seen seen = {0};
+	int result = 0;
 
+	for (size_t i = 0; !result && i < environment->count; i++)
+		if (environment->items[i].whole)
+			result = directory_look(err, &finder->list, environment->items[i].path, &seen);
+	found_seen_free(&seen);
+	return result;
+}
+
+static int take_environment(struct jw_error *err, struct name_search *finder)
+{
 	if (open_environment(err, finder))
 		return -1;
 	if (!finder->is_open)
@@ -196,6 +209,8 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX are not set, and %s; "
 						 "name a file, a folder or a package",
 						 finder->environment_error.message);
+	if (look_at_sites(err, finder))
+		return -1;
 	for (size_t i = 0; i < finder->packages.count; i++) {
 		const char *name = finder->packages.items[i].name;
 
@@ -204,12 +219,11 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
 			return -1;
 	}
-	for (size_t i = 0; i < environment->count; i++)
-		if (environment->items[i].whole &&
-			directory_walk(err, &finder->list, environment->items[i].path, NULL))
-			return -1;
+	if (directory_take_looked(err, &finder->list))
+		return -1;
 	return found_note(err, &finder->list, "looking into %s: %s, %s that may hold device code",
-					  environment->label, TEXT_COUNT(finder->packages.count, "package", "packages"),
+					  finder->environment.label,
+					  TEXT_COUNT(finder->packages.count, "package", "packages"),
 					  TEXT_COUNT(finder->list.found->file_count, "file", "files"));
 }
 

@@ -13,10 +13,17 @@ int found_open(struct jw_error *err, struct found_list *list)
 	return list->found ? 0 : -1;
 }
 
+void found_seen_free(struct found_seen *seen)
+{
+	set_free(&seen->by_key);
+	mem_free(seen->items);
+	*seen = (struct found_seen){0};
+}
+
 void found_close(struct found_list *list)
 {
-	set_free(&list->seen);
-	mem_free(list->identities);
+	found_seen_free(&list->seen);
+	looked_files_free(&list->looked);
 }
 
 void jw_found_free(struct jw_found *found)
@@ -38,27 +45,23 @@ void jw_found_free(struct jw_found *found)
 	mem_free(found);
 }
 
-int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
+int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
 			  bool *ret_new)
 {
 	uint64_t key = stat->inode * UINT64_C(0x9e3779b97f4a7c15) ^ stat->device;
 	struct found_identity identity = {stat->device, stat->inode};
 	size_t cursor = 0, at;
 
-	if (cancel_check(err, &list->cancel))
-		return -1;
-	while ((at = set_find(&list->seen, key, &cursor)) != SET_NONE) {
-		if (list->identities[at].device == identity.device &&
-			list->identities[at].inode == identity.inode) {
+	while ((at = set_find(&seen->by_key, key, &cursor)) != SET_NONE) {
+		if (seen->items[at].device == identity.device && seen->items[at].inode == identity.inode) {
 			*ret_new = false;
 			return 0;
 		}
 	}
-	if (VEC_ROOM(err, list->identities, list->identity_capacity, list->identity_count,
-				 FOUND_MOST_SEEN) ||
-		set_add(err, &list->seen, key, list->identity_count))
+	if (VEC_ROOM(err, seen->items, seen->capacity, seen->count, FOUND_MOST_SEEN) ||
+		set_add(err, &seen->by_key, key, seen->count))
 		return -1;
-	list->identities[list->identity_count++] = identity;
+	seen->items[seen->count++] = identity;
 	*ret_new = true;
 	return 0;
 }
@@ -75,7 +78,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 								 .inode = stat->inode};
 	bool is_new;
 
-	if (found_see(err, list, stat, &is_new))
+	if (cancel_check(err, &list->cancel) || found_see(err, &list->seen, stat, &is_new))
 		return -1;
 	if (!is_new)
 		return 0;
@@ -86,24 +89,39 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 	return 0;
 }
 
+int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
+				 const struct jw_error *why)
+{
+	/* It may well be there, and have to be compiled */
+	return error_if_memory(err, why)           ? -1
+		   : os_holds_nothing(NULL, path, why) ? found_trouble(err, list, why)
+											   : 0;
+}
+
+bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat)
+{
+	if (stat->kind != OS_REGULAR || name != CODE_FILE_PROGRAM)
+		return stat->kind == OS_REGULAR && name != CODE_FILE_OTHER;
+	/* /dev/core links to /proc/kcore, an ELF file as large as the address space. */
+	return (stat->mode & CODE_FILE_RUNS) && !os_is_made_up(path) &&
+		   code_file_is_program(path, stat);
+}
+
 int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
 					enum code_file name, const struct find_package *package)
 {
+	const struct looked_file *looked;
 	struct jw_error why = {0};
 	struct os_stat stat;
 
 	if (name == CODE_FILE_OTHER)
 		return 0;
-	/* It may well be there, and have to be compiled */
+	looked = looked_files_find(&list->looked, path);
+	if (looked)
+		return looked->code ? found_file(err, list, path, &looked->stat, package) : 0;
 	if (os_stat(&why, path, &stat))
-		return error_if_memory(err, &why)           ? -1
-			   : os_holds_nothing(NULL, path, &why) ? found_trouble(err, list, &why)
-													: 0;
-	/* /dev/core links to /proc/kcore, an ELF file as large as the address space. */
-	if (stat.kind != OS_REGULAR || (name == CODE_FILE_PROGRAM && os_is_made_up(path)) ||
-		(name == CODE_FILE_PROGRAM && !code_file_is_program(path, &stat)))
-		return 0;
-	return found_file(err, list, path, &stat, package);
+		return found_unseen(err, list, path, &why);
+	return found_may_hold_code(path, name, &stat) ? found_file(err, list, path, &stat, package) : 0;
 }
 
 int found_package(struct jw_error *err, struct found_list *list, const char *name,

@@ -5,6 +5,7 @@
 
 #include "base/set.h"
 #include "devcode/code_file.h"
+#include "find/looked_files.h"
 #include "os/file.h"
 
 enum {
@@ -18,25 +19,31 @@ struct find_package {
 	char *name, *version;
 };
 
+/* Known (device, inode) pairs: files, and directories that were walked. */
+struct found_seen {
+	struct set by_key;
+	struct found_identity {
+		uint64_t device, inode;
+	} * items;
+	size_t count, capacity;
+};
+
 struct found_list {
 	struct jw_found *found;
 	struct jw_cancel cancel;
 	size_t file_capacity, note_capacity, package_capacity;
-	/* Known (device, inode) pairs: files, and directories that were walked. */
-	struct set seen;
-	struct found_identity {
-		uint64_t device, inode;
-	} * identities;
-	size_t identity_count, identity_capacity;
+	struct found_seen seen;
+	struct looked_files looked; /* found_code_file need not look at these again */
 };
 
 int found_open(struct jw_error *err, struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
-/* Records a file or directory, and checks for cancellation; *ret_new is false if it was known. */
-int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
+/* Records a file or directory; *ret_new is false if it was known. */
+int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
 			  bool *ret_new);
+void found_seen_free(struct found_seen *seen);
 
 /* Adds the regular file at `path`, which is copied, unless it is in the list. `package` is from
  * found_package, or NULL. */
@@ -46,6 +53,11 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
  * suffices. Skips a missing path or another kind of file. */
 int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
 					enum code_file name, const struct find_package *package);
+/* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
+int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
+				 const struct jw_error *why);
+/* Whether a file may hold device code, where its name allows it. */
+bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);

@@ -7,12 +7,12 @@
 
 static const char *last_separator(const char *path)
 {
-	const char *last = NULL;
+	const char *at = path + strlen(path);
 
-	for (; *path; path++)
-		if (os_is_separator(*path))
-			last = path;
-	return last;
+	while (at > path)
+		if (os_is_separator(*--at))
+			return at;
+	return NULL;
 }
 
 char *os_join(struct jw_error *err, const char *a, const char *b)

@@ -103,6 +103,7 @@ CALL(DIR *, NULL, OPEN, path, -1, opendir, (const char *path), path)
 CALL(DIR *, NULL, OPEN, NULL, fd, fdopendir, (int fd), fd)
 CALL(struct dirent *, NULL, READDIR, NULL, dirfd(dir), readdir, (DIR * dir), dir)
 CALL(struct dirent64 *, NULL, READDIR, NULL, dirfd(dir), readdir64, (DIR * dir), dir)
+CALL(ssize_t, -1, READDIR, NULL, fd, getdents64, (int fd, void *to, size_t size), fd, to, size)
 CALL(ssize_t, -1, READ, NULL, fd, read, (int fd, void *to, size_t size), fd, to, size)
 CALL(ssize_t, -1, READ, NULL, fd, pread, (int fd, void *to, size_t size, off_t at), fd, to, size,
 	 at)

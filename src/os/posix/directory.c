@@ -18,15 +18,15 @@
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
 
-static enum os_kind kind_of(int directory, const struct dirent *entry)
+enum os_kind posix_entry_kind(int directory, const char *name, unsigned char type)
 {
 	struct stat native;
 
-	if (entry->d_type == DT_REG)
+	if (type == DT_REG)
 		return OS_REGULAR;
-	if (entry->d_type == DT_DIR)
+	if (type == DT_DIR)
 		return OS_DIRECTORY;
-	if (fstatat(directory, entry->d_name, &native, 0))
+	if (fstatat(directory, name, &native, 0))
 		return OS_OTHER;
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
@@ -71,7 +71,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 			continue;
 		if (VEC_ROOM(err, found, capacity, count, NAMES_MOST))
 			goto done;
-		found[count].kind = kind_of(dirfd(directory), entry);
+		found[count].kind = posix_entry_kind(dirfd(directory), entry->d_name, entry->d_type);
 		found[count].name = mem_string(err, entry->d_name);
 		if (!found[count].name)
 			goto done;

@@ -1,6 +1,8 @@
 /* Shared by this folder's files only. */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "os/file.h"
 
 /* -1, with errno's reason behind the path. */
@@ -16,3 +18,8 @@ char *posix_system_path(const char *path);
 /* Reads the text of such a file; the path is formatted as in printf. False if there is none. The
  * caller frees it. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
+/* What a directory's entry is; `type` is its DT_. Follows a link. */
+enum os_kind posix_entry_kind(int directory, const char *name, unsigned char type);
+void posix_stat_of(const struct stat *from, struct os_stat *to);
+/* os_is_made_up, of an open file. */
+bool posix_is_made_up(int fd);

@@ -45,7 +45,7 @@ static bool is_network_type(unsigned long type)
 	return false;
 }
 
-bool os_is_made_up(const char *path)
+static bool is_made_up_type(const struct statfs *info)
 {
 	static const unsigned long made_up[] = {
 		0x9fa0 /* proc */,         0x62656572 /* sysfs */,   0x64626720 /* debugfs */,
@@ -54,14 +54,25 @@ bool os_is_made_up(const char *path)
 		0x62656570 /* configfs */, 0xde5e81e4 /* EFI */,     0x6165676c /* pstore */,
 		0x42494e4d /* binfmt */,   0x1cd1 /* devpts */,      0x65735543 /* FUSE's control */,
 	};
-	struct statfs native = {0};
 
-	if (find_info(NULL, path, &native))
-		return false;
 	for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
-		if ((unsigned long)native.f_type == made_up[i])
+		if ((unsigned long)info->f_type == made_up[i])
 			return true;
 	return false;
+}
+
+bool os_is_made_up(const char *path)
+{
+	struct statfs native = {0};
+
+	return !find_info(NULL, path, &native) && is_made_up_type(&native);
+}
+
+bool posix_is_made_up(int fd)
+{
+	struct statfs native = {0};
+
+	return !fstatfs(fd, &native) && is_made_up_type(&native);
 }
 
 /* Reads the file system's quota of a user or group. Kernels before 5.14 need the device's name.

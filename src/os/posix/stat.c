@@ -16,7 +16,7 @@
 #define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
 #endif
 
-static void convert(const struct stat *from, struct os_stat *to)
+void posix_stat_of(const struct stat *from, struct os_stat *to)
 {
 	const mode_t mode = from->st_mode;
 
@@ -48,7 +48,7 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 	result = fstatat(at.dir, at.name, &native, 0) ? posix_error(err, path) : 0;
 	at_leave(&at);
 	if (!result)
-		convert(&native, ret_stat);
+		posix_stat_of(&native, ret_stat);
 	return result;
 }
 
@@ -58,7 +58,7 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 
 	if (fstat(fd, &native))
 		return posix_error(err, path);
-	convert(&native, ret_stat);
+	posix_stat_of(&native, ret_stat);
 	return 0;
 }
 

@@ -1,0 +1,279 @@
+#include "os/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "os/names.h"
+#include "os/posix/at.h"
+#include "os/posix/posix.h"
+#include "os/posix/rights.h"
+
+/* glibc has it by name since 2.30; programs for older ones ask the kernel. */
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 30)
+#define getdents64(...) syscall(SYS_getdents64, __VA_ARGS__)
+#endif
+
+enum { MOST_OPEN = 32, LISTED_BYTES = 1 << 15 };
+
+/* A folder that is open. */
+struct level {
+	int fd;
+	size_t length; /* of its path */
+	uid_t owner;   /* whose rights it is used with; 0: this process's own */
+	gid_t group;
+	bool made_up;
+	dev_t device;
+};
+
+struct os_tree {
+	struct level levels[MOST_OPEN]; /* each holds the next one */
+	size_t count;
+	bool entered; /* the last level is the folder */
+	bool root;    /* the rights of owners count */
+	bool acts;    /* this thread has the rights of `owner` */
+	uid_t owner;
+	gid_t group;
+	char path[PATH_MAX]; /* of the last level */
+	uint64_t listed[LISTED_BYTES / sizeof(uint64_t)];
+};
+
+int os_tree_open(struct jw_error *err, struct os_tree **ret_tree)
+{
+	struct os_tree *tree = mem_alloc(err, sizeof *tree);
+
+	if (!tree)
+		return -1;
+	tree->root = rights_are_roots();
+	*ret_tree = tree;
+	return 0;
+}
+
+static void leave_level(struct os_tree *tree)
+{
+	(void)close(tree->levels[--tree->count].fd);
+}
+
+void os_tree_rest(struct os_tree *tree)
+{
+	if (tree->acts)
+		rights_return();
+	tree->acts = false;
+}
+
+void os_tree_close(struct os_tree *tree)
+{
+	if (!tree)
+		return;
+	os_tree_rest(tree);
+	while (tree->count)
+		leave_level(tree);
+	mem_free(tree);
+}
+
+static int act_as_owner(struct jw_error *err, struct os_tree *tree, const struct level *level)
+{
+	if (tree->acts && tree->owner == level->owner && tree->group == level->group)
+		return 0;
+	os_tree_rest(tree);
+	if (!level->owner)
+		return 0;
+	if (rights_take(err, level->owner, level->group))
+		return error_prefix(err, "%s", tree->path);
+	tree->acts = true;
+	tree->owner = level->owner;
+	tree->group = level->group;
+	return 0;
+}
+
+/* The path's last name, in the last level, after the levels that do not hold it were left; NULL:
+ * none holds it. */
+static const char *name_in_level(struct os_tree *tree, const char *path)
+{
+	for (; tree->count; leave_level(tree)) {
+		const size_t length = tree->levels[tree->count - 1].length;
+
+		if (!strncmp(path, tree->path, length) && path[length] == '/' && path[length + 1] &&
+			!strchr(path + length + 1, '/'))
+			return path + length + 1;
+	}
+	return NULL;
+}
+
+/* From the last level, with the rights that hold there. A link, another owner's folder and whatever
+ * fails are left to the path: -1. */
+static int enter_from_level(struct os_tree *tree, const char *name, struct stat *ret_stat,
+							struct level *ret_level)
+{
+	struct level level = tree->levels[tree->count - 1];
+	int fd;
+
+	if (act_as_owner(NULL, tree, &level))
+		return -1;
+	fd = openat(level.fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, ret_stat) || (tree->root && ret_stat->st_uid != level.owner)) {
+		(void)close(fd);
+		return -1;
+	}
+	level.fd = fd;
+	if (level.owner)
+		level.group = ret_stat->st_gid;
+	*ret_level = level;
+	return 0;
+}
+
+static int enter_by_path(struct jw_error *err, struct os_tree *tree, const char *path,
+						 struct stat *ret_stat, struct level *ret_level)
+{
+	struct at at;
+	int fd;
+
+	os_tree_rest(tree);
+	if (at_enter(err, path, AT_LAST_ENTERED, &at))
+		return -1;
+	fd = at_open(&at, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0 || fstat(fd, ret_stat)) {
+		posix_error(err, path);
+		if (fd >= 0)
+			(void)close(fd);
+		at_leave(&at);
+		return -1;
+	}
+	*ret_level = (struct level){.fd = fd};
+	/* Behind another account's link the rights of its maker, whoever owns the folder. */
+	if (at.foreign) {
+		ret_level->owner = at.owner;
+		ret_level->group = at.walk.group;
+	}
+	at_leave(&at);
+	return 0;
+}
+
+/* The upper ones are walked to again when they are needed: they are 32 levels away. */
+static void push_level(struct os_tree *tree, const struct level *level)
+{
+	if (tree->count == MOST_OPEN) {
+		(void)close(tree->levels[0].fd);
+		memmove(tree->levels, tree->levels + 1, (MOST_OPEN - 1) * sizeof *tree->levels);
+		tree->count--;
+	}
+	tree->levels[tree->count++] = *level;
+}
+
+int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
+				  struct os_stat *ret_stat, bool *ret_made_up)
+{
+	const size_t length = strlen(path);
+	const char *name;
+	struct level level;
+	struct stat native;
+
+	tree->entered = false;
+	if (length >= sizeof tree->path) {
+		errno = ENAMETOOLONG;
+		return posix_error(err, path);
+	}
+	name = name_in_level(tree, path);
+	if ((!name || enter_from_level(tree, name, &native, &level)) &&
+		enter_by_path(err, tree, path, &native, &level))
+		return -1;
+	if (!name || native.st_dev != tree->levels[tree->count - 1].device)
+		level.made_up = posix_is_made_up(level.fd);
+	level.device = native.st_dev;
+	level.length = length;
+	push_level(tree, &level);
+	memcpy(tree->path, path, length + 1);
+	tree->entered = true;
+	posix_stat_of(&native, ret_stat);
+	*ret_made_up = level.made_up;
+	return 0;
+}
+
+struct tree_names {
+	bool (*wanted)(const char *name, enum os_kind kind);
+	struct named *found;
+	size_t count, capacity;
+};
+
+static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t size,
+						struct tree_names *names)
+{
+	const int fd = tree->levels[tree->count - 1].fd;
+	const char *const listed = (const char *)tree->listed;
+
+	for (size_t at = 0; at < size;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(listed + at);
+		const char *name = entry->d_name;
+		enum os_kind kind;
+
+		at += entry->d_reclen;
+		if (!strcmp(name, ".") || !strcmp(name, ".."))
+			continue;
+		kind = posix_entry_kind(fd, name, entry->d_type);
+		if (!names->wanted(name, kind))
+			continue;
+		if (VEC_ROOM(err, names->found, names->capacity, names->count, NAMES_MOST))
+			return -1;
+		names->found[names->count].kind = kind;
+		names->found[names->count].name = mem_string(err, name);
+		if (!names->found[names->count].name)
+			return -1;
+		names->count++;
+	}
+	return 0;
+}
+
+static int no_folder(struct jw_error *err, const struct os_tree *tree)
+{
+	return tree->entered ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no folder was entered");
+}
+
+int os_tree_list(struct jw_error *err, struct os_tree *tree,
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
+{
+	struct tree_names names = {.wanted = wanted};
+	ssize_t size = 1;
+	int result = no_folder(err, tree);
+
+	if (!result)
+		result = act_as_owner(err, tree, &tree->levels[tree->count - 1]);
+	while (!result && size > 0) {
+		size = getdents64(tree->levels[tree->count - 1].fd, tree->listed, sizeof tree->listed);
+		result =
+			size < 0 ? posix_error(err, tree->path) : take_entries(err, tree, (size_t)size, &names);
+	}
+	if (!result)
+		result = names_finish(err, names.found, names.count, ret_names);
+	for (size_t i = 0; result && i < names.count; i++)
+		mem_free(names.found[i].name);
+	mem_free(names.found);
+	return result;
+}
+
+int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
+				 struct os_stat *ret_stat)
+{
+	const struct level *level;
+	struct stat native;
+
+	if (no_folder(err, tree))
+		return -1;
+	level = &tree->levels[tree->count - 1];
+	if (act_as_owner(err, tree, level))
+		return -1;
+	if (fstatat(level->fd, path + level->length + 1, &native, AT_SYMLINK_NOFOLLOW))
+		return posix_error(err, path);
+	if (S_ISLNK(native.st_mode)) {
+		os_tree_rest(tree);
+		return os_stat(err, path, ret_stat);
+	}
+	posix_stat_of(&native, ret_stat);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* Folders below each other, and the files in them: each is reached from the folder above it, which
+ * stays open. By their paths, the superuser would walk to each of them from the root again, with
+ * the same rights (posix/at.h).
+ *
+ * For the superuser, this thread has the rights of the folder's owner from one of these calls to
+ * os_tree_rest, which comes before any other call that takes a path. */
+#pragma once
+
+#include "os/file.h"
+
+struct os_tree;
+
+int os_tree_open(struct jw_error *err, struct os_tree **ret_tree);
+/* Enters a folder, which the next two are about until another one is entered; children before
+ * siblings is the order in which no way is walked twice. Follows a link. *ret_made_up is as
+ * os_is_made_up. After a failure they are about none. */
+int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
+				  struct os_stat *ret_stat, bool *ret_made_up);
+/* As os_list, of the names that are wanted. To be called once for each time that the folder is
+ * entered. */
+int os_tree_list(struct jw_error *err, struct os_tree *tree,
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names);
+/* As os_stat, of a path that is a name in the folder. */
+int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
+				 struct os_stat *ret_stat);
+void os_tree_rest(struct os_tree *tree);
+void os_tree_close(struct os_tree *tree);

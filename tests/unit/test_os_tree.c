@@ -1,0 +1,299 @@
+/* Folders that are entered from the one above: what is seen there, and whose rights that takes. */
+#include "folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/tree.h"
+
+enum { OTHER = 12345, LEVELS = 50 };
+
+static bool is_any(const char *name, enum os_kind kind)
+{
+	(void)kind;
+	return name[0] != '-';
+}
+
+static char *made(const char *below)
+{
+	char *path = os_join(NULL, folder, below);
+
+	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
+	return path;
+}
+
+static void written(const char *directory, const char *name)
+{
+	char *path = os_join(NULL, directory, name);
+
+	assert_int_equal(os_write_atomic(NULL, path, "text", 4), 0);
+	mem_free(path);
+}
+
+static bool same(const struct os_stat *a, const struct os_stat *b)
+{
+	return a->kind == b->kind && a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
+		   a->changed_ns == b->changed_ns && a->device == b->device && a->inode == b->inode &&
+		   a->mode == b->mode && a->owner == b->owner && a->group == b->group;
+}
+
+/* Enters it and all below it; returns how many names there are. */
+static size_t compare_below(struct os_tree *tree, const char *path, size_t depth)
+{
+	struct os_stat stat, wanted;
+	struct os_names names, all;
+	bool made_up = true;
+	size_t sum;
+
+	assert_int_equal(os_stat(NULL, path, &wanted), 0);
+	assert_int_equal(os_list(NULL, path, &all), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
+	assert_false(made_up);
+	assert_true(same(&stat, &wanted));
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	assert_int_equal(names.count, all.count);
+	sum = names.count;
+	for (size_t i = 0; i < names.count; i++) {
+		char *name = os_join(NULL, path, names.items[i]);
+		const bool there = !os_stat(NULL, name, &wanted);
+
+		assert_string_equal(names.items[i], all.items[i]);
+		assert_int_equal(names.kinds[i], all.kinds[i]);
+		assert_int_equal(os_tree_stat(NULL, tree, name, &stat), there ? 0 : -1);
+		assert_true(!there || same(&stat, &wanted));
+		mem_free(name);
+	}
+	for (size_t i = 0; i < names.count && depth; i++)
+		if (names.kinds[i] == OS_DIRECTORY) {
+			char *name = os_join(NULL, path, names.items[i]);
+
+			sum += compare_below(tree, name, depth - 1);
+			mem_free(name);
+		}
+	os_names_free(&names);
+	os_names_free(&all);
+	return sum;
+}
+
+static size_t open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	while (directory && readdir(directory))
+		count++;
+	if (directory)
+		(void)closedir(directory);
+	return count;
+}
+
+static void a_tree_is_as_its_paths_are(void **state)
+{
+	char deep[LEVELS * 2 + 1], *path = made("tree/a/b"), *link;
+	const size_t before = open_files();
+	struct os_tree *tree = NULL;
+
+	(void)state;
+	written(path, "file");
+	link = os_join(NULL, path, "to file");
+	assert_int_equal(symlink("file", link), 0);
+	mem_free(link);
+	link = os_join(NULL, path, "to folder");
+	assert_int_equal(symlink("../../c", link), 0);
+	mem_free(link);
+	link = os_join(NULL, path, "to nothing");
+	assert_int_equal(symlink("nothing", link), 0);
+	mem_free(link);
+	mem_free(path);
+	path = made("tree/c");
+	written(path, "another");
+	mem_free(path);
+	/* Deeper than folders stay open */
+	for (size_t i = 0; i < LEVELS; i++)
+		memcpy(deep + 2 * i, "/d", 2);
+	deep[sizeof deep - 1] = '\0';
+	link = mem_printf(NULL, "tree%s", deep);
+	path = made(link);
+	written(path, "file");
+	mem_free(path);
+	mem_free(link);
+	path = os_join(NULL, folder, "tree");
+	written(path, "last");
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(compare_below(tree, path, SIZE_MAX), 4 + 1 + 4 + 1 + 1 + LEVELS);
+	os_tree_close(tree);
+	mem_free(path);
+	assert_int_equal(open_files(), before);
+}
+
+static void names_that_are_not_wanted_are_left_out(void **state)
+{
+	char *path = made("wanted"), *missing = os_join(NULL, folder, "missing");
+	struct os_tree *tree = NULL;
+	struct os_names names;
+	struct os_stat stat;
+	bool made_up;
+
+	(void)state;
+	written(path, "-not");
+	written(path, "so");
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
+	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	assert_int_equal(names.count, 1);
+	assert_string_equal(names.items[0], "so");
+	os_names_free(&names);
+	/* After a folder that is not there, the calls are not about the one before. */
+	assert_int_equal(os_tree_enter(NULL, tree, missing, &stat, &made_up), -1);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
+	assert_int_equal(os_tree_stat(NULL, tree, missing, &stat), -1);
+	assert_int_equal(os_tree_enter(NULL, tree, "/proc", &stat, &made_up), 0);
+	assert_true(made_up);
+	os_tree_close(tree);
+	mem_free(missing);
+	mem_free(path);
+}
+
+static bool may_read(const char *path)
+{
+	const int fd = open(path, O_RDONLY);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return fd >= 0;
+}
+
+/* From one of these calls to os_tree_rest, and no longer. */
+static void a_folder_is_used_with_its_owners_rights(void **state)
+{
+	char *above = made("owned"), *theirs = made("owned/theirs"), *deep = made("owned/theirs/deep"),
+		 *secret = os_join(NULL, folder, "secret"), *in = os_join(NULL, deep, "file");
+	struct os_tree *tree = NULL;
+	struct os_names names;
+	struct os_stat stat;
+	bool made_up;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	written(folder, "secret");
+	written(deep, "file");
+	assert_int_equal(chmod(folder, 0755) || chmod(secret, 0600), 0);
+	assert_int_equal(chown(theirs, OTHER, OTHER) || chown(deep, OTHER, OTHER + 1), 0);
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, above, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	os_names_free(&names);
+	assert_true(may_read(secret));
+	for (int deeper = 0; deeper < 2; deeper++) {
+		assert_int_equal(os_tree_enter(NULL, tree, deeper ? deep : theirs, &stat, &made_up), 0);
+		assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+		os_names_free(&names);
+		assert_false(may_read(secret));
+	}
+	os_tree_rest(tree);
+	assert_true(may_read(secret));
+	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), 0);
+	assert_false(may_read(secret));
+	os_tree_rest(tree);
+	/* A third account's, and root's, is its owner's. */
+	assert_int_equal(chown(deep, OTHER + 2, OTHER + 2) || chmod(deep, 0700), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
+	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), 0);
+	assert_false(may_read(secret));
+	os_tree_rest(tree);
+	assert_int_equal(chown(deep, 0, 0), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
+	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), 0);
+	assert_true(may_read(secret));
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	os_names_free(&names);
+	assert_false(may_read(secret));
+	os_tree_close(tree);
+	assert_true(may_read(secret));
+	assert_int_equal(chown(theirs, 0, 0), 0);
+	mem_free(above);
+	mem_free(theirs);
+	mem_free(deep);
+	mem_free(secret);
+	mem_free(in);
+}
+
+/* Whoever makes a link sees behind it what he may see himself, and so does root, who follows it. */
+static void anothers_link_leads_nowhere_he_may_not_go(void **state)
+{
+	char *theirs = made("linked/theirs"), *open_folder = made("linked/open"),
+		 *closed = made("linked/open/closed"), *link = os_join(NULL, theirs, "link"),
+		 *behind = os_join(NULL, link, "closed"), *direct = os_join(NULL, theirs, "direct"),
+		 *shared = made("linked/shared"), *in_shared = os_join(NULL, shared, "link");
+	struct os_tree *tree = NULL;
+	struct os_names names;
+	struct os_stat stat;
+	bool made_up;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	written(closed, "file");
+	assert_int_equal(chmod(folder, 0755) || chmod(closed, 0700), 0);
+	assert_int_equal(symlink("../open", link) || symlink("../open/closed", direct), 0);
+	assert_int_equal(chown(theirs, OTHER, OTHER) || lchown(link, OTHER, OTHER) ||
+						 lchown(direct, OTHER, OTHER),
+					 0);
+	assert_int_equal(symlink("../open/closed", in_shared) || lchown(in_shared, OTHER, OTHER) ||
+						 chmod(shared, 01777),
+					 0);
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, shared, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, in_shared, &stat, &made_up), -1);
+	assert_int_equal(unlink(in_shared) || symlink("../open/closed/file", in_shared) ||
+						 lchown(in_shared, OTHER, OTHER),
+					 0);
+	assert_int_equal(os_tree_enter(NULL, tree, shared, &stat, &made_up), 0);
+	assert_int_equal(os_tree_stat(NULL, tree, in_shared, &stat), -1);
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, direct, &stat, &made_up), -1);
+	assert_int_equal(os_tree_enter(NULL, tree, link, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	assert_int_equal(names.count, 1);
+	os_names_free(&names);
+	assert_int_equal(os_tree_enter(NULL, tree, behind, &stat, &made_up), -1);
+	os_tree_rest(tree);
+	assert_int_equal(chmod(closed, 0755), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, link, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, behind, &stat, &made_up), 0);
+	os_tree_rest(tree);
+	/* Without a link it is root's own. */
+	assert_int_equal(chmod(closed, 0700), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, open_folder, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, closed, &stat, &made_up), 0);
+	os_tree_close(tree);
+	assert_int_equal(chown(theirs, 0, 0), 0);
+	mem_free(theirs);
+	mem_free(open_folder);
+	mem_free(closed);
+	mem_free(link);
+	mem_free(behind);
+	mem_free(direct);
+	mem_free(shared);
+	mem_free(in_shared);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tree_is_as_its_paths_are),
+		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
+		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),
+		cmocka_unit_test(anothers_link_leads_nowhere_he_may_not_go),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
