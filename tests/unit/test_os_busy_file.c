@@ -17,6 +17,22 @@ static HANDLE hold(const char *path)
 	return CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
 }
 
+/* Let go by the first who waits */
+static HANDLE held_until_awaited;
+
+static VOID WINAPI sleep_and_let_go(DWORD ms)
+{
+	if (held_until_awaited)
+		(void)CloseHandle(held_until_awaited);
+	held_until_awaited = NULL;
+	(void)SleepEx(ms, FALSE);
+}
+
+/* What the program's own call finds in place of the library's */
+typedef __typeof__(Sleep) sleep_function;
+extern sleep_function *const __imp_Sleep;
+sleep_function *const __imp_Sleep = sleep_and_let_go;
+
 static DWORD WINAPI let_go_soon(void *held)
 {
 	Sleep(MOMENT_MS);
@@ -57,10 +73,39 @@ static void a_moment_is_waited_for_and_no_longer(void **state)
 #endif
 }
 
+static void a_file_is_renamed_over_one_that_is_open_for_a_moment(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	struct buf bytes = {0};
+	char *folder, *from, *to;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
+	from = os_join(NULL, folder, "from");
+	to = os_join(NULL, folder, "to");
+	assert_int_equal(os_write_atomic(NULL, from, "new", 3), 0);
+	assert_int_equal(os_write_atomic(NULL, to, "old", 3), 0);
+	held_until_awaited = hold(to);
+	assert_true(held_until_awaited != INVALID_HANDLE_VALUE);
+	assert_int_equal(os_rename(NULL, from, to), 0);
+	assert_null(held_until_awaited);
+	assert_int_equal(os_read_file(NULL, to, 10, &bytes), 0);
+	assert_memory_equal(bytes.data, "new", 3);
+	buf_free(&bytes);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(from);
+	mem_free(to);
+	mem_free(folder);
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_moment_is_waited_for_and_no_longer),
+		cmocka_unit_test(a_file_is_renamed_over_one_that_is_open_for_a_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

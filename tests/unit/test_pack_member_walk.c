@@ -1,25 +1,16 @@
 /* Walking through a pack gives the same, kept as a whole or member by member, verified or not. */
 #include "folder.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "lacking.h"
 #include "pack/member_walk.h"
 #include "packs.h"
 
 enum { PAIRS = 16, MEMBERS = 2 * PAIRS };
-
-#ifdef O_BINARY
-enum { STDIN_MODE = O_BINARY };
-#else
-enum { STDIN_MODE = 0 };
-#endif
 
 /* Sizes around what is decompressed, read and handed over at a time; text that compresses and bytes
  * that do not. */
@@ -237,38 +228,6 @@ static void members_differ(void **state)
 	}
 }
 
-/* A pack on standard input, which is read once: here a file, read again from its beginning. */
-static int open_standard_input(struct jw_error *err, void *context)
-{
-	struct source *source = NULL;
-
-	(void)context;
-	assert_int_equal(lseek(0, 0, SEEK_SET), 0);
-	if (source_open(err, "-", &source))
-		return -1;
-	source_close(source);
-	return 0;
-}
-
-static void standard_input_is_kept_or_refused(void **state)
-{
-	struct buf pack = {0};
-	int kept = dup(0), fd;
-
-	(void)state;
-	packs_make(&pack, manifest, members, MEMBERS);
-	assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
-	fd = open(file, O_RDONLY | STDIN_MODE);
-	assert_true(fd > 0);
-	assert_int_equal(dup2(fd, 0), 0);
-	assert_int_equal(open_standard_input(NULL, NULL), 0);
-	each_allocation_lacks(open_standard_input, NULL);
-	assert_int_equal(dup2(kept, 0), 0);
-	(void)close(kept);
-	(void)close(fd);
-	buf_free(&pack);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,7 +235,6 @@ int main(void)
 		cmocka_unit_test(one_wrong_byte),
 		cmocka_unit_test(too_little_and_too_much),
 		cmocka_unit_test(members_differ),
-		cmocka_unit_test(standard_input_is_kept_or_refused),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -52,6 +52,14 @@ refused 'prime through a link'
 jitwarm cache clear --yes --cache 'C:\open\cache'
 untouched 'cache clear'
 
+# A name below a device: no walk can tell who has made what is on its way
+for place in '\\.\pipe\cache' '\\?\GLOBALROOT\DosDevices\C:\open\cache'; do
+	jitwarm import --allow-unsigned --cache "$place" "$pack"
+	exits 3 "import into $place"
+	complains 'is on a device'
+	untouched "import into $place"
+done
+
 # A folder in the cache, and a file
 plant
 cp -r "$cache" "$open/cache"

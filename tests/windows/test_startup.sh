@@ -93,6 +93,11 @@ jitwarm startup disable
 [ -e "$task" ] || fail "another account's task was deleted"
 jitwarm startup enable "$folder"
 exits 3 "startup enable over another account's task"
+# Nor is a task that this account made by other means
+jitwarm startup enable --print "$folder"
+sed 's/(jitwarm startup)/(by hand)/' "$out" > "$task"
+jitwarm startup disable
+[ -e "$task" ] || fail "this account's own task was deleted"
 # Deleted by hand
 jitwarm startup enable --replace "$folder"
 exits 0 'startup enable --replace'

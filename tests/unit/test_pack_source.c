@@ -1,0 +1,55 @@
+/* A pack on standard input, which is read once: here a file, read again from its beginning. */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "lacking.h"
+#include "pack/pack_source.h"
+#include "packs.h"
+
+static int open_standard_input(struct jw_error *err, void *context)
+{
+	struct source *source = NULL;
+
+	(void)context;
+	assert_int_equal(lseek(0, 0, SEEK_SET), 0);
+	if (source_open(err, "-", &source))
+		return -1;
+	source_close(source);
+	return 0;
+}
+
+static void standard_input_is_kept_or_refused(void **state)
+{
+	char *file = os_join(NULL, folder, "pack");
+	struct buf pack;
+	struct jw_error err;
+	int kept = dup(0), fd;
+
+	(void)state;
+	packs_make(&pack, "{}", NULL, 0);
+	assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
+	fd = open(file, O_RDWR);
+	assert_true(fd > 0);
+	assert_int_equal(dup2(fd, 0), 0);
+	assert_int_equal(open_standard_input(NULL, NULL), 0);
+	each_allocation_lacks(open_standard_input, NULL);
+	assert_int_equal(ftruncate(0, (off_t)pack.size - 1), 0);
+	assert_int_equal(open_standard_input(&err, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_int_equal(dup2(kept, 0), 0);
+	(void)close(kept);
+	(void)close(fd);
+	buf_free(&pack);
+	mem_free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(standard_input_is_kept_or_refused),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
