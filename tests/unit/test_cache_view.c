@@ -1,0 +1,71 @@
+/* An index that a driver is writing is looked at again; a missing one, or none at all, is not. */
+#include "folder.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "cache/view.h"
+
+static const char *path;
+static struct buf whole;
+static unsigned waits, whole_after;
+
+/* The driver's last bytes come while we wait. */
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *asked,
+													 struct timespec *left)
+{
+	(void)asked;
+	(void)left;
+	if (++waits == whole_after)
+		assert_int_equal(os_write_atomic(NULL, path, whole.data, whole.size), 0);
+	return 0;
+}
+
+static enum cache_index_state state_after(unsigned count, const char *cache, size_t size)
+{
+	struct cache_index index;
+	enum cache_index_state state;
+
+	waits = 0;
+	whole_after = count;
+	if (size)
+		assert_int_equal(os_write_atomic(NULL, path, whole.data, size), 0);
+	assert_int_equal(cache_view_index(NULL, cache, &index), 0);
+	state = index.state;
+	cache_index_free(&index);
+	return state;
+}
+
+static void an_index_that_is_being_written_is_waited_for(void **state)
+{
+	char *cache = os_join(NULL, folder, "cache"), *index_path = os_join(NULL, cache, "index");
+	const struct cache_index empty = {.state = CACHE_INDEX_SOUND};
+
+	(void)state;
+	path = index_path;
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(cache_index_format(NULL, &empty, &whole), 0);
+	assert_int_equal(state_after(0, cache, 0), CACHE_INDEX_MISSING);
+	assert_int_equal(waits, 0);
+	assert_int_equal(state_after(0, cache, whole.size), CACHE_INDEX_SOUND);
+	assert_int_equal(waits, 0);
+	for (unsigned n = 1; n < 4; n++) {
+		assert_int_equal(state_after(n, cache, whole.size - 1), CACHE_INDEX_SOUND);
+		assert_int_equal(waits, n);
+	}
+	/* Not for ever */
+	assert_int_not_equal(state_after(0, cache, whole.size - 1), CACHE_INDEX_SOUND);
+	assert_int_equal(waits, 3);
+	buf_free(&whole);
+	mem_free(index_path);
+	mem_free(cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_index_that_is_being_written_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
