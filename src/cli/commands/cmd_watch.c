@@ -263,9 +263,11 @@ static void estimate_left(struct watching *watching, const struct watch_look *lo
 	const enum watch_state state = watching->document.state;
 
 	if (state == WATCH_COMPILING || state == WATCH_LINKING)
-		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6);
+		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6,
+						 look->use.cpu_ms - watching->last.use.cpu_ms);
 	if (watching->counted)
-		watch_left_count(&watching->left, watching->files, watching->model_ms);
+		watch_left_count(&watching->left, watching->files, watching->document.left,
+						 watching->model_ms);
 	watching->counted = false;
 }
 

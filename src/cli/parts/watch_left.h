@@ -9,16 +9,21 @@
 struct watch_left {
 	bool known;      /* the modules were counted at least once */
 	size_t files;    /* that they were counted in */
-	double model_ms; /* predicted for those that are left */
+	size_t modules;  /* that are left */
+	double model_ms; /* predicted for those */
 	double done_ms;  /* predicted for those that were compiled meanwhile */
-	double took_ms;  /* by the clock */
-	double since_ms; /* of compiling, since the last one was done */
+	double since_ms; /* processor time of compiling, since the last one was done */
+	/* Sums over those that were compiled, each divided by its prediction: what a line through them
+	 * takes. */
+	double count_count, count_model, model_model, count_cpu, model_cpu;
+	double wall_ms, cpu_ms; /* of the last minute of compiling */
 };
 
-/* Some time went by in which the process had the driver compile. */
-void watch_left_spend(struct watch_left *left, double wall_ms);
-/* The modules of `files` files were counted again: `model_ms` is predicted for those left. */
-void watch_left_count(struct watch_left *left, size_t files, double model_ms);
+/* Some time went by in which the process had the driver compile, and used so much of processors. */
+void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms);
+/* The modules of `files` files were counted again: `model_ms` is predicted for the `modules` left.
+ */
+void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms);
 /* Seconds; less than 0: not known. The pace so far counts, and the prediction as far as little was
  * compiled. */
 double watch_left_seconds(const struct watch_left *left);
