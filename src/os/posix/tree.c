@@ -232,7 +232,8 @@ static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t
 
 static int no_folder(struct jw_error *err, const struct os_tree *tree)
 {
-	return tree->entered ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no folder was entered");
+	errno = ENOENT;
+	return tree->entered ? 0 : posix_error(err, tree->path);
 }
 
 int os_tree_list(struct jw_error *err, struct os_tree *tree,

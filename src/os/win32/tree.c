@@ -31,9 +31,7 @@ int os_tree_list(struct jw_error *err, struct os_tree *tree,
 	struct os_names names;
 	size_t kept = 0;
 
-	if (!tree->path)
-		return error_set(err, JW_ERR_NOT_FOUND, "no folder was entered");
-	if (os_list(err, tree->path, &names))
+	if (os_list(err, tree->path ? tree->path : "", &names))
 		return -1;
 	for (size_t i = 0; i < names.count; i++) {
 		if (!wanted(names.items[i], names.kinds[i])) {
