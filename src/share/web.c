@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/env.h"
 #include "os/folders.h"
 #include "share/web_answer.h"
@@ -246,22 +245,6 @@ static CURLcode run_transfer(struct jw_error *err, struct web *web)
 	return code;
 }
 
-/* What does not prove a server at one time, or to one list of issuers, does at another. The words
- * are those of OpenSSL, mbedTLS and Schannel. */
-static void say_how_to_prove(const char *reason, char *room, size_t size)
-{
-	char now[TEXT_UTC];
-
-	if (strstr(reason, "expired") || strstr(reason, "not yet valid") ||
-		strstr(reason, "not activated") || strstr(reason, "EXPIRED") || strstr(reason, "FUTURE"))
-		(void)snprintf(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
-	else if (strstr(reason, "issuer certificate") || strstr(reason, "self-signed") ||
-			 strstr(reason, "self signed") || strstr(reason, "NOT_TRUSTED") ||
-			 strstr(reason, "trusted CA") || strstr(reason, "UNTRUSTED"))
-		(void)snprintf(room, size,
-					   "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust");
-}
-
 static int fail_exchange(struct jw_error *err, const struct exchange *exchange, CURLcode code)
 {
 	static const CURLcode final[] = {CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
@@ -280,7 +263,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 		if (code == final[i])
 			kind = JW_ERR_IO;
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
-		say_how_to_prove(reason, how, sizeof how);
+		web_say_how_to_prove(reason, how, sizeof how);
 	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), how);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "os/clock.h"
 
 void web_answer_clear(struct web_answer *answer)
 {
@@ -166,4 +167,34 @@ void web_answer_words(struct web_answer *answer, const char *body, size_t size)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = ' ';
 	cJSON_Delete(document);
+}
+
+/* What does not prove a server at one time, or to one list of issuers, does at another. The words
+ * are those of OpenSSL, Mbed TLS and Schannel. */
+static bool blames_time(const char *reason)
+{
+	return strstr(reason, "expired") || strstr(reason, "not yet valid") ||
+		   strstr(reason, "not activated") || strstr(reason, "EXPIRED") ||
+		   strstr(reason, "FUTURE") || strstr(reason, "in the future") ||
+		   strstr(reason, "NOT_TIME_VALID");
+}
+
+static bool blames_issuer(const char *reason)
+{
+	return strstr(reason, "issuer certificate") || strstr(reason, "self-signed") ||
+		   strstr(reason, "self signed") || strstr(reason, "NOT_TRUSTED") ||
+		   strstr(reason, "trusted CA") || strstr(reason, "UNTRUSTED") ||
+		   strstr(reason, "PARTIAL_CHAIN");
+}
+
+void web_say_how_to_prove(const char *reason, char *room, size_t size)
+{
+	char now[TEXT_UTC];
+
+	*room = '\0';
+	if (blames_time(reason))
+		(void)snprintf(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
+	else if (blames_issuer(reason))
+		(void)snprintf(room, size,
+					   "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust");
 }

@@ -12,3 +12,5 @@ void web_answer_clear(struct web_answer *answer);
 void web_answer_header(struct web_answer *answer, const char *line, size_t size);
 /* The first message of an error document ({"errors": [{"code", "message"}]}). */
 void web_answer_words(struct web_answer *answer, const char *body, size_t size);
+/* What libcurl says of a certificate that proves nothing: what to look at, behind it, or "". */
+void web_say_how_to_prove(const char *reason, char *room, size_t size);

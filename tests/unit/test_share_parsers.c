@@ -182,6 +182,42 @@ static void a_tag_is_of_sorted_names(void **state)
 	assert_true(reference_is_tag(first));
 }
 
+/* As libcurl reports them with OpenSSL, Mbed TLS (old and new) and Schannel */
+static void certificates_that_prove_nothing_are_explained(void **state)
+{
+	static const struct {
+		const char *reason, *hint; /* NULL: none */
+	} cases[] = {
+		{"SSL certificate problem: certificate has expired", "clock"},
+		{"SSL certificate problem: certificate is not yet valid", "clock"},
+		{"Cert verify failed: BADCERT_EXPIRED", "clock"},
+		{"Cert verify failed: BADCERT_FUTURE", "clock"},
+		{"mbedTLS: The certificate validity starts in the future", "clock"},
+		{"schannel: SEC_E_CERT_EXPIRED (0x80090328) - The certificate is out of date", "clock"},
+		{"schannel: CertGetCertificateChain trust error CERT_TRUST_IS_NOT_TIME_VALID", "clock"},
+		{"SSL certificate problem: unable to get local issuer certificate", "CURL_CA_BUNDLE"},
+		{"SSL certificate problem: self-signed certificate in certificate chain", "CURL_CA_BUNDLE"},
+		{"SSL certificate problem: self signed certificate", "CURL_CA_BUNDLE"},
+		{"Cert verify failed: BADCERT_NOT_TRUSTED", "CURL_CA_BUNDLE"},
+		{"mbedTLS: The certificate is not correctly signed by the trusted CA", "CURL_CA_BUNDLE"},
+		{"schannel: SEC_E_UNTRUSTED_ROOT (0x80090325)", "CURL_CA_BUNDLE"},
+		{"schannel: CertGetCertificateChain trust error CERT_TRUST_IS_PARTIAL_CHAIN",
+		 "CURL_CA_BUNDLE"},
+		{"Cert verify failed: BADCERT_CN_MISMATCH", NULL},
+		{"SSL: no alternative certificate subject name matches target host name 'x'", NULL},
+	};
+	char hint[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		web_say_how_to_prove(cases[i].reason, hint, sizeof hint);
+		if (cases[i].hint)
+			assert_non_null(strstr(hint, cases[i].hint));
+		else
+			assert_string_equal(hint, "");
+	}
+}
+
 static void headers_are_bounded(void **state)
 {
 	struct web_answer answer;
@@ -210,6 +246,7 @@ int main(void)
 		cmocka_unit_test(an_artifact_comes_back),
 		cmocka_unit_test(what_fits_is_by_gpu_and_driver),
 		cmocka_unit_test(a_tag_is_of_sorted_names),
+		cmocka_unit_test(certificates_that_prove_nothing_are_explained),
 		cmocka_unit_test(headers_are_bounded),
 	};
 
