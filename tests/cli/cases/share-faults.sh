@@ -35,11 +35,15 @@ from_nothing() {
 	json 'd["compiled"] == 8 and "registry.example" in d["not_from_registry"]'
 	[[ $(grep -c "nothing comes from the registry" "$err") == 1 ]] || fail "not one line"
 }
+crashes() { # COMMAND…
+	export CRASHED_RESOLVER=1
+	"$@"
+}
 interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	local begun ended=0
 	export HUNG_RESOLVER=$work/asked SIMDRIVER_COST=30
 	# shellcheck disable=SC2086
-	$JITWARM "$@" >"$out" 2>"$err" </dev/null &
+	timeout --foreground -s KILL 200 $JITWARM "$@" >"$out" 2>"$err" </dev/null &
 	begun=$!
 	await test -e "$HUNG_RESOLVER"
 	kill -INT $begun
@@ -51,6 +55,7 @@ interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 }
 beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
 beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
+beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
 beside nobody no_names from_nothing
 beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
 beside nobody no_names interrupted prime --share https://registry.example/x "$sample"

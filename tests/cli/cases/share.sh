@@ -88,6 +88,14 @@ for kind in tags-pages tags-wild tags-forever; do
 	app_compiles 0
 done
 
+# All that the cache holds
+machine maker
+run 0 push --insecure "oci://$site/good/whole" --json
+json 'len(d["packs"]) == 1 and d["packs"][0]["entries"] == 8'
+machine whole
+run 0 pull --insecure --allow-unsigned "oci://$site/good/whole"
+app_compiles 0
+
 # A pack, with the signature that it has
 machine maker
 run 0 export -o "$work/lab.jwpack" --sign
