@@ -9,7 +9,7 @@
 #include "cache/entry.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "run/run_state.h"
+#include "run/remote_plan.h"
 #include "run/share_order.h"
 #include "worker/collect.h"
 #include "worker/object_protocol.h"
@@ -20,8 +20,6 @@ static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
  * and a tenth of the work (a silent one: run/share_pace.h). The process that speaks to it says
  * something much more often than this. */
 enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10, UNHEARD_S = 15, MOST_STEP_MS = 200 };
-/* A compressed entry is smaller than the entry, whose size is a prediction. */
-enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
 /* How long an answer takes says nothing about the place where it has a larger entry. */
 enum { SMALL_BYTES = 256 << 10 };
 
@@ -43,36 +41,58 @@ static void give_up_place(struct run *run, const char *why)
 	run_remote_end(run);
 }
 
-static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
+static bool is_put(enum object_what what)
 {
-	const struct plan_module *module = planned(run, index);
+	return what == OBJECT_PUT || what == OBJECT_PLAN;
+}
+
+static void send_place_job(struct run *run, const struct object_job *job, bool ahead)
+{
 	struct remote *remote = &run->remote;
-	struct remote_module *known = &remote->modules[index];
-	const uint64_t now = os_monotonic_ns();
-	const struct object_job job = {
-		.id = index,
-		.what = what,
-		.key = module->key,
-		.sm = run->setup->plan->targets[module->target].device.sm,
-		.most_bytes = PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes),
-		.seconds = share_claim_seconds(module->cost_ms),
-		.dead = share_dead_claim(known, now),
-	};
+	struct remote_module *known = &remote->modules[job->id];
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	struct jw_error why = {0};
 
 	known->asked = true;
 	known->ahead = ahead;
-	known->what = what;
-	known->asked_ns = now;
-	remote->asked += what != OBJECT_PUT;
+	known->what = job->what;
+	known->asked_ns = os_monotonic_ns();
+	remote->asked += !is_put(job->what);
 	remote->ahead += ahead;
-	remote->putting += what == OBJECT_PUT;
-	if (object_put_job(&why, &line, &job))
+	remote->putting += is_put(job->what);
+	if (object_put_job(&why, &line, job))
 		buf_free(&line);
 	else if (!child_send_line(&why, remote->child, &line))
 		return;
 	give_up_place(run, why.message);
+}
+
+static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
+{
+	const struct plan_module *module = planned(run, index);
+	const struct object_job job = {
+		.id = index,
+		.what = what,
+		.key = module->key,
+		.sm = run->setup->plan->targets[module->target].device.sm,
+		.most_bytes = remote_most_bytes(module),
+		.seconds = share_claim_seconds(module->cost_ms),
+		.dead = share_dead_claim(&run->remote.modules[index], os_monotonic_ns()),
+	};
+
+	send_place_job(run, &job, ahead);
+}
+
+/* It is known by the number behind the last module. */
+static void put_plan(struct run *run)
+{
+	const struct plan *plan = run->setup->plan;
+	const struct object_job job = {.id = plan->module_count,
+								   .what = OBJECT_PLAN,
+								   .sm = plan->targets[plan->modules[0].target].device.sm};
+
+	run->remote.plan_to_put = false;
+	send_place_job(run, &job, false);
 }
 
 static void put_there(struct run *run, size_t index)
@@ -198,9 +218,17 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 	struct remote_module *known = &remote->modules[index];
 
 	known->asked = false;
-	remote->asked -= answer->what != OBJECT_PUT;
+	remote->asked -= !is_put(answer->what);
 	remote->ahead -= known->ahead;
-	remote->putting -= answer->what == OBJECT_PUT;
+	remote->putting -= is_put(answer->what);
+	/* The pack of the whole plan came before it, if there is one. */
+	if (remote->plan_first)
+		remote->waited_ms = 0;
+	remote->plan_first = false;
+	if (answer->what == OBJECT_PLAN) {
+		remote_plan_answered(run, answer);
+		return;
+	}
 	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
 		take_failure(run, index, answer);
 		return;
@@ -220,7 +248,7 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 /* Each module has at most one request under way. */
 static bool is_awaited(const struct run *run, const struct object_answer *answer)
 {
-	return answer->id < run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
+	return answer->id <= run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
 		   run->remote.modules[answer->id].what == answer->what;
 }
 
@@ -380,9 +408,9 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 	struct remote *remote = &run->remote;
 	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
 	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
-	const double allowed_s =
-		SLOWNESS_S + run->result->shared.saved_seconds +
-		run->progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
+	const double allowed_s = SLOWNESS_S + run->result->shared.saved_seconds +
+							 run->progress.total_weight / 1000 /
+								 (remote->plan_first ? 1 : SHARE_OF_WORK) / run->setup->workers;
 	char why[512] = "";
 
 	remote->stepped_ns = now;
@@ -416,12 +444,14 @@ void run_remote_step(struct run *run)
 	put_compiled(run, SIZE_MAX);
 	ask_for_idle(run, now);
 	look_ahead(run, now);
+	if (remote_plan_is_due(run))
+		put_plan(run);
 }
 
 bool run_remote_is_needed(const struct run *run)
 {
 	return run->remote.modules && !run->remote.gone && !run->stopping &&
-		   (run->remote.to_put || run->remote.putting ||
+		   (run->remote.to_put || run->remote.putting || remote_plan_is_due(run) ||
 			job_queue_peek(&run->queue) != QUEUE_EMPTY);
 }
 
@@ -452,7 +482,8 @@ static int turn_order(struct jw_error *err, struct run *run)
 static int start_for_place(struct run *run)
 {
 	struct remote *remote = &run->remote;
-	const struct object_setup known = {remote->folder, run->setup->system, run->setup->share};
+	const struct object_setup known = {remote->folder, run->setup->system, run->setup->share,
+									   remote->plan_bytes};
 	const struct child_setup setup = {
 		.command = run->setup->worker, .cache_dir = remote->folder, .task = OBJECT_TASK};
 	const struct child_events events = {.context = run, .line = on_place_line, .end = on_place_end};
@@ -480,9 +511,13 @@ int run_remote_open(struct run *run, void (*wake)(struct run *run))
 	remote->wake = wake;
 	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
 	remote->folder = os_join(run->err, run->setup->folder, "share");
-	remote->modules = mem_array(run->err, run->setup->plan->module_count, sizeof *remote->modules);
+	remote->modules =
+		mem_array(run->err, run->setup->plan->module_count + 1, sizeof *remote->modules);
 	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||
-		turn_order(run->err, run) || start_for_place(run))
+		turn_order(run->err, run))
+		return -1;
+	remote_plan_name(run);
+	if (start_for_place(run))
 		return -1;
 	share_pace_begin(&remote->pace);
 	remote->stepped_ns = os_monotonic_ns();

@@ -131,6 +131,15 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 	return result ? -1 : 0;
 }
 
+static bool directory_has(void *state, const char *name)
+{
+	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
+	const bool there = object && os_exists(object);
+
+	mem_free(object);
+	return there;
+}
+
 static void directory_forget(void *state, const char *name)
 {
 	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
@@ -169,7 +178,7 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 		directory_close(directory);
 		return NULL;
 	}
-	*ret_backend = (struct object_backend){directory_get, directory_put, directory_forget, NULL,
-										   directory_close};
+	*ret_backend = (struct object_backend){directory_get,    directory_put, directory_has,
+										   directory_forget, NULL,          directory_close};
 	return directory;
 }

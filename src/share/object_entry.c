@@ -98,7 +98,7 @@ static bool is_of_object(const struct jw_error *why)
 		   why->code == JW_ERR_UNSUPPORTED || why->code == JW_ERR_NOT_FOUND;
 }
 
-static void say_failure(const struct object_thread *thread, const struct jw_error *why,
+void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
 						struct object_answer *answer)
 {
 	const int64_t later_s = object_place_later(thread->place);
@@ -277,8 +277,9 @@ static int claim_object(struct jw_error *err, const struct object_thread *thread
 
 /* ---- putting */
 
-static int sign_object(struct jw_error *err, const struct object_context *context,
-					   const struct object_files *files, const struct jw_export_result *made)
+int object_sign(struct jw_error *err, const struct object_context *context, const char *name,
+				const struct jw_export_options *how, const struct jw_export_result *made,
+				const char *signature)
 {
 	struct pack_manifest manifest = {0};
 	uint8_t prehash[MINISIGN_PREHASH];
@@ -286,10 +287,10 @@ static int sign_object(struct jw_error *err, const struct object_context *contex
 
 	if (sodium_hex2bin(prehash, sizeof prehash, made->blake2b_512, strlen(made->blake2b_512), NULL,
 					   NULL, NULL))
-		return error_set(err, JW_ERR_FORMAT, "%s: its hash cannot be read", files->pack);
-	if (reader_manifest(err, files->pack, &manifest))
+		return error_set(err, JW_ERR_FORMAT, "%s: its hash cannot be read", how->output);
+	if (reader_manifest(err, how->output, &manifest))
 		return -1;
-	result = trust_sign(err, &context->secret, &manifest, prehash, files->name, files->signature);
+	result = trust_sign(err, &context->secret, &manifest, prehash, name, signature);
 	manifest_free(&manifest);
 	return result;
 }
@@ -316,7 +317,8 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 
 	*thread->computing = true;
 	failed = jw_export(err, &how, &made) ||
-			 (setup->options->sign_key && sign_object(err, thread->context, files, &made));
+			 (setup->options->sign_key &&
+			  object_sign(err, thread->context, files->name, &how, &made, files->signature));
 	*thread->computing = false;
 	if (failed) {
 		/* It may have been evicted meanwhile. */
@@ -349,7 +351,7 @@ void object_do(const struct object_thread *thread, const struct object_job *job,
 				 (job->what == OBJECT_CLAIM && answer.said == OBJECT_MISSING && !*answer.why &&
 				  claim_object(&why, thread, job, &files, &answer));
 	if (failed)
-		say_failure(thread, &why, &answer);
+		object_say_failure(thread, &why, &answer);
 	object_files_free(&files);
 	*ret_answer = answer;
 }

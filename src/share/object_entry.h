@@ -2,6 +2,8 @@
  * docs/share.md has the layout. */
 #pragma once
 
+#include <jitwarm/pack.h>
+
 #include "pack/minisign.h"
 #include "share/object_place.h"
 #include "worker/object_protocol.h"
@@ -23,6 +25,14 @@ struct object_thread {
 char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t key);
 /* A claim, which is a JSON object; false for any other text. */
 bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim, uint64_t *ret_seconds);
+
+/* What kind of failure an answer says. */
+void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
+						struct object_answer *answer);
+/* Signs the pack that was made so as the object `name`, into the file `signature`. */
+int object_sign(struct jw_error *err, const struct object_context *context, const char *name,
+				const struct jw_export_options *how, const struct jw_export_result *made,
+				const char *signature);
 
 /* Does the job. OBJECT_LATER, OBJECT_FAILED and OBJECT_GONE are failures of the place. */
 void object_do(const struct object_thread *thread, const struct object_job *job,

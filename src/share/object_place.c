@@ -67,6 +67,11 @@ int object_place_put(struct jw_error *err, struct object_place *place, const cha
 	return place->backend.put(err, place->state, name, path);
 }
 
+bool object_place_has(struct object_place *place, const char *name)
+{
+	return place->backend.has(place->state, name);
+}
+
 int64_t object_place_later(const struct object_place *place)
 {
 	return place->backend.later ? place->backend.later(place->state) : -1;

@@ -1,6 +1,7 @@
 /* A shared place of objects: names below a directory, or below an address. Used by one thread. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <jitwarm/share.h>
@@ -25,6 +26,8 @@ int object_place_get(struct jw_error *err, struct object_place *place, const cha
  */
 int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
 					 const char *path);
+/* Whether there is such an object now, as far as it can be told. */
+bool object_place_has(struct object_place *place, const char *name);
 /* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not say), -1
  * if it has not answered. */
 int64_t object_place_later(const struct object_place *place);
@@ -36,6 +39,7 @@ struct object_backend {
 	int (*get)(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
 			   const char *path);
 	int (*put)(struct jw_error *err, void *state, const char *name, const char *path);
+	bool (*has)(void *state, const char *name);
 	void (*forget)(void *state, const char *name); /* NULL: costs something */
 	int64_t (*later)(const void *state);           /* NULL: no failure passes */
 	void (*close)(void *state);

@@ -238,6 +238,17 @@ static int web_put(struct jw_error *err, void *state, const char *name, const ch
 	return result;
 }
 
+static bool web_has(void *state, const char *name)
+{
+	struct web_object object = {.web = state};
+	const struct web_request request = {.method = "HEAD"};
+	struct web_answer answer = {0};
+
+	return !hash_web_object(NULL, &object, 0, object.sha256) &&
+		   !send_web_object(NULL, &object, name, &request, &answer) && answer.status >= 200 &&
+		   answer.status < 300;
+}
+
 static int64_t web_later(const void *state)
 {
 	return ((const struct object_web *)state)->later_s;
@@ -281,6 +292,7 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		object_web_close(web);
 		return NULL;
 	}
-	*ret_backend = (struct object_backend){web_get, web_put, NULL, web_later, object_web_close};
+	*ret_backend =
+		(struct object_backend){web_get, web_put, web_has, NULL, web_later, object_web_close};
 	return web;
 }

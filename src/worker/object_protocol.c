@@ -54,7 +54,8 @@ int object_put_setup(struct jw_error *err, struct buf *line, const struct object
 					cJSON_AddNumberToObject(object, "cuda", version->cuda) &&
 					cJSON_AddNumberToObject(object, "release", version->release[0]) &&
 					cJSON_AddNumberToObject(object, "release_minor", version->release[1]) &&
-					cJSON_AddNumberToObject(object, "release_patch", version->release[2]);
+					cJSON_AddNumberToObject(object, "release_patch", version->release[2]) &&
+					cJSON_AddNumberToObject(object, "plan_bytes", (double)setup->plan_bytes);
 
 	return put_object_line(err, line, object, complete);
 }
@@ -86,7 +87,8 @@ int object_get_setup(struct jw_error *err, const char *line, size_t size,
 	if (!object)
 		return -1;
 	*ret_given = (struct object_given){
-		.setup = {given_text(object, "folder"), &ret_given->system, &ret_given->options},
+		.setup = {given_text(object, "folder"), &ret_given->system, &ret_given->options,
+				  json_count(object, "plan_bytes")},
 		.options = {.size = sizeof ret_given->options,
 					.place = given_text(object, "place"),
 					.state_dir = given_text(object, "state"),

@@ -17,6 +17,8 @@
 #define OBJECT_TASK "share"
 
 enum { OBJECT_MOST_HOSTS = 64 };
+/* In the folder of object_setup: the names of the plan's entries, as this machine's numbers */
+#define OBJECT_PLAN_NAMES "plan"
 /* While requests are under way, the worker says so often whether anything is heard. Where it lacks
  * processor time, that comes later, and nobody blames the place. */
 enum { OBJECT_BEAT_MS = 200 };
@@ -26,12 +28,15 @@ struct object_setup {
 	const char *folder; /* of this run, for its files */
 	const struct jw_system *system;
 	const struct jw_share_options *options;
+	uint64_t
+		plan_bytes; /* the most that a pack of the whole plan can have; 0: none is looked for */
 };
 
 enum object_what {
 	OBJECT_LOOK,  /* take the entry, if it is there */
 	OBJECT_CLAIM, /* the same; if it is not there, claim it */
 	OBJECT_PUT,   /* put the entry there */
+	OBJECT_PLAN,  /* put a pack of the whole plan there, unless somebody has */
 	OBJECT_WHATS,
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""objects.py FOLDER   a web server for GET and PUT on 127.0.0.1, honest and lying, for the case “share-web”
+"""objects.py FOLDER   a web server for GET, HEAD and PUT on 127.0.0.1, honest and lying, for the case “share-web”
 
 Writes its port to FOLDER/port, that of a second, foreign server to FOLDER/foreign, and each request to FOLDER/log: METHOD PATH AUTHORIZATION;
 those to the foreign one to FOLDER/foreign-log. Below /KIND/ every KIND has the same objects, and KIND says how this server lies about them.
@@ -66,7 +66,8 @@ class Objects(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body) if length is None else length))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def reset(self):
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -168,7 +169,7 @@ class Objects(http.server.BaseHTTPRequestHandler):
         else:
             self.say(200, body)
 
-    do_GET = do_PUT = lambda self: self.quietly()
+    do_GET = do_PUT = do_HEAD = lambda self: self.quietly()
 
     def quietly(self):
         try:

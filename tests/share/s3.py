@@ -97,7 +97,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def quietly(self):
         try:
@@ -105,7 +106,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    do_GET = do_PUT = lambda self: self.quietly()
+    do_GET = do_PUT = do_HEAD = lambda self: self.quietly()
 
 
 class Store(Answers):

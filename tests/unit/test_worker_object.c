@@ -24,7 +24,7 @@ static void a_setup_arrives_as_it_was_sent(void **state)
 											 .allow_unsigned = true,
 											 .insecure_hosts = hosts,
 											 .insecure_host_count = 2};
-	const struct object_setup sent = {"/run", &system, &options};
+	const struct object_setup sent = {"/run", &system, &options, 12345};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static struct object_given got;
 
@@ -33,6 +33,7 @@ static void a_setup_arrives_as_it_was_sent(void **state)
 	assert_int_equal(line.data[line.size - 1], '\n');
 	assert_int_equal(object_get_setup(NULL, buf_text(&line), line.size - 1, &got), 0);
 	assert_string_equal(got.setup.folder, "/run");
+	assert_int_equal(got.setup.plan_bytes, 12345);
 	assert_string_equal(got.options.place, "/p \"l\"");
 	assert_string_equal(got.options.sign_key, "k");
 	assert_string_equal(got.options.passphrase, "geheim");
@@ -87,7 +88,7 @@ static void a_line_that_memory_lacks_for_is_not_sent(void **state)
 													.state_dir = "/state",
 													.insecure_hosts = hosts,
 													.insecure_host_count = 2};
-	static const struct object_setup setup = {"/run", &system, &options};
+	static const struct object_setup setup = {"/run", &system, &options, 0};
 	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4, 5};
 	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
@@ -117,7 +118,7 @@ static void nonsense_is_refused(void **state)
 		"",
 		"{}",
 		"[]",
-		"{\"answer\":1,\"what\":3,\"said\":0,\"claim\":\"0000000000000000\"}",
+		"{\"answer\":1,\"what\":4,\"said\":0,\"claim\":\"0000000000000000\"}",
 		"{\"answer\":1,\"what\":0,\"said\":10,\"claim\":\"0000000000000000\"}",
 		"{\"answer\":1,\"what\":0,\"said\":0,\"claim\":\"xyz\"}",
 		"{\"claim\":\"0000000000000000\",\"seconds\":1}",

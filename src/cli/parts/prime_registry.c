@@ -6,8 +6,8 @@
 
 int prime_registry_check(struct jw_error *err, const struct options *options)
 {
-	static const char *const only[] = {"back", "allow-unsigned", "timeout"};
-	static const char *const both[] = {"insecure", "insecure-host"};
+	static const char *const only[] = {"allow-unsigned", "timeout"};
+	static const char *const both[] = {"back", "insecure", "insecure-host"};
 	const bool from = options_given(options, "from"), share = options_given(options, "share");
 
 	for (size_t i = 0; !from && i < sizeof only / sizeof *only; i++)
@@ -59,6 +59,7 @@ static void read_share(struct prime_registry *registry, const struct options *op
 		.insecure = registry->given.insecure,
 		.insecure_hosts = registry->given.hosts,
 		.insecure_host_count = registry->given.host_count,
+		.back = options_given(options, "back"),
 	};
 }
 

@@ -10,8 +10,8 @@
 	CLI_VALUE("from", "oci://HOST/REPOSITORY",                                                         \
 			  "First take the packs of these files from this registry (“jitwarm pull”); only the " \
 			  "rest is compiled"),                                                                     \
-		CLI_FLAG("back", "With --from: push what was compiled there, for others; with --sign "         \
-						 "signed"),                                                                    \
+		CLI_FLAG("back", "Put one pack of the whole there too, for others: into the registry of "      \
+						 "--from, the place of --share; with --sign signed"),                          \
 		CLI_FLAG("allow-unsigned", "With --from: accept packs that no trusted key has signed"),        \
 		CLI_VALUE("share", "PLACE",                                                                    \
 				  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "         \

@@ -8,17 +8,20 @@ start_registry "$work/server"
 machine signer
 run 0 key generate --no-passphrase --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
-run 0 prime --share "http://$site/good" --insecure --sign "$sample" --json
-json 'd["shared"]["placed"] == 8'
+run 0 prime --share "http://$site/good" --insecure --sign --back "$sample" --json
+json 'd["shared"]["placed"] == 8 and not d["notes"]'
+[[ $(requests 'HEAD /good/v1/plan/p-') == 1 && $(requests 'PUT /good/v1/plan/p-') == 2 ]] || fail "the plan was not put there: $(cat "$log")"
 machine trusting
 run 0 key trust "$public"
 prime() { # KIND: into an empty cache
 	rm -rf "$CUDA_CACHE_PATH"
 	run 0 prime --share "$1" --insecure --insecure-host shared.example "$sample" --json
 }
+: >"$log"
 prime "http://$site/good"
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-# Of each object the pack is another text than the signed one, or the signature is
+[[ $(requests .) == 2 ]] || fail "a plan takes more than its pack and the signature: $(cat "$log")"
+# Of each object, and of the plan, the pack is another text than the signed one, or the signature is
 for seed in $(rounds "${JITWARM_MUTATIONS:-2}"); do
 	prime "http://$site/mutant-$seed"
 	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["refused"] == 8'
@@ -31,7 +34,7 @@ unset no_proxy
 export http_proxy=http://$site
 prime http://shared.example/good
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-[[ $(requests 'GET http://shared.example/good/v1/') -ge 8 ]] || fail "not through the proxy"
+[[ $(requests 'GET http://shared.example/good/v1/plan/') == 2 ]] || fail "not through the proxy"
 unset http_proxy
 export no_proxy='*'
 

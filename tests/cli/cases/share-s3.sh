@@ -12,7 +12,7 @@ export AWS_ENDPOINT_URL=http://$site AWS_REGION=eu-test-1 AWS_EC2_METADATA_DISAB
 secrets='plain/Secret|session/Secret|role/Secret|box/Secret|session/Token|role/Token|box/Token|instance-token|Box abc'
 objects() { # PLACE [COMPILED FETCHED]
 	rm -rf "$CUDA_CACHE_PATH"
-	run 0 prime --share "s3://$1" --insecure --share-unsigned "$sample" --json
+	run 0 prime --share "s3://$1" --insecure --share-unsigned ${back-} "$sample" --json
 	! grep -qE "$secrets" "$out" "$err" || fail "a secret was said"
 	[[ $# == 1 ]] || json "d['compiled'] == $2 and d['shared']['fetched'] == $3 and 'trouble' not in d['shared']"
 }
@@ -28,7 +28,10 @@ no_keys() { unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN; }
 
 machine first
 keys AKIDPLAIN plain/Secret+1
-objects "lab/some%20prefix/ä b" 8 0
+back=--back objects "lab/some%20prefix/ä b" 8 0
+for asked in "HEAD [^ ]* 404" "PUT [^ ]* 200"; do
+	grep -qE "^${asked/ / /lab/some%2520prefix/%C3%A4%20b/v1/plan/p-}" "$log" || fail "no plan was put there: $(grep plan/ "$log")"
+done
 grep -q 'PUT /lab/some%2520prefix/%C3%A4%20b/v1/' "$log" || fail "not the path"
 objects lab 8 0
 app_compiles 0
