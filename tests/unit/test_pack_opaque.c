@@ -1,7 +1,9 @@
 /* Opaque packs: a whole directory, for one driver, into an empty place, or not at all. */
 #include "folder.h"
 
+#include "base/text.h"
 #include "os/platform.h"
+#include "pack/opaque_manifest.h"
 #include "packs.h"
 
 static char *cache, *target, *pack;
@@ -294,6 +296,47 @@ static void try_hostile(const char *name, const struct hostile *one, const char 
 #define LEAF(path) "{\"path\":\"" path "\",\"member\":0}"
 #define DRIVER     "{\"stamp\":\"Jan  1 203001:02:03\",\"release\":\"700.10.02\",\"cuda\":14000}"
 
+/* On every system, as the pack may come from another one. */
+static void names_of_devices_are_refused(void **state)
+{
+	static const char *const devices[] = {"con",  "PRN",    "aux.txt", "nul.", "com0",     "Com9",
+										  "lpt0", "LPT9.x", "a/con",   "..",   "a/.hidden"};
+	static const char *const names[] = {"cons", "co",   "com",  "com10", "lpt",   "comx", "com/",
+										"com:", "lpt:", "xcon", "con_",  "a/b/c", "c0m1", "compa"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+		assert_false(opaque_path_is_sound(devices[i]));
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		assert_int_equal(opaque_path_is_sound(names[i]),
+						 !strpbrk(names[i], ":") && !text_ends(names[i], "/"));
+}
+
+/* A stamp or a release names the driver; without either nobody could tell for whom the pack is. */
+static void half_known_drivers_are_named(void **state)
+{
+	static const struct {
+		const char *stamp;
+		uint32_t release;
+		bool known;
+	} cases[] = {{"Jan  1 203001:02:03", 700, true},
+				 {"Jan  1 203001:02:03", 0, true},
+				 {"", 700, true},
+				 {"", 0, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_export_options options = {
+			.size = sizeof options, .system = &machine, .cache_dir = cache, .output = pack};
+		struct jw_export_result result = {.size = sizeof result};
+
+		make_machine();
+		TEXT_COPY(machine.driver.stamp, cases[i].stamp);
+		machine.driver.version.release[0] = cases[i].release;
+		assert_int_equal(jw_export(NULL, &options, &result), cases[i].known ? 0 : -1);
+	}
+}
+
 static void hostile_manifests(void **state)
 {
 	static const struct hostile cases[] = {
@@ -386,6 +429,8 @@ int main(void)
 		cmocka_unit_test(leftovers_go),
 		cmocka_unit_test(only_the_same_machine),
 		cmocka_unit_test(directories_that_no_pack_can_hold_are_refused),
+		cmocka_unit_test(names_of_devices_are_refused),
+		cmocka_unit_test(half_known_drivers_are_named),
 		cmocka_unit_test(hostile_manifests),
 	};
 
