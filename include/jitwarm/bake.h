@@ -34,14 +34,15 @@ struct jw_bake_file {
 						  `no_room_why` */
 	size_t uncompiled; /* their machine code is not in the cache */
 	size_t unknown;    /* of a form that is not written, or that the driver does not load */
-	size_t unlinked; /* results of device linking that the runtime still links again at each start:
-						why not, of the first, is `unlinked_why` */
-	size_t texts;    /* PTX texts in a program's data, which have no container */
-	size_t linked;   /* of `baked`: results of device linking */
-	size_t kept_ptx; /* of the containers: their PTX is still there */
-	size_t moved;    /* of the containers: got another place, since their own had no room */
-	size_t compressed;  /* of the containers: raw code was compressed to make room */
-	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
+	size_t unlinked;   /* results of device linking that could not be made, so that a start may link
+						  them: why not, of the first, is `unlinked_why`, with JW_ERR_NOT_FOUND where
+						  no start can either */
+	size_t texts;      /* PTX texts in a program's data, which have no container */
+	size_t linked;     /* of `baked`: results of device linking */
+	size_t kept_ptx;   /* of the containers: their PTX is still there */
+	size_t moved;      /* of the containers: got another place, since their own had no room */
+	size_t compressed; /* of the containers: raw code was compressed to make room */
+	size_t dropped;    /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
 	/* The first driver that loads the machine code in the copy, by its branch: with an older one

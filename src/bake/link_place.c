@@ -92,6 +92,16 @@ static int give_object(struct jw_error *err, void *context, size_t index, struct
 	return pack_object(err, device, cubin, baking->entries[entry].flags, out);
 }
 
+/* JW_ERR_NOT_FOUND is left for what nothing can link: a start may do what failed here. */
+static int link_given(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
+{
+	if (!linked_make(err, job, cubin))
+		return 0;
+	if (err->code == JW_ERR_NOT_FOUND)
+		err->code = JW_ERR_UNSUPPORTED;
+	return -1;
+}
+
 static int link_objects(struct jw_error *err, struct baking *baking, size_t target, size_t linked,
 						bool empty, struct buf *cubin)
 {
@@ -106,7 +116,7 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 
 	if (empty) {
 		job.object_count = 1;
-		return linked_make(err, &job, cubin);
+		return link_given(err, &job, cubin);
 	}
 	if (!baking->links)
 		return error_set(err, JW_ERR_UNSUPPORTED,
@@ -118,8 +128,8 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 		if (baking->links[i] == linked)
 			linking.places[job.object_count++] = baking->objects[i];
 	failed = job.object_count
-				 ? linked_make(err, &job, cubin)
-				 : error_set(err, JW_ERR_UNSUPPORTED, "nothing is known of its objects");
+				 ? link_given(err, &job, cubin)
+				 : error_set(err, JW_ERR_NOT_FOUND, "the library has none of its objects");
 	mem_free(linking.places);
 	return failed;
 }

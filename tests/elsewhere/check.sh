@@ -106,6 +106,7 @@ if [ "$kind" = fake ]; then
 		open(sys.argv[2], "wb").write(b)
 	P
 	baked_by 11.8 550.163.01 sm_86 "$library"
+	grep -q "with --cache DIR the next run goes on" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
 	baked_by 11.8 550.163.01 sm_90 "$library"
 	baked_by 12.4 550.163.01 sm_86 newer.so
 	rm -rf store/11.8

@@ -34,7 +34,10 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
 					TEXT_COUNT(file->texts, "PTX text", "PTX texts"));
 	if (file->unlinked)
-		output_line(out, STYLE_WARN, "  %s: the CUDA runtime still links at each start: %s",
+		output_line(out, STYLE_WARN,
+					file->unlinked_why.code == JW_ERR_NOT_FOUND
+						? "  %s: not linked, and a start cannot do it either: %s"
+						: "  %s: not linked, so a start may do it each time: %s",
 					TEXT_COUNT(file->unlinked, "container", "containers"),
 					file->unlinked_why.message);
 }
@@ -139,6 +142,9 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 	}
 	if (result->interrupted || result->uncompiled)
 		cli_end_with(cli, EXIT_COLD);
+	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
+		output_line(&cli->out, STYLE_PLAIN,
+					"What was compiled is gone: with --cache DIR the next run goes on from there.");
 	print_summary(&cli->out, result, options_given(&cli->options, "in-place"));
 	return document_print(err, &cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
@@ -206,6 +212,9 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.size = sizeof how,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.budget_ms = options_number(&cli->options, "budget-time", 0),
+		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.low_priority = options_given(&cli->options, "background"),
 		.ptxas = options_value(&cli->options, "ptxas"),
 		.context = &bar,
 		.progress = prime_bar_report,
@@ -287,6 +296,13 @@ static const struct cli_option bake_options[] = {
 	CLI_SIZE("max-mem", "SIZE",
 			 "Memory for all workers together (2G); without it three quarters of what is "
 			 "available. One module is always compiled"),
+	CLI_DURATION("budget-time", "TIME",
+				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
+				 .positive = true),
+	CLI_DURATION("module-timeout", "TIME",
+				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
+				 "prediction, ten minutes at least"),
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	CLI_LIST("keep", "GPU",
 			 "Where room is made, keep the machine code that this GPU (sm_80) runs too; may be "

@@ -41,7 +41,7 @@ static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
 	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
 	FILE_MEMBER(unlinked,
-				"results of device linking that the CUDA runtime still links at each start"),
+				"results of device linking that could not be made: a start may still link them"),
 	FILE_MEMBER(kept_ptx, "containers in the copy that have machine code now, and still their PTX"),
 	FILE_MEMBER(dropped, "cubins that none of the GPUs runs, left out to make room"),
 	FILE_MEMBER(

@@ -48,18 +48,23 @@ run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
 run '0|1' bake -o "$work/linked" "$work/other/$name"
-out_has "1 container: the CUDA runtime still links at each start: what was linked lacks kernels"
+out_has "1 container: not linked, so a start may do it each time: what was linked lacks kernels"
 
 # The worker that links dies: the rest is baked. Another worker links the next library's.
 mkdir -p "$work/links/a" "$work/links/b"
 cp "$work/$name" "$work/links/a"
 cp "$work/$name" "$work/links/b"
 SIMDRIVER_FAULT=crash:cuLinkComplete run 1 bake -o "$work/died" "$work/$name"
-out_has "1 container: the CUDA runtime still links at each start: the process that loads the driver"
+out_has "1 container: not linked, so a start may do it each time: the process that loads the driver"
 SIMDRIVER_FAULT=crash:cuLinkComplete:once run 1 bake --json -o "$work/died" "$work/links/a/$name" "$work/links/b/$name"
 json 'sorted((one["linked"], one["unlinked"]) for one in d["files"]) == [(0, 1), (1, 0)]'
 json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9 for one in d["files"])'
 [[ -e $work/died/a/$name && -e $work/died/b/$name ]] || fail "no copies"
+
+# The limits of prime: a module that takes too long is given up, and none begins after the budget's end.
+rm -rf "$CUDA_CACHE_PATH"
+SIMDRIVER_FAULT=hang:.version run 1 bake --json -j 1 --module-timeout 2s --budget-time 1s -o "$work/late" "$work/$name"
+json 'd["files"][0]["uncompiled"] >= 7 and not d["files"][0]["baked"] and d["uncompiled"]'
 
 # A baked copy has nothing more to bake but what had no room.
 run '0|1' bake --json -o "$work/again" "$work/out/deep/$name"
