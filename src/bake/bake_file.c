@@ -282,6 +282,8 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 		if (place->linked ? bake_linked(err, baking, place, linked++)
 						  : bake_place(err, baking, place))
 			return -1;
+		if (baked_output_settle(err, &baking->output, place->offset + place->size_bytes))
+			return -1;
 		os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	}
 	file->size_after_bytes = file->size_before_bytes;

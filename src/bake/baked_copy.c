@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* How many bytes are compared at once, and are copied at once. */
-enum { STRIDE = 256, PIECE = 4 << 20 };
+enum { STRIDE = 256, PIECE = 4 << 20, SETTLE = 8 << 20 };
 
 static int check_unchanged(struct jw_error *err, const char *path, const struct os_stat *before,
 						   const struct os_stat *now)
@@ -174,22 +174,46 @@ static int copy_range(struct jw_error *err, const struct baked_copy *copy, uint6
 	return 0;
 }
 
-int baked_copy_complete(struct jw_error *err, struct baked_copy *copy)
+/* Copies the original's bytes of [copy->settled, until) that no range covers. */
+static int fill_gaps(struct jw_error *err, struct baked_copy *copy, uint64_t until)
 {
-	const uint64_t size = copy->from->size;
-	uint64_t at = 0;
+	uint64_t at = copy->settled;
 
-	if (copy->whole)
-		return 0;
 	baked_changes_end(&copy->changes);
-	for (size_t i = 0; i < copy->changes.count && at < size; i++) {
+	for (size_t i = 0; i < copy->changes.count && at < until; i++) {
 		const struct baked_range *range = &copy->changes.ranges[i];
 
-		if (copy_range(err, copy, at, range->offset < size ? range->offset : size))
+		if (copy_range(err, copy, at, range->offset < until ? range->offset : until))
 			return -1;
-		at = range->offset + range->size_bytes;
+		if (range->offset + range->size_bytes > at)
+			at = range->offset + range->size_bytes;
 	}
-	if (at < size && copy_range(err, copy, at, size))
+	if (at < until && copy_range(err, copy, at, until))
+		return -1;
+	copy->settled = until;
+	return 0;
+}
+
+int baked_copy_settle(struct jw_error *err, struct baked_copy *copy, uint64_t until)
+{
+	const uint64_t from = copy->settled;
+
+	if (copy->whole || until > copy->from->size || until < from + SETTLE)
+		return 0;
+	if (fill_gaps(err, copy, until))
+		return -1;
+	/* Zeros are no longer what is there anyway. */
+	if (copy->written_end < until)
+		copy->written_end = until;
+	os_file_write_back(copy->file, from, until - from);
+	return 0;
+}
+
+int baked_copy_complete(struct jw_error *err, struct baked_copy *copy)
+{
+	if (copy->whole)
+		return 0;
+	if (fill_gaps(err, copy, copy->from->size))
 		return -1;
 	copy->whole = true;
 	return 0;

@@ -19,6 +19,7 @@ struct baked_copy {
 	struct baked_changes changes; /* by baked_copy_write; valid until baked_copy_drop */
 	bool whole;           /* the original's bytes are in it; else those that stay come at the end */
 	uint64_t written_end; /* of what was written within the original's size */
+	uint64_t settled;     /* before this each byte is in it, by baked_copy_settle */
 };
 
 /* Begins a copy of `path`, which is mapped as `from`, and which the caller keeps open, and makes
@@ -33,6 +34,9 @@ int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const stru
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
+/* Nothing more is to come before `until`, but for small changes: fills in the original's bytes
+ * there, a good piece at once, and has them written to disk while the rest is made. */
+int baked_copy_settle(struct jw_error *err, struct baked_copy *copy, uint64_t until);
 /* Fills in the original's bytes where nothing was written: the file has all of its bytes then. More
  * may be written afterwards. */
 int baked_copy_complete(struct jw_error *err, struct baked_copy *copy);

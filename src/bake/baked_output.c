@@ -63,6 +63,7 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 		grow_move(err, output->grow, &output->copy, &room, output->bytes.data, output->bytes.size))
 		return -1;
 	*put = moved;
+	output->moved = true;
 	return 0;
 }
 
@@ -84,6 +85,12 @@ int baked_output_put(struct jw_error *err, struct baked_output *output,
 	}
 	*ret_put = put;
 	return 0;
+}
+
+/* The rooms of containers that moved get others, or zeros, at the end. */
+int baked_output_settle(struct jw_error *err, struct baked_output *output, uint64_t until)
+{
+	return output->copy.file && !output->moved ? baked_copy_settle(err, &output->copy, until) : 0;
 }
 
 int baked_output_finish(struct jw_error *err, struct baked_output *output, uint64_t *ret_size_bytes)

@@ -138,6 +138,8 @@ bool os_file_clone(struct os_file *from, struct os_file *to);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* The time of the last write, as os_stat tells it; further writing changes it. */
 int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);
+/* Has the system begin to write these bytes to disk, where it can: os_file_sync then waits less. */
+void os_file_write_back(struct os_file *file, uint64_t offset, uint64_t size);
 /* Waits until its bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);

@@ -164,9 +164,55 @@ static void an_unfinished_copy_is_secret(void **state)
 	mem_free(output);
 }
 
+/* Small changes behind what is settled, zeros among them, and bytes that nothing changes: the copy
+ * is what was written, wherever it was settled. */
+static void what_is_settled_may_change(void **state)
+{
+	enum { LARGE = 20 << 20, EACH = 3 << 20, MOST = 100 };
+	static const struct written later[] = {{10, 50, 0},
+										   {EACH + 5, 40, 6},
+										   {3 * EACH - 20, 40, 0},
+										   {5 * EACH, 90, 7},
+										   {6 * EACH - 90, 60, 0}};
+	char *path = os_join(NULL, folder, "large"), *output = os_join(NULL, folder, "out/copy4");
+	uint8_t *expected = mem_alloc(NULL, LARGE), bytes[MOST];
+	struct baked_copy copy;
+	struct os_map map;
+	struct buf after;
+
+	(void)state;
+	for (size_t i = 0; i < LARGE; i++)
+		expected[i] = (uint8_t)(1 + i % 251);
+	assert_int_equal(os_write_atomic(NULL, path, expected, LARGE), 0);
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
+	for (size_t i = 0; i < LARGE / EACH; i++) {
+		memset(bytes, (int)(i % 3), MOST);
+		memset(expected + i * EACH + i, (int)(i % 3), MOST);
+		assert_int_equal(baked_copy_write(NULL, &copy, i * EACH + i, bytes, MOST), 0);
+		assert_int_equal(baked_copy_settle(NULL, &copy, (i + 1) * EACH), 0);
+	}
+	assert_int_equal(copy.settled, 6 * EACH);
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+		memset(bytes, later[i].value, MOST);
+		memset(expected + later[i].offset, later[i].value, later[i].size);
+		assert_int_equal(baked_copy_write(NULL, &copy, later[i].offset, bytes, later[i].size), 0);
+	}
+	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
+	os_map_close(&map);
+	assert_int_equal(os_read_file(NULL, output, LARGE + 1, &after), 0);
+	assert_int_equal(after.size, LARGE);
+	assert_memory_equal(after.data, expected, LARGE);
+	buf_free(&after);
+	mem_free(expected);
+	mem_free(path);
+	mem_free(output);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_what_differs),
+									   cmocka_unit_test(what_is_settled_may_change),
 									   cmocka_unit_test(a_changed_original_is_refused),
 									   cmocka_unit_test(an_unfinished_copy_is_secret)};
 
