@@ -39,6 +39,8 @@ enum jw_probe_use {
 	JW_PROBE_REFUSED, /* it stored no entry */
 	JW_PROBE_UNREAD,  /* it compiled the module again although the entry was there */
 	JW_PROBE_FAILED,  /* it did not load the module */
+	JW_PROBE_UNSAFE, /* it was not asked: this is the superuser, and another account could lead what
+						the driver writes elsewhere */
 };
 
 struct jw_doctor_options {

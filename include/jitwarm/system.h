@@ -84,9 +84,9 @@ struct jw_system {
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL: the account has no home directory, so nothing is kept */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
-	bool unasked; /* there may be GPUs: the driver was not asked because of `asleep`. If all of them
-					 are known by their PCI device ids, they are listed here, without `uuid` and
-					 memory */
+	bool unasked; /* there may be GPUs: the driver was not asked because of `asleep` or `let_sleep`.
+					 If all of them are known by their PCI device ids, they are listed here, without
+					 `uuid` and memory */
 	char why_none[512];         /* one line on why there are no GPUs, "" if there are */
 	struct jw_speed speed;      /* learned from runs here, measured before the first; zeros for
 								   another machine */
@@ -127,6 +127,9 @@ struct jw_system_options {
 	/* One that was opened before: its GPUs and its driver are taken, nobody is asked, and nothing
 	 * is kept in the state directory. Only the settings and the cache are looked at. */
 	const struct jw_system *machine;
+	/* If the system has put a GPU to sleep, and all of them are known by their PCI device ids, the
+	 * driver is not asked: that would wake it. Then as with `asleep` (jw_system.unasked). */
+	bool let_sleep;
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 

@@ -41,6 +41,11 @@ static const struct cli_option *table_at(const struct cli_option *table, size_t 
 	return options_common[at - own].name ? &options_common[at - own] : NULL;
 }
 
+static bool is_named(const char *known, const char *name, size_t length)
+{
+	return known && strlen(known) == length && !memcmp(known, name, length);
+}
+
 /* Finds an option by its name, or by its letter if the name is NULL. */
 static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
 											  size_t length, char letter)
@@ -49,7 +54,7 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->title &&
-			(name ? strlen(option->name) == length && !memcmp(option->name, name, length)
+			(name ? is_named(option->name, name, length) || is_named(option->alias, name, length)
 				  : option->letter == letter))
 			return option;
 	return NULL;

@@ -28,8 +28,9 @@ enum option_kind {
 };
 
 struct cli_option {
-	const char *name; /* without "--"; NULL ends the table */
-	char letter;      /* without "-"; 0 for none */
+	const char *name;  /* without "--"; NULL ends the table */
+	const char *alias; /* a second name, which help does not show; NULL: none */
+	char letter;       /* without "-"; 0 for none */
 	enum option_kind kind;
 	const char *value;   /* name of the value in help: "DIR" */
 	const char *help;    /* a sentence without its full stop; help wraps it */
@@ -69,7 +70,8 @@ struct cli_option {
 /* For every command that takes packages; the frame makes it the active environment. */
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
-			  "Use the virtual or conda environment in DIR instead of the active one")
+			  "Use the virtual or conda environment in DIR instead of the active one",             \
+			  .alias = "env")
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];

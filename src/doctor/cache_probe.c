@@ -15,15 +15,14 @@
 
 enum { LIMIT_S = 60, LOADS = 2, LEAST_LIMIT = 1 << 16 };
 
-/* Another entry would evict or delete what is there, or the driver would hang; or another account
- * could have put a link there, which the superuser's driver would follow. */
+/* Another entry would evict or delete what is there, or the driver would hang. */
 static bool is_worth_a_probe(const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
 
 	return system->gpu_count && profile_is_known(system) && cache->path && !cache->disabled &&
 		   cache->usable && !cache->force_ptx_jit && cache->limit_bytes >= LEAST_LIMIT &&
-		   !strcmp(cache->outlook.next_insert, "adds") && os_is_private(cache->path);
+		   !strcmp(cache->outlook.next_insert, "adds");
 }
 
 /* A driver that compiles a module again writes its entry again. */
@@ -93,7 +92,10 @@ int cache_probe(struct jw_error *err, const struct jw_system *system,
 	struct os_stat stat;
 	int result = -1;
 
-	if (!is_worth_a_probe(system)) {
+	/* Another account could have put a link there, which the superuser's driver would follow. */
+	if (is_worth_a_probe(system) && !os_is_private(system->cache.path))
+		probe.use = JW_PROBE_UNSAFE;
+	if (probe.use || !is_worth_a_probe(system)) {
 		*ret_probe = probe;
 		return 0;
 	}

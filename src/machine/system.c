@@ -187,6 +187,14 @@ static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *syste
 	return known;
 }
 
+static bool any_sleeps(const struct known_gpus_key *key)
+{
+	for (size_t i = 0; i < key->pci_count; i++)
+		if (os_pci_sleeps(&key->pci[i]))
+			return true;
+	return false;
+}
+
 static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
 					 const char *library, struct jw_system *system)
 {
@@ -206,7 +214,9 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
 		return 0;
 	}
-	if (options->asleep && options->ask != JW_ASK_UNCERTAIN && guess_gpus(&key, system)) {
+	if (((options->asleep && options->ask != JW_ASK_UNCERTAIN) ||
+		 (options->let_sleep && any_sleeps(&key))) &&
+		guess_gpus(&key, system)) {
 		system->unasked = true;
 		return 0;
 	}

@@ -1,6 +1,7 @@
 /* PCI display devices by NVIDIA, found without the driver (sysfs; on Windows the registry). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,10 @@ struct os_pci_device {
  * it. Fills in at most `most` devices. */
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most,
 				size_t *ret_count);
+
+/* Whether the system has put a device to sleep, as laptops do with a second GPU: who asks its
+ * driver wakes it. False where the system does not tell (Windows). */
+bool os_pci_sleeps(const struct os_pci_device *device);
 
 /* Connects the common part with each system's own. */
 enum { OS_PCI_VENDOR_NVIDIA = 0x10de };

@@ -34,6 +34,9 @@ struct finding_places {
 static int read_mapped(struct jw_error *err, struct finding_places *finding)
 {
 	finding->process.pid = (int)options_number(&finding->cli->options, "pid", 0);
+	if (options_given(&finding->cli->options, "environment") &&
+		(finding->process.pid || finding->cli->options.operand_count))
+		return error_set(err, JW_ERR_USAGE, "--environment names the only place: name no other");
 	if (!finding->process.pid)
 		return 0;
 	if (finding->cli->options.operand_count)
@@ -48,11 +51,17 @@ static int read_mapped(struct jw_error *err, struct finding_places *finding)
 static int look_for_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct options *given = &finding->cli->options;
-	const struct jw_places_options options = {.size = sizeof options,
-											  .folders = given->operands,
-											  .folder_count = given->operand_count,
-											  .cancel = cli_cancel};
+	const char *const environment = options_value(given, "environment");
+	struct jw_places_options options = {.size = sizeof options,
+										.folders = given->operands,
+										.folder_count = given->operand_count,
+										.cancel = cli_cancel};
 	struct find_document *document = &finding->document;
+
+	if (environment) {
+		options.folders = &environment;
+		options.folder_count = 1;
+	}
 
 	if (!finding->process.pid) {
 		if (jw_places_find(err, &options, &finding->places))
@@ -336,6 +345,9 @@ static const struct cli_option find_options[] = {
 	CLI_NUMBER("pid", "PID",
 			   "What a running process has loaded (Linux); of another account as root",
 			   .most = INT32_MAX, .positive = true),
+	CLI_VALUE("environment", "DIR", "Look only at the environments in DIR, as DIR alone does",
+			  .alias = "env"),
+	CLI_FLAG("all-envs", "All environments: so it is without a name", .hidden = true),
 	{0}};
 
 const struct cli_command command_find = {

@@ -25,9 +25,14 @@ static void print_gpus(const struct output *out, const struct jw_system *system)
 		const struct jw_gpu *gpu = &system->gpus[i];
 		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
 
-		output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
-					jw_target_sm(target, gpu->target), text_bytes(memory, gpu->memory_bytes),
-					gpu->bus[0] ? " at " : "", gpu->bus);
+		if (system->unasked)
+			output_line(out, STYLE_STRONG,
+						"GPU     %s (%s)%s%s: not asked, since a GPU here sleeps", gpu->name,
+						jw_target_sm(target, gpu->target), gpu->bus[0] ? " at " : "", gpu->bus);
+		else
+			output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
+						jw_target_sm(target, gpu->target), text_bytes(memory, gpu->memory_bytes),
+						gpu->bus[0] ? " at " : "", gpu->bus);
 	}
 	if (!system->gpu_count)
 		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
@@ -227,7 +232,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 static int run_status(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
-	struct jw_system_options how = {.size = sizeof how, .probe = profile};
+	struct jw_system_options how = {.size = sizeof how, .probe = profile, .let_sleep = !profile};
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
 		return -1;

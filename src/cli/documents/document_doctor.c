@@ -13,7 +13,8 @@ static const struct json_field finding_fields[] = {
 
 static const char *const probe_names[] = {
 	[JW_PROBE_NOT] = "not asked", [JW_PROBE_HIT] = "hit",       [JW_PROBE_REFUSED] = "refused",
-	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_FAILED + 1] = NULL,
+	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_UNSAFE] = "unsafe",
+	[JW_PROBE_UNSAFE + 1] = NULL,
 };
 
 static const struct json_field process_fields[] = {
@@ -32,10 +33,13 @@ static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
 				 "the likeliest cause first; empty where all is well"),
-	JSON_AS("probe", struct doctor_document, result.probe,
-			"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "
-			"stored no entry), `unread` (it compiled it again), `failed` or `not asked`",
-			.names = probe_names),
+	JSON_AS(
+		"probe", struct doctor_document, result.probe,
+		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "
+		"stored no entry), `unread` (it compiled it again), `failed`, "
+		"`unsafe` (not asked: as root, in a cache that another account could lead elsewhere) or "
+		"`not asked`",
+		.names = probe_names),
 	JSON(struct doctor_document, result.probe_entry, "the file of that module's entry",
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct doctor_document, result.warm, "modules in the cache"),

@@ -59,6 +59,9 @@ static const char *probe_text(enum jw_probe_use use)
 	case JW_PROBE_REFUSED: return "the driver stores nothing";
 	case JW_PROBE_UNREAD: return "the driver stores what it compiles, and does not read it";
 	case JW_PROBE_FAILED: return "the driver does not load a tiny module";
+	case JW_PROBE_UNSAFE:
+		return "left out: another account could lead elsewhere what the driver writes to this "
+			   "cache as root; “--user NAME” looks as that account";
 	case JW_PROBE_NOT: break;
 	}
 	return "not asked";

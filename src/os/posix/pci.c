@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/file.h"
+#include "os/posix/posix.h"
 
 static const char devices_folder[] = "/sys/bus/pci/devices";
 
@@ -60,4 +60,17 @@ int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t
 	os_names_free(&names);
 	*ret_count = count;
 	return 0;
+}
+
+/* Source: Documentation/ABI/testing/sysfs-devices-power. */
+bool os_pci_sleeps(const struct os_pci_device *device)
+{
+	struct buf text = {0};
+	bool sleeps =
+		device->bus[0] &&
+		posix_kernel_text(&text, "%s/%s/power/runtime_status", devices_folder, device->bus) &&
+		!strncmp(buf_text(&text), "suspended", strlen("suspended"));
+
+	buf_free(&text);
+	return sleeps;
 }

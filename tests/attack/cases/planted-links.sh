@@ -30,7 +30,7 @@ run 0 prime "$sample"
 (($(cached "$cache") > 5)) || fail "nothing was compiled"
 # doctor's driver, which follows every link, writes there nothing
 run '0|1' doctor --json
-json 'd["probe"] == "not asked"'
+json 'd["probe"] == "unsafe"'
 while read -r path; do is_theirs "$path"; done < <(find "$home/.nv")
 
 # The index

@@ -40,6 +40,15 @@ if ! is_wine; then
 	run 1 find "$tree"
 	out_has "warm"
 fi
+# One environment by its option, under both names; no other place beside it.
+for option in --environment --env; do
+	run '0|1' find --json $option "$tree/a/b/venv"
+	row a/b/venv 'c["kind"] == "venv"'
+	json 'len(d["places"]) == 1'
+done
+run 64 find --env "$tree/a" "$tree/b"
+run '0|1' check --env "$tree/a/b/venv"
+
 # A folder without an environment is a place itself; one that is not there is a failure.
 ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json

@@ -82,3 +82,27 @@ if ! is_wine; then
 	run 0 status
 	out_has "        second 1.0: will fail: no code that runs there"
 fi
+
+# A laptop's second GPU that sleeps is not woken: what its PCI id tells is enough.
+if ! is_wine; then
+	bus=0000:01:00.0
+	export JITWARM_SYSTEM_ROOT=$work/root JITWARM_PCI_DEVICES=10de:2484@$bus JITWARM_STATE=$work/asleep
+	mkdir -p "$work/root/sys/bus/pci/devices/$bus/power"
+	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
+	run 0 status
+	out_has "at $bus: not asked, since a GPU here sleeps"
+	out_has "        alpha 2.0: warm"
+	[[ ! -e $JITWARM_STATE/devices.json ]] || fail "the driver was asked"
+	# A GPU that has to be asked is woken; and one that is awake is asked.
+	CUDA_VISIBLE_DEVICES=0 run 0 status
+	out_lacks "sleeps"
+	rm "$JITWARM_STATE/devices.json"
+	echo active >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
+	run 0 status
+	out_lacks "sleeps"
+	[[ -e $JITWARM_STATE/devices.json ]] || fail "the driver was not asked"
+	# What was asked once is known while it sleeps.
+	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
+	run 0 status
+	out_lacks "sleeps"
+fi
