@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/each.h"
 #include "os/file.h"
 
@@ -12,6 +13,7 @@ struct below {
 	uint64_t device;
 	size_t names;
 	bool cut;
+	bool marked; /* the folder may be an environment, as far as the names in it tell */
 	/* Nearer folders first: where there are too many, the farther ones are left out. */
 	struct below_folder {
 		char *path;
@@ -34,6 +36,17 @@ static bool may_hold_environments(const char *name)
 	return true;
 }
 
+/* One of these, or something in it, makes a folder an environment (place_list.c). */
+static bool may_mark(const char *name)
+{
+	static const char *const marks[] = {"pyvenv.cfg", "conda-meta", "bin", "python.exe"};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (text_equal_fold(name, marks[i]))
+			return true;
+	return false;
+}
+
 static int below_later(struct jw_error *err, struct below *below, char *path, size_t level)
 {
 	if (!path ||
@@ -53,23 +66,26 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 	const struct below_folder folder = below->folders[below->next];
 
 	if (++below->names > below->how->most_names) {
-		below->cut = true;
+		below->cut = below->marked = true;
 		return 1;
 	}
+	below->marked = below->marked || may_mark(name);
 	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
 		(below->how->one_device && stat->device != below->device))
 		return 0;
 	return below_later(err, below, os_join(err, folder.path, name), folder.level + 1);
 }
 
-/* What cannot be listed holds nothing for this account. */
+/* What cannot be listed holds nothing for this account; but it may be an environment. */
 static int below_list(struct jw_error *err, struct below *below)
 {
 	const char *path = below->folders[below->next].path;
 	struct jw_error why = {0};
 
+	below->marked = false;
 	if (os_is_made_up(path) || os_each(&why, path, below_take, below) >= 0)
 		return 0;
+	below->marked = true;
 	return error_if_memory(err, &why);
 }
 
@@ -77,16 +93,25 @@ static int below_next(struct jw_error *err, struct below *below, struct place_li
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
+	const size_t names = below->names, count = below->count;
+	const bool cut = below->cut;
 	bool is = false;
 	char *envs;
 	int result;
 
+	below->marked = true;
 	if (cancel_check(err, &list->cancel) ||
-		place_add_environment(err, list, NULL, folder.path, &is))
+		(folder.level < below->how->depth && !cut && below_list(err, below)) ||
+		(below->marked && place_add_environment(err, list, NULL, folder.path, &is)))
 		return -1;
-	*ret_any = *ret_any || is;
 	if (!is)
-		return folder.level < below->how->depth && !below->cut ? below_list(err, below) : 0;
+		return 0;
+	*ret_any = true;
+	/* What is in an environment is its own. */
+	while (below->count > count)
+		mem_free(below->folders[--below->count].path);
+	below->names = names;
+	below->cut = cut;
 	envs = os_join(err, folder.path, "envs");
 	if (!envs)
 		return -1;

@@ -40,6 +40,15 @@ if ! is_wine; then
 	run 1 find "$tree"
 	out_has "warm"
 fi
+# A bin folder with a Python marks one, and without it none: what is below is looked at.
+environment "$work/marks/tools/deep/venv" 1.0
+mkdir -p "$work/marks/tools/bin" "$work/marks/own/bin" "$(site_of "$work/marks/own")"
+: >"$work/marks/own/bin/python3"
+run '0|1' find --json "$work/marks"
+row tools/deep/venv 'c["kind"] == "venv"'
+row marks/own 'c["kind"] == "Python"'
+json 'len(d["places"]) == 2'
+
 # One environment by its option, under both names; no other place beside it.
 for option in --environment --env; do
 	run '0|1' find --json $option "$tree/a/b/venv"
