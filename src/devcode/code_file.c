@@ -59,14 +59,26 @@ static const struct name_rule *rule_of(const char *name)
 	return NULL;
 }
 
-/* Most files are Python's: they need not be compared with each ending. */
-static bool is_python(const char *path)
+static bool is_letter(char c)
 {
-	const size_t length = strlen(path);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-	return (length > 3 && !memcmp(path + length - 3, ".py", 3)) ||
-		   (length > 4 && !memcmp(path + length - 4, ".py", 3) && path[length - 1] != 'd' &&
-			path[length - 1] != 'D' && !os_is_separator(path[length - 1]));
+/* Whether the name ends in a dot and a few letters that end no rule: most names do. */
+static bool has_other_ending(const char *path)
+{
+	enum { MOST_LETTERS = 4 };
+	const char *const end = path + strlen(path), *dot = end;
+
+	while (dot > path && end - dot <= MOST_LETTERS && is_letter(dot[-1]))
+		dot--;
+	if (dot == end || end - dot > MOST_LETTERS || dot == path || dot[-1] != '.')
+		return false;
+	dot--;
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].length == (size_t)(end - dot) && text_starts_fold(dot, rules[i].ending))
+			return false;
+	return true;
 }
 
 enum code_file code_file_by_name(const char *path)
@@ -74,7 +86,7 @@ enum code_file code_file_by_name(const char *path)
 	const char *name;
 	const struct name_rule *rule;
 
-	if (is_python(path))
+	if (has_other_ending(path))
 		return CODE_FILE_OTHER;
 	name = os_base_name(path);
 	rule = rule_of(name);
