@@ -11,6 +11,7 @@
 #include "cache/settings.h"
 #include "gpu/branch.h"
 #include "gpu/products.h"
+#include "gpu/rules.h"
 #include "history/speed_model.h"
 #include "history/totals.h"
 #include "machine/driver_probe.h"
@@ -291,7 +292,18 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* Completes the settings, which depend on the driver. */
+/* NVIDIA's guide (CUDA_CACHE_MAXSIZE): 256 MiB on embedded platforms, whichever the driver. */
+static uint64_t default_limit(const struct gpu_branch *branch, const struct jw_system *system)
+{
+	const uint64_t embedded = (uint64_t)256 << 20;
+
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (gpu_is_tegra(system->gpus[i].target.sm) && branch->default_limit_bytes > embedded)
+			return embedded;
+	return branch->default_limit_bytes;
+}
+
+/* Completes the settings, which depend on the driver and its GPUs. */
 static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
 						   const struct forced *forced, struct jw_system *system)
 {
@@ -300,7 +312,7 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 	char text[256];
 
 	if (!cache->limit_set)
-		cache->limit_bytes = branch->default_limit_bytes;
+		cache->limit_bytes = default_limit(branch, system);
 	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
 	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
 	if (!cache->force_ptx_jit)

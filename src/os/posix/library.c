@@ -118,8 +118,9 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 {
 	static const char usual[] =
 		"/usr/lib/wsl/lib:/usr/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu/nvidia/current:"
-		"/usr/lib64:/usr/lib64/nvidia:/usr/lib/aarch64-linux-gnu:/usr/lib:/usr/local/nvidia/lib64:"
-		"/run/opengl-driver/lib";
+		"/usr/lib64:/usr/lib64/nvidia:/usr/lib/aarch64-linux-gnu:"
+		"/usr/lib/aarch64-linux-gnu/nvidia:/usr/lib/aarch64-linux-gnu/tegra:" /* Jetson's */
+		"/usr/lib:/usr/local/nvidia/lib64:/run/opengl-driver/lib";
 	struct jw_error failed = {0};
 	char *path = NULL;
 

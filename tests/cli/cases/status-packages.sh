@@ -83,6 +83,16 @@ if ! is_wine; then
 	out_has "        second 1.0: will fail: no code that runs there"
 fi
 
+# On Jetson the driver keeps 256 MiB, unless it is told otherwise.
+if ! is_wine; then
+	with_simdriver sm_87
+	run 0 status --json
+	json 'd["cache"]["limit_bytes"] == 256 << 20'
+	CUDA_CACHE_MAXSIZE=$((1 << 30)) run 0 status --json
+	json 'd["cache"]["limit_bytes"] == 1 << 30'
+	with_simdriver sm_86
+fi
+
 # A laptop's second GPU that sleeps is not woken: what its PCI id tells is enough.
 if ! is_wine; then
 	bus=0000:01:00.0
