@@ -86,14 +86,16 @@ rm -rf "$work/state"
 run 1 check --explain --json "$sample"
 reasons '("driver", 8)'
 
-# What was recorded is remembered too, whatever name the file goes by.
-rm -rf "$work/state" "$work/cache"
-run 0 record -o r.json -- "$app"
-rm -rf "$work/cache"
-cd "$(dirname "$sample")"
-run 1 check --explain --json "./$(basename "$sample")"
-reasons '("'$emptied'", 8)'
-cd "$work"
+# What was recorded is remembered too, whatever name the file goes by. Under an emulator no file is seen in a process that starts.
+if ! is_emulated; then
+	rm -rf "$work/state" "$work/cache"
+	run 0 record -o r.json -- "$app"
+	rm -rf "$work/cache"
+	cd "$(dirname "$sample")"
+	run 1 check --explain --json "./$(basename "$sample")"
+	reasons '("'$emptied'", 8)'
+	cd "$work"
+fi
 
 # A damaged ledger is none.
 run 0 prime "$sample"
