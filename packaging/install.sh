@@ -35,8 +35,9 @@ fi
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 manifest=$prefix/share/jitwarm/installed.txt
 
-# Names in the list are those that this script has written: relative, without “..”.
-each_installed() { grep -vE '^/|(^|/)\.\.(/|$)|^$' "$manifest"; }
+# Names in the list are those that this script has written: relative, without “..”. A slash is behind those of folders that it has made.
+each_installed() { grep -vE '^/|(^|/)\.\.(/|$)|^$|/$' "$manifest"; }
+each_folder() { grep -vE '^/|(^|/)\.\.(/|$)|[^/]$|^$' "$manifest" | LC_ALL=C sort -r; }
 
 # Whether all that there is from the prefix (which is trusted) to PATH is root's. Others may write to a folder in it, and lay a list,
 # a program or a link there: root neither believes nor runs nor follows it.
@@ -67,16 +68,12 @@ if [ -n "$uninstall" ]; then
 		say "$prefix/bin/jitwarm belongs to another account and is not run: tasks and units of jitwarm stay"
 	fi
 	each_installed | while IFS= read -r name; do remove "$name"; done
-	# Folders of ours that are now empty; lib and include may have been there before
-	each_installed | while IFS= read -r name; do
-		folder=${name%/*}
-		while :; do
-			case $folder in *jitwarm*) rmdir "$prefix/$folder" 2>/dev/null || break ;; *) break ;; esac
-			case $folder in */*) folder=${folder%/*} ;; *) break ;; esac
-		done
-	done
+	folders=$(each_folder)
 	rm -f "$manifest"
-	rmdir "$prefix/share/jitwarm" 2>/dev/null || true
+	printf '%s\n' "$folders" | while IFS= read -r folder; do
+		folder=$prefix/${folder%/}
+		if owned "${folder%/*}"; then rmdir "$folder" 2>/dev/null || true; fi # where nothing else is in it
+	done
 	say "removed from $prefix; the driver's cache, store, keys and settings are as they were"
 	exit 0
 fi
@@ -90,6 +87,10 @@ x86_64 | amd64) machine=x86_64 ;;
 aarch64 | arm64) machine=aarch64 ;;
 *) die "there is no program for $(uname -m)" ;;
 esac
+# musl's systems (Alpine) have a program of their own. Debian has musl's loader in a package, Alpine glibc's.
+if [ -e "/lib/ld-musl-$machine.so.1" ] && { { [ ! -e /lib64/ld-linux-x86-64.so.2 ] && [ ! -e /lib/ld-linux-aarch64.so.1 ]; } || ldd --version 2>&1 | grep -qi '^musl'; }; then
+	machine=$machine-musl
+fi
 name=jitwarm-$version-linux-$machine archive=jitwarm-$version-linux-$machine.tar.gz
 if has curl; then
 	fetch() { curl -fsSL --retry 2 --max-filesize 200000000 -o "$2" "$1"; }
@@ -183,15 +184,23 @@ put() { # FILE PLACE
 tar -xzf "$work/$archive" -C "$work" --no-same-owner
 [ -f "$work/$name/bin/jitwarm" ] || die "REFUSED: there is no program in $archive"
 "$work/$name/bin/jitwarm" --version >/dev/null || die "the program does not run here; if programs may not run in $work, set TMPDIR"
-(cd "$work/$name" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >"$work/installed.txt"
+(cd "$work/$name" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort) >"$work/files"
 : >"$work/former"
-if [ -f "$manifest" ] && owned "$manifest"; then each_installed >"$work/former" || true; fi
+: >"$work/folders"
+if [ -f "$manifest" ] && owned "$manifest"; then
+	each_installed | LC_ALL=C sort >"$work/former" || true
+	each_folder >"$work/folders" || true
+fi
+{ echo share/jitwarm; (cd "$work/$name" && find . -type d ! -name . | sed 's|^\./||'); } | while IFS= read -r folder; do
+	case $folder in *jitwarm*) echo "$folder/" ;; *) [ -e "$prefix/$folder" ] || echo "$folder/" ;; esac
+done >>"$work/folders"
 # First of all, so that the next call knows what an interrupted one has placed
-LC_ALL=C sort -u "$work/former" "$work/installed.txt" >"$work/both"
+LC_ALL=C sort -u "$work/former" "$work/files" "$work/folders" >"$work/both"
 put "$work/both" "$manifest"
-while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/installed.txt"
+while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/files"
 # What an older release had and this one lacks
-LC_ALL=C comm -23 "$work/both" "$work/installed.txt" | while IFS= read -r file; do remove "$file"; done
+LC_ALL=C comm -23 "$work/former" "$work/files" | while IFS= read -r file; do remove "$file"; done
+LC_ALL=C sort -u "$work/files" "$work/folders" >"$work/installed.txt"
 put "$work/installed.txt" "$manifest"
 say "installed $("$work/$name/bin/jitwarm" --version | head -n 1) in $prefix"
 case :${PATH:-}: in

@@ -1,8 +1,8 @@
 #!/bin/bash
-# build-linux.sh [--machine x86_64|aarch64] [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
+# build-linux.sh [--machine x86_64|aarch64|x86_64-musl|aarch64-musl] [--deps-only | --all] [-B FOLDER] [-- CMAKE-OPTION...]
 #
 # Builds the jitwarm that packages contain, for that machine (default: x86_64), into build/linux-MACHINE (or FOLDER): everything is
-# static but the C library, of which glibc 2.17 (2012) is enough. --all builds the tests too.
+# static but the C library, of which glibc 2.17 (2012) is enough; -musl: musl 1.2 (Alpine 3.13, 2021). --all builds the tests too.
 #
 # The compiler is Zig's, which has every glibc's symbols inside: it is fetched from the package index of pip into
 # ~/.cache/jitwarm/zig. The libraries come from Debian's source packages (scripts/libraries.sh), once. The same
@@ -34,9 +34,14 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-case $machine in x86_64 | aarch64) ;; *) die "no recipe for the machine $machine" ;; esac
+processor=${machine%-musl} dynamic=''
+case $machine in
+x86_64 | aarch64) triple=$machine-linux-gnu.2.17 host=$machine-linux-gnu ;;
+# Zig's programs for musl are static else: they could load no driver, and its C library is built anew for each set of options
+x86_64-musl | aarch64-musl) triple=$processor-linux-musl host=$processor-linux-musl dynamic=' -dynamic' ;;
+*) die "no recipe for the machine $machine" ;;
+esac
 folder=${folder:-build/linux-$machine}
-triple=$machine-linux-gnu.2.17 host=$machine-linux-gnu
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
 store=$cache/linux/$machine
 
@@ -57,7 +62,7 @@ write_tools() {
 	tools_folder=$store/tools toolchain=$store/toolchain.cmake
 	mkdir -p "$tools_folder"
 	cc=$tools_folder/$triple-clang ar=$tools_folder/ar ranlib=$tools_folder/ranlib
-	printf '#!/bin/sh\nexec "%s" cc -target %s -fno-sanitize=all -ffunction-sections -fdata-sections "$@"\n' "$zig" "$triple" > "$cc.new"
+	printf '#!/bin/sh\nexec "%s" cc -target %s -fno-sanitize=all -ffunction-sections -fdata-sections%s "$@"\n' "$zig" "$triple" "$dynamic" > "$cc.new"
 	for tool in ar ranlib; do printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" $tool > "$tools_folder/$tool.new"; done
 	for tool in "$cc" "$ar" "$ranlib"; do
 		chmod +x "$tool.new"
@@ -65,7 +70,7 @@ write_tools() {
 	done
 	cat > "$toolchain" <<-END
 		set(CMAKE_SYSTEM_NAME Linux)
-		set(CMAKE_SYSTEM_PROCESSOR $machine)
+		set(CMAKE_SYSTEM_PROCESSOR $processor)
 		set(CMAKE_C_COMPILER "$cc")
 		set(CMAKE_AR "$ar")
 		set(CMAKE_RANLIB "$ranlib")
@@ -134,7 +139,8 @@ for file in "$folder/jitwarm" "$folder/src/libjitwarm.so"; do
 	foreign=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 		grep -vE '^(lib(c|m|dl|pthread|rt|resolv|util)\.so\.[0-9]|ld-linux.*\.so\.[0-9]|libc\.so)$' || true)
 	[ -z "$foreign" ] || die "$file needs more than every Linux brings: $foreign"
-	newest=$(readelf -V "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+	newest=$(readelf -V "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 || true)
 	[ "$(printf '%s\nGLIBC_2.17\n' "${newest:-GLIBC_2.0}" | sort -V | tail -1)" = GLIBC_2.17 ] || die "$file needs $newest"
+	[ -z "$dynamic" ] || readelf -d "$file" | grep -q '(NEEDED).*\[libc\.so\]' || die "$file does not take the system's musl"
 done
 say "built $folder/jitwarm ($(stat -c %s "$folder/jitwarm") bytes)"

@@ -3,10 +3,10 @@
 #
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
 #
-# TARGET: x86_64 (default) or aarch64 (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs nsis, wixl and msitools), deb
-# (packages for this machine's release of Debian, from the last commit in a folder of its own; needs debhelper, and what
-# packaging/debian/control names), rpm and conda (of x86_64's archive in the folder, which is made before where it is missing; rpm
-# needs rpmbuild; JITWARM_URL is the project's address). Of each:
+# TARGET: x86_64 (default), aarch64, x86_64-musl or aarch64-musl (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs
+# nsis, wixl and msitools), deb (packages for this machine's release of Debian, from the last commit in a folder of its own; needs
+# debhelper, and what packaging/debian/control names), rpm and conda (of x86_64's archive in the folder, which is made before where it
+# is missing; rpm needs rpmbuild; JITWARM_URL is the project's address). Of each:
 #
 #   jitwarm-VERSION-linux-MACHINE.tar.zst, .tar.gz  program, library, headers, man pages, completions, licences
 #   jitwarm-VERSION-py3-none-PLATFORM.whl       the wheel: program and Python API
@@ -28,7 +28,7 @@ while [ $# -gt 0 ]; do
 	-o) out=${2:?}; shift ;;
 	--sign) key=$(realpath "${2:?}"); shift ;;
 	--url) url=${2:?}; shift ;;
-	x86_64 | aarch64 | windows | deb | rpm | conda) targets+=("$1") ;;
+	x86_64 | aarch64 | x86_64-musl | aarch64-musl | windows | deb | rpm | conda) targets+=("$1") ;;
 	*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64 ;;
 	esac
 	shift
@@ -43,7 +43,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 pack_linux() { # TARGET
-	local build=build/linux-$1 name=jitwarm-$version-linux-$1 root archive runs
+	local build=build/linux-$1 name=jitwarm-$version-linux-$1 platform=manylinux_2_17_$1.manylinux2014_$1 root archive runs
+	case $1 in *-musl) platform=musllinux_1_2_${1%-musl} ;; esac
 	scripts/build-linux.sh --machine "$1" -B "$build"
 	# The help texts are those of every machine.
 	runs=$build/jitwarm
@@ -64,13 +65,13 @@ pack_linux() { # TARGET
 	cp data/completions/jitwarm.fish "$root/share/fish/vendor_completions.d/"
 	cp -r data/schemas "$root/share/jitwarm/"
 	cat LICENSE packaging/licences/*.txt packaging/linux/licences.txt >"$root/share/doc/jitwarm/LICENSE"
-	cp README.md CHANGELOG.md "$root/share/doc/jitwarm/"
+	cp README.md CHANGELOG.md "$build/libraries.txt" "$root/share/doc/jitwarm/" # of the libraries rpm and conda make their SBOM
 	find "$root" -type d -exec chmod 755 {} + -o -type f ! -path "$root/bin/*" -exec chmod 644 {} +
 	tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -cf - "$name" |
 		zstd -q -19 -T1 >"$archive"
 	zstd -qdc "$archive" | gzip -9n >"${archive%.zst}.gz" # for install.sh: not every system has zstd
 	scripts/make-sbom.py "$build/libraries.txt" "$archive" >"$archive.spdx.json"
-	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$build/src/libjitwarm.so" "$2"
+	wheel "$build/libraries.txt" "$root/bin/jitwarm" "$build/src/libjitwarm.so" "$platform"
 	printf 'package: %s (%d bytes; program %d bytes)\n' "$archive" "$(stat -c %s "$archive")" "$(stat -c %s "$root/bin/jitwarm")"
 }
 wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
@@ -80,27 +81,37 @@ wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
 	echo "package: $made ($(stat -c %s "$made") bytes)"
 }
 pack_deb() {
-	local tree=$work/jitwarm-$version maintainer
+	local tree=$work/jitwarm-$version made
 	command -v dh >/dev/null || { echo "package.sh: debhelper is missing: apt-get install debhelper" >&2; exit 3; }
-	maintainer=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
-	git archive --prefix="jitwarm-$version/" HEAD | tar -C "$work" -xf -
-	cp -r packaging/debian "$tree/debian"
-	sed -i "s/^Maintainer: .*/Maintainer: ${maintainer//\//\\/}/" "$tree/debian/control"
-	printf 'jitwarm (%s) unstable; urgency=medium\n\n  * Version %s. CHANGELOG.md says what is new.\n\n -- %s  %s\n' "$version" "$version" \
-		"$maintainer" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")" >"$tree/debian/changelog"
+	scripts/debian-tree.sh "$tree" "$version"
 	if ! (cd "$tree" && DEB_BUILD_OPTIONS="noautodbgsym parallel=${JITWARM_JOBS:-2}" dpkg-buildpackage -b -us -uc) >"$work/deb.log" 2>&1; then
 		tail -n 30 "$work/deb.log" >&2
 		echo "package.sh: the Debian packages could not be built" >&2
 		exit 3
 	fi
 	(cd "$work" && printf "package: %s\n" *.deb)
-	mv "$work"/*.deb "$out/"
+	for made in "$work"/*.deb; do
+		linked "$made" >"$work/linked"
+		mv "$made" "$out/"
+		scripts/make-sbom.py "$work/linked" "$out/${made##*/}" >"$out/${made##*/}.spdx.json"
+	done
+}
+# The source packages of what a Debian package depends on, in the versions that it was built with
+linked() { # DEB
+	printf 'shared, by Debian:'
+	dpkg-deb -f "$1" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' | grep -v '^libjitwarm' |
+		xargs dpkg-query -W -f ' ${source:Package}=${source:Version}\n' | LC_ALL=C sort -u | tr -d '\n'
+	echo
+}
+# of_archive ARCHIVE PACKAGE: the SBOM of a package that has the program of that archive
+of_archive() {
+	tar -xzOf "$1" --wildcards '*/share/doc/jitwarm/libraries.txt' >"$work/linked" && scripts/make-sbom.py "$work/linked" "$2" >"$2.spdx.json"
 }
 
 pack_rpm() {
 	local archive=$out/jitwarm-$version-linux-x86_64.tar.gz top=$work/rpm packager
 	command -v rpmbuild >/dev/null || { echo "package.sh: rpmbuild is missing: apt-get install rpm" >&2; exit 3; }
-	[ -f "$archive" ] || pack_linux x86_64 manylinux_2_17_x86_64.manylinux2014_x86_64
+	[ -f "$archive" ] || pack_linux x86_64
 	packager=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
 	mkdir -p "$top/SOURCES"
 	cp "$archive" "$top/SOURCES/"
@@ -115,18 +126,20 @@ pack_rpm() {
 		exit 3
 	fi
 	cp "$top"/RPMS/x86_64/*.rpm "$out/"
+	of_archive "$archive" "$out/jitwarm-$version-1.x86_64.rpm"
 	echo "package: $out/jitwarm-$version-1.x86_64.rpm"
 }
 
 pack_conda() {
 	local tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/conda archive=$out/jitwarm-$version-linux-x86_64.tar.gz
-	[ -f "$archive" ] || pack_linux x86_64 manylinux_2_17_x86_64.manylinux2014_x86_64
+	[ -f "$archive" ] || pack_linux x86_64
 	if [ ! -x "$tools/bin/python" ] || ! "$tools/bin/python" -c 'import rattler_build' 2>/dev/null; then
 		python3 -m venv "$tools" && "$tools/bin/pip" install -q py-rattler-build==0.73.0 >"$work/conda.log" 2>&1 ||
 			{ tail -n 5 "$work/conda.log" >&2; echo "package.sh: rattler-build cannot be had" >&2; exit 3; }
 	fi
 	JITWARM_VERSION=$version JITWARM_ARCHIVE=$archive "$tools/bin/python" scripts/make-conda.py "$work/conda" "$out" >"$work/conda.log" 2>&1 ||
 		{ tail -n 30 "$work/conda.log" >&2; echo "package.sh: the conda package could not be built" >&2; exit 3; }
+	of_archive "$archive" "$(sed -nE '$s/^package: (.*) \([0-9]+ bytes\)$/\1/p' "$work/conda.log")"
 	tail -n 1 "$work/conda.log"
 }
 pack_windows() {
@@ -146,7 +159,7 @@ for target in "${targets[@]}"; do
 	rpm) pack_rpm ;;
 	windows) pack_windows ;;
 	conda) pack_conda ;;
-	*) pack_linux "$target" "manylinux_2_17_$target.manylinux2014_$target" ;;
+	*) pack_linux "$target" ;;
 	esac
 done
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by try-deb.sh, try-rpm.sh and try-package.sh: minimal roots of distributions (debootstrap), and what is looked for where a
+# Sourced by try-deb.sh, try-rpm.sh, try-wheel.sh and try-package.sh: minimal roots of distributions (debootstrap), and what is looked for where a
 # package is installed, upgraded and removed in one. The reader has set self and here, and calls trial_begin first.
 # shellcheck disable=SC2154 # set by the reader
 # shellcheck source=scripts/debian.sh
@@ -31,17 +31,24 @@ ubuntu_keyring() { # MIRROR FILE
 	gpg -q --homedir "$work/gnupg" --no-autostart --import "$work/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" 2>/dev/null
 	gpg -q --homedir "$work/gnupg" --no-autostart --export "${ubuntu_keys[@]}" >"$2" && [ -s "$2" ]
 }
+is_ubuntu() { case $1 in bionic | focal | jammy | noble) ;; *) false ;; esac; }
 # Ubuntu's archive lies beside Debian's on mirrors of both.
+mirror_of() { # RELEASE
+	local mirror
+	mirror=$(debian_mirror)
+	if is_ubuntu "$1"; then mirror=${mirror%/debian}/ubuntu; fi
+	echo "$mirror"
+}
 bootstrap() { # RELEASE FOLDER
-	local mirror keyring
-	mirror=$(debian_mirror) keyring=$(debian_keyring)
-	case $1 in
-	bionic | focal | jammy | noble)
-		mirror=${mirror%/debian}/ubuntu keyring=$work/ubuntu.gpg
-		[ -s "$keyring" ] || ubuntu_keyring "$mirror" "$keyring" || { echo "E: Ubuntu's keys cannot be had" >"$work/log"; return 1; } ;;
-	esac
+	local mirror keyring script=()
+	mirror=$(mirror_of "$1") keyring=$(debian_keyring)
+	if is_ubuntu "$1"; then
+		# An older debootstrap does not know the newest by name
+		keyring=$work/ubuntu.gpg script=(/usr/share/debootstrap/scripts/gutsy)
+		[ -s "$keyring" ] || ubuntu_keyring "$mirror" "$keyring" || { echo "E: Ubuntu's keys cannot be had" >"$work/log"; return 1; }
+	fi
 	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase \
-		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" >"$work/log" 2>&1
+		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" "${script[@]}" >"$work/log" 2>&1
 }
 # root_of RELEASE: into $root; status 1 where it cannot be had, which is said
 root_of() {
@@ -51,16 +58,36 @@ root_of() {
 	rm -f "$root"/var/cache/apt/archives/*.deb
 	tar -C "$root" -czf "$work/archive" . && mv "$work/archive" "$store/$1.tar.gz"
 }
-# The simulated driver and the sample framework of the build in FOLDER
+# apt in the root reaches the archive as this machine's does
+apt_into_root() { # RELEASE
+	local components=main
+	if is_ubuntu "$1"; then components='main universe'; fi
+	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+	cp /etc/apt/apt.conf.d/99* "$root/etc/apt/apt.conf.d/" 2>/dev/null
+	echo "deb [trusted=yes] $(mirror_of "$1") $1 $components" >"$root/etc/apt/sources.list"
+	inside "apt-get -qq update" || skip "apt does not reach the archive: $(grep -m1 -E '^[EW]:' "$work/out")"
+}
+# The simulated driver and the sample framework of the build in FOLDER; NVIDIA's driver 550 and the phantom GPU where both are here
 tests_into_root() { # FOLDER
+	local driver=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers/550.163.01 phantom=$1/tests/phantom
 	mkdir -p "$root/opt/tests"
-	cp -L "$1"/tests/simdriver/lib/libcuda.so.1 "$1/tests/framework/libsample_framework.so" "$1/tests/framework/framework-app" "$root/opt/tests/"
+	real=''
+	# The phantom needs a newer glibc than 2.17: portable builds have none
+	[ -f "$phantom/phantom.so" ] || phantom=$here/../build/release/tests/phantom
+	if [ -f "$phantom/phantom.so" ] && [ -d "$driver" ] && cp "$phantom/phantom.so" "$root/opt/tests/" && inside "LD_PRELOAD=/opt/tests/phantom.so /bin/true" &&
+		[ ! -s "$work/out" ]; then
+		mkdir -p "$root/opt/driver"
+		find "$driver" -name '*.so*' -exec cp -P -t "$root/opt/driver" {} +
+		real="LD_PRELOAD=/opt/tests/phantom.so LD_LIBRARY_PATH=/opt/driver:/opt/tests PHANTOM_GPU=sm_86 PHANTOM_DRIVER_VERSION=550.163.01 \
+			JITWARM_PCI_DEVICES=$("$phantom/phantom-probe" pci sm_86) CUDA_DEVICE_ORDER=PCI_BUS_ID JITWARM_STORE=0 HOME=/tmp/real"
+	fi
+	cp -P "$1"/tests/simdriver/lib/libcuda.so.* "$root/opt/tests/" && cp -L "$1/tests/framework/libsample_framework.so" "$1/tests/framework/framework-app" "$root/opt/tests/"
 }
 # inside COMMAND: its status; what it prints is in $work/out
 inside() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child --propagation private bash -c '
-		root=$1 && shift && mount -t proc proc "$root/proc" && exec env -i HOME=/root PATH=/opt/jitwarm/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		root=$1 && shift && mount -t proc proc "$root/proc" && exec env -i HOME=/root PATH=/opt/jitwarm/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			DEBIAN_FRONTEND=noninteractive LD_LIBRARY_PATH=/opt/tests SIMDRIVER_GPUS=sm_86 \
 			JITWARM_PCI_DEVICES=10de:2484@0000:01:00.0 ${2:+"JITWARM_STORE=$2"} chroot "$root" /bin/sh -c "$1"' inside "$root" "$1" "${trial_store-}" >"$work/out" 2>&1
 }
@@ -81,12 +108,26 @@ own() { (cd "$root/root" && find . -type f ! -name .bash_history -print0 | LC_AL
 traces() {
 	find "$root" -xdev \( -path "$root/root" -o -path "$root/opt" -o -path "$root/proc" -o -path "$root/var/log" \) -prune -o -iname '*jitwarm*' ! -path "$root${1:-/none}" -print
 }
+# As an account of its own, under driver 550
+story_real() {
+	[ -n "$real" ] || { say "driver 550 on the phantom GPU: not here, or not for this C library"; return; }
+	mkdir -p "$root/tmp/real"
+	must_end 1 "env $real jitwarm check $library"
+	must "env $real jitwarm prime $library"
+	must "env $real jitwarm check $library"
+	must "env $real /opt/tests/framework-app"
+	grep -q 'compiled 0 of' "$work/out" || fail "under driver 550 the framework compiles"
+	rm -rf --one-file-system "$root/tmp/real"
+	say "primed under driver 550 on the phantom GPU"
+}
 story_installed() { # NAME
 	must "jitwarm --version"
 	must_end 1 "jitwarm check $library"
 	must "jitwarm prime $library"
 	must "jitwarm check $library"
 	must "/opt/tests/framework-app"
+	grep -q 'compiled 0 of' "$work/out" || fail "the framework compiles"
+	story_real
 	must "jitwarm key generate --no-passphrase"
 	must "jitwarm tune --apply --scope user --max-size 4G"
 	inside "jitwarm startup enable --all-users $library" # without systemd it cannot start them; the files are what counts

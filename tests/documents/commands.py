@@ -28,7 +28,7 @@ ELSEWHERE = [
 ]
 # Commands of other programs: page, pattern, the script that runs it or its like, words in that script; without a script the reason
 OTHERS = [
-    ("README.md", "pip install", "tests/python/wheel.sh", "-m pip install"),
+    ("README.md", "pip install", "scripts/try-wheel.sh", "$pip /opt/packages/jitwarm-*.whl"),
     ("README.md", "sudo apt install", "scripts/try-deb.sh", "apt-get -qq install"),
     ("README.md", "tar -xf", "scripts/try-package.sh", "tar --zstd -xf"),
     ("README.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
@@ -46,10 +46,10 @@ OTHERS = [
     ("installers.md", "--json-log", "tests/windows/test_startup.sh", "jitwarmw.exe\" prime --quiet --json-log"),
     ("installers.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
     ("installers.md", "startup enable --all-users", "tests/windows/test_accounts.sh", "startup enable --all-users"),
-    ("library.md", "cc -static", "", "needs static libraries of everything, glibc too"),
+    ("library.md", "cc -static", "scripts/try-static.sh", "pkg-config --static --cflags --libs jitwarm"),
     ("library.md", "cc app.c", "tests/library/programs.sh", "pkg-config --cflags --libs"),
     ("packages.md", "package.sh --sign", "tests/install/test_install.sh", "make-installer.sh"),
-    ("packages.md", "curl ", "tests/install/test_install.sh", "curl"),
+    ("packages.md", "curl ", "scripts/try-install.sh", "install.sh && sh install.sh"),
     ("testing.md", "scripts/torture.sh", "scripts/nightly.sh", "torture.sh build/release"),
     ("testing.md", "ctest -L torture", "tests/torture/CMakeLists.txt", "torture-"),
     ("testing.md", "scripts/mutants.py", "scripts/nightly.sh", "mutants.py --sample"),
@@ -57,7 +57,7 @@ OTHERS = [
     ("windows-fleets.md", "import --all-users", "tests/windows/test_accounts.sh", "import --all-users"),
     ("windows.md", "build-windows.sh", "scripts/test-windows.sh", "scripts/build-windows.sh"),
     ("windows.md", "test-windows.sh", "scripts/test.sh", "test-windows.sh"),
-    ("windows.md", "cmake --preset windows", "", "for a development environment; build-windows.sh runs cmake with the same toolchain"),
+    ("windows.md", "cmake --preset windows", "scripts/nightly.sh", "cmake --preset windows"),
 ]
 PROGRAM = (r"(?:sudo )?(?:pip|pipx|uv|curl|wget|apt|apt-get|rpm|dnf|conda|mamba|msiexec|docker|podman|kubectl|helm|sbatch|srun|git|cmake|ctest|python3?"
            r"|cc|gcc|tar|winget|scoop|minisign|openssl|jitwarmw\.exe|\./scripts/\S+|scripts/\S+)")

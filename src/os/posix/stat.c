@@ -11,8 +11,8 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 
-/* glibc has it by name since 2.28; programs for older ones ask the kernel. */
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 28)
+/* glibc has it by name since 2.28, musl since 1.2.5; programs for older ones ask the kernel. */
+#if !defined(__GLIBC__) || __GLIBC__ * 100 + __GLIBC_MINOR__ < 228
 #define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
 #endif
 
