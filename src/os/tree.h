@@ -3,7 +3,7 @@
  * the same rights (posix/at.h).
  *
  * For the superuser, this thread has the rights of the folder's owner from one of these calls to
- * os_tree_rest, which comes before any other call that takes a path. */
+ * os_tree_rest, or to a failure; other calls that take a path come after that. */
 #pragma once
 
 #include "os/file.h"

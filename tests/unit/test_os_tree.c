@@ -124,9 +124,33 @@ static void a_tree_is_as_its_paths_are(void **state)
 	written(path, "last");
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
 	assert_int_equal(compare_below(tree, path, SIZE_MAX), 4 + 1 + 4 + 1 + 1 + LEVELS);
+	/* As a shell completes it, and twice */
+	for (size_t i = 0; i < 2; i++) {
+		link = mem_printf(NULL, "%s/", path);
+		mem_free(path);
+		path = link;
+		assert_int_equal(compare_below(tree, path, SIZE_MAX), 4 + 1 + 4 + 1 + 1 + LEVELS);
+	}
 	os_tree_close(tree);
 	mem_free(path);
 	assert_int_equal(open_files(), before);
+}
+
+static void the_root_is_a_folder_too(void **state)
+{
+	struct os_tree *tree = NULL;
+	struct os_stat stat, wanted;
+	bool made_up;
+
+	(void)state;
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, "/", &stat, &made_up), 0);
+	assert_int_equal(os_tree_stat(NULL, tree, "/usr", &stat), 0);
+	assert_int_equal(os_stat(NULL, "/usr", &wanted), 0);
+	assert_true(same(&stat, &wanted));
+	assert_int_equal(os_tree_enter(NULL, tree, "/usr", &stat, &made_up), 0);
+	assert_true(same(&stat, &wanted));
+	os_tree_close(tree);
 }
 
 static void names_that_are_not_wanted_are_left_out(void **state)
@@ -199,7 +223,13 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	assert_true(may_read(secret));
 	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), 0);
 	assert_false(may_read(secret));
-	os_tree_rest(tree);
+	/* A failure ends them: why it failed is looked into with root's own. */
+	mem_free(in);
+	in = os_join(NULL, deep, "missing");
+	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), -1);
+	assert_true(may_read(secret));
+	mem_free(in);
+	in = os_join(NULL, deep, "file");
 	/* A third account's, and root's, is its owner's. */
 	assert_int_equal(chown(deep, OTHER + 2, OTHER + 2) || chmod(deep, 0700), 0);
 	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
@@ -290,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tree_is_as_its_paths_are),
+		cmocka_unit_test(the_root_is_a_folder_too),
 		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
 		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),
 		cmocka_unit_test(anothers_link_leads_nowhere_he_may_not_go),

@@ -24,7 +24,7 @@ enum { MOST_OPEN = 32, LISTED_BYTES = 1 << 15 };
 /* A folder that is open. */
 struct level {
 	int fd;
-	size_t length; /* of its path */
+	size_t length; /* of its path, without slashes at the end: what is in it comes behind a slash */
 	uid_t owner;   /* whose rights it is used with; 0: this process's own */
 	gid_t group;
 	bool made_up;
@@ -188,6 +188,8 @@ int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
 		level.made_up = posix_is_made_up(level.fd);
 	level.device = native.st_dev;
 	level.length = length;
+	while (level.length && path[level.length - 1] == '/')
+		level.length--;
 	push_level(tree, &level);
 	memcpy(tree->path, path, length + 1);
 	tree->entered = true;
@@ -255,6 +257,8 @@ int os_tree_list(struct jw_error *err, struct os_tree *tree,
 	for (size_t i = 0; result && i < names.count; i++)
 		mem_free(names.found[i].name);
 	mem_free(names.found);
+	if (result)
+		os_tree_rest(tree);
 	return result;
 }
 
@@ -269,8 +273,11 @@ int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
 	level = &tree->levels[tree->count - 1];
 	if (act_as_owner(err, tree, level))
 		return -1;
-	if (fstatat(level->fd, path + level->length + 1, &native, AT_SYMLINK_NOFOLLOW))
-		return posix_error(err, path);
+	if (fstatat(level->fd, os_base_name(path), &native, AT_SYMLINK_NOFOLLOW)) {
+		posix_error(err, path);
+		os_tree_rest(tree);
+		return -1;
+	}
 	if (S_ISLNK(native.st_mode)) {
 		os_tree_rest(tree);
 		return os_stat(err, path, ret_stat);
