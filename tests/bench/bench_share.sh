@@ -2,7 +2,7 @@
 # bench_share.sh [-B BUILD-FOLDER] [-n ROUNDS] CACHE-FOLDER
 #
 # pull of a cache's pack from Debian's docker-registry on loopback beside import of the same pack from disk, in one run (the best of
-# ROUNDS, by turns), with requests and bytes; and 16 pulls at once. The entries are for sm_86; the simulated driver's are taken.
+# ROUNDS, by turns; their own processor time, which other work changes less, in the mean), with requests and bytes; and 16 pulls at once. The entries are for sm_86; the simulated driver's are taken.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=build/release rounds=5
@@ -30,13 +30,14 @@ place=oci://127.0.0.1:$port/bench/cache:v1
 CUDA_CACHE_PATH=$cache jw export -q -o pack.jwpack
 CUDA_CACHE_PATH=$cache jw push -q --insecure "$place" pack.jwpack
 
-# timed NAME COMMAND...: the least seconds of all rounds
+TIMEFORMAT='%U %S'
+# timed NAME COMMAND...: notes its seconds, and those of processor time
 timed() {
 	local what=$1 started ended
 	shift
 	rm -rf there
 	started=$(date +%s%N)
-	CUDA_CACHE_PATH=$scratch/there "$@" >out 2>err || { cat err; exit 1; }
+	{ time CUDA_CACHE_PATH=$scratch/there "$@" >out 2>err || { cat err; exit 1; }; } 2>>"$what.cpu"
 	ended=$(date +%s%N)
 	echo $((ended - started)) >>"$what.ns"
 }
@@ -49,6 +50,8 @@ least() { sort -n "$1.ns" | head -1; }
 entries=$(grep -oE '^[0-9]+ entries added' pulled)
 awk -v p="$(least pull)" -v i="$(least import)" -v b="$(stat -c %s pack.jwpack)" -v e="$entries" \
 	'BEGIN { printf "pull %.3f s, import of the same pack from disk %.3f s: %.2f times (at most 1.5); %s, a pack of %d bytes\n", p / 1e9, i / 1e9, p / i, e, b }'
+spent() { awk '{ s += $1 + $2 } END { print s / NR }' "$1.cpu"; }
+awk -v p="$(spent pull)" -v i="$(spent import)" 'BEGIN { printf "processor time: pull %.2f s, import %.2f s: %.2f times\n", p, i, p / i }'
 grep -E 'request' pulled
 started=$(date +%s%N)
 pulls=()

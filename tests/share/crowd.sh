@@ -1,13 +1,14 @@
 #!/bin/bash
-# crowd.sh BUILD-FOLDER [NODES]   64 machines that begin within a second share one library's modules (nodes.py), with Debian's nginx and docker-registry
+# crowd.sh BUILD-FOLDER [NODES [PART…]]   64 machines that begin within a second share one library's modules (nodes.py), with Debian's nginx and docker-registry
 #
-# Three times: all of them; a third is killed half way; half way nginx ends, too. Then as many take the pack that others have put into the
-# registry. It takes some ten minutes, and says nothing on a busy machine. Exit status 1 if a node has not everything in the end, or they
-# compile more than 1.1 times what one would; 77 where a program is not at hand.
+# Parts: together: all of them; killed: a third is killed half way; first: they share by nginx, and put a pack into the registry; later: as many
+# take that; cut: as many take it, and half way the registry ends; ended: a third is killed, and nginx ends half way. All take some fifteen minutes, and what they
+# compile together says nothing on a busy machine. Exit status 1 if a node has not everything in the end, or they compile more than 1.1 times
+# what one would; 77 where a program is not at hand.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ $# = 1 ] || [ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
-build=$(cd "$1" && pwd) count=${2:-64}
+[ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd) count=${2:-64} parts=" ${*:3} "
 . "$here/places.sh"
 work=$(mktemp -d)
 trap 'for server in "${servers[@]}"; do kill "$server" 2>/dev/null; done; wait; rm -rf "$work"' EXIT
@@ -21,10 +22,11 @@ failed=0
 nodes() {
 	local name=$1 good=$2
 	shift 2
+	[[ $parts =~ ^' '+$ || $parts == *" $name "* ]] || return 0
 	start_dav "$work/dav-$name" || { echo "skipped: no nginx"; exit 77; }
 	mkdir "$work/$name"
 	for file in libmodules.so libmodules.so.list; do [ ! -e "$work/$file" ] || ln "$work/$file" "$work/$name/$file"; done
-	"$here/nodes.py" -n $count -p "${servers[-1]}" "$@" "$build" "$work/$name" "$dav/lab" --share-unsigned --insecure "${more[@]}" >"$work/said" || failed=1
+	"$here/nodes.py" -n "$count" -p "${servers[-1]}" "$@" "$build" "$work/$name" "$dav/lab" --share-unsigned --insecure "${more[@]}" >"$work/said" || failed=1
 	echo "$name: $(cat "$work/said")"
 	echo "$name: $(wc -l <"$work/dav-$name/access.log") requests to nginx"
 	python3 -c 'import json, sys
@@ -36,9 +38,13 @@ assert eval(sys.argv[2]), d' "$work/said" "$good" || failed=1
 shape=(-m $((2 * count)) -s 12000 -c 110) more=()
 nodes together 'd["times_one"] <= 1.1 and not d["troubles"] and not d["refused"]' "${shape[@]}"
 nodes killed 'd["killed"] == d["nodes"] // 3 and not d["refused"]' "${shape[@]}" -k
-nodes ended 'd["killed"] == d["nodes"] // 3 and d["troubles"]' "${shape[@]}" -k -x
-rm "$work"/libmodules.so*
-more=(--from "oci://$registry/lab/cache" --back --allow-unsigned) shape=(-m 64 -s 3000 -c 20)
+more=(--from "oci://$registry/lab/cache" --back --allow-unsigned)
 nodes first 'd["times_one"] <= 1.1 and not d["troubles"]' "${shape[@]}"
-nodes later 'd["compiled"] == d["fetched"] == 0 and d["from_registry"] == 64 * d["nodes"]' "${shape[@]}"
+more=(--from "oci://$registry/lab/cache" --allow-unsigned)
+nodes later 'd["compiled"] == d["fetched"] == 0 and d["from_registry"] == d["modules"] * d["nodes"]' "${shape[@]}"
+nodes cut 'd["from_registry"] >= d["modules"] * d["nodes"] // 2' "${shape[@]}" -x -p "${servers[0]}"
+rm -f "$work"/libmodules.so*
+# Each compiles the other half alone: less of it
+more=() shape=(-m 64 -s 3000 -c 20)
+nodes ended 'd["killed"] == d["nodes"] // 3 and d["troubles"]' "${shape[@]}" -k -x
 exit $failed

@@ -49,6 +49,10 @@ for layer in manifest["layers"]:
     tarfile.open(read(layer["digest"])).extractall("node")
 PYTHON
 
+if command -v umoci >/dev/null; then
+	umoci unpack --rootless --image back:latest bundle >out 2>err && cmp bundle/rootfs/usr/bin/jitwarm "$program" >>err || fail "umoci does not unpack it"
+fi
+
 # A machine makes the pack
 sample=$build/tests/framework/libsample_framework.so
 sim() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@" >out 2>err; }

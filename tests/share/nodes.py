@@ -69,7 +69,7 @@ nodes = [start(i) for i in range(given.n)]
 started = time.time() - began
 killed = []
 if given.k or given.x:
-    while sum(compiles(i) for i in range(given.n)) < given.m / 2 + given.n and any(node.poll() is None for node in nodes):
+    while sum(compiles(i) for i in range(given.n)) < given.m / 2 + given.n and sum(node.poll() is not None for node in nodes) < given.n / 2:
         time.sleep(min(0.5, 0.02 * given.c))
     for node in nodes[:given.n // 3 if given.k else 0]:
         try:
