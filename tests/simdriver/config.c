@@ -223,7 +223,8 @@ int config_read(void)
 	sim.state = os_env("SIMDRIVER_STATE");
 	sim.gate = os_env("SIMDRIVER_GATE");
 	read_cache_variables();
-	return read_gpus();
+	env_text(text, sizeof text, "SIMDRIVER_INIT", "0");
+	return atoi(text) ? atoi(text) : read_gpus();
 }
 
 void log_event(const char *event, const char *format, ...)

@@ -99,6 +99,13 @@ SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/readme.txt"
 says_of probe-failed evidence prohibited
 found 0 "" "$place/plain/readme.txt"
 
+# ---- the driver was upgraded under a running system: its two parts differ until the next start
+SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 1 no-gpu "$place/plain/readme.txt"
+says_of no-gpu evidence "is of another version: restart the machine"
+says_of no-gpu fix "restart the machine or the container"
+SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status
+out_has "is of another version: restart the machine"
+
 # ---- --report: pasted by strangers
 fresh
 USER=alice run 1 doctor --report "$sample" --no-probe
