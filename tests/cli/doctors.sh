@@ -8,7 +8,9 @@
 program=$JITWARM
 with_simdriver sm_86
 # A folder for temporary files would be a finding of its own.
-place=$(mktemp -d /var/tmp/jitwarm-doctor.XXXXXX) || skip "no /var/tmp"
+base=/var/tmp
+! is_wine || base=$build # below a folder for all a cache is no administrator's own
+place=$(mktemp -d "$base/jitwarm-doctor.XXXXXX") || skip "no $base"
 trap 'rm -rf "$place"' EXIT
 fresh() { rm -rf "$place/cache"; export CUDA_CACHE_PATH=$place/cache; }
 warm() {

@@ -84,5 +84,9 @@ bool os_is_made_up(const char *path)
 
 bool os_is_private(const char *path)
 {
-	return !win32_is_elevated() || !os_check_private(NULL, path, 0, true);
+	char *there = os_nearest(NULL, path);
+	const bool own = !win32_is_elevated() || (there && !os_check_private(NULL, there, 0, true));
+
+	mem_free(there);
+	return own;
 }
