@@ -484,6 +484,26 @@ static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
 	made_free(before);
 }
 
+/* What takes a few bytes more than there are has no room. */
+static void the_last_bytes_of_the_room_count(void **state)
+{
+	struct made *before = make(DEVCODE_LZ4, 0, NOISE);
+	size_t fit = 0, full = 0, other = 0;
+
+	(void)state;
+	for (size_t size = NOISE - 512; size < NOISE + 512; size += 8) {
+		struct tried tried = try(before, &sm_86, 1, size, false, false);
+
+		assert_true(!other || tried.room == CONTAINER_EDIT_NO_ROOM);
+		fit += tried.room != CONTAINER_EDIT_NO_ROOM;
+		other += tried.room == CONTAINER_EDIT_NO_ROOM;
+		full += tried.after && tried.after->bytes.size == before->bytes.size;
+		tried_free(&tried);
+	}
+	assert_true(fit && other && full);
+	made_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +515,7 @@ int main(void)
 		cmocka_unit_test(the_newest_ptx_leaves_last),
 		cmocka_unit_test(zstd_is_written_only_where_drivers_read_it),
 		cmocka_unit_test(no_more_leaves_than_must),
+		cmocka_unit_test(the_last_bytes_of_the_room_count),
 		cmocka_unit_test(kept_code_stays),
 		cmocka_unit_test(anywhere_nothing_leaves),
 		cmocka_unit_test(unknown_flags_are_left_alone),

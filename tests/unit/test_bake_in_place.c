@@ -1,0 +1,128 @@
+/* A library that gets its baked copy's bytes: what was changed meanwhile stays, and the way back is
+ * there before the library is replaced. */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bake/in_place.h"
+
+enum { LIBRARY_BYTES = 5000, AT = 100 };
+
+static struct in_place place;
+static struct baked_copy copy;
+static struct os_map from;
+static char *library, *next;
+
+/* What gets another name, in order, and whether the journal's first name was there then. */
+static char renamed[256];
+static bool next_was_there, watched;
+
+int renameat(int from_fd, const char *old, int to_fd, const char *name)
+{
+	if (watched) {
+		const char *base = os_base_name(name);
+		const size_t length = strlen(renamed);
+
+		(void)snprintf(renamed + length, sizeof renamed - length, "%s ",
+					   strstr(base, ".journal") ? "journal" : base);
+		if (!strcmp(base, "lib.so"))
+			next_was_there = !access(next, F_OK);
+	}
+	return (int)syscall(SYS_renameat, from_fd, old, to_fd, name);
+}
+
+static int begin(void **state)
+{
+	uint8_t bytes[LIBRARY_BYTES];
+	char *states = os_join(NULL, folder, "state");
+
+	(void)state;
+	memset(bytes, 'a', sizeof bytes);
+	assert_int_equal(setenv("JITWARM_STATE", states, 1), 0);
+	library = os_join(NULL, folder, "lib.so");
+	assert_int_equal(os_write_atomic(NULL, library, bytes, sizeof bytes), 0);
+	assert_int_equal(in_place_open(NULL, &place), 0);
+	place.driver = "550.163.01";
+	place.targets = "sm_86";
+	place.kept = "";
+	assert_int_equal(in_place_enter(NULL, &place, library), 0);
+	next = mem_printf(NULL, "%s.next", place.journal_file);
+	assert_int_equal(os_map_open(NULL, library, &from), 0);
+	assert_int_equal(in_place_begin(NULL, &place, library, &from, library, &copy), 0);
+	assert_int_equal(baked_copy_write(NULL, &copy, AT, "baked", 5), 0);
+	assert_int_equal(baked_copy_complete(NULL, &copy), 0);
+	renamed[0] = '\0';
+	mem_free(states);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	watched = false;
+	os_map_close(&from);
+	(void)os_remove(NULL, place.journal_file);
+	in_place_close(&place);
+	mem_free(library);
+	mem_free(next);
+	return 0;
+}
+
+static void expect_library(const char *text, size_t at)
+{
+	struct buf bytes;
+
+	assert_int_equal(os_read_file(NULL, library, 2 * LIBRARY_BYTES, &bytes), 0);
+	assert_true(bytes.size >= at + strlen(text));
+	assert_memory_equal(bytes.data + at, text, strlen(text));
+	buf_free(&bytes);
+}
+
+static void what_was_changed_meanwhile_stays(void **state)
+{
+	struct os_names names;
+	struct jw_error why = {0};
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, library, "other", 5), 0);
+	assert_int_equal(in_place_put(&why, &place, &copy, &from), -1);
+	assert_non_null(strstr(why.message, "was changed while it was baked"));
+	expect_library("other", 0);
+	assert_false(os_exists(place.journal_file));
+	assert_false(os_exists(next));
+	/* Nor is an unfinished copy left beside it. */
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	assert_int_equal(names.count, 2);
+	os_names_free(&names);
+}
+
+static void the_way_back_comes_first(void **state)
+{
+	(void)state;
+	watched = true;
+	assert_int_equal(in_place_put(NULL, &place, &copy, &from), 0);
+	assert_string_equal(renamed, "lib.so journal ");
+	assert_true(next_was_there);
+	expect_library("baked", AT);
+	/* As a run that was killed between the two finds it. */
+	assert_int_equal(os_rename(NULL, place.journal_file, next), 0);
+	assert_int_equal(in_place_enter(NULL, &place, library), 0);
+	assert_int_equal(place.state, JW_BAKED_SOUND);
+	assert_int_equal(in_place_undo(NULL, &place), 0);
+	expect_library("aaaaa", AT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_changed_meanwhile_stays, begin, end),
+		cmocka_unit_test_setup_teardown(the_way_back_comes_first, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
