@@ -1,6 +1,7 @@
 /* A file of another account that the superuser replaces stays that account's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <uv.h>
 
 #include "folder.h"
+#include "lacking.h"
 #include "os/posix/at.h"
 
 static void a_rewritten_file_keeps_its_owner(void **state)
@@ -126,6 +128,36 @@ static void a_link_planted_after_the_walk_is_not_followed(void **state)
 	mem_free(victim);
 }
 
+static int write_by_link(struct jw_error *err, void *path)
+{
+	return os_write_atomic(err, path, "x", 1);
+}
+
+/* What cannot be written is said before the work that makes it; a lack of memory, too. */
+static void what_cannot_be_replaced_is_said_first(void **state)
+{
+	char *dir = os_join(NULL, folder, "directory"), *to = os_join(NULL, folder, "linked");
+	char *from = os_join(NULL, folder, "link"), *nowhere = os_join(NULL, folder, "none/file");
+	struct jw_error err = {0};
+	int fd = -1;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_output_begin(&err, dir, &fd), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_int_equal(os_output_begin(&err, nowhere, &fd), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_int_equal(symlink(to, from), 0);
+	assert_int_equal(os_output_begin(&err, from, &fd), -1);
+	assert_non_null(strstr(err.message, "links to a file that is not there"));
+	assert_int_equal(os_write_atomic(NULL, to, "old", 3), 0);
+	each_allocation_lacks(write_by_link, from);
+	mem_free(dir);
+	mem_free(to);
+	mem_free(from);
+	mem_free(nowhere);
+}
+
 /* What was walked just before saves steps, and changes no answer. */
 static void a_path_through_its_parent_is_resolved(void **state)
 {
@@ -167,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
 		cmocka_unit_test(an_access_list_makes_a_directory_shared),
 		cmocka_unit_test(a_link_planted_after_the_walk_is_not_followed),
+		cmocka_unit_test(what_cannot_be_replaced_is_said_first),
 		cmocka_unit_test(a_path_through_its_parent_is_resolved),
 	};
 

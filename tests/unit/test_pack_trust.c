@@ -80,6 +80,39 @@ static void every_bit(void **state)
 	buf_free(&text);
 }
 
+/* A comment ends within its room. */
+static void comments_have_a_length(void **state)
+{
+	struct minisign_secret secret;
+	struct minisign_public key;
+	struct minisign_signature signature, read;
+	struct buf text = BUF_MAX(1 << 16);
+	const char *first, *comment, *last;
+
+	(void)state;
+	make_signature(&secret, &key, &signature);
+	assert_int_equal(minisign_write_signature(NULL, &signature, &text), 0);
+	first = buf_text(&text);
+	comment = strstr(first, "what it is\n");
+	assert_non_null(comment);
+	last = comment + strlen("what it is");
+	for (size_t length = MINISIGN_MOST_COMMENT - 2; length <= MINISIGN_MOST_COMMENT; length++) {
+		struct buf longer = BUF_MAX(1 << 16);
+
+		assert_int_equal(buf_append(NULL, &longer, first, (size_t)(comment - first)), 0);
+		for (size_t i = 0; i < length; i++)
+			assert_int_equal(buf_append(NULL, &longer, "c", 1), 0);
+		assert_int_equal(buf_append(NULL, &longer, last, strlen(last)), 0);
+		assert_int_equal(
+			minisign_read_signature(NULL, (const char *)longer.data, longer.size, &read),
+			length < MINISIGN_MOST_COMMENT ? 0 : -1);
+		if (length < MINISIGN_MOST_COMMENT)
+			assert_int_equal(strlen(read.comment), length);
+		buf_free(&longer);
+	}
+	buf_free(&text);
+}
+
 static void secret_keys(void **state)
 {
 	struct minisign_secret secret, read;
@@ -245,9 +278,9 @@ static void names_of_keys_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signed_and_verified), cmocka_unit_test(every_bit),
-		cmocka_unit_test(secret_keys),         cmocka_unit_test(names_of_keys_are_checked),
-		cmocka_unit_test(every_version),
+		cmocka_unit_test(signed_and_verified),       cmocka_unit_test(every_bit),
+		cmocka_unit_test(comments_have_a_length),    cmocka_unit_test(secret_keys),
+		cmocka_unit_test(names_of_keys_are_checked), cmocka_unit_test(every_version),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
