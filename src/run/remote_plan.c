@@ -58,9 +58,9 @@ bool remote_plan_is_due(const struct run *run)
 {
 	const struct remote *remote = &run->remote;
 
-	return remote->plan_to_put && !remote->to_put && !remote->putting && !run->later.count &&
-		   job_queue_peek(&run->queue) == QUEUE_EMPTY && !job_queue_has_suspects(&run->queue) &&
-		   !run_busy_workers(run);
+	return remote->plan_to_put && !run->result->out_of_time && !remote->to_put &&
+		   !remote->putting && !run->later.count && job_queue_peek(&run->queue) == QUEUE_EMPTY &&
+		   !job_queue_has_suspects(&run->queue) && !run_busy_workers(run);
 }
 
 void remote_plan_answered(struct run *run, const struct object_answer *answer)

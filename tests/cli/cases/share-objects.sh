@@ -105,6 +105,10 @@ plan() { find "$place/v1/plan" -name "p-*.jwpack${1-}" 2>/dev/null; }
 machine signer
 rm -rf "$CUDA_CACHE_PATH"
 run 64 prime --back "$sample"
+mkdir "$work/late"
+SIMDRIVER_COST=8 JITWARM_STORE=0 run 1 prime --share "$work/late" --sign --back -j 1 --budget-time 1s "$sample"
+[[ ! -e $work/late/v1/plan ]] || fail "what there was time for is no plan"
+rm -rf "$CUDA_CACHE_PATH"
 run "0|1" prime --share "$place" --sign --back --budget-size 200k "$sample"
 [[ -z $(plan) ]] || fail "a part of a plan is no plan"
 run 0 prime --share "$place" --sign --back "$sample"
