@@ -50,7 +50,7 @@ build_python() {
 	# Modules that are not needed here, and whose libraries are not either, are left out by configure itself
 	(
 		export PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$work/ffi/lib/pkgconfig:$store/current/lib/pkgconfig
-		cd "$work/python$version/source" && CC="$cc -fPIC" LDSHARED="$cc -shared" AR=$ar RANLIB=$ranlib READELF=$(command -v readelf) LDFLAGS="-L$work/ffi/lib -L$store/current/lib" \
+		cd "$work/python$version/source" && CC="$cc -fPIC -Wno-date-time" LDSHARED="$cc -shared" AR=$ar RANLIB=$ranlib READELF=$(command -v readelf) LDFLAGS="-L$work/ffi/lib -L$store/current/lib" \
 			CPPFLAGS="-I$work/ffi/include -I$store/current/include" ./configure -q --host=$host --build=x86_64-linux-gnu "--with-build-python=$python" --prefix=/usr \
 			--without-ensurepip --with-wheel-pkg-dir=/usr/share/python-wheels --disable-test-modules --without-static-libpython \
 			ac_cv_file__dev_ptmx=yes ac_cv_file__dev_ptc=no ac_cv_buggy_getaddrinfo=no && make -j "$jobs" -s && make -s install "DESTDIR=$work/installed"

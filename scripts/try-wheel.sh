@@ -62,7 +62,7 @@ try_release() {
 	must "$pip /opt/packages/jitwarm-*.whl"
 	story_installed "$1"
 	must "$pip --target /opt/api /opt/packages/jitwarm-*.whl"
-	must "HOME=/tmp/api CUDA_CACHE_PATH=/tmp/api/cache PYTHONPATH=/opt/api PATH=/usr/bin:/bin python3 -B /opt/tests/api.py $library /opt/api"
+	must "JITWARM_STORE=0 HOME=/tmp/api CUDA_CACHE_PATH=/tmp/api/cache PYTHONPATH=/opt/api PATH=/usr/bin:/bin python3 -B /opt/tests/api.py $library /opt/api && rm -r /tmp/api"
 	must "$pip --upgrade /opt/packages/next/jitwarm-*.whl"
 	must "/opt/jitwarm/bin/pip list --disable-pip-version-check 2>/dev/null | grep -q '^jitwarm .*\\.1\$'"
 	story_upgraded
