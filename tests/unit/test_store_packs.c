@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cache/presence.h"
 #include "entries.h"
+#include "files.h"
 #include "packs.h"
 
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
@@ -303,6 +304,36 @@ static void nothing_is_lost_where_it_fails(void **state)
 	mem_free(store);
 }
 
+/* The oldest goes first where room is short; of equal age the one whose name comes first. */
+static void packs_are_listed_by_their_age(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t age_s;
+	} packs[] = {{"sm_86-a", 1}, {"sm_86-b", 3}, {"sm_86-c", 2}, {"sm_86-d", 2}};
+	static const size_t wanted[] = {1, 2, 3, 0};
+	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	struct jw_store *store;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		char *path = mem_printf(NULL, "%s/store/%s.jwpack", folder, packs[i].name);
+		struct os_file *file;
+
+		files_put_at(mem_string(NULL, path), "no pack", 7);
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+		assert_int_equal(
+			os_file_set_mtime(NULL, file, (1700000000 - packs[i].age_s) * INT64_C(1000000000)), 0);
+		os_file_close(file);
+		mem_free(path);
+	}
+	assert_int_equal(jw_store_open(NULL, &options, &store), 0);
+	assert_int_equal(store->count, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(text_starts(store->packs[i].name, packs[wanted[i]].name));
+	jw_store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +343,7 @@ int main(void)
 										remove_folder),
 		cmocka_unit_test_setup_teardown(only_wanted_entries_are_restored, make_folder,
 										remove_folder),
+		cmocka_unit_test_setup_teardown(packs_are_listed_by_their_age, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),
 	};
