@@ -149,7 +149,10 @@ static void the_root_is_a_folder_too(void **state)
 	assert_int_equal(os_stat(NULL, "/usr", &wanted), 0);
 	assert_true(same(&stat, &wanted));
 	assert_int_equal(os_tree_enter(NULL, tree, "/usr", &stat, &made_up), 0);
-	assert_true(same(&stat, &wanted));
+	assert_true(same(&stat, &wanted) && !made_up);
+	/* Another file system is mounted there. */
+	assert_int_equal(os_tree_enter(NULL, tree, "/proc", &stat, &made_up), 0);
+	assert_true(made_up);
 	os_tree_close(tree);
 }
 
@@ -256,6 +259,51 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	mem_free(in);
 }
 
+/* What an account may not do in its folders, root does not do there; but it comes to where that
+ * account cannot. */
+static void its_rights_are_neither_more_nor_less(void **state)
+{
+	char *above = made("rights"), *theirs = made("rights/theirs"),
+		 *deep = made("rights/theirs/deep"), *locked = made("rights/theirs/locked"),
+		 *link = os_join(NULL, theirs, "link"), *groups = os_join(NULL, folder, "group's");
+	struct os_tree *tree = NULL;
+	struct os_names names;
+	struct os_stat stat;
+	bool made_up;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	written(theirs, "file");
+	written(folder, "group's");
+	assert_int_equal(symlink("file", link) || lchown(link, OTHER, OTHER), 0);
+	assert_int_equal(chown(groups, 0, OTHER + 1) || chmod(groups, 0640), 0);
+	assert_int_equal(chown(theirs, OTHER, OTHER) || chown(deep, OTHER, OTHER + 1) ||
+						 chown(locked, OTHER, OTHER) || chmod(locked, 0) || chmod(above, 0700),
+					 0);
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	os_names_free(&names);
+	assert_false(may_read(groups));
+	assert_int_equal(os_tree_stat(NULL, tree, link, &stat), 0);
+	assert_int_equal(stat.kind, OS_REGULAR);
+	assert_int_equal(os_tree_enter(NULL, tree, locked, &stat, &made_up), -1);
+	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	os_names_free(&names);
+	assert_true(may_read(groups));
+	os_tree_close(tree);
+	assert_int_equal(chown(theirs, 0, 0), 0);
+	mem_free(above);
+	mem_free(theirs);
+	mem_free(deep);
+	mem_free(locked);
+	mem_free(link);
+	mem_free(groups);
+}
+
 /* Whoever makes a link sees behind it what he may see himself, and so does root, who follows it. */
 static void anothers_link_leads_nowhere_he_may_not_go(void **state)
 {
@@ -323,6 +371,7 @@ int main(void)
 		cmocka_unit_test(the_root_is_a_folder_too),
 		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
 		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),
+		cmocka_unit_test(its_rights_are_neither_more_nor_less),
 		cmocka_unit_test(anothers_link_leads_nowhere_he_may_not_go),
 	};
 
