@@ -199,7 +199,7 @@ LC_ALL=C sort -u "$work/former" "$work/files" "$work/folders" >"$work/both"
 put "$work/both" "$manifest"
 while IFS= read -r file; do put "$work/$name/$file" "$prefix/$file"; done <"$work/files"
 # What an older release had and this one lacks
-LC_ALL=C comm -23 "$work/former" "$work/files" | while IFS= read -r file; do remove "$file"; done
+grep -vxFf "$work/files" "$work/former" | while IFS= read -r file; do remove "$file"; done
 LC_ALL=C sort -u "$work/files" "$work/folders" >"$work/installed.txt"
 put "$work/installed.txt" "$manifest"
 say "installed $("$work/$name/bin/jitwarm" --version | head -n 1) in $prefix"

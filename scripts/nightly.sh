@@ -77,7 +77,7 @@ night_machines() {
 	for target in x86_64 aarch64 x86_64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
 	for target in bookworm trixie noble; do ./scripts/try-deb.sh build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
 	for target in rpm conda install wheel; do ./scripts/try-$target.sh build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
-	./scripts/try-wheel.sh build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
+	./scripts/try-install.sh build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
 	./scripts/try-package.sh build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
 	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	{ cmake --preset windows && cmake --build --preset windows --target jitwarm; } >build/nightly/preset.log 2>&1 || status=1

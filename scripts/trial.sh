@@ -50,10 +50,20 @@ bootstrap() { # RELEASE FOLDER
 	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase \
 		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" "${script[@]}" >"$work/log" 2>&1
 }
-# root_of RELEASE: into $root; status 1 where it cannot be had, which is said
+# A root without glibc: musl and busybox of Debian
+bootstrap_musl() { # FOLDER
+	local package
+	mkdir -p "$1"/{bin,sbin,usr/bin,usr/sbin,usr/local/bin,proc,dev,tmp,root,etc} "$work/musl"
+	(cd "$work/musl" && apt-get -qq download musl busybox-static) >"$work/log" 2>&1 || return 1
+	for package in "$work"/musl/*.deb; do dpkg-deb -x "$package" "$1" || return 1; done
+	chroot "$1" /bin/busybox --install -s && mknod -m 666 "$1/dev/null" c 1 3 && mknod -m 666 "$1/dev/urandom" c 1 9 &&
+		echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
+}
+# root_of RELEASE (or musl, or the name of an archive in the store): into $root; status 1 where it cannot be had, which is said
 root_of() {
 	mkdir -m 755 "$root"
 	if [ -f "$store/$1.tar.gz" ]; then tar -C "$root" -xzf "$store/$1.tar.gz"; return; fi
+	if [ "$1" = musl ]; then bootstrap_musl "$root"; return; fi
 	bootstrap "$1" "$root" || { grep -E '^[EW]:' "$work/log" | tail -3; return 1; }
 	rm -f "$root"/var/cache/apt/archives/*.deb
 	tar -C "$root" -czf "$work/archive" . && mv "$work/archive" "$store/$1.tar.gz"
@@ -74,7 +84,7 @@ tests_into_root() { # FOLDER
 	real=''
 	# The phantom needs a newer glibc than 2.17: portable builds have none
 	[ -f "$phantom/phantom.so" ] || phantom=$here/../build/release/tests/phantom
-	if [ -f "$phantom/phantom.so" ] && [ -d "$driver" ] && cp "$phantom/phantom.so" "$root/opt/tests/" && inside "LD_PRELOAD=/opt/tests/phantom.so /bin/true" &&
+	if [ -e "$root/lib64/ld-linux-x86-64.so.2" ] && [ -f "$phantom/phantom.so" ] && [ -d "$driver" ] && cp "$phantom/phantom.so" "$root/opt/tests/" && inside "LD_PRELOAD=/opt/tests/phantom.so /bin/true" &&
 		[ ! -s "$work/out" ]; then
 		mkdir -p "$root/opt/driver"
 		find "$driver" -name '*.so*' -exec cp -P -t "$root/opt/driver" {} +

@@ -2,8 +2,8 @@
 # try-install.sh FOLDER TESTS [RELEASE...]   tries install.sh with the archives of FOLDER in minimal roots (needs root, minisign)
 #
 # scripts/package.sh makes the archives; TESTS is the folder of a build of the same commit for the same C library. They are signed with
-# a key made here and served from this machine. In a root of each RELEASE (default: bookworm, trixie, noble, which have OpenSSL 3; or alpine-3.20, of an
-# archive of Alpine's in ~/.cache/jitwarm/roots) docs/packages.md's line installs the command, which primes, also under driver 550 on
+# a key made here and served from this machine. In a root of each RELEASE (default: bookworm, trixie, noble, which have OpenSSL 3; or
+# musl, of Debian's musl and busybox; or alpine-3.20, of an archive of Alpine's in ~/.cache/jitwarm/roots) docs/packages.md's line installs the command, which primes, also under driver 550 on
 # the phantom GPU where they are here; the next release's line upgrades it, --uninstall removes it, and all that was the user's is as
 # it was.
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
@@ -68,7 +68,7 @@ try_release() {
 	local fetch="curl -fsSO" before
 	root_of "$1" || skip "no root of $1"
 	tests_into_root "$tests"
-	if [[ $1 = alpine-* ]]; then
+	if [[ $1 = musl || $1 = alpine-* ]]; then
 		fetch=wget
 		minisign_into_root
 	else

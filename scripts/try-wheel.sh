@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # try-wheel.sh FOLDER TESTS [RELEASE...]   tries the wheels of FOLDER in minimal roots (needs root)
 #
-# scripts/package.sh makes the wheels; TESTS is the folder of a build of the same commit for the same C library (build/linux-x86_64,
-# build/linux-x86_64-musl). In a root of each RELEASE (default: bullseye, bookworm and trixie, with the Pythons 3.9, 3.11 and 3.13; or
-# musl, or the name of an archive of Alpine, alpine-3.20: scripts/musl.sh) pip installs the wheel into a virtual environment. The command primes, under driver 550 on the phantom GPU
-# too where they are here, the Python API is tried (tests/python/api.py), pip upgrades and removes the wheel, and all that was the
+# scripts/package.sh makes the wheels; TESTS is build/linux-x86_64 of the same commit. In a root of each RELEASE (default: bullseye,
+# bookworm and trixie, with the Pythons 3.9, 3.11 and 3.13) pip installs the wheel into a virtual environment. The command primes, under
+# driver 550 on the phantom GPU too where they are here, the Python API is tried (tests/python/api.py), pip upgrades and removes the wheel, and all that was the
 # user's is as it was.
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
@@ -43,17 +42,11 @@ PYTHON
 }
 try_release() {
 	local wheel pip="/opt/jitwarm/bin/pip install -q --no-index --disable-pip-version-check"
-	if [[ $1 = musl || $1 = alpine-* ]]; then
-		"$here/musl.sh" "$root" "${1#musl}" || skip "no root of musl"
-		wheel=("$packages"/jitwarm-*-musllinux_*_x86_64.whl)
-		tests_into_root "$tests"
-	else
-		root_of "$1" || skip "no root of $1"
-		wheel=("$packages"/jitwarm-*-manylinux_*_x86_64.*.whl)
-		tests_into_root "$tests"
-		apt_into_root "$1"
-		must "apt-get -qq install -y --no-install-recommends python3-venv"
-	fi
+	root_of "$1" || skip "no root of $1"
+	wheel=("$packages"/jitwarm-*-manylinux_*_x86_64.*.whl)
+	tests_into_root "$tests"
+	apt_into_root "$1"
+	must "apt-get -qq install -y --no-install-recommends python3-venv"
 	[ -f "${wheel[0]}" ] && [ ${#wheel[@]} = 1 ] || skip "$packages has not one wheel for $1"
 	mkdir -p "$root/opt/packages/next"
 	cp "${wheel[0]}" "$root/opt/packages/" && next "${wheel[0]}" && mv "$work"/jitwarm-*.whl "$root/opt/packages/next/" || fail "the next version"
