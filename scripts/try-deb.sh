@@ -35,8 +35,8 @@ run_suite() { # RELEASE
 	unshare --mount --pid --fork --kill-child --propagation private bash -c 'root=$1 && shift && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
 		exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin autopkgtest "$@" -- chroot "$root"' suite "$root" --apt-upgrade -o "$work/suite" --no-built-binaries "$packages"/*.deb "$work/tree/" >"$work/out" 2>&1 ||
 		{ cat "$work"/suite/*-std* >"$work/out"; fail "autopkgtest"; }
-	say "$1: autopkgtest: $(grep -E '^(prime|link) +PASS' "$work/out" | tr -s ' ' | paste -sd, | sed 's/,/, /g')"
-	[ "$(grep -cE '^(prime|link) +PASS' "$work/out")" = 2 ] || fail "not two tests passed"
+	say "$1: autopkgtest: $(grep -E '^(prime|link) +PASS' "$work/suite/summary" | tr -s ' ' | paste -sd, | sed 's/,/, /g')"
+	[ "$(grep -cE '^(prime|link) +PASS' "$work/suite/summary")" = 2 ] || fail "not two tests passed"
 }
 try_release() {
 	root_of "$1" || skip "no root of $1"
