@@ -63,7 +63,7 @@ ptx "$work/loose/x/k.ptx" loose
 run 1 find "$work/loose" --json
 row loose 'c["kind"] == "folder" and c["cold"] == 1 and not c["environment"]'
 run 1 find "$work/loose/" --json
-row loose/ 'c["cold"] == 1'
+json 'd["places"][0]["cold"] == 1'
 run 3 find "$work/none"
 err_one_line
 # For another GPU without one; without a target and a GPU only files are counted.
