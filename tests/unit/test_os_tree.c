@@ -40,6 +40,18 @@ static bool same(const struct os_stat *a, const struct os_stat *b)
 		   a->mode == b->mode && a->owner == b->owner && a->group == b->group;
 }
 
+/* Enters it and reads its names, with the rights that hold there. */
+static void enter_and_list(struct os_tree *tree, const char *path)
+{
+	struct os_stat stat;
+	struct os_names names;
+	bool made_up;
+
+	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
+	os_names_free(&names);
+}
+
 /* Enters it and all below it; returns how many names there are. */
 static size_t compare_below(struct os_tree *tree, const char *path, size_t depth)
 {
@@ -212,14 +224,10 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	assert_int_equal(chmod(folder, 0755) || chmod(secret, 0600), 0);
 	assert_int_equal(chown(theirs, OTHER, OTHER) || chown(deep, OTHER, OTHER + 1), 0);
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, above, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
-	os_names_free(&names);
+	enter_and_list(tree, above);
 	assert_true(may_read(secret));
 	for (int deeper = 0; deeper < 2; deeper++) {
-		assert_int_equal(os_tree_enter(NULL, tree, deeper ? deep : theirs, &stat, &made_up), 0);
-		assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
-		os_names_free(&names);
+		enter_and_list(tree, deeper ? deep : theirs);
 		assert_false(may_read(secret));
 	}
 	os_tree_rest(tree);
@@ -230,6 +238,11 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	mem_free(in);
 	in = os_join(NULL, deep, "missing");
 	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), -1);
+	assert_true(may_read(secret));
+	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
+	mem_fail_after(1);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
+	mem_fail_after(0);
 	assert_true(may_read(secret));
 	mem_free(in);
 	in = os_join(NULL, deep, "file");
@@ -245,9 +258,7 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
 	assert_int_equal(os_tree_stat(NULL, tree, in, &stat), 0);
 	assert_true(may_read(secret));
-	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
-	os_names_free(&names);
+	enter_and_list(tree, theirs);
 	assert_false(may_read(secret));
 	os_tree_close(tree);
 	assert_true(may_read(secret));
@@ -267,7 +278,6 @@ static void its_rights_are_neither_more_nor_less(void **state)
 		 *deep = made("rights/theirs/deep"), *locked = made("rights/theirs/locked"),
 		 *link = os_join(NULL, theirs, "link"), *groups = os_join(NULL, folder, "group's");
 	struct os_tree *tree = NULL;
-	struct os_names names;
 	struct os_stat stat;
 	bool made_up;
 
@@ -282,17 +292,13 @@ static void its_rights_are_neither_more_nor_less(void **state)
 						 chown(locked, OTHER, OTHER) || chmod(locked, 0) || chmod(above, 0700),
 					 0);
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
-	os_names_free(&names);
+	enter_and_list(tree, theirs);
 	assert_false(may_read(groups));
 	assert_int_equal(os_tree_stat(NULL, tree, link, &stat), 0);
 	assert_int_equal(stat.kind, OS_REGULAR);
 	assert_int_equal(os_tree_enter(NULL, tree, locked, &stat, &made_up), -1);
 	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
-	os_names_free(&names);
+	enter_and_list(tree, deep);
 	assert_true(may_read(groups));
 	os_tree_close(tree);
 	assert_int_equal(chown(theirs, 0, 0), 0);
