@@ -2,8 +2,8 @@
 # test-aarch64.sh [--install] [CTEST-OPTION...]   builds jitwarm for aarch64 (build-linux.sh) and runs its tests under qemu-user,
 # beside the simulated driver
 #
-# --install  adds Debian's architecture arm64 to this system (dpkg --add-architecture), for good, and installs the packages qemu-user
-#            and libc6:arm64 where they are missing. setup.sh does not: without it nothing is installed, and the tests are skipped.
+# --install  adds Debian's architecture arm64 to this system (dpkg --add-architecture), for good, and installs the packages
+#            qemu-user-static and libc6:arm64 where they are missing. setup.sh does not: without it nothing is installed, and the tests are skipped.
 # Without CTEST-OPTION: unit tests, fuzz corpora and whole commands. It needs root: it has the kernel start programs of aarch64 by
 # qemu-user while it runs (binfmt_misc).
 # Last line: ctest's. Exit status: 0; 1 something failed; 77 skipped: what is needed here is missing, which is said.
@@ -16,25 +16,19 @@ case ${1-} in
 -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 --install) install=1; shift ;;
 esac
-kernel=/proc/sys/fs/binfmt_misc ours=''
-release() { [ -z "$ours" ] || echo -1 >"$kernel/$ours"; }
-trap release EXIT
+# shellcheck source=scripts/emulate.sh
+. scripts/emulate.sh
+trap emulate_end EXIT
 
 if [ "$(uname -m)" != aarch64 ]; then
 	[ "$(id -u)" = 0 ] || skip "it needs root"
-	if [ ! -e /lib/ld-linux-aarch64.so.1 ] || ! command -v qemu-aarch64 >/dev/null; then
-		[ "$install" ] || skip "the packages qemu-user and libc6:arm64 are missing: --install adds arm64 to this system, and installs them"
+	if [ ! -e /lib/ld-linux-aarch64.so.1 ] || ! emulate_qemu >/dev/null; then
+		[ "$install" ] || skip "the packages qemu-user-static and libc6:arm64 are missing: --install adds arm64 to this system, and installs them"
 		dpkg --add-architecture arm64 && apt-get -qq update >/dev/null 2>&1
-		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends qemu-user libc6:arm64 >/dev/null 2>&1 ||
-			skip "qemu-user or libc6:arm64 cannot be installed"
+		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends qemu-user-static libc6:arm64 >/dev/null 2>&1 ||
+			skip "qemu-user-static or libc6:arm64 cannot be installed"
 	fi
-	[ -e "$kernel/register" ] || mount -t binfmt_misc none "$kernel" 2>/dev/null || skip "no binfmt_misc"
-	if ! grep -qs '^interpreter .*qemu-aarch64' "$kernel"/*; then
-		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7
-		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$(command -v qemu-aarch64):" >"$kernel/register" ||
-			skip "the kernel does not take qemu-aarch64"
-		ours=jitwarm-aarch64
-	fi
+	emulate_begin || skip "$emulate_lacks"
 fi
 scripts/build-linux.sh --machine aarch64 --all || exit 1
 build/linux-aarch64/jitwarm --version >/dev/null || exit 1

@@ -1,24 +1,47 @@
 # shellcheck shell=bash
-# Sourced by try-deb.sh, try-rpm.sh, try-wheel.sh and try-package.sh: minimal roots of distributions (debootstrap), and what is looked for where a
-# package is installed, upgraded and removed in one. The reader has set self and here, and calls trial_begin first.
-# shellcheck disable=SC2154 # set by the reader
+# Sourced by try-*.sh: minimal roots of distributions (debootstrap), and what is looked for where a package is installed, upgraded and
+# removed in one. The reader calls trial_of first, and trial_each at its end where it takes releases.
+# shellcheck disable=SC2034 # the reader reads them
+self=$(basename "$0")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/debian.sh
 . "$here/debian.sh"
+# shellcheck source=scripts/emulate.sh
+. "$here/emulate.sh"
 
 say() { printf '%s: %s\n' "$self" "$*"; }
 skip() { say "skipped: $*"; exit 77; }
 fail() { say "FAILED: $*"; tail -n 20 "$work/out"; exit 1; }
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
 
-# Sets work, a folder that goes with the script, and store, where roots are kept
-trial_begin() {
+# trial_of DEFAULT [FOLDER TESTS RELEASE...]: what the script was called with, into packages, tests and releases; DEFAULT names the
+# releases where it was given none, and is empty where it takes none. Sets work, a folder that goes with the script, and store, where
+# roots are kept
+trial_of() {
+	if [ $# -lt 3 ] || { [ -z "$1" ] && [ $# -gt 3 ]; }; then usage; fi
+	packages=$(realpath "$2") tests=$(realpath "$3")
+	read -ra releases <<<"${*:4}"
+	[ ${#releases[@]} -gt 0 ] || read -ra releases <<<"$1"
 	[ "$(id -u)" = 0 ] || skip "it needs root"
 	command -v debootstrap >/dev/null || skip "debootstrap is missing"
 	store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/roots
 	mkdir -p "$store"
 	work=$(mktemp -d "$store/.run-XXXXXX") || exit 1
-	trap 'rm -rf --one-file-system "$work"' EXIT
+	trap trial_end EXIT
 	root=$work/root
+	[[ ${releases[*]} != *-arm64* ]] || emulate_begin || skip "$emulate_lacks"
+}
+trial_end() { emulate_end; rm -rf --one-file-system "$work"; }
+# Each release, by try_release; where none can be tried, that is status 77
+trial_each() {
+	local release status worst=77
+	for release in "${releases[@]}"; do
+		status=0
+		(try_release "$release") || status=$?
+		rm -rf --one-file-system "$root"
+		case $status in 0) worst=0 ;; 77) ;; *) exit $status ;; esac
+	done
+	exit $worst
 }
 
 # Debian has no package of Ubuntu's keys: they are taken from Ubuntu's own, and only those with these fingerprints (2012, 2018) are kept.
@@ -31,7 +54,7 @@ ubuntu_keyring() { # MIRROR FILE
 	gpg -q --homedir "$work/gnupg" --no-autostart --import "$work/keys/usr/share/keyrings/ubuntu-archive-keyring.gpg" 2>/dev/null
 	gpg -q --homedir "$work/gnupg" --no-autostart --export "${ubuntu_keys[@]}" >"$2" && [ -s "$2" ]
 }
-is_ubuntu() { case $1 in bionic | focal | jammy | noble) ;; *) false ;; esac; }
+is_ubuntu() { case $1 in xenial | bionic | focal | jammy | noble) ;; *) false ;; esac; }
 # Ubuntu's archive lies beside Debian's on mirrors of both.
 mirror_of() { # RELEASE
 	local mirror
@@ -39,7 +62,7 @@ mirror_of() { # RELEASE
 	if is_ubuntu "$1"; then mirror=${mirror%/debian}/ubuntu; fi
 	echo "$mirror"
 }
-bootstrap() { # RELEASE FOLDER
+bootstrap() { # RELEASE FOLDER ARCHITECTURE
 	local mirror keyring script=()
 	mirror=$(mirror_of "$1") keyring=$(debian_keyring)
 	if is_ubuntu "$1"; then
@@ -47,34 +70,39 @@ bootstrap() { # RELEASE FOLDER
 		keyring=$work/ubuntu.gpg script=(/usr/share/debootstrap/scripts/gutsy)
 		[ -s "$keyring" ] || ubuntu_keyring "$mirror" "$keyring" || { echo "E: Ubuntu's keys cannot be had" >"$work/log"; return 1; }
 	fi
-	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase \
+	unshare --mount --pid --fork --kill-child --propagation private --mount-proc debootstrap --variant=minbase --arch="$3" \
 		--keyring="${keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$1" "$2" "$mirror" "${script[@]}" >"$work/log" 2>&1
 }
 # A root without glibc: musl and busybox of Debian
-bootstrap_musl() { # FOLDER
+bootstrap_musl() { # FOLDER ARCHITECTURE
 	local package
 	mkdir -p "$1"/{bin,sbin,usr/bin,usr/sbin,usr/local/bin,proc,dev,tmp,root,etc} "$work/musl"
-	(cd "$work/musl" && apt-get -qq download musl busybox-static) >"$work/log" 2>&1 || return 1
+	(cd "$work/musl" && apt-get -qq download "musl:$2" "busybox-static:$2") >"$work/log" 2>&1 || return 1
 	for package in "$work"/musl/*.deb; do dpkg-deb -x "$package" "$1" || return 1; done
 	chroot "$1" /bin/busybox --install -s && mknod -m 666 "$1/dev/null" c 1 3 && mknod -m 666 "$1/dev/urandom" c 1 9 &&
 		echo 'root:x:0:0:root:/root:/bin/sh' >"$1/etc/passwd"
 }
-# root_of RELEASE (or musl, or the name of an archive in the store): into $root; status 1 where it cannot be had, which is said
+machine_of() { case $1 in *-arm64) echo aarch64 ;; *) uname -m ;; esac; }
+# root_of RELEASE (or musl, or the name of an archive in the store; with -arm64 behind it: under qemu-user): into $root; status 1 where it
+# cannot be had, which is said
 root_of() {
+	local architecture
+	architecture=$(dpkg --print-architecture)
 	mkdir -m 755 "$root"
+	[[ $1 != *-arm64 ]] || architecture=arm64
 	if [ -f "$store/$1.tar.gz" ]; then tar -C "$root" -xzf "$store/$1.tar.gz"; return; fi
-	if [ "$1" = musl ]; then bootstrap_musl "$root"; return; fi
-	bootstrap "$1" "$root" || { grep -E '^[EW]:' "$work/log" | tail -3; return 1; }
+	if [ "${1%-arm64}" = musl ]; then bootstrap_musl "$root" $architecture; return; fi
+	bootstrap "${1%-arm64}" "$root" $architecture || { grep -E '^[EW]:' "$work/log" | tail -3; return 1; }
 	rm -f "$root"/var/cache/apt/archives/*.deb
 	tar -C "$root" -czf "$work/archive" . && mv "$work/archive" "$store/$1.tar.gz"
 }
 # apt in the root reaches the archive as this machine's does
 apt_into_root() { # RELEASE
-	local components=main
-	if is_ubuntu "$1"; then components='main universe'; fi
+	local release=${1%-arm64} components=main
+	if is_ubuntu "$release"; then components='main universe'; fi
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 	cp /etc/apt/apt.conf.d/99* "$root/etc/apt/apt.conf.d/" 2>/dev/null
-	echo "deb [trusted=yes] $(mirror_of "$1") $1 $components" >"$root/etc/apt/sources.list"
+	echo "deb [trusted=yes] $(mirror_of "$release") $release $components" >"$root/etc/apt/sources.list"
 	inside "apt-get -qq update" || skip "apt does not reach the archive: $(grep -m1 -E '^[EW]:' "$work/out")"
 }
 # The simulated driver and the sample framework of the build in FOLDER; NVIDIA's driver 550 and the phantom GPU where both are here

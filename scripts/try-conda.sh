@@ -8,13 +8,9 @@
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/trial.sh
-. "$here/trial.sh"
-[ $# = 2 ] || usage
-packages=$(realpath "$1") tests=$(realpath "$2")
-trial_begin
+. "$(dirname "$0")/trial.sh"
+trial_of "" "$@"
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/conda
 if ! "$tools/bin/python" -c 'import rattler' 2>/dev/null; then
 	{ [ -x "$tools/bin/python" ] || python3 -m venv "$tools"; } >"$work/out" 2>&1 && "$tools/bin/pip" install -q py-rattler==0.28.0 >"$work/out" 2>&1 ||

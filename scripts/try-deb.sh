@@ -10,18 +10,13 @@
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/trial.sh
-. "$here/trial.sh"
-[ $# -ge 2 ] || usage
-packages=$(realpath "$1") tests=$(realpath "$2") link='' suite=''
-shift 2
-if [ "${1-}" = --link ]; then link=1; shift; fi
-if [ "${1-}" = --autopkgtest ]; then suite=1; shift; fi
-releases=("$@")
-[ ${#releases[@]} -gt 0 ] || releases=("$(. /etc/os-release && echo "$VERSION_CODENAME")")
-trial_begin
+. "$(dirname "$0")/trial.sh"
+link='' suite='' words=()
+for word in "$@"; do
+	case $word in --link) link=1 ;; --autopkgtest) suite=1 ;; *) words+=("$word") ;; esac
+done
+trial_of "$(. /etc/os-release && echo "$VERSION_CODENAME")" "${words[@]}"
 version=$(dpkg-deb -f "$packages"/jitwarm_*.deb Version) || skip "no package in $packages"
 # An upgrade: the same with a higher version
 mkdir "$work/next" && dpkg-deb -R "$packages"/jitwarm_*.deb "$work/next/jitwarm" && sed -i "s/^Version: .*/&.1/" "$work/next/jitwarm/DEBIAN/control" &&
@@ -59,7 +54,4 @@ try_release() {
 	fi
 	[ -z "$suite" ] || run_suite "$1"
 }
-for release in "${releases[@]}"; do
-	try_release "$release"
-	rm -rf --one-file-system "$root"
-done
+trial_each

@@ -3,25 +3,18 @@
 #
 # scripts/package.sh makes the archives; TESTS is the folder of a build of the same commit for the same C library. They are signed with
 # a key made here and served from this machine. In a root of each RELEASE (default: bookworm, trixie, noble, which have OpenSSL 3; or
-# musl, of Debian's musl and busybox; or alpine-3.20, of an archive of Alpine's in ~/.cache/jitwarm/roots) docs/packages.md's line installs the command, which primes, also under driver 550 on
+# musl, of Debian's musl and busybox; or alpine-3.20, of an archive of Alpine's in ~/.cache/jitwarm/roots; with -arm64 behind it under qemu-user) docs/packages.md's line installs the command, which primes, also under driver 550 on
 # the phantom GPU where they are here; the next release's line upgrades it, --uninstall removes it, and all that was the user's is as
 # it was.
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/trial.sh
-. "$here/trial.sh"
-[ $# -ge 2 ] || usage
-packages=$(realpath "$1") tests=$(realpath "$2")
-shift 2
-releases=("$@")
-[ ${#releases[@]} -gt 0 ] || releases=(bookworm trixie noble)
-command -v minisign >/dev/null || { echo "$self: skipped: minisign is missing"; exit 77; }
-trial_begin
+. "$(dirname "$0")/trial.sh"
+trial_of "bookworm trixie noble" "$@"
+command -v minisign >/dev/null || skip "minisign is missing"
 server=''
-trap '[ -z "$server" ] || kill "$server"; rm -rf --one-file-system "$work"' EXIT
+trap '[ -z "$server" ] || kill "$server"; trial_end' EXIT
 minisign -G -W -p "$work/key.pub" -s "$work/key" >/dev/null 2>&1 || fail "minisign -G"
 key=$(tail -n 1 "$work/key.pub")
 version=$(basename "$(find "$packages" -name 'jitwarm-*-linux-*.tar.gz' | head -n 1)" | cut -d- -f2)
@@ -68,7 +61,7 @@ try_release() {
 	local fetch="curl -fsSO" before
 	root_of "$1" || skip "no root of $1"
 	tests_into_root "$tests"
-	if [[ $1 = musl || $1 = alpine-* ]]; then
+	if [[ $1 = musl* || $1 = alpine-* ]]; then
 		fetch=wget
 		minisign_into_root
 	else
@@ -86,7 +79,4 @@ try_release() {
 	story_removed "$1"
 	diff <(echo "$before") <(find "$root/usr/local" | LC_ALL=C sort) >"$work/out" || fail "/usr/local is not as it was"
 }
-for release in "${releases[@]}"; do
-	try_release "$release"
-	rm -rf --one-file-system "$root"
-done
+trial_each

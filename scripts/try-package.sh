@@ -2,22 +2,15 @@
 # try-package.sh ARCHIVE TESTS [RELEASE...]   tries a packed jitwarm on other distributions (needs root)
 #
 # ARCHIVE is a jitwarm-…-linux-….tar.zst of scripts/package.sh, TESTS the folder of the build that it is of: simulated driver and
-# sample framework come from there, for the same C library. For each RELEASE of Debian or Ubuntu (by default bionic, bullseye,
-# bookworm, trixie, noble) debootstrap makes a minimal root, which is kept in ~/.cache/jitwarm/roots; the archive is unpacked
+# sample framework come from there, for the same C library. For each RELEASE of Debian or Ubuntu (by default all from
+# xenial to trixie that can be had: glibc 2.23 to 2.41) debootstrap makes a minimal root, which is kept in ~/.cache/jitwarm/roots; the archive is unpacked
 # there and primes the sample framework under the simulated driver.
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/trial.sh
-. "$here/trial.sh"
-[ $# -ge 2 ] || usage
-archive=$1 tests=$2
-shift 2
-releases=("$@")
-[ ${#releases[@]} -gt 0 ] || releases=(bionic bullseye bookworm trixie noble)
-trial_begin
+. "$(dirname "$0")/trial.sh"
+trial_of "xenial bionic focal bullseye jammy bookworm noble trixie" "$@"
 trial_store=0
 failed=0
 try() { # STATUS WHAT COMMAND...
@@ -29,7 +22,7 @@ try() { # STATUS WHAT COMMAND...
 try_release() {
 	local jitwarm=/opt/jitwarm/bin/jitwarm
 	mkdir -p "$root/opt/jitwarm" "$root/opt/tests"
-	tar --zstd -xf "$archive" -C "$root/opt/jitwarm" --strip-components=1 || return 1
+	tar --zstd -xf "$packages" -C "$root/opt/jitwarm" --strip-components=1 || return 1
 	python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED).write(sys.argv[2], "libsample_framework.so")' \
 		"$root/opt/tests/sample.whl" "$tests/tests/framework/libsample_framework.so" || return 1
 	try 0 "--version" $jitwarm --version || return 1

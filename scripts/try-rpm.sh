@@ -8,14 +8,10 @@
 # Exit status: 0; 1 something failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
 set -uo pipefail
 
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/trial.sh
-. "$here/trial.sh"
-[ $# = 2 ] || usage
-packages=$(realpath "$1") tests=$(realpath "$2")
+. "$(dirname "$0")/trial.sh"
+trial_of "" "$@"
 command -v rpmbuild >/dev/null && command -v rpm >/dev/null || skip "rpm or rpmbuild is missing"
-trial_begin
 root_of bookworm || skip "no root of bookworm"
 tests_into_root "$tests"
 # A package's scripts find /proc, as on a system that runs
