@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# make-site.sh [-o FOLDER]   makes a web site of README.md and docs/ in FOLDER (default: build/site), with mkdocs
+# make-site.sh [-o FOLDER]   makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
 #
 # Names of pages in backquotes become links; mkdocs checks every link, and that packaging/site/mkdocs.yml lists every page: a warning
-# ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site.
+# ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: it cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,25 +12,30 @@ case ${1:-} in
 "") ;;
 *) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 64 ;;
 esac
-tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/site
+version=1.6.1
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/site/$version
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-if [ ! -x "$tools/bin/mkdocs" ]; then
-	python3 -m venv "$tools" && "$tools/bin/pip" install -q mkdocs==1.6.1 >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
+if [ ! -d "$tools" ]; then
+	python3 -m pip install -q --target "$work/tools" "mkdocs==$version" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
+	mkdir -p "${tools%/*}" && mv -T "$work/tools" "$tools" 2>/dev/null || [ -d "$tools" ] # another one may have been first
 fi
+export PYTHONPATH=$tools
 mkdir "$work/pages"
-cp -r docs/*.md docs/pictures "$work/pages/"
+cp -r docs/*.md docs/pictures docs/ko "$work/pages/"
 cp README.md "$work/pages/index.md"
 cp README.ko.md "$work/pages/korean.md"
 cp CHANGELOG.md "$work/pages/changes.md"
 cp CONTRIBUTING.md "$work/pages/contributing.md"
 # `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
-for page in "$work"/pages/*.md; do
+for page in "$work"/pages/*.md "$work"/pages/ko/*.md; do
 	sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\(CONTRIBUTING\.md/](contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
 done
+# In a folder of its own: names in backquotes are those of pages above it
+sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/ko/*.md
 cp packaging/site/mkdocs.yml "$work/"
 # Not -q: then mkdocs counts no warnings.
-if ! "$tools/bin/mkdocs" build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
+if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
 	grep -E 'WARNING|ERROR|Aborted' "$work/log" >&2 || cat "$work/log" >&2
 	exit 1
 fi
