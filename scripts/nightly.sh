@@ -10,7 +10,7 @@
 #   cover    the share of the branches that tests take (coverage.sh)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try-*.sh), the site (make-site.sh)
+#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try-*.sh), built twice (reproducible.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
@@ -74,15 +74,19 @@ night_fuzz() {
 night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
-	for target in x86_64 aarch64 x86_64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
+	for target in x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
 	for target in bookworm trixie noble; do ./scripts/try-deb.sh build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
 	for target in rpm conda install wheel; do ./scripts/try-$target.sh build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
-	./scripts/try-install.sh build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
+	for target in install wheel; do
+		./scripts/try-$target.sh build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
+		./scripts/try-$target.sh build/nightly/dist build/linux-aarch64 bookworm-arm64 || [ $? = 77 ] || status=1
+		./scripts/try-$target.sh build/nightly/dist build/linux-aarch64-musl musl-arm64 || [ $? = 77 ] || status=1
+	done
 	./scripts/try-package.sh build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
 	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	{ cmake --preset windows && cmake --build --preset windows --target jitwarm; } >build/nightly/preset.log 2>&1 || status=1
 	./scripts/try-static.sh || status=1
-	./scripts/make-site.sh || status=1
+	./scripts/reproducible.sh build/nightly/dist || status=1
 	return $status
 }
 night() { "night_$1" </dev/null 2>&1 | tee "build/nightly/$1.log"; }

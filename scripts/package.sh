@@ -48,7 +48,10 @@ pack_linux() { # TARGET
 	scripts/build-linux.sh --machine "$1" -B "$build"
 	# The help texts are those of every machine.
 	runs=$build/jitwarm
-	if [ "$1" != "$(uname -m)" ]; then scripts/build.sh release; runs=build/release/src/jitwarm; fi
+	if [ "$1" != "$(uname -m)" ]; then
+		runs=build/linux-$(uname -m)/jitwarm
+		scripts/build-linux.sh --machine "$(uname -m)" -B "${runs%/*}"
+	fi
 	root=$work/$name archive=$out/$name.tar.zst
 	mkdir -p "$root"/{bin,lib,include,share/man/man1,share/man/ko/man1,share/doc/jitwarm,share/jitwarm} \
 		"$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
