@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""pages.py JITWARM   checks README*.md, CONTRIBUTING.md and docs/*.md: every link leads to a file and, behind #, to a heading of it,
-every page is in packaging/site/mkdocs.yml, every command in a block has a name and options that the program's help lists, and README
-in another language has the same parts, commands, links and exit statuses."""
+"""pages.py JITWARM   checks README*.md, CONTRIBUTING.md, docs/*.md and docs/LANGUAGE/*.md: every link leads to a file and, behind #, to a
+heading of it, every page is in packaging/site/mkdocs.yml, every command in a block has a name and options that the program's help lists,
+and a page in another language has the same parts, commands, links, names and numbers as the English one. It leads to pages of that
+language where there are such, and ends where the English page begins to speak to those who work on jitwarm (DEVELOPERS)."""
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("README*.md")), ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("??/*.md"))]
+DEVELOPERS = "<!-- From here on for those who work on jitwarm, in English alone -->"
+# Scripts that a page in that language may have letters of, besides ASCII and signs
+LETTERS = {"ko": r"[가-힣]"}
 program, failures, helps = sys.argv[1], [], {}
 
 
@@ -59,26 +63,53 @@ for page in PAGES:
     for line in re.findall(r"^(?: {4,8}|\$ | +\$ )(jitwarm(?: .*)?)$", text, re.M):
         check_command(page, line)
 
-def essence(page):
-    """What a README has in every language: levels of headings, commands, links to pages, pictures, and the numbers of exit statuses."""
-    text = page.read_text()
-    blocks = re.findall(r"^```console\n(.*?)^```", text, re.S | re.M)
+def lead(page, target, language):
+    """Where a link leads, as the English page has it; a page that there is in LANGUAGE has to be named in it."""
+    path, _, anchor = target.partition("#")
+    there = (page.parent / path).resolve()
+    if language and there.parent == ROOT / "docs" / language:
+        return f"docs/{there.name}"
+    if language and there.parent == ROOT / "docs" and (ROOT / "docs" / language / there.name).exists():
+        return f"docs/{there.name} in English"
+    name = str(there.relative_to(ROOT))
+    return f"{name}#{anchor}" if anchor and not translated(name) else name
+
+
+def translated(name):
+    return any(ROOT.glob(name.replace("docs/", "docs/??/")))
+
+
+def essence(page, language):
+    """What a page has in every language: levels of headings, commands, links, names, and numbers."""
+    text = page.read_text().split(DEVELOPERS)[0]
+    blocks = re.findall(r"^ *```console\n(.*?)^ *```", text, re.S | re.M)
     commands = [re.split(r"\s+#\s", line)[0] for block in blocks for line in block.splitlines()]
-    links = [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if not target.startswith("README")]
-    plain = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    plain = re.sub(r"^ *```.*?^ *```", "", text, flags=re.S | re.M)
+    links = [target if re.match(r"[a-z]+:", target) else lead(page, target, language)
+             for target in re.findall(r"\]\(([^)\s]+)\)", text) if not target.startswith("README")]
     return {"headings": re.findall(r"^(#+) ", plain, re.M), "commands": commands, "links": links,
-            "names": sorted(re.findall(r"`[^`\n]+`", plain)), "numbers": re.findall(r"(?<![\w.])\d+(?![\w.]\d)", plain)}
+            "names": sorted(re.findall(r"`[^`\n]+`", plain)), "numbers": sorted(re.findall(r"(?<![\w.])\d+(?![\w.]\d)", plain), key=int)}
 
 
-english = essence(ROOT / "README.md")
+def check_language(page, english, language):
+    for (kind, has), wanted in zip(essence(page, language).items(), essence(english, "").values()):
+        if has != wanted:
+            more, less = [thing for thing in has if thing not in wanted], [thing for thing in wanted if thing not in has]
+            failures.append(f"{page.relative_to(ROOT)} has other {kind} than {english.name}: {more or has}, not {less or wanted}")
+    strange = re.sub(r"[\x00-\x7f“”…·→×½]|" + LETTERS[language], "", page.read_text().replace("[한국어]", ""))
+    if strange:
+        failures.append(f"{page.relative_to(ROOT)} has letters of another script: {strange}")
+
+
 for page in sorted(ROOT.glob("README.*.md")):
-    for kind, wanted in essence(page).items():
-        if wanted != english[kind]:
-            failures.append(f"{page.name} has other {kind} than README.md: {wanted}, not {english[kind]}")
+    check_language(page, ROOT / "README.md", page.name.split(".")[1])
+for page in sorted((ROOT / "docs").glob("??/*.md")):
+    check_language(page, ROOT / "docs" / page.name, page.parent.name)
 
-navigation = set(re.findall(r": ([a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
-for page in sorted((ROOT / "docs").glob("*.md")):
-    if page.name not in navigation:
-        failures.append(f"packaging/site/mkdocs.yml does not list {page.name}")
+navigation = set(re.findall(r": ((?:[a-z]{2}/)?[a-z-]+\.md)$", (ROOT / "packaging/site/mkdocs.yml").read_text(), re.M))
+for page in sorted((ROOT / "docs").rglob("*.md")):
+    name = str(page.relative_to(ROOT / "docs"))
+    if name not in navigation:
+        failures.append(f"packaging/site/mkdocs.yml does not list {name}")
 print("\n".join(failures) or f"{len(PAGES)} pages, {len(helps)} commands")
 sys.exit(bool(failures))
