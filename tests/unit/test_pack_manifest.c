@@ -1,0 +1,560 @@
+/* The manifest of a pack: each field at its bounds, each list with one more than it may have, and
+ * what is written reads as it was. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "pack/driver_text.h"
+#include "pack/file_list.h"
+#include "pack/manifest.h"
+
+#define HEX          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
+#define PTX          "{\"name\":\"ptx/" HEX "0\",\"bytes\":5}"
+#define CODE         "{\"name\":\"cubin/" HEX "1\",\"bytes\":7}"
+#define DRIVER(more) "{\"stamp\":\"Jan  1 203001:02:03\"" more "}"
+#define ENTRY(key, driver, target, form, options, ptx, cubin)                                      \
+	"{\"key\":\"" key "\",\"driver\":" driver ",\"target\":\"" target "\",\"form\":\"" form        \
+	"\",\"options\":" options ",\"ptx\":" ptx ",\"cubin\":" cubin "}"
+#define SOUND_ENTRY   ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"-O3\"", "0", "1")
+#define FILES(text)   "\"files\":[" text "],"
+#define FILE_OF(more) FILES("{\"path\":\"lib/a.so\"" more "}")
+#define OF_FILE(file, offset)                                                                      \
+	"{\"name\":\"ptx/" HEX "0\",\"bytes\":5,\"file\":" file ",\"offset\":" offset "}"
+
+/* The parts of a document; a case replaces one. */
+enum part { FORMAT, FEATURES, OS, BITS, DRIVERS, FILE_LIST, MEMBERS, ENTRIES, PARTS };
+static const char *const usual[PARTS] = {"\"jitwarm.pack/1\"", "[]", "\"linux\"",  "64",
+										 DRIVER(""),           "",   PTX "," CODE, SOUND_ENTRY};
+
+static char *document_of(const char *const parts[PARTS])
+{
+	return mem_printf(
+		NULL,
+		"{\"format\":%s,\"requires\":%s,\"os\":%s,\"pointer_bits\":%s,\"drivers\":[%s],%s"
+		"\"members\":[%s],\"entries\":[%s]}",
+		parts[FORMAT], parts[FEATURES], parts[OS], parts[BITS], parts[DRIVERS], parts[FILE_LIST],
+		parts[MEMBERS], parts[ENTRIES]);
+}
+
+static void try_parts(const char *const parts[PARTS], enum jw_code code, const char *says)
+{
+	struct pack_manifest manifest = {.entry_count = 77};
+	struct jw_error err = {0};
+	char *text = document_of(parts);
+	int result = manifest_parse(&err, text, strlen(text), &manifest);
+
+	if (result != (code ? -1 : 0) || err.code != code || !strstr(err.message, says))
+		fail_msg("%s: %d: “%s”, not “%s”", text, (int)err.code, err.message, says);
+	if (result)
+		assert_int_equal(manifest.entry_count, 77);
+	else
+		manifest_free(&manifest);
+	mem_free(text);
+}
+
+struct one {
+	enum part part;
+	const char *text;
+	enum jw_code code;
+	const char *says;
+};
+
+static void try_cases(const struct one *cases, size_t count, const char *const parts[PARTS])
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *changed[PARTS];
+
+		memcpy(changed, parts, sizeof changed);
+		changed[cases[i].part] = cases[i].text;
+		try_parts(changed, cases[i].code, cases[i].says);
+	}
+}
+
+#define TRY(cases, parts) try_cases(cases, sizeof(cases) / sizeof *(cases), parts)
+
+static void head(void **state)
+{
+	static const struct one cases[] = {
+		{FORMAT, "\"jitwarm.pack/1\"", JW_OK, ""},
+		{FORMAT, "\"jitwarm.pack/2\"", JW_ERR_UNSUPPORTED, "its format is jitwarm.pack/2"},
+		{FORMAT, "\"other.pack/1\"", JW_ERR_FORMAT, "names no format of a pack"},
+		{FORMAT, "1", JW_ERR_FORMAT, "names no format of a pack"},
+		{FEATURES, "{}", JW_ERR_FORMAT, "no list “requires”"},
+		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
+		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "it requires “?”"},
+		{FEATURES, "[\"thin\",\"thin\"]", JW_OK, ""},
+		{FEATURES, "[\"thin\",\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
+		{FEATURES, "[\"thin\",\"opaque\"]", JW_ERR_FORMAT, "thin and opaque at once"},
+		{FEATURES, "[\"opaque\",\"thin\"]", JW_ERR_FORMAT, "thin and opaque at once"},
+		{BITS, "0", JW_ERR_UNSUPPORTED, "pointer size: 0 bits"},
+		{BITS, "32", JW_ERR_UNSUPPORTED, "pointer size: 32 bits"},
+		{BITS, "1024", JW_ERR_UNSUPPORTED, "pointer size: 1024 bits"},
+		{BITS, "1025", JW_ERR_FORMAT, "no pointer size"},
+		{BITS, "-1", JW_ERR_FORMAT, "no pointer size"},
+		{BITS, "63.5", JW_ERR_FORMAT, "no pointer size"},
+		{BITS, "\"64\"", JW_ERR_FORMAT, "no pointer size"},
+		{OS, "\"\"", JW_ERR_FORMAT, "no name of an operating system"},
+		{OS, "\"fifteen letters\"", JW_OK, ""},
+		{OS, "\"sixteen letters.\"", JW_ERR_FORMAT, "no name of an operating system"},
+		{OS, "7", JW_ERR_FORMAT, "no name of an operating system"},
+	};
+
+	(void)state;
+	TRY(cases, usual);
+}
+
+static void drivers(void **state)
+{
+	static const struct one cases[] = {
+		{DRIVERS, DRIVER(",\"release\":\"550.163.01\",\"cuda\":12040"), JW_OK, ""},
+		{DRIVERS, DRIVER(",\"cuda\":0"), JW_OK, ""},
+		{DRIVERS, DRIVER(",\"cuda\":1000000"), JW_OK, ""},
+		{DRIVERS, DRIVER(",\"cuda\":1000001"), JW_ERR_FORMAT, "manifest: drivers[0]: malformed"},
+		{DRIVERS, DRIVER(",\"cuda\":-1"), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, DRIVER(",\"cuda\":1.5"), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, DRIVER(",\"cuda\":\"1\""), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, DRIVER(",\"release\":1"), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, DRIVER(",\"release\":\"550x\""), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, DRIVER(",\"release\":\"12345678901234567890123\""), JW_OK, ""},
+		{DRIVERS, DRIVER(",\"release\":\"123456789012345678901234\""), JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, "{\"stamp\":1}", JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, "{\"release\":\"550.1\"}", JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, "{\"stamp\":\"Jan  1 203001:02:0\"}", JW_ERR_FORMAT, "malformed"},
+		{DRIVERS, "", JW_ERR_FORMAT, "entries[0]: malformed"},
+	};
+
+	(void)state;
+	TRY(cases, usual);
+}
+
+#define NAMED(name)  CODE ",{\"name\":\"" name "\",\"bytes\":5}"
+#define SIZED(bytes) "{\"name\":\"ptx/" HEX "0\",\"bytes\":" bytes "}," CODE
+
+static void members(void **state)
+{
+	static const struct one cases[] = {
+		{MEMBERS, SIZED("1"), JW_OK, ""},
+		{MEMBERS, SIZED("1073741824"), JW_OK, ""},
+		{MEMBERS, SIZED("1073741825"), JW_ERR_FORMAT, "members[0]: malformed"},
+		{MEMBERS, SIZED("0"), JW_ERR_FORMAT, "malformed"},
+		{MEMBERS, SIZED("\"5\""), JW_ERR_FORMAT, "malformed"},
+		{MEMBERS, NAMED("ptx/" HEX), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("ptx/" HEX "00"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("ptx/" HEX "A"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("ptx/" HEX "g"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("ptx-" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("file/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, NAMED("other/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, PTX "," CODE "," PTX, JW_ERR_FORMAT, "is there twice"},
+		/* The same bytes of another kind are another member. */
+		{MEMBERS, PTX ",{\"name\":\"cubin/" HEX "0\",\"bytes\":5}", JW_OK, ""},
+		{MEMBERS, PTX "," CODE ",{\"name\":\"ptx/" HEX "2\",\"bytes\":5}", JW_ERR_FORMAT,
+		 "no entry needs member 2"},
+		{MEMBERS, PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
+		{MEMBERS, CODE "," PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
+		{MEMBERS, OF_FILE("0", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
+	};
+
+	(void)state;
+	TRY(cases, usual);
+}
+
+static void entries(void **state)
+{
+	static const struct one cases[] = {
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "link", "\"-O3\"", "0", "1"), JW_OK, ""},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "bare", "\"\"", "0", "1"), JW_OK, ""},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "bare", "\"-O3\"", "0", "1"),
+		 JW_ERR_FORMAT, "entries[0]: malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "other", "\"\"", "0", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "7", "0", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcde", "0", "sm_86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "1", "sm_86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "x86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "2", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "0", "2"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "1", "1"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "0", "0"), JW_ERR_FORMAT,
+		 "malformed"},
+		{ENTRIES, "7", JW_ERR_FORMAT, "malformed"},
+	};
+
+	(void)state;
+	TRY(cases, usual);
+}
+
+static void options_have_a_length(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		const int length = PACK_MOST_OPTIONS + more;
+		char *text = mem_printf(
+			NULL, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"%0*d\"", "0", "1"), length, 1);
+		const struct one one = {ENTRIES, text, more ? JW_ERR_FORMAT : JW_OK, ""};
+
+		try_cases(&one, 1, usual);
+		mem_free(text);
+	}
+}
+
+/* Only PTX may be elsewhere, in a file of the list. */
+static void thin(void **state)
+{
+	static const char *const parts[PARTS] = {
+		"\"jitwarm.pack/1\"",       "[\"thin\"]", "\"linux\"", "64", DRIVER(""), FILE_OF(""),
+		OF_FILE("0", "0") "," CODE, SOUND_ENTRY};
+	static const struct one cases[] = {
+		{MEMBERS, OF_FILE("0", "281474976710656") "," CODE, JW_OK, ""},
+		{MEMBERS, OF_FILE("0", "281474976710657") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
+		{MEMBERS, OF_FILE("1", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
+		{MEMBERS, OF_FILE("\"0\"", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
+		{MEMBERS, OF_FILE("0", "-1") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
+		{MEMBERS, PTX ",{\"name\":\"cubin/" HEX "1\",\"bytes\":5,\"file\":0,\"offset\":0}",
+		 JW_ERR_FORMAT, "members[1]: malformed"},
+		{MEMBERS, PTX "," CODE, JW_ERR_FORMAT, "no member is of file 0"},
+		{FEATURES, "[]", JW_ERR_FORMAT, "members[0]: malformed"},
+		{FILE_LIST, "", JW_ERR_FORMAT, "members[0]: malformed"},
+		{FILE_LIST, "\"files\":7,", JW_ERR_FORMAT, "not a list of files"},
+		{FILE_LIST, FILES("{}"), JW_ERR_FORMAT, "files[0]: it has no path"},
+		{FILE_LIST, FILES("{\"path\":7}"), JW_ERR_FORMAT, "its path is malformed"},
+		{FILE_LIST, FILES("{\"path\":\"../a\"}"), JW_ERR_FORMAT, "its path is malformed"},
+		{FILE_LIST, FILE_OF(",\"package\":\"a b\""), JW_ERR_FORMAT, "its package is malformed"},
+		{FILE_LIST, FILE_OF(",\"version\":\"\""), JW_ERR_FORMAT, "its version is malformed"},
+		{FILE_LIST, FILE_OF(",\"member\":\"a\\n\""), JW_ERR_FORMAT, "its member is malformed"},
+		{FILE_LIST, FILE_OF(",\"package\":\"a\",\"version\":\"1\",\"member\":\"b.o\""), JW_OK, ""},
+		{FILE_LIST, FILES("{\"path\":\"a\"},{\"path\":\"b\"}"), JW_ERR_FORMAT,
+		 "no member is of file 1"},
+	};
+
+	(void)state;
+	try_parts(parts, JW_OK, "");
+	TRY(cases, parts);
+}
+
+static void names_are_sound(void **state)
+{
+	static const struct {
+		const char *text;
+		bool path, word, member;
+	} cases[] = {
+		{"a", true, true, true},         {"", false, false, false},
+		{"a/b/c", true, false, true},    {"a\\b", false, false, true},
+		{"/a", false, false, true},      {"a/", false, false, true},
+		{"a//b", false, false, true},    {".", false, true, true},
+		{"..", false, true, true},       {"...", true, true, true},
+		{"a/..", false, false, true},    {"a/./b", false, false, true},
+		{".a", true, true, true},        {"a\tb", false, false, false},
+		{"a\nb", false, false, false},   {"a b", true, false, true},
+		{"\xff", false, false, false},   {"a+b-1.0_c!", true, true, true},
+		{"\xc3\xa9", true, false, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		if (pack_path_is_sound(cases[i].text) != cases[i].path ||
+			pack_word_is_sound(cases[i].text) != cases[i].word ||
+			pack_member_is_sound(cases[i].text) != cases[i].member)
+			fail_msg("“%s”", cases[i].text);
+	for (int more = 0; more < 2; more++) {
+		char *path = mem_printf(NULL, "%0*d", PACK_MOST_PATH + more, 1),
+			 *word = mem_printf(NULL, "%0*d", PACK_MOST_WORD + more, 1);
+
+		assert_int_equal(pack_path_is_sound(path), !more);
+		assert_int_equal(pack_member_is_sound(path), !more);
+		assert_int_equal(pack_word_is_sound(word), !more);
+		mem_free(path);
+		mem_free(word);
+	}
+}
+
+/* ---- lists with as many elements as they may have, and one more */
+
+static void fill(struct buf *text, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(buf_printf(NULL, text, "%s" DRIVER(",\"cuda\":%u"), i ? "," : "", i), 0);
+}
+
+static void lists_have_a_length(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		struct buf text = BUF_MAX(1 << 20);
+		struct one one = {DRIVERS, NULL, more ? JW_ERR_LIMIT : JW_OK,
+						  more ? "more than 256 drivers" : ""};
+
+		fill(&text, PACK_MOST_DRIVERS + more);
+		one.text = buf_text(&text);
+		try_cases(&one, 1, usual);
+		buf_free(&text);
+	}
+}
+
+/* 16 GiB, and a byte more */
+static void content_has_a_size(void **state)
+{
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		struct buf text = BUF_MAX(1 << 20), list = BUF_MAX(1 << 20);
+		const char *parts[PARTS];
+
+		memcpy(parts, usual, sizeof parts);
+		assert_int_equal(buf_printf(NULL, &text, "{\"name\":\"ptx/" HEX "0\",\"bytes\":%u}",
+									(1u << 30) - 7 + more),
+						 0);
+		assert_int_equal(buf_printf(NULL, &text, "," CODE), 0);
+		for (unsigned i = 0; i < 15; i++) {
+			assert_int_equal(
+				buf_printf(NULL, &text, ",{\"name\":\"cubin/%064x\",\"bytes\":1073741824}", i), 0);
+			assert_int_equal(buf_printf(NULL, &list,
+										ENTRY("%016x", "0", "sm_86", "load", "\"\"", "0", "%u") ",",
+										i, i + 2),
+							 0);
+		}
+		assert_int_equal(buf_printf(NULL, &list, SOUND_ENTRY), 0);
+		parts[MEMBERS] = buf_text(&text);
+		parts[ENTRIES] = buf_text(&list);
+		try_parts(parts, more ? JW_ERR_LIMIT : JW_OK, more ? "more than 16 GiB of content" : "");
+		buf_free(&text);
+		buf_free(&list);
+	}
+}
+
+static void text_has_a_size(void **state)
+{
+	char *sound = document_of(usual);
+	const size_t length = strlen(sound);
+	char *text = mem_resize(NULL, NULL, PACK_MOST_MANIFEST + 1);
+
+	(void)state;
+	memset(text, ' ', PACK_MOST_MANIFEST + 1);
+	memcpy(text, sound, length);
+	for (size_t more = 0; more < 2; more++) {
+		struct pack_manifest manifest = {0};
+		struct jw_error err = {0};
+		int result = manifest_parse(&err, text, PACK_MOST_MANIFEST + more, &manifest);
+
+		assert_int_equal(result, more ? -1 : 0);
+		assert_int_equal(err.code, more ? JW_ERR_LIMIT : JW_OK);
+		manifest_free(&manifest);
+	}
+	/* As many separators as values may be: what is wrong comes later. */
+	memset(text, ',', PACK_MOST_MANIFEST);
+	for (size_t more = 0; more < 2; more++) {
+		struct pack_manifest manifest = {0};
+		struct jw_error err = {0};
+
+		for (size_t i = 0; i < 3; i++) {
+			memset(text, ",[{"[i], PACK_MOST_VALUES + 1);
+			assert_int_equal(manifest_parse(&err, text, PACK_MOST_VALUES + more, &manifest), -1);
+			assert_int_equal(err.code, more ? JW_ERR_LIMIT : JW_ERR_FORMAT);
+			if (more)
+				assert_non_null(strstr(err.message, "more than 2097152 values"));
+		}
+	}
+	mem_free(text);
+	mem_free(sound);
+}
+
+/* ---- what a manifest says of its content */
+
+static void sums(void **state)
+{
+	struct pack_member all[3] = {{.kind = PACK_PTX, .size_bytes = 1},
+								 {.kind = PACK_PTX, .size_bytes = 512, .thin = true},
+								 {.kind = PACK_CUBIN, .size_bytes = 513}};
+	struct pack_entry some[3] = {{.split = true}, {.split = false}, {.split = true}};
+	const struct pack_manifest manifest = {
+		.members = all, .member_count = 3, .entries = some, .entry_count = 3};
+
+	(void)state;
+	assert_int_equal(manifest_content(&manifest), 1026);
+	assert_int_equal(manifest_stored(&manifest), 514);
+	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 3 * 512 + 1024);
+	assert_int_equal(manifest_split(&manifest), 2);
+}
+
+static void kinds_of_entries(void **state)
+{
+	static char plain[] = "-O3", link[] = "-arch=sm_86 -c", only_c[] = "-O3 -c",
+				only_arch[] = "-arch=sm_86 -O";
+	static const struct {
+		enum pack_form form;
+		char *options;
+		bool jitlink, relocatable;
+	} cases[] = {
+		{PACK_LOAD, plain, false, false},  {PACK_LOAD, link, true, true},
+		{PACK_LOAD, only_c, false, false}, {PACK_LOAD, only_arch, false, false},
+		{PACK_LINK, plain, false, true},   {PACK_LINK, link, false, true},
+		{PACK_BARE, link, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct pack_entry entry = {.form = cases[i].form, .options = cases[i].options};
+
+		if (pack_entry_is_jitlink(&entry) != cases[i].jitlink ||
+			pack_entry_is_relocatable(&entry) != cases[i].relocatable)
+			fail_msg("case %zu", i);
+	}
+}
+
+static void keys(void **state)
+{
+	static char options[PACK_MOST_OPTIONS + 2];
+	struct pack_driver driver = {.stamp = "Jan  1 203001:02:03"};
+	struct pack_member ptx = {.size_bytes = 100};
+	struct pack_entry entry = {.target = {.sm = 86}, .options = options};
+	const struct pack_manifest manifest = {.drivers = &driver, .members = &ptx};
+	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+
+	(void)state;
+	assert_int_equal(pack_key_start(start, driver.stamp, entry.target), 19 + 6 + 5);
+	assert_string_equal(start, "Jan  1 203001:02:03HOST64sm_86");
+	TEXT_COPY(options, "-O3");
+	assert_int_equal(pack_key_tail(tail, &entry), 1 + 4);
+	assert_memory_equal(tail, "\0 -O3", 6);
+	assert_int_equal(pack_key_bytes(&manifest, &entry), 30 + 100 + 5);
+	entry.form = PACK_LINK;
+	assert_int_equal(pack_key_tail(tail, &entry), 1 + 6);
+	assert_memory_equal(tail, "\0 -c-O3", 8);
+	entry.form = PACK_BARE;
+	assert_int_equal(pack_key_tail(tail, &entry), 0);
+	entry.form = PACK_LOAD;
+	memset(options, 'x', PACK_MOST_OPTIONS);
+	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MOST_OPTIONS);
+	memset(options, 'x', PACK_MOST_OPTIONS + 1);
+	assert_int_equal(pack_key_tail(tail, &entry), 0);
+}
+
+static void drivers_and_targets_as_text(void **state)
+{
+	static const struct {
+		struct pack_driver driver;
+		const char *text;
+	} cases[] = {
+		{{.stamp = "Jan  1 203001:02:03", .release = "550.1", .cuda = 12040}, "550.1 (CUDA 12.4)"},
+		{{.stamp = "Jan  1 203001:02:03", .release = "550.1"}, "550.1"},
+		{{.stamp = "Jan  1 203001:02:03", .cuda = 12040}, "built Jan  1 2030 01:02:03"},
+	};
+	struct pack_driver both[2] = {cases[1].driver, cases[2].driver};
+	struct pack_entry some[3] = {
+		{.target = {.sm = 999}}, {.target = {.sm = 1000}}, {.target = {.sm = 70}}};
+	struct jw_target targets[] = {{.sm = 86}, {.sm = 2000}, {.sm = 70}};
+	const struct pack_manifest manifest = {.drivers = both,
+										   .driver_count = 2,
+										   .entries = some,
+										   .entry_count = 3,
+										   .targets = targets,
+										   .target_count = 3};
+	char driver[PACK_DRIVER_TEXT], list[PACK_DRIVERS_TEXT], sms[PACK_TARGETS_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(pack_driver_text(driver, &cases[i].driver), cases[i].text);
+	assert_string_equal(pack_drivers_text(list, &manifest), "550.1, built Jan  1 2030 01:02:03");
+	assert_string_equal(pack_targets_text(sms, &manifest), "sm_70 sm_86 sm_999");
+}
+
+/* What is known of a driver by its stamp: from the machine, then the table. */
+static void drivers_of_stamps(void **state)
+{
+	static const struct {
+		const char *stamp, *ours;
+		struct jw_driver version;
+		const char *release;
+		uint32_t cuda;
+	} cases[] = {
+		{"Jan  1 203001:02:03", "", {0}, "", 0},
+		{"Jan  1 203001:02:03", "Jan  1 203001:02:03", {14000, {700, 10, 2}}, "700.10.02", 14000},
+		{"Jan  1 203001:02:03", "Jan  1 203001:02:03", {14000, {700, 10, 0}}, "700.10", 14000},
+		{"Jan  1 203001:02:03", "Jan  1 203001:02:03", {14000, {0}}, "", 14000},
+		{"Jan  1 203001:02:03", "Jan  1 203001:02:04", {14000, {700, 10, 2}}, "", 0},
+		{"Apr  8 202512:10:18", "", {0}, "550.163.01", 12040},
+		{"Apr  8 202512:10:18", "Apr  8 202512:10:18", {12050, {551, 1, 0}}, "551.01", 12050},
+		{"Apr  8 202512:10:18", "Apr  8 202512:10:18", {0}, "550.163.01", 12040},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_system system = {.driver = {.version = cases[i].version}};
+		struct pack_driver driver;
+
+		TEXT_COPY(system.driver.stamp, cases[i].ours);
+		pack_driver_of_stamp(&driver, cases[i].stamp, i ? &system : NULL);
+		assert_string_equal(driver.stamp, cases[i].stamp);
+		assert_string_equal(driver.release, cases[i].release);
+		assert_int_equal(driver.cuda, cases[i].cuda);
+	}
+}
+
+static void adds_members_once(void **state)
+{
+	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS + 1, sizeof *all);
+	struct pack_manifest manifest = {.members = all};
+	struct pack_member one = {.kind = PACK_PTX}, same_lead = {.kind = PACK_PTX},
+					   code = {.kind = PACK_CUBIN};
+	struct set leads = {0};
+	struct jw_error err = {0};
+	uint32_t at = 77;
+
+	(void)state;
+	same_lead.digest.bytes[20] = 1;
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &one, &at), 0);
+		assert_int_equal(at, 0);
+		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &same_lead, &at), 0);
+		assert_int_equal(at, 1);
+		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &code, &at), 0);
+		assert_int_equal(at, 2);
+	}
+	assert_int_equal(manifest.member_count, 3);
+	manifest.member_count = PACK_MOST_MEMBERS - 1;
+	one.digest.bytes[0] = 1;
+	assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &one, &at), 0);
+	assert_int_equal(at, PACK_MOST_MEMBERS - 1);
+	one.digest.bytes[0] = 2;
+	assert_int_equal(manifest_add_member(&err, &manifest, &leads, &one, &at), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(manifest.member_count, PACK_MOST_MEMBERS);
+	set_free(&leads);
+	mem_free(all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(head),
+		cmocka_unit_test(drivers),
+		cmocka_unit_test(members),
+		cmocka_unit_test(entries),
+		cmocka_unit_test(options_have_a_length),
+		cmocka_unit_test(thin),
+		cmocka_unit_test(names_are_sound),
+		cmocka_unit_test(lists_have_a_length),
+		cmocka_unit_test(content_has_a_size),
+		cmocka_unit_test(text_has_a_size),
+		cmocka_unit_test(sums),
+		cmocka_unit_test(kinds_of_entries),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(drivers_and_targets_as_text),
+		cmocka_unit_test(drivers_of_stamps),
+		cmocka_unit_test(adds_members_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
