@@ -254,7 +254,7 @@ static int take_list_line(struct jw_error *err, struct parse *parse, const char 
 	equals = at < end ? memchr(at, '=', (size_t)(end - at)) : NULL;
 	if (!equals || *at == '#')
 		return 0;
-	while (end > equals + 1 && strchr(" \t\r", end[-1] ? end[-1] : 'x'))
+	while (strchr(" \t\r", end[-1] ? end[-1] : 'x'))
 		end--;
 	if (end - equals > 2 && (equals[1] == '"' || equals[1] == '\'') && end[-1] == equals[1]) {
 		end--;

@@ -111,10 +111,10 @@ int block_put(struct jw_error *err, const char *comment, const char *text, size_
 									 .end = size,
 									 .joined = size && text[size - 1] != '\n',
 									 .made = size ? 0 : made};
-	if ((found.start && buf_append(err, &result, text, found.start)) ||
+	if (buf_append(err, &result, text, found.start) ||
 		(!there && found.joined && buf_append(err, &result, "\n", 1)) ||
 		append_block(err, comment, body, &found, &result) ||
-		(found.end < size && buf_append(err, &result, text + found.end, size - found.end))) {
+		buf_append(err, &result, text + found.end, size - found.end)) {
 		buf_free(&result);
 		return -1;
 	}
@@ -134,11 +134,10 @@ int block_take(struct jw_error *err, const char *comment, const char *text, size
 		return -1;
 	before = there ? found.start : size;
 	/* Removes our own line feed too, unless text was added after the block. */
-	if (there && found.joined && found.end == size && before && text[before - 1] == '\n')
+	if (there && found.joined && found.end == size && before)
 		before--;
-	if ((before && buf_append(err, &result, text, before)) ||
-		(there && found.end < size &&
-		 buf_append(err, &result, text + found.end, size - found.end))) {
+	if (buf_append(err, &result, text, before) ||
+		(there && buf_append(err, &result, text + found.end, size - found.end))) {
 		buf_free(&result);
 		return -1;
 	}

@@ -61,26 +61,21 @@ static bool is_whole(const char *line, const char *name)
 	return !*at || *at == '#';
 }
 
-/* The start of a line, and of the next one. */
+/* Where a line begins and ends: empty at the text's end. False for one that goes on another. */
 static bool find_line(const char *text, size_t size, size_t line, size_t *ret_start,
 					  size_t *ret_end)
 {
 	size_t start = 0;
+	const char *feed;
 
-	for (; line > 1 && start < size; line--) {
-		const char *feed = memchr(text + start, '\n', size - start);
-
+	for (; line > 1; line--) {
+		feed = memchr(text + start, '\n', size - start);
 		start = feed ? (size_t)(feed - text) + 1 : size;
 	}
-	if (start >= size || (start > 1 && text[start - 2] == '\\'))
-		return false;
+	feed = memchr(text + start, '\n', size - start);
 	*ret_start = start;
-	*ret_end =
-		start +
-		(memchr(text + start, '\n', size - start)
-			 ? (size_t)((const char *)memchr(text + start, '\n', size - start) - (text + start))
-			 : size - start);
-	return true;
+	*ret_end = feed ? (size_t)(feed - text) : size;
+	return start < 2 || text[start - 2] != '\\';
 }
 
 int override_comment(struct jw_error *err, const char *text, size_t size, size_t line,

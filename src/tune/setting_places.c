@@ -11,8 +11,10 @@
 
 char *place_system_path(struct jw_error *err, const char *path)
 {
-	char *root = os_env("JITWARM_SYSTEM_ROOT"), *whole;
+	char *root = NULL, *whole;
 
+	if (os_env_read(err, "JITWARM_SYSTEM_ROOT", &root))
+		return NULL;
 	whole = mem_printf(err, "%s%s", root ? root : "", path);
 	mem_free(root);
 	return whole;
@@ -31,8 +33,10 @@ char *place_home_path(struct jw_error *err, const char *rest)
 
 char *place_config_path(struct jw_error *err, const char *rest)
 {
-	char *base = os_env("XDG_CONFIG_HOME"), *path;
+	char *base = NULL, *path;
 
+	if (os_env_read(err, "XDG_CONFIG_HOME", &base))
+		return NULL;
 	if (!base || !os_is_absolute(base)) {
 		mem_free(base);
 		base = place_home_path(err, ".config");
@@ -53,17 +57,20 @@ static int add_setting_place(struct setting_places *places, char *path, enum pla
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_OTHER };
 
-static enum shell shell_of_account(void)
+static int shell_of_account(struct jw_error *err, enum shell *ret_shell)
 {
-	char *path = os_env("SHELL");
-	const char *name = path ? os_base_name(path) : "";
-	enum shell shell = !strcmp(name, "bash")   ? SHELL_BASH
-					   : !strcmp(name, "zsh")  ? SHELL_ZSH
-					   : !strcmp(name, "fish") ? SHELL_FISH
-											   : SHELL_OTHER;
+	char *path = NULL;
+	const char *name;
 
+	if (os_env_read(err, "SHELL", &path))
+		return -1;
+	name = path ? os_base_name(path) : "";
+	*ret_shell = !strcmp(name, "bash")   ? SHELL_BASH
+				 : !strcmp(name, "zsh")  ? SHELL_ZSH
+				 : !strcmp(name, "fish") ? SHELL_FISH
+										 : SHELL_OTHER;
 	mem_free(path);
-	return shell;
+	return 0;
 }
 
 /* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
@@ -87,16 +94,22 @@ static char *bash_login_profile(struct jw_error *err)
 
 static char *zsh_file(struct jw_error *err, const char *name)
 {
-	char *folder = os_env("ZDOTDIR"),
-		 *path = folder && *folder ? os_join(err, folder, name) : place_home_path(err, name);
+	char *folder = NULL, *path;
 
+	if (os_env_read(err, "ZDOTDIR", &folder))
+		return NULL;
+	path = folder && *folder ? os_join(err, folder, name) : place_home_path(err, name);
 	mem_free(folder);
 	return path;
 }
 
 static int add_shell(struct jw_error *err, bool login, struct setting_places *places)
 {
-	switch (shell_of_account()) {
+	enum shell shell;
+
+	if (shell_of_account(err, &shell))
+		return -1;
+	switch (shell) {
 	/* fish has no profile for login shells, and reads these two in this order. Each scope has its
 	 * own file; otherwise reverting one scope would revert the other. */
 	case SHELL_FISH:

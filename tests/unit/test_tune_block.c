@@ -1,6 +1,7 @@
 /* A block in another program's file: inserting and removing it restores the file to the byte. */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tune/block.h"
@@ -119,6 +120,129 @@ static void half_a_block_is_not_touched(void **state)
 	assert_int_equal(block_take(&err, "# ", text, sizeof text - 1, &buf, &there, &found), -1);
 }
 
+#define BEGIN "# >>> jitwarm tune"
+#define END   "# <<< jitwarm tune <<<"
+
+/* Which lines begin a block and end it, and what the first one says. */
+static void only_our_own_lines_count(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t start, end;
+		bool joined;
+		unsigned made;
+	} blocks[] = {
+		{BEGIN " >>>\n" END, 0, 45, false, 0},
+		{"a\n" BEGIN " >>>\r\nx\r\n" END "\r\nb", 2, 53, false, 0},
+		{BEGIN " (joined) >>>\n" END "\n", 0, 55, true, 0},
+		{BEGIN " (made 1) >>>\n" END "\n", 0, 55, false, 1},
+		{BEGIN " (made 16) >>>\n" END "\n", 0, 56, false, 16},
+		/* the first beginning, the first end behind it */
+		{END "\n" BEGIN " >>>\n" BEGIN " (joined) >>>\n" END "\n" END "\n", 23, 101, false, 0},
+	};
+	static const char *const others[] = {
+		BEGIN "\n",
+		BEGIN,
+		BEGIN " >>\n",
+		BEGIN " (made 17) >>>\n",
+		BEGIN " (made 0) >>>\n",
+		BEGIN " (made 3) >>>x\n",
+		BEGIN " (made 3) >\n",
+		BEGIN " (made x) >>>\n",
+		"# >>> jitwarm tun",
+		"#",
+	};
+	static const char cut[] = BEGIN " >>>\0\n" END "\n";
+	struct block_found found;
+	bool there;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+		const char *text = blocks[i].text;
+
+		assert_int_equal(block_find(NULL, "# ", text, strlen(text), &there, &found), 0);
+		assert_true(there);
+		assert_int_equal(found.start, blocks[i].start);
+		assert_int_equal(found.end, blocks[i].end);
+		assert_int_equal(found.joined, blocks[i].joined);
+		assert_int_equal(found.made, blocks[i].made);
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		there = true;
+		assert_int_equal(block_find(NULL, "# ", others[i], strlen(others[i]), &there, &found), 0);
+		assert_false(there);
+	}
+	assert_int_equal(block_find(NULL, "# ", cut, sizeof cut - 1, &there, &found), 0);
+	assert_false(there);
+	/* A line that is longer than any of ours, by its first bytes one */
+	for (int size = 40; size < 60; size++) {
+		char text[100];
+
+		(void)snprintf(text, sizeof text, BEGIN "%-*s\n", size, " >>>");
+		assert_int_equal(block_find(NULL, "# ", text, strlen(text), &there, &found), 0);
+		assert_false(there);
+	}
+}
+
+static void the_first_line_says_what_was_there(void **state)
+{
+	static const struct {
+		const char *before, *wanted;
+	} cases[] = {
+		{"", BEGIN " (made 2) >>>\n" END "\n"},
+		{"a\n", "a\n" BEGIN " >>>\n" END "\n"},
+		{"a", "a\n" BEGIN " (joined) >>>\n" END "\n"},
+		{BEGIN " (joined) >>>\nx\n" END "\n", BEGIN " (joined) >>>\n" END "\n"},
+	};
+	static const char joined[] = BEGIN " (joined) >>>\n" END "\n";
+	struct block_found found;
+	struct buf text;
+	bool there;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(
+			block_put(NULL, "# ", cases[i].before, strlen(cases[i].before), "", 2, &text), 0);
+		assert_string_equal(buf_text(&text), cases[i].wanted);
+		buf_free(&text);
+	}
+	/* Its line feed is no longer there. */
+	assert_int_equal(block_take(NULL, "# ", joined, sizeof joined - 1, &text, &there, &found), 0);
+	assert_string_equal(buf_text(&text), "");
+	buf_free(&text);
+}
+
+static void a_text_that_is_too_large_is_refused(void **state)
+{
+	struct buf text = BUF_MAX(2 * BLOCK_MOST_FILE), with;
+	struct block_found found;
+	struct jw_error err = {0};
+	bool there;
+
+	(void)state;
+	assert_int_equal(buf_reserve(NULL, &text, BLOCK_MOST_FILE + 1), 0);
+	memset(text.data, 'x', BLOCK_MOST_FILE + 1);
+	text.data[BLOCK_MOST_FILE - 200] = '\n';
+	for (int more = 0; more < 2; more++) {
+		text.size = BLOCK_MOST_FILE - 200 + (size_t)more;
+		assert_int_equal(block_put(NULL, "# ", (char *)text.data, text.size, body, 0, &with), 0);
+		buf_free(&with);
+	}
+	text.size = BLOCK_MOST_FILE;
+	assert_int_equal(block_take(NULL, "# ", (char *)text.data, text.size, &with, &there, &found),
+					 0);
+	assert_int_equal(with.size, BLOCK_MOST_FILE);
+	buf_free(&with);
+	assert_int_equal(block_put(&err, "# ", (char *)text.data, text.size, body, 0, &with), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	text.size++;
+	err = (struct jw_error){0};
+	assert_int_equal(block_take(&err, "# ", (char *)text.data, text.size, &with, &there, &found),
+					 -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	buf_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +251,9 @@ int main(void)
 		cmocka_unit_test(text_behind_the_block_stays),
 		cmocka_unit_test(a_block_changes_in_its_place),
 		cmocka_unit_test(half_a_block_is_not_touched),
+		cmocka_unit_test(only_our_own_lines_count),
+		cmocka_unit_test(the_first_line_says_what_was_there),
+		cmocka_unit_test(a_text_that_is_too_large_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,213 @@
+/* Which files hold the settings of each scope, by the shell and the folders of an account. */
+#include "root.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lacking.h"
+#include "tune/setting_places.h"
+
+/* NULL unsets it; what begins with "./" is inside the test's folder. */
+static void set(const char *name, const char *value)
+{
+	char *path = value && !strncmp(value, "./", 2) ? os_join(NULL, root, value + 2) : NULL;
+
+	assert_int_equal(os_env_set(NULL, name, path ? path : value), 0);
+	mem_free(path);
+}
+
+static int usual(void **state)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "CONDA_PREFIX", "SHELL"};
+
+	if (root_empty(state))
+		return -1;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		set(others[i], NULL);
+	set("HOME", "./home");
+	return 0;
+}
+
+/* "form path" of each place, below the test's folder. */
+static char *places_text(const struct jw_tune_request *request)
+{
+	static char text[2048];
+	struct setting_places places;
+
+	text[0] = '\0';
+	assert_int_equal(places_of(NULL, request, &places), 0);
+	for (size_t i = 0; i < places.count; i++) {
+		const char *inner = strstr(places.items[i].path, root);
+
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%d %s\n",
+					   (int)places.items[i].form,
+					   inner ? inner + strlen(root) : places.items[i].path);
+	}
+	places_free(&places);
+	assert_int_equal(places.count, 0);
+	return text;
+}
+
+static void each_shell_has_its_files(void **state)
+{
+	static const struct {
+		const char *shell, *zdotdir, *config, *there;
+		enum jw_scope scope;
+		const char *wanted;
+	} cases[] = {
+		{NULL, NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.profile\n"},
+		{"/bin/dash", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.profile\n"},
+		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.bashrc\n"},
+		{"/bin/bash", NULL, NULL, NULL, JW_SCOPE_USER,
+		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.profile\n"},
+		{"bash", NULL, "./conf", "home/.bash_login", JW_SCOPE_USER,
+		 "3 /conf/environment.d/60-jitwarm.conf\n0 /home/.bash_login\n"},
+		{"bash", NULL, "conf", "home/.bash_profile", JW_SCOPE_USER,
+		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.bash_profile\n"},
+		{"zsh", NULL, NULL, NULL, JW_SCOPE_SHELL, "0 /home/.zshenv\n"},
+		{"zsh", "", NULL, NULL, JW_SCOPE_SHELL, "0 /home/.zshenv\n"},
+		{"zsh", "./z", NULL, NULL, JW_SCOPE_SHELL, "0 /z/.zshenv\n"},
+		{"zsh", NULL, NULL, NULL, JW_SCOPE_USER,
+		 "3 /home/.config/environment.d/60-jitwarm.conf\n0 /home/.zprofile\n"},
+		{"/usr/bin/fish", NULL, NULL, NULL, JW_SCOPE_SHELL,
+		 "1 /home/.config/fish/conf.d/jitwarm.fish\n"},
+		{"fish", NULL, NULL, NULL, JW_SCOPE_USER,
+		 "3 /home/.config/environment.d/60-jitwarm.conf\n"
+		 "2 /home/.config/fish/conf.d/jitwarm-login.fish\n"},
+		{"fish", NULL, NULL, NULL, JW_SCOPE_SYSTEM, "3 /etc/environment\n"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_tune_request request = {.size = sizeof request, .scope = cases[i].scope};
+
+		assert_int_equal(usual(state), 0);
+		set("SHELL", cases[i].shell);
+		set("ZDOTDIR", cases[i].zdotdir);
+		set("XDG_CONFIG_HOME", cases[i].config);
+		if (cases[i].there)
+			root_put(cases[i].there, "");
+		assert_string_equal(places_text(&request), cases[i].wanted);
+	}
+}
+
+static void conda_has_its_scripts(void **state)
+{
+	static const char *const none[] = {NULL, "", "./absent"};
+	const struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_CONDA};
+	struct setting_places places = {.count = 7};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		struct jw_error err = {0};
+
+		set("CONDA_PREFIX", none[i]);
+		assert_int_equal(places_of(&err, &request, &places), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_int_equal(places.count, 7);
+	}
+	root_put("env/a", "");
+	set("CONDA_PREFIX", "./env");
+	assert_string_equal(places_text(&request), "5 /env/etc/conda/activate.d/jitwarm.sh\n"
+											   "6 /env/etc/conda/deactivate.d/jitwarm.sh\n"
+											   "7 /env/etc/conda/activate.d/jitwarm.fish\n"
+											   "8 /env/etc/conda/deactivate.d/jitwarm.fish\n");
+}
+
+static void a_unit_has_a_name(void **state)
+{
+	static const struct {
+		const char *unit, *wanted;
+	} cases[] = {
+		{"ollama", "4 /etc/systemd/system/ollama.service.d/60-jitwarm.conf\n"},
+		{"a@b:_.-\\9.service", "4 /etc/systemd/system/a@b:_.-\\9.service.d/60-jitwarm.conf\n"},
+	};
+	static const char *const wrong[] = {NULL, "", ".a", "a/b", "a b", "a\n"};
+	char name[202] = {0};
+	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_UNIT};
+	struct setting_places places;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		request.unit = cases[i].unit;
+		assert_string_equal(places_text(&request), cases[i].wanted);
+	}
+	request.unit = "a";
+	request.of_user = true;
+	assert_string_equal(places_text(&request),
+						"4 /home/.config/systemd/user/a.service.d/60-jitwarm.conf\n");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct jw_error err = {0};
+
+		request.unit = wrong[i];
+		assert_int_equal(places_of(&err, &request, &places), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
+	memset(name, 'a', 200);
+	request.unit = name;
+	assert_int_equal(places_of(NULL, &request, &places), -1);
+	name[199] = '\0';
+	assert_int_equal(places_of(NULL, &request, &places), 0);
+	places_free(&places);
+}
+
+static void without_memory_there_are_none(void **state)
+{
+	static const char *const shells[] = {"bash", "zsh", "fish", "sh"};
+
+	(void)state;
+	root_put("env/a", "");
+	set("CONDA_PREFIX", "./env");
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+		for (int scope = 0; scope < JW_SCOPES; scope++) {
+			const struct jw_tune_request request = {
+				.size = sizeof request, .scope = (enum jw_scope)scope, .unit = "a"};
+			struct setting_places places;
+
+			set("SHELL", shells[i]);
+			set("ZDOTDIR", i % 2 ? "./z" : NULL);
+			STARVE(places_of(&err, &request, &places), places_free(&places));
+		}
+}
+
+static void a_recorded_file_has_its_form(void **state)
+{
+	static const struct {
+		const char *path;
+		bool ours;
+		enum place_form form;
+	} cases[] = {
+		{"/x/jitwarm.bat", true, PLACE_ACTIVATE_BAT},
+		{"/x/jitwarm.ps1", true, PLACE_ACTIVATE_PS1},
+		{"/x/jitwarm.fish", true, PLACE_FISH},
+		{"/x/a.service.d/60-jitwarm.conf", true, PLACE_UNIT},
+		{"/x/environment.d/60-jitwarm.conf", true, PLACE_LIST},
+		{"/etc/environment", true, PLACE_LIST},
+		{"/home/a/.profile", true, PLACE_SH},
+		{"home/a/.profile", false, PLACE_SH},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		enum place_form form;
+
+		assert_int_equal(place_form_of(cases[i].path, &form), cases[i].ours);
+		assert_int_equal(form, cases[i].form);
+	}
+	for (int form = 0; form < PLACE_FORMS; form++)
+		assert_string_equal(place_comment((enum place_form)form),
+							form == PLACE_ACTIVATE_BAT || form == PLACE_DEACTIVATE_BAT ? "rem "
+																					   : "# ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_shell_has_its_files, usual),
+		cmocka_unit_test_setup(conda_has_its_scripts, usual),
+		cmocka_unit_test_setup(a_unit_has_a_name, usual),
+		cmocka_unit_test_setup(without_memory_there_are_none, usual),
+		cmocka_unit_test_setup(a_recorded_file_has_its_form, usual),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}
