@@ -330,7 +330,9 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 				struct jw_export_result *result)
 {
 	const struct jw_export_options *options = job->options;
-	char *beside = options->output ? mem_printf(err, "%s.minisig", options->output) : NULL;
+	char *beside = options->output && !options->signature
+					   ? mem_printf(err, "%s.minisig", options->output)
+					   : NULL;
 	const char *path = options->signature ? options->signature : beside;
 	struct minisign_public public_key;
 	int taken = -1;

@@ -1,0 +1,94 @@
+/* Packs are made, merged and filled from a cache while each allocation fails once: that is said, or
+ * all of the work is done. */
+#include "lacking_packs.h"
+
+#include <jitwarm/prune.h>
+
+static void as_it_is(void)
+{
+}
+
+static void with_all(void)
+{
+	without_target();
+	put_entries(target, 0, ENTRIES);
+}
+
+/* One that is damaged, one of which no driver is known. */
+static void with_odd_ones(void)
+{
+	struct entries_entry entry;
+
+	with_all();
+	entries_make(&entry, 7, 10);
+	entry.bytes[entry.size - 1] ^= 1;
+	packs_put(target, entry.key, entry.bytes, entry.size);
+	entries_make(&entry, 8, 0);
+	entry.bytes[CACHE_ENTRY_HEADER + 4] = '1';
+	entry.key = fnv_update(FNV_START, entry.bytes + CACHE_ENTRY_HEADER, (size_t)entry.key_bytes);
+	packs_put(target, entry.key, entry.bytes, entry.size);
+}
+
+static int prunes(struct jw_error *err)
+{
+	static const struct jw_target targets[] = {{.sm = 86}};
+	const struct jw_prune_options options = {.size = sizeof options,
+											 .cache_dir = target,
+											 .system = &machine,
+											 .targets = targets,
+											 .target_count = 1,
+											 .damaged = true,
+											 .keep = merged,
+											 .apply = true};
+	struct jw_prune_result *result = NULL;
+
+	if (jw_prune(err, &options, &result))
+		return -1;
+	assert_int_equal(result->removed + result->not_kept + result->changed,
+					 result->chosen[JW_PRUNE_TARGET] + result->chosen[JW_PRUNE_DAMAGED]);
+	jw_prune_result_free(result);
+	return 0;
+}
+
+static int merges(struct jw_error *err)
+{
+	char *const paths[] = {pack, other_pack};
+	struct written written;
+
+	return merge_packs(err, paths, 2, merged, &written);
+}
+
+static void exports_say_so(void **unused)
+{
+	(void)unused;
+	with_a_key();
+	each_lacks("export, thin and signed", as_it_is, exports_thin);
+	with_a_tree();
+	each_lacks("export of a tree", as_it_is, exports_a_tree);
+}
+
+static void prunes_and_merges_say_so(void **unused)
+{
+	(void)unused;
+	each_lacks("prune", with_odd_ones, prunes);
+	assert_int_equal(exports(NULL), 0);
+	without_target();
+	put_entries(target, 2, ENTRIES + 2);
+	assert_int_equal(export_with(NULL,
+								 (struct jw_export_options){.cache_dir = target,
+															.output = other_pack,
+															.all_drivers = true},
+								 ENTRIES),
+					 0);
+	each_lacks("merge", as_it_is, merges);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exports_say_so),
+		cmocka_unit_test(prunes_and_merges_say_so),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
