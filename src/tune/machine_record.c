@@ -11,14 +11,14 @@ static char *name_before(struct jw_error *err, const char *name)
 	return mem_printf(err, "%s before", name);
 }
 
-/* NULL for a value that is missing or cannot be read. */
-static struct os_variable recorded(const char *name)
+/* NULL for a value that is missing or cannot be read; -1: out of memory. */
+static int read_recorded(struct jw_error *err, const char *name, struct os_variable *ret_variable)
 {
-	struct os_variable variable = {0};
+	struct jw_error why = {0};
 
-	if (os_variable_read(NULL, OS_VARIABLES_MACHINE_RECORD, name, &variable))
-		variable = (struct os_variable){0};
-	return variable;
+	*ret_variable = (struct os_variable){0};
+	(void)os_variable_read(&why, OS_VARIABLES_MACHINE_RECORD, name, ret_variable);
+	return error_if_memory(err, &why);
 }
 
 int machine_record_read(struct jw_error *err, struct settings_record *record)
@@ -29,19 +29,16 @@ int machine_record_read(struct jw_error *err, struct settings_record *record)
 		const char *name = settings_record_names[i];
 		char *before_name = name_before(err, name);
 		struct settings_record_variable variable = {.machine = true, .name = mem_string(err, name)};
-		struct os_variable set, before;
+		struct os_variable set = {0}, before = {0};
 
-		if (!before_name || !variable.name) {
-			mem_free(before_name);
-			mem_free(variable.name);
-			return -1;
-		}
-		set = recorded(name);
-		before = recorded(before_name);
+		result = !before_name || !variable.name || read_recorded(err, name, &set) ||
+						 read_recorded(err, before_name, &before)
+					 ? -1
+					 : 0;
 		variable.set_to = set.value;
 		variable.was = before.value;
 		variable.expands = before.expands;
-		if (set.value)
+		if (!result && set.value)
 			result = settings_record_add_variable(err, record, &variable);
 		mem_free(set.value);
 		mem_free(before.value);
@@ -62,11 +59,14 @@ static const struct settings_record_variable *machine_variable(const struct sett
 
 static int record_value(struct jw_error *err, const char *name, const struct os_variable *wanted)
 {
-	struct os_variable now = recorded(name);
-	bool same = now.value && wanted->value
-					? !strcmp(now.value, wanted->value) && now.expands == wanted->expands
-					: !now.value && !wanted->value;
+	struct os_variable now;
+	bool same;
 
+	if (read_recorded(err, name, &now))
+		return -1;
+	same = now.value && wanted->value
+			   ? !strcmp(now.value, wanted->value) && now.expands == wanted->expands
+			   : !now.value && !wanted->value;
 	mem_free(now.value);
 	return same ? 0
 				: os_variable_write(err, OS_VARIABLES_MACHINE_RECORD, name,

@@ -365,11 +365,12 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 	int result = 0;
 
 	for (size_t i = 0; !result && assign_names[i]; i++) {
-		struct os_variable variable;
+		struct os_variable variable = {0};
+		struct jw_error why = {0};
 
-		if (os_variable_read(NULL, where, assign_names[i], &variable))
-			continue;
-		result = add_variable(err, &reading, assign_names[i], variable.value);
+		result = os_variable_read(&why, where, assign_names[i], &variable)
+					 ? error_if_memory(err, &why)
+					 : add_variable(err, &reading, assign_names[i], variable.value);
 		mem_free(variable.value);
 	}
 	return result;

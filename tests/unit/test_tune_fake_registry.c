@@ -1,0 +1,409 @@
+/* Settings that Windows keeps in its registry, with a registry of the test's in memory: what is
+ * written, what is recorded, and what undoing makes of it, also where a write fails or memory runs
+ * out. */
+#include "root.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <jitwarm/tune.h>
+
+#include "lacking.h"
+#include "os/variables.h"
+#include "tune/machine_record.h"
+#include "tune/setting_places.h"
+
+/* ---- the registry */
+
+enum { PLACES = 3, MOST_VARIABLES = 16 };
+
+static struct fake_variable {
+	char name[40], value[80];
+	bool set, expands;
+} registry[PLACES][MOST_VARIABLES];
+static bool kept, announced;
+static int writes, fails_at; /* the fails_at-th write fails; 0: none */
+
+bool os_variables_kept(void)
+{
+	return kept;
+}
+
+const char *os_variables_key(enum os_variables where)
+{
+	static const char *const keys[] = {"USER", "MACHINE", "RECORD"};
+
+	return keys[where];
+}
+
+static struct fake_variable *slot_of(enum os_variables where, const char *name)
+{
+	for (size_t i = 0; i < MOST_VARIABLES; i++) {
+		struct fake_variable *one = &registry[where][i];
+
+		if (!one->name[0])
+			(void)snprintf(one->name, sizeof one->name, "%s", name);
+		if (!strcmp(one->name, name))
+			return one;
+	}
+	fail();
+	return NULL;
+}
+
+int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
+					 struct os_variable *ret_variable)
+{
+	const struct fake_variable *one = slot_of(where, name);
+	char *copy;
+
+	if (!one->set)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: not set", name);
+	copy = mem_string(err, one->value);
+	if (!copy)
+		return -1;
+	*ret_variable = (struct os_variable){copy, one->expands};
+	return 0;
+}
+
+int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
+					  const struct os_variable *variable)
+{
+	struct fake_variable *one = slot_of(where, name);
+
+	if (++writes == fails_at)
+		return error_set(err, JW_ERR_IO, "%s: Permission denied", name);
+	one->set = variable != NULL;
+	one->expands = variable && variable->expands;
+	(void)snprintf(one->value, sizeof one->value, "%s", variable ? variable->value : "");
+	return 0;
+}
+
+void os_variables_announce(void)
+{
+	announced = true;
+}
+
+static void put(enum os_variables where, const char *name, const char *value, bool expands)
+{
+	struct fake_variable *one = slot_of(where, name);
+
+	one->set = value != NULL;
+	one->expands = expands;
+	(void)snprintf(one->value, sizeof one->value, "%s", value ? value : "");
+}
+
+/* "NAME=value" or "NAME=%value" of all that are set there. */
+static char *text_of(enum os_variables where)
+{
+	static char text[1024];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < MOST_VARIABLES; i++)
+		if (registry[where][i].set)
+			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s=%s%s|",
+						   registry[where][i].name, registry[where][i].expands ? "%" : "",
+						   registry[where][i].value);
+	return text;
+}
+
+/* ---- the tests */
+
+static int usual(void **state)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "CONDA_PREFIX", "CUDA_CACHE_PATH",
+										 "CUDA_CACHE_MAXSIZE"};
+	char *inner = os_join(NULL, root, "state");
+	int result = root_empty(state) || os_env_set(NULL, "JITWARM_STATE", inner) ||
+				 os_env_set(NULL, "HOME", root);
+
+	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
+		result = os_env_set(NULL, others[i], NULL);
+	mem_free(inner);
+	memset(registry, 0, sizeof registry);
+	/* Names in their order */
+	(void)slot_of(OS_VARIABLES_USER, "CUDA_CACHE_MAXSIZE");
+	(void)slot_of(OS_VARIABLES_MACHINE, "CUDA_CACHE_MAXSIZE");
+	(void)slot_of(OS_VARIABLES_MACHINE_RECORD, "CUDA_CACHE_MAXSIZE");
+	(void)slot_of(OS_VARIABLES_MACHINE_RECORD, "CUDA_CACHE_PATH");
+	kept = true;
+	announced = false;
+	writes = fails_at = 0;
+	return result;
+}
+
+static int changes(struct jw_error *err, bool undo, const struct jw_tune_request *request,
+				   char *text, size_t size)
+{
+	struct jw_tune_result *result;
+
+	text[0] = '\0';
+	if (undo ? jw_tune_undo(err, request, &result) : jw_tune_apply(err, request, &result))
+		return -1;
+	for (size_t i = 0; i < result->count; i++)
+		(void)snprintf(text + strlen(text), size - strlen(text), "%s %s|", result->changes[i].what,
+					   result->changes[i].where);
+	jw_tune_result_free(result);
+	return 0;
+}
+
+static void expect(bool undo, const struct jw_tune_request *request, const char *wanted)
+{
+	char text[1024];
+	struct jw_error err = {0};
+
+	if (changes(&err, undo, request, text, sizeof text))
+		fail_msg("%s", err.message);
+	assert_string_equal(text, wanted);
+}
+
+static const struct jw_tune_request
+	for_user = {.size = sizeof for_user, .scope = JW_SCOPE_USER, .limit_bytes = 7, .path = "/a"},
+	for_all = {.size = sizeof for_all, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7, .path = "/a"};
+
+static void a_users_variables_are_set_and_restored(void **state)
+{
+	(void)state;
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "%TEMP%\\c", true);
+	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
+	assert_true(announced);
+	/* What expands still does: there is nothing to expand. */
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+	announced = false;
+	expect(false, &for_user, "unchanged USER\\CUDA_CACHE_MAXSIZE|unchanged USER\\CUDA_CACHE_PATH|");
+	assert_false(announced);
+	/* Another scope's are left alone. */
+	expect(true, &for_all, "");
+	expect(true, &for_user, "restored USER\\CUDA_CACHE_PATH|removed USER\\CUDA_CACHE_MAXSIZE|");
+	assert_true(announced);
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%%TEMP%\\c|");
+	expect(true, NULL, "");
+}
+
+static void a_value_in_percent_signs_does_not_expand(void **state)
+{
+	struct jw_tune_request request = for_user;
+
+	(void)state;
+	request.path = "/100%";
+	request.limit_bytes = 0;
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "x", true);
+	expect(false, &request, "written USER\\CUDA_CACHE_PATH|");
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=/100%|");
+	request.path = "/b";
+	expect(false, &request, "written USER\\CUDA_CACHE_PATH|");
+	/* The second one does not forget what was there before the first. */
+	expect(true, &request, "restored USER\\CUDA_CACHE_PATH|");
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%x|");
+}
+
+static void what_others_have_set_since_is_left(void **state)
+{
+	(void)state;
+	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "theirs", false);
+	put(OS_VARIABLES_USER, "CUDA_CACHE_MAXSIZE", NULL, false);
+	expect(true, &for_user, "left USER\\CUDA_CACHE_PATH|left USER\\CUDA_CACHE_MAXSIZE|");
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=theirs|");
+	expect(true, &for_user, "");
+	/* And set again, it is what is restored. */
+	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "later", false);
+	expect(false, &for_user, "unchanged USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
+	expect(true, NULL, "restored USER\\CUDA_CACHE_PATH|removed USER\\CUDA_CACHE_MAXSIZE|");
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=later|");
+}
+
+/* The machine's former values stand in the registry, where administrators alone may write. */
+static void the_machines_have_their_own_record(void **state)
+{
+	(void)state;
+	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "was", true);
+	expect(false, &for_all,
+		   "written MACHINE\\CUDA_CACHE_MAXSIZE|written MACHINE\\CUDA_CACHE_PATH|");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
+	assert_string_equal(text_of(OS_VARIABLES_USER), "");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD),
+						"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=/a|CUDA_CACHE_PATH before=%was|");
+	/* Equal ones are not written again. */
+	writes = 0;
+	expect(false, &for_all,
+		   "unchanged MACHINE\\CUDA_CACHE_MAXSIZE|unchanged MACHINE\\CUDA_CACHE_PATH|");
+	expect(true, &for_user, "");
+	assert_int_equal(writes, 0);
+	expect(true, &for_all,
+		   "restored MACHINE\\CUDA_CACHE_PATH|removed MACHINE\\CUDA_CACHE_MAXSIZE|");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_PATH=%was|");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+}
+
+/* What is written is read back; what is equal, and only that, is not written. */
+static void the_machines_record_is_kept_to_the_letter(void **state)
+{
+	static const struct {
+		const char *set_to, *was;
+		bool expands;
+		const char *wanted;
+		int writes;
+	} steps[] = {
+		{"a", NULL, false, "CUDA_CACHE_PATH=a|", 1},
+		{"a", NULL, true, "CUDA_CACHE_PATH=a|", 0},
+		{"b", NULL, false, "CUDA_CACHE_PATH=b|", 1},
+		{"b", "x", false, "CUDA_CACHE_PATH=b|CUDA_CACHE_PATH before=x|", 1},
+		{"b", "x", true, "CUDA_CACHE_PATH=b|CUDA_CACHE_PATH before=%x|", 1},
+		{"b", "y", true, "CUDA_CACHE_PATH=b|CUDA_CACHE_PATH before=%y|", 1},
+		{"b", "y", true, "CUDA_CACHE_PATH=b|CUDA_CACHE_PATH before=%y|", 0},
+		{NULL, NULL, false, "", 2},
+		{NULL, NULL, false, "", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		struct settings_record record = {0}, read = {0};
+		const struct settings_record_variable variable = {
+			true, (char[]){"CUDA_CACHE_PATH"}, (char *)(uintptr_t)steps[i].set_to,
+			(char *)(uintptr_t)steps[i].was, steps[i].expands};
+		const struct settings_record_variable others = {false, (char[]){"CUDA_CACHE_PATH"},
+														(char[]){"user"}, NULL, false};
+
+		assert_int_equal(settings_record_add_variable(NULL, &record, &others), 0);
+		if (steps[i].set_to)
+			assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
+		writes = 0;
+		assert_int_equal(machine_record_write(NULL, &record), 0);
+		assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), steps[i].wanted);
+		assert_int_equal(writes, steps[i].writes);
+		STARVE(machine_record_read(&err, &read), (void)0);
+		assert_int_equal(read.variable_count, steps[i].set_to ? 1 : 0);
+		if (read.variable_count) {
+			assert_true(read.variables[0].machine);
+			assert_string_equal(read.variables[0].set_to, steps[i].set_to);
+			assert_int_equal(read.variables[0].was != NULL, steps[i].was != NULL);
+			assert_int_equal(read.variables[0].expands, steps[i].was && steps[i].expands);
+		}
+		settings_record_free(&read);
+		settings_record_free(&record);
+	}
+	/* Without a registry there is nothing to read, and to write. */
+	kept = false;
+	writes = 0;
+	{
+		struct settings_record record = {0};
+
+		put(OS_VARIABLES_MACHINE_RECORD, "CUDA_CACHE_PATH", "a", false);
+		assert_int_equal(machine_record_read(NULL, &record), 0);
+		assert_int_equal(record.variable_count, 0);
+		assert_int_equal(machine_record_write(NULL, &record), 0);
+		assert_int_equal(writes, 0);
+	}
+}
+
+/* Whichever write fails, it is said, and undoing brings back what was. */
+static void a_write_that_fails_loses_nothing(void **state)
+{
+	const struct jw_tune_request *const requests[] = {&for_user, &for_all};
+	char text[1024];
+
+	for (int i = 0; i < 2; i++)
+		for (int at = 1;; at++) {
+			const enum os_variables where = i ? OS_VARIABLES_MACHINE : OS_VARIABLES_USER;
+			struct jw_error err = {0};
+			int failed;
+
+			assert_int_equal(usual(state), 0);
+			put(where, "CUDA_CACHE_PATH", "was", true);
+			fails_at = at;
+			failed = changes(&err, false, requests[i], text, sizeof text);
+			fails_at = 0;
+			if (!failed) {
+				assert_true(writes < at && at > 2);
+				break;
+			}
+			assert_int_equal(err.code, JW_ERR_IO);
+			assert_int_equal(changes(&err, true, requests[i], text, sizeof text), 0);
+			assert_string_equal(text_of(where), "CUDA_CACHE_PATH=%was|");
+			assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+		}
+}
+
+static void settings_are_read_from_there(void **state)
+{
+	static const struct {
+		const char *source, *where, *value;
+	} wanted[] = {
+		{"Windows machine", "MACHINE", "1G"},
+		{"Windows machine", "MACHINE", "/m"},
+		{"Windows user", "USER", "/u"},
+	};
+	struct jw_settings *settings;
+
+	(void)state;
+	root_put("etc/environment", "CUDA_CACHE_PATH=/not/here\n");
+	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_MAXSIZE", "1G", false);
+	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "/m", false);
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "/u", false);
+	assert_int_equal(jw_settings_read(NULL, &settings), 0);
+	assert_int_equal(settings->count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(settings->items[i].source, wanted[i].source);
+		assert_string_equal(settings->items[i].where, wanted[i].where);
+		assert_string_equal(settings->items[i].value, wanted[i].value);
+	}
+	assert_int_equal(settings->warning_count, 1); /* of the limit of one byte */
+	jw_settings_free(settings);
+	STARVE(jw_settings_read(&err, &settings), jw_settings_free(settings));
+}
+
+static void scopes_that_windows_lacks_are_refused(void **state)
+{
+	static const struct {
+		const char *path;
+		bool ours;
+	} files[] = {
+		{"C:\\e\\etc\\conda\\activate.d\\jitwarm.bat", true},
+		{"C:\\e\\etc\\conda\\deactivate.d\\jitwarm.bat", true},
+		{"C:\\e\\etc\\conda\\activate.d\\jitwarm.ps1", true},
+		{"C:\\e\\etc\\conda\\deactivate.d\\jitwarm.ps1", true},
+		{"C:\\Windows\\jitwarm.bat", false},
+		{"C:\\e\\etc\\conda\\activate.d\\other.ps1", false},
+	};
+	enum place_form form;
+	struct setting_places places;
+
+	(void)state;
+	for (int scope = 0; scope < JW_SCOPES; scope++) {
+		const struct jw_tune_request request = {
+			.size = sizeof request, .scope = (enum jw_scope)scope, .unit = "a"};
+		const bool lacks = scope == JW_SCOPE_SHELL || scope == JW_SCOPE_UNIT;
+		struct jw_error err = {0};
+
+		assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", root), 0);
+		assert_int_equal(places_of(&err, &request, &places), lacks ? -1 : 0);
+		assert_int_equal(err.code, lacks ? JW_ERR_UNSUPPORTED : JW_OK);
+		if (lacks)
+			continue;
+		assert_int_equal(places.count, scope == JW_SCOPE_CONDA ? 4 : 0);
+		for (size_t i = 0; i < places.count; i++)
+			assert_non_null(strstr(places.items[i].path, i < 2 ? ".bat" : ".ps1"));
+		places_free(&places);
+	}
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		assert_int_equal(place_form_of(files[i].path, &form), files[i].ours);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_users_variables_are_set_and_restored, usual),
+		cmocka_unit_test_setup(a_value_in_percent_signs_does_not_expand, usual),
+		cmocka_unit_test_setup(what_others_have_set_since_is_left, usual),
+		cmocka_unit_test_setup(the_machines_have_their_own_record, usual),
+		cmocka_unit_test_setup(the_machines_record_is_kept_to_the_letter, usual),
+		cmocka_unit_test_setup(a_write_that_fails_loses_nothing, usual),
+		cmocka_unit_test_setup(settings_are_read_from_there, usual),
+		cmocka_unit_test_setup(scopes_that_windows_lacks_are_refused, usual),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}
