@@ -1,0 +1,322 @@
+/* jw_tune_apply and jw_tune_undo in files: what is written and reported, with which rights, and
+ * what undoing leaves. */
+#include "root.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jitwarm/tune.h>
+
+#include "tune/tune_job.h"
+
+static int usual(void **state)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "CONDA_PREFIX",
+										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE"};
+	char *home = os_join(NULL, root, "home"), *inner = os_join(NULL, root, "state");
+	int result = root_empty(state) || os_env_set(NULL, "HOME", home) ||
+				 os_env_set(NULL, "JITWARM_STATE", inner) || os_env_set(NULL, "SHELL", "/bin/bash");
+
+	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
+		result = os_env_set(NULL, others[i], NULL);
+	mem_free(home);
+	mem_free(inner);
+	(void)umask(022);
+	return result;
+}
+
+static const char *inside(const char *name)
+{
+	static char path[4096];
+
+	(void)snprintf(path, sizeof path, "%s/%s", root, name);
+	return path;
+}
+
+static bool is_there(const char *name)
+{
+	return !access(inside(name), F_OK);
+}
+
+static const char *content_of(const char *name)
+{
+	static char content[4096];
+	struct buf text = {0};
+
+	if (os_read_file(NULL, inside(name), sizeof content - 1, &text))
+		return "(none)";
+	(void)snprintf(content, sizeof content, "%s", buf_text(&text));
+	buf_free(&text);
+	return content;
+}
+
+/* The changes, "what where" below the test's folder. */
+static void expect(bool undo, const struct jw_tune_request *request, const char *wanted)
+{
+	struct jw_tune_result *result;
+	struct jw_error err = {0};
+	char text[2048] = "";
+
+	if (undo ? jw_tune_undo(&err, request, &result) : jw_tune_apply(&err, request, &result))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < result->count; i++)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s|",
+					   result->changes[i].what, result->changes[i].where + strlen(root));
+	assert_string_equal(text, wanted);
+	jw_tune_result_free(result);
+}
+
+static void expect_failure(bool undo, const struct jw_tune_request *request, enum jw_code code,
+						   const char *said)
+{
+	struct jw_tune_result *result = NULL;
+	struct jw_error err = {0};
+
+	assert_int_equal(
+		undo ? jw_tune_undo(&err, request, &result) : jw_tune_apply(&err, request, &result), -1);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.message, said))
+		fail_msg("%s", err.message);
+	assert_null(result);
+}
+
+#define SET    "export CUDA_CACHE_MAXSIZE='7'\n"
+#define BEGIN  "# >>> jitwarm tune"
+#define FINISH SET "# <<< jitwarm tune <<<\n"
+
+static const struct jw_tune_request
+	shell = {.size = sizeof shell, .scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	user = {.size = sizeof user, .scope = JW_SCOPE_USER, .limit_bytes = 7},
+	system_wide = {.size = sizeof system_wide, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7};
+
+static void a_file_is_made_and_goes(void **state)
+{
+	(void)state;
+	expect(false, &shell, "written /home/.bashrc|");
+	assert_string_equal(content_of("home/.bashrc"), BEGIN " (made 2) >>>\n" FINISH);
+	expect(false, &shell, "unchanged /home/.bashrc|");
+	expect(true, &system_wide, "");
+	expect(true, &shell, "removed /home/.bashrc|");
+	assert_false(is_there("home"));
+	assert_true(is_there("state"));
+	assert_false(is_there("state/tuned.json"));
+	expect(true, &shell, "");
+	expect(true, NULL, "");
+}
+
+static void what_else_is_there_stays(void **state)
+{
+	(void)state;
+	expect(false, &shell, "written /home/.bashrc|");
+	root_put("home/.vimrc", "x");
+	expect(true, NULL, "removed /home/.bashrc|");
+	assert_true(is_there("home/.vimrc") && !is_there("home/.bashrc"));
+	/* A line that was added since is not ours. */
+	expect(false, &shell, "written /home/.bashrc|");
+	root_put("home/.bashrc", BEGIN " (made 1) >>>\n" FINISH "more\n");
+	expect(true, &shell, "restored /home/.bashrc|");
+	assert_string_equal(content_of("home/.bashrc"), "more\n");
+	expect(false, &shell, "written /home/.bashrc|");
+	expect(true, NULL, "restored /home/.bashrc|");
+	assert_string_equal(content_of("home/.bashrc"), "more\n");
+}
+
+/* The folders of both files go, and those that are there for other things do not. */
+static void several_files_go_in_reverse(void **state)
+{
+	(void)state;
+	expect(false, &user,
+		   "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|");
+	expect(true, &user,
+		   "removed /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
+	assert_false(is_there("home"));
+	root_put("home/.config/x", "");
+	expect(false, &user,
+		   "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|");
+	expect(true, NULL,
+		   "removed /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
+	assert_true(is_there("home/.config/x"));
+	assert_false(is_there("home/.config/environment.d"));
+}
+
+/* Whatever the umask, every account may read the system's; a person's own are their own matter. */
+static void the_systems_files_are_for_all_to_read(void **state)
+{
+	const struct jw_tune_request unit = {
+		.size = sizeof unit, .scope = JW_SCOPE_UNIT, .limit_bytes = 7, .unit = "a"};
+	struct stat stat_of;
+
+	(void)state;
+	(void)umask(077);
+	expect(false, &system_wide, "written /etc/environment|");
+	expect(false, &unit, "written /etc/systemd/system/a.service.d/60-jitwarm.conf|");
+	expect(false, &shell, "written /home/.bashrc|");
+	(void)umask(022);
+	assert_int_equal(stat(inside("etc/environment"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0644);
+	assert_int_equal(stat(inside("etc/systemd/system/a.service.d"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0755);
+	assert_int_equal(stat(inside("etc/systemd/system/a.service.d/60-jitwarm.conf"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0644);
+	assert_int_equal(stat(inside("home/.bashrc"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0077, 0);
+	expect(true, NULL,
+		   "removed /home/.bashrc|removed /etc/systemd/system/a.service.d/60-jitwarm.conf|removed "
+		   "/etc/environment|");
+	assert_false(is_there("home"));
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+	static const struct {
+		enum jw_scope scope;
+		const char *file, *said;
+	} cases[] = {
+		{JW_SCOPE_SHELL, "home", "nothing was changed there (is it this account's own?)"},
+		{JW_SCOPE_USER, "home", "nothing was changed there (is it this account's own?)"},
+		{JW_SCOPE_SYSTEM, "etc", "nothing was changed there (the system's files need sudo)"},
+		{JW_SCOPE_UNIT, "etc", "nothing was changed there (the system's files need sudo)"},
+		{JW_SCOPE_CONDA, "env/etc", ""},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_tune_request request = {
+			.size = sizeof request, .scope = cases[i].scope, .limit_bytes = 7, .unit = "a"};
+		struct jw_tune_result *result;
+		struct jw_error err = {0};
+
+		assert_int_equal(usual(state), 0);
+		root_put("env/x", "");
+		assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", inside("env")), 0);
+		/* A file in the place of a folder */
+		root_put(cases[i].file, "x");
+		assert_int_equal(jw_tune_apply(&err, &request, &result), -1);
+		assert_int_equal(strstr(err.message, "nothing was changed there") != NULL,
+						 *cases[i].said != 0);
+		assert_non_null(strstr(err.message, cases[i].said));
+		assert_string_equal(content_of(cases[i].file), "x");
+	}
+}
+
+static void what_is_asked_for_wrongly_changes_nothing(void **state)
+{
+	struct jw_tune_request request = shell;
+
+	(void)state;
+	request.path = "relative";
+	expect_failure(false, &request, JW_ERR_USAGE, "relative: ");
+	request = shell;
+	request.path = "/a\nb";
+	expect_failure(false, &request, JW_ERR_USAGE, "cannot be written");
+	expect_failure(false, &(struct jw_tune_request){0}, JW_ERR_USAGE, "");
+	expect_failure(true, &(struct jw_tune_request){0}, JW_ERR_USAGE, "");
+	request = (struct jw_tune_request){.size = sizeof request, .scope = JW_SCOPE_UNIT};
+	expect_failure(false, &request, JW_ERR_USAGE, "not a name");
+	expect_failure(true, &request, JW_ERR_USAGE, "not a name");
+	assert_false(is_there("home") || is_there("state/tuned.json"));
+}
+
+static void half_a_block_stays_as_it_is(void **state)
+{
+	static const char half[] = BEGIN " >>>\n" SET;
+
+	(void)state;
+	root_put("home/.bashrc", half);
+	expect_failure(false, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
+	expect_failure(true, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
+	assert_string_equal(content_of("home/.bashrc"), half);
+	/* What is on record and cannot be undone stays on record, and the rest is undone. */
+	assert_int_equal(os_remove(NULL, inside("home/.bashrc")), 0);
+	expect(false, &shell, "written /home/.bashrc|");
+	expect(false, &system_wide, "written /etc/environment|");
+	root_put("etc/environment", half);
+	expect_failure(true, NULL, JW_ERR_FORMAT, "/etc/environment: the block");
+	assert_false(is_there("home/.bashrc"));
+	assert_non_null(strstr(content_of("state/tuned.json"), "/etc/environment"));
+	assert_null(strstr(content_of("state/tuned.json"), ".bashrc"));
+	root_put("etc/environment", BEGIN " >>>\n" FINISH);
+	expect(true, NULL, "restored /etc/environment|");
+	assert_false(is_there("state/tuned.json"));
+}
+
+static void a_damaged_record_is_put_aside(void **state)
+{
+	(void)state;
+	root_put("state/tuned.json", "{");
+	expect(false, &shell, "damaged, kept as /state/tuned.json.damaged|written /home/.bashrc|");
+	assert_string_equal(content_of("state/tuned.json.damaged"), "{");
+	/* A record that cannot be read stays, and so does everything. */
+	expect(true, NULL, "removed /home/.bashrc|");
+	assert_int_equal(os_make_dirs(NULL, inside("state/tuned.json"), 0700), 0);
+	expect_failure(false, &shell, JW_ERR_UNSUPPORTED, "tuned.json");
+	assert_false(is_there("home/.bashrc"));
+}
+
+/* Lines that win are commented out on request, and restored for the scopes whose files they are in.
+ */
+static void lines_that_win_are_commented_out(void **state)
+{
+	static const char line[] = "export CUDA_CACHE_MAXSIZE=1\n",
+					  more[] = "export CUDA_CACHE_MAXSIZE=1 A=2\n";
+	struct jw_tune_request request = shell;
+
+	(void)state;
+	root_put("home/.zshrc", line);
+	root_put("home/.login", more);
+	root_put("home/.config/fish/config.fish", "set -gx CUDA_CACHE_MAXSIZE 1\n");
+	root_put("etc/profile.d/a.sh", line);
+	root_put("etc/bash.bashrc", line);
+	expect(false, &request, "written /home/.bashrc|");
+	assert_string_equal(content_of("home/.zshrc"), line);
+	request.remove_overrides = true;
+	expect(false, &request,
+		   "unchanged /home/.bashrc|commented out /home/.zshrc:1|commented out "
+		   "/home/.config/fish/config.fish:1|");
+	assert_string_equal(content_of("home/.zshrc"),
+						": # jitwarm tune removed # export CUDA_CACHE_MAXSIZE=1\n");
+	assert_string_equal(content_of("home/.config/fish/config.fish"),
+						"# jitwarm tune removed # set -gx CUDA_CACHE_MAXSIZE 1\n");
+	assert_string_equal(content_of("home/.login"), more);
+	assert_string_equal(content_of("etc/bash.bashrc"), line);
+	expect(true, &system_wide, "");
+	expect(true, &shell,
+		   "restored /home/.config/fish/config.fish|restored /home/.zshrc|removed /home/.bashrc|");
+	assert_string_equal(content_of("home/.zshrc"), line);
+	assert_false(is_there("state/tuned.json"));
+}
+
+/* A file with a line of theirs and a block of ours stays on record until both are undone. */
+static void a_file_with_both_is_undone_once_for_each(void **state)
+{
+	static const char line[] = "export CUDA_CACHE_MAXSIZE=1\n";
+	struct jw_tune_request request = shell;
+
+	(void)state;
+	request.remove_overrides = true;
+	root_put("home/.bashrc", BEGIN " >>>\n" FINISH);
+	root_put("home/.zshrc", line);
+	expect(false, &request, "unchanged /home/.bashrc|commented out /home/.zshrc:1|");
+	root_put("home/.bashrc", ": # jitwarm tune removed # a\n" BEGIN " >>>\n" FINISH);
+	expect(true, NULL, "restored /home/.zshrc|restored /home/.bashrc|restored /home/.bashrc|");
+	assert_string_equal(content_of("home/.bashrc"), "a\n");
+	assert_false(is_there("state/tuned.json"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_file_is_made_and_goes, usual),
+		cmocka_unit_test_setup(what_else_is_there_stays, usual),
+		cmocka_unit_test_setup(several_files_go_in_reverse, usual),
+		cmocka_unit_test_setup(the_systems_files_are_for_all_to_read, usual),
+		cmocka_unit_test_setup(what_cannot_be_written_is_said, usual),
+		cmocka_unit_test_setup(what_is_asked_for_wrongly_changes_nothing, usual),
+		cmocka_unit_test_setup(half_a_block_stays_as_it_is, usual),
+		cmocka_unit_test_setup(a_damaged_record_is_put_aside, usual),
+		cmocka_unit_test_setup(lines_that_win_are_commented_out, usual),
+		cmocka_unit_test_setup(a_file_with_both_is_undone_once_for_each, usual),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}

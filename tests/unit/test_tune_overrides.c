@@ -1,0 +1,169 @@
+/* Which settings of people's own win over what tune writes. */
+#include "root.h"
+
+#include <unistd.h>
+
+#include <jitwarm/tune.h>
+
+#include "lacking.h"
+
+enum { MOST = 3 };
+
+static const struct {
+	const char *name;
+	struct jw_tune_request request;
+	struct {
+		const char *source, *where, *name, *value;
+		size_t line;
+		bool unset, ours;
+	} settings[MOST];
+	const char *wins; /* 'y' or 'n' for each setting */
+} cases[] = {
+	{"switches, wherever they are",
+	 {.scope = JW_SCOPE_CONDA},
+	 {{"process", "", "CUDA_CACHE_DISABLE", "1", 0, false, false},
+	  {"profile.d", "/x", "CUDA_FORCE_PTX_JIT", "yes", 1, false, false},
+	  {"systemd unit", "/x", "CUDA_FORCE_JIT", "", 1, false, false}},
+	 "yyy"},
+	{"switches that are off, and others",
+	 {.scope = JW_SCOPE_USER},
+	 {{"shell profile", "/x", "CUDA_CACHE_DISABLE", "0", 1, false, false},
+	  {"shell profile", "/x", "CUDA_FORCE_JIT", "1", 1, true, false},
+	  {"shell profile", "/x", "CUDA_DISABLE_PTX_JIT", "1", 1, false, false}},
+	 "nnn"},
+	{"our own",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "/x", "CUDA_CACHE_DISABLE", "1", 1, false, true},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, true}},
+	 "nn"},
+	{"a smaller limit",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "6", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "7", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "8", 1, false, false}},
+	 "ynn"},
+	{"none, and no number",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7, .path = "/a"},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "8", 1, true, false},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "8G", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_DIR", "/b", 1, false, false}},
+	 "yyn"},
+	{"a limit that is not asked for",
+	 {.scope = JW_SCOPE_SHELL, .path = "/a"},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, true, false}},
+	 "nn"},
+	{"another path",
+	 {.scope = JW_SCOPE_SHELL, .path = "/a"},
+	 {{"shell profile", "/x", "CUDA_CACHE_PATH", "/b", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_PATH", "/a", 1, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_PATH", "/a", 1, true, false}},
+	 "yny"},
+	{"a path that is not asked for",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "/x", "CUDA_CACHE_PATH", "/b", 1, false, false}},
+	 "n"},
+	{"what is read before",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "/r/etc/profile", "CUDA_CACHE_MAXSIZE", "1", 1, false, false},
+	  {"environment.d", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false},
+	  {"shell profile", "/etc/profile.local", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
+	 "nny"},
+	{"an environment is entered after all profiles",
+	 {.scope = JW_SCOPE_CONDA, .limit_bytes = 7},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
+	 "n"},
+	{"a service reads none",
+	 {.scope = JW_SCOPE_UNIT, .limit_bytes = 7, .unit = "a"},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
+	 "n"},
+	{"all scopes else are read before",
+	 {.scope = JW_SCOPE_SYSTEM, .limit_bytes = 7},
+	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
+	 "y"},
+	/* "~" is this account's profile, to whose end we write. */
+	{"above the block that will be written",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 9, false, false},
+	  {"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "7", 1, false, true}},
+	 "nn"},
+	{"above it and below it",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 4, false, false},
+	  {"shell profile", "~", "CUDA_CACHE_MAXSIZE", "7", 5, false, true},
+	  {"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 6, false, false}},
+	 "nny"},
+	{"in its line",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 5, false, false},
+	  {"shell profile", "~", "CUDA_CACHE_MAXSIZE", "7", 5, false, true}},
+	 "nn"},
+	{"below lines that are not ours",
+	 {.scope = JW_SCOPE_SHELL, .limit_bytes = 7},
+	 {{"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 4, false, false},
+	  {"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 6, false, false}},
+	 "nn"},
+	{"a scope that cannot be written here",
+	 {.scope = JW_SCOPE_CONDA, .limit_bytes = 7},
+	 {{"shell profile", "~", "CUDA_CACHE_DISABLE", "1", 4, false, false}},
+	 "y"},
+};
+
+static void each_condition_has_its_case(void **state)
+{
+	char *profile = os_join(NULL, root, ".profile");
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "HOME", root), 0);
+	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
+	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", NULL), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_tune_request request = cases[i].request;
+		struct jw_setting items[MOST] = {0};
+		struct jw_settings settings = {.items = items};
+		bool wins[MOST] = {0};
+
+		request.size = sizeof request;
+		for (; settings.count < strlen(cases[i].wins); settings.count++) {
+			const char *where = cases[i].settings[settings.count].where;
+
+			items[settings.count] = (struct jw_setting){
+				.source = cases[i].settings[settings.count].source,
+				.where = *where == '~' ? profile : (char *)(uintptr_t)where,
+				.name = (char *)(uintptr_t)cases[i].settings[settings.count].name,
+				.value = (char *)(uintptr_t)cases[i].settings[settings.count].value,
+				.line = cases[i].settings[settings.count].line,
+				.unset = cases[i].settings[settings.count].unset,
+				.ours = cases[i].settings[settings.count].ours};
+		}
+		assert_int_equal(jw_tune_overrides(NULL, &settings, &request, wins), 0);
+		for (size_t k = 0; k < settings.count; k++)
+			if (wins[k] != (cases[i].wins[k] == 'y'))
+				fail_msg("%s: setting %zu", cases[i].name, k);
+		if (request.scope == JW_SCOPE_SHELL)
+			STARVE(jw_tune_overrides(&err, &settings, &request, wins), (void)0);
+	}
+	mem_free(profile);
+}
+
+static void a_request_without_a_size_is_refused(void **state)
+{
+	const struct jw_settings settings = {0};
+	struct jw_error err = {0};
+	bool wins = false;
+
+	(void)state;
+	assert_int_equal(
+		jw_tune_overrides(&err, &settings, &(struct jw_tune_request){.limit_bytes = 7}, &wins), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_condition_has_its_case),
+		cmocka_unit_test(a_request_without_a_size_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}
