@@ -59,6 +59,20 @@ static struct jw_target target_of(const char *text)
 	return target;
 }
 
+static void architectures_are_numbers_that_drivers_accept(void **state)
+{
+	static const uint16_t known[] = {10, 35, 50, 62, 69, 75, 88, 90, 100, 101, 199};
+	static const uint16_t unknown[] = {0, 9, 54, 81, 84, 89 + 2, 99, 200, 201, 999};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		assert_true(gpu_is_architecture(known[i]));
+	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+		assert_false(gpu_is_architecture(unknown[i]));
+	assert_true(gpu_is_tegra(53) && gpu_is_tegra(87) && gpu_is_tegra(110));
+	assert_false(gpu_is_tegra(0) || gpu_is_tegra(86) || gpu_is_tegra(120));
+}
+
 static void machine_code_runs_within_a_major_version(void **state)
 {
 	static const struct {
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test(targets_are_read),
 		cmocka_unit_test(an_invalid_target_is_refused),
 		cmocka_unit_test(targets_are_written),
+		cmocka_unit_test(architectures_are_numbers_that_drivers_accept),
 		cmocka_unit_test(machine_code_runs_within_a_major_version),
 		cmocka_unit_test(ptx_runs_forward),
 		cmocka_unit_test(capabilities_have_names),

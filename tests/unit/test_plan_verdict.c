@@ -8,8 +8,8 @@
 enum { MOST_ENTRIES = 6 };
 
 /* One entry in short: 'c' cubin, 'p' PTX, 'r' PTX of kind 0x40, 'o' PTX with --compile-only, 'z'
- * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'd' damaged PTX, 'x' a kind that is not
- * ours. */
+ * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'd' damaged PTX, 'D' a damaged cubin, 'l'
+ * LTO-IR, 'x' a kind that is not ours. */
 struct brief {
 	char kind;
 	struct jw_target target;
@@ -37,6 +37,11 @@ static struct devcode_entry entry_of(const struct brief *brief)
 	case 'o': entry.options_length = 17; break;
 	case 'z': entry.compression = DEVCODE_ZSTD; break;
 	case 'd': entry.damaged = true; break;
+	case 'D':
+		entry.kind = DEVCODE_KIND_CUBIN;
+		entry.damaged = true;
+		break;
+	case 'l': entry.kind = DEVCODE_KIND_LTOIR; break;
 	case 'x': entry.kind = 0x80; break;
 	default: break;
 	}
@@ -333,6 +338,49 @@ static const struct {
 	 .device = 86,
 	 .driver = {12050},
 	 .verdict = VERDICT_NATIVE},
+	{.name = "but of machine code it is",
+	 .entries = {{.kind = 'c', .target = {86}}, {.kind = 'c', .target = {1000}}},
+	 .device = 86,
+	 .driver = {12050},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
+	{.name = "and of what is linked",
+	 .entries = {{.kind = 'c', .target = {86}}, {.kind = 'l', .target = {1000}}},
+	 .device = 86,
+	 .driver = {12050},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
+	{.name = "and of PTX",
+	 .entries = {{.kind = 'c', .target = {86}}, {.kind = 'p', .target = {1000}, .isa = {6, 0}}},
+	 .device = 86,
+	 .driver = {12050},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
+	{.name = "machine code alone, for a number that no GPU has",
+	 .entries = {{.kind = 'c', .target = {54}}},
+	 .device = 86,
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
+	{.name = "which says nothing of a kind that is not ours",
+	 .entries = {{.kind = 'x', .target = {54}}},
+	 .device = 86,
+	 .verdict = VERDICT_NOTHING},
+	{.name = "of equal machine code the last, before CUDA 13",
+	 .entries = {{.kind = 'D', .target = {86}}, {.kind = 'c', .target = {86}}},
+	 .device = 86,
+	 .driver = {12090},
+	 .verdict = VERDICT_NATIVE},
+	{.name = "the first since",
+	 .entries = {{.kind = 'D', .target = {86}}, {.kind = 'c', .target = {86}}},
+	 .device = 86,
+	 .driver = {13000},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
+	{.name = "and where the driver is not known",
+	 .entries = {{.kind = 'D', .target = {86}}, {.kind = 'c', .target = {86}}},
+	 .device = 86,
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_DAMAGED},
 	{.name = "newer code only",
 	 .entries = {{.kind = 'p', .target = {90}, .isa = {7, 8}}, {.kind = 'c', .target = {90}}},
 	 .device = 86,
@@ -374,6 +422,13 @@ static void the_first_that_holds(void **state)
 		if (got.verdict != cases[i].verdict || got.reason != cases[i].reason ||
 			got.entry != (takes ? cases[i].entry : SIZE_MAX))
 			fail_msg("%s: %d %d %zu", cases[i].name, (int)got.verdict, (int)got.reason, got.entry);
+		/* The ISA that is too new, and no other */
+		if (got.isa.major && (got.reason != REASON_TOO_NEW ||
+							  gpu_isa_compare(got.isa, gpu_driver_isa(&cases[i].driver)) <= 0))
+			fail_msg("%s: ISA %u", cases[i].name, (unsigned)got.isa.major);
+		if (!got.isa.major && got.reason == REASON_TOO_NEW && cases[i].entries[0].kind == 'p' &&
+			container.entry_count == 1)
+			fail_msg("%s: no ISA", cases[i].name);
 	}
 }
 
@@ -405,11 +460,43 @@ static void the_header_chooses_and_the_text_is_compiled(void **state)
 	assert_int_equal(got.entry, 1);
 }
 
+/* What has no text that could be read, or was read before, stays as it is. */
+static void only_ptx_is_read_and_once(void **state)
+{
+	static const uint8_t bytes[64] = "no PTX";
+	static const struct {
+		struct devcode_entry entry;
+		uint16_t known;
+		bool damaged;
+	} reads[] = {
+		{{.kind = DEVCODE_KIND_CUBIN}, 0, false},
+		{{.kind = DEVCODE_KIND_CUBIN, .damaged = true}, 0, true},
+		{{.kind = DEVCODE_KIND_PTX, .compression = DEVCODE_FOREIGN}, 0, false},
+		{{.kind = DEVCODE_KIND_PTX, .isa_major = 7}, 90, false},
+		{{.kind = DEVCODE_KIND_PTX, .isa_major = 7}, 0, true},
+		{{.kind = DEVCODE_KIND_RELOCATABLE_PTX}, 0, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+		const struct devcode_container container = {.bytes = bytes, .size_bytes = sizeof bytes};
+		struct devcode_entry entry = reads[i].entry;
+		struct jw_target text = {reads[i].known, 0};
+
+		entry.stored_bytes = entry.size_bytes = 16;
+		assert_int_equal(plan_read_text(NULL, &container, &entry, &text), 0);
+		assert_int_equal(entry.damaged, reads[i].damaged);
+		assert_int_equal(text.sm, reads[i].known);
+		assert_int_equal(entry.isa_major, reads[i].entry.isa_major);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_header_chooses_and_the_text_is_compiled),
 		cmocka_unit_test(the_first_that_holds),
+		cmocka_unit_test(only_ptx_is_read_and_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,221 @@
+/* Files that are replaced as a whole: whose rights they have, what a link leads to, what is synced,
+ * and what a failure leaves. */
+#include "folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/stream.h"
+
+static int syncs, sync_fails;
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	(void)fd;
+	syncs++;
+	errno = EIO;
+	return sync_fails ? -1 : 0;
+}
+
+static const char *inside(const char *name)
+{
+	static char paths[4][4096];
+	static size_t next;
+	char *path = paths[next++ % 4];
+
+	(void)snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+	return path;
+}
+
+static void expect(const char *name, const char *content, unsigned mode)
+{
+	struct buf text = {0};
+	struct stat stat_of;
+
+	assert_int_equal(os_read_file(NULL, inside(name), 100, &text), 0);
+	assert_string_equal(buf_text(&text), content);
+	assert_int_equal(stat(inside(name), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, mode);
+	buf_free(&text);
+}
+
+static size_t files(void)
+{
+	struct os_names names;
+	size_t count;
+
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+static int empty(void **state)
+{
+	(void)umask(027);
+	sync_fails = 0;
+	return remove_folder(state) || make_folder(state);
+}
+
+enum way { ATOMIC, SECRET, MODE, REWRITE, REWRITE_MODE, WAYS };
+
+static int replace_by(struct jw_error *err, enum way way, const char *path, const char *text)
+{
+	switch (way) {
+	case ATOMIC: return os_write_atomic(err, path, text, strlen(text));
+	case SECRET: return os_write_secret(err, path, text, strlen(text));
+	case MODE: return os_write_mode(err, path, text, strlen(text), 0644);
+	case REWRITE: return os_rewrite(err, path, text, strlen(text));
+	case REWRITE_MODE: return os_rewrite_mode(err, path, text, strlen(text), 0644);
+	case WAYS: break;
+	}
+	return -1;
+}
+
+static void each_way_has_its_rights_and_its_syncs(void **state)
+{
+	static const struct {
+		unsigned made, kept;
+		bool lasts;
+	} ways[WAYS] = {
+		[ATOMIC] = {0640, 0640, false},      [SECRET] = {0600, 0600, true},
+		[MODE] = {0644, 0644, true},         [REWRITE] = {0640, 0604, true},
+		[REWRITE_MODE] = {0644, 0604, true},
+	};
+
+	for (int way = 0; way < WAYS; way++)
+		for (int linked = 0; linked < 2; linked++) {
+			struct stat stat_of;
+
+			assert_int_equal(empty(state), 0);
+			syncs = 0;
+			assert_int_equal(replace_by(NULL, (enum way)way, inside("file"), "new"), 0);
+			expect("file", "new", ways[way].made);
+			assert_int_equal(chmod(inside("file"), 0604), 0);
+			if (linked)
+				assert_int_equal(symlink("file", inside("link")), 0);
+			assert_int_equal(
+				replace_by(NULL, (enum way)way, inside(linked ? "link" : "file"), "other"), 0);
+			expect("file", "other", ways[way].kept);
+			assert_int_equal(syncs > 0, ways[way].lasts);
+			if (linked) {
+				assert_int_equal(lstat(inside("link"), &stat_of), 0);
+				assert_true(S_ISLNK(stat_of.st_mode));
+			}
+			assert_int_equal(files(), 1 + (size_t)linked);
+		}
+}
+
+static void what_cannot_be_replaced_stays(void **state)
+{
+	static const struct {
+		const char *name, *said;
+		enum jw_code code;
+	} cases[] = {
+		{"directory", "Is a directory", JW_ERR_UNSUPPORTED},
+		{"pipe", "is not a regular file: not replaced", JW_ERR_UNSUPPORTED},
+		{"nowhere", "links to a file that is not there", JW_ERR_IO},
+		{"to-directory", "Is a directory", JW_ERR_UNSUPPORTED},
+		{"absent/file", "", JW_ERR_NOT_FOUND},
+	};
+	char *real = folder;
+	size_t before;
+
+	(void)state;
+	assert_int_equal(mkdir(inside("directory"), 0700), 0);
+	assert_int_equal(mkfifo(inside("pipe"), 0600), 0);
+	assert_int_equal(symlink("gone", inside("nowhere")), 0);
+	assert_int_equal(symlink("directory", inside("to-directory")), 0);
+	before = files();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		for (int way = 0; way < WAYS; way++) {
+			struct jw_error err = {0};
+
+			assert_int_equal(replace_by(&err, (enum way)way, inside(cases[i].name), "x"), -1);
+			assert_int_equal(err.code, cases[i].code);
+			assert_non_null(strstr(err.message, cases[i].said));
+		}
+		if (cases[i].code != JW_ERR_NOT_FOUND)
+			assert_int_equal(os_replaceable(NULL, inside(cases[i].name), &real), -1);
+		assert_ptr_equal(real, folder);
+	}
+	assert_int_equal(files(), before);
+}
+
+/* What was there is there, and nothing beside it. */
+static void a_failure_leaves_the_old_file(void **state)
+{
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	sync_fails = 1;
+	for (int way = SECRET; way < WAYS; way++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(replace_by(&err, (enum way)way, inside("file"), "new"), -1);
+		assert_int_equal(err.code, JW_ERR_IO);
+		expect("file", "old", 0640);
+		assert_int_equal(files(), 1);
+	}
+}
+
+static void what_would_be_replaced_is_named(void **state)
+{
+	char *real = NULL, *wanted = NULL;
+
+	(void)state;
+	assert_int_equal(os_replaceable(NULL, inside("file"), &real), 0);
+	assert_string_equal(real, inside("file"));
+	mem_free(real);
+	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	assert_int_equal(symlink("file", inside("link")), 0);
+	assert_int_equal(os_replaceable(NULL, inside("link"), &real), 0);
+	assert_int_equal(os_real_path(NULL, inside("file"), &wanted), 0);
+	assert_string_equal(real, wanted);
+	mem_free(real);
+	mem_free(wanted);
+}
+
+/* An output is tried before the work, written at its end, or left alone where there is nothing. */
+static void an_output_is_begun_and_ended(void **state)
+{
+	struct jw_error err = {0};
+	int fd = 7;
+
+	(void)state;
+	assert_int_equal(os_output_begin(NULL, inside("file"), &fd), 0);
+	assert_int_equal(fd, -1);
+	assert_int_equal(files(), 0);
+	assert_int_equal(os_output_end(NULL, inside("file"), fd, NULL, 0), 0);
+	assert_int_equal(files(), 0);
+	assert_int_equal(os_output_end(NULL, inside("file"), fd, "one", 3), 0);
+	expect("file", "one", 0640);
+	assert_int_equal(os_write_output(NULL, inside("file"), "two", 3), 0);
+	expect("file", "two", 0640);
+	assert_int_equal(mkdir(inside("directory"), 0700), 0);
+	assert_int_equal(os_output_begin(&err, inside("directory"), &fd), -1);
+	assert_int_equal(os_write_output(NULL, inside("directory"), "x", 1), -1);
+	assert_int_equal(os_output_begin(NULL, inside("absent/file"), &fd), -1);
+	/* What takes everything is no file, and stays what it is. */
+	assert_int_equal(os_output_begin(NULL, "/dev/null", &fd), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(os_output_end(NULL, "/dev/null", fd, "x", 1), 0);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_way_has_its_rights_and_its_syncs),
+		cmocka_unit_test_setup(what_cannot_be_replaced_stays, empty),
+		cmocka_unit_test_setup(a_failure_leaves_the_old_file, empty),
+		cmocka_unit_test_setup(what_would_be_replaced_is_named, empty),
+		cmocka_unit_test_setup(an_output_is_begun_and_ended, empty),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
