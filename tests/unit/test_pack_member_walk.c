@@ -163,6 +163,52 @@ static void every_entry_once(void **state)
 	buf_free(&pack);
 }
 
+static int stops(struct jw_error *err, void *context, const struct member_walk *walk,
+				 const uint32_t *entries, size_t count)
+{
+	(void)context;
+	(void)walk;
+	(void)entries;
+	(void)count;
+	return error_set(err, JW_ERR_BUSY, "enough");
+}
+
+static bool is_cancelled(void *context)
+{
+	return context != NULL;
+}
+
+/* With members that are not read yet */
+static void it_stops_where_it_is_told(void **state)
+{
+	struct buf pack;
+
+	(void)state;
+	packs_make(&pack, manifest, members, MEMBERS);
+	for (unsigned how = 0; how < 8; how++) {
+		struct pack_manifest read = {0};
+		struct reader *reader = NULL;
+		struct source *source = NULL;
+		struct jw_error err = {0};
+		struct member_walk walk = {.manifest = &read,
+								   .keep = how & 1,
+								   .verify = how & 2,
+								   .cancel = {how & 4 ? &pack : NULL, is_cancelled},
+								   .complete = stops};
+
+		assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
+		assert_int_equal(source_open(NULL, file, &source), 0);
+		assert_int_equal(reader_open(NULL, source, &read, &reader), 0);
+		assert_int_equal(member_walk_pack(&err, &walk, reader, "pack"), -1);
+		assert_int_equal(err.code, how & 4 ? JW_ERR_INTERRUPTED : JW_ERR_BUSY);
+		assert_null(walk.bytes);
+		reader_close(reader);
+		manifest_free(&read);
+		source_close(source);
+	}
+	buf_free(&pack);
+}
+
 /* In any member, found by either thread. */
 static void one_wrong_byte(void **state)
 {
@@ -231,9 +277,8 @@ static void members_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_entry_once),
-		cmocka_unit_test(one_wrong_byte),
-		cmocka_unit_test(too_little_and_too_much),
+		cmocka_unit_test(every_entry_once), cmocka_unit_test(it_stops_where_it_is_told),
+		cmocka_unit_test(one_wrong_byte),   cmocka_unit_test(too_little_and_too_much),
 		cmocka_unit_test(members_differ),
 	};
 
