@@ -1,0 +1,206 @@
+/* The log of runs: which files it is kept in, what is cut off, and which lines are its last. */
+#include "files.h"
+#include "folder.h"
+#include "lacking.h"
+
+#include <stdio.h>
+
+#include <jitwarm/startup.h>
+
+#include "os/env.h"
+
+#define LINE "{\"schema\":\"jitwarm.run/1\"}"
+#define MIB  ((size_t)1 << 20)
+
+static char *path;
+
+static int make_path(void **state)
+{
+	return make_folder(state) || !(path = os_join(NULL, folder, "a/log")) ? -1 : 0;
+}
+
+static int remove_path(void **state)
+{
+	mem_free(path);
+	return remove_folder(state);
+}
+
+static void put(const char *text, size_t size)
+{
+	files_put(folder, "a/log", text, size);
+}
+
+static size_t content(const char **ret_text)
+{
+	static struct buf text;
+
+	buf_free(&text);
+	assert_int_equal(os_read_file(NULL, path, 4 * MIB, &text), 0);
+	*ret_text = buf_text(&text);
+	return text.size;
+}
+
+static void a_file_is_made_and_added_to(void **state)
+{
+	const char *text;
+
+	(void)state;
+	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+	(void)content(&text);
+	assert_string_equal(text, LINE "\n" LINE "\n");
+}
+
+/* A file that does not begin as ours, or breaks off before that can be told, is not written to. */
+static void foreign_files_stay(void **state)
+{
+	static const char *const foreign[] = {"x", "{\"schema\":\"jitwarm.run",
+										  "{\"schema\":\"jitwarm.ran/1\"}\n"};
+	const char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+		struct jw_error err = {0};
+
+		put(foreign[i], strlen(foreign[i]));
+		assert_int_equal(jw_log_append(&err, path, LINE), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		(void)content(&text);
+		assert_string_equal(text, foreign[i]);
+	}
+	/* The beginning alone, and nothing at all, are ours. */
+	put("{\"schema\":\"jitwarm.run/", 23);
+	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+	put("", 0);
+	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+	(void)content(&text);
+	assert_string_equal(text, LINE "\n");
+}
+
+/* From a megabyte on the older half goes, and whole lines stay. */
+static void a_megabyte_is_halved(void **state)
+{
+	static char lines[2 * (1 << 20)];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines; i += 64)
+		(void)snprintf(lines + i, 65, "{\"schema\":\"jitwarm.run/1\",\"n\":%032zu}\n", i);
+	for (size_t size = MIB - 64; size <= MIB + 64; size += 64) {
+		const char *text;
+		size_t left;
+
+		put(lines, size);
+		assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+		left = content(&text);
+		if (size < MIB) {
+			assert_int_equal(left, size + strlen(LINE "\n"));
+			continue;
+		}
+		/* One that the half begins with counts as broken off. */
+		assert_int_equal(left, MIB / 2 - 64 + strlen(LINE "\n"));
+		assert_memory_equal(text, lines + size - MIB / 2 + 64, left - strlen(LINE "\n"));
+	}
+	/* Without a line's end nothing of it is whole. */
+	memset(lines + 64, 'x', sizeof lines - 64);
+	put(lines, MIB);
+	{
+		const char *text;
+
+		assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+		(void)content(&text);
+		assert_string_equal(text, LINE "\n");
+	}
+}
+
+static void a_line_that_is_too_long_is_refused(void **state)
+{
+	static char line[(1 << 20) + 1];
+	const char *text;
+	struct jw_error err = {0};
+
+	(void)state;
+	memset(line, 'x', sizeof line - 1);
+	put(LINE "\n", strlen(LINE "\n"));
+	assert_int_equal(jw_log_append(&err, path, line), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	(void)content(&text);
+	assert_string_equal(text, LINE "\n");
+	/* Nor is it sent. */
+	assert_int_equal(jw_log_append(NULL, "/dev/null", LINE), 0);
+	assert_int_equal(jw_log_append(NULL, "/dev/null", line), -1);
+	/* And one beside a file is nowhere. */
+	files_put(folder, "b", "", 0);
+	{
+		char *below = os_join(NULL, folder, "b/log");
+
+		assert_int_equal(jw_log_append(NULL, below, LINE), -1);
+		mem_free(below);
+	}
+}
+
+static void the_last_lines_come_in_their_order(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t most;
+		const char *wanted; /* each with a bar behind */
+	} cases[] = {
+		{"", 3, ""},
+		{"a\nb\nc\n", 0, ""},
+		{"a\nb\nc\n", 1, "c|"},
+		{"a\nb\nc\n", 2, "b|c|"},
+		{"a\nb\nc", 3, "a|b|c|"},
+		{"a\nb\nc\n", 9, "a|b|c|"},
+		{"a\n\nc\n\n", 9, "a||c||"},
+		{"\n", 9, "|"},
+		{"abc", 9, "abc|"},
+	};
+	static char many[3000];
+	char **lines;
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[64] = "";
+
+		put(cases[i].text, strlen(cases[i].text));
+		assert_int_equal(jw_log_tail(NULL, path, cases[i].most, &lines, &count), 0);
+		for (size_t k = 0; k < count; k++)
+			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s|", lines[k]);
+		assert_string_equal(text, cases[i].wanted);
+		jw_lines_free(lines, count);
+	}
+	memset(many, '\n', sizeof many);
+	put(many, 1001);
+	assert_int_equal(jw_log_tail(NULL, path, SIZE_MAX, &lines, &count), 0);
+	assert_int_equal(count, 1000);
+	jw_lines_free(lines, count);
+	assert_int_equal(os_remove(NULL, path), 0);
+	assert_int_equal(jw_log_tail(NULL, path, 1, &lines, &count), -1);
+}
+
+static void it_lies_beside_what_is_remembered(void **state)
+{
+	char *where = NULL, *wanted = os_join(NULL, folder, "runs.jsonl");
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
+	STARVE(jw_log_path(&err, &where), (void)0);
+	assert_string_equal(where, wanted);
+	mem_free(where);
+	mem_free(wanted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_made_and_added_to),
+		cmocka_unit_test(foreign_files_stay),
+		cmocka_unit_test(a_megabyte_is_halved),
+		cmocka_unit_test(a_line_that_is_too_long_is_refused),
+		cmocka_unit_test(the_last_lines_come_in_their_order),
+		cmocka_unit_test(it_lies_beside_what_is_remembered),
+	};
+
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}

@@ -1,0 +1,171 @@
+/* The texts of tasks and units: which lines are left out, which accounts are refused, and that a
+ * lack of room is said. */
+#include "check.h"
+
+#include <string.h>
+
+#include "startup/unit_text.h"
+
+static const char *const names[] = {"a", "b c"};
+static const struct jw_startup_options full = {.size = sizeof full,
+											   .names = names,
+											   .name_count = 2,
+											   .environment = "/e %",
+											   .account = "me",
+											   .rebake = true},
+									   least = {.size = sizeof least},
+									   of_service = {.size = sizeof of_service, .service = "s"},
+									   of_everyone = {.size = sizeof of_everyone, .everyone = true};
+
+static const struct {
+	enum startup_form form;
+	struct startup_facts facts;
+	const char *has, *lacks;
+} cases[] = {
+	{STARTUP_TASK,
+	 {.program = "p&<>\"", .options = &full, .account = "S-1"},
+	 "<UserId>S-1</UserId>\r\n      <LogonType>InteractiveToken",
+	 "<GroupId>"},
+	{STARTUP_TASK,
+	 {.program = "p&<>\"", .options = &full, .account = "S-1"},
+	 "<Command>p&amp;&lt;&gt;&quot;</Command>",
+	 "Parallel"},
+	{STARTUP_TASK,
+	 {.program = "p", .options = &of_everyone, .account = "S-1"},
+	 "<GroupId>S-1-5-32-545</GroupId>\r\n      <RunLevel>",
+	 "S-1<"},
+	{STARTUP_TASK,
+	 {.program = "p", .options = &of_everyone, .account = "S-1"},
+	 "<MultipleInstancesPolicy>Parallel<",
+	 "InteractiveToken"},
+	{STARTUP_SERVICE,
+	 {.program = "/p", .options = &full},
+	 "prime --background --quiet --if-changed --rebake --environment \"/e %%\" -- \"a\" \"b c\"\n",
+	 "ReadWritePaths"},
+	{STARTUP_SERVICE,
+	 {.program = "/p", .options = &least},
+	 "prime --background --quiet --if-changed\n",
+	 " -- "},
+	{STARTUP_INSTANCE,
+	 {.program = "/p", .options = &full, .home = "/h%"},
+	 "User=me\nExecStart=\"/p\" prime --background",
+	 "\nUser=root"},
+	{STARTUP_INSTANCE,
+	 {.program = "/p", .options = &of_service, .home = "/h%"},
+	 "User=root\nExecStart=\"/p\" prime --quiet --if-changed\nProtectHome=read-only\n"
+	 "ReadWritePaths=-/h%%\n",
+	 "--background"},
+	{STARTUP_INSTANCE, {.program = "/p", .options = &least}, "ExecStart", "ProtectHome"},
+	{STARTUP_INSTANCE,
+	 {.program = "/p", .options = &least, .home = "/"},
+	 "ExecStart",
+	 "ProtectHome"},
+	{STARTUP_INSTANCE,
+	 {.program = "/p", .options = &least, .home = "h"},
+	 "ExecStart",
+	 "ProtectHome"},
+	{STARTUP_INSTANCE, {.program = "/p", .options = &least, .home = "/h h"}, "ExecStart", "Paths"},
+	{STARTUP_INSTANCE, {.program = "/p", .options = &least, .home = "/h\""}, "ExecStart", "Paths"},
+	{STARTUP_TEMPLATE, {.program = "/p", .options = &least}, "Before=%i.service\n", "ExecStart="},
+	{STARTUP_TIMER, {.program = "/p", .options = &least}, "OnStartupSec=2min\n", "$"},
+	{STARTUP_PATH,
+	 {.program = "/p", .options = &least, .driver = "/d%", .packages = "/f"},
+	 "PathChanged=/d%%\nPathModified=/f\n",
+	 "$"},
+	{STARTUP_PATH,
+	 {.program = "/p", .options = &least, .driver = "/d\n", .packages = "/f"},
+	 "Unit=jitwarm.service\nPathModified=/f\n",
+	 "/d"},
+	{STARTUP_PATH,
+	 {.program = "/p", .options = &least, .packages = "/f\r"},
+	 "Unit=jitwarm.service\n\n[Install]",
+	 "Path"
+	 "Modified"},
+};
+
+static void each_line_has_its_case(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf text = BUF_MAX(1 << 16);
+
+		assert_int_equal(startup_text(NULL, cases[i].form, &cases[i].facts, &text), 0);
+		if (!strstr(buf_text(&text), cases[i].has) || strstr(buf_text(&text), cases[i].lacks))
+			fail_msg("%zu: %s", i, buf_text(&text));
+		assert_non_null(strstr(buf_text(&text), startup_mark));
+		buf_free(&text);
+	}
+}
+
+static void a_lack_of_room_is_said(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf whole = BUF_MAX(1 << 16);
+
+		assert_int_equal(startup_text(NULL, cases[i].form, &cases[i].facts, &whole), 0);
+		for (size_t most = 0; most <= whole.size; most++) {
+			struct buf text = BUF_MAX(most);
+			struct jw_error err = {0};
+
+			assert_int_equal(startup_text(&err, cases[i].form, &cases[i].facts, &text),
+							 most < whole.size ? -1 : 0);
+			assert_int_equal(err.code, most < whole.size ? JW_ERR_LIMIT : JW_OK);
+			buf_free(&text);
+		}
+		buf_free(&whole);
+	}
+}
+
+/* A unit's line would say something else with such a name; a task has a number. */
+static void names_that_are_none_are_refused(void **state)
+{
+	static const char *const wrong[] = {"a b", "a\tb", "a\rb", "a\nb",
+										"a%b", "a\\b", "a\"b", "a'b"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct jw_startup_options options = least;
+		const struct startup_facts facts = {.program = "p", .options = &options, .account = "S-1"};
+		struct buf text = BUF_MAX(1 << 16);
+		struct jw_error err = {0};
+
+		options.account = wrong[i];
+		assert_int_equal(startup_text(&err, STARTUP_INSTANCE, &facts, &text), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+		assert_int_equal(startup_text(NULL, STARTUP_TASK, &facts, &text), 0);
+		assert_non_null(strstr(buf_text(&text), "S-1<"));
+		buf_free(&text);
+	}
+}
+
+static void letters_become_one_unit_or_two(void **state)
+{
+	static const char text[] = "a\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
+	static const uint8_t wanted[] = {0xff, 0xfe, 'a',  0,    0xff, 0xff, 0,
+									 0xd8, 0,    0xdc, 0xff, 0xdb, 0xff, 0xdf};
+
+	(void)state;
+	for (size_t most = 0; most <= sizeof wanted; most++) {
+		struct buf wide = BUF_MAX(most);
+		struct jw_error err = {0};
+
+		assert_int_equal(startup_utf16(&err, text, &wide), most < sizeof wanted ? -1 : 0);
+		assert_int_equal(err.code, most < sizeof wanted ? JW_ERR_LIMIT : JW_OK);
+		if (most == sizeof wanted)
+			assert_memory_equal(wide.data, wanted, sizeof wanted);
+		buf_free(&wide);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_line_has_its_case),
+		cmocka_unit_test(a_lack_of_room_is_said),
+		cmocka_unit_test(names_that_are_none_are_refused),
+		cmocka_unit_test(letters_become_one_unit_or_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* systemd's units: what is written, which commands are called, what stays, and what a failure says.
+ * The systemctl is the test's. */
+#include "root.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jitwarm/startup.h>
+
+#include "startup/parts.h"
+#include "startup/unit_text.h"
+
+static const char *inside(const char *name)
+{
+	static char path[4096];
+
+	(void)snprintf(path, sizeof path, "%s/%s", root, name);
+	return path;
+}
+
+static bool is_there(const char *name)
+{
+	struct stat stat_of;
+
+	return !lstat(inside(name), &stat_of);
+}
+
+/* One that succeeds, or says a line that ends in blanks, and fails. */
+static void put_systemctl(bool good)
+{
+	root_put("bin/systemctl",
+			 good ? "#!/bin/sh\necho fine\n" : "#!/bin/sh\necho 'no bus  ' >&2\nexit 1\n");
+	assert_int_equal(chmod(inside("bin/systemctl"), 0755), 0);
+}
+
+static int usual(void **state)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "VIRTUAL_ENV", "CONDA_PREFIX",
+										 "XDG_RUNTIME_DIR"};
+	char *path = mem_printf(NULL, "%s/bin:/usr/bin:/bin", root);
+	int result = root_empty(state) || os_env_set(NULL, "PATH", path) ||
+				 os_env_set(NULL, "HOME", inside("home")) ||
+				 os_env_set(NULL, "JITWARM_STATE", inside("state"));
+
+	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
+		result = os_env_set(NULL, others[i], NULL);
+	mem_free(path);
+	put_systemctl(true);
+	return result;
+}
+
+static const struct jw_startup_options own = {.size = sizeof own, .program = "/bin/true"},
+									   service = {.size = sizeof service,
+												  .program = "/bin/true",
+												  .service = "a"},
+									   everyone = {.size = sizeof everyone,
+												   .program = "/bin/true",
+												   .everyone = true};
+
+/* "c COMMAND" of each that was called, "i FLAGS FILE" of each item: o ours, t there; "f WORDS" of a
+ * failure. */
+static char *text_of(const struct jw_startup *startup)
+{
+	static char text[4096];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < startup->count; i++)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "i %s%s %s\n",
+					   startup->items[i].ours ? "o" : "-", startup->items[i].there ? "t" : "-",
+					   startup->items[i].where + strlen(root));
+	for (size_t i = 0; i < startup->command_count; i++)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "c %s\n",
+					   startup->commands[i]);
+	if (startup->failed)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "f %s\n", startup->failed);
+	return text;
+}
+
+typedef int (*call_fn)(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup);
+
+static void expect(call_fn call, const struct jw_startup_options *options, const char *wanted)
+{
+	struct jw_startup *startup;
+	struct jw_error err = {0};
+
+	if (call(&err, options, &startup))
+		fail_msg("%s", err.message);
+	assert_string_equal(text_of(startup), wanted);
+	jw_startup_free(startup);
+}
+
+static void expect_failure(call_fn call, const struct jw_startup_options *options,
+						   enum jw_code code, const char *said)
+{
+	struct jw_startup *startup = NULL;
+	struct jw_error err = {0};
+
+	assert_int_equal(call(&err, options, &startup), -1);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.message, said))
+		fail_msg("%s", err.message);
+	assert_null(startup);
+}
+
+#define OWN(flags)                                                                                 \
+	"i " flags " /home/.config/systemd/user/jitwarm.service\n"                                     \
+	"i " flags " /home/.config/systemd/user/jitwarm.timer\n"                                       \
+	"i " flags " /home/.config/systemd/user/jitwarm.path\n"
+#define RELOAD "c systemctl --user daemon-reload\n"
+
+static void an_accounts_units_come_and_go(void **state)
+{
+	(void)state;
+	expect(jw_startup_look, &own, OWN("--"));
+	assert_false(is_there("home"));
+	expect(jw_startup_disable, &own, OWN("--"));
+	expect(jw_startup_enable, &own,
+		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
+	expect(jw_startup_look, &own, OWN("ot"));
+	expect(jw_startup_disable, &own,
+		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
+	assert_false(is_there("home/.config/systemd"));
+	assert_true(is_there("home/.config"));
+}
+
+/* Whatever is beside them stays, and so do folders that hold it. */
+static void links_to_what_is_gone_go(void **state)
+{
+	(void)state;
+	expect(jw_startup_enable, &own,
+		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
+	assert_int_equal(
+		os_make_dirs(NULL, inside("home/.config/systemd/user/timers.target.wants"), 0700), 0);
+	assert_int_equal(
+		os_make_dirs(NULL, inside("home/.config/systemd/user/default.target.wants"), 0700), 0);
+	assert_int_equal(symlink("../jitwarm.timer",
+							 inside("home/.config/systemd/user/timers.target.wants/jitwarm.timer")),
+					 0);
+	assert_int_equal(
+		symlink("/bin/sh", inside("home/.config/systemd/user/default.target.wants/jitwarm.path")),
+		0);
+	expect(jw_startup_disable, &own,
+		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
+	assert_false(is_there("home/.config/systemd/user/timers.target.wants"));
+	assert_true(is_there("home/.config/systemd/user/default.target.wants/jitwarm.path"));
+}
+
+static void others_units_stay(void **state)
+{
+	static const char timer[] = "home/.config/systemd/user/jitwarm.timer";
+	struct jw_startup_options replace = own;
+	struct buf text = {0};
+
+	(void)state;
+	root_put(timer, "[Timer]\n");
+	expect_failure(jw_startup_enable, &own, JW_ERR_BUSY, "jitwarm.timer: is there already");
+	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
+	expect(jw_startup_disable, &own,
+		   "i -- /home/.config/systemd/user/jitwarm.service\n"
+		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
+		   "i -- /home/.config/systemd/user/jitwarm.path\n");
+	assert_int_equal(os_read_file(NULL, inside(timer), 100, &text), 0);
+	assert_string_equal(buf_text(&text), "[Timer]\n");
+	buf_free(&text);
+	replace.replace = true;
+	expect(jw_startup_enable, &replace,
+		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
+	root_put(timer, "[Timer]\n");
+	expect(jw_startup_disable, &own,
+		   "i -- /home/.config/systemd/user/jitwarm.service\n"
+		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
+		   "i -- /home/.config/systemd/user/jitwarm.path\n"
+		   "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
+	assert_true(is_there(timer));
+}
+
+#define TEMPLATE "/etc/systemd/system/jitwarm@.service\n"
+#define INSTANCE "/etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf\n"
+
+/* The template goes with the last of its services. */
+static void a_services_unit_has_a_template(void **state)
+{
+	struct jw_startup_options second = service;
+	struct stat stat_of;
+
+	(void)state;
+	second.service = "b";
+	(void)umask(077);
+	expect(jw_startup_enable, &service,
+		   "i ot " TEMPLATE "i ot " INSTANCE
+		   "c systemctl daemon-reload\nc systemctl enable jitwarm@a.service\n");
+	(void)umask(022);
+	assert_int_equal(stat(inside("etc/systemd/system/jitwarm@.service"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0644);
+	assert_int_equal(stat(inside("etc/systemd/system/jitwarm@a.service.d"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0755);
+	{
+		struct jw_startup *startup;
+
+		assert_int_equal(jw_startup_enable(NULL, &second, &startup), 0);
+		jw_startup_free(startup);
+	}
+	expect(jw_startup_disable, &service,
+		   "i ot " TEMPLATE "i -- " INSTANCE
+		   "c systemctl disable jitwarm@a.service\nc systemctl daemon-reload\n");
+	assert_false(is_there("etc/systemd/system/jitwarm@a.service.d"));
+	assert_true(is_there("etc/systemd/system/jitwarm@b.service.d"));
+	expect(jw_startup_disable, &second,
+		   "i -- " TEMPLATE "i -- /etc/systemd/system/jitwarm@b.service.d/60-jitwarm.conf\n"
+		   "c systemctl disable jitwarm@b.service\nc systemctl daemon-reload\n");
+	assert_false(is_there("etc/systemd/system/jitwarm@.service"));
+	/* One that is not ours stays. */
+	root_put("etc/systemd/system/jitwarm@.service", "x");
+	root_put("etc/systemd/system/jitwarm@a.service.d/other.conf", "x");
+	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
+	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/other.conf"));
+}
+
+static void those_of_everyone_wait_for_a_logon(void **state)
+{
+	static const char items[] = "i %s /etc/systemd/user/jitwarm.service\n"
+								"i %s /etc/systemd/user/jitwarm.timer\n"
+								"i %s /etc/systemd/user/jitwarm.path\n"
+								"c systemctl --global %s jitwarm.timer jitwarm.path\n";
+	char text[1024];
+	struct stat stat_of;
+
+	(void)state;
+	(void)umask(077);
+	(void)snprintf(text, sizeof text, items, "ot", "ot", "ot", "enable");
+	expect(jw_startup_enable, &everyone, text);
+	(void)umask(022);
+	assert_int_equal(stat(inside("etc/systemd/user/jitwarm.path"), &stat_of), 0);
+	assert_int_equal(stat_of.st_mode & 0777, 0644);
+	(void)snprintf(text, sizeof text, items, "--", "--", "--", "disable");
+	expect(jw_startup_disable, &everyone, text);
+	assert_true(is_there("etc/systemd/user"));
+}
+
+static void a_manager_that_fails_is_quoted(void **state)
+{
+	(void)state;
+	put_systemctl(false);
+	expect(jw_startup_enable, &own,
+		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
+							"f systemctl: no bus\n");
+	assert_int_equal(os_remove(NULL, inside("bin/systemctl")), 0);
+	assert_int_equal(os_env_set(NULL, "PATH", inside("bin")), 0);
+	{
+		struct jw_startup *startup;
+
+		assert_int_equal(jw_startup_disable(NULL, &own, &startup), 0);
+		assert_non_null(startup->failed);
+		assert_int_equal(startup->command_count, 2);
+		jw_startup_free(startup);
+	}
+}
+
+static void commands_are_noted_as_they_would_be_typed(void **state)
+{
+	struct jw_startup startup = {.commands =
+									 mem_array(NULL, STARTUP_MOST_COMMANDS, sizeof(char *))};
+	struct buf output = {0};
+	bool good = false;
+
+	(void)state;
+	assert_int_equal(startup_command(NULL, &startup, "sh",
+									 STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"),
+									 &output, &good),
+					 0);
+	assert_true(good);
+	assert_string_equal(buf_text(&output), "a\n");
+	assert_string_equal(startup.commands[0], "sh -c \"echo a; exit 0\" \"b\\\\\" \"c\\\"\" d");
+	assert_null(startup.failed);
+	buf_free(&output);
+	/* Without a place to note it, it is run all the same. */
+	assert_int_equal(
+		startup_command(NULL, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good), 0);
+	assert_false(good);
+	for (int i = 0; i < STARTUP_MOST_COMMANDS + 1; i++)
+		assert_int_equal(startup_command(NULL, &startup, "sh",
+										 STARTUP_WORDS("-c", i ? "exit 0" : "echo first; exit 3"),
+										 NULL, &good),
+						 0);
+	assert_true(good);
+	assert_int_equal(startup.command_count, STARTUP_MOST_COMMANDS);
+	assert_string_equal(startup.failed, "sh: first");
+	jw_lines_free(startup.commands, startup.command_count);
+	mem_free(startup.failed);
+}
+
+static void a_service_has_a_name(void **state)
+{
+	static const char *const wrong[] = {"", ".a", "a/b", "a b", "a.service", "a@b"};
+	char name[101] = {0};
+	struct jw_startup_options options = service;
+	struct jw_startup *startup;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		options.service = wrong[i];
+		expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
+	}
+	memset(name, 'a', 100);
+	options.service = name;
+	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
+	name[99] = '\0';
+	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	jw_startup_free(startup);
+	options.service = "A:b_.-9";
+	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	jw_startup_free(startup);
+	options.everyone = true;
+	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "for one account");
+	options = (struct jw_startup_options){0};
+	expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "");
+	expect_failure(jw_startup_enable, &options, JW_ERR_USAGE, "");
+	expect_failure(jw_startup_disable, &options, JW_ERR_USAGE, "");
+}
+
+static void what_cannot_be_written_is_said(void **state)
+{
+	(void)state;
+	root_put("etc/systemd", "x");
+	root_put("home/.config", "x");
+	expect_failure(jw_startup_enable, &service, JW_ERR_NOT_FOUND, "units of the system need sudo");
+	expect_failure(jw_startup_enable, &everyone, JW_ERR_NOT_FOUND, "units of the system need sudo");
+	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
+}
+
+static void services_are_listed_by_their_folders(void **state)
+{
+	static const char *const files[] = {
+		"jitwarm@b.service.d/x", "jitwarm@.service.d/x", "jitwarm@a-.service.d/x",
+		"jitwarm@.service",      "jitwarm@c.service",    "x@d.service.d/x",
+	};
+	char **names;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	assert_int_equal(count, 0);
+	jw_lines_free(names, count);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char *path = mem_printf(NULL, "etc/systemd/system/%s", files[i]);
+
+		root_put(path, "");
+		mem_free(path);
+	}
+	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
+	assert_int_equal(count, 2);
+	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
+	assert_true(!strcmp(names[0], "a-") || !strcmp(names[1], "a-"));
+	jw_lines_free(names, count);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(an_accounts_units_come_and_go, usual),
+		cmocka_unit_test_setup(links_to_what_is_gone_go, usual),
+		cmocka_unit_test_setup(others_units_stay, usual),
+		cmocka_unit_test_setup(a_services_unit_has_a_template, usual),
+		cmocka_unit_test_setup(those_of_everyone_wait_for_a_logon, usual),
+		cmocka_unit_test_setup(a_manager_that_fails_is_quoted, usual),
+		cmocka_unit_test_setup(commands_are_noted_as_they_would_be_typed, usual),
+		cmocka_unit_test_setup(a_service_has_a_name, usual),
+		cmocka_unit_test_setup(what_cannot_be_written_is_said, usual),
+		cmocka_unit_test_setup(services_are_listed_by_their_folders, usual),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}
