@@ -117,6 +117,35 @@ static void a_lack_of_room_is_said(void **state)
 	}
 }
 
+/* A line of 64 KiB at most: nothing of a longer one is left out in silence. */
+static void a_command_is_whole_or_refused(void **state)
+{
+	static char program[(1 << 16) + 2];
+	unsigned whole = 0, refused = 0;
+
+	(void)state;
+	for (size_t size = (1 << 16) - 140; size < sizeof program - 1; size++) {
+		const struct startup_facts facts = {.program = program, .options = &full};
+		struct buf text = BUF_MAX(1 << 20);
+		struct jw_error err = {0};
+
+		memset(program, 'p', sizeof program);
+		program[size] = '\0';
+		if (startup_text(&err, STARTUP_SERVICE, &facts, &text)) {
+			assert_int_equal(err.code, JW_ERR_LIMIT);
+			refused++;
+		} else {
+			assert_non_null(strstr(buf_text(&text),
+								   " prime --background --quiet --if-changed --rebake "
+								   "--environment \"/e %%\" -- \"a\" \"b c\"\n"));
+			assert_int_equal(refused, 0);
+			whole++;
+		}
+		buf_free(&text);
+	}
+	assert_true(whole > 0 && refused > 80);
+}
+
 /* A unit's line would say something else with such a name; a task has a number. */
 static void names_that_are_none_are_refused(void **state)
 {
@@ -163,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_line_has_its_case),
 		cmocka_unit_test(a_lack_of_room_is_said),
+		cmocka_unit_test(a_command_is_whole_or_refused),
 		cmocka_unit_test(names_that_are_none_are_refused),
 		cmocka_unit_test(letters_become_one_unit_or_two),
 	};

@@ -1,0 +1,318 @@
+/* The store and carrying over: what is possible, what counts as a pack, bounds to the byte, and
+ * refusals. */
+#include "folder.h"
+
+#include <jitwarm/carry.h>
+#include <jitwarm/store.h>
+
+#include "base/text.h"
+#include "cache/presence.h"
+#include "packs.h"
+#include "store/store_packs.h"
+
+enum { ENTRIES = 4 };
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+static struct jw_system system_of;
+static struct entries_entry entries[ENTRIES];
+static uint64_t keys[ENTRIES], key_bytes[ENTRIES];
+static char *store;
+
+static int begin(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	system_of.cache.path = os_join(NULL, folder, "cache");
+	system_of.cache.limit_bytes = UINT64_C(1) << 30;
+	TEXT_COPY(system_of.driver.stamp, "Jun 25 202401:14:48");
+	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	system_of.driver.trust = JW_TRUST_CONFIRMED;
+	store = os_join(NULL, folder, "store");
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		entries_make(&entries[n], n, 100);
+		keys[n] = entries[n].key;
+		key_bytes[n] = entries[n].key_bytes;
+	}
+	return system_of.cache.path && store ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	mem_free(system_of.cache.path);
+	mem_free(store);
+	return remove_folder(state);
+}
+
+static void put_entries(size_t from, size_t to)
+{
+	for (size_t n = from; n < to; n++)
+		packs_put(system_of.cache.path, keys[n], entries[n].bytes, entries[n].size);
+}
+
+static void empty_cache(void)
+{
+	if (os_exists(system_of.cache.path))
+		assert_int_equal(os_remove_tree(NULL, system_of.cache.path), 0);
+}
+
+static struct jw_store_refilled refill(bool dry_run)
+{
+	const struct jw_store_refill_options options = {.size = sizeof options,
+													.system = &system_of,
+													.keys = keys,
+													.count = ENTRIES,
+													.dry_run = dry_run};
+	struct jw_store_refilled refilled;
+	struct jw_error err = {0};
+
+	if (jw_store_refill(&err, &options, &refilled))
+		fail_msg("%s", err.message);
+	return refilled;
+}
+
+static size_t packs_in(const char *state_dir)
+{
+	struct jw_store *opened;
+	size_t count;
+
+	assert_int_equal(
+		jw_store_open(NULL,
+					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
+												 .state_dir = state_dir},
+					  &opened),
+		0);
+	count = opened->count;
+	jw_store_free(opened);
+	return count;
+}
+
+/* Each of these alone leaves nothing to keep, to restore and to carry. */
+static void without_a_driver_or_a_cache_nothing_happens(void **state)
+{
+	char *path = system_of.cache.path;
+
+	(void)state;
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	for (int lack = 0; lack < 5; lack++) {
+		const struct jw_system whole = system_of;
+		struct jw_carry_options options = {.size = sizeof options,
+										   .system = &system_of,
+										   .keys = keys,
+										   .key_bytes = key_bytes,
+										   .count = ENTRIES};
+		struct jw_carry_result *result;
+
+		empty_cache();
+		switch (lack) {
+		case 0: system_of.cache.path = NULL; break;
+		case 1: system_of.driver.stamp[0] = '\0'; break;
+		case 2: system_of.driver.trust = JW_TRUST_OPAQUE; break;
+		case 3: system_of.cache.limit_bytes = 0; break;
+		default: options.count = 0;
+		}
+		if (lack < 3) {
+			packs_keep(&system_of, 0);
+			assert_int_equal(refill(true).entries, 0);
+			assert_int_equal(refill(false).entries, 0);
+		}
+		options.store = true;
+		assert_int_equal(jw_carry(NULL, &options, &result), 0);
+		assert_int_equal(result->carried + result->refused + result->group_count, 0);
+		assert_string_equal(result->note, "");
+		jw_carry_result_free(result);
+		assert_false(os_exists(path));
+		system_of = whole;
+	}
+	assert_int_equal(refill(false).entries, ENTRIES);
+}
+
+static void room_counts_to_the_byte(void **state)
+{
+	uint64_t all = 0;
+
+	(void)state;
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	for (size_t n = 0; n < ENTRIES; n++)
+		all += entries[n].row_bytes;
+	for (int less = 0; less < 2; less++) {
+		struct jw_store_refilled would, did;
+
+		empty_cache();
+		system_of.cache.limit_bytes = all - (uint64_t)less;
+		would = refill(true);
+		did = refill(false);
+		assert_int_equal(would.entries, ENTRIES - less);
+		assert_int_equal(did.entries, ENTRIES - less);
+		assert_int_equal(would.bytes, all - (less ? entries[0].row_bytes : 0));
+		assert_int_equal(would.note_count, less);
+		assert_int_equal(did.note_count, less);
+		if (less)
+			assert_non_null(strstr(would.notes[0], "1 entry would be left out"));
+	}
+}
+
+/* Other names, other kinds of files and too long a name are no packs. */
+static void a_pack_is_a_file_of_its_name(void **state)
+{
+	static const char *const others[] = {"a.jwpac", "new", "a.jwpack.part", "lock"};
+	char name[120];
+	char *path;
+
+	(void)state;
+	assert_int_equal(packs_in(folder), 0);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		files_put_text(store, others[i], "x");
+	path = os_join(NULL, store, "folder.jwpack");
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	mem_free(path);
+	assert_int_equal(packs_in(folder), 0);
+	for (size_t size = 94; size < 98; size++) {
+		(void)snprintf(name, sizeof name, "%0*d.jwpack", (int)(size - strlen(".jwpack")), 0);
+		files_put_text(store, name, "x");
+		assert_int_equal(packs_in(folder), size < 96 ? size - 93 : 2);
+	}
+}
+
+static void a_pack_is_removed_by_its_name(void **state)
+{
+	static const char *const wrong[] = {"a", "../a.jwpack", "b\\a.jwpack", "a.jwpack/", ""};
+
+	(void)state;
+	files_put_text(folder, "a.jwpack", "x");
+	files_put_text(store, "a.jwpack", "x");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(jw_store_remove(&err, folder, wrong[i]), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
+	for (int again = 0; again < 2; again++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(jw_store_remove(&err, folder, "a.jwpack"), again ? -1 : 0);
+		assert_int_equal(err.code, again ? JW_ERR_NOT_FOUND : JW_OK);
+	}
+	assert_int_equal(packs_in(folder), 0);
+	for (int call = 0; call < 3; call++) {
+		const struct jw_store_options options = {.size = sizeof options};
+		struct jw_store_swept swept = {.removed = 7};
+		struct jw_store *opened = NULL;
+		struct jw_error err = {0};
+
+		assert_int_equal(call == 0   ? jw_store_remove(&err, NULL, "a.jwpack")
+						 : call == 1 ? jw_store_open(&err, &options, &opened)
+									 : jw_store_gc(&err, NULL, 1, &swept),
+						 -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_null(opened);
+		assert_int_equal(swept.removed, 7);
+	}
+}
+
+/* The oldest go until the rest has room, broken ones in any case, and two of a kind become one. */
+static void packs_go_from_the_oldest_on(void **state)
+{
+	struct jw_store_swept swept;
+	uint64_t sizes[3] = {0};
+	struct jw_store *opened;
+	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+
+	(void)state;
+	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
+	assert_int_equal(swept.removed + swept.merged + swept.made, 0);
+	assert_false(os_exists(store));
+	for (int less = 0; less < 2; less++) {
+		uint64_t all = 0;
+
+		if (os_exists(store))
+			assert_int_equal(os_remove_tree(NULL, store), 0);
+		empty_cache();
+		for (size_t n = 0; n < 3; n++) {
+			put_entries(n, n + 1);
+			packs_keep(&system_of, 1);
+		}
+		assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+		assert_int_equal(opened->count, 3);
+		for (size_t n = 0; n < 3; n++)
+			all += sizes[n] = opened->packs[n].bytes;
+		assert_int_equal(opened->bytes, all);
+		jw_store_free(opened);
+		assert_int_equal(jw_store_gc(NULL, folder, all - (uint64_t)less, &swept), 0);
+		assert_int_equal(swept.removed, less);
+		assert_int_equal(swept.removed_bytes, less ? sizes[0] : 0);
+		assert_int_equal(swept.merged, less ? 2 : 3);
+		assert_int_equal(swept.made, 1);
+		assert_int_equal(packs_in(folder), 1);
+		/* One stays as it is. */
+		assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
+		assert_int_equal(swept.removed + swept.merged + swept.made, 0);
+	}
+	files_put_text(store, "broken.jwpack", "xyz");
+	assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
+	assert_int_equal(swept.removed, 1);
+	assert_int_equal(swept.removed_bytes, 3);
+	assert_int_equal(packs_in(folder), 1);
+	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
+	assert_int_equal(swept.removed, 1);
+	assert_int_equal(packs_in(folder), 0);
+}
+
+static void options_without_a_size_are_refused(void **state)
+{
+	struct jw_store_refilled refilled;
+	struct jw_store *opened = NULL;
+	struct jw_carry_result *result = NULL;
+	size_t count = 7;
+
+	(void)state;
+	for (int call = 0; call < 4; call++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(
+			call == 0   ? jw_store_open(&err, &(struct jw_store_options){0}, &opened)
+			: call == 1 ? jw_store_keep(&err, &(struct jw_store_keep_options){0}, &count)
+			: call == 2 ? jw_store_refill(&err, &(struct jw_store_refill_options){0}, &refilled)
+						: jw_carry(&err, &(struct jw_carry_options){0}, &result),
+			-1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
+	assert_int_equal(count, 7);
+	assert_true(!opened && !result);
+}
+
+/* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */
+static void what_is_known_is_not_kept_again(void **state)
+{
+	const struct jw_store_keep_options options = {
+		.size = sizeof options, .system = &system_of, .most_bytes = 1};
+	size_t count = 0;
+
+	(void)state;
+	put_entries(0, 2);
+	packs_keep(&system_of, 2);
+	packs_keep(&system_of, 0);
+	put_entries(2, ENTRIES);
+	packs_keep(&system_of, ENTRIES - 2);
+	assert_int_equal(packs_in(folder), 2);
+	assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(packs_in(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(without_a_driver_or_a_cache_nothing_happens, begin, end),
+		cmocka_unit_test_setup_teardown(room_counts_to_the_byte, begin, end),
+		cmocka_unit_test_setup_teardown(a_pack_is_a_file_of_its_name, begin, end),
+		cmocka_unit_test_setup_teardown(a_pack_is_removed_by_its_name, begin, end),
+		cmocka_unit_test_setup_teardown(packs_go_from_the_oldest_on, begin, end),
+		cmocka_unit_test_setup_teardown(options_without_a_size_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_known_is_not_kept_again, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
