@@ -85,51 +85,74 @@ static enum outcome loads_beside(const char *version, bool ptx, int expected)
 	return PASSED;
 }
 
-static enum outcome loads(const char *version, int expected)
+/* Code of CUDA 11 is understood by all drivers that know the GPU, code of CUDA 12 from 12.0 on, for
+ * the GPUs before sm_100. Before CUDA 13 that of CUDA 13 is refused; 12.4's driver ends the
+ * process.
+ */
+static int expected_of(const char *version)
 {
-	return loads_beside(version, false, expected);
+	const int major = atoi(version);
+
+	if (major <= 11 || suite.cuda >= major * 1000 || !strcmp(version, "12.0") ||
+		!strcmp(version, "12.1"))
+		return 0;
+	return major == 13 && suite.cuda / 10 == 1204 ? -1 : 200;
 }
 
-/* Code of CUDA 12 is understood from 12.0 on, for the GPUs before sm_100. */
-static int expected_of_12(void)
+static enum outcome loads(const char *version)
 {
-	return suite.cuda >= 12000 ? 0 : 200;
+	if (!strcmp(version, "11.7") && suite.sm[0] > 86)
+		return case_skipped("that ptxas does not know the GPU");
+	return loads_beside(version, false, expected_of(version));
 }
 
-static enum outcome loads_12_2(void)
-{
-	return loads("12.2", expected_of_12());
-}
-
-static enum outcome loads_12_4(void)
-{
-	return loads("12.4", expected_of_12());
-}
-
-/* Before CUDA 13 it is refused; 12.4's driver ends the process. */
-static int expected_of_13(void)
-{
-	return suite.cuda >= 13000 ? 0 : suite.cuda / 10 == 1204 ? -1 : 200;
-}
-
-static enum outcome loads_13_0(void)
-{
-	return loads("13.0", expected_of_13());
-}
+#define COMPILER(major, minor)                                                                     \
+	static enum outcome loads_##major##_##minor(void)                                              \
+	{                                                                                              \
+		return loads(#major "." #minor);                                                           \
+	}
+COMPILER(11, 7)
+COMPILER(11, 8)
+COMPILER(12, 0)
+COMPILER(12, 1)
+COMPILER(12, 2)
+COMPILER(12, 3)
+COMPILER(12, 4)
+COMPILER(12, 5)
+COMPILER(12, 6)
+COMPILER(12, 8)
+COMPILER(12, 9)
+COMPILER(13, 0)
+COMPILER(13, 5)
 
 /* The program fails, though the driver could compile the PTX. */
 static enum outcome refused_code_is_the_end(void)
 {
+	const char *newer = suite.cuda >= 12000 ? "13.0" : "12.4";
+
 	if (suite.cuda >= 13000)
 		return case_skipped("no compiler is newer than this driver");
-	return suite.cuda >= 12000 ? loads_beside("13.0", true, expected_of_13())
-							   : loads_beside("12.4", true, expected_of_12());
+	return loads_beside(newer, true, expected_of(newer));
 }
 
+#define LOADS(major, minor, from)                                                                  \
+	{                                                                                              \
+		"compiler/a cubin of ptxas " #major "." #minor " loads" from, loads_##major##_##minor      \
+	}
 const struct test_case compiler_cases[] = {
-	{"compiler/a cubin of ptxas 12.2 loads from CUDA 12.0 on", loads_12_2},
-	{"compiler/a cubin of ptxas 12.4 loads from CUDA 12.0 on", loads_12_4},
-	{"compiler/a cubin of ptxas 13.0 loads from CUDA 13.0 on", loads_13_0},
+	LOADS(11, 7, ""),
+	LOADS(11, 8, ""),
+	LOADS(12, 0, ""),
+	LOADS(12, 1, ""),
+	LOADS(12, 2, " from CUDA 12.0 on"),
+	LOADS(12, 3, " from CUDA 12.0 on"),
+	LOADS(12, 4, " from CUDA 12.0 on"),
+	LOADS(12, 5, " from CUDA 12.0 on"),
+	LOADS(12, 6, " from CUDA 12.0 on"),
+	LOADS(12, 8, " from CUDA 12.0 on"),
+	LOADS(12, 9, " from CUDA 12.0 on"),
+	LOADS(13, 0, " from CUDA 13.0 on"),
+	LOADS(13, 5, " from CUDA 13.0 on"),
 	{"compiler/where a cubin is refused, the PTX beside it is not tried", refused_code_is_the_end},
 	{NULL, NULL},
 };
