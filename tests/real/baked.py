@@ -23,7 +23,7 @@ Options:
   --nvjitlink NAME  with them: what links
   --keep          keep what is compiled in the store, and take it from there: what takes hours may be ended, and goes on
   --jobs N        so many workers
-  --document      write the table in docs/bake.md from the results of all programs, and run none
+  --document      write the results at hand into the table in docs/bake.md, and run none
 
 The drivers are those in $JITWARM_DRIVERS (default ~/.cache/jitwarm/drivers). Exit status: 0; 1 where a promise is broken; 2 where a
 program could not be fetched or run.
@@ -239,33 +239,35 @@ def containers(bake):
     return bake["kept_ptx"] + bake["without_ptx"] + bake["linked"] // gpus if "kept_ptx" in bake else bake["baked"] // gpus
 
 
-def in_place(results):
+def in_place(rows):
     """A sentence: how many containers kept their places, in all rows, and in those for several GPUs"""
     parts = []
-    for text, chosen in (("in all rows", results), ("in those for three GPUs", [one for one in results if one["bake"]["gpus"].count(",") == 2])):
-        count = sum(containers(one["bake"]) for one in chosen)
-        moved = sum(one["bake"]["moved"] for one in chosen)
+    for text, chosen in (("in all rows", rows), ("in those for three GPUs", [one for one in rows if one.split(" | ")[1].count("sm_") == 3])):
+        found = [re.match(r"(\d+) of (\d+)$", one.split(" | ")[4]) for one in chosen]
+        stay, count = (sum(int(one[group]) for one in found if one) for group in (1, 2))
         if count:
-            parts.append("%d of %d (%.1f %%) %s" % (count - moved, count, 100 * (count - moved) / count, text))
+            parts.append("%d of %d (%.1f %%) %s" % (stay, count, 100 * stay / count, text))
     return "Containers that stay in their places: %s." % ", ".join(parts)
 
 
 def write_document(folder):
-    lines = ["| program | GPU, baked under | baked | linked | in place | size | 470 | 525 | 535 | 550 | 555 |", "|" + "---|" * 11]
-    results = []
-    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
-        with open(path) as file:
-            results.append(json.load(file))
-        lines.append(row(programs.load_bed(os.path.basename(path).split(".json")[0].split("@")[0]), results[-1]))
-    lines += ["", in_place(results)]
+    """Rows whose results are not at hand stay as they are."""
     document = os.path.join(programs.ROOT, "docs/bake.md")
     with open(document) as file:
         text = file.read()
-    new, count = re.subn(r"(<!-- baked\.py -->\n).*?(<!-- end -->)", lambda match: match[1] + "\n".join(lines) + "\n" + match[2], text, flags=re.DOTALL)
-    if count != 1:
+    place = re.search(r"(?<=<!-- baked\.py -->\n)(.*?)(?=<!-- end -->)", text, flags=re.DOTALL)
+    if not place:
         raise SystemExit("baked.py: no place for the table in " + document)
+    lines = [line for line in place[1].split("\n") if line.startswith("| ")]
+    rows = {tuple(line.split(" | ")[:2]): line for line in lines[1:]}
+    for path in glob.glob(os.path.join(folder, "*.json")):
+        with open(path) as file:
+            line = row(programs.load_bed(os.path.basename(path).split(".json")[0].split("@")[0]), json.load(file))
+        rows[tuple(line.split(" | ")[:2])] = line
+    ordered = [rows[key] for key in sorted(rows, key=lambda key: (key[0].lower(), key[1].count("sm_"), key[1]))]
+    table = "\n".join([lines[0], "|" + "---|" * 11, *ordered, "", in_place(ordered)]) + "\n"
     with open(document, "w") as file:
-        file.write(new)
+        file.write(text[: place.start()] + table + text[place.end() :])
 
 
 def try_one(name, packages, options):
