@@ -41,7 +41,6 @@ struct jw_bake_file {
 	size_t linked;     /* of `baked`: results of device linking */
 	size_t kept_ptx;   /* of the containers: their PTX is still there */
 	size_t moved;      /* of the containers: got another place, since their own had no room */
-	size_t compressed; /* of the containers: raw code was compressed to make room */
 	size_t dropped;    /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
