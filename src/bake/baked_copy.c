@@ -160,6 +160,17 @@ int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t off
 	return os_file_write(err, copy->file, offset + first, bytes + first, put);
 }
 
+int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t offset, uint64_t size)
+{
+	static const uint8_t zeros[1 << 16];
+
+	for (uint64_t done = 0; done < size; done += sizeof zeros)
+		if (baked_copy_write(err, copy, offset + done, zeros,
+							 size - done < sizeof zeros ? (size_t)(size - done) : sizeof zeros))
+			return -1;
+	return 0;
+}
+
 static int copy_range(struct jw_error *err, const struct baked_copy *copy, uint64_t from,
 					  uint64_t until)
 {

@@ -34,6 +34,8 @@ int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const stru
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
+/* The same with zeros. */
+int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t offset, uint64_t size);
 /* Nothing more is to come before `until`, but for small changes: fills in the original's bytes
  * there, a good piece at once, and has them written to disk while the rest is made. */
 int baked_copy_settle(struct jw_error *err, struct baked_copy *copy, uint64_t until);

@@ -13,8 +13,7 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 										.map = map,
 										.in_place = in_place,
 										.rooms = rooms,
-										.room_count = room_count,
-										.bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+										.room_count = room_count};
 	return grow_check(err, map, rooms, room_count);
 }
 
@@ -34,14 +33,37 @@ static int open_grow(struct jw_error *err, struct baked_output *output)
 	return output->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &output->no_grow) : 0;
 }
 
-static int move_container(struct jw_error *err, struct baked_output *output,
-						  const struct container_edit *in_place, struct baked_put *put)
+/* The form for another place, small enough if it can be. */
+static int make_movable(struct jw_error *err, struct baked_output *output,
+						const struct container_edit *in_place, const struct container_room *room,
+						struct container_form *form, struct jw_error *why)
 {
-	const struct container_room room = {in_place->container->offset,
-										in_place->container->size_bytes};
 	struct container_edit edit = *in_place;
-	struct baked_put moved = {.moved = true};
 	bool fits, last;
+
+	edit.anywhere = true;
+	do {
+		container_form_free(form);
+		if (container_edit(err, &edit, form))
+			return -1;
+		fits = !grow_may_move(why, output->grow, room, (size_t)form->size_bytes);
+		last = edit.smallest || !edit.zstd;
+		edit.smallest = true;
+	} while (!fits && !last);
+	if (!fits) {
+		container_form_free(form);
+		form->room = CONTAINER_EDIT_NO_ROOM;
+	}
+	return 0;
+}
+
+static int move_container(struct jw_error *err, struct baked_output *output,
+						  const struct container_edit *edit, struct container_form *form,
+						  struct baked_put *put)
+{
+	const struct container_room room = {edit->container->offset, edit->container->size_bytes};
+	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	int failed;
 
 	if (open_grow(err, output))
 		return -1;
@@ -49,42 +71,49 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 		put->why = output->no_grow;
 		return 0;
 	}
-	edit.anywhere = true;
-	do {
-		if (container_edit(err, &edit, &output->bytes, &moved.room, &moved.dropped))
-			return -1;
-		fits = !grow_may_move(&put->why, output->grow, &room, output->bytes.size);
-		last = edit.smallest || !edit.zstd;
-		edit.smallest = true;
-	} while (!fits && !last);
-	if (!fits)
-		return 0;
-	if (begin_baked_output(err, output) ||
-		grow_move(err, output->grow, &output->copy, &room, output->bytes.data, output->bytes.size))
+	if (make_movable(err, output, edit, &room, form, &put->why))
 		return -1;
-	*put = moved;
-	output->moved = true;
-	return 0;
+	if (form->room == CONTAINER_EDIT_NO_ROOM)
+		return 0;
+	failed = begin_baked_output(err, output) || container_form_join(err, form, &bytes) ||
+			 grow_move(err, output->grow, &output->copy, &room, bytes.data, bytes.size);
+	buf_free(&bytes);
+	output->moved = put->moved = !failed;
+	return failed ? -1 : 0;
+}
+
+/* Only zeros follow the shortened container, as between any two. */
+static int write_in_room(struct jw_error *err, struct baked_output *output,
+						 const struct container_room *room, const struct container_form *form)
+{
+	struct baked_copy *copy = &output->copy;
+	uint64_t at = room->offset + sizeof form->header;
+
+	if (begin_baked_output(err, output) ||
+		baked_copy_write(err, copy, room->offset, form->header, sizeof form->header))
+		return -1;
+	for (size_t i = 0; i < form->count; i++) {
+		const size_t size = form->parts[i].size_bytes;
+
+		if (baked_copy_write(err, copy, at, form->parts[i].bytes, size))
+			return -1;
+		/* What was compared: no part that follows is from there. */
+		os_map_forget(output->map, (size_t)at, size);
+		at += size;
+	}
+	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
 }
 
 int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_edit *edit, bool may_move, struct baked_put *ret_put)
+					 const struct container_edit *edit, bool may_move, struct container_form *form,
+					 struct baked_put *put)
 {
-	struct baked_put put = {0};
+	const struct container_room room = {edit->container->offset, edit->container->size_bytes};
 
-	if (container_edit(err, edit, &output->bytes, &put.room, &put.dropped))
-		return -1;
-	if (put.room == CONTAINER_EDIT_NO_ROOM) {
-		error_fill(&put.why, JW_ERR_UNSUPPORTED, "it has no wrapper");
-		if (may_move && move_container(err, output, edit, &put))
-			return -1;
-	} else if (begin_baked_output(err, output) ||
-			   baked_copy_write(err, &output->copy, edit->container->offset, output->bytes.data,
-								output->bytes.size)) {
-		return -1;
-	}
-	*ret_put = put;
-	return 0;
+	if (form->room != CONTAINER_EDIT_NO_ROOM)
+		return write_in_room(err, output, &room, form);
+	error_fill(&put->why, JW_ERR_UNSUPPORTED, "it has no wrapper");
+	return may_move ? move_container(err, output, edit, form, put) : 0;
 }
 
 /* The rooms of containers that moved get others, or zeros, at the end. */
@@ -109,6 +138,5 @@ void baked_output_drop(struct baked_output *output)
 	baked_copy_drop(&output->copy);
 	grow_free(output->grow);
 	mem_free(output->rooms);
-	buf_free(&output->bytes);
 	*output = (struct baked_output){0};
 }

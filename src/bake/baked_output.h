@@ -17,15 +17,11 @@ struct baked_output {
 	struct grow *grow;
 	bool moved;              /* a container has got another place */
 	struct jw_error no_grow; /* why there is none; JW_OK: not tried yet */
-	struct buf bytes;
 };
 
-/* How a container was written. */
 struct baked_put {
-	enum container_edit_room room; /* CONTAINER_EDIT_NO_ROOM: it was not */
-	size_t dropped;
 	bool moved;
-	struct jw_error why; /* it was not */
+	struct jw_error why; /* it was not written */
 };
 
 /* `rooms`: of all containers, by offset; taken over. JW_ERR_FORMAT: what the loader reads overlaps
@@ -34,9 +30,12 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 					  const char *output, const struct in_place *in_place,
 					  struct container_room *rooms, size_t room_count,
 					  struct baked_output *ret_output);
-/* The first container begins the copy. `may_move`: it is a registered one. */
+/* Writes what container_edit has made of a container. Where that has no room it makes another one,
+ * `form`, for another place, if there is one. The first container begins the copy. `may_move`: it
+ * is a registered one. */
 int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_edit *edit, bool may_move, struct baked_put *ret_put);
+					 const struct container_edit *edit, bool may_move, struct container_form *form,
+					 struct baked_put *put);
 /* No container that follows begins before `until`. */
 int baked_output_settle(struct jw_error *err, struct baked_output *output, uint64_t until);
 /* Puts the copy into its place, if there is one, and may close the map; *ret_size_bytes: its

@@ -14,6 +14,49 @@
 
 enum { FIRST_COMPAT_SM = 100 };
 
+struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
+						  struct jw_bake_file *file)
+{
+	struct baking *baking = mem_alloc(err, sizeof *baking);
+
+	if (!baking)
+		return NULL;
+	baking->job = job;
+	baking->file = file;
+	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	return baking;
+}
+
+struct baking *baking_twin(struct jw_error *err, const struct baking *baking,
+						   struct jw_bake_file *file)
+{
+	struct baking *twin = baking_new(err, baking->job, file);
+
+	if (twin) {
+		twin->map = (struct os_map){.data = baking->map.data, .size = baking->map.size};
+		memcpy(twin->link, baking->link, sizeof twin->link);
+	}
+	return twin;
+}
+
+void baking_free(struct baking *baking)
+{
+	if (!baking)
+		return;
+	baked_output_drop(&baking->output);
+	os_map_close(&baking->map);
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		buf_free(&baking->cubins[t]);
+	buf_free(&baking->scratch);
+	container_form_free(&baking->form);
+	mem_free(baking->entries);
+	mem_free(baking->texts);
+	mem_free(baking->places.items);
+	mem_free(baking->objects);
+	mem_free(baking->links);
+	mem_free(baking);
+}
+
 int baking_open(struct jw_error *err, struct baking *baking, const struct bake_place *place,
 				bool *ret_is_there)
 {

@@ -44,7 +44,18 @@ struct baking {
 	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
 	struct write_cubin writes[ANALYSE_MOST_TARGETS];
 	size_t write_count;
+	struct container_edit edit; /* if there are writes: how it is written, */
+	struct container_form form; /* and what came of it, in its own place */
 };
+
+/* NULL: out of memory. */
+struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
+						  struct jw_bake_file *file);
+/* One with containers of its own at hand, for the same library, which stays mapped; counts in
+ * `file`. */
+struct baking *baking_twin(struct jw_error *err, const struct baking *baking,
+						   struct jw_bake_file *file);
+void baking_free(struct baking *baking); /* of either kind */
 
 /* Makes the container at `place` the one at hand. *ret_is_there is false if the file does not hold
  * it there in this form, for example since it was decompressed. */

@@ -341,55 +341,75 @@ static int open_pieces(struct jw_error *err, struct repacking *repacking)
 	return 0;
 }
 
-/* Only zeros follow the shortened container, as between any two. */
-static int write_pieces(struct jw_error *err, struct repacking *repacking, struct buf *out)
+static int make_form(struct jw_error *err, struct repacking *repacking, struct container_form *form)
 {
-	const struct devcode_container *container = repacking->edit->container;
-	const size_t whole =
-		(size_t)(repacking->edit->anywhere ? repacking->total : container->size_bytes);
-
+	form->parts = mem_array(err, repacking->count, sizeof *form->parts);
+	if (!form->parts)
+		return -1;
 	if (repacking->count)
 		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces,
 			  by_place_in_container);
-	if (buf_reserve(err, out, whole) || buf_append(err, out, container->bytes, CONTAINER_HEADER))
-		return -1;
 	for (size_t i = 0; i < repacking->count; i++) {
-		const struct piece *piece = &repacking->pieces[i];
+		struct piece *piece = &repacking->pieces[i];
+		struct container_part *part = &form->parts[form->count];
 
-		if (buf_append(err, out, piece->packed.size ? piece->packed.data : piece->bytes,
-					   piece->size_bytes))
-			return -1;
+		if (!piece->size_bytes)
+			continue;
+		*part = (struct container_part){piece->packed.size ? piece->packed.data : piece->bytes,
+										piece->size_bytes, piece->packed};
+		piece->packed = (struct buf){0};
+		form->count++;
 	}
-	store_u64(out->data + 8, out->size - CONTAINER_HEADER);
-	memset(out->data + out->size, 0, whole - out->size);
-	out->size = whole;
+	form->size_bytes = repacking->total;
+	memcpy(form->header, repacking->edit->container->bytes, CONTAINER_HEADER);
+	store_u64(form->header + 8, repacking->total - CONTAINER_HEADER);
 	return 0;
 }
 
-int container_edit(struct jw_error *err, const struct container_edit *edit, struct buf *out,
-				   enum container_edit_room *ret_room, size_t *ret_dropped)
+int container_edit(struct jw_error *err, const struct container_edit *edit,
+				   struct container_form *ret_form)
 {
 	struct repacking repacking = {
 		.edit = edit, .most = edit->anywhere ? CONTAINER_HEADER : edit->container->size_bytes};
+	struct container_form form = {0};
 	int result = -1;
 
-	buf_clear(out);
 	repacking.pieces =
 		mem_array(err, edit->container->entry_count + edit->cubin_count, sizeof *repacking.pieces);
 	if (!repacking.pieces || open_pieces(err, &repacking) || make_room(err, &repacking))
 		goto done;
 	if (!edit->anywhere && repacking.total > repacking.most) {
-		repacking.room = CONTAINER_EDIT_NO_ROOM;
-		repacking.dropped = 0;
-	} else if (write_pieces(err, &repacking, out)) {
-		goto done;
+		form.room = CONTAINER_EDIT_NO_ROOM;
+	} else {
+		if (make_form(err, &repacking, &form))
+			goto done;
+		form.room = repacking.room;
+		form.dropped = repacking.dropped;
 	}
-	*ret_room = repacking.room;
-	*ret_dropped = repacking.dropped;
+	*ret_form = form;
 	result = 0;
 done:
 	for (size_t i = 0; repacking.pieces && i < repacking.count; i++)
 		buf_free(&repacking.pieces[i].packed);
 	mem_free(repacking.pieces);
 	return result;
+}
+
+int container_form_join(struct jw_error *err, const struct container_form *form, struct buf *out)
+{
+	if (buf_reserve(err, out, (size_t)form->size_bytes) ||
+		buf_append(err, out, form->header, sizeof form->header))
+		return -1;
+	for (size_t i = 0; i < form->count; i++)
+		if (buf_append(err, out, form->parts[i].bytes, form->parts[i].size_bytes))
+			return -1;
+	return 0;
+}
+
+void container_form_free(struct container_form *form)
+{
+	for (size_t i = 0; i < form->count; i++)
+		buf_free(&form->parts[i].packed);
+	mem_free(form->parts);
+	*form = (struct container_form){0};
 }

@@ -32,8 +32,24 @@ struct container_edit {
 	bool smallest; /* then: with zstd, if that may be used */
 };
 
-/* Clears `out`, and writes as many bytes as the container has: its entries in order, the cubins,
- * its size, and zeros; `anywhere`: without these zeros. With CONTAINER_EDIT_NO_ROOM `out` is empty.
- * -1: out of memory, or the container is damaged (JW_ERR_FORMAT). */
-int container_edit(struct jw_error *err, const struct container_edit *edit, struct buf *out,
-				   enum container_edit_room *ret_room, size_t *ret_dropped);
+/* The new container: its header, and entries that are packed anew or still in the old one. */
+struct container_form {
+	enum container_edit_room room;
+	size_t dropped;
+	struct container_part {
+		const uint8_t *bytes;
+		size_t size_bytes;
+		struct buf packed; /* owns the bytes, if not empty */
+	} * parts;             /* in order; with CONTAINER_EDIT_NO_ROOM none */
+	size_t count;
+	uint64_t size_bytes; /* with the header: at most as many as the container has, or `anywhere` */
+	uint8_t header[16];
+};
+
+/* Its entries in order, and the cubins. The caller frees *ret_form. -1: out of memory, or the
+ * container is damaged (JW_ERR_FORMAT). */
+int container_edit(struct jw_error *err, const struct container_edit *edit,
+				   struct container_form *ret_form);
+/* Appends all bytes to `out`. */
+int container_form_join(struct jw_error *err, const struct container_form *form, struct buf *out);
+void container_form_free(struct container_form *form);

@@ -130,19 +130,9 @@ int grow_move(struct jw_error *err, struct grow *grow, struct baked_copy *copy,
 
 static int clear_free_rooms(struct jw_error *err, const struct grow *grow, struct baked_copy *copy)
 {
-	static const uint8_t zeros[1 << 16];
-
-	for (size_t i = 0; i < grow->free_count; i++) {
-		const struct container_room *room = &grow->free[i];
-
-		for (uint64_t done = 0; done < room->size_bytes; done += sizeof zeros) {
-			const uint64_t left = room->size_bytes - done;
-
-			if (baked_copy_write(err, copy, room->offset + done, zeros,
-								 left < sizeof zeros ? (size_t)left : sizeof zeros))
-				return -1;
-		}
-	}
+	for (size_t i = 0; i < grow->free_count; i++)
+		if (baked_copy_clear(err, copy, grow->free[i].offset, grow->free[i].size_bytes))
+			return -1;
 	return 0;
 }
 

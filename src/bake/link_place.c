@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "devcode/container.h"
 #include "devcode/module_ids.h"
+#include "os/file.h"
 #include "plan/verdict.h"
 
 bool link_place_is_unlinked(const struct baking *baking, size_t target)
@@ -69,12 +70,11 @@ static int pack_object(struct jw_error *err, struct jw_target device, struct dev
 
 /* What the driver gets at a start: the object's container as it is where its code runs, else what
  * the cache holds for it. */
-static int give_object(struct jw_error *err, void *context, size_t index, struct buf *out)
+static int add_object(struct jw_error *err, const struct linking *linking,
+					  const struct bake_place *place, struct buf *out)
 {
-	const struct linking *linking = context;
 	struct baking *baking = linking->baking;
 	const struct jw_target device = baking->job->targets[linking->target];
-	const struct bake_place *place = &baking->places.items[linking->places[index]];
 	struct devcode_view cubin;
 	bool is_there;
 	size_t entry;
@@ -90,6 +90,17 @@ static int give_object(struct jw_error *err, void *context, size_t index, struct
 	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
 		return -1;
 	return pack_object(err, device, cubin, baking->entries[entry].flags, out);
+}
+
+static int give_object(struct jw_error *err, void *context, size_t index, struct buf *out)
+{
+	const struct linking *linking = context;
+	struct baking *baking = linking->baking;
+	const struct bake_place *place = &baking->places.items[linking->places[index]];
+	int failed = add_object(err, linking, place, out);
+
+	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
+	return failed;
 }
 
 /* JW_ERR_NOT_FOUND is left for what nothing can link: a start may do what failed here. */

@@ -4,7 +4,7 @@
  * is what `jitwarm bake` made of LIBRARY: its parts in LZ4 that LIBRARY does not have (new machine
  * code, and raw code that was packed to make room) are packed again, by LZ4's fast level and
  * nothing else. Processor time, least of five rounds; the copy goes to a new file beside COPY, as
- * cp writes one. */
+ * cp writes one. And by how much the copy is longer, beside the machine code that it got. */
 #include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,10 @@ struct packing {
 	size_t part_count, part_capacity;
 	struct buf scratch;
 	uint64_t bytes, packed_bytes;
+	struct digest *codes; /* the library's machine code, unpacked */
+	size_t code_count, code_capacity;
+	size_t added;
+	uint64_t added_bytes, added_stored;
 	bool copy; /* which of the two is read */
 };
 
@@ -57,6 +61,31 @@ static int keep_part(struct jw_error *err, struct packing *packing,
 	return buf_append(err, part, view.data, view.size);
 }
 
+/* A cubin that only the copy has was added; others may be packed otherwise than in the library. */
+static int see_code(struct jw_error *err, struct packing *packing,
+					const struct devcode_container *container, const struct devcode_entry *entry)
+{
+	struct devcode_view view;
+	struct digest digest;
+
+	if (entry->kind != DEVCODE_KIND_CUBIN)
+		return 0;
+	if (devcode_payload(err, container, entry, &packing->scratch, &view))
+		return -1;
+	digest_of(&digest, view.data, view.size);
+	if (!packing->copy) {
+		if (VEC_ROOM(err, packing->codes, packing->code_capacity, packing->code_count, MOST_PARTS))
+			return -1;
+		packing->codes[packing->code_count++] = digest;
+	} else if (!packing->code_count ||
+			   !bsearch(&digest, packing->codes, packing->code_count, sizeof digest, by_digest)) {
+		packing->added++;
+		packing->added_bytes += view.size;
+		packing->added_stored += entry->stored_bytes;
+	}
+	return 0;
+}
+
 static int see_parts(struct jw_error *err, void *context, const struct devcode_container *container)
 {
 	struct packing *packing = context;
@@ -68,6 +97,8 @@ static int see_parts(struct jw_error *err, void *context, const struct devcode_c
 
 		if (entry->damaged || devcode_stored(err, container, entry, &stored))
 			continue;
+		if (see_code(err, packing, container, entry))
+			return -1;
 		digest_of(&digest, stored.data, stored.size);
 		if (packing->copy) {
 			if (entry->compression == DEVCODE_LZ4 &&
@@ -148,6 +179,21 @@ static double time_copy(const char *library, const char *beside)
 	return least;
 }
 
+static void print_growth(const struct packing *packing, const char *library, const char *copy)
+{
+	struct os_stat before = {0}, after = {0};
+	double grown;
+
+	if (!packing->added || os_stat(NULL, library, &before) || os_stat(NULL, copy, &after))
+		return;
+	grown = (double)after.size_bytes - (double)before.size_bytes;
+	printf(
+		"%zu cubins added, %.3f MB, in the copy %.3f MB; the copy is longer by %.3f MB: %.2f and "
+		"%.2f times them\n",
+		packing->added, (double)packing->added_bytes / 1e6, (double)packing->added_stored / 1e6,
+		grown / 1e6, grown / (double)packing->added_bytes, grown / (double)packing->added_stored);
+}
+
 static void see_bench_trouble(void *context, const char *path, const char *member,
 							  const struct jw_error *why)
 {
@@ -175,6 +221,8 @@ int main(int argc, char **argv)
 	}
 	if (packing.known_count)
 		qsort(packing.known, packing.known_count, sizeof *packing.known, by_digest);
+	if (packing.code_count)
+		qsort(packing.codes, packing.code_count, sizeof *packing.codes, by_digest);
 	packing.copy = true;
 	if (devcode_read(&err, argv[2], &sink)) {
 		fprintf(stderr, "%s\n", err.message);
@@ -187,9 +235,11 @@ int main(int argc, char **argv)
 		   "the copy %.2f\n",
 		   packing.part_count, (double)packing.bytes / 1e6, (double)packing.packed_bytes / 1e6,
 		   packing_s, copy_s, packing_s / copy_s, 1 + packing_s / copy_s);
+	print_growth(&packing, argv[1], argv[2]);
 	for (size_t i = 0; i < packing.part_count; i++)
 		buf_free(&packing.parts[i]);
 	mem_free(packing.parts);
+	mem_free(packing.codes);
 	mem_free(packing.known);
 	buf_free(&packing.scratch);
 	return 0;

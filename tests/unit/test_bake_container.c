@@ -73,6 +73,26 @@ static void made_free(struct made *made)
 static const struct jw_target sm_86 = {.sm = 86};
 static const struct jw_target both[] = {{.sm = 86}, {.sm = 90}};
 
+/* All bytes of the new form, and zeros up to the old length; empty without room. */
+static int edit_into(struct jw_error *err, const struct container_edit *edit, struct buf *out,
+					 enum container_edit_room *ret_room, size_t *ret_dropped)
+{
+	struct container_form form;
+	int result = container_edit(err, edit, &form);
+
+	buf_clear(out);
+	if (result)
+		return result;
+	*ret_room = form.room;
+	*ret_dropped = form.dropped;
+	if (form.room != CONTAINER_EDIT_NO_ROOM)
+		result = container_form_join(err, &form, out);
+	container_form_free(&form);
+	while (!result && out->size && !edit->anywhere && out->size < edit->container->size_bytes)
+		result = buf_append(err, out, "", 1);
+	return result;
+}
+
 /* Adds `size` bytes of code for each GPU, and reads the result. */
 struct tried {
 	enum container_edit_room room;
@@ -100,7 +120,7 @@ static struct tried try(const struct made *before, const struct jw_target *gpus,
 		cubins[i] = (struct write_cubin){
 			.cubin = {code[i], size}, .target = gpus[i], .flags = before->entries[0].flags};
 	}
-	assert_int_equal(container_edit(NULL, &edit, &out, &tried.room, &tried.dropped), 0);
+	assert_int_equal(edit_into(NULL, &edit, &out, &tried.room, &tried.dropped), 0);
 	if (tried.room == CONTAINER_EDIT_NO_ROOM) {
 		assert_int_equal(out.size, 0);
 		buf_free(&out);
@@ -355,7 +375,7 @@ static void kept_code_stays(void **state)
 		size_t dropped;
 
 		edit.kept = &kept;
-		assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+		assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
 		assert_int_equal(room, edit.kept_count ? CONTAINER_EDIT_NO_ROOM : CONTAINER_EDIT_DROPPED);
 	}
 	buf_free(&out);
@@ -381,7 +401,7 @@ static void anywhere_nothing_leaves(void **state)
 	size_t dropped;
 
 	(void)state;
-	assert_int_equal(container_edit(NULL, &edit, &after.bytes, &room, &dropped), 0);
+	assert_int_equal(edit_into(NULL, &edit, &after.bytes, &room, &dropped), 0);
 	assert_int_equal(room, CONTAINER_EDIT_COMPRESSED);
 	assert_int_equal(dropped, 0);
 	open_bytes(&after);
@@ -427,7 +447,7 @@ static int edit_of_packed(struct jw_error *err, const struct made *before)
 	int result;
 
 	make_code(code, sizeof code, true, 1);
-	result = container_edit(err, &edit, &out, &room, &dropped);
+	result = edit_into(err, &edit, &out, &room, &dropped);
 	buf_free(&out);
 	return result;
 }
@@ -474,10 +494,10 @@ static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
 	assert_int_equal(write_cubin_entry(NULL, &other, &before->bytes), 0);
 	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
 	open_bytes(before);
-	assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+	assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
 	assert_int_equal(room, CONTAINER_EDIT_NO_ROOM);
 	edit.must_fit = true;
-	assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+	assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
 	assert_int_equal(room, CONTAINER_EDIT_DROPPED);
 	buf_free(&out);
 	mem_free(code);

@@ -50,8 +50,8 @@ static const struct write_cubin packed = {.cubin = {zeros, sizeof zeros},
 										  .flags = 0x11,
 										  .compression = DEVCODE_LZ4};
 
-/* A library with one container: the text, and other code. Without `roomy` there is no room. */
-static char *put_library(const struct text *from, const struct write_cubin *other)
+static void add_container(const struct text *from, const struct write_cubin *other,
+						  struct buf *containers)
 {
 	char text[256];
 	const struct write_ptx ptx = {.payload = text,
@@ -59,21 +59,37 @@ static char *put_library(const struct text *from, const struct write_cubin *othe
 								  .isa_major = 8,
 								  .target = {.sm = from->sm},
 								  .compression = DEVCODE_RAW};
-	struct buf container = make_buf(), file = make_buf();
+	const size_t at = containers->size;
+
+	assert_int_equal(write_container(NULL, &ptx, containers), 0);
+	if (other)
+		assert_int_equal(write_cubin_entry(NULL, other, containers), 0);
+	store_u64(containers->data + at + 8, containers->size - at - CONTAINER_HEADER);
+}
+
+/* A library with `count` containers: in each second one is the other text. */
+static char *put_libraries(const struct text *from, const struct text *second,
+						   const struct write_cubin *other, size_t count)
+{
+	struct buf containers = make_buf(), file = make_buf();
 	struct make_section section = {.name = from->section};
 	char *path = os_join(NULL, folder, "library.so");
 
-	assert_int_equal(write_container(NULL, &ptx, &container), 0);
-	if (other)
-		assert_int_equal(write_cubin_entry(NULL, other, &container), 0);
-	store_u64(container.data + 8, container.size - CONTAINER_HEADER);
-	section.data = container.data;
-	section.size = container.size;
+	for (size_t i = 0; i < count; i++)
+		add_container(i % 2 ? second : from, other, &containers);
+	section.data = containers.data;
+	section.size = containers.size;
 	make_elf(&file, MAKE_ELF_X86_64, &section, 1);
 	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
-	buf_free(&container);
+	buf_free(&containers);
 	buf_free(&file);
 	return path;
+}
+
+/* A library with one container: the text, and other code. Without `roomy` there is no room. */
+static char *put_library(const struct text *from, const struct write_cubin *other)
+{
+	return put_libraries(from, NULL, other, 1);
 }
 
 static char *cache_folder(void)
@@ -291,6 +307,52 @@ static void objects_that_nobody_links_stay(void **state)
 	assert_int_equal(file.baked, 0);
 }
 
+/* The containers of a file, each as long as the first. */
+static const uint8_t *find_containers(const struct buf *file, size_t *ret_bytes)
+{
+	static const uint8_t start[] = {0x50, 0xED, 0x55, 0xBA};
+	size_t at = 0;
+
+	while (memcmp(file->data + at, start, sizeof start) != 0)
+		assert_true(++at + CONTAINER_HEADER < file->size);
+	*ret_bytes = CONTAINER_HEADER + (size_t)load_u64(file->data + at + 8);
+	return file->data + at;
+}
+
+/* Large enough that threads make them: each is as if it were alone, in its place. */
+static void each_of_many_is_as_one_alone(void **state)
+{
+	enum { MANY = 400 };
+	static const struct text cold = {.target = "sm_75", .sm = 75, .section = ".nv_fatbin"};
+	char *output = os_join(NULL, folder, "out/library.so"), *library;
+	struct buf before = make_buf(), one = make_buf(), many = make_buf();
+	const uint8_t *old, *alone, *all;
+	size_t bytes, size;
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 86, 7, 86, NONE);
+	(void)bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
+	assert_int_equal(os_read_file(NULL, output, 1 << 26, &one), 0);
+	library = put_libraries(&plain, &cold, &roomy, MANY);
+	assert_int_equal(os_read_file(NULL, library, 1 << 26, &before), 0);
+	file = bake(library, gpus, 1, false, NULL);
+	assert_int_equal(file.modules, MANY);
+	assert_int_equal(file.baked, MANY / 2);
+	assert_int_equal(file.uncompiled, MANY / 2);
+	assert_int_equal(os_read_file(NULL, output, 1 << 26, &many), 0);
+	old = find_containers(&before, &bytes);
+	alone = find_containers(&one, &size);
+	all = find_containers(&many, &size);
+	assert_true(bytes * MANY > 1 << 20);
+	for (size_t i = 0; i < MANY; i++)
+		assert_memory_equal(all + i * bytes, i % 2 ? old + i * bytes : alone, bytes);
+	mem_free(output);
+	buf_free(&before);
+	buf_free(&one);
+	buf_free(&many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +365,7 @@ int main(void)
 		cmocka_unit_test_setup(ptx_beside_added_code_that_runs_goes, clear),
 		cmocka_unit_test_setup(code_has_the_suffix_of_its_text, clear),
 		cmocka_unit_test_setup(objects_that_nobody_links_stay, clear),
+		cmocka_unit_test_setup(each_of_many_is_as_one_alone, clear),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
