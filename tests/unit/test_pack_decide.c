@@ -1,0 +1,292 @@
+/* What an import decides between its passes: which of two entries of one name is written, and which
+ * entries of others would go. */
+#include "folder.h"
+
+#include <jitwarm/cache.h>
+
+#include "base/text.h"
+#include "os/clock.h"
+#include "packs.h"
+
+#define OURS   "Apr  8 202512:10:18"
+#define FORMER "Mar  5 202422:02:27"
+
+enum { DAY_S = 24 * 60 * 60, OTHERS = 3 };
+
+static char *cache, *target, *pack;
+
+static void make_with(struct entries_entry *entry, const char *stamp, unsigned n, size_t padding)
+{
+	entries_make(entry, n, padding);
+	memcpy(entry->bytes + CACHE_ENTRY_HEADER, stamp, strlen(stamp));
+	entry->key = fnv_update(FNV_START, entry->bytes + CACHE_ENTRY_HEADER, (size_t)entry->key_bytes);
+}
+
+static void clear(const char *dir)
+{
+	if (os_exists(dir))
+		assert_int_equal(os_remove_tree(NULL, dir), 0);
+}
+
+static int import_with(struct jw_error *err, struct jw_import_options options,
+					   struct jw_import_result **ret_result)
+{
+	options.size = sizeof options;
+	options.path = pack;
+	options.cache_dir = target;
+	options.allow_unsigned = true;
+	return jw_import(err, &options, ret_result);
+}
+
+static void export_cache(void)
+{
+	const struct jw_export_options options = {
+		.size = sizeof options, .cache_dir = cache, .output = pack, .all_drivers = true};
+	struct jw_export_result result = {.size = sizeof result};
+
+	assert_int_equal(jw_export(NULL, &options, &result), 0);
+}
+
+/* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
+ * not written. */
+static void its_own_wins_over_one_that_is_carried(void **state)
+{
+	static struct jw_gpu gpu = {.target = {.sm = 86}};
+	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+
+	(void)state;
+	TEXT_COPY(machine.driver.stamp, OURS);
+	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
+	machine.driver.trust = JW_TRUST_CONFIRMED;
+	for (unsigned i = 0; i < 8; i++) {
+		struct entries_entry own, carried;
+		struct jw_import_result *result;
+		struct buf got = {0};
+		char *path;
+
+		clear(cache);
+		clear(target);
+		make_with(&own, OURS, 1, 8 + i);
+		make_with(&carried, FORMER, 1, 80 - i);
+		packs_put(cache, own.key, own.bytes, own.size);
+		packs_put(cache, carried.key, carried.bytes, carried.size);
+		export_cache();
+		assert_int_equal(
+			import_with(NULL,
+						(struct jw_import_options){.system = &machine, .limit_bytes = 1 << 20},
+						&result),
+			0);
+		assert_int_equal(result->accepted, 1);
+		assert_int_equal(result->there, 1);
+		assert_int_equal(result->added, 1);
+		assert_int_equal(result->group_count, 2);
+		jw_import_result_free(result);
+		path = cache_entry_path(NULL, target, own.key);
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &got), 0);
+		assert_int_equal(got.size, own.size);
+		assert_memory_equal(got.data, own.bytes, own.size);
+		buf_free(&got);
+		mem_free(path);
+	}
+}
+
+/* ---- entries of others */
+
+static uint64_t sizes[OTHERS];
+
+static void put_others(const uint64_t *order)
+{
+	clear(target);
+	for (unsigned i = 0; i < OTHERS; i++) {
+		struct entries_entry entry;
+		struct os_file *file;
+		char *path;
+
+		entries_make(&entry, 100 + i, 7 + 13 * i);
+		sizes[i] = entry.row_bytes;
+		packs_put(target, entry.key, entry.bytes, entry.size);
+		path = cache_entry_path(NULL, target, entry.key);
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+		assert_int_equal(
+			os_file_set_mtime(NULL, file,
+							  (os_now_s() - (int64_t)order[i] * DAY_S) * INT64_C(1000000000)),
+			0);
+		os_file_close(file);
+		mem_free(path);
+	}
+}
+
+static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
+{
+	struct jw_import_options options = {.limit_bytes = limit_bytes, .dry_run = true};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+
+	assert_int_equal(import_with(NULL, options, &result), 0);
+	assert_int_equal(result->evicted, evicted);
+	assert_int_equal(result->evicted_bytes, bytes);
+	jw_import_result_free(result);
+	options.dry_run = false;
+	if (!evicted)
+		return;
+	assert_int_equal(import_with(&err, options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_non_null(strstr(err.message, "would be evicted"));
+}
+
+/* The oldest first, and no more than have to go; what cannot be counted, and what is written again,
+ * counts for nothing. */
+static void the_oldest_of_others_would_go(void **state)
+{
+	static const uint64_t ages[] = {2, 3, 1};
+	struct entries_entry entry, torn;
+	uint64_t accepted = 0, all = 0;
+
+	(void)state;
+	clear(cache);
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, n);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+		accepted += entry.row_bytes;
+	}
+	export_cache();
+	put_others(ages);
+	for (unsigned i = 0; i < OTHERS; i++)
+		all += sizes[i];
+	for (int there = 0; there < 2; there++) {
+		assert_evicts(all + accepted, 0, 0);
+		assert_evicts(all + accepted - 1, 1, sizes[1]);
+		assert_evicts(all + accepted - sizes[1], 1, sizes[1]);
+		assert_evicts(all + accepted - sizes[1] - 1, 2, sizes[1] + sizes[0]);
+		assert_evicts(accepted, 3, all);
+		/* One of the pack, and one that is torn */
+		packs_put(target, entry.key, entry.bytes, entry.size);
+		entries_make(&torn, 200, 0);
+		packs_put(target, torn.key, torn.bytes, CACHE_ENTRY_HEADER);
+	}
+}
+
+/* A driver's index says which is the oldest, whatever their files say. */
+static void the_index_says_which_is_the_oldest(void **state)
+{
+	const struct jw_cache_options look = {.size = sizeof look, .path = target};
+	struct jw_cache_listing *list;
+	struct jw_import_result *result;
+	struct entries_entry entry;
+	uint64_t rows[OTHERS] = {0}, all = 0;
+
+	(void)state;
+	clear(cache);
+	clear(target);
+	for (unsigned i = 0; i < OTHERS; i++) {
+		entries_make(&entry, 100 + i, 7 + 13 * i);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	export_cache();
+	assert_int_equal(import_with(NULL, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
+					 0);
+	jw_import_result_free(result);
+	assert_int_equal(jw_cache_list(NULL, &look, &list), 0);
+	assert_int_equal(list->count, OTHERS);
+	for (unsigned i = 0; i < OTHERS; i++) {
+		char *path = cache_entry_path(NULL, target, list->entries[i].key);
+		struct os_file *file;
+
+		rows[i] = list->entries[i].file_bytes - CACHE_ENTRY_HEADER;
+		all += rows[i];
+		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+		assert_int_equal(
+			os_file_set_mtime(NULL, file, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000)),
+			0);
+		os_file_close(file);
+		mem_free(path);
+	}
+	jw_cache_list_free(list);
+	clear(cache);
+	entries_make(&entry, 1, 1);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	export_cache();
+	assert_evicts(all + entry.row_bytes, 0, 0);
+	assert_evicts(all + entry.row_bytes - 1, 1, rows[0]);
+	assert_evicts(all + entry.row_bytes - rows[0] - 1, 2, rows[0] + rows[1]);
+}
+
+/* ---- */
+
+static bool is_cancelled(void *context)
+{
+	size_t *left = context;
+
+	return !*left || !--*left;
+}
+
+/* They are written some at a time; it ends between these. */
+static void many_are_written(void **state)
+{
+	enum { MANY = 200 };
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+	size_t calls = 0;
+
+	(void)state;
+	clear(cache);
+	clear(target);
+	for (unsigned n = 0; n < MANY; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 0);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	export_cache();
+	for (calls = 1;; calls++) {
+		size_t left = calls;
+
+		err = (struct jw_error){0};
+		if (!import_with(
+				&err,
+				(struct jw_import_options){.limit_bytes = 1 << 20, .cancel = {&left, is_cancelled}},
+				&result))
+			break;
+		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		clear(target);
+	}
+	assert_int_equal(result->added, MANY);
+	jw_import_result_free(result);
+	/* Once for each batch, too */
+	assert_true(calls > MANY / 64);
+	clear(target);
+	if (import_with(&err, (struct jw_import_options){.limit_bytes = 1 << 20}, &result))
+		fail_msg("%s", err.message);
+	assert_int_equal(result->added, MANY);
+	jw_import_result_free(result);
+}
+
+static int set_up(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	cache = os_join(NULL, folder, "cache");
+	target = os_join(NULL, folder, "target");
+	pack = os_join(NULL, folder, "a.jwpack");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(cache);
+	mem_free(target);
+	mem_free(pack);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(its_own_wins_over_one_that_is_carried),
+		cmocka_unit_test(the_oldest_of_others_would_go),
+		cmocka_unit_test(the_index_says_which_is_the_oldest),
+		cmocka_unit_test(many_are_written),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
