@@ -1,6 +1,6 @@
 /* Packs are made, merged and filled from a cache while each allocation fails once: that is said, or
  * all of the work is done. */
-#include "lacking_packs.h"
+#include "lacking_posix.h"
 
 #include <jitwarm/prune.h>
 

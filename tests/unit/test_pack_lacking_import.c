@@ -1,6 +1,6 @@
 /* Packs are imported, and keys kept, while each allocation fails once: that is said, or all of the
  * work is done. */
-#include "lacking_packs.h"
+#include "lacking_posix.h"
 
 static void as_it_is(void)
 {

@@ -1,7 +1,7 @@
 /* A cache, a library with its modules, a key, and functions that work while each allocation fails
  * once (lacking.h). */
-#ifndef JW_TESTS_LACKING_PACKS_H
-#define JW_TESTS_LACKING_PACKS_H
+#ifndef JW_TESTS_LACKING_POSIX_H
+#define JW_TESTS_LACKING_POSIX_H
 
 #include "check.h"
 
