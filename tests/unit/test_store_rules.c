@@ -302,6 +302,60 @@ static void what_is_known_is_not_kept_again(void **state)
 	assert_int_equal(packs_in(folder), 0);
 }
 
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* What two packs hold is restored once; looking for it makes no store. */
+static void an_entry_in_two_packs_counts_once(void **state)
+{
+	struct jw_store *opened;
+	struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	struct jw_error err = {0};
+	struct buf bytes = {0};
+	char *path;
+
+	(void)state;
+	assert_int_equal(refill(true).entries, 0);
+	assert_int_equal(refill(false).entries, 0);
+	assert_false(os_exists(store));
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	path = os_join(NULL, store, opened->packs[0].name);
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	files_put(store, "again.jwpack", bytes.data, bytes.size);
+	jw_store_free(opened);
+	empty_cache();
+	assert_int_equal(refill(true).entries, ENTRIES);
+	assert_int_equal(refill(true).note_count, 0);
+	assert_int_equal(refill(false).entries, ENTRIES);
+	/* Half of one is broken, and no reason to list none. */
+	files_put(store, "again.jwpack", bytes.data, bytes.size / 2);
+	options.verify = true;
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	assert_int_equal(opened->count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const bool broken = !strcmp(opened->packs[i].name, "again.jwpack");
+
+		assert_int_equal(opened->packs[i].broken, broken);
+		assert_int_equal(opened->packs[i].damage[0] != 0, broken);
+		assert_int_equal(opened->packs[i].entries, broken ? 0 : ENTRIES);
+	}
+	jw_store_free(opened);
+	/* A look that is ended early is no list; one that reads the manifests alone does not ask. */
+	options.cancel.is_cancelled = at_once;
+	assert_int_equal(jw_store_open(&err, &options, &opened), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	options.verify = false;
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	jw_store_free(opened);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_pack_is_a_file_of_its_name, begin, end),
 		cmocka_unit_test_setup_teardown(a_pack_is_removed_by_its_name, begin, end),
 		cmocka_unit_test_setup_teardown(packs_go_from_the_oldest_on, begin, end),
+		cmocka_unit_test_setup_teardown(an_entry_in_two_packs_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(options_without_a_size_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_known_is_not_kept_again, begin, end),
 	};

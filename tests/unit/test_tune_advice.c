@@ -57,6 +57,92 @@ static void the_setting_in_force_is_kept_where_it_suffices(void **state)
 	jw_system_free(system);
 }
 
+/* What is asked for goes before what is in force, and that before what is needed. */
+static void a_limit_is_what_was_asked_for(void **state)
+{
+	static const struct {
+		uint64_t in_force, asked, wanted;
+	} cases[] = {
+		{INT64_C(2) << 30, 1 << 20, 1 << 20},
+		{INT64_C(2) << 30, 0, INT64_C(2) << 30},
+		{1 << 20, 0, INT64_C(1) << 30},
+		{INT64_C(1) << 30, 0, INT64_C(1) << 30},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_tune_question question = {.size = sizeof question,
+												  .limit_bytes = cases[i].asked};
+		struct jw_system *system = open_asleep();
+		struct jw_tune_advice *advice;
+
+		system->cache.limit_bytes = cases[i].in_force;
+		assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
+		assert_int_equal(advice->limit_bytes, cases[i].wanted);
+		jw_tune_advice_free(advice);
+		jw_system_free(system);
+	}
+}
+
+static void a_path_is_in_force_or_not(void **state)
+{
+	for (int way = 0; way < 4; way++) {
+		struct jw_system *system = open_asleep();
+		char *other = inside("other");
+		struct jw_tune_question question = {.size = sizeof question};
+		struct jw_tune_advice *advice;
+
+		(void)state;
+		question.path = way == 0 ? NULL : way == 1 ? system->cache.path : other;
+		if (way == 3) {
+			mem_free(system->cache.path);
+			system->cache.path = NULL;
+		}
+		assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
+		assert_int_equal(advice->path_named, way > 0);
+		assert_int_equal(advice->path_in_force, way < 2);
+		assert_true(advice->path_usable);
+		assert_int_equal(jw_tune_path(advice, JW_SCOPE_SYSTEM) != NULL, way > 0);
+		jw_tune_advice_free(advice);
+		if (way == 3) {
+			/* Nothing is named, and nothing in force. */
+			question.path = NULL;
+			assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
+			assert_null(advice->path);
+			assert_false(advice->path_named);
+			jw_tune_advice_free(advice);
+		}
+		mem_free(other);
+		jw_system_free(system);
+	}
+}
+
+/* A limit that suffices is left alone. */
+static void a_limit_for_files_is_set_where_it_is_too_small(void **state)
+{
+	struct jw_tune_result *result = NULL;
+	struct jw_system *system = open_asleep();
+	uint64_t bytes = 7;
+
+	(void)state;
+	if (!strcmp(os_name, "windows"))
+		skip(); /* it would write to the registry */
+	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
+	assert_int_equal(os_env_set(NULL, "XDG_CONFIG_HOME", NULL), 0);
+	assert_int_equal(jw_tune_predict(NULL, system, NULL, 0, &bytes), 0);
+	assert_int_equal(bytes, 0);
+	for (int less = 0; less < 2; less++) {
+		system->cache.limit_bytes = ((uint64_t)1 << 30) - (uint64_t)less;
+		assert_int_equal(jw_tune_for_files(NULL, system, NULL, 0, &result), 0);
+		assert_int_equal(result != NULL, less);
+		assert_int_equal(system->cache.limit_bytes, (uint64_t)1 << 30);
+	}
+	assert_int_equal(result->count, 2);
+	assert_string_equal(result->changes[1].what, "written");
+	jw_tune_result_free(result);
+	jw_system_free(system);
+}
+
 static void what_is_named_is_advised_for_every_scope(void **state)
 {
 	char *path = inside("else/where");
@@ -118,6 +204,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_setting_in_force_is_kept_where_it_suffices),
+		cmocka_unit_test(a_limit_is_what_was_asked_for),
+		cmocka_unit_test(a_path_is_in_force_or_not),
+		cmocka_unit_test(a_limit_for_files_is_set_where_it_is_too_small),
 		cmocka_unit_test(what_is_named_is_advised_for_every_scope),
 		cmocka_unit_test(all_warnings_are_together),
 		cmocka_unit_test(a_name_that_leads_nowhere_is_a_failure),

@@ -140,6 +140,25 @@ static void several_files_go_in_reverse(void **state)
 	assert_false(is_there("home/.config/environment.d"));
 }
 
+/* Of folders that were made, as many go as the block's first line can say: fifteen and the file. */
+static void of_deep_folders_some_stay(void **state)
+{
+	char deep[64] = "", text[512];
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		strcat(deep, i ? "/a" : "a");
+	assert_int_equal(os_env_set(NULL, "XDG_CONFIG_HOME", inside(deep)), 0);
+	(void)snprintf(text, sizeof text,
+				   "written /%s/environment.d/60-jitwarm.conf|written /home/.profile|", deep);
+	expect(false, &user, text);
+	(void)snprintf(text, sizeof text,
+				   "removed /home/.profile|removed /%s/environment.d/60-jitwarm.conf|", deep);
+	expect(true, &user, text);
+	assert_true(is_there("a/a/a/a/a/a"));
+	assert_false(is_there("a/a/a/a/a/a/a"));
+}
+
 /* Whatever the umask, every account may read the system's; a person's own are their own matter. */
 static void the_systems_files_are_for_all_to_read(void **state)
 {
@@ -309,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup(a_file_is_made_and_goes, usual),
 		cmocka_unit_test_setup(what_else_is_there_stays, usual),
 		cmocka_unit_test_setup(several_files_go_in_reverse, usual),
+		cmocka_unit_test_setup(of_deep_folders_some_stay, usual),
 		cmocka_unit_test_setup(the_systems_files_are_for_all_to_read, usual),
 		cmocka_unit_test_setup(what_cannot_be_written_is_said, usual),
 		cmocka_unit_test_setup(what_is_asked_for_wrongly_changes_nothing, usual),

@@ -121,6 +121,8 @@ static void hostile_lines_count_for_nothing(void **state)
 		{VARIABLES("{\"name\": \"PATH\", \"set_to\": \"a\"}"), 0, 0},
 		{VARIABLES("{\"name\": 1, \"set_to\": \"a\"}"), 0, 0},
 		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": 1}"), 0, 0},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \" a \"}"), 0, 1},
+		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"\\u001f\"}"), 0, 0},
 		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": 1}"), 0, 0},
 		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\nb\"}"), 0, 0},
 		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\u007f\"}"), 0, 0},
@@ -141,6 +143,21 @@ static void hostile_lines_count_for_nothing(void **state)
 		if (record.file_count != cases[i].files || record.variable_count != cases[i].variables)
 			fail_msg("%zu files, %zu variables: %s", record.file_count, record.variable_count,
 					 cases[i].text);
+		settings_record_free(&record);
+	}
+}
+
+/* As long as Windows has them, and longer. */
+static void a_value_has_a_longest(void **state)
+{
+	static char text[40000];
+
+	(void)state;
+	for (int size = 32766; size <= 32768; size++) {
+		(void)snprintf(text, sizeof text,
+					   VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"%0*d\"}"), size, 0);
+		assert_int_equal(settings_record_parse(NULL, text, strlen(text), &record), 0);
+		assert_int_equal(record.variable_count, size <= 32767);
 		settings_record_free(&record);
 	}
 }
@@ -212,6 +229,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(dropped_ones_are_gone_and_the_last_ends_the_file),
 		cmocka_unit_test(hostile_lines_count_for_nothing),
+		cmocka_unit_test(a_value_has_a_longest),
 		cmocka_unit_test(there_is_a_most_of_each),
 		cmocka_unit_test(a_damaged_file_is_kept_aside),
 		cmocka_unit_test(without_memory_the_file_stays),

@@ -110,6 +110,44 @@ static void a_full_disk_is_not_taken_for_a_quota(void **state)
 	assert_null(strstr(lines_on_root(), "quota"));
 }
 
+/* Space that just suffices; a path below a folder that is somebody else's is not there yet. */
+static void each_objection_has_its_bound(void **state)
+{
+	static const struct {
+		const char *path, *said;
+		bool wanted;
+	} paths[] = {
+		{"/", "copied to other machines", false},
+		{"/absent/OneDrive/x", "copied to other machines", true},
+		{"/absent/Dropbox", "copied to other machines", true},
+		{"/absent/iCloudDrive", "copied to other machines", true},
+		{"/absent", "belongs to another account", false},
+	};
+	struct os_stat stat;
+
+	(void)state;
+	kernel.free_bytes = GIB;
+	assert_null(strstr(lines_on_root(), "free"));
+	kernel.free_bytes = GIB - 4096;
+	assert_non_null(strstr(lines_on_root(), "free"));
+	assert_int_equal(os_stat(NULL, "/", &stat), 0);
+	kernel.account = stat.owner;
+	assert_null(strstr(lines_on_root(), "belongs to another account"));
+	kernel.account = stat.owner + 1;
+	assert_non_null(strstr(lines_on_root(), "belongs to another account"));
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		char **lines;
+		size_t count, found = 0;
+
+		assert_int_equal(jw_tune_look_at_path(NULL, paths[i].path, GIB, &lines, &count), 0);
+		for (size_t k = 0; k < count; k++)
+			found += strstr(lines[k], paths[i].said) != NULL;
+		if (found != paths[i].wanted)
+			fail_msg("%s: %s", paths[i].path, paths[i].said);
+		jw_lines_free(lines, count);
+	}
+}
+
 static void few_inodes(void **state)
 {
 	(void)state;
@@ -192,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(plenty_of_space_gives_no_warning, plenty),
 		cmocka_unit_test_setup(a_full_disk_is_not_taken_for_a_quota, plenty),
+		cmocka_unit_test_setup(each_objection_has_its_bound, plenty),
 		cmocka_unit_test_setup(few_inodes, plenty),
 		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),
 		cmocka_unit_test_setup(each_line_is_there_or_missed, plenty),
