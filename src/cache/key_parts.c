@@ -104,10 +104,10 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	return true;
 }
 
-/* "418.39" or "580.126.09". */
+/* "418.39" or "580.126.09"; a NUL follows. */
 static bool is_release(const uint8_t *text, size_t length)
 {
-	if (length < 5 || length > CACHE_STAMP_SIZE || !has_shape(text, "000.0"))
+	if (!has_shape(text, "000.0"))
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if (!text_is_digit(text[i]) && text[i] != '.')

@@ -39,32 +39,38 @@ static void describe_listed(struct jw_cache_entry *entry, const struct cache_bri
 	}
 }
 
-static bool read_listed_brief(const char *dir, uint64_t key, struct cache_brief *brief)
+/* *ret_read: whether it is sound. -1: out of memory, which says nothing about it. */
+static int read_listed_brief(struct jw_error *err, const char *dir, uint64_t key,
+							 struct cache_brief *brief, bool *ret_read)
 {
+	struct jw_error why = {0};
 	struct os_file *file = NULL;
-	char *path = cache_entry_path(NULL, dir, key);
-	bool read = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
-				cache_brief_open(file, brief) == CACHE_SOUND;
+	char *path = cache_entry_path(&why, dir, key);
 
+	*ret_read = path && !os_file_open(&why, path, OS_OPEN_READ, &file) &&
+				cache_brief_open(file, brief) == CACHE_SOUND;
 	os_file_close(file);
 	mem_free(path);
-	return read;
+	return error_if_memory(err, &why);
 }
 
-static void read_listed(const char *dir, const struct cache_file *file, bool in_index,
-						struct jw_cache_entry *entry)
+static int read_listed(struct jw_error *err, const char *dir, const struct cache_file *file,
+					   bool in_index, struct jw_cache_entry *entry)
 {
 	struct cache_brief brief;
+	bool read = false;
 
 	*entry = (struct jw_cache_entry){.key = file->key,
 									 .in_index = in_index,
 									 .kind = JW_CACHE_OTHER,
 									 .file_bytes = file->probed.size_bytes,
 									 .mtime_ns = file->probed.mtime_ns};
-	entry->damaged =
-		file->probed.damage != CACHE_SOUND || !read_listed_brief(dir, file->key, &brief);
-	if (!entry->damaged)
+	if (file->probed.damage == CACHE_SOUND && read_listed_brief(err, dir, file->key, &brief, &read))
+		return -1;
+	entry->damaged = !read;
+	if (read)
 		describe_listed(entry, &brief);
+	return 0;
 }
 
 static int fill_list(struct jw_error *err, const struct jw_cache_options *options,
@@ -87,9 +93,9 @@ static int fill_list(struct jw_error *err, const struct jw_cache_options *option
 
 			if (!file || (pass ? row != SET_NONE : row != i))
 				continue;
-			if (cancel_check(err, &options->cancel))
+			if (cancel_check(err, &options->cancel) ||
+				read_listed(err, list->path, file, !pass, &list->entries[list->count++]))
 				goto done;
-			read_listed(list->path, file, !pass, &list->entries[list->count++]);
 		}
 	}
 	result = 0;

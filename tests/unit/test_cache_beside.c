@@ -1,0 +1,431 @@
+/* What other processes do between two steps of this one, and steps that fail: each comes through
+ * the gates at its moment. */
+#include "gates_posix.h"
+
+#include "cache/live_rows.h"
+#include "cache/remove.h"
+#include "cache/shape.h"
+#include "held_lock.h"
+
+static unsigned locks;
+static bool rename_fails;
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	if (rename_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
+
+int rename(const char *from, const char *to)
+{
+	return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+static bool is_index(const char *path)
+{
+	return !strcmp(os_base_name(path), "index");
+}
+
+static size_t open_files(void)
+{
+	struct os_names names;
+	size_t count;
+
+	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+/* ---- the lock */
+
+static int release_fd;
+static pid_t holder;
+
+/* At the second try the other process lets go. */
+static void let_go_at_second(const char *path)
+{
+	if (is_index(path) && ++locks == 2)
+		end_lock(release_fd, holder);
+}
+
+static void a_lock_is_tried_until_its_time_is_over(void **state)
+{
+	static const unsigned waits[] = {60000, 0};
+	struct jw_error err = {0};
+	struct cache_live *live;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		const struct cache_live_options options = {.limit_bytes = 1 << 30,
+												   .lock_wait_ms = waits[i]};
+
+		start_anew();
+		fill(1, 1);
+		assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+		release_fd = hold_lock(true, &holder);
+		assert_true(release_fd >= 0);
+		locks = 0;
+		gate_before_lock = let_go_at_second;
+		assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+		gate_before_lock = NULL;
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_consistent(2);
+	}
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	release_fd = hold_lock(true, &holder);
+	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_non_null(strstr(err.message, "for 0.1 s"));
+	end_lock(release_fd, holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* Nor does a hold that is given up keep the lock or the file. */
+static void what_fails_lets_go_of_the_lock(void **state)
+{
+	static const uint8_t other[32] = {0x42};
+	char *index = os_join(NULL, dir, "index"), *witness = os_join(NULL, dir, CACHE_WITNESS);
+	struct cache_live *live;
+	struct jw_error err = {0};
+	size_t before;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	write_index(other, sizeof other);
+	assert_int_equal(os_remove_tree(NULL, witness), 0);
+	before = open_files();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_int_equal(open_files(), before);
+	assert_true(gate_can_lock(index));
+	assert_false(os_exists(witness));
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(index);
+	mem_free(witness);
+}
+
+static uint64_t holds_of(size_t rows)
+{
+	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct buf bytes = {0};
+
+	for (size_t i = 0; i < rows; i++)
+		index.rows[i] = (struct cache_row){i + 1, 7};
+	start_anew();
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	write_index(bytes.data, bytes.size);
+	buf_free(&bytes);
+	cache_index_free(&index);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	cache_live_counts(live, &counts);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	return counts.holds;
+}
+
+/* Another process changes a row before each lock. */
+static void change_a_row(const char *path)
+{
+	uint8_t size;
+	int fd;
+
+	if (!is_index(path))
+		return;
+	size = (uint8_t)++locks;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, &size, 1, CACHE_INDEX_HEADER + 8), 1);
+	(void)close(fd);
+}
+
+/* Positions of many rows are computed between two holds, unless others write all the time. */
+static void only_many_rows_take_two_holds(void **state)
+{
+	(void)state;
+	assert_int_equal(holds_of(1), 1);
+	assert_int_equal(holds_of(4096), 1);
+	assert_int_equal(holds_of(4097), 2);
+	locks = 0;
+	gate_before_lock = change_a_row;
+	assert_int_equal(holds_of(4097), 5);
+	gate_before_lock = NULL;
+	assert_int_equal(locks, 5);
+}
+
+static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
+{
+	char *index = os_join(NULL, dir, "index");
+	struct os_stat stat;
+
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(os_set_mode(NULL, dir, mode), 0);
+	assert_int_equal(os_set_mode(NULL, index, before), 0);
+	fill(2, 2);
+	assert_int_equal(os_stat(NULL, index, &stat), 0);
+	assert_int_equal(stat.mode & 0777, after);
+	mem_free(index);
+}
+
+static void an_index_is_writable_for_those_who_read_the_cache(void **state)
+{
+	(void)state;
+	assert_mode_of_index(0600, 0700, 0600);
+	assert_mode_of_index(0600, 0755, 0666);
+	assert_mode_of_index(0644, 0755, 0666);
+	assert_mode_of_index(0600, 0750, 0660);
+	assert_mode_of_index(0666, 0755, 0666);
+	assert_mode_of_index(0600, 0744, 0600);
+}
+
+/* ---- a repair beside others */
+
+static enum { GROW, TEAR, RIGHT } meanwhile;
+
+/* Before the second hold another process replaces the file of entry 1, and writes to the index. */
+static void replace_meanwhile(const char *path)
+{
+	struct entries_entry entry;
+	struct cache_index index;
+	struct buf bytes = {0};
+	char *file;
+
+	if (!is_index(path) || ++locks != 2)
+		return;
+	entries_make(&entry, 1, meanwhile == GROW ? 64 : 0);
+	file = cache_entry_path(NULL, dir, entry.key);
+	assert_int_equal(
+		os_write_atomic(NULL, file, entry.bytes, entry.size - (meanwhile == TEAR ? 1 : 0)), 0);
+	mem_free(file);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	if (meanwhile == RIGHT)
+		index.rows[0].size_bytes = entry.row_bytes;
+	else
+		index.rows[0].size_bytes++;
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	{
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		assert_int_equal(pwrite(fd, bytes.data, bytes.size, 0), bytes.size);
+		(void)close(fd);
+	}
+	buf_free(&bytes);
+	cache_index_free(&index);
+}
+
+static void a_size_is_looked_at_again_beside_others(void **state)
+{
+	(void)state;
+	for (meanwhile = GROW; meanwhile <= RIGHT; meanwhile++) {
+		struct cache_live_counts counts;
+		struct entries_entry entry;
+		struct cache_index index;
+		struct cache_live *live;
+		struct buf bytes = {0};
+
+		start_anew();
+		fill(1, 2);
+		entries_make(&entry, 1, 0);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		index.rows[0].size_bytes += 5;
+		assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+		write_index(bytes.data, bytes.size);
+		buf_free(&bytes);
+		cache_index_free(&index);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		locks = 0;
+		gate_before_lock = replace_meanwhile;
+		assert_int_equal(cache_repair(NULL, live), 0);
+		gate_before_lock = NULL;
+		cache_live_counts(live, &counts);
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.count, 2);
+		assert_int_equal(index.rows[0].size_bytes, meanwhile == GROW   ? entry.row_bytes + 64
+												   : meanwhile == TEAR ? entry.row_bytes + 6
+																	   : entry.row_bytes);
+		assert_int_equal(counts.mended, meanwhile == GROW);
+		cache_index_free(&index);
+	}
+}
+
+/* ---- what fails */
+
+static void an_entry_that_cannot_be_moved_is_not_counted(void **state)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	enum cache_added added;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	rename_fails = true;
+	assert_int_equal(insert_one(&err, live, 2, 0, &added), -1);
+	rename_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(added, CACHE_ADDED_NOT);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(1);
+}
+
+static void what_cannot_be_evicted_makes_no_room(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct jw_error err = {0};
+
+	(void)state;
+	entries_make(&entry, 1, 0);
+	start_anew();
+	fill(1, 2);
+	live = open_live(2 * entry.row_bytes, CACHE_FULL_EVICT);
+	gate_removal_fails = true;
+	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
+	gate_removal_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.evicted, 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+static void what_cannot_be_removed_stays_counted(void **state)
+{
+	struct cache_removal removals[2] = {{.key = key_of(1)}, {.key = key_of(2)}};
+	struct cache_live *live;
+	struct jw_error err = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	for (size_t i = 0; i < 2; i++)
+		(void)cache_presence(dir, removals[i].key, 0, &removals[i].probed);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	gate_removal_fails = true;
+	assert_int_equal(cache_remove(&err, live, removals, 2), -1);
+	gate_removal_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(removals[0].removed, CACHE_REMOVED_NOT);
+	assert_int_equal(removals[1].removed, CACHE_REMOVED_NOT);
+	assert_consistent(2);
+	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(0);
+}
+
+/* The limit itself is room for one entry of that size. */
+static void an_entry_may_fill_the_limit(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+
+	(void)state;
+	entries_make(&entry, 1, 0);
+	start_anew();
+	live = open_live(entry.row_bytes - 1, CACHE_FULL_EVICT);
+	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), -1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	live = open_live(entry.row_bytes, CACHE_FULL_EVICT);
+	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(1);
+}
+
+/* The index is as it was before the last insert; of the two own entries one is gone. */
+static void only_rows_of_files_that_are_there_are_restored(void **state)
+{
+	char *index = os_join(NULL, dir, "index"), *file = cache_entry_path(NULL, dir, key_of(3));
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct buf before = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(os_read_file(NULL, index, 4096, &before), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
+	assert_int_equal(os_remove(NULL, file), 0);
+	write_index(before.data, before.size);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.restored, 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(3);
+	buf_free(&before);
+	mem_free(index);
+	mem_free(file);
+}
+
+static void files_are_closed_and_nothing_is_left(void **state)
+{
+	char *left = os_join(NULL, folder, "left");
+	struct cache_live *live;
+	struct os_names names;
+	size_t before;
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	before = open_files();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned n = 0; n < 8; n++) {
+		struct entries_entry entry;
+		struct cache_addition addition;
+
+		/* The same, another, a new one and a refused one; taken or copied */
+		entries_make(&entry, n % 4 == 2 ? n : 1, n % 4 == 1 ? n : 0);
+		addition = addition_of(&entry);
+		addition.path = left;
+		addition.may_take = n < 4;
+		if (n % 4 == 3)
+			entry.bytes[entry.size - 1] ^= 1;
+		assert_int_equal(os_write_atomic(NULL, left, entry.bytes, entry.size), 0);
+		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+		assert_int_equal(addition.added == CACHE_ADDED_REFUSED, n % 4 == 3);
+		assert_int_equal(os_exists(left), !addition.taken);
+		assert_int_equal(open_files(), before);
+		assert_int_equal(cache_presence(dir, entry.key, 0, NULL), CACHE_PRESENT);
+		assert_int_equal(open_files(), before);
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(open_files(), before);
+	assert_int_equal(os_list(NULL, dir, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0 ||
+					!strcmp(names.items[i], CACHE_WITNESS));
+	os_names_free(&names);
+	mem_free(left);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lock_is_tried_until_its_time_is_over),
+		cmocka_unit_test(what_fails_lets_go_of_the_lock),
+		cmocka_unit_test(only_many_rows_take_two_holds),
+		cmocka_unit_test(an_index_is_writable_for_those_who_read_the_cache),
+		cmocka_unit_test(a_size_is_looked_at_again_beside_others),
+		cmocka_unit_test(an_entry_that_cannot_be_moved_is_not_counted),
+		cmocka_unit_test(what_cannot_be_evicted_makes_no_room),
+		cmocka_unit_test(what_cannot_be_removed_stays_counted),
+		cmocka_unit_test(an_entry_may_fill_the_limit),
+		cmocka_unit_test(only_rows_of_files_that_are_there_are_restored),
+		cmocka_unit_test(files_are_closed_and_nothing_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,375 @@
+/* Keys byte by byte: what each place of one may hold, and where its parts end. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "cache/key.h"
+#include "cache/key_parts.h"
+#include "cache/stamp.h"
+
+#define STAMP "Aug 20 202514:13:09"
+#define START STAMP "HOST64sm_86"
+
+static bool is_letter(unsigned byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+static bool is_digit(unsigned byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+/* In a shape A is a letter, 0 a digit, _ a digit or a blank, and any other byte itself. */
+static bool fits(char shape, unsigned byte)
+{
+	switch (shape) {
+	case 'A': return is_letter(byte);
+	case '0': return is_digit(byte);
+	case '_': return is_digit(byte) || byte == ' ';
+	default: return byte == (unsigned char)shape;
+	}
+}
+
+static void each_byte_of_a_keys_start_has_its_kind(void **state)
+{
+	static const char sound[] = START "\0 ", shape[] = "AAA _0 000000:00:00....00";
+	struct cache_key_parts parts;
+
+	(void)state;
+	for (size_t at = 0; at < sizeof shape - 1; at++)
+		for (unsigned byte = 0; byte < 256; byte++) {
+			const char wanted = at >= 19 && at < 23 ? sound[at] : shape[at];
+			char key[sizeof sound];
+
+			memcpy(key, sound, sizeof key);
+			key[at] = (char)byte;
+			if (cache_key_split(key, sizeof sound - 1, &parts) != fits(wanted, byte))
+				fail_msg("byte %zu as %u", at, byte);
+		}
+	assert_true(cache_key_split(STAMP "HOST32sm_86\0 ", 32, &parts));
+	assert_int_equal(parts.word_bits, 32);
+}
+
+/* Of a stamp the month is one of twelve; letters of several are none. */
+static void each_byte_of_a_stamp_has_its_kind(void **state)
+{
+	static const char sound[] = "Jun 25 202401:14:48", shape[] = "AAA _0 000000:00:00";
+	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+										 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	char stamp[sizeof sound + 1];
+
+	(void)state;
+	for (size_t at = 3; at < sizeof sound - 1; at++)
+		for (unsigned byte = 1; byte < 256; byte++) {
+			memcpy(stamp, sound, sizeof sound);
+			stamp[at] = (char)byte;
+			if (stamp_is(stamp) != fits(shape[at], byte))
+				fail_msg("byte %zu as %u", at, byte);
+		}
+	for (size_t i = 0; i < 12; i++) {
+		memcpy(stamp, sound, sizeof sound);
+		memcpy(stamp, months[i], 3);
+		assert_true(stamp_is(stamp));
+	}
+	memcpy(stamp, "anF", 3);
+	assert_false(stamp_is(stamp));
+	assert_false(stamp_is(""));
+	assert_false(stamp_is("Jun 25 202401:14:4"));
+	assert_false(stamp_is("Jun 25 202401:14:480"));
+}
+
+static void targets_have_two_or_three_digits(void **state)
+{
+	static const struct {
+		const char *target;
+		bool is;
+		uint16_t sm;
+		char suffix;
+		size_t payload_size;
+	} cases[] = {
+		{.target = "sm_8"},
+		{.target = "sm_86", .is = true, .sm = 86},
+		{.target = "sm_120", .is = true, .sm = 120},
+		{.target = "sm_1201", .is = true, .sm = 120, .payload_size = 1},
+		{.target = "sm_90a", .is = true, .sm = 90, .suffix = 'a'},
+		{.target = "sm_100f", .is = true, .sm = 100, .suffix = 'f'},
+		{.target = "sm_90b", .is = true, .sm = 90, .payload_size = 1},
+		{.target = "sm_90af", .is = true, .sm = 90, .suffix = 'a', .payload_size = 1},
+		{.target = "sm-86"},
+		{.target = "sm_a6"},
+		{.target = ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char key[64] = STAMP "HOST64";
+		struct cache_key_parts parts = {0};
+		size_t size;
+
+		strcat(key, cases[i].target);
+		size = strlen(key) + 2;
+		key[size - 1] = ' ';
+		assert_int_equal(cache_key_split(key, size, &parts), cases[i].is);
+		assert_int_equal(parts.target.sm, cases[i].sm);
+		assert_int_equal(parts.target.suffix, cases[i].suffix);
+		assert_int_equal(parts.payload_size, cases[i].payload_size);
+	}
+}
+
+static void a_tail_tells_the_form(void **state)
+{
+#define KEY(text) .key = START text, .size = sizeof START text - 1
+	static const struct {
+		const char *key;
+		size_t size;
+		bool is, jitlink, link;
+		size_t payload_size;
+		const char *options;
+	} cases[] = {
+		{KEY("\0 "), .is = true, .options = ""},
+		{KEY("\0"), .options = ""},
+		{KEY("\0-c"), .options = ""},
+		{KEY("\0 -c"), .is = true, .link = true, .options = ""},
+		{KEY("\0 -cv"), .is = true, .link = true, .options = "v"},
+		{KEY("\0 -v -c"), .is = true, .options = "-v -c"},
+		{KEY("\0 -arch=sm_86"), .is = true, .options = "-arch=sm_86"},
+		{KEY("\0 -arch=sm_ -c"), .is = true, .jitlink = true, .options = "-arch=sm_ -c"},
+		{KEY("\0 -c -arch=sm_86"), .is = true, .link = true, .options = " -arch=sm_86"},
+		{KEY("\0 -c -arch=sm_86 -c"), .is = true, .jitlink = true, .options = "-c -arch=sm_86 -c"},
+		{KEY("x\0b\0 -v"), .is = true, .payload_size = 3, .options = "-v"},
+		{KEY("x\0b"), .options = ""},
+		{KEY(".version "), .is = true, .payload_size = 9, .options = ""},
+		{KEY("//.version "), .is = true, .payload_size = 11, .options = ""},
+		{KEY(".version"), .options = ""},
+		{KEY(".versio.versio"), .options = ""},
+	};
+#undef KEY
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_key_parts parts = {0};
+
+		if (cache_key_split(cases[i].key, cases[i].size, &parts) != cases[i].is)
+			fail_msg("case %zu", i);
+		assert_int_equal(parts.jitlink, cases[i].jitlink);
+		assert_int_equal(parts.form == CACHE_KEY_LINK, cases[i].link);
+		assert_int_equal(parts.payload_size, cases[i].payload_size);
+		assert_int_equal(parts.options_length, strlen(cases[i].options));
+		if (parts.options_length)
+			assert_memory_equal(parts.options, cases[i].options, parts.options_length);
+	}
+}
+
+static struct cache_origin origin_of(const char *key, size_t size, const void *value,
+									 size_t value_size)
+{
+	const struct cache_entry entry = {
+		.key = (const void *)key, .key_bytes = size, .value = value, .value_bytes = value_size};
+	struct cache_origin origin;
+
+	cache_entry_origin(&entry, &origin);
+	return origin;
+}
+
+/* Between the last NUL and the one before it: five to nineteen digits and dots. */
+static void a_release_has_its_bounds(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t size;
+		const char *driver;
+	} cases[] = {
+#define KEY(text) .key = text, .size = sizeof text - 1
+		{KEY("\000418.3\0"), "418.3"},
+		{KEY("\000418.\0"), ""},
+		{KEY("\000418.30.010203040506\0"), "418.30.010203040506"},
+		{KEY("\000418.30.0102030405067\0"), ""},
+		{KEY("\000418.30.01020304050678\0"), ""},
+		{KEY("418.39\0"), ""},
+		{KEY("\000418.39"), ""},
+		{KEY("\0\0"), ""},
+		{KEY("\0"), ""},
+		{KEY("418.39"), ""},
+		{KEY("\000418x39\0"), ""},
+		{KEY("\00041a.39\0"), ""},
+		{KEY("\000418.3/\0"), ""},
+		{KEY("\000418.3:\0"), ""},
+		{KEY("\000418.39\0\0"), ""},
+		{KEY("x"), ""},
+#undef KEY
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_origin origin = origin_of(cases[i].key, cases[i].size, ".version 6", 10);
+
+		assert_int_equal(origin.kind, CACHE_KIND_OPENCL);
+		if (strcmp(origin.driver, cases[i].driver) != 0)
+			fail_msg("case %zu: “%s”", i, origin.driver);
+	}
+}
+
+/* What lies behind the key is no part of it. */
+static void an_opencl_target_ends_with_the_key(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t cut;
+		uint16_t sm;
+		char suffix;
+	} cases[] = {
+		{"x -cl-nv-arch sm_86 y", 0, 86, 0},
+		{"-cl-nv-arch sm_120a", 0, 120, 'a'},
+		{"-cl-nv-arch sm_120a", 1, 120, 0},
+		{"-cl-nv-arch sm_86", 1, 0, 0},
+		{"-cl-nv-arch sm_86", 2, 0, 0},
+		{"-cl-nv-arch sm_86", 3, 0, 0},
+		{"-cl-nv-arch sm_86", 5, 0, 0},
+		{"-cl-nv-arch sm_86", 6, 0, 0},
+		{"-cl-nv-arch tm_86", 0, 0, 0},
+		{"-cl-nv-brch sm_86", 0, 0, 0},
+		{"", 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct cache_origin origin =
+			origin_of(cases[i].key, strlen(cases[i].key) - cases[i].cut, ".version 6", 10);
+
+		assert_int_equal(origin.target.sm, cases[i].sm);
+		assert_int_equal(origin.target.suffix, cases[i].suffix);
+	}
+}
+
+static void ptx_is_known_within_4096_bytes(void **state)
+{
+	static char value[8192];
+	static const size_t ends[] = {9, 10, 4095, 4096, 4097, 4105, 8192};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		memset(value, '.', sizeof value);
+		memcpy(value + ends[i] - 9, ".version ", 9);
+		assert_int_equal(origin_of("k", 1, value, sizeof value).kind,
+						 ends[i] <= 4096 ? CACHE_KIND_OPENCL : CACHE_KIND_OTHER);
+		assert_int_equal(origin_of("k", 1, value, ends[i] - 1).kind, CACHE_KIND_OTHER);
+		if (ends[i] <= 4096)
+			assert_int_equal(origin_of("k", 1, value, ends[i]).kind, CACHE_KIND_OPENCL);
+	}
+	assert_int_equal(origin_of("k", 1, value, 0).kind, CACHE_KIND_OTHER);
+	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, ".version ", 9).kind,
+					 CACHE_KIND_CUDA);
+	assert_string_equal(origin_of(START "\0 ", sizeof START + 1, "", 0).driver, STAMP);
+	assert_int_equal(origin_of(START "\0 ", sizeof START + 1, "", 0).target.sm, 86);
+}
+
+/* ---- the parts that keys are made of */
+
+static void a_start_is_that_of_every_key(void **state)
+{
+	static const char expected[] = START;
+	struct cache_profile profile = {.stamp = STAMP};
+	size_t length = 7;
+
+	(void)state;
+	assert_int_equal(cache_key_start(&profile, 86, &length),
+					 fnv_update(FNV_START, expected, sizeof expected - 1));
+	assert_int_equal(length, sizeof expected - 1);
+	assert_int_equal(cache_key_start(&profile, 86, NULL),
+					 fnv_update(FNV_START, expected, sizeof expected - 1));
+	profile.stamp[0] = '\0';
+	assert_int_equal(cache_key_start(&profile, 86, &length), 0);
+	assert_int_equal(length, 0);
+}
+
+static void only_text_ends_at_a_nul(void **state)
+{
+	(void)state;
+	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "ab\0c", 4), 2);
+	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "ab\0c", 2), 2);
+	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "abcd", 4), 4);
+	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, NULL, 0), 0);
+	assert_int_equal(cache_key_payload(CACHE_KEY_LOAD, "ab\0c", 4), 4);
+	assert_int_equal(cache_key_payload(CACHE_KEY_LINK, "ab\0c", 4), 4);
+}
+
+static void options_fit_to_the_byte(void **state)
+{
+	static const struct {
+		enum cache_key_form form;
+		const char *lead;
+		size_t length;
+	} cases[] = {
+		{CACHE_KEY_LOAD, "\0 ", 2}, {CACHE_KEY_LINK, "\0 -c", 4}, {CACHE_KEY_TEXT, "\0 ", 2}};
+	char tail[CACHE_KEY_MOST_TAIL], options[CACHE_KEY_MOST_TAIL];
+
+	(void)state;
+	memset(options, 'x', sizeof options);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const size_t most = sizeof tail - cases[i].length;
+
+		assert_int_equal(cache_key_tail(tail, cases[i].form, NULL, 0), cases[i].length);
+		assert_memory_equal(tail, cases[i].lead, cases[i].length);
+		assert_int_equal(cache_key_tail(tail, cases[i].form, options, most), sizeof tail);
+		assert_memory_equal(tail, cases[i].lead, cases[i].length);
+		assert_int_equal(tail[sizeof tail - 1], 'x');
+		assert_int_equal(cache_key_tail(tail, cases[i].form, options, most + 1), 0);
+		assert_int_equal(cache_key_tail(tail, cases[i].form, "a\0b", 3), cases[i].length + 1);
+		assert_int_equal(cache_key_tail(tail, cases[i].form, "\0b", 2), cases[i].length);
+	}
+}
+
+/* A key of an empty payload, and inputs that have none. */
+static void a_key_needs_a_stamp_and_short_options(void **state)
+{
+	static const char key[] = START "\0 -v";
+	static char options[CACHE_KEY_MOST_TAIL];
+	struct cache_profile profile = {.stamp = STAMP};
+	struct cache_key_input input = {
+		.sm = 86, .form = CACHE_KEY_LOAD, .options = "-v", .options_length = 2};
+	uint64_t length = 7;
+
+	(void)state;
+	assert_true(cache_key_is(&profile, &input, key, sizeof key - 1));
+	assert_false(cache_key_is(&profile, &input, key, sizeof key - 2));
+	assert_int_equal(cache_key_hash(&profile, &input, NULL),
+					 fnv_update(FNV_START, key, sizeof key - 1));
+	input.payload = "ab";
+	input.payload_size = 2;
+	assert_false(cache_key_is(&profile, &input, key, sizeof key - 1));
+	assert_false(cache_key_is(&profile, &input, START "ac\0 -v", sizeof key + 1));
+	assert_true(cache_key_is(&profile, &input, START "ab\0 -v", sizeof key + 1));
+	assert_false(cache_key_is(&profile, &input, START "ab\0 -w", sizeof key + 1));
+	assert_false(cache_key_is(&profile, &input, START "ab\0 -v ", sizeof key + 2));
+	memset(options, 'x', sizeof options);
+	input =
+		(struct cache_key_input){.sm = 86, .options = options, .options_length = sizeof options};
+	assert_false(cache_key_is(&profile, &input, START, sizeof START - 1));
+	assert_int_equal(cache_key_hash(&profile, &input, &length), 0);
+	assert_int_equal(length, 0);
+	profile.stamp[0] = '\0';
+	input.options_length = 0;
+	assert_false(cache_key_is(&profile, &input, "\0 ", 2));
+	assert_int_equal(cache_key_hash(&profile, &input, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_byte_of_a_keys_start_has_its_kind),
+		cmocka_unit_test(each_byte_of_a_stamp_has_its_kind),
+		cmocka_unit_test(targets_have_two_or_three_digits),
+		cmocka_unit_test(a_tail_tells_the_form),
+		cmocka_unit_test(a_release_has_its_bounds),
+		cmocka_unit_test(an_opencl_target_ends_with_the_key),
+		cmocka_unit_test(ptx_is_known_within_4096_bytes),
+		cmocka_unit_test(a_start_is_that_of_every_key),
+		cmocka_unit_test(only_text_ends_at_a_nul),
+		cmocka_unit_test(options_fit_to_the_byte),
+		cmocka_unit_test(a_key_needs_a_stamp_and_short_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* Where memory runs out on the way, no function of a cache says that it has done its work. */
+#include "inserting.h"
+
+/* So many files take minutes under Wine. */
+#include <unistd.h>
+
+#include <jitwarm/cache.h>
+
+#include "cache/former.h"
+#include "cache/profile.h"
+#include "cache/remove.h"
+#include "cache/shape.h"
+#include "lacking.h"
+
+#define STAMP "Jun 25 202401:14:48"
+
+static const uint32_t release[3] = {550, 163, 1};
+static char *state_dir, *library;
+
+/* Takes `path` over. Not os_write_atomic: so many files need not be synced to disk. */
+static void put(char *path, const void *bytes, size_t size)
+{
+	char *above = os_dir_name(NULL, path);
+	struct os_file *file = NULL;
+
+	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(os_file_truncate(NULL, file, 0), 0);
+	assert_int_equal(os_file_write(NULL, file, 0, bytes, size), 0);
+	os_file_close(file);
+	mem_free(above);
+	mem_free(path);
+}
+
+/* The profiles of a library that is there and of one that is not, beside what is no profile. */
+static void put_profiles(void)
+{
+	static const char *const stamps[] = {"Jun 25 202401:14:47", "Jun 25 202401:14:46"};
+
+	mem_free(state_dir);
+	mem_free(library);
+	state_dir = os_join(NULL, folder, "state");
+	library = os_join(NULL, folder, "libcuda.so.1");
+	assert_int_equal(os_write_atomic(NULL, library, STAMP "\0", sizeof STAMP), 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct cache_profile profile = {.trust = CACHE_STAMP_READ, .driver.release = {1, 2, 3}};
+		struct os_stat stat;
+
+		assert_int_equal(os_stat(NULL, library, &stat), 0);
+		memcpy(profile.stamp, stamps[i], sizeof profile.stamp);
+		(void)snprintf(profile.library, sizeof profile.library, "%s%s", library, i ? "-gone" : "");
+		profile.library_size = stat.size_bytes;
+		profile.library_mtime_ns = stat.mtime_ns;
+		assert_int_equal(cache_profile_save(NULL, state_dir, &profile), 0);
+	}
+	put(os_join(NULL, state_dir, "drivers/none.json"), "{}", 2);
+	put(os_join(NULL, state_dir, "drivers/none.txt"), "{}", 2);
+}
+
+static int reads_former_drivers(struct jw_error *err, void *context)
+{
+	struct former_drivers drivers = {0};
+
+	(void)context;
+	if (former_read(err, state_dir, STAMP, release, &drivers))
+		return -1;
+	assert_int_equal(former_of(&drivers, STAMP), FORMER_LIVING);
+	former_free(&drivers);
+	return 0;
+}
+
+static void former_drivers_are_whole(void **state)
+{
+	struct former_drivers drivers;
+
+	(void)state;
+	put_profiles();
+	each_allocation_lacks(reads_former_drivers, NULL);
+	assert_int_equal(former_read(NULL, state_dir, STAMP, release, &drivers), 0);
+	assert_int_equal(former_of(&drivers, "Jun 25 202401:14:47"), FORMER_LIVING);
+	assert_int_equal(former_of(&drivers, "Jun 25 202401:14:46"), FORMER_FORMER);
+	former_free(&drivers);
+	STARVE(former_read(&err, NULL, STAMP, release, &drivers), former_free(&drivers));
+}
+
+static int adds_former_drivers(struct jw_error *err, void *context)
+{
+	struct former_drivers drivers = {0};
+	int result = 0;
+
+	(void)context;
+	for (unsigned day = 1; !result && day <= 28; day++) {
+		char stamp[CACHE_STAMP_SIZE + 1];
+
+		(void)snprintf(stamp, sizeof stamp, "Feb %2u 202301:02:03", day);
+		result = former_add(err, &drivers, stamp);
+		assert_int_equal(drivers.count, result ? day - 1 : day);
+	}
+	former_free(&drivers);
+	return result;
+}
+
+static int saves_a_profile(struct jw_error *err, void *context)
+{
+	struct cache_profile profile = {.trust = CACHE_STAMP_READ};
+
+	(void)context;
+	memcpy(profile.stamp, STAMP, sizeof STAMP);
+	memcpy(profile.library, library, strlen(library) + 1);
+	return cache_profile_save(err, state_dir, &profile);
+}
+
+static void profiles_are_whole(void **state)
+{
+	struct cache_profile profile;
+
+	(void)state;
+	put_profiles();
+	each_allocation_lacks(adds_former_drivers, NULL);
+	each_allocation_lacks(saves_a_profile, NULL);
+	put_profiles();
+	STARVE(cache_profile_load(&err, state_dir, library, &profile), (void)0);
+}
+
+/* ---- the cache itself */
+
+static struct cache_live *open_with(struct jw_error *err)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30, .lock_wait_ms = 60};
+	struct cache_live *live = NULL;
+
+	return cache_live_open(err, dir, &options, &live) ? NULL : live;
+}
+
+/* Of entries 1 to 4 the first one is cut and the last one missing; a fifth one has no row. */
+static void spoil(void)
+{
+	struct cache_row rows[4];
+	const struct cache_index index = {.rows = rows, .count = 4};
+	struct buf bytes = {0};
+
+	start_anew();
+	for (unsigned n = 1; n <= 5; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 0);
+		if (n < 5)
+			rows[n - 1] = (struct cache_row){entry.key, entry.row_bytes};
+		if (n != 4)
+			put(cache_entry_path(NULL, dir, entry.key), entry.bytes, entry.size - (n == 1));
+	}
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	put(os_join(NULL, dir, "index"), bytes.data, bytes.size);
+	buf_free(&bytes);
+}
+
+/* What each does to the spoilt cache, with all of its memory or without; afterwards it is as whole
+ * as it says. */
+static int repairs(struct jw_error *err)
+{
+	struct cache_live *live = open_with(err);
+	int result;
+
+	if (!live)
+		return -1;
+	result = cache_repair(err, live);
+	return cache_live_close(result ? NULL : err, live) || result ? -1 : 0;
+}
+
+static int removes(struct jw_error *err)
+{
+	struct cache_live *live = open_with(err);
+	struct cache_removal removals[2] = {{.key = key_of(1)}, {.key = key_of(2)}};
+	int result;
+
+	if (!live)
+		return -1;
+	for (size_t i = 0; i < 2; i++)
+		if (cache_presence(dir, removals[i].key, 0, &removals[i].probed) == CACHE_ABSENT)
+			removals[i].removed = CACHE_REMOVED_GONE;
+	result = cache_remove(err, live, removals, 2) || cache_remove_settle(err, live) ? -1 : 0;
+	assert_true(result || removals[0].removed);
+	return cache_live_close(result ? NULL : err, live) || result ? -1 : 0;
+}
+
+static int mends(struct jw_error *err)
+{
+	const struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	struct jw_cache_repaired repaired;
+
+	return jw_cache_repair(err, &options, &repaired);
+}
+
+static int keeps(struct jw_error *err)
+{
+	struct cache_live *live = open_with(err);
+	int result;
+
+	if (!live)
+		return -1;
+	result = cache_keep(err, live, key_of(2));
+	return cache_live_close(result ? NULL : err, live) || result ? -1 : 0;
+}
+
+static int evicts(struct jw_error *err)
+{
+	struct entries_entry entry;
+	struct cache_live_options options = {.when_full = CACHE_FULL_EVICT, .lock_wait_ms = 60};
+	struct cache_live *live;
+	int result;
+
+	entries_make(&entry, 20, 0);
+	options.limit_bytes = 3 * entry.row_bytes;
+	if (cache_live_open(err, dir, &options, &live))
+		return -1;
+	result = insert_one(err, live, 20, 0, NULL);
+	return cache_live_close(result ? NULL : err, live) || result ? -1 : 0;
+}
+
+static void a_cache_is_as_whole_as_is_said(void **state)
+{
+	static int (*const does[])(struct jw_error * err) = {repairs, removes, mends, keeps, evicts};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof does / sizeof *does; i++)
+		for (size_t n = 1, left = 0; !left; n++) {
+			struct jw_error err = {0};
+			struct cache_index index;
+			int result;
+
+			spoil();
+			mem_fail_after(n);
+			result = does[i](&err);
+			left = mem_fail_after(0);
+			if (err.code != (result ? JW_ERR_MEMORY : JW_OK))
+				fail_msg("%zu, allocation %zu: %d, %s", i, n, result, err.message);
+			assert_int_equal(left && result, 0);
+			assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+			assert_int_equal(index.state, CACHE_INDEX_SOUND);
+			/* What cannot be looked at may stay. */
+			if (!result && (i == 4 || (i == 2 && left)))
+				assert_int_equal(index.count, 3);
+			cache_index_free(&index);
+		}
+}
+
+static int verifies(struct jw_error *err, void *context)
+{
+	const struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	struct jw_cache_report *report;
+
+	(void)context;
+	if (jw_cache_verify(err, &options, &report))
+		return -1;
+	assert_int_equal(report->sound, 3);
+	assert_int_equal(report->damaged, 1);
+	assert_int_equal(report->rows, 4);
+	assert_int_equal(report->files_without_row, 1);
+	assert_int_equal(report->rows_without_file, 1);
+	assert_int_equal(report->driver_count, 1);
+	jw_cache_report_free(report);
+	return 0;
+}
+
+static void what_is_looked_at_is_whole(void **state)
+{
+	const struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+	const struct cache_live_options how = {.limit_bytes = 1 << 30};
+	struct jw_cache_listing *list;
+	char *path;
+
+	(void)state;
+	spoil();
+	STARVE(jw_cache_list(&err, &options, &list), jw_cache_list_free(list));
+	each_allocation_lacks(verifies, NULL);
+	STARVE(cache_live_try(&err, dir, &how), (void)0);
+	cache_shape_leave_witness(dir, 0);
+	STARVE(jw_cache_forget(&err, dir, &path), mem_free(path));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(former_drivers_are_whole),
+		cmocka_unit_test(profiles_are_whole),
+		cmocka_unit_test(a_cache_is_as_whole_as_is_said),
+		cmocka_unit_test(what_is_looked_at_is_whole),
+	};
+	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+
+	mem_free(state_dir);
+	mem_free(library);
+	return failed;
+}
