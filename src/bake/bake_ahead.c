@@ -9,7 +9,7 @@
 
 /* What is made ahead takes several times the memory of its containers, which have at most
  * AHEAD_BYTES, or are one alone. Fewer bytes than THREAD_BYTES are not worth a thread. */
-enum { MOST_THREADS = 3, MOST_HANDS = 8, AHEAD_BYTES = 4 << 20, THREAD_BYTES = 1 << 20 };
+enum { MOST_THREADS = 3, MOST_HANDS = 8, AHEAD_BYTES = 2 << 20, THREAD_BYTES = 1 << 20 };
 
 enum hand_state { HAND_FREE, HAND_MAKES, HAND_MADE };
 

@@ -177,6 +177,10 @@ int bake_place_put(struct jw_error *err, struct baking *baking, struct baking *h
 	file->without_ptx += form->room == CONTAINER_EDIT_WITHOUT_PTX;
 	file->kept_ptx += form->room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&hand->container);
 	container_form_free(&hand->form);
+	/* Some containers are far larger than most: what they took is not kept in each hand. */
+	buf_free(&hand->scratch);
+	for (size_t t = 0; t < hand->job->target_count; t++)
+		buf_free(&hand->cubins[t]);
 	return 0;
 }
 
