@@ -3,7 +3,7 @@
  * A name is a path (file, directory, wheel), else a package of the active environment, with or
  * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
- * found without running it. Reads environment variables; writes nothing.
+ * found without running it. Reads environment variables; writes nothing but what is remembered.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */
@@ -50,6 +50,8 @@ struct jw_find_options {
 	const char *const *names;
 	size_t name_count; /* 0: the whole environment */
 	struct jw_cancel cancel;
+	const char *state_dir; /* jw_system.state_dir: which names folders hold is remembered there, and
+							  unchanged ones are not read again; NULL: nowhere */
 };
 #define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 

@@ -103,14 +103,20 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 }
 
 static int read_directory(struct jw_error *err, struct directory_walking *walking,
-						  const char *directory)
+						  const char *directory, const struct os_stat *stat)
 {
+	struct folder_memory *memory = walking->list->memory;
 	struct os_names names;
 	struct jw_error why;
+	bool known, lasts;
 	int result;
 
-	if (os_tree_list(&why, walking->tree, is_walked, &names))
+	if (folder_memory_names(err, memory, stat, &names, &known))
+		return -1;
+	if (!known && os_tree_list(&why, walking->tree, is_walked, &names, &lasts))
 		return found_trouble(err, walking->list, &why);
+	if (!known && lasts)
+		folder_memory_note(memory, stat, &names);
 	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);
 	return result;
@@ -121,13 +127,14 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 						   const char *directory, bool first)
 {
 	struct found_list *list = walking->list;
+	const bool passes = folder_memory_knows(list->memory);
 	struct os_stat stat;
 	struct jw_error why;
 	bool is_new, is_made_up;
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	if (os_tree_enter(&why, walking->tree, directory, &stat, &is_made_up))
+	if ((passes ? os_tree_pass : os_tree_enter)(&why, walking->tree, directory, &stat, &is_made_up))
 		return found_trouble(err, list, &why);
 	if (is_made_up) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
@@ -136,7 +143,7 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 	}
 	if (found_see(err, walking->seen, &stat, &is_new))
 		return -1;
-	return is_new ? read_directory(err, walking, directory) : 0;
+	return is_new ? read_directory(err, walking, directory, &stat) : 0;
 }
 
 static int walk_from(struct jw_error *err, struct directory_walking *walking, const char *directory)

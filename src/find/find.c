@@ -250,7 +250,8 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	if (result)
 		return -1;
 	finder.list.cancel = options->cancel;
-	if (!options->name_count)
+	result = folder_memory_open(err, options->state_dir, &finder.list.memory);
+	if (!result && !options->name_count)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)
 		result = take_typed_name(err, &finder, options->names[i]);

@@ -24,6 +24,7 @@ void found_close(struct found_list *list)
 {
 	found_seen_free(&list->seen);
 	looked_files_free(&list->looked);
+	folder_memory_close(list->memory);
 }
 
 void jw_found_free(struct jw_found *found)

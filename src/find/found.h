@@ -5,6 +5,7 @@
 
 #include "base/set.h"
 #include "devcode/code_file.h"
+#include "find/folder_memory.h"
 #include "find/looked_files.h"
 #include "os/file.h"
 
@@ -34,6 +35,7 @@ struct found_list {
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
 	struct looked_files looked; /* found_code_file need not look at these again */
+	struct folder_memory *memory;
 };
 
 int found_open(struct jw_error *err, struct found_list *list);

@@ -41,6 +41,9 @@ void os_program_name(int pid, char *name, size_t size);
 int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
 					 size_t most, size_t *ret_count);
 
+/* The process that has started it, or the one that looks after it since that has ended; 0 if the
+ * system does not tell. */
+int os_process_parent(int pid);
 /* The account of a process. JW_ERR_NOT_FOUND: there is none; JW_ERR_UNSUPPORTED: it is in a
  * container (it has other files than we have), it has the rights of several accounts, or the system
  * does not tell. */
@@ -55,11 +58,12 @@ int os_process_variables(struct jw_error *err, int pid,
 									 const char *value),
 						 void *context);
 
-/* What a process has used so far. */
+/* What a process and its descendants have used so far. */
 struct os_process_use {
-	double cpu_ms;              /* processor time of all its threads */
-	unsigned threads, runnable; /* all, and those that run or want a core */
-	uint64_t born;              /* tells it from a later process with its number */
+	double cpu_ms; /* processor time, that of ended ones included where their parents waited for
+					  them */
+	unsigned processes, threads, runnable; /* threads that run or want a core */
+	uint64_t born;                         /* tells it from a later process with its number */
 };
 /* JW_ERR_NOT_FOUND: it has ended, or is ending; JW_ERR_UNSUPPORTED if the system does not tell. */
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use);

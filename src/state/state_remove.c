@@ -14,7 +14,7 @@ static bool is_known(const char *name)
 	static const char *const starts[] = {
 		"devices.json", "drivers", "inventory", "ledger-",     "verified-", "runs",
 		"work",         "speed",   "tune.lock", "tuned.json",  "last-run-", "startup-task",
-		"trusted",      "store",   "ptxas",     "totals.json",
+		"trusted",      "store",   "ptxas",     "totals.json", "folders",
 	};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)

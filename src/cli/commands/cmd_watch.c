@@ -139,10 +139,19 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 
 /* ---- judging */
 
+/* Less than nothing was used where a program that it started has ended, and nobody waited for it.
+ */
+static double used_since(const struct watch_look *look, const struct watch_look *before)
+{
+	const double used_ms = look->use.cpu_ms - before->use.cpu_ms;
+
+	return used_ms > 0 ? used_ms : 0;
+}
+
 static enum watch_state judge_look(const struct watching *watching, const struct watch_look *look)
 {
 	const double passed_ms = (double)(look->at_ns - watching->last.at_ns) / 1e6;
-	const bool busy = look->use.cpu_ms - watching->last.use.cpu_ms > BUSY_PART * passed_ms ||
+	const bool busy = used_since(look, &watching->last) > BUSY_PART * passed_ms ||
 					  (look->use.runnable && watching->last.use.runnable);
 	const struct process_code *code = &watching->document.process;
 
@@ -228,8 +237,13 @@ static void draw_look(struct watching *watching, const struct watch_look *look)
 		watch_screen_line(screen, STYLE_FAINT, "  %s", watching->in);
 	if (document->process.others[0])
 		watch_screen_line(screen, STYLE_PLAIN, "loaded: %s", document->process.others);
-	watch_screen_line(screen, STYLE_FAINT, "%s, %u of them running",
-					  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.runnable);
+	if (look->use.processes > 1)
+		watch_screen_line(screen, STYLE_FAINT, "%s of %u processes, %u of them running",
+						  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.processes,
+						  look->use.runnable);
+	else
+		watch_screen_line(screen, STYLE_FAINT, "%s, %u of them running",
+						  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.runnable);
 	watch_screen_line(screen, STYLE_FAINT, "compiled %s, linked %s, busy %s, waited %s",
 					  text_duration(compiling, document->compiling_s),
 					  text_duration(linking, document->linking_s),
@@ -264,7 +278,7 @@ static void estimate_left(struct watching *watching, const struct watch_look *lo
 
 	if (state == WATCH_COMPILING || state == WATCH_LINKING)
 		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6,
-						 look->use.cpu_ms - watching->last.use.cpu_ms);
+						 used_since(look, &watching->last));
 	if (watching->counted)
 		watch_left_count(&watching->left, watching->files, watching->document.left,
 						 watching->model_ms);
@@ -285,7 +299,8 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 	document->state = judge_look(watching, look);
 	*times[document->state] += (double)(look->at_ns - watching->last.at_ns) / 1e9;
 	document->seconds = (double)(look->at_ns - watching->first.at_ns) / 1e9;
-	document->cpu_seconds = (look->use.cpu_ms - watching->first.use.cpu_ms) / 1e3;
+	document->cpu_seconds += used_since(look, &watching->last) / 1e3;
+	document->processes = look->use.processes;
 	if (look->entries > watching->last.entries)
 		document->entries += look->entries - watching->last.entries;
 	if (look->bytes > watching->last.bytes)
@@ -414,8 +429,9 @@ const struct cli_command command_watch = {
 	.summary = "Say whether a process hangs or compiles",
 	.usage = "[OPTION]… [PID]",
 	.description =
-		"Looks at a running process twice a second: its processor time, the libraries that it has "
-		"loaded (NVIDIA's driver, the driver's compiler, other compilers), the entries that appear "
+		"Looks at a running process and those that it has started twice a second: their processor "
+		"time, the libraries that they have loaded (NVIDIA's driver, the driver's compiler, other "
+		"compilers), the entries that appear "
 		"in its cache, and the modules of its libraries that the cache lacks. Shows what it does: "
 		"the "
 		"driver compiles, or links; it is busy with something else; it waits; and how long what is "
@@ -426,11 +442,10 @@ const struct cli_command command_watch = {
 		"traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
 		"other programs that use the same cache count too. Without a number it "
-		"watches the only program that has loaded NVIDIA's driver.\n\nLinux. A process in a "
-		"container is watched by root, who looks at its files with that process's rights and "
-		"executes nothing of them; programs that it starts are not seen.\n\nExit status: 0, 2 "
-		"where the system does not show other "
-		"processes, 3 where there is no such process.",
+		"watches the only program that has loaded NVIDIA's driver, or that has started the others "
+		"that have.\n\nLinux. A process in a container is watched by root, who looks at its files "
+		"with that process's rights and executes nothing of them.\n\nExit status: 0, 2 where the "
+		"system does not show other processes, 3 where there is no such process.",
 	.options = watch_options,
 	.run = watch_run,
 };

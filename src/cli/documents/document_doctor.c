@@ -88,6 +88,7 @@ static const struct json_field watch_fields[] = {
 	JSON(struct watch_document, left, "modules of its libraries that are not in the cache"),
 	JSON_AS("left_seconds", struct watch_document, left_s,
 			"that compiling them will take, by the prediction and the pace so far; -1: not known"),
+	JSON(struct watch_document, processes, "it and those that it has started, at the last look"),
 	JSON(struct watch_document, state, "the last one", .names = watch_names),
 	JSON(struct watch_document, ended, "the process has ended"),
 	{0},

@@ -198,6 +198,7 @@ struct watch_document {
 	double left_s;        /* for those left; less than 0: not known */
 	size_t entries, left; /* that appeared; that its files have and the cache lacks */
 	uint64_t bytes;
+	unsigned processes;     /* it, and those that it has started, at the last look */
 	enum watch_state state; /* the last one */
 	bool ended;             /* the process has */
 };

@@ -34,6 +34,32 @@ static size_t drop_own(struct os_program *programs, size_t count)
 	return kept;
 }
 
+static bool has_started(int pid, int other)
+{
+	enum { MOST_GENERATIONS = 32 };
+
+	for (int i = 0; i < MOST_GENERATIONS && other > 1; i++) {
+		other = os_process_parent(other);
+		if (other == pid)
+			return true;
+	}
+	return false;
+}
+
+/* The program that has started all others; 0: none has. */
+static int first_program(const struct os_program *programs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t its = 0;
+
+		for (size_t j = 0; j < count; j++)
+			its += i == j || has_started(programs[i].pid, programs[j].pid);
+		if (its == count)
+			return programs[i].pid;
+	}
+	return 0;
+}
+
 static int only_program(struct jw_error *err, int *ret_pid)
 {
 	static struct os_program programs[MOST_PROGRAMS];
@@ -50,13 +76,13 @@ static int only_program(struct jw_error *err, int *ret_pid)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "no program that this account may see has loaded NVIDIA's driver: name "
 						 "the process");
-	if (count > 1) {
+	*ret_pid = first_program(programs, count);
+	if (!*ret_pid) {
 		name_programs(names, sizeof names, programs, count);
 		return error_set(err, JW_ERR_USAGE,
 						 "several programs have loaded NVIDIA's driver: name one of %s%s", names,
 						 count > MOST_NAMED ? ", …" : "");
 	}
-	*ret_pid = programs[0].pid;
 	return 0;
 }
 

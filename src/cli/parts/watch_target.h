@@ -10,5 +10,6 @@
 				  "root)")
 
 /* The one that is named by its number, --unit or --container; without a name the only one that has
- * loaded NVIDIA's driver. JW_ERR_NOT_FOUND: none has; JW_ERR_USAGE: several have. */
+ * loaded NVIDIA's driver, or that has started all others which have. JW_ERR_NOT_FOUND: none has;
+ * JW_ERR_USAGE: several have. */
 int watch_target_choose(struct jw_error *err, const struct cli *cli, int *ret_pid);

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "os/posix/posix.h"
+#include "os/posix/show_processes.h"
 
-/* What is open of the one process that is still to be seen from among other files. Of /proc itself
- * nothing stays open: root of a container may write there, and is root here. */
+/* What is open of the one process that is still to be seen from among other files; those that it
+ * has started are shown by another one (show_processes.h). Of /proc itself nothing stays open: root
+ * of a container may write there, and is root here. */
 static struct {
 	int pid, folder;
 	/* They are read again and again. Who may open them is asked only once, and has no right later.
@@ -29,7 +31,7 @@ int posix_hold_process(struct jw_error *err, int pid)
 		maps = openat(folder, "maps", O_RDONLY | O_CLOEXEC);
 	if (maps >= 0)
 		stat = openat(folder, "stat", O_RDONLY | O_CLOEXEC);
-	if (stat >= 0) {
+	if (stat >= 0 && !show_processes_begin(err, pid)) {
 		held.pid = pid;
 		held.folder = folder;
 		held.maps = maps;
@@ -40,6 +42,8 @@ int posix_hold_process(struct jw_error *err, int pid)
 		error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
 	else
 		posix_error(err, path);
+	if (stat >= 0)
+		(void)close(stat);
 	if (maps >= 0)
 		(void)close(maps);
 	if (folder >= 0)
@@ -51,10 +55,8 @@ int posix_open_of_process(int pid, const char *name)
 {
 	char path[320];
 
-	if (held.pid && pid != held.pid) {
-		errno = ENOENT;
-		return -1;
-	}
+	if (held.pid && pid != held.pid)
+		return show_processes_open(pid, name);
 	if (held.pid)
 		return openat(held.folder, name, O_RDONLY | O_CLOEXEC);
 	(void)snprintf(path, sizeof path, "/proc/%d/%.250s", pid, name);

@@ -23,3 +23,6 @@ enum os_kind posix_entry_kind(int directory, const char *name, unsigned char typ
 void posix_stat_of(const struct stat *from, struct os_stat *to);
 /* os_is_made_up, of an open file. */
 bool posix_is_made_up(int fd);
+/* Whether it lies on a file system that gives a folder a new time at each change of its names, and
+ * no time twice: a local one that does so. */
+bool posix_keeps_times(int fd);

@@ -23,7 +23,9 @@ enum {
 	MOST_ENVIRONMENT = 8 << 20
 };
 
+/* A process and its descendants: a visit to each. */
 struct tour {
+	int (*visit)(struct jw_error *err, const struct tour *tour, int pid);
 	int (*take)(struct jw_error *err, void *context, const char *path);
 	void *context;
 	unsigned processes;
@@ -125,7 +127,7 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 
 	if (depth > MOST_GENERATIONS || tour->processes++ >= MOST_PROCESSES)
 		return 0;
-	if (take_maps(err, tour, pid))
+	if (tour->visit(err, tour, pid))
 		return -1;
 	threads = open_threads(pid);
 	while (!result && threads && (entry = readdir(threads)))
@@ -140,7 +142,7 @@ int os_mapped_code(struct jw_error *err, int pid,
 				   int (*take)(struct jw_error *err, void *context, const char *path),
 				   void *context)
 {
-	struct tour tour = {.take = take, .context = context};
+	struct tour tour = {.visit = take_maps, .take = take, .context = context};
 
 	return visit_process(err, &tour, pid, 0);
 }
@@ -149,7 +151,7 @@ int os_replaced_code(struct jw_error *err, int pid,
 					 int (*take)(struct jw_error *err, void *context, const char *path),
 					 void *context)
 {
-	struct tour tour = {.take = take, .context = context, .replaced = true};
+	struct tour tour = {.visit = take_maps, .take = take, .context = context, .replaced = true};
 
 	return visit_process(err, &tour, pid, 0);
 }
@@ -325,7 +327,7 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 {
 	enum { ENDING = 0x4 };
 	struct buf text = BUF_MAX(1 << 20);
-	unsigned long user = 0, system = 0;
+	unsigned long user = 0, system = 0, of_ended = 0, system_of_ended = 0;
 	unsigned long long born = 0;
 	unsigned flags = 0;
 	const char *rest;
@@ -339,15 +341,32 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 	if (rest)
 		/* NOLINTNEXTLINE(cert-err34-c): the kernel writes these numbers, and they fit */
 		got = sscanf(rest,
-					 ") %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %*s %*s %*s %*s %u "
+					 ") %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %lu %lu %*s %*s %u "
 					 "%*s %llu",
-					 ret_state, &flags, &user, &system, &ret_use->threads, &born);
-	if (got != 6 || (flags & ENDING))
+					 ret_state, &flags, &user, &system, &of_ended, &system_of_ended,
+					 &ret_use->threads, &born);
+	if (got != 8 || (flags & ENDING))
 		*ret_state = 'X';
-	ret_use->cpu_ms = (double)(user + system) * 1000 / (double)sysconf(_SC_CLK_TCK);
+	ret_use->cpu_ms =
+		(double)(user + system + of_ended + system_of_ended) * 1000 / (double)sysconf(_SC_CLK_TCK);
 	ret_use->born = born;
 	buf_free(&text);
 	return 0;
+}
+
+int os_process_parent(int pid)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	const char *rest = NULL;
+	int parent = 0;
+
+	if (!posix_read_of_process(NULL, pid, "stat", &text) && text.size)
+		rest = strrchr((const char *)text.data, ')');
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own number */
+	if (rest && sscanf(rest, ") %*c %d", &parent) != 1)
+		parent = 0;
+	buf_free(&text);
+	return parent;
 }
 
 /* On a busy machine a thread may want a core, and get little of it. */
@@ -372,17 +391,35 @@ static int count_runnable(struct jw_error *err, int pid, unsigned *ret_count)
 	return result;
 }
 
-int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
+static int add_use(struct jw_error *err, const struct tour *tour, int pid)
 {
-	struct os_process_use use = {0};
+	struct os_process_use *sum = tour->context, use = {0};
 	char state = 'X';
 
 	if (read_stat(err, pid, "stat", &use, &state))
 		return -1;
+	/* What it has used is its parent's when that has waited for it. */
+	sum->cpu_ms += use.cpu_ms;
+	if (state == 'Z' || state == 'X')
+		return 0;
+	sum->processes++;
+	sum->threads += use.threads;
+	return count_runnable(err, pid, &sum->runnable);
+}
+
+int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
+{
+	struct os_process_use own = {0}, sum = {0};
+	struct tour tour = {.visit = add_use, .context = &sum};
+	char state = 'X';
+
+	if (read_stat(err, pid, "stat", &own, &state))
+		return -1;
 	if (state == 'Z' || state == 'X')
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
-	if (count_runnable(err, pid, &use.runnable))
+	sum.born = own.born;
+	if (visit_process(err, &tour, pid, 0))
 		return -1;
-	*ret_use = use;
+	*ret_use = sum;
 	return 0;
 }

@@ -257,6 +257,12 @@ int os_process_variables(struct jw_error *err, int pid,
 	return os_process_owner(err, pid, &owner);
 }
 
+int os_process_parent(int pid)
+{
+	(void)pid;
+	return 0;
+}
+
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
 {
 	uint32_t owner;

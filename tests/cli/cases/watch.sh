@@ -49,6 +49,13 @@ await ready bash
 run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
+# One that waits for a program that it has started does what that does, also when another one follows that.
+bash -c 'for i in 1 2 3 4 5 6; do timeout 0.3 bash -c "while :; do :; done"; done; sleep 100; :' &
+victim=$!
+await ready bash
+run 0 watch --for 1500ms --json "$victim"
+json 'd["busy_seconds"] > 0 and d["cpu_seconds"] > 0 and d["processes"] > 1'
+end_victim
 # So is one that has loaded the driver, and a library with modules to compile, but not the driver's compiler.
 rm -rf "$work/cache"
 python=$(python3 -c 'import sys; print(sys.executable)') # not a version manager's script before it
@@ -117,6 +124,15 @@ await ready framework-app
 run 0 watch --json "$victim"
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["bytes"] > 0 and d["ended"] and d["process"]["driver"]'
 json 'd["left"] < 8 and d["cache"].endswith("cache")'
+# A program that it has started compiles.
+rm -rf "$work/cache"
+# shellcheck disable=SC2086
+SIMDRIVER_COST=4,busy $runner env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" its="$work/libnvidia-ptxjitcompiler.so.1" \
+	bash -c 'sleep 0.5; LD_PRELOAD=$its "$0" & wait; sleep 0.6; :' "$app" >/dev/null 2>&1 &
+victim=$!
+await ready bash
+run 0 watch --json "$victim"
+json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["name"] == "bash"'
 
 # As root: another account's process.
 beside_driver=$JITWARM its_state=$JITWARM_STATE
@@ -167,6 +183,15 @@ json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["proc
 json 'd["left"] < 8 and d["cache"].endswith("its/cache") and d["process"]["name"] == "framework-app"'
 [ ! -e its/cache ] || fail "the container's files are ours"
 wait $victim || fail "the container's program was disturbed"
+# So are programs that the container's first one has started.
+# shellcheck disable=SC2016
+in_container bash -c ': >begun; LD_PRELOAD= sleep 0.5; "$0" & wait; LD_PRELOAD= sleep 0.6; :' "$app" >/dev/null 2>&1 &
+victim=$!
+await test -e begun
+program_path=$work/bin:$PATH run 0 watch --json $victim
+json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["name"] == "bash"'
+json 'd["cache"].endswith("its/cache")'
+wait $victim || fail "the container's programs were disturbed"
 # One that another program replaces has ended; Ctrl-C is answered by a summary.
 in_container bash -c ': >there; until [ -e go ]; do sleep 0.05; done; exec sleep 100' >/dev/null 2>&1 &
 victim=$!
@@ -203,9 +228,20 @@ watch one "$@"
 load b
 watch two "$@"
 jobs -p | xargs kill
+wait
+"$python" -I -S -c 'import subprocess, sys
+exec(open("map.py").read().replace("time.sleep", "subprocess.run(sys.argv[3:]) #"))' "$library" mapped.first "$python" -I -S map.py "$library" mapped.second &
+first=$!
+until [ -e mapped.second ]; do sleep 0.05; done
+watch first "$@"
+echo "first $first" >>said.first
+pkill -P $first
 SCRIPT
 # shellcheck disable=SC2086
 unshare --pid --fork --mount-proc bash alone.sh "$python" "$build/tests/simdriver/lib/libcuda.so.1" $JITWARM >/dev/null 2>&1 || true
 grep -q "no program that this account may see" said.none && grep -q "status 3" said.none || fail "without a program: $(cat said.none)"
 grep -q "python.*was watched for" said.one && grep -q "status 0" said.one || fail "with one program: $(cat said.one)"
 grep -q "several programs.*([0-9]*), python.*([0-9]*)" said.two && grep -q "status 64" said.two || fail "with two: $(cat said.two)"
+# Of a program and one that it has started, it is the first.
+first=$(sed -n 's/^first //p' said.first)
+grep -q "python.* ($first) was watched for" said.first || fail "with one that another one has started: $(cat said.first)"
