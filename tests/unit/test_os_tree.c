@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,6 +229,37 @@ static void another_folder_in_its_place_is_not_listed(void **state)
 	assert_int_equal(mkdir(in, 0755), 0);
 	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), -1);
 	os_tree_close(tree);
+	mem_free(path);
+	mem_free(in);
+	mem_free(away);
+}
+
+/* Opening one may mount another one in its place (autofs, NFS), so it is opened at once. */
+static void folders_of_other_file_systems_are_not_passed(void **state)
+{
+	char *path = made("elsewhere"), *in = os_join(NULL, path, "in"),
+		 *away = os_join(NULL, path, "away");
+	struct os_tree *tree = NULL;
+	struct os_names names;
+	struct os_stat stat;
+	bool made_up, lasts = true;
+
+	(void)state;
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		mount("none", path, "ramfs", 0, NULL))
+		skip();
+	assert_int_equal(mkdir(in, 0755), 0);
+	written(in, "file");
+	assert_int_equal(os_tree_open(NULL, &tree), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
+	assert_int_equal(os_tree_pass(NULL, tree, in, &stat, &made_up), 0);
+	assert_int_equal(rename(in, away) || mkdir(in, 0755), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &lasts), 0);
+	assert_int_equal(names.count, 1);
+	assert_false(lasts);
+	os_names_free(&names);
+	os_tree_close(tree);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	mem_free(path);
 	mem_free(in);
 	mem_free(away);
@@ -466,6 +499,7 @@ int main(void)
 		cmocka_unit_test(the_root_is_a_folder_too),
 		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
 		cmocka_unit_test(another_folder_in_its_place_is_not_listed),
+		cmocka_unit_test(folders_of_other_file_systems_are_not_passed),
 		cmocka_unit_test(links_do_not_last),
 		cmocka_unit_test(nobody_else_puts_a_link_in_the_place_of_a_passed_folder),
 		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),

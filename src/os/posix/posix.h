@@ -26,3 +26,6 @@ bool posix_is_made_up(int fd);
 /* Whether it lies on a file system that gives a folder a new time at each change of its names, and
  * no time twice: a local one that does so. */
 bool posix_keeps_times(int fd);
+/* Whether the file system encrypts its names: they become others when the key comes, and the folder
+ * keeps its time. */
+bool posix_is_encrypted(int fd);

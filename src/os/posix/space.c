@@ -1,7 +1,9 @@
 #include "os/file.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/quota.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -90,6 +92,14 @@ bool posix_keeps_times(int fd)
 	for (size_t i = 0; i < sizeof local / sizeof *local; i++)
 		keeps = keeps || (unsigned long)native.f_type == local[i];
 	return keeps;
+}
+
+bool posix_is_encrypted(int fd)
+{
+	enum { ENCRYPTED = 0x800 }; /* FS_ENCRYPT_FL, which older headers lack */
+	int flags = 0;
+
+	return !ioctl(fd, FS_IOC_GETFLAGS, &flags) && (flags & ENCRYPTED);
 }
 
 /* Reads the file system's quota of a user or group. Kernels before 5.14 need the device's name.

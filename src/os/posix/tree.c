@@ -163,7 +163,9 @@ static int pass_from_level(struct os_tree *tree, const char *path, struct stat *
 	const char *rest = path;
 	int from;
 
-	if (tree->count == MOST_OPEN || level.shared || act_as_owner(NULL, tree, &level))
+	/* On other file systems opening a folder may mount another one there (autofs, NFS). */
+	if (tree->count == MOST_OPEN || level.shared || !level.keeps_times ||
+		act_as_owner(NULL, tree, &level))
 		return -1;
 	from = open_level(tree, path, &rest);
 	if (from < 0 || fstatat(from, rest, ret_stat, AT_SYMLINK_NOFOLLOW) ||
@@ -358,7 +360,7 @@ int os_tree_list(struct jw_error *err, struct os_tree *tree,
 	if (!result)
 		result = names_finish(err, names.found, names.count, ret_names);
 	if (!result && ret_lasts)
-		*ret_lasts = level->keeps_times && !names.linked;
+		*ret_lasts = level->keeps_times && !names.linked && !posix_is_encrypted(level->fd);
 	for (size_t i = 0; result && i < names.count; i++)
 		mem_free(names.found[i].name);
 	mem_free(names.found);
