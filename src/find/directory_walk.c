@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "devcode/code_file.h"
+#include "os/clock.h"
 #include "os/tree.h"
 
 /* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
@@ -103,7 +104,7 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 }
 
 static int read_directory(struct jw_error *err, struct directory_walking *walking,
-						  const char *directory, const struct os_stat *stat)
+						  const char *directory, const struct os_stat *stat, int64_t seen_s)
 {
 	struct folder_memory *memory = walking->list->memory;
 	struct os_names names;
@@ -116,7 +117,7 @@ static int read_directory(struct jw_error *err, struct directory_walking *walkin
 	if (!known && os_tree_list(&why, walking->tree, is_walked, &names, &lasts))
 		return found_trouble(err, walking->list, &why);
 	if (!known && lasts)
-		folder_memory_note(memory, stat, &names);
+		folder_memory_note(memory, stat, seen_s, &names);
 	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);
 	return result;
@@ -128,6 +129,7 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 {
 	struct found_list *list = walking->list;
 	const bool passes = folder_memory_knows(list->memory);
+	const int64_t seen_s = os_now_s();
 	struct os_stat stat;
 	struct jw_error why;
 	bool is_new, is_made_up;
@@ -143,7 +145,7 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 	}
 	if (found_see(err, walking->seen, &stat, &is_new))
 		return -1;
-	return is_new ? read_directory(err, walking, directory, &stat) : 0;
+	return is_new ? read_directory(err, walking, directory, &stat, seen_s) : 0;
 }
 
 static int walk_from(struct jw_error *err, struct directory_walking *walking, const char *directory)

@@ -39,8 +39,8 @@ struct folder_memory {
 	bool changed;
 };
 
-static int add_folder(struct jw_error *err, struct folder_memory *memory,
-					  const struct known_folder *folder)
+static int add_known_folder(struct jw_error *err, struct folder_memory *memory,
+							const struct known_folder *folder)
 {
 	if (VEC_ROOM(err, memory->items, memory->capacity, memory->count, MOST_FOLDERS) ||
 		set_add(err, &memory->by_inode, folder->inode, memory->count))
@@ -70,7 +70,7 @@ static int read_folders(struct jw_error *err, struct folder_memory *memory)
 		if (!names)
 			break;
 		folder.offset = (size_t)(names - data);
-		if (add_folder(err, memory, &folder))
+		if (add_known_folder(err, memory, &folder))
 			return -1;
 	}
 	return 0;
@@ -141,8 +141,8 @@ bool folder_memory_knows(const struct folder_memory *memory)
 	return memory && memory->count;
 }
 
-static struct known_folder *find_folder(const struct folder_memory *memory,
-										const struct os_stat *folder)
+static struct known_folder *find_known_folder(const struct folder_memory *memory,
+											  const struct os_stat *folder)
 {
 	size_t cursor = 0, at;
 
@@ -191,7 +191,7 @@ static int copy_names(struct jw_error *err, struct cursor cursor, struct os_name
 int folder_memory_names(struct jw_error *err, struct folder_memory *memory,
 						const struct os_stat *folder, struct os_names *ret_names, bool *ret_known)
 {
-	struct known_folder *known = memory ? find_folder(memory, folder) : NULL;
+	struct known_folder *known = memory ? find_known_folder(memory, folder) : NULL;
 	struct os_names names = {0};
 	struct jw_error why;
 
@@ -217,7 +217,7 @@ static int append_names(struct buf *to, const struct os_names *names)
 	return 0;
 }
 
-void folder_memory_note(struct folder_memory *memory, const struct os_stat *folder,
+void folder_memory_note(struct folder_memory *memory, const struct os_stat *folder, int64_t seen_s,
 						const struct os_names *names)
 {
 	struct known_folder next = {.device = folder->device,
@@ -226,7 +226,7 @@ void folder_memory_note(struct folder_memory *memory, const struct os_stat *fold
 								.seen = true};
 	struct known_folder *known;
 
-	if (!memory || !folder->changed_ns || folder->changed_ns / 1000000000 >= os_now_s() - SETTLED_S)
+	if (!memory || !folder->changed_ns || folder->changed_ns / 1000000000 >= seen_s - SETTLED_S)
 		return;
 	next.offset = memory->names.size;
 	if (append_names(&memory->names, names)) {
@@ -234,10 +234,10 @@ void folder_memory_note(struct folder_memory *memory, const struct os_stat *fold
 		return;
 	}
 	next.size = memory->names.size - next.offset;
-	known = find_folder(memory, folder);
+	known = find_known_folder(memory, folder);
 	if (known)
 		*known = next;
-	else if (add_folder(NULL, memory, &next))
+	else if (add_known_folder(NULL, memory, &next))
 		return;
 	memory->changed = true;
 }

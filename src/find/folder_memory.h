@@ -27,8 +27,9 @@ bool folder_memory_knows(const struct folder_memory *memory);
 /* What a folder holds, if it is known; the caller frees *ret_names. */
 int folder_memory_names(struct jw_error *err, struct folder_memory *memory,
 						const struct os_stat *folder, struct os_names *ret_names, bool *ret_known);
-/* `folder` is of before the names were read. Where memory is short, they are not remembered. */
-void folder_memory_note(struct folder_memory *memory, const struct os_stat *folder,
+/* `folder` is of before the names were read, and `seen_s` (os_now_s) of before that. Where memory
+ * is short, they are not remembered. */
+void folder_memory_note(struct folder_memory *memory, const struct os_stat *folder, int64_t seen_s,
 						const struct os_names *names);
 /* Writes what is new, and frees it. After a failure, folders are read again. */
 void folder_memory_close(struct folder_memory *memory);

@@ -27,7 +27,7 @@ static void note(struct folder_memory *memory, const struct os_stat *stat, const
 	enum os_kind kinds[] = {OS_DIRECTORY, OS_REGULAR};
 	const struct os_names names = names_of(2, items, kinds);
 
-	folder_memory_note(memory, stat, &names);
+	folder_memory_note(memory, stat, os_now_s(), &names);
 	mem_free(items[0]);
 	mem_free(items[1]);
 }
@@ -250,7 +250,7 @@ static void an_unchanged_folder_is_not_read(void **unused)
 		mem_free(path);
 		skip();
 	}
-	folder_memory_note(memory, &stat, &(struct os_names){0});
+	folder_memory_note(memory, &stat, os_now_s(), &(struct os_names){0});
 	folder_memory_close(memory);
 	found = found_with_memory();
 	assert_int_equal(found->file_count, 1);

@@ -17,6 +17,7 @@
 #include "cli/parts/watch_screen.h"
 #include "cli/parts/watch_target.h"
 #include "os/clock.h"
+#include "os/cores.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/processes.h"
@@ -144,8 +145,11 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 static double used_since(const struct watch_look *look, const struct watch_look *before)
 {
 	const double used_ms = look->use.cpu_ms - before->use.cpu_ms;
+	const double most_ms = (double)(look->at_ns - before->at_ns) / 1e6 * os_cores();
 
-	return used_ms > 0 ? used_ms : 0;
+	/* What a process used that ended between two looks may be counted in neither, and whole later
+	 */
+	return used_ms > most_ms ? most_ms : used_ms > 0 ? used_ms : 0;
 }
 
 static enum watch_state judge_look(const struct watching *watching, const struct watch_look *look)

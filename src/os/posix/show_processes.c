@@ -101,7 +101,7 @@ static int open_shown(const struct wish *wish, int first)
 	return fd;
 }
 
-static void pass_file(int to, int fd)
+static void give_file(int to, int fd)
 {
 	char one = 1;
 	union passed_file room = {.bytes = {0}};
@@ -120,7 +120,7 @@ static void pass_file(int to, int fd)
 }
 
 /* Ends with the process that asks, whichever way that ends. */
-static _Noreturn void show(int asked, int first)
+static _Noreturn void show_asked(int asked, int first)
 {
 	struct wish wish;
 
@@ -132,7 +132,7 @@ static _Noreturn void show(int asked, int first)
 
 		wish.name[sizeof wish.name - 1] = '\0';
 		fd = open_shown(&wish, first);
-		pass_file(asked, fd);
+		give_file(asked, fd);
 		if (fd >= 0)
 			(void)close(fd);
 	}
@@ -151,7 +151,7 @@ int show_processes_begin(struct jw_error *err, int first)
 	child = fork();
 	if (!child) {
 		(void)close(ends[0]);
-		show(ends[1], first);
+		show_asked(ends[1], first);
 	}
 	(void)close(ends[1]);
 	if (child < 0) {
