@@ -1,43 +1,26 @@
 #!/usr/bin/env python3
-"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick] [--named]
+"""mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
+           [--jobs COUNT] [--named]
 
-Makes mistakes by rule in the files that guard caches, packs, verdicts and settings, one at a time, in a copy of the sources in
-build/mutants, runs the tests that belong to the file, unit tests with the sanitizers, too, and what fails each allocation and each
-call in its turn, and reports what no test noticed. What is known to change nothing that anybody could see
-stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer, or the tests fail without a
-mistake, too.
+Makes mistakes by rule in the files that guard caches, packs, verdicts and settings, one at a time, in copies of the sources in
+build/mutants, runs the tests that reach the line (--trace runs all of them once with counters and remembers which do), and
+reports what no test noticed. Without --quick the sanitizers look at these, too. What is known to change nothing that anybody
+could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer, or a test fails without a mistake, too.
 """
-import argparse, fnmatch, os, random, re, resource, shutil, subprocess, sys, time
+import argparse, fnmatch, json, multiprocessing, os, random, re, shutil, subprocess, sys, time
+
+import mutant_tests
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TREE = ROOT + "/build/mutants/tree"
-# Below the sources, as everywhere: a compiler's cache knows their objects.
-BUILD, SANITIZED = TREE + "/build/release", TREE + "/build/sanitize"
 KNOWN, NAMED = ROOT + "/tests/mutants/equivalent.txt", ROOT + "/tests/mutants/named.txt"
 
-# Files, and a pattern of the tests that belong to them.
-GUARDED = [
-    ("src/cache/*.c", "^(unit-base_sized|unit-cache_.*|unit-starved_.*|unit-struck|unit-worker_collect|torture-killed-index"
-     "|cli-(cache|caches|index|bad-caches|prune|evict|absent))$"),
-    ("src/pack/*.c", "^(unit-base_sized|unit-pack_.*|unit-store_.*|unit-starved_.*|unit-struck|cli-(pack|key|thin|accounts|opaque|evict|prune|export-left|bad-files))$"),
-    ("src/store/*.c", "^(unit-base_sized|unit-store_.*|unit-starved_.*|unit-struck|cli-(store|carry|carry-not))$"),
-    ("src/plan/verdict.c", "^(unit-(plan|gpu)_.*|cli-(check|targets|variants))$"),
-    ("src/plan/picks.c", "^(unit-plan_.*|cli-(check|variants))$"),
-    ("src/gpu/rules.c", "^(unit-(gpu|plan)_.*|cli-(targets|variants))$"),
-    ("src/tune/*.c", "^(unit-base_sized|unit-tune_.*|unit-starved_.*|unit-struck|cli-(tune|doctor-settings|limits|outputs))$"),
-    ("src/history/ledger*.c", "^(unit-(history|store)_.*|unit-starved_.*|unit-struck|unit-prime_explain|cli-(explain|carry))$"),
-    ("src/run/cache_turn_lock.c", "^(unit-run_lock_in_place|cli-(asked|limits))$"),
-    ("src/worker/collect.c", "^(unit-worker_.*|cli-damaged)$"),
-    ("src/os/replace.c", "^(unit-os_.*|unit-struck|cli-(tune|outputs))$"),
-    ("src/startup/*.c", "^(unit-base_sized|unit-startup_.*|unit-starved_.*|unit-struck|cli-(startup.*|accounts)|attack-startup-program)$"),
-]
+GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/store/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/gpu/rules.c", "src/tune/*.c",
+           "src/history/ledger*.c", "src/run/cache_turn_lock.c", "src/worker/collect.c", "src/os/replace.c", "src/startup/*.c")
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")
 
-MOST_CPU_S = 100
-
-# Of the tests that belong to a file, those that come last.
-SLOW = "unit-(starved_.*|struck.*|pack_(bombs|damage|trust|writer))"
+# A mistake is given up after so many seconds of tests, as they take without it.
+MOST_TESTS_S = 60
 
 # What is found in a line, what it becomes.
 RULES = [
@@ -113,65 +96,148 @@ def read_known():
 
 
 def environment():
-    return dict(os.environ, CCACHE_BASEDIR=TREE, CCACHE_NOHASHDIR="1", CCACHE_SLOPPINESS="pch_defines,time_macros", JITWARM_FRAMEWORKS="/nonexistent")
+    return dict(os.environ, CCACHE_BASEDIR=ROOT + "/build/mutants", CCACHE_NOHASHDIR="1", CCACHE_SLOPPINESS="pch_defines,time_macros",
+                JITWARM_FRAMEWORKS="/nonexistent")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def run(*words):
     return subprocess.run(words, env=environment(), capture_output=True, text=True, errors="replace", check=False)
 
 
-def prepare():
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
-    wanted = set(listed)
-    for folder, _, names in os.walk(TREE):
-        if not folder.startswith(TREE + "/build"):
-            for name in names:
-                # A file that was moved would be built in both places
-                if os.path.relpath(os.path.join(folder, name), TREE) not in wanted:
-                    os.remove(os.path.join(folder, name))
-    for name in listed:
-        here, there = ROOT + "/" + name, TREE + "/" + name
-        if not name or not os.path.isfile(here):
-            continue
-        with open(here, "rb") as file:
-            content = file.read()
-        if os.path.exists(there):
-            with open(there, "rb") as file:
-                if file.read() == content:
+class Build:
+    """One way to build a copy of the sources, whose tests share one library: a mistake compiles one file and links that."""
+
+    def __init__(self, tree, name, preset, *words):
+        self.tree, self.folder, self.sound, self.unsound = tree, tree + "/build/" + name, set(), set()
+        for command in (["cmake", "-S", tree, "--preset", preset, "-B", self.folder, "-DJITWARM_SHARED_INTERNAL=ON", *words], ["ninja", "-C", self.folder]):
+            done = run(*command)
+            if done.returncode:
+                sys.exit("mutants.py: the sources do not build:\n" + done.stdout[-2000:] + done.stderr[-2000:])
+        with open(self.folder + "/compile_commands.json", encoding="utf-8") as file:
+            self.compiling = {os.path.relpath(one["file"], tree): one["command"] for one in json.load(file) if "/libjitwarm.dir/" in one["command"]}
+        self.linking = run("ninja", "-C", self.folder, "-t", "commands", "src/libjitwarm_internal.so").stdout.strip().split("\n")[-1]
+        self.tests = mutant_tests.tests_of(tree, self.folder)
+
+    def run(self, command):
+        return subprocess.run(command, shell=True, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+
+    def compiled(self, path):
+        """Whether it compiles and the library links."""
+        return not self.run(self.compiling[path]) and not self.run(self.linking)
+
+    def notices(self, path, text, changed, tests):
+        """The first of these tests, each with its limit in seconds, that fails with the change and passes without it, or None; False where it is not built."""
+        made = self.folder + "/" + re.search(r" -o (\S+)", self.compiling[path])[1]
+        with open(made, "rb") as file:
+            sound = file.read()
+        write(self.tree + "/" + path, changed)
+        try:
+            if not self.compiled(path):
+                return False
+            for name, limit_s in tests:
+                if name in self.unsound or name not in self.tests or self.tests[name].passes(environment(), limit_s):
                     continue
-        os.makedirs(os.path.dirname(there), exist_ok=True)
-        shutil.copy(here, there)
-    configure("release")
-    done = run("ninja", "-C", BUILD)
-    if done.returncode:
-        sys.exit("mutants.py: the sources do not build:\n" + done.stdout[-2000:])
+                if name in self.sound:
+                    return name
+                write(self.tree + "/" + path, text)
+                self.compiled(path)
+                (self.sound if self.tests[name].passes(environment(), limit_s) else self.unsound).add(name)
+                if name in self.sound:
+                    return name
+                print("%s fails without a mistake, too" % name, flush=True)
+                write(self.tree + "/" + path, changed)
+                self.compiled(path)
+            return None
+        finally:
+            # The next one links. The source last: where this ends before, it is seen to have changed.
+            with open(made, "wb") as file:
+                file.write(sound)
+            write(self.tree + "/" + path, text)
+
+    def optimized(self, path, text):
+        """The code that the compiler makes of this text: the same code is no mistake."""
+        original = read(self.tree + "/" + path)
+        write(self.tree + "/" + path, text)
+        try:
+            self.run(re.sub(r" -o \S+", " -o optimized.o", self.compiling[path]) + " -O2 -g0")
+            with open(self.folder + "/optimized.o", "rb") as file:
+                return file.read()
+        finally:
+            write(self.tree + "/" + path, original)
 
 
-def configure(preset):
-    done = run("cmake", "-S", TREE, "--preset", preset, "-DJITWARM_SHARED_INTERNAL=ON")
-    if done.returncode:
-        sys.exit("mutants.py: the sources are not configured:\n" + done.stderr[-2000:])
+class Place:
+    """A copy of the sources and its builds: one mistake at a time."""
 
+    def __init__(self, name):
+        self.tree = ROOT + "/build/mutants/tree-%s" % name
+        self.copy()
 
-def targets(tests, build):
-    names = re.findall(r"Test +#\d+: unit-(\S+)", run("ctest", "--test-dir", build, "-N", "-R", tests).stdout)
-    return ["test_" + name for name in names]
+    def copy(self):
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
+        wanted = set(listed)
+        for folder, _, names in os.walk(self.tree):
+            if not folder.startswith(self.tree + "/build"):
+                for name in names:
+                    # A file that was moved would be built in both places
+                    if os.path.relpath(os.path.join(folder, name), self.tree) not in wanted:
+                        os.remove(os.path.join(folder, name))
+        for name in listed:
+            here, there = ROOT + "/" + name, self.tree + "/" + name
+            if not name or not os.path.isfile(here):
+                continue
+            with open(here, "rb") as file:
+                content = file.read()
+            if os.path.exists(there):
+                with open(there, "rb") as file:
+                    if file.read() == content:
+                        continue
+            os.makedirs(os.path.dirname(there), exist_ok=True)
+            shutil.copy(here, there)
 
+    def prepare(self, quick):
+        self.usual = Build(self.tree, "tried", "debug", "-DCMAKE_C_FLAGS=-w", "-DCMAKE_C_FLAGS_DEBUG=-O0")
+        self.sanitized = None if quick else Build(self.tree, "sanitized", "sanitize", "-DCMAKE_C_FLAGS=-w")
+        self.reach = mutant_tests.Reach(self.tree)
 
-def builds(build):
-    return not run("ninja", "-C", build, "jitwarm").returncode
+    def tests_at(self, path, number, text):
+        """[(test, its limit in seconds)], as long as they take less than all that is spent on one mistake"""
+        tests, took = [], {False: 0, True: 0}
+        for name in self.reach.tests(path, number, text):
+            # What has each call fail takes longest, and alone sees what is done then.
+            each = name.startswith("unit-struck")
+            took[each] += self.reach.seconds[name]
+            if took[each] < MOST_TESTS_S:
+                tests.append((name, 60 + 20 * self.reach.seconds[name]))
+        return tests
 
-
-def passes(build, tests, *chosen):
-    return not run("ctest", "--test-dir", build, "-j4", "--stop-on-failure", "--timeout", "120", "-R", tests, *chosen).returncode
-
-
-def passes_whole():
-    """What the nightly script has fail, each allocation and each call: ctest takes a sample of them."""
-    names = ["test_struck", "test_struck_pack", "test_starved_library"]
-    if run("ninja", "-C", BUILD, *names).returncode:
-        return True
-    return not any(run("env", "STRUCK_EVERY=1", BUILD + "/tests/unit/" + name).returncode for name in names)
+    def try_one(self, mutant):
+        """What became of it, and why"""
+        path, number, rule, _, changed = mutant
+        text = read(self.tree + "/" + path)
+        lines = text.split("\n")
+        lines[number - 1] = changed
+        changed = "\n".join(lines)
+        tests = self.tests_at(path, number, text)
+        noticed = self.usual.notices(path, text, changed, tests)
+        if noticed is None and self.usual.optimized(path, text) == self.usual.optimized(path, changed):
+            return "same code", ""
+        if noticed is None and self.sanitized and rule in SANITIZERS:
+            # A place behind an array, a file that stays open
+            noticed = self.sanitized.notices(path, text, changed, [one for one in tests if one[0].startswith("unit-")])
+        if noticed:
+            return "noticed", noticed
+        return ("not built", "") if noticed is False else ("not noticed", "%d tests" % len(tests))
 
 
 def read_named():
@@ -180,29 +246,16 @@ def read_named():
         blocks = [block.split("\n") for block in file.read().strip("\n").split("\n\n")][1:]
     for head, place, *lines in blocks:
         path, tests = place.split(" ", 1)
-        yield (head[2:], path, "^(%s)$" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
+        yield (head[2:], path, "(%s)" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
 
 
-def check_sound(patterns):
-    """Ends where the tests fail before any mistake is made: all would seem to be noticed."""
-    for tests in patterns:
-        if not passes(BUILD, tests):
-            sys.exit("mutants.py: these tests fail without a mistake: " + tests)
-
-
-def build_sanitized(tests):
-    if not os.path.exists(SANITIZED + "/build.ninja"):
-        configure("sanitize")
-    return not run("ninja", "-C", SANITIZED, *targets(tests, SANITIZED)).returncode
-
-
-def try_named():
-    check_sound({tests for _, _, tests, _, _ in read_named()})
+def try_named(place):
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
     for what, path, tests, old, new in read_named():
-        with open(TREE + "/" + path, encoding="utf-8") as file:
-            text = file.read()
-        outcome = try_text(path, text, text.replace(old, new), tests, "named") if text.count(old) == 1 else "not built"
+        text = read(place.tree + "/" + path)
+        tests = [(name, 600) for name in place.usual.tests if re.fullmatch(tests, name)]
+        noticed = place.usual.notices(path, text, text.replace(old, new), tests) if text.count(old) == 1 else False
+        outcome = "noticed" if noticed else "not built" if noticed is False else "not noticed"
         counts[outcome] += 1
         if outcome != "noticed":
             print("%s: %s: %s" % (path, what, outcome), flush=True)
@@ -210,37 +263,12 @@ def try_named():
     return 0 if counts["noticed"] == sum(counts.values()) else 1
 
 
-def try_one(mutant, tests, quick):
-    path, number, rule, _, changed = mutant
-    with open(TREE + "/" + path, encoding="utf-8") as file:
-        text = file.read()
-    lines = text.split("\n")
-    lines[number - 1] = changed
-    return try_text(path, text, "\n".join(lines), tests, rule, quick)
-
-
-def try_text(path, text, changed, tests, rule, quick=False):
-    """“noticed”, “not built” or “not noticed”."""
-    there = TREE + "/" + path
-    try:
-        with open(there, "w", encoding="utf-8") as file:
-            file.write(changed)
-        # A mutant may leave a variable or a function unused.
-        if not builds(BUILD):
-            return "not built"
-        # Most are noticed by the unit tests, which are soon done.
-        if not (passes(BUILD, tests, "-L", "unit", "-E", SLOW) and passes(BUILD, tests, "-LE", "unit") and passes(BUILD, tests, "-L", "unit")):
-            return "noticed"
-        if quick:
-            return "not noticed"
-        # A place behind an array, a file that stays open: what test.sh has the sanitizers look for.
-        if rule in SANITIZERS:
-            if builds(SANITIZED) and not passes(SANITIZED, tests, "-L", "unit"):
-                return "noticed"
-        return "not noticed" if passes_whole() else "noticed"
-    finally:
-        with open(there, "w", encoding="utf-8") as file:
-            file.write(text)
+def try_all(place, waiting, outcomes):
+    """One process of several: takes mistakes from the queue until it is empty."""
+    for one in iter(waiting.get, None):
+        began = time.monotonic()
+        outcomes.put((one, *place.try_one(one), time.monotonic() - began))
+    outcomes.put(None)
 
 
 def main():
@@ -248,49 +276,59 @@ def main():
     parser.add_argument("--sample", type=int, help="so many, chosen by the seed; default all, which takes days")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--file", default="*", help="of files with such a name alone")
-    parser.add_argument("--at", help="of this line alone: FILE:LINE")
+    parser.add_argument("--at", nargs="+", help="of these lines alone: FILE:LINE")
     parser.add_argument("--list", action="store_true", help="list them, and try none")
     parser.add_argument("--verbose", action="store_true", help="a line for each that is tried")
-    parser.add_argument("--quick", action="store_true", help="without the sanitizers and each failing call, which notice a few more")
+    parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
+    parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
     parser.add_argument("--named", action="store_true", help="those of tests/mutants/named.txt instead; 0: all were noticed")
     args = parser.parse_args()
-    known, mutants, tests_of = read_known(), [], {}
+    known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
+    files = [path for path in files if path not in ELSEWHERE and any(fnmatch.fnmatch(path, pattern) for pattern in GUARDED)]
+    if args.trace:
+        place = Place("traced")
+        mutant_tests.trace(place.tree, files, environment(), args.trace)
+        return 0
     for path in files:
-        for pattern, tests in GUARDED if path not in ELSEWHERE else ():
-            if fnmatch.fnmatch(path, pattern) and fnmatch.fnmatch(path, "*" + args.file + "*"):
-                tests_of[path] = tests
-                mutants += mutants_of(path)
-                break
+        if fnmatch.fnmatch(path, "*" + args.file + "*"):
+            mutants += mutants_of(path)
     mutants = [one for one in mutants if (one[0], one[3].strip(), one[4].strip()) not in known]
     if args.at:
-        mutants = [one for one in mutants if "%s:%d" % one[:2] == args.at]
+        mutants = [one for one in mutants if "%s:%d" % one[:2] in args.at]
     if args.sample and args.sample < len(mutants):
-        mutants = sorted(random.Random(args.seed).sample(mutants, args.sample))
+        mutants = random.Random(args.seed).sample(mutants, args.sample)
     if args.list:
         for path, number, rule, line, changed in mutants:
             print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))
         return 0
-    # What no longer ends is noticed: a test's own limit may be a quarter of an hour.
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-    prepare()
-    if args.named:
-        return try_named()
-    check_sound({tests_of[one[0]] for one in mutants})
-    for tests in {tests_of[one[0]] for one in mutants if one[2] in SANITIZERS and not args.quick}:
-        if not build_sanitized(tests) or not passes(SANITIZED, tests, "-L", "unit"):
-            sys.exit("mutants.py: these tests fail with the sanitizers and without a mistake: " + tests)
-    counts = {"noticed": 0, "not noticed": 0, "not built": 0}
-    for one in mutants:
-        began = time.monotonic()
-        outcome = try_one(one, tests_of[one[0]], args.quick)
+    places = [Place(i) for i in range(1 if args.named else max(1, args.jobs))]
+    for place in places:
+        place.prepare(args.quick)
+    return try_named(places[0]) if args.named else report(places, mutants, args)
+
+
+def report(places, mutants, args):
+    waiting, outcomes = multiprocessing.Queue(), multiprocessing.Queue()
+    for one in mutants + [None] * len(places):
+        waiting.put(one)
+    for place in places:
+        multiprocessing.Process(target=try_all, args=(place, waiting, outcomes)).start()
+    counts, working = {"noticed": 0, "not noticed": 0, "not built": 0, "same code": 0}, len(places)
+    while working:
+        found = outcomes.get()
+        if not found:
+            working -= 1
+            continue
+        one, outcome, why, took = found
         counts[outcome] += 1
         if args.verbose:
-            print("%s:%d: %s: %s (%.0f s)" % (*one[:3], outcome, time.monotonic() - began), flush=True)
+            print("%s:%d: %s: %s %s (%.1f s)" % (*one[:3], outcome, why, took), flush=True)
         if outcome == "not noticed":
-            print("%s:%d: %s (%.0f s)\n  - %s\n  + %s" % (one[0], one[1], one[2], time.monotonic() - began, one[3].strip(), one[4].strip()), flush=True)
+            print("%s:%d: %s, %s (%.1f s)\n  - %s\n  + %s" % (one[0], one[1], one[2], why, took, one[3].strip(), one[4].strip()), flush=True)
     tried = counts["noticed"] + counts["not noticed"]
-    print("%d of %d noticed, %d not built" % (counts["noticed"], tried, counts["not built"]))
+    print("%d of %d noticed, %d not built, %d the same code" % (counts["noticed"], tried, counts["not built"], counts["same code"]))
     return 0 if not tried or counts["noticed"] >= 0.9 * tried else 1
 
 

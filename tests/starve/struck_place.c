@@ -231,10 +231,8 @@ void struck_place_renew(void)
 
 int struck_place_remove(void **unused)
 {
+	/* The variables stay: what counts branches asks for its own at the end. */
 	assert_int_equal(chdir("/"), 0);
-	assert_int_equal(clearenv(), 0);
-	for (size_t i = 0; variables[i]; i++)
-		mem_free(variables[i]);
 	mem_free(now);
 	mem_free(kept);
 	return remove_folder(unused);
