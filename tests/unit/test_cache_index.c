@@ -2,6 +2,7 @@
 #include "folder.h"
 
 #include <string.h>
+#include <unistd.h> /* not for Windows: a load's message names a path of Windows' form, and its allocations are others */
 
 #include <jitwarm/cache.h>
 

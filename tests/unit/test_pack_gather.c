@@ -3,6 +3,7 @@
 
 #include "pack/gather.h"
 #include "packs.h"
+#include <unistd.h> /* not for Windows: what stands in an entry's place is made by POSIX's rules */
 
 static char *cache;
 

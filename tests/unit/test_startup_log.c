@@ -4,6 +4,7 @@
 #include "lacking.h"
 
 #include <stdio.h>
+#include <unistd.h> /* not for Windows: /dev/null is a device of POSIX, and allocations fail elsewhere */
 
 #include <jitwarm/startup.h>
 
