@@ -140,15 +140,13 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 
 /* ---- judging */
 
-/* Less than nothing was used where a program that it started has ended, and nobody waited for it.
- */
+/* A program that it started may end between two looks: what that used is then gone, where nobody
+ * waited for it, or is counted in neither look and whole in the next. */
 static double used_since(const struct watch_look *look, const struct watch_look *before)
 {
 	const double used_ms = look->use.cpu_ms - before->use.cpu_ms;
 	const double most_ms = (double)(look->at_ns - before->at_ns) / 1e6 * os_cores();
 
-	/* What a process used that ended between two looks may be counted in neither, and whole later
-	 */
 	return used_ms > most_ms ? most_ms : used_ms > 0 ? used_ms : 0;
 }
 
