@@ -24,7 +24,9 @@ fail() { echo "FAILED: $*"; failed=1; }
 if [ "$kind" = real ]; then
 	nvjitlink=$("$root/scripts/get-nvjitlink.sh" --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get-nvjitlink.sh 12.2)"; exit 77; }
 	timeout 300 "$jitwarm" compiler fetch 12.2 >out 2>&1 || { echo "skipped: no ptxas 12.2 (jitwarm compiler fetch 12.2)"; exit 77; }
-	export JITWARM_STATE=$scratch/state NO_COLOR=1
+	# Alone: an older one that somebody fetched would be taken before it.
+	mkdir ptxas && cp -r "${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}"/12.2* ptxas/ || exit 1
+	export JITWARM_STATE=$scratch/state NO_COLOR=1 JITWARM_PTXAS=$scratch/ptxas
 	for driver in 535.309.01 550.163.01; do
 		[ -d "${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}/$driver" ] || continue
 		"$jitwarm" bake --drop-ptx --target sm_86,sm_90 --driver "$driver" --nvjitlink "$nvjitlink" -o "$driver" "$library" >out 2>&1
