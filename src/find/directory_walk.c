@@ -28,6 +28,7 @@ struct directory_walking {
 	const struct find_package *package;
 	struct found_seen *seen; /* directories */
 	bool looks;              /* takes no file */
+	bool lasts;              /* of the directory (os_tree_list) */
 	struct os_tree *tree;
 	struct waiting waiting;
 };
@@ -56,8 +57,7 @@ static int walk_later(struct jw_error *err, struct directory_walking *walking, c
 	return result;
 }
 
-static int take_walked_file(struct jw_error *err, struct directory_walking *walking,
-							const char *path)
+static int take_walked_file(struct jw_error *err, struct directory_walking *walking, char *path)
 {
 	const enum code_file kind = code_file_by_name(path);
 	struct found_list *list = walking->list;
@@ -71,7 +71,8 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 		os_tree_rest(walking->tree);
 	code = found_may_hold_code(path, kind, &stat);
 	if (walking->looks)
-		return looked_files_add(err, &list->looked, path, &stat, code);
+		return looked_files_add(err, &list->looked,
+								&(struct looked_file){path, stat, code, walking->lasts});
 	return code ? found_file(err, list, path, &stat, walking->package) : 0;
 }
 
@@ -109,14 +110,15 @@ static int read_directory(struct jw_error *err, struct directory_walking *walkin
 	struct folder_memory *memory = walking->list->memory;
 	struct os_names names;
 	struct jw_error why;
-	bool known, lasts;
+	bool known;
 	int result;
 
 	if (folder_memory_names(err, memory, stat, &names, &known))
 		return -1;
-	if (!known && os_tree_list(&why, walking->tree, is_walked, &names, &lasts))
+	walking->lasts = known;
+	if (!known && os_tree_list(&why, walking->tree, is_walked, &names, &walking->lasts))
 		return found_trouble(err, walking->list, &why);
-	if (!known && lasts)
+	if (!known && walking->lasts)
 		folder_memory_note(memory, stat, seen_s, &names);
 	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);

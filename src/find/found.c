@@ -108,21 +108,23 @@ bool found_may_hold_code(const char *path, enum code_file name, const struct os_
 		   code_file_is_program(path, stat);
 }
 
-int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
-					enum code_file name, const struct find_package *package)
+int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
+			   struct os_stat *ret_stat, bool *ret_code, bool *ret_looked)
 {
-	const struct looked_file *looked;
+	const struct looked_file *looked = looked_files_find(&list->looked, path);
 	struct jw_error why = {0};
-	struct os_stat stat;
 
-	if (name == CODE_FILE_OTHER)
+	*ret_code = false;
+	*ret_looked = looked;
+	if (looked) {
+		*ret_stat = looked->stat;
+		*ret_code = looked->code;
 		return 0;
-	looked = looked_files_find(&list->looked, path);
-	if (looked)
-		return looked->code ? found_file(err, list, path, &looked->stat, package) : 0;
-	if (os_stat(&why, path, &stat))
+	}
+	if (os_stat(&why, path, ret_stat))
 		return found_unseen(err, list, path, &why);
-	return found_may_hold_code(path, name, &stat) ? found_file(err, list, path, &stat, package) : 0;
+	*ret_code = found_may_hold_code(path, name, ret_stat);
+	return 0;
 }
 
 int found_package(struct jw_error *err, struct found_list *list, const char *name,

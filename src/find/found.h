@@ -34,7 +34,7 @@ struct found_list {
 	struct jw_cancel cancel;
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
-	struct looked_files looked; /* found_code_file need not look at these again */
+	struct looked_files looked; /* found_look need not look at these again */
 	struct folder_memory *memory;
 };
 
@@ -51,10 +51,10 @@ void found_seen_free(struct found_seen *seen);
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* The same for a path that is a file and may hold device code, decided by its name if that
- * suffices. Skips a missing path or another kind of file. */
-int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
-					enum code_file name, const struct find_package *package);
+/* Whether `path` is a file that may hold device code, decided by its name if that suffices; a
+ * missing path or another kind of file may not. *ret_looked: a walk has looked at it. */
+int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
+			   struct os_stat *ret_stat, bool *ret_code, bool *ret_looked);
 /* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
 int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
 				 const struct jw_error *why);

@@ -11,15 +11,15 @@ static uint64_t path_key(const char *path)
 	return fnv_update(FNV_START, path, strlen(path));
 }
 
-int looked_files_add(struct jw_error *err, struct looked_files *files, const char *path,
-					 const struct os_stat *stat, bool code)
+int looked_files_add(struct jw_error *err, struct looked_files *files,
+					 const struct looked_file *from)
 {
-	struct looked_file file = {.stat = *stat, .code = code};
+	struct looked_file file = *from;
 
 	if (VEC_ROOM(err, files->items, files->capacity, files->count, FOUND_MOST_FILES))
 		return -1;
-	file.path = mem_string(err, path);
-	if (!file.path || set_add(err, &files->by_path, path_key(path), files->count)) {
+	file.path = mem_string(err, from->path);
+	if (!file.path || set_add(err, &files->by_path, path_key(from->path), files->count)) {
 		mem_free(file.path);
 		return -1;
 	}

@@ -8,7 +8,8 @@
 struct looked_file {
 	char *path;
 	struct os_stat stat;
-	bool code; /* it may hold device code */
+	bool code;  /* it may hold device code */
+	bool lasts; /* its changed_ns tells every change (os_tree_list) */
 };
 
 /* Start with {0}. */
@@ -18,9 +19,9 @@ struct looked_files {
 	struct set by_path;
 };
 
-/* Copies the path. */
-int looked_files_add(struct jw_error *err, struct looked_files *files, const char *path,
-					 const struct os_stat *stat, bool code);
+/* Copies from->path. */
+int looked_files_add(struct jw_error *err, struct looked_files *files,
+					 const struct looked_file *from);
 /* NULL: nobody looked there. */
 const struct looked_file *looked_files_find(const struct looked_files *files, const char *path);
 void looked_files_free(struct looked_files *files);

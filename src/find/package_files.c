@@ -9,6 +9,7 @@
 #include "find/metadata.h"
 #include "find/packages.h"
 #include "find/wheel_record.h"
+#include "os/clock.h"
 
 enum { MOST_WANTED = 1 << 16, MOST_TOP_LEVEL = 1 << 20 };
 
@@ -25,10 +26,66 @@ int requirements_add(struct jw_error *err, struct requirements *wanted,
  * leave. */
 struct record_base {
 	const char *base, *root;
+	/* A Python package's metadata is read when its first file is found: most packages have none. */
+	const struct package *unnamed;
+	struct metadata metadata;
 	struct find_package package;
-	size_t refused; /* paths that leave the root */
+	bool names_code; /* or what may become code without a change of the record */
+	size_t refused;  /* paths that leave the root */
 	char first_refused[256];
 };
+
+/* The path of METADATA or PKG-INFO; an .egg-info may itself be the file. */
+static char *metadata_path(struct jw_error *err, const struct package *package)
+{
+	struct os_stat stat;
+
+	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
+		stat.kind == OS_REGULAR)
+		return mem_string(err, package->path);
+	return os_join(err, package->path,
+				   package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
+}
+
+static int name_package(struct jw_error *err, struct found_list *list, struct record_base *place)
+{
+	const struct package *package = place->unnamed;
+	struct metadata *metadata = &place->metadata;
+	struct jw_error why;
+	char *path;
+	int result = 0;
+
+	if (!package)
+		return 0;
+	path = metadata_path(err, package);
+	if (!path)
+		return -1;
+	/* The folder's name suffices to continue. */
+	if (metadata_read(&why, path, metadata))
+		result = found_trouble(err, list, &why);
+	if (!result)
+		result = found_package(err, list, metadata->name ? metadata->name : package->name,
+							   metadata->version, &place->package);
+	place->unnamed = NULL;
+	mem_free(path);
+	return result;
+}
+
+static int take_package_file(struct jw_error *err, struct found_list *list,
+							 struct record_base *place, const char *path, enum code_file kind)
+{
+	struct os_stat stat;
+	bool code, looked;
+
+	if (found_look(err, list, path, kind, &stat, &code, &looked))
+		return -1;
+	place->names_code = place->names_code || code || !looked;
+	if (!code)
+		return 0;
+	return name_package(err, list, place) || found_file(err, list, path, &stat, &place->package)
+			   ? -1
+			   : 0;
+}
 
 static int take_record_path(struct jw_error *err, struct found_list *list,
 							struct record_base *place, const char *relative)
@@ -47,7 +104,7 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	if (!path && !place->refused++)
 		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
 	if (path)
-		result = found_code_file(err, list, path, kind, &place->package);
+		result = take_package_file(err, list, place, path, kind);
 	mem_free(path);
 	return result;
 }
@@ -114,6 +171,10 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 
 	if (!path)
 		return -1;
+	if (name_package(err, list, place)) {
+		mem_free(path);
+		return -1;
+	}
 	if (!os_read_file(NULL, path, MOST_TOP_LEVEL, &text)) {
 		const char *at = buf_text(&text), *end = at + text.size, *line;
 		size_t length;
@@ -137,6 +198,26 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	return result;
 }
 
+/* A record that names no code is remembered as a folder that holds nothing: it need not be read
+ * again before it has changed. Where it names files of which each could become code, it is not. */
+static int knows_no_code(struct jw_error *err, struct found_list *list,
+						 const struct looked_file *looked, bool *ret_known)
+{
+	struct os_names names = {0};
+	int result =
+		looked ? folder_memory_names(err, list->memory, &looked->stat, &names, ret_known) : 0;
+
+	os_names_free(&names);
+	return result;
+}
+
+static void note_no_code(struct found_list *list, const struct record_base *place,
+						 const struct looked_file *looked, int64_t seen_s)
+{
+	if (looked && looked->lasts && !place->names_code && !place->refused)
+		folder_memory_note(list->memory, &looked->stat, seen_s, &(struct os_names){0});
+}
+
 /* RECORD lists paths relative to the site's folder, installed-files.txt relative to the .egg-info
  * itself, one per line (valid as CSV with one field). */
 static int take_package_files(struct jw_error *err, struct found_list *list,
@@ -144,20 +225,26 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
 	char *path = os_join(err, package->path, egg ? "installed-files.txt" : "RECORD");
+	const struct looked_file *looked = path ? looked_files_find(&list->looked, path) : NULL;
+	const int64_t seen_s = os_now_s();
 	struct buf record = {0};
 	struct jw_error why;
+	bool known = false;
 	int result;
 
-	if (!path)
-		return -1;
+	if (!path || knows_no_code(err, list, looked, &known) || known) {
+		mem_free(path);
+		return known ? 0 : -1;
+	}
 	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
-		struct record_base inner = *place;
+		const char *base = place->base;
 
 		if (egg)
-			inner.base = package->path;
-		result = take_record(err, list, &inner, &record);
-		place->refused = inner.refused;
-		memcpy(place->first_refused, inner.first_refused, sizeof inner.first_refused);
+			place->base = package->path;
+		result = take_record(err, list, place, &record);
+		place->base = base;
+		if (!result)
+			note_no_code(list, place, looked, seen_s);
 	} else if (why.code == JW_ERR_LIMIT) {
 		result = found_trouble(err, list, &why);
 	} else {
@@ -178,41 +265,19 @@ static int take_requirements(struct jw_error *err, const struct metadata *metada
 	return 0;
 }
 
-/* The path of METADATA or PKG-INFO; an .egg-info may itself be the file. */
-static char *metadata_path(const struct package *package)
-{
-	struct os_stat stat;
-
-	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
-		stat.kind == OS_REGULAR)
-		return mem_string(NULL, package->path);
-	return os_join(NULL, package->path,
-				   package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
-}
-
 static int take_python(struct jw_error *err, const struct packages *packages,
 					   const struct package *package, const char *extras, struct found_list *list,
 					   struct requirements *wanted)
 {
 	const struct site *site = &packages->environment->items[package->site];
-	struct record_base place = {.base = site->path, .root = site->root};
-	struct metadata metadata = {0};
-	struct jw_error why;
-	char *path = metadata_path(package);
-	int result = path ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
+	struct record_base place = {.base = site->path, .root = site->root, .unnamed = package};
+	int result = wanted ? name_package(err, list, &place) : 0;
 
-	/* The folder's name suffices to continue. */
-	if (!result && metadata_read(&why, path, &metadata))
-		result = found_trouble(err, list, &why);
-	if (!result)
-		result = found_package(err, list, metadata.name ? metadata.name : package->name,
-							   metadata.version, &place.package);
 	if (!result)
 		result = take_package_files(err, list, &place, package);
 	if (!result)
-		result = take_requirements(err, &metadata, extras, wanted);
-	metadata_free(&metadata);
-	mem_free(path);
+		result = take_requirements(err, &place.metadata, extras, wanted);
+	metadata_free(&place.metadata);
 	return result;
 }
 

@@ -260,6 +260,86 @@ static void an_unchanged_folder_is_not_read(void **unused)
 	mem_free(path);
 }
 
+static void expect_owner(const char *file, const char *owner)
+{
+	struct jw_found *found = found_with_memory();
+	const struct jw_found_file *at = file_in(found, file);
+
+	assert_non_null(at);
+	if (owner)
+		assert_string_equal(at->package, owner);
+	else
+		assert_null(at->package);
+	jw_found_free(found);
+}
+
+/* What a record says when it has changed, and what becomes of the files that it names. */
+static void a_record_without_code_is_read_again_where_that_may_change(void **unused)
+{
+	struct jw_found *found;
+
+	(void)unused;
+	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
+	put(SITE "plain-1.dist-info/RECORD", "plain/a.py,,\nplain-1.dist-info/RECORD,,\n");
+	put(SITE "later-1.dist-info/RECORD", "later/x.so,,\nlater-1.dist-info/RECORD,,\n");
+	put(SITE "tool-1.dist-info/RECORD", "../../../share/tool/x.so,,\n");
+	put(SITE "leaves-1.dist-info/RECORD", "../../../../away/x.so,,\n");
+	put(SITE "some.so", "x");
+	set("VIRTUAL_ENV", "venv");
+	settle();
+	expect_owner(SITE "some.so", NULL);
+	found = found_with_memory();
+	assert_int_equal(found->note_count, 2); /* what leaves is said each time */
+	jw_found_free(found);
+	put(SITE "later/x.so", "x");
+	put("venv/share/tool/x.so", "x");
+	put(SITE "plain/x.so", "x");
+	expect_owner(SITE "later/x.so", "later");
+	expect_owner("venv/share/tool/x.so", "tool");
+	expect_owner(SITE "plain/x.so", NULL);
+	put(SITE "plain-1.dist-info/RECORD", "plain/x.so,,\n");
+	expect_owner(SITE "plain/x.so", "plain");
+	put(SITE "plain-1.dist-info/METADATA", "Name: Plain\nVersion: 1\n");
+	expect_owner(SITE "plain/x.so", "Plain");
+}
+
+/* As above: what the memory says wrongly is believed. */
+static void a_record_without_code_is_not_read(void **unused)
+{
+	char *state = at("state"), *path = at(SITE "a-1.dist-info/RECORD");
+	struct folder_memory *memory = NULL;
+	struct os_stat stat;
+
+	(void)unused;
+	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
+	put(SITE "a/lib.so", "x");
+	put(SITE "a-1.dist-info/RECORD", "a/lib.so,,\n");
+	put(SITE "b-1.dist-info/RECORD", "b/b.py,,\nb-1.dist-info/RECORD,,\n");
+	set("VIRTUAL_ENV", "venv");
+	settle();
+	expect_owner(SITE "a/lib.so", "a");
+	assert_int_equal(folder_memory_open(NULL, state, &memory), 0);
+	if (folder_memory_knows(memory)) {
+		struct os_names names;
+		bool known;
+
+		assert_int_equal(os_stat(NULL, path, &stat), 0);
+		folder_memory_note(memory, &stat, os_now_s(), &(struct os_names){0});
+		mem_free(path);
+		path = at(SITE "b-1.dist-info/RECORD");
+		assert_int_equal(os_stat(NULL, path, &stat), 0);
+		assert_int_equal(folder_memory_names(NULL, memory, &stat, &names, &known), 0);
+		assert_true(known);
+		os_names_free(&names);
+		folder_memory_close(memory);
+		expect_owner(SITE "a/lib.so", NULL);
+	} else {
+		folder_memory_close(memory);
+	}
+	mem_free(state);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +348,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_change_of_an_environment_is_seen, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unchanged_folder_is_not_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_record_without_code_is_read_again_where_that_may_change,
+										set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_record_without_code_is_not_read, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
