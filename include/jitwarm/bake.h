@@ -62,8 +62,9 @@ struct jw_bake_result {
 	size_t target_count;
 	struct jw_driver driver; /* the driver whose compiler made the code: it and newer ones of its
 								CUDA major version load the copies */
-	size_t uncompiled;       /* modules that could not be compiled: see jw_bake_options.primed */
+	size_t uncompiled;       /* modules that could not be compiled */
 	bool interrupted;
+	struct jw_error uncompiled_why; /* of the first one; JW_OK: it is not known */
 };
 
 struct jw_bake_options {

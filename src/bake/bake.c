@@ -82,6 +82,17 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 	return 0;
 }
 
+static void describe_failure(struct jw_error *why, const struct jw_prime_failure *failure)
+{
+	const int first_line = (int)strcspn(failure->log, "\n");
+	char target[JW_TARGET_TEXT];
+
+	error_set(why, JW_ERR_UNSUPPORTED, "%s%s%s at 0x%llx (%s): %s%s%.*s", failure->path,
+			  failure->member ? ": " : "", failure->member ? failure->member : "",
+			  (unsigned long long)failure->offset, jw_target_sm(target, failure->target),
+			  failure->reason, first_line ? ": " : "", first_line, failure->log);
+}
+
 /* Compiles everything that a start may compile into the cache that supplies the code. */
 static int compile_cold(struct jw_error *err, struct bake *bake, const char *const *paths,
 						size_t path_count)
@@ -110,6 +121,9 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 		return -1;
 	bake->result->interrupted = primed->interrupted;
 	bake->result->uncompiled = primed->failed + primed->undone;
+	bake->result->uncompiled_why = primed->stopped;
+	if (primed->failure_count)
+		describe_failure(&bake->result->uncompiled_why, &primed->failures[0]);
 	jw_prime_result_free(primed);
 	return 0;
 }

@@ -68,7 +68,8 @@ int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *opt
 	if (newest.isa.major && !least)
 		return 0;
 	for (size_t i = 0; i < system->gpu_count; i++) {
-		const uint32_t cuda = gpu_first_cuda(system->gpus[i].target);
+		const uint32_t cuda =
+			gpu_first_cuda(gpu_jit_target(system->gpus[i].target, system->driver.version.cuda));
 
 		least = cuda > least ? cuda : least;
 	}

@@ -88,7 +88,9 @@ static int add_object(struct jw_error *err, const struct linking *linking,
 	if (entry == SIZE_MAX)
 		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
 	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
-		return -1;
+		return err->code == JW_ERR_NOT_FOUND
+				   ? error_set(err, JW_ERR_NOT_FOUND, "an object of it was not compiled")
+				   : -1;
 	return pack_object(err, device, cubin, baking->entries[entry].flags, out);
 }
 

@@ -8,6 +8,7 @@
 #include "devcode/container.h"
 #include "devcode/cubin.h"
 #include "devcode/write.h"
+#include "gpu/release.h"
 #include "gpu/rules.h"
 #include "os/file.h"
 
@@ -102,11 +103,10 @@ static int ask_linker(struct jw_error *err, const struct linked_job *job, const 
 									 .limit_s = LINKER_LIMIT_S,
 									 .cancel = &job->cancel};
 	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
-	struct jw_target target = job->device;
+	/* As the objects were compiled */
+	const struct jw_target target = gpu_jit_target(job->device, job->system->driver.version.cuda);
 	int failed;
 
-	/* As the objects were compiled (compile/ptxas.c). */
-	target.suffix = target.sm >= 90 ? 'a' : 0;
 	failed = answer ? linker_ask(err, library, target, folder, ask, answer) : -1;
 	if (!failed && answer->result)
 		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,

@@ -80,15 +80,6 @@ int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
 	return result;
 }
 
-/* The architecture for which the driver compiles on a device, including the features that no other
- * GPU has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
-static struct jw_target ptxas_target(struct jw_target device)
-{
-	if (device.sm >= 90)
-		device.suffix = 'a';
-	return device;
-}
-
 /* The files and arguments of one compile. */
 struct call {
 	char *source, *output, *log;
@@ -176,7 +167,7 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	struct os_ended ended;
 	int result = -1;
 
-	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, ptxas_target(job->device)));
+	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, job->target));
 	if (prepare(err, job, arch, &call) || run_ptxas(err, call.arguments, call.log, &ended) ||
 		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
 		goto done;

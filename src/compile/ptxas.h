@@ -24,7 +24,7 @@ int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can);
 struct ptxas_job {
 	const char *program;
 	const char *folder;      /* for temporary files */
-	struct jw_target device; /* the GPU */
+	struct jw_target target; /* for which to compile (gpu_jit_target) */
 	bool link;               /* an input of run-time linking */
 	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
 	const void *ptx;         /* its text, without the NULs at its end */

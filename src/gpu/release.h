@@ -25,5 +25,9 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);
+/* The architecture for which such a driver compiles on a device, including the features that no
+ * other GPU has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0
+ * on). CUDA 11.8 has "sm_90" alone. `cuda` 0: a newer driver. */
+struct jw_target gpu_jit_target(struct jw_target device, uint32_t cuda);
 /* The newest CUDA version in the table. */
 uint32_t gpu_newest_cuda(void);

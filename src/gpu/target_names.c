@@ -46,6 +46,9 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* The names with a suffix began with sm_90a, later than sm_90 itself. */
+enum { FIRST_SUFFIX_CUDA = 12000 };
+
 /* SIZE_MAX: unknown. */
 static size_t row_of(struct jw_target target)
 {
@@ -66,7 +69,16 @@ uint32_t gpu_first_cuda(struct jw_target target)
 {
 	const size_t row = row_of(target);
 
+	if (target.sm == 90 && target.suffix)
+		return FIRST_SUFFIX_CUDA;
 	return row == SIZE_MAX ? 0 : capabilities[row].first;
+}
+
+struct jw_target gpu_jit_target(struct jw_target device, uint32_t cuda)
+{
+	if (device.sm >= 90 && (!cuda || cuda >= FIRST_SUFFIX_CUDA))
+		device.suffix = 'a';
+	return device;
 }
 
 bool jw_target_plausible(struct jw_target target)

@@ -14,6 +14,7 @@
 #include "cache/key.h"
 #include "compile/ptxas.h"
 #include "devcode/container.h"
+#include "gpu/release.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "worker/task.h"
@@ -165,13 +166,15 @@ static int compile_ptx(struct jw_error *err, struct ptxas_task *task,
 								.options = module.options,
 								.threads = job->threads};
 	struct ptxas_outcome outcome;
+	struct jw_target device;
 
 	if ((size_t)job->device >= task->target_count)
 		return error_set(err, JW_ERR_USAGE, "no device %d", job->device);
 	module = (struct module){.payload = {image->data, image->size}};
 	if (job->form != CACHE_KEY_TEXT && find_ptx(err, task, image, job->entry_offset, &module))
 		return -1;
-	compile.device = task->targets[job->device];
+	device = task->targets[job->device];
+	compile.target = gpu_jit_target(device, task->profile.driver.cuda);
 	compile.ptx = module.payload.data;
 	compile.ptx_bytes = cache_key_payload(job->form, module.payload.data, module.payload.size);
 	buf_clear(&task->log);
@@ -184,7 +187,7 @@ static int compile_ptx(struct jw_error *err, struct ptxas_task *task,
 		answer->peak_bytes = outcome.peak_bytes;
 	TEXT_COPY(answer->error, outcome.error);
 	TEXT_COPY(answer->log, buf_text(&task->log));
-	return outcome.refused ? 0 : store(err, task, compile.device, job->form, &module);
+	return outcome.refused ? 0 : store(err, task, device, job->form, &module);
 }
 
 static void ptxas_work(void *state, const struct protocol_job *job, struct buf *image,

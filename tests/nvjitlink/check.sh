@@ -2,7 +2,7 @@
 # check.sh BUILD-FOLDER fake|real   bake --target links with nvJitLink
 #
 # fake: libraries that only look like nvJitLink: which one is taken, and what goes wrong; the objects' code is the simulated driver's.
-# real: NVIDIA's nvJitLink 12.2 (scripts/get-nvjitlink.sh 12.2) and ptxas 12.2: what was baked without a driver is loaded by drivers
+# real: NVIDIA's nvJitLink 12.2 (scripts/get-nvjitlink.sh 12.2), ptxas 11.8 and 12.2: what was baked without a driver is loaded by drivers
 # 535 and 550 on the phantom GPU, which make no entry and open no compiler.
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
@@ -23,9 +23,12 @@ fail() { echo "FAILED: $*"; failed=1; }
 
 if [ "$kind" = real ]; then
 	nvjitlink=$("$root/scripts/get-nvjitlink.sh" --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get-nvjitlink.sh 12.2)"; exit 77; }
-	timeout 300 "$jitwarm" compiler fetch 12.2 >out 2>&1 || { echo "skipped: no ptxas 12.2 (jitwarm compiler fetch 12.2)"; exit 77; }
-	# Alone: an older one that somebody fetched would be taken before it.
-	mkdir ptxas && cp -r "${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}"/12.2* ptxas/ || exit 1
+	# Of these the oldest that will do is taken, whatever else this account has fetched.
+	mkdir ptxas
+	for release in 11.8 12.2; do
+		timeout 300 "$jitwarm" compiler fetch "$release" >out 2>&1 || { echo "skipped: no ptxas $release (jitwarm compiler fetch $release)"; exit 77; }
+		cp -r "${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}/$release"* ptxas/ || exit 1
+	done
 	export JITWARM_STATE=$scratch/state NO_COLOR=1 JITWARM_PTXAS=$scratch/ptxas
 	for driver in 535.309.01 550.163.01; do
 		[ -d "${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}/$driver" ] || continue
@@ -89,6 +92,22 @@ profile=newer CUDA_HOME=$fakes/12.8 CUDA_PATH=$fakes/12.4 good "the oldest that 
 mkdir -p again/lib && cp "$fakes/12.4/lib/libnvJitLink.so.12" again/lib
 CUDA_HOME=$fakes/12.4 CUDA_PATH=$scratch/again FAKE_NVJITLINK_FIRST=$scratch/first good "the next where one fails" "$said
 $said"
+# ptxas 11.8 knows sm_90, but not sm_90a, which is what drivers compile for. A container whose parts are missing says which.
+mkdir ptxas/11.8
+for release in 11.8 12.4; do
+	cat >ptxas/$release/ptxas <<-P
+		#!/bin/sh
+		[ "\$1" = --version ] && echo "ptxas: NVIDIA (R) Ptx optimizing assembler" && echo "Cuda compilation tools, release $release, V${release}.1" && exit
+		echo "$release \$1" >>$scratch/asked
+		exit 1
+	P
+	chmod +x ptxas/$release/ptxas
+done
+timeout 300 "$jitwarm" bake --target sm_90 --driver-profile profile --nvjitlink "$fakes/12.4" -o baked90 "$library" >out 2>&1
+[ "$(sort -u asked 2>/dev/null)" = "12.4 -arch=sm_90a" ] && ok "the oldest ptxas that compiles as the driver does" || fail "asked for sm_90: $(sort -u asked; cat out)"
+grep -q "not linked, so a start may do it each time: an object of it was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
+rm -r ptxas/11.8
+
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand, which would link for sm_86" --nvjitlink "$fakes/12.0"
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand" --nvjitlink "$fakes/12.8"
 bad "$scratch/other" "what was linked is not for the GPU" --nvjitlink "$fakes/12.4"

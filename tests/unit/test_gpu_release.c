@@ -4,6 +4,7 @@
 #include <jitwarm/target.h>
 
 #include "gpu/release.h"
+#include "gpu/rules.h"
 
 static void drivers_are_read(void **state)
 {
@@ -28,6 +29,33 @@ static void drivers_are_read(void **state)
 		assert_int_equal(jw_driver_parse(&err, cases[i].text, &driver), 0);
 		assert_int_equal(driver.cuda, cases[i].cuda);
 		assert_memory_equal(driver.release, cases[i].release, sizeof driver.release);
+	}
+}
+
+/* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a.
+ */
+static void the_target_of_a_jit_is_known_to_its_release(void **state)
+{
+	static const struct {
+		uint16_t sm;
+		uint32_t driver;
+		const char *target;
+		uint32_t first;
+	} cases[] = {
+		{86, 12040, "sm_86", 11010},    {89, 12040, "sm_89", 11080},
+		{90, 11080, "sm_90", 11080},    {90, 12000, "sm_90a", 12000},
+		{90, 0, "sm_90a", 12000},       {90, 12040, "sm_90a", 12000},
+		{100, 12080, "sm_100a", 12070}, {120, 13000, "sm_120a", 12080},
+	};
+	char text[JW_TARGET_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_target device = {.sm = cases[i].sm};
+		const struct jw_target target = gpu_jit_target(device, cases[i].driver);
+
+		assert_string_equal(jw_target_sm(text, target), cases[i].target);
+		assert_int_equal(gpu_first_cuda(target), cases[i].first);
 	}
 }
 
@@ -89,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drivers_are_read),
+		cmocka_unit_test(the_target_of_a_jit_is_known_to_its_release),
 		cmocka_unit_test(an_invalid_driver_is_refused),
 		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
 		cmocka_unit_test(drivers_are_written),

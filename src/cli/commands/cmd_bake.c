@@ -25,7 +25,7 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 					TEXT_COUNT(file->no_room, "container", "containers"), file->no_room_why.message,
 					options_given(&cli->options, "drop-ptx") ? "" : "; --drop-ptx may make some");
 	if (file->uncompiled)
-		output_line(out, STYLE_WARN, "  %s: not compiled; “jitwarm prime --all” tells why",
+		output_line(out, STYLE_WARN, "  %s: not compiled",
 					TEXT_COUNT(file->uncompiled, "container", "containers"));
 	if (file->unknown)
 		output_line(out, STYLE_WARN, "  %s: their code has a form that jitwarm does not write",
@@ -142,6 +142,10 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 	}
 	if (result->interrupted || result->uncompiled)
 		cli_end_with(cli, EXIT_COLD);
+	if (result->uncompiled && result->uncompiled_why.code)
+		output_line(&cli->out, STYLE_WARN, "%s not compiled, the first: %s",
+					TEXT_COUNT(result->uncompiled, "module", "modules"),
+					result->uncompiled_why.message);
 	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
 		output_line(&cli->out, STYLE_PLAIN,
 					"What was compiled is gone: with --cache DIR the next run goes on from there.");

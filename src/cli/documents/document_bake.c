@@ -63,6 +63,8 @@ static const struct json_field bake_fields[] = {
 	JSON_SAID("driver", struct bake_document, result.driver, say_bake_driver,
 			  "whose compiler's code this is"),
 	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
+	JSON_AS("uncompiled_why", struct bake_document, result.uncompiled_why.message,
+			"one line: the first of them, and why", .presence = JSON_IF_SET),
 	JSON(struct bake_document, result.interrupted, "by Ctrl-C"),
 	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,
 				 JSON_TABLE(struct jw_bake_file, baked_file_fields),
