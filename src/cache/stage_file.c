@@ -211,7 +211,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 		result = copy_file(err, live, &copy, &staged, number);
 	}
-	if (result && addition->why.code)
+	if (result && addition->why.code && !error_if_memory(err, &addition->why))
 		addition->added = CACHE_ADDED_REFUSED;
 done:
 	os_file_close(copy.from);

@@ -1,4 +1,7 @@
 /* Entries that are larger than the piece in which they are copied. */
+#include <stdio.h>
+
+#include "lacking.h"
 #include "made_entries.h"
 
 enum { PIECE = 1 << 20 };
@@ -81,6 +84,68 @@ static void pieces_make_the_whole(void **state)
 	mem_free(made);
 }
 
+struct inserting {
+	const struct entry *entry;
+	const char *made, *place;
+};
+
+/* Without jitwarm's memory. */
+static void damage_last_byte(const char *path)
+{
+	FILE *file = fopen(path, "r+b");
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, -1, SEEK_END), 0);
+	assert_int_equal(fputc('~', file), '~');
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Over one that is damaged in its last byte. */
+static int insert_again(struct jw_error *err, void *context)
+{
+	const struct inserting *inserting = context;
+	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
+	char *dir = os_join(err, folder, "cache");
+	struct cache_addition addition = {.path = inserting->made,
+									  .key = inserting->entry->key,
+									  .key_bytes = inserting->entry->key_bytes,
+									  .sm = 86,
+									  .form = CACHE_KEY_LOAD};
+	struct cache_live *live = NULL;
+	int result = dir ? 0 : -1;
+
+	damage_last_byte(inserting->place);
+	if (!result)
+		result = cache_live_open(err, dir, &options, &live);
+
+	if (!result)
+		result = cache_insert(err, live, &addition, 1);
+	if (live && cache_live_close(result ? NULL : err, live))
+		result = -1;
+	if (!result)
+		assert_int_equal(addition.added, CACHE_ADDED_REPLACED);
+	mem_free(dir);
+	return result;
+}
+
+static void a_piece_that_memory_is_short_for_says_so(void **state)
+{
+	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache"), *place;
+	struct entry entry;
+
+	(void)state;
+	make_entry(&entry, 120, 700);
+	place = cache_entry_path(NULL, dir, entry.key);
+	put(made, entry.bytes.data, entry.bytes.size);
+	assert_int_equal(insert(&entry, made).added, CACHE_ADDED_NEW);
+	each_allocation_lacks(insert_again, &(struct inserting){&entry, made, place});
+	assert_in_place(&entry);
+	buf_free(&entry.bytes);
+	mem_free(made);
+	mem_free(dir);
+	mem_free(place);
+}
+
 static void damage_in_any_piece_is_refused(void **state)
 {
 	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache");
@@ -143,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_make_the_whole),
+		cmocka_unit_test(a_piece_that_memory_is_short_for_says_so),
 		cmocka_unit_test(damage_in_any_piece_is_refused),
 	};
 

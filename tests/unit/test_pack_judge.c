@@ -12,14 +12,14 @@ static const char stamp_550[] = "Apr  8 202512:10:18", stamp_550_54[] = "Mar  5 
 				  stamp_nobody[] = "Jan  1 201901:02:03";
 
 struct machine {
-	struct jw_gpu gpu;
+	struct jw_gpu gpu, not_its; /* behind the list */
 	struct jw_system system;
 };
 
 /* A machine with an sm_86 and driver 550.163.01. */
 static void make_machine(struct machine *machine)
 {
-	*machine = (struct machine){.gpu = {.target = {86, 0}}};
+	*machine = (struct machine){.gpu = {.target = {86, 0}}, .not_its = {.target = {90, 0}}};
 	machine->system.gpus = &machine->gpu;
 	machine->system.gpu_count = 1;
 	machine->system.driver.version = (struct jw_driver){12040, {550, 163, 1}};
@@ -117,6 +117,23 @@ static void drivers_and_targets(void **state)
 	}
 }
 
+static void the_gpus_of_a_machine(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	make_machine(&machine);
+	assert_true(judge_has_gpu(&machine.system, (struct jw_target){86, 0}));
+	assert_true(judge_has_gpu(&machine.system, (struct jw_target){86, 'a'}));
+	assert_false(judge_has_gpu(&machine.system, (struct jw_target){90, 0}));
+	assert_false(judge_has_gpu(&machine.system, (struct jw_target){80, 0}));
+	machine.system.gpu_count = 2;
+	assert_true(judge_has_gpu(&machine.system, (struct jw_target){90, 0}));
+	/* Without a GPU, the pack is for a machine that has some */
+	machine.system.gpu_count = 0;
+	assert_true(judge_has_gpu(&machine.system, (struct jw_target){80, 0}));
+}
+
 static void other_fields(void **state)
 {
 	static char jitlink[] = " -arch=sm_86 -c";
@@ -189,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(machine_code_that_a_driver_does_not_know),
 		cmocka_unit_test(drivers_and_targets),
+		cmocka_unit_test(the_gpus_of_a_machine),
 		cmocka_unit_test(other_fields),
 		cmocka_unit_test(cubin_abi),
 	};
