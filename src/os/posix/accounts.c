@@ -56,13 +56,21 @@ static void read_range_line(const char *line, struct id_range *range)
 	}
 }
 
-static struct id_range people_range(void)
+static int lacks_memory(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+static int people_range(struct jw_error *err, struct id_range *ret_range)
 {
 	struct id_range range = {1000, 60000}; /* defaults of shadow if the file does not say */
 	char *path = posix_system_path("/etc/login.defs");
+	struct jw_error why = {0};
 	struct buf text = {0};
 
-	if (path && !os_read_file(NULL, path, MOST_LOGIN_DEFS, &text))
+	if (!path)
+		return lacks_memory(err);
+	if (!os_read_file(&why, path, MOST_LOGIN_DEFS, &text))
 		for (const char *line = buf_text(&text); *line;) {
 			read_range_line(line, &range);
 			line += strcspn(line, "\n");
@@ -70,7 +78,8 @@ static struct id_range people_range(void)
 		}
 	buf_free(&text);
 	mem_free(path);
-	return range;
+	*ret_range = range;
+	return error_if_memory(err, &why);
 }
 
 static bool is_person(const struct passwd *entry, const struct id_range *range)
@@ -94,22 +103,30 @@ static int take_account(struct jw_error *err, const struct passwd *entry,
 }
 
 /* The test beds' list, which replaces the system's. */
-static FILE *list_of_test(void)
+static int list_of_test(struct jw_error *err, FILE **ret_file)
 {
-	char *path = getenv("JITWARM_SYSTEM_ROOT") ? posix_system_path("/etc/passwd") : NULL;
-	FILE *file = path ? fopen(path, "re") : NULL;
+	char *path;
 
+	*ret_file = NULL;
+	if (!getenv("JITWARM_SYSTEM_ROOT"))
+		return 0;
+	path = posix_system_path("/etc/passwd");
+	if (!path)
+		return lacks_memory(err);
+	*ret_file = fopen(path, "re");
 	mem_free(path);
-	return file;
+	return 0;
 }
 
 static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *accounts)
 {
-	const struct id_range range = people_range();
-	FILE *file = list_of_test();
 	const struct passwd *entry;
+	struct id_range range;
 	int result = 0;
+	FILE *file;
 
+	if (people_range(err, &range) || list_of_test(err, &file))
+		return -1;
 	if (!file)
 		setpwent();
 	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
@@ -146,10 +163,14 @@ static int add_state_folders(struct jw_error *err, const char *folder, struct jw
 {
 	char *path = posix_system_path(folder);
 	struct os_names names = {0};
-	int result = 0;
+	struct jw_error why = {0};
+	int result;
 
-	if (!path || os_list(NULL, path, &names))
+	if (!path)
+		return lacks_memory(err);
+	if (os_list(&why, path, &names))
 		names = (struct os_names){0};
+	result = error_if_memory(err, &why);
 	for (size_t i = 0; !result && i < names.count; i++) {
 		char *home = os_join(err, path, names.items[i]);
 		struct os_stat stat;
@@ -185,10 +206,12 @@ int os_account_cache_dir(struct jw_error *err, const struct jw_account *account,
 
 int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
 {
-	FILE *file = list_of_test();
 	const struct passwd *entry = NULL;
+	FILE *file;
 	int result;
 
+	if (list_of_test(err, &file))
+		return -1;
 	while (file && (entry = fgetpwent(file)) && strcmp(entry->pw_name, name) != 0)
 		;
 	if (!file)

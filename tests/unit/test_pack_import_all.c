@@ -1,0 +1,245 @@
+/* An import into each person's account. All have this program's own number, or under root another,
+ * and their groups are this program's own, so that any account can test it. */
+#include "folder.h"
+
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lacking.h"
+#include "os/env.h"
+#include "packs.h"
+
+enum { ENTRIES = 3, PEOPLE = 3 };
+
+static const char *const people[PEOPLE] = {"alice", "bob", "carol"};
+static char *pack, *homes[PEOPLE];
+
+int initgroups(const char *name, gid_t group)
+{
+	(void)name;
+	(void)group;
+	return 0;
+}
+
+int setgroups(size_t count, const gid_t *groups)
+{
+	(void)count;
+	(void)groups;
+	return 0;
+}
+
+static void put_people(size_t count)
+{
+	const unsigned long owner = geteuid() ? geteuid() : 1234, group = getegid();
+	char lines[1000] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t used = strlen(lines);
+
+		(void)snprintf(lines + used, sizeof lines - used, "%s:x:%lu:%lu::%s:/bin/sh\n", people[i],
+					   owner, group, homes[i]);
+		if (os_exists(homes[i]))
+			assert_int_equal(os_remove_tree(NULL, homes[i]), 0);
+		assert_int_equal(os_make_dirs(NULL, homes[i], 0700), 0);
+		assert_int_equal(chown(homes[i], (uid_t)owner, (gid_t)group), 0);
+	}
+	files_put_text(folder, "etc/passwd", lines);
+}
+
+static int begin(void **state)
+{
+	char *cache;
+
+	if (make_folder(state) || chmod(folder, 0755))
+		return -1;
+	cache = os_join(NULL, folder, "cache");
+	pack = os_join(NULL, folder, "a.jwpack");
+	for (size_t i = 0; i < PEOPLE; i++)
+		homes[i] = os_join(NULL, folder, people[i]);
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 10);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	(void)packs_export(cache, pack);
+	mem_free(cache);
+	files_put_text(folder, "etc/login.defs", "UID_MIN 1\nUID_MAX 4294967294\n");
+	put_people(PEOPLE);
+	return os_env_set(NULL, "JITWARM_SYSTEM_ROOT", folder);
+}
+
+static int end(void **state)
+{
+	for (size_t i = 0; i < PEOPLE; i++)
+		mem_free(homes[i]);
+	mem_free(pack);
+	(void)os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL);
+	return remove_folder(state);
+}
+
+static struct jw_import_options taking(void)
+{
+	return (struct jw_import_options){.size = sizeof(struct jw_import_options),
+									  .path = pack,
+									  .limit_bytes = 1 << 30,
+									  .allow_unsigned = true};
+}
+
+static bool has_cache(size_t i)
+{
+	char *index = os_join(NULL, homes[i], ".nv/ComputeCache/index");
+	const bool has = os_exists(index);
+
+	mem_free(index);
+	return has;
+}
+
+/* One whose folder for it is a file is passed over, and named. */
+static void each_gets_the_entries(void **state)
+{
+	const struct jw_import_options how = taking();
+
+	(void)state;
+	for (size_t broken = 0; broken <= PEOPLE; broken++) {
+		struct jw_import_all_result *all;
+		struct jw_error err = {0};
+
+		put_people(PEOPLE);
+		if (broken < PEOPLE)
+			files_put_text(homes[broken], ".nv", "x");
+		if (jw_import_all(&err, &how, &all))
+			fail_msg("%s", err.message);
+		assert_int_equal(all->count, PEOPLE);
+		assert_int_equal(all->failed, broken < PEOPLE);
+		for (size_t i = 0; i < PEOPLE; i++) {
+			const struct jw_import_account *one = &all->accounts[i];
+
+			assert_string_equal(one->name, people[i]);
+			assert_int_equal(one->result == NULL, i == broken);
+			assert_int_equal(one->failed.code != JW_OK, i == broken);
+			assert_int_equal(has_cache(i), i != broken);
+			if (one->result)
+				assert_int_equal(one->result->added, ENTRIES);
+		}
+		jw_import_all_result_free(all);
+	}
+}
+
+/* Of the pack, the driver and the accounts: nothing is written anywhere. */
+static void what_fails_for_all_fails_at_once(void **state)
+{
+	static const enum jw_code codes[] = {JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_UNSUPPORTED,
+										 JW_ERR_NOT_FOUND, JW_ERR_USAGE};
+	const struct jw_system system_of = {0};
+
+	(void)state;
+	put_people(PEOPLE);
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+		char *path = os_join(NULL, folder, i ? "broken.jwpack" : "missing.jwpack");
+		struct jw_import_options how = taking();
+		struct jw_import_all_result *all = NULL;
+		struct jw_error err = {0};
+
+		if (i < 2)
+			how.path = path;
+		if (i == 1)
+			files_put_text(folder, "broken.jwpack", "no pack");
+		if (i == 2)
+			how.system = &system_of;
+		if (i == 3)
+			put_people(0);
+		if (i == 4)
+			how.size = 0;
+		assert_int_equal(jw_import_all(&err, &how, &all), -1);
+		assert_int_equal(err.code, codes[i]);
+		assert_null(all);
+		for (size_t n = 0; n < PEOPLE; n++)
+			assert_false(has_cache(n));
+		put_people(PEOPLE);
+		mem_free(path);
+	}
+}
+
+/* With a driver whose names are known it is as without one. */
+static void a_known_driver_decides(void **state)
+{
+	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+	struct jw_system system_of = {.gpus = &gpu, .gpu_count = 1};
+	struct jw_import_options how = taking();
+	struct jw_import_all_result *all;
+
+	(void)state;
+	put_people(PEOPLE);
+	(void)snprintf(system_of.driver.stamp, sizeof system_of.driver.stamp, "Jun 25 202401:14:48");
+	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	how.system = &system_of;
+	assert_int_equal(jw_import_all(NULL, &how, &all), 0);
+	assert_int_equal(all->count, PEOPLE);
+	assert_int_equal(all->failed, 0);
+	assert_false(all->accounts[0].result->as_is);
+	jw_import_all_result_free(all);
+	jw_import_all_result_free(NULL);
+}
+
+static bool after_the_first(void *context)
+{
+	(void)context;
+	return has_cache(0);
+}
+
+/* It is no failure of one account. */
+static void an_end_is_one_for_all(void **state)
+{
+	struct jw_import_options how = taking();
+	struct jw_import_all_result *all = NULL;
+	struct jw_error err = {0};
+
+	(void)state;
+	put_people(PEOPLE);
+	how.cancel.is_cancelled = after_the_first;
+	assert_int_equal(jw_import_all(&err, &how, &all), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_null(all);
+	assert_true(has_cache(0));
+	assert_false(has_cache(PEOPLE - 1));
+}
+
+static int import_dry(struct jw_error *err, void *context)
+{
+	struct jw_import_options how = taking();
+	struct jw_import_all_result *all;
+
+	(void)context;
+	how.dry_run = true;
+	if (jw_import_all(err, &how, &all))
+		return -1;
+	assert_int_equal(all->count, PEOPLE);
+	for (size_t i = 0; i < PEOPLE; i++)
+		assert_int_equal(all->accounts[i].failed.code == JW_OK, all->accounts[i].result != NULL);
+	for (size_t i = 0; i < PEOPLE; i++)
+		assert_int_not_equal(all->accounts[i].failed.code, JW_ERR_MEMORY);
+	jw_import_all_result_free(all);
+	return 0;
+}
+
+static void a_lack_of_memory_is_one_for_all(void **state)
+{
+	(void)state;
+	put_people(PEOPLE);
+	each_allocation_lacks(import_dry, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_gets_the_entries),
+		cmocka_unit_test(what_fails_for_all_fails_at_once),
+		cmocka_unit_test(a_known_driver_decides),
+		cmocka_unit_test(an_end_is_one_for_all),
+		cmocka_unit_test(a_lack_of_memory_is_one_for_all),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
