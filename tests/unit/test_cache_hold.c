@@ -106,6 +106,7 @@ static void a_hold_has_an_end(void **state)
 	step_ns = 0;
 	cache_live_counts(live, &counts);
 	assert_true(counts.holds > ENTRIES / 4);
+	assert_true(counts.longest_hold_ns >= 2000000);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(ENTRIES + 1);
 }

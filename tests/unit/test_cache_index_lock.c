@@ -1,15 +1,51 @@
 /* What the index is when its lock is taken: something else than a file, or not yet written. */
 #include "gates_posix.h"
 
-#include "inserting.h"
+#include "held_lock.h"
 
-static unsigned locks;
+static unsigned locks, mode_changes;
 static uint8_t sound[4096];
 static size_t sound_bytes;
 
 static bool is_index(const char *path)
 {
 	return !strcmp(os_base_name(path), "index");
+}
+
+int fchmodat(int folder_fd, const char *name, mode_t mode, int flags)
+{
+	(void)flags;
+	mode_changes += is_index(name);
+	return (int)syscall(SYS_fchmodat, folder_fd, name, mode);
+}
+
+/* The index is about to be opened, to be changed: between a look at it and that. */
+static void (*before_opening)(void);
+static int opening_error;
+
+int openat(int folder_fd, const char *name, int flags, ...)
+{
+	void (*does)(void) = before_opening;
+	mode_t mode = 0;
+
+	if (flags & O_CREAT) {
+		va_list arguments;
+
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		va_end(arguments);
+	}
+	if (is_index(name) && (flags & O_ACCMODE) == O_RDWR) {
+		before_opening = NULL;
+		if (does)
+			does();
+		if (opening_error) {
+			errno = opening_error;
+			opening_error = 0;
+			return -1;
+		}
+	}
+	return (int)syscall(SYS_openat, folder_fd, name, flags, mode);
 }
 
 /* A pipe in the index's place that cannot be removed ends the insertion; nothing is opened that
@@ -85,9 +121,343 @@ static void an_index_that_is_being_written_is_read_again(void **state)
 	mem_free(index);
 }
 
+/* As the folder is; an index that others can write to already stays as it is. */
+static void an_index_is_shared_as_its_folder_is(void **state)
+{
+	static const struct {
+		mode_t folder, before, after;
+		unsigned changes;
+	} cases[] = {{0755, 0644, 0666, 1}, {0750, 0600, 0660, 1}, {0705, 0600, 0606, 1},
+				 {0755, 0666, 0666, 0}, {0755, 0777, 0777, 0}, {0700, 0640, 0640, 0},
+				 {0744, 0600, 0600, 0}};
+	char *index = os_join(NULL, dir, "index");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct stat stat_after;
+
+		start_anew();
+		fill(1, 1);
+		assert_int_equal(chmod(dir, cases[i].folder), 0);
+		assert_int_equal(chmod(index, cases[i].before), 0);
+		mode_changes = 0;
+		fill(2, 2);
+		assert_int_equal(stat(index, &stat_after), 0);
+		assert_int_equal(stat_after.st_mode & 0777, cases[i].after);
+		assert_int_equal(mode_changes, cases[i].changes);
+		assert_int_equal(chmod(dir, 0700), 0);
+	}
+	mem_free(index);
+}
+
+/* A link to an index elsewhere leads there, one to nowhere gives way, and one that leads to itself
+ * is an error that changes nothing. */
+static void a_link_is_followed_where_it_leads(void **state)
+{
+	static const struct {
+		const char *target;
+		bool followed, failed;
+	} cases[] = {
+		{"../elsewhere", true, false}, {"../nowhere/index", false, false}, {"index", true, true}};
+	char *index = os_join(NULL, dir, "index");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_live *live;
+		struct jw_error err = {0};
+		struct stat stat_after;
+
+		start_anew();
+		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		assert_int_equal(symlink(cases[i].target, index), 0);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		assert_int_equal(insert_one(&err, live, 1, 0, NULL), cases[i].failed ? -1 : 0);
+		assert_int_equal(err.code, cases[i].failed ? JW_ERR_IO : JW_OK);
+		(void)cache_live_close(NULL, live);
+		assert_int_equal(lstat(index, &stat_after), 0);
+		assert_int_equal(S_ISLNK(stat_after.st_mode), cases[i].followed);
+		if (!cases[i].failed)
+			assert_consistent(1);
+	}
+	mem_free(index);
+}
+
+/* One made by a container runtime, with nothing in it, and one with something. */
+static void a_folder_gives_way_if_it_is_empty(void **state)
+{
+	char *index = os_join(NULL, dir, "index"), *inside = os_join(NULL, index, "file");
+
+	(void)state;
+	for (int full = 0; full < 2; full++) {
+		struct cache_live *live;
+		struct jw_error err = {0};
+
+		start_anew();
+		assert_int_equal(os_make_dirs(NULL, index, 0700), 0);
+		if (full)
+			assert_int_equal(os_write_atomic(NULL, inside, "x", 1), 0);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		assert_int_equal(insert_one(&err, live, 1, 0, NULL), full ? -1 : 0);
+		(void)cache_live_close(NULL, live);
+		if (full) {
+			assert_non_null(strstr(err.message, "move it away"));
+			assert_true(os_exists(inside));
+		} else {
+			assert_consistent(1);
+		}
+	}
+	mem_free(index);
+	mem_free(inside);
+}
+
+static void remove_index(void)
+{
+	char *index = os_join(NULL, dir, "index");
+
+	assert_int_equal(unlink(index), 0);
+	mem_free(index);
+}
+
+/* Removed between the look at it and its opening, it is made again; where it cannot be opened,
+ * that is the error, even if it could be a moment later. */
+static void only_a_missing_index_is_made(void **state)
+{
+	(void)state;
+	for (int fails = 0; fails < 2; fails++) {
+		struct cache_live *live;
+		struct jw_error err = {0};
+
+		start_anew();
+		fill(1, 1);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		before_opening = fails ? NULL : remove_index;
+		opening_error = fails ? EIO : 0;
+		assert_int_equal(insert_one(&err, live, 2, 0, NULL), fails ? -1 : 0);
+		assert_int_equal(err.code, fails ? JW_ERR_IO : JW_OK);
+		assert_true(!before_opening && !opening_error);
+		(void)cache_live_close(NULL, live);
+	}
+}
+
+/* By its number, if it has one here: the lock of an open file has none. */
+static void who_holds_the_lock_is_named(void **state)
+{
+	char *index = os_join(NULL, dir, "index");
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct jw_error err = {0};
+	struct cache_live *live;
+	char number[40];
+	pid_t child;
+	int release, fd;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	release = hold_lock(true, &child);
+	assert_true(release >= 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	(void)snprintf(number, sizeof number, "(process %d) for ", (int)child);
+	assert_non_null(strstr(err.message, number));
+	end_lock(release, child);
+	fd = open(index, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock), 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_non_null(strstr(err.message, "locked by another process for "));
+	(void)close(fd);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(index);
+}
+
+static int held;
+static pid_t holder;
+
+static void let_go_at_the_second_try(const char *path)
+{
+	if (is_index(path) && ++locks == 2)
+		end_lock(held, holder);
+}
+
+/* A driver holds it for a moment. */
+static void a_lock_is_waited_for(void **state)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30, .lock_wait_ms = 600000};
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	held = hold_lock(true, &holder);
+	assert_true(held >= 0);
+	locks = 0;
+	gate_before_lock = let_go_at_the_second_try;
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	gate_before_lock = NULL;
+	assert_true(locks >= 2);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+/* While nobody has mended it. */
+static void count_unsound(const char *path)
+{
+	char now[8];
+
+	locks += is_index(path) && os_read_head(path, now, 8) == 8 && !memcmp(now, "unsound!", 8);
+}
+
+/* Five more times. */
+static void an_unsound_index_is_read_again_and_then_mended(void **state)
+{
+	struct cache_live_counts counts;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	write_index("unsound!", 8);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	locks = 0;
+	gate_before_lock = count_unsound;
+	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
+	gate_before_lock = NULL;
+	assert_int_equal(locks, 6);
+	cache_live_counts(live, &counts);
+	assert_true(counts.mended);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(3);
+}
+
+/* Two of as many rows, without files, which differ in their last row. */
+static struct buf many_rows[2];
+
+/* As long as nobody else has written to it. */
+static bool counts_lock(const char *path)
+{
+	struct buf now = {0};
+	bool counts;
+
+	if (!is_index(path))
+		return false;
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &now), 0);
+	counts = now.size == many_rows[0].size && (!memcmp(now.data, many_rows[0].data, now.size) ||
+											   !memcmp(now.data, many_rows[1].data, now.size));
+	locks += counts;
+	buf_free(&now);
+	return counts;
+}
+
+static void only_count(const char *path)
+{
+	(void)counts_lock(path);
+}
+
+static void write_other(const char *path)
+{
+	const struct buf *other = &many_rows[(locks + 1) % 2];
+	int fd;
+
+	if (!counts_lock(path))
+		return;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, other->data, other->size, 0), other->size);
+	(void)close(fd);
+}
+
+/* The locks until an insertion has written its row, where others write before each or none does.
+ */
+static unsigned locks_for(size_t rows, bool others_write)
+{
+	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};
+	struct cache_live *live;
+
+	start_anew();
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	for (size_t i = 0; i < rows; i++)
+		index.rows[i] = (struct cache_row){i + 1, 10};
+	for (size_t i = 0; i < 2; i++) {
+		index.rows[rows - 1].key = rows + i;
+		many_rows[i] = (struct buf){0};
+		assert_int_equal(cache_index_format(NULL, &index, &many_rows[i]), 0);
+	}
+	cache_index_free(&index);
+	write_index(many_rows[0].data, many_rows[0].size);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	locks = 0;
+	gate_before_lock = others_write ? write_other : only_count;
+	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
+	gate_before_lock = NULL;
+	(void)cache_live_close(NULL, live);
+	for (size_t i = 0; i < 2; i++)
+		buf_free(&many_rows[i]);
+	return locks;
+}
+
+/* At each of both holds four more at most. */
+static void many_rows_are_looked_through_without_the_lock(void **state)
+{
+	(void)state;
+	assert_int_equal(locks_for(3, false), 2);
+	assert_int_equal(locks_for(4096, false), 2);
+	assert_int_equal(locks_for(4097, false), 3);
+	assert_int_equal(locks_for(4096, true), 2);
+	assert_int_equal(locks_for(4097, true), 10);
+}
+
+static size_t open_files(void)
+{
+	struct os_names names;
+	size_t count;
+
+	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+/* The index of a later version, and a folder that is not empty. */
+static void what_fails_lets_go(void **state)
+{
+	static const uint8_t later[32] = {0x42};
+	const size_t before = open_files();
+	char *index = os_join(NULL, dir, "index");
+	struct cache_live *live;
+	struct jw_error err = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	write_index(later, sizeof later);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+		assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+		assert_int_equal(open_files(), before);
+		assert_true(gate_can_lock(index));
+	}
+	(void)cache_live_close(NULL, live);
+	assert_int_equal(open_files(), before);
+	mem_free(index);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_index_is_shared_as_its_folder_is),
+		cmocka_unit_test(a_link_is_followed_where_it_leads),
+		cmocka_unit_test(a_folder_gives_way_if_it_is_empty),
+		cmocka_unit_test(only_a_missing_index_is_made),
+		cmocka_unit_test(who_holds_the_lock_is_named),
+		cmocka_unit_test(a_lock_is_waited_for),
+		cmocka_unit_test(an_unsound_index_is_read_again_and_then_mended),
+		cmocka_unit_test(many_rows_are_looked_through_without_the_lock),
+		cmocka_unit_test(what_fails_lets_go),
 		cmocka_unit_test(what_cannot_be_removed_is_no_index),
 		cmocka_unit_test(an_index_that_is_being_written_is_read_again),
 	};
