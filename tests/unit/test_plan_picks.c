@@ -3,10 +3,13 @@
 
 #include "cache/key.h"
 #include "devcode/container.h"
+#include "lacking.h"
 #include "plan/picks.h"
 
 static const struct jw_target device = {.sm = 86};
 static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
+
+static uint32_t pick_for = 1; /* targets */
 
 /* Picks one PTX entry; returns its index. The container's bytes are gone when this returns. */
 static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression compression,
@@ -30,7 +33,7 @@ static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression 
 														   .bytes = bytes.data,
 														   .entries = &entry,
 														   .entry_count = 1},
-							   &entry, 1, &index),
+							   &entry, pick_for, &index),
 					 0);
 	buf_free(&bytes);
 	return index;
@@ -156,6 +159,244 @@ static void a_failed_decompression_is_reported(void **state)
 	picks_free(&picks);
 }
 
+/* Raw PTX that fills its eight bytes has no NUL; neither has its key. */
+static void raw_text_without_a_nul_is_bare(void **state)
+{
+	static const char text[] = "twenty-four letters abcd";
+
+	(void)state;
+	for (size_t size = 15; size < sizeof text; size += size % 8 ? 1 : 7) {
+		struct cache_key_input input = {
+			.sm = device.sm, .payload = text, .payload_size = size, .bare = size % 8 == 0};
+		struct pick_keys keys = keys_of(DEVCODE_KIND_PTX, DEVCODE_RAW, text, size, "");
+
+		input.options = "";
+		for (int form = 0; form < 2; form++) {
+			input.form = form ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+			assert_int_equal(form ? keys.link : keys.load, cache_key_hash(&profile, &input, NULL));
+		}
+	}
+}
+
+/* What bake names its code by. */
+static void one_entrys_key_is_the_same(void **state)
+{
+	static const uint32_t kinds[] = {DEVCODE_KIND_PTX, DEVCODE_KIND_RELOCATABLE_PTX};
+	static const enum devcode_compression compressions[] = {DEVCODE_RAW, DEVCODE_LZ4};
+	static const char text[] = "sixteen  letters";
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		const size_t size = 15 + i / 4;
+		const struct write_ptx ptx = {.payload = text,
+									  .payload_size = size,
+									  .isa_major = 8,
+									  .target = {.sm = 80},
+									  .options = "-v",
+									  .compression = compressions[i / 2 % 2]};
+		const struct pick_keys keys = keys_of(kinds[i % 2], ptx.compression, text, size, "-v");
+		struct devcode_container container = {0};
+		struct buf bytes = make_buf();
+		struct devcode_entry entry;
+		struct cache_key_input input;
+
+		assert_int_equal(write_container(NULL, &ptx, &bytes), 0);
+		container_entries(bytes.data, bytes.size, 0, &entry, 1);
+		container.bytes = bytes.data;
+		container.size_bytes = bytes.size;
+		entry.kind = kinds[i % 2];
+		for (int form = 0; form < 2; form++) {
+			input = picks_key_input(&container, &entry,
+									(struct devcode_view){(const uint8_t *)text, size}, device.sm,
+									form ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
+			assert_int_equal(form ? keys.link : keys.load, cache_key_hash(&profile, &input, NULL));
+		}
+		buf_free(&bytes);
+	}
+}
+
+/* One of the words, whole, wherever it stands. */
+static void a_line_table_is_asked_for(void **state)
+{
+	static const struct {
+		const char *options;
+		bool asks;
+	} cases[] = {{"-g", true},
+				 {"-lineinfo", true},
+				 {"--generate-line-info", true},
+				 {"--device-debug", true},
+				 {"-v -g", true},
+				 {"-g -v", true},
+				 {"  -g  ", true},
+				 {"-v", false},
+				 {"", false},
+				 {" ", false},
+				 {"-G", false},
+				 {"-gg", false},
+				 {"-", false},
+				 {"x-g", false},
+				 {"-lineinfos", false},
+				 {"-lineinf", false}};
+	struct picks picks;
+
+	(void)state;
+	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, "text", 5, cases[i].options),
+						 i);
+	assert_int_equal(picks_flush(NULL, &picks), 0);
+	for (size_t i = 0; i < picks.count; i++) {
+		assert_true(picks.items[i].readable);
+		assert_int_equal(picks.items[i].features.line_info, cases[i].asks);
+	}
+	picks_free(&picks);
+}
+
+/* As many targets as there may be, of which an entry is for some. */
+static void each_target_has_its_keys(void **state)
+{
+	static const char text[] = "a text for many";
+	struct jw_target targets[PICKS_MOST_TARGETS + 1];
+	struct picks picks = {.count = 7};
+	struct jw_error err = {0};
+	size_t index;
+
+	(void)state;
+	for (uint16_t t = 0; t <= PICKS_MOST_TARGETS; t++)
+		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
+	assert_int_equal(picks_init(&err, &picks, targets, PICKS_MOST_TARGETS + 1, &profile), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+	assert_int_equal(picks.count, 7);
+	assert_int_equal(picks_init(NULL, &picks, targets, PICKS_MOST_TARGETS, &profile), 0);
+	assert_true(picks.keyed);
+	assert_int_equal(picks.target_count, PICKS_MOST_TARGETS);
+	pick_for = 0x80000005;
+	index = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
+	pick_for = 1;
+	assert_int_equal(picks_flush(NULL, &picks), 0);
+	for (size_t t = 0; t < PICKS_MOST_TARGETS; t++) {
+		const struct pick_keys *keys = &picks.keys[index * PICKS_MOST_TARGETS + t];
+		struct cache_key_input input = {.sm = targets[t].sm,
+										.form = CACHE_KEY_LOAD,
+										.payload = text,
+										.payload_size = sizeof text,
+										.options = "-v",
+										.options_length = 2};
+		const bool wanted = t == 0 || t == 2 || t == 31;
+
+		assert_int_equal(keys->load, wanted ? cache_key_hash(&profile, &input, NULL) : 0);
+		assert_int_equal(keys->link != 0, wanted);
+	}
+	assert_int_equal(picks.items[index].identity, 0);
+	picks_free(&picks);
+}
+
+/* Without a stamp an entry is known by its content and its options. */
+static void without_keys_there_is_an_identity(void **state)
+{
+	static const struct cache_profile unknown = {0};
+	uint64_t identities[4];
+
+	(void)state;
+	for (int how = 0; how < 3; how++) {
+		struct picks picks;
+
+		assert_int_equal(picks_init(NULL, &picks, &device, how < 2, how ? &unknown : NULL), 0);
+		if (how == 2)
+			assert_int_equal(picks.target_count, 0);
+		assert_false(picks.keyed);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, i == 1 ? "Text" : "text",
+								  5, i == 2 ? "-v" : ""),
+							 i);
+		assert_int_equal(picks_flush(NULL, &picks), 0);
+		for (size_t i = 0; i < 4; i++) {
+			if (how)
+				assert_int_equal(picks.items[i].identity, identities[i]);
+			identities[i] = picks.items[i].identity;
+			assert_int_not_equal(identities[i], 0);
+			if (how < 2)
+				assert_int_equal(picks.keys[i].load + picks.keys[i].link, 0);
+		}
+		assert_int_equal(identities[0], identities[3]);
+		assert_int_not_equal(identities[0], identities[1]);
+		assert_int_not_equal(identities[0], identities[2]);
+		picks_free(&picks);
+	}
+}
+
+/* One that fills the collected memory to the byte, or all but a byte: its container is gone when it
+ * is processed. */
+static void a_full_measure_is_processed_at_once(void **state)
+{
+	enum { FULL = 12 << 20 };
+	static char text[FULL + 1];
+
+	(void)state;
+	memset(text, 'a', sizeof text);
+	for (size_t less = 0; less < 3; less++) {
+		const size_t size = FULL + 1 - less;
+		struct pick_keys keys =
+			keys_of(DEVCODE_KIND_PTX, less ? DEVCODE_LZ4 : DEVCODE_ZSTD, text, size, "-v");
+
+		assert_int_equal(keys.load, key(CACHE_KEY_LOAD, text, size, "-v"));
+	}
+}
+
+/* Of these some are processed when others are added. */
+static int pick_some(struct jw_error *err, void *context)
+{
+	static const size_t sizes[] = {1000, 2000, 13 << 20, 3000};
+	static char text[13 << 20];
+	static struct buf bytes[4];
+	static struct devcode_entry entries[4];
+	static uint64_t right[4];
+	struct picks picks;
+	int result = 0;
+
+	(void)context;
+	for (size_t i = 0; !bytes[3].size && i < 4; i++) {
+		const struct write_ptx ptx = {.payload = text,
+									  .payload_size = sizes[i],
+									  .isa_major = 8,
+									  .target = {.sm = 80},
+									  .compression = DEVCODE_ZSTD};
+		const size_t left = mem_fail_after(0);
+
+		memset(text, 'a', sizeof text);
+		bytes[i] = make_buf();
+		assert_int_equal(write_container(NULL, &ptx, &bytes[i]), 0);
+		container_entries(bytes[i].data, bytes[i].size, 0, &entries[i], 1);
+		right[i] = key(CACHE_KEY_LOAD, text, sizes[i], "");
+		mem_fail_after(left);
+	}
+	if (picks_init(err, &picks, &device, 1, &profile))
+		return -1;
+	for (size_t i = 0; !result && i < 4; i++) {
+		const struct devcode_container container = {.size_bytes = bytes[i].size,
+													.bytes = bytes[i].data,
+													.entries = &entries[i],
+													.entry_count = 1};
+		size_t index;
+
+		result = picks_add(err, &picks, &container, &entries[i], 1, &index);
+	}
+	if (!result)
+		result = picks_flush(err, &picks);
+	for (size_t i = 0; !result && i < 4; i++) {
+		assert_true(picks.items[i].readable);
+		assert_int_equal(picks.keys[i].load, right[i]);
+	}
+	picks_free(&picks);
+	return result;
+}
+
+static void a_lack_of_memory_is_an_error(void **state)
+{
+	(void)state;
+	each_allocation_lacks(pick_some, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +404,13 @@ int main(void)
 		cmocka_unit_test(relocatable_ptx_goes_in_as_a_string),
 		cmocka_unit_test(many_verdicts_equal_single_ones),
 		cmocka_unit_test(a_failed_decompression_is_reported),
+		cmocka_unit_test(raw_text_without_a_nul_is_bare),
+		cmocka_unit_test(one_entrys_key_is_the_same),
+		cmocka_unit_test(a_line_table_is_asked_for),
+		cmocka_unit_test(each_target_has_its_keys),
+		cmocka_unit_test(without_keys_there_is_an_identity),
+		cmocka_unit_test(a_full_measure_is_processed_at_once),
+		cmocka_unit_test(a_lack_of_memory_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
