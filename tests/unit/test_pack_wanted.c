@@ -1,0 +1,170 @@
+/* The names of the entries of files' modules, by which an export chooses. */
+#include "make_devcode.h"
+
+#include <stdio.h>
+
+#include "folder.h"
+
+#include "cache/key.h"
+#include "files.h"
+#include "lacking.h"
+#include "pack/gather.h"
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+static const char *const payloads[] = {".version 8.0\n.target sm_80\n.entry a() { ret; }",
+									   ".version 8.0\n.target sm_80\n.entry bb() { ret; }"};
+static struct jw_system system_of;
+static char *library;
+static const char *path;
+
+static int begin(void **state)
+{
+	struct buf code = make_buf(), elf = make_buf();
+	struct make_section section = {.name = ".nv_fatbin"};
+
+	if (make_folder(state))
+		return -1;
+	system_of = (struct jw_system){.gpus = &gpu, .gpu_count = 1};
+	(void)snprintf(system_of.driver.stamp, sizeof system_of.driver.stamp, "Jun 25 202401:14:48");
+	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	for (size_t i = 0; i < 2; i++) {
+		const struct write_ptx ptx = {.payload = payloads[i],
+									  .payload_size = strlen(payloads[i]),
+									  .isa_major = 8,
+									  .target = {.sm = 80},
+									  .compression = DEVCODE_LZ4};
+
+		assert_int_equal(write_container(NULL, &ptx, &code), 0);
+	}
+	section.data = code.data;
+	section.size = code.size;
+	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
+	files_put(folder, "libframe.so", elf.data, elf.size);
+	path = library = os_join(NULL, folder, "libframe.so");
+	buf_free(&code);
+	buf_free(&elf);
+	return 0;
+}
+
+static int end(void **state)
+{
+	mem_free(library);
+	return remove_folder(state);
+}
+
+static uint64_t key(const char *payload, uint16_t sm)
+{
+	const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
+
+	return cache_key_hash(
+		&profile,
+		&(struct cache_key_input){sm, CACHE_KEY_LOAD, payload, strlen(payload), "", 0, false},
+		NULL);
+}
+
+static int wanted(struct jw_error *err, const struct jw_target *targets, size_t count,
+				  struct set *ret_keys)
+{
+	const struct jw_export_options options = {.size = sizeof options,
+											  .system = &system_of,
+											  .paths = &path,
+											  .path_count = 1,
+											  .targets = targets,
+											  .target_count = count};
+
+	return wanted_of_paths(err, &options, ret_keys);
+}
+
+/* For the machine's GPU, and for those that are named. */
+static void they_are_the_drivers(void **state)
+{
+	const struct jw_target named[] = {{.sm = 89}, {.sm = 90}};
+	struct set keys = {0};
+
+	(void)state;
+	for (size_t count = 0; count <= 2; count++) {
+		assert_int_equal(wanted(NULL, named, count, &keys), 0);
+		for (size_t i = 0; i < 2; i++) {
+			assert_int_equal(set_has(&keys, key(payloads[i], 86)), count == 0);
+			assert_int_equal(set_has(&keys, key(payloads[i], 89)), count >= 1);
+			assert_int_equal(set_has(&keys, key(payloads[i], 90)), count == 2);
+		}
+		set_free(&keys);
+	}
+}
+
+/* Each alone. */
+static void without_a_driver_or_a_gpu_there_are_none(void **state)
+{
+	const struct jw_export_options none = {.size = sizeof none, .paths = &path, .path_count = 1};
+	const struct jw_system whole = system_of;
+	struct set keys = {.count = 7};
+
+	(void)state;
+	for (int lack = 0; lack < 3; lack++) {
+		struct jw_error err = {0};
+
+		if (lack == 1)
+			system_of.driver.stamp[0] = '\0';
+		if (lack == 2)
+			system_of.gpu_count = 0;
+		assert_int_equal(lack ? wanted(&err, NULL, 0, &keys) : wanted_of_paths(&err, &none, &keys),
+						 -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+		assert_non_null(strstr(err.message, lack == 2 ? "--arch" : "a machine with a driver"));
+		assert_int_equal(keys.count, 7);
+		system_of = whole;
+	}
+}
+
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* A look that is ended early is no answer. */
+static void an_end_is_an_error(void **state)
+{
+	const struct jw_export_options options = {.size = sizeof options,
+											  .system = &system_of,
+											  .paths = &path,
+											  .path_count = 1,
+											  .cancel.is_cancelled = at_once};
+	struct set keys = {.count = 7};
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(wanted_of_paths(&err, &options, &keys), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_int_equal(keys.count, 7);
+}
+
+static int all_or_none(struct jw_error *err, void *context)
+{
+	struct set keys = {0};
+
+	(void)context;
+	if (wanted(err, NULL, 0, &keys))
+		return -1;
+	set_free(&keys);
+	return 0;
+}
+
+static void a_lack_of_memory_is_an_error(void **state)
+{
+	(void)state;
+	each_allocation_lacks(all_or_none, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_are_the_drivers),
+		cmocka_unit_test(without_a_driver_or_a_gpu_there_are_none),
+		cmocka_unit_test(an_end_is_an_error),
+		cmocka_unit_test(a_lack_of_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
