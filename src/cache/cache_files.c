@@ -21,11 +21,14 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
 	struct os_stat stat = {.kind = OS_OTHER};
+	enum cache_presence presence = CACHE_PRESENT;
 	struct jw_error why = {0};
 
+	if (!walk->closed && cache_look_up(err, walk->dir, key, 0, &file.probed, &presence))
+		return -1;
 	/* Removed meanwhile, or a dangling link. */
 	if (walk->closed ? os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND
-					 : cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
+					 : presence == CACHE_ABSENT)
 		return 0;
 	if (walk->closed)
 		file.probed = (struct cache_probed){.size_bytes = stat.size_bytes,

@@ -212,6 +212,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	struct cache_addition *addition = staged->addition;
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
+	enum cache_presence presence = CACHE_PRESENT;
 	struct jw_error why = {0};
 	uint64_t counted;
 
@@ -219,7 +220,9 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return -1;
 	if (*ret_late)
 		return 0;
-	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
+	if (same && cache_look_up(err, live->dir, key, 0, NULL, &presence))
+		return -1;
+	if (presence != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
 	if (!same && os_rename(&why, staged->path, staged->target) &&
 		move_again(err, live, staged, &why))

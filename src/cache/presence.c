@@ -25,43 +25,48 @@ static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_
 	return CACHE_SOUND;
 }
 
-static enum cache_presence probe_path(const char *path, uint64_t key_bytes,
-									  struct cache_probed *ret_probed)
+static enum cache_presence probe_path(struct jw_error *why, const char *path, uint64_t key_bytes,
+									  struct cache_probed *probed)
 {
 	uint8_t header[CACHE_ENTRY_HEADER];
-	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
 	struct os_file *file = NULL;
-	struct jw_error why = {0};
 	struct os_stat stat = {.kind = OS_OTHER};
 	size_t got;
 
 	/* Absent is what the system says is not there, and not what it cannot say anything about. */
-	if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND)
+	if (os_stat(why, path, &stat) && why->code == JW_ERR_NOT_FOUND)
 		return CACHE_ABSENT;
-	probed.size_bytes = stat.size_bytes;
-	probed.inode = stat.inode;
-	probed.mtime_ns = stat.mtime_ns;
-	probed.changed_ns = stat.changed_ns;
+	probed->size_bytes = stat.size_bytes;
+	probed->inode = stat.inode;
+	probed->mtime_ns = stat.mtime_ns;
+	probed->changed_ns = stat.changed_ns;
 	/* Opens only regular files: a pipe would block. */
-	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
-		!os_file_read(NULL, file, 0, header, sizeof header, &got))
-		probed.damage = probe_header(header, got, stat.size_bytes, key_bytes, &probed);
+	if (stat.kind == OS_REGULAR && !os_file_open(why, path, OS_OPEN_READ, &file) &&
+		!os_file_read(why, file, 0, header, sizeof header, &got))
+		probed->damage = probe_header(header, got, stat.size_bytes, key_bytes, probed);
 	os_file_close(file);
-	if (ret_probed)
+	return probed->damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
+}
+
+int cache_look_up(struct jw_error *err, const char *dir, uint64_t key, uint64_t key_bytes,
+				  struct cache_probed *ret_probed, enum cache_presence *ret_presence)
+{
+	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
+	struct jw_error why = {0};
+	char *path = cache_entry_path(&why, dir, key);
+
+	*ret_presence = path ? probe_path(&why, path, key_bytes, &probed) : CACHE_UNUSABLE;
+	if (ret_probed && *ret_presence != CACHE_ABSENT)
 		*ret_probed = probed;
-	return probed.damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
+	mem_free(path);
+	return error_if_memory(err, &why);
 }
 
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed)
 {
-	char *path = cache_entry_path(NULL, dir, key);
-	enum cache_presence presence = CACHE_UNUSABLE;
+	enum cache_presence presence;
 
-	if (path)
-		presence = probe_path(path, key_bytes, ret_probed);
-	else if (ret_probed)
-		*ret_probed = (struct cache_probed){.damage = CACHE_DAMAGE_READ};
-	mem_free(path);
+	(void)cache_look_up(NULL, dir, key, key_bytes, ret_probed, &presence);
 	return presence;
 }

@@ -16,12 +16,15 @@ bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed 
 /* Drivers write entries while they hold the lock, and we hold it: no entry is half written now. */
 static int remove_one(struct jw_error *err, struct cache_live *live, struct cache_removal *removal)
 {
+	enum cache_presence presence;
 	struct cache_probed now;
 	size_t row;
 	char *path;
 	int result;
 
-	if (cache_presence(live->dir, removal->key, 0, &now) == CACHE_ABSENT) {
+	if (cache_look_up(err, live->dir, removal->key, 0, &now, &presence))
+		return -1;
+	if (presence == CACHE_ABSENT) {
 		removal->removed = CACHE_REMOVED_GONE;
 	} else if (!cache_probed_equal(&now, &removal->probed)) {
 		removal->removed = CACHE_REMOVED_CHANGED;

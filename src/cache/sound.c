@@ -27,14 +27,14 @@ struct sounding {
 	struct sound_reading readings[TOGETHER];
 };
 
-static enum cache_damage begin_entry(struct sounding *sounding, struct sound_reading *reading,
-									 size_t at)
+static enum cache_damage begin_entry(struct jw_error *why, struct sounding *sounding,
+									 struct sound_reading *reading, size_t at)
 {
-	char *path = cache_entry_path(NULL, sounding->how->dir, sounding->keys[at]);
+	char *path = cache_entry_path(why, sounding->how->dir, sounding->keys[at]);
 	struct os_stat stat;
 	/* Opens only regular files: a pipe would block. */
-	bool opened = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
-				  !os_file_open(NULL, path, OS_OPEN_READ, &reading->file);
+	bool opened = path && !os_stat(why, path, &stat) && stat.kind == OS_REGULAR &&
+				  !os_file_open(why, path, OS_OPEN_READ, &reading->file);
 
 	mem_free(path);
 	if (!opened)
@@ -125,6 +125,7 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 
 	for (;;) {
 		enum cache_damage damage = CACHE_SOUND;
+		struct jw_error why = {0};
 		size_t at = reading->at;
 
 		if (!reading->file) {
@@ -133,7 +134,9 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 				return 0;
 			if (cancel_check(err, &how->cancel))
 				return -1;
-			damage = begin_entry(sounding, reading, at);
+			damage = begin_entry(&why, sounding, reading, at);
+			if (error_if_memory(err, &why))
+				return -1;
 		}
 		if (damage == CACHE_SOUND &&
 			reading->position != reading->entry.key_bytes + reading->entry.value_bytes) {
@@ -213,11 +216,12 @@ static int keep_damage(struct jw_error *err, void *context, size_t at, enum cach
 	return 0;
 }
 
-enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key)
+enum cache_damage cache_sound(struct jw_error *err, const char *dir, struct sound_driver driver,
+							  uint64_t key)
 {
 	enum cache_damage damage = CACHE_DAMAGE_READ;
 	const struct cache_sounding how = {
 		.dir = dir, .driver = driver, .context = &damage, .judged = keep_damage};
 
-	return cache_sound_all(NULL, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
+	return cache_sound_all(err, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
 }

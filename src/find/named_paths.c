@@ -27,8 +27,9 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 	struct os_stat stat;
 	struct jw_error why;
 
-	return os_stat(&why, path, &stat) ? found_trouble(err, list, &why)
-									  : named_path_take(err, list, path, &stat);
+	if (!os_stat(&why, path, &stat))
+		return named_path_take(err, list, path, &stat);
+	return error_if_memory(err, &why) ? -1 : found_trouble(err, list, &why);
 }
 
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count,

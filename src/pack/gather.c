@@ -290,6 +290,7 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 	struct buf *bytes = &room->bytes[i];
 	struct jw_error why = {0};
 	struct os_stat stat;
+	int result = 0;
 	char *path;
 
 	room->read[i] = room->twin[i] = false;
@@ -306,16 +307,17 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 	path = cache_entry_path(err, work->dir, file->key);
 	if (!path)
 		return -1;
-	if (read_into(&why, path, bytes, &stat))
+	if (read_into(&why, path, bytes, &stat)) {
 		work->fates[room->first + i] = fate_of_failure(&why);
-	else
+		result = error_if_memory(err, &why);
+	} else
 		room->read[i] =
 			cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
 	if (room->read[i])
 		work->items[room->first + i].mtime_ns = stat.mtime_ns;
 	room->twin[i] = room->read[i] && i && is_twin(room, i);
 	mem_free(path);
-	return 0;
+	return result;
 }
 
 static int gather_some(struct jw_error *err, struct work *work, struct room *room)

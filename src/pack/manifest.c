@@ -313,9 +313,10 @@ static int read_manifest_member(struct jw_error *err, void *context, const cJSON
 	reading->manifest->member_count--;
 	if (manifest_add_member(err, reading->manifest, &reading->seen, member, &at))
 		return -1;
-	return &reading->manifest->members[at] == element
-			   ? 0
-			   : error_set(err, JW_ERR_FORMAT, "is there twice");
+	if (&reading->manifest->members[at] == member)
+		return 0;
+	reading->manifest->member_count++;
+	return error_set(err, JW_ERR_FORMAT, "is there twice");
 }
 
 static int read_content(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)

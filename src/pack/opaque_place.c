@@ -32,18 +32,20 @@ static bool has_same_files(const struct pack_manifest *a, const struct pack_mani
 	return true;
 }
 
-/* Equal to the state after a run that was killed at its end. */
-static bool is_cache_there(const struct import *import, const char *path)
+/* *ret_same: equal to the state after a run that was killed at its end. -1: out of memory. */
+static int is_cache_there(struct jw_error *err, const struct import *import, const char *path,
+						  bool *ret_same)
 {
 	const struct jw_export_options options = {.size = sizeof options, .system = import->system};
 	struct pack_manifest manifest = {0};
 	size_t *sources = NULL;
-	bool same = !opaque_gather(NULL, &options, path, &manifest, &sources) &&
-				has_same_files(&import->manifest, &manifest);
+	struct jw_error why = {0};
 
+	*ret_same = !opaque_gather(&why, &options, path, &manifest, &sources) &&
+				has_same_files(&import->manifest, &manifest);
 	manifest_free(&manifest);
 	mem_free(sources);
-	return same;
+	return error_if_memory(err, &why);
 }
 
 int place_judge(struct jw_error *err, const struct import *import,
@@ -52,13 +54,16 @@ int place_judge(struct jw_error *err, const struct import *import,
 	const char *path = import->result->path;
 	struct jw_error why_not = {0};
 	struct os_names names;
+	bool same = false;
 	size_t count;
 
 	if (os_list(&why_not, path, &names))
 		return error_unless_missing(err, &why_not);
 	count = names.count;
 	os_names_free(&names);
-	if (count && is_cache_there(import, path))
+	if (count && is_cache_there(err, import, path, &same))
+		return -1;
+	if (same)
 		*ret_verdict = JW_IMPORT_THERE;
 	else if (count)
 		(void)snprintf(

@@ -87,7 +87,7 @@ static int prune_reason_of(struct choose *choose, size_t at)
 
 	if (set_has(&choose->damaged, entry->key)) {
 		const enum mend_verdict verdict =
-			mend_judge(choose->list->path, sound_driver_of(&choose->options->system->driver),
+			mend_judge(NULL, choose->list->path, sound_driver_of(&choose->options->system->driver),
 					   entry->key, &choose->judged[at]);
 
 		if (verdict == MEND_TAKE)

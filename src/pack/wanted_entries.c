@@ -40,6 +40,8 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	request.found = found;
 	if (!result)
 		result = plan_build(err, &request, &plan);
+	if (!result && plan->lacked)
+		result = error_set(err, JW_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
 			result = set_add(err, &keys, plan->modules[i].key, i);

@@ -59,6 +59,7 @@ static void note_unreadable(void *context, const char *path, const char *member,
 	(void)path;
 	(void)member;
 	reading->remembers = false;
+	reading->build.plan->lacked = reading->build.plan->lacked || why->code == JW_ERR_MEMORY;
 	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
 }
 
@@ -137,7 +138,7 @@ void plan_look_again(struct plan *plan)
 		struct cache_probed probed;
 
 		if (!module->damage ||
-			cache_sound(plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
+			cache_sound(NULL, plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
 			look_up(plan, module, &probed);
 	}
 }

@@ -27,14 +27,15 @@ static void cut_line(char *text)
 	text[length] = '\0';
 }
 
-/* What the program said before it failed. -1: out of memory. */
+/* The first line that the program printed before it failed. -1: out of memory. */
 static int tell_reason(struct jw_error *why, const char *program, const char *printed)
 {
-	char *text = os_system_text(why, printed);
+	char *text = os_system_text(why, printed + strspn(printed, " \r\n"));
 
 	if (!text)
 		return -1;
-	(void)error_set(why, JW_ERR_IO, "%s: %.600s", os_base_name(program), text);
+	cut_line(text);
+	(void)error_set(why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *text ? ": " : "", text);
 	mem_free(text);
 	return 0;
 }
@@ -62,7 +63,6 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 			goto done;
 	}
 	if (startup && !*ret_good && !startup->failed) {
-		cut_line(why.message);
 		startup->failed = mem_string(err, why.message);
 		if (!startup->failed)
 			goto done;

@@ -2,6 +2,8 @@
  * all of the work is done. */
 #include "lacking_posix.h"
 
+#include "small_modules.h"
+
 #include <jitwarm/prune.h>
 
 static void as_it_is(void)
@@ -58,9 +60,49 @@ static int merges(struct jw_error *err)
 	return merge_packs(err, paths, 2, merged, &written);
 }
 
+/* A library with one module, and a cache with its entry. */
+static void put_named(void)
+{
+	static const char start[] = "Jun 25 202401:14:48HOST64sm_86";
+	uint8_t bytes[1024] = {0}, *key = bytes + CACHE_ENTRY_HEADER, *cubin;
+	char text[SMALL_TEXT], *dir = os_join(NULL, folder, "named");
+	struct buf data = make_buf();
+	size_t length = sizeof start - 1, text_size = strlen(small_text(text, 1, 80)) + 1;
+
+	small_put(&data, 1, 80, "");
+	small_fatbin_library("libnamed.so", &data);
+	buf_free(&data);
+	memcpy(key, start, length);
+	memcpy(key + length, text, text_size);
+	memcpy(key + length + text_size, "\0 ", 2);
+	length += text_size + 2;
+	cubin = key + length;
+	entries_cubin(cubin, 86, false);
+	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, cubin, ENTRIES_CUBIN));
+	packs_put(dir, fnv_update(FNV_START, key, length), bytes,
+			  CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
+	mem_free(dir);
+}
+
+/* For want of memory the entry may be unreadable, which is said. */
+static int exports_named(struct jw_error *err)
+{
+	static char dir[4096], path[4096];
+	const char *const paths[] = {path};
+	const struct jw_export_options options = {
+		.cache_dir = dir, .paths = paths, .path_count = 1, .system = &machine};
+
+	(void)snprintf(dir, sizeof dir, "%s/named", folder);
+	(void)snprintf(path, sizeof path, "%s/libnamed.so", folder);
+	return export_with(err, options, 1);
+}
+
 static void exports_say_so(void **unused)
 {
 	(void)unused;
+	put_named();
+	assert_int_equal(exports_named(NULL), 0);
+	each_lacks("export of a named library's", as_it_is, exports_named);
 	with_a_key();
 	each_lacks("export, thin and signed", as_it_is, exports_thin);
 	with_a_tree();

@@ -147,11 +147,18 @@ static int copies_a_key(struct jw_error *err)
 	return result;
 }
 
+static void with_all(void)
+{
+	without_target();
+	put_entries(target, 0, ENTRIES);
+}
+
 static void imports_say_so(void **unused)
 {
 	(void)unused;
 	assert_int_equal(exports(NULL), 0);
 	each_lacks("import", without_target, imports);
+	each_lacks("import of what is there", with_all, imports);
 	each_lacks("import for another GPU", without_target, imports_for_another);
 	each_lacks("import of what is not asked for", without_target, imports_nothing_asked_for);
 	each_lacks("import that evicts", with_others, imports_evicting);
@@ -162,6 +169,7 @@ static void imports_say_so(void **unused)
 	with_a_tree();
 	assert_int_equal(exports_a_tree(NULL), 0);
 	each_lacks("import of a tree", without_target, imports_a_tree);
+	each_lacks("import of a tree that is there", with_a_tree, imports_a_tree);
 }
 
 static void keys_say_so(void **unused)

@@ -151,7 +151,7 @@ static void members(void **state)
 		{MEMBERS, NAMED("ptx-" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
 		{MEMBERS, NAMED("file/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
 		{MEMBERS, NAMED("other/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, PTX "," CODE "," PTX, JW_ERR_FORMAT, "is there twice"},
+		{MEMBERS, PTX "," CODE "," PTX, JW_ERR_FORMAT, "members[2]: is there twice"},
 		/* The same bytes of another kind are another member. */
 		{MEMBERS, PTX ",{\"name\":\"cubin/" HEX "0\",\"bytes\":5}", JW_OK, ""},
 		{MEMBERS, PTX "," CODE ",{\"name\":\"ptx/" HEX "2\",\"bytes\":5}", JW_ERR_FORMAT,

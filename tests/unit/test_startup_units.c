@@ -281,10 +281,12 @@ static void commands_are_noted_as_they_would_be_typed(void **state)
 		startup_command(NULL, NULL, "sh", STARTUP_WORDS("-c", "kill -9 $$"), NULL, &good), 0);
 	assert_false(good);
 	for (int i = 0; i < STARTUP_MOST_COMMANDS + 1; i++)
-		assert_int_equal(startup_command(NULL, &startup, "sh",
-										 STARTUP_WORDS("-c", i ? "exit 0" : "echo first; exit 3"),
-										 NULL, &good),
-						 0);
+		assert_int_equal(
+			startup_command(
+				NULL, &startup, "sh",
+				STARTUP_WORDS("-c", i ? "exit 0" : "echo; echo first; echo second; exit 3"), NULL,
+				&good),
+			0);
 	assert_true(good);
 	assert_int_equal(startup.command_count, STARTUP_MOST_COMMANDS);
 	assert_string_equal(startup.failed, "sh: first");
