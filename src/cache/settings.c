@@ -203,12 +203,15 @@ const char *cache_lookalike_of(const char *name)
 static int look_for_lookalikes(struct jw_error *err, struct cache_settings *settings)
 {
 	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
-		char *text = os_env(lookalikes[i].wrong);
-		int result = text ? warn_of_setting(err, settings,
-											"%s: no driver reads it; the variable is called %s",
-											lookalikes[i].wrong, lookalikes[i].right)
-						  : 0;
+		char *text;
+		int result = os_env_read(err, lookalikes[i].wrong, &text);
 
+		if (result)
+			return -1;
+		if (text)
+			result =
+				warn_of_setting(err, settings, "%s: no driver reads it; the variable is called %s",
+								lookalikes[i].wrong, lookalikes[i].right);
 		mem_free(text);
 		if (result)
 			return -1;

@@ -7,16 +7,18 @@
 #include "cache/presence.h"
 #include "os/file.h"
 
-static uint64_t hash_file(const struct plan_file *file)
+static int hash_file(struct jw_error *err, const struct plan_file *file, uint64_t *ret_hash)
 {
+	struct jw_error why = {0};
 	char *real = NULL;
-	const char *path = os_real_path(NULL, file->path, &real) ? file->path : real;
+	const char *path = os_real_path(&why, file->path, &real) ? file->path : real;
 	uint64_t state = fnv_update(FNV_START, path, strlen(path) + 1);
 
 	if (file->member)
 		state = fnv_update(state, file->member, strlen(file->member) + 1);
 	mem_free(real);
-	return state;
+	*ret_hash = state;
+	return error_if_memory(err, &why);
 }
 
 int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan)
@@ -26,7 +28,10 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 	if (!files)
 		return -1;
 	for (size_t i = 0; i < plan->file_count; i++)
-		files[i] = hash_file(&plan->files[i]);
+		if (hash_file(err, &plan->files[i], &files[i])) {
+			mem_free(files);
+			return -1;
+		}
 	mem_free(ledger->files);
 	ledger->files = files;
 	ledger->plan = plan;

@@ -1,8 +1,11 @@
 /* The environment as the driver interprets it: each case was tried on a real driver. */
 #include "check.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -11,6 +14,25 @@
 #include "lacking.h"
 #include "os/env.h"
 #include "os/file.h"
+
+/* What the kernel says of file systems from this call on; 0: the truth. */
+static struct {
+	unsigned from, calls, type;
+	uint64_t free_bytes;
+	bool fails;
+} kernel;
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+int fstatfs(int fd, struct statfs *info)
+{
+	kernel.calls++;
+	if (!kernel.from || kernel.calls < kernel.from)
+		return (int)syscall(SYS_fstatfs, fd, info);
+	*info = (struct statfs){
+		.f_type = kernel.type, .f_bsize = 4096, .f_bavail = kernel.free_bytes / 4096};
+	errno = EIO;
+	return kernel.fails ? -1 : 0;
+}
 
 static const char *const names[] = {
 	"CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT",
@@ -214,6 +236,170 @@ static void a_lack_of_memory_is_no_setting(void **state)
 	each_allocation_lacks(read_settings, NULL);
 }
 
+static void values_that_are_misread_are_explained(void **state)
+{
+	static const struct {
+		const char *text, *line;
+	} cases[] = {
+		{"1G", "the driver reads 1 byte, since it knows no units; write 1073741824"},
+		{"5k", "the driver reads 5 bytes, since it knows no units; write 5120"},
+		{"2  MiB", "the driver reads 2 bytes, since it knows no units; write 2097152"},
+		{"4G", "write 4294967296"},
+		{"5G", "write 4294967296"},
+		{"1T", "write 4294967296"},
+		{"17179869184G", "write 4294967296"},
+		{"99999999999999T", "write 4294967296"},
+		{"0K", "the driver reads 0 and stores nothing; it wants a number of bytes"},
+		{"", "the driver reads 0 and stores nothing"},
+		{"0", "the driver reads 0 and stores nothing"},
+		{"1", NULL},
+		{"1 X", NULL},
+		{"4294967296", NULL},
+		{"4294967297", "the driver takes it for its maximum, 4.29 GB"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *line;
+
+		assert_int_equal(cache_explain_limit(NULL, cases[i].text, &line), 0);
+		if (!line != !cases[i].line || (line && !strstr(line, cases[i].line)))
+			fail_msg("%s: %s", cases[i].text, line ? line : "nothing");
+		mem_free(line);
+	}
+	assert_string_equal(cache_lookalike_of("CUDA_CACHE_SIZE"), "CUDA_CACHE_MAXSIZE");
+	assert_string_equal(cache_lookalike_of("CUDA_CACHE_DIR"), "CUDA_CACHE_PATH");
+	assert_null(cache_lookalike_of("CUDA_CACHE_PATH"));
+}
+
+static void expect_path(const char *value, const char *path, const char *warning)
+{
+	struct cache_settings settings;
+
+	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", value), 0);
+	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
+	assert_true(settings.path_set);
+	assert_string_equal(settings.path + strlen(settings.path) - strlen(path), path);
+	if (settings.warning_count != (warning != NULL) || (warning && !warns_of(&settings, warning)))
+		fail_msg("%s: %zu: %s", value, settings.warning_count,
+				 settings.warning_count ? settings.warnings[0] : "");
+	cache_settings_free(&settings);
+}
+
+static void paths_are_absolute_in_the_end(void **state)
+{
+	char *here, *slashes = mem_printf(NULL, "%s//", folder), *dir = os_join(NULL, folder, "plain");
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_real_path(NULL, ".", &here), 0);
+	assert_int_equal(chdir(folder), 0);
+	expect_path("plain", "/plain", "relative to each program's working directory");
+	expect_path("plain/", "/plain", "relative to each program's working directory");
+	expect_path("no/such", "/no/such", "relative, and of a relative path");
+	expect_path("~/cache", "/~/cache", "does not expand ~");
+	assert_int_equal(chdir(here), 0);
+	expect_path(dir, "/plain", NULL);
+	expect_path(slashes, folder, NULL);
+	if (!getuid())
+		expect_path("/", "/", NULL);
+	mem_free(slashes);
+	mem_free(dir);
+	mem_free(here);
+}
+
+/* What stands in the place of the cache, and what the kernel says of it. */
+static void a_place_is_looked_at(void **state)
+{
+	enum { PROC = 0x9fa0, NFS = 0x6969, EXT = 0xef53, LITTLE = 64 << 20 };
+	static const struct {
+		const char *place;
+		unsigned from, type;
+		uint64_t free_bytes;
+		bool fails, exists, usable;
+		const char *warnings[2];
+	} cases[] = {
+		{"dir", 1, EXT, LITTLE, false, true, true, {NULL}},
+		{"dir", 1, EXT, LITTLE - 4096, false, true, true, {"are free on this file system"}},
+		{"dir", 1, NFS, LITTLE, false, true, true, {"on a network file system"}},
+		{"dir", 1, NFS, 0, false, true, true, {"on a network file system", "are free on"}},
+		{"dir", 1, NFS, 0, true, true, true, {NULL}},
+		{"dir", 1, PROC, LITTLE, false, true, false, {"cannot be written to by this account: "}},
+		{"odd", 1, EXT, LITTLE, false, true, true, {NULL}},
+		{"odd", 2, PROC, LITTLE, false, true, false, {"so the driver does not use the cache"}},
+		{"dir/a/b", 1, EXT, 0, false, false, true, {NULL}},
+		{"dir/a/b", 1, PROC, 0, false, false, false, {"cannot be made by this account"}},
+		{"file/a", 1, EXT, 0, false, false, false, {"cannot be made by this account"}},
+		{"file", 1, EXT, 0, false, false, false, {"not a directory: the driver caches nothing"}},
+	};
+	char *index = os_join(NULL, folder, "odd/index"), *dir = os_join(NULL, folder, "dir"),
+		 *file = os_join(NULL, folder, "file");
+
+	assert_int_equal(os_make_dirs(NULL, index, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_settings settings;
+		char *path = os_join(NULL, folder, cases[i].place);
+		const char *const *wanted = cases[i].warnings;
+
+		assert_int_equal(clean_environment(state), 0);
+		kernel.from = cases[i].from;
+		kernel.calls = 0;
+		kernel.type = cases[i].type;
+		kernel.free_bytes = cases[i].free_bytes;
+		kernel.fails = cases[i].fails;
+		assert_int_equal(cache_settings_read(NULL, path, NULL, &settings), 0);
+		if (settings.exists != cases[i].exists || settings.usable != cases[i].usable ||
+			settings.warning_count != (size_t)(wanted[0] != NULL) + (wanted[1] != NULL) ||
+			(wanted[0] && !warns_of(&settings, wanted[0])) ||
+			(wanted[1] && !warns_of(&settings, wanted[1])))
+			fail_msg("%zu: %s: %d %d %zu %s", i, path, settings.exists, settings.usable,
+					 settings.warning_count, settings.warning_count ? settings.warnings[0] : "");
+		/* Nor is any of it left out without memory. */
+		kernel.calls = 0;
+		cache_settings_free(&settings);
+		STARVE((kernel.calls = 0, cache_settings_read(&err, path, NULL, &settings)),
+			   cache_settings_free(&settings));
+		mem_free(path);
+	}
+	kernel.from = 0;
+	mem_free(index);
+	mem_free(dir);
+	mem_free(file);
+}
+
+/* Each variable in its turn, beside all others that are set. */
+static void no_variable_is_left_out_without_memory(void **state)
+{
+	static const char *const paths[] = {"plain", "~/x", "no/such/levels", "", "/no/such"};
+	struct cache_settings settings;
+
+	(void)state;
+	for (size_t n = 0; n < 2; n++)
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+			/* "1G" needs a line of its own. */
+			assert_int_equal(os_env_set(NULL, names[i], strstr(names[i], "MAXSIZE") ? "1G" : "1"),
+							 0);
+			/* The first of two names hides the second one. */
+			if (n && (strstr(names[i], "PTX_JIT")))
+				assert_int_equal(os_env_set(NULL, names[i], NULL), 0);
+			STARVE(cache_settings_read(&err, NULL, NULL, &settings),
+				   cache_settings_free(&settings));
+		}
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", paths[i]), 0);
+		STARVE(cache_settings_read(&err, NULL, NULL, &settings), cache_settings_free(&settings));
+	}
+	assert_int_equal(clean_environment(state), 0);
+	assert_int_equal(os_env_set(NULL, "HOME", NULL), 0);
+	STARVE(cache_settings_read(&err, NULL, NULL, &settings), cache_settings_free(&settings));
+	assert_int_equal(cache_settings_read(NULL, NULL, folder, &settings), 0);
+	assert_non_null(settings.path);
+	assert_int_equal(settings.warning_count, 0);
+	cache_settings_free(&settings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +409,10 @@ int main(void)
 		cmocka_unit_test_setup(the_place_follows_the_driver, clean_environment),
 		cmocka_unit_test_setup(an_unusable_directory_is_reported, clean_environment),
 		cmocka_unit_test_setup(a_lack_of_memory_is_no_setting, clean_environment),
+		cmocka_unit_test_setup(values_that_are_misread_are_explained, clean_environment),
+		cmocka_unit_test_setup(paths_are_absolute_in_the_end, clean_environment),
+		cmocka_unit_test(a_place_is_looked_at),
+		cmocka_unit_test_setup(no_variable_is_left_out_without_memory, clean_environment),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,8 +1,8 @@
 /* Packs are made, merged and filled from a cache while each allocation fails once: that is said, or
  * all of the work is done. */
+#include "explaining.h"
+/* Behind it: it has parameters of its names */
 #include "lacking_posix.h"
-
-#include "small_modules.h"
 
 #include <jitwarm/prune.h>
 
@@ -63,28 +63,16 @@ static int merges(struct jw_error *err)
 /* A library with one module, and a cache with its entry. */
 static void put_named(void)
 {
-	static const char start[] = "Jun 25 202401:14:48HOST64sm_86";
-	uint8_t bytes[1024] = {0}, *key = bytes + CACHE_ENTRY_HEADER, *cubin;
-	char text[SMALL_TEXT], *dir = os_join(NULL, folder, "named");
+	char *dir = os_join(NULL, folder, "named");
 	struct buf data = make_buf();
-	size_t length = sizeof start - 1, text_size = strlen(small_text(text, 1, 80)) + 1;
 
-	small_put(&data, 1, 80, "");
+	small_put(&data, 1, 70, "");
 	small_fatbin_library("libnamed.so", &data);
 	buf_free(&data);
-	memcpy(key, start, length);
-	memcpy(key + length, text, text_size);
-	memcpy(key + length + text_size, "\0 ", 2);
-	length += text_size + 2;
-	cubin = key + length;
-	entries_cubin(cubin, 86, false);
-	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, cubin, ENTRIES_CUBIN));
-	packs_put(dir, fnv_update(FNV_START, key, length), bytes,
-			  CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
+	put_entry(dir, 1, machine.driver.stamp, 86, "", 0);
 	mem_free(dir);
 }
 
-/* For want of memory the entry may be unreadable, which is said. */
 static int exports_named(struct jw_error *err)
 {
 	static char dir[4096], path[4096];

@@ -1,0 +1,300 @@
+/* A ledger's bytes: which are believed, and what becomes of those that are not read. */
+#include "folder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "history/ledger.h"
+
+/* Each takes a moment on a busy disk. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+enum { HEAD = 20 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS), RECORD = 24, MARK = 20, SUM = 8 };
+enum { STAMPS_AT = 8, RECORDS_AT = 12, EPOCH_AT = 16, LOSSES_AT = 20, FIRST = HEAD };
+
+static const char stamp[] = "Apr  8 202512:10:18";
+
+/* Two stamps, two records, a mark of each kind; everything has another value. */
+static struct ledger *make_ledger(void)
+{
+	static struct ledger ledger;
+	struct ledger_mark mark = {.key = 70, .checksum = 71, .stamp = 1};
+
+	ledger = (struct ledger){.epoch = 5, .shape = {11, 12, 13, {0}}};
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		ledger.shape.parts[i] = 100 + i;
+	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
+		ledger.losses[i] = (uint8_t)(i % CACHE_LOSS_UNKNOWN);
+	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
+	assert_int_equal(ledger_stamp_number(&ledger, "Jun 25 202401:14:48"), 1);
+	for (uint8_t i = 0; i < 2; i++) {
+		const struct ledger_record record = {50 + i, 60 + i, 3 + i, i};
+
+		assert_int_equal(ledger_add(NULL, &ledger, &record), 0);
+		mark.key += i;
+		assert_int_equal(ledger_mark_add(NULL, &ledger.marks[i], &mark), 0);
+	}
+	return &ledger;
+}
+
+static struct buf make_bytes_of(struct ledger *ledger)
+{
+	struct buf bytes = BUF_MAX(1 << 20);
+
+	assert_int_equal(ledger_format(NULL, ledger, &bytes), 0);
+	ledger_close(ledger);
+	return bytes;
+}
+
+static void sum_up(struct buf *bytes)
+{
+	store_u64(bytes->data + bytes->size - SUM,
+			  fnv_update(FNV_START, bytes->data, bytes->size - SUM));
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct buf bytes = make_bytes_of(make_ledger()), again = BUF_MAX(1 << 20);
+	struct ledger ledger = {0};
+
+	(void)state;
+	assert_int_equal(bytes.size, HEAD + 2 * CACHE_STAMP_SIZE + 2 * RECORD + 2 * (4 + MARK) + SUM);
+	ledger_parse(&ledger, bytes.data, bytes.size);
+	assert_int_equal(ledger.epoch, 5);
+	assert_int_equal(ledger.stamp_count, 2);
+	assert_int_equal(ledger.count, 2);
+	assert_int_equal(ledger_at(&ledger, 51)->key, 61);
+	assert_int_equal(ledger_at(&ledger, 51)->epoch, 4);
+	assert_int_equal(ledger_at(&ledger, 51)->stamp, 1);
+	assert_null(ledger_at(&ledger, 52));
+	assert_int_equal(ledger.shape.witness, 13);
+	assert_int_equal(ledger.shape.parts[CACHE_PARTS - 1], 100 + CACHE_PARTS - 1);
+	assert_false(ledger.partial);
+	assert_int_equal(ledger_format(NULL, &ledger, &again), 0);
+	assert_int_equal(again.size, bytes.size);
+	assert_memory_equal(again.data, bytes.data, bytes.size);
+	ledger_close(&ledger);
+	/* Each part that finds no room is said to be missing. */
+	for (size_t most = 0; most <= bytes.size; most++) {
+		struct ledger *whole = make_ledger();
+
+		buf_free(&again);
+		again = BUF_MAX(most);
+		assert_int_equal(ledger_format(NULL, whole, &again), most < bytes.size ? -1 : 0);
+		ledger_close(whole);
+	}
+	buf_free(&bytes);
+	buf_free(&again);
+}
+
+/* Where a byte is another one, what is left of stamps, records and marks of each kind. */
+static void only_sound_parts_are_believed(void **state)
+{
+	enum { RECORDS = FIRST + 2 * CACHE_STAMP_SIZE, MARKS = RECORDS + 2 * RECORD };
+	static const struct {
+		size_t at;
+		uint8_t value;
+		bool no_sum;
+		size_t stamps, records, older, split;
+	} cases[] = {
+		{0, 'J', false, 2, 2, 1, 1},
+		{0, 'K', false, 0, 0, 0, 0},
+		{0, 'K', true, 0, 0, 0, 0},
+		{6, 3, false, 0, 0, 0, 0},
+		{LOSSES_AT, 1, true, 0, 0, 0, 0},
+		{STAMPS_AT, LEDGER_MOST_STAMPS + 1, false, 0, 0, 0, 0},
+		{RECORDS_AT + 3, 1, false, 0, 0, 0, 0},
+		{LOSSES_AT, CACHE_LOSS_UNKNOWN - 1, false, 2, 2, 1, 1},
+		{LOSSES_AT, CACHE_LOSS_UNKNOWN, false, 0, 0, 0, 0},
+		{LOSSES_AT + LEDGER_MOST_EPOCHS - 1, CACHE_LOSS_UNKNOWN, false, 0, 0, 0, 0},
+		/* A stamp that is none */
+		{FIRST, 'a', false, 1, 0, 0, 0},
+		{FIRST + CACHE_STAMP_SIZE, 'a', false, 2, 0, 0, 0},
+		/* The second record: of a stamp that there is, of one more, in the first one's place */
+		{RECORDS + RECORD + 16, 0, false, 2, 2, 1, 1},
+		{RECORDS + RECORD + 16, 2, false, 2, 1, 0, 0},
+		{RECORDS + RECORD + 17, 1, false, 2, 1, 0, 0},
+		{RECORDS + RECORD, 50, false, 2, 1, 0, 0},
+		/* More records than there are bytes */
+		{RECORDS_AT, 200, false, 2, 2, 0, 0},
+		/* Marks: of a stamp that there is, of one more; more than there are */
+		{MARKS + 4 + 16, 0, false, 2, 2, 1, 1},
+		{MARKS + 4 + 16, 2, false, 2, 2, 0, 0},
+		{MARKS, 2, false, 2, 2, 2, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf bytes = make_bytes_of(make_ledger());
+		struct ledger ledger = {0};
+
+		bytes.data[cases[i].at] = cases[i].value;
+		if (!cases[i].no_sum)
+			sum_up(&bytes);
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		if (ledger.stamp_count != cases[i].stamps ||
+			(ledger.count != cases[i].records && cases[i].value != 200) ||
+			ledger.marks[LEDGER_OLDER].count != cases[i].older ||
+			ledger.marks[LEDGER_SPLIT].count != cases[i].split || ledger.partial)
+			fail_msg("%zu: %zu stamps, %zu records, %zu and %zu marks", i, ledger.stamp_count,
+					 ledger.count, ledger.marks[0].count, ledger.marks[1].count);
+		ledger_close(&ledger);
+		buf_free(&bytes);
+	}
+}
+
+/* Without stamps and records it ends behind its head; the epoch of what was taken out is none. */
+static void the_least_ledger_has_a_head(void **state)
+{
+	static const struct {
+		uint32_t epoch, wanted;
+		size_t less;
+	} cases[] = {
+		{7, 7, 0},
+		{7, 0, 1},
+		{LEDGER_TAKEN_OUT - 1, LEDGER_TAKEN_OUT - 1, 0},
+		{LEDGER_TAKEN_OUT, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ledger ledger = {.epoch = cases[i].epoch};
+		struct buf bytes = make_bytes_of(&ledger);
+
+		assert_int_equal(bytes.size, HEAD + SUM);
+		bytes.size -= cases[i].less;
+		sum_up(&bytes);
+		ledger = (struct ledger){0};
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		assert_int_equal(ledger.epoch, cases[i].wanted);
+		assert_int_equal(ledger_count_marked(&ledger, LEDGER_OLDER, "/no/such"), 0);
+		buf_free(&bytes);
+		bytes = make_bytes_of(make_ledger());
+		store_u32(bytes.data + EPOCH_AT, cases[i].epoch);
+		sum_up(&bytes);
+		ledger_parse(&ledger, bytes.data, bytes.size);
+		assert_int_equal(ledger.count, cases[i].epoch == LEDGER_TAKEN_OUT ? 0 : 2);
+		ledger_close(&ledger);
+		buf_free(&bytes);
+	}
+}
+
+static void there_are_numbers_for_so_many_stamps(void **state)
+{
+	static struct ledger ledger;
+	char text[CACHE_STAMP_SIZE + 1];
+
+	(void)state;
+	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
+		(void)snprintf(text, sizeof text, "Jan  1 20%02u00:00:00", i);
+		assert_int_equal(ledger_stamp_number(&ledger, text), i);
+		assert_int_equal(ledger.stamp_count, i < LEDGER_MOST_STAMPS ? i + 1 : LEDGER_MOST_STAMPS);
+		assert_int_equal(ledger_mark_number(&ledger, text),
+						 i < LEDGER_MOST_STAMPS ? i : LEDGER_NO_STAMP);
+		assert_int_equal(ledger_stamp_number(&ledger, ledger.stamps[0]), 0);
+	}
+	assert_int_equal(ledger_mark_number(&ledger, NULL), LEDGER_NO_STAMP);
+	assert_int_equal(ledger_mark_number(&ledger, ""), LEDGER_NO_STAMP);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct ledger_mark mark = {.stamp = LEDGER_MOST_STAMPS - 1 + i};
+
+		assert_string_equal(ledger_mark_stamp(&ledger, &mark),
+							i ? "" : ledger.stamps[LEDGER_MOST_STAMPS - 1]);
+	}
+}
+
+static void a_loss_is_told_by_its_epoch(void **state)
+{
+	enum { NOW = 40 };
+	static const struct {
+		uint32_t epoch;
+		enum cache_loss wanted;
+	} cases[] = {
+		{NOW, CACHE_LOSS_REPLACED},
+		{NOW + 1, CACHE_LOSS_UNSURE},
+		{LEDGER_TAKEN_OUT, CACHE_LOSS_UNSURE},
+		{NOW - 1, CACHE_LOSS_EMPTIED},
+		{NOW - LEDGER_MOST_EPOCHS, CACHE_LOSS_WIPED},
+		{NOW - LEDGER_MOST_EPOCHS - 1, CACHE_LOSS_UNSURE},
+	};
+	static struct ledger ledger = {.epoch = NOW, .shape.folder = 1};
+	const struct cache_shape now = {.folder = 2};
+
+	(void)state;
+	ledger.losses[(NOW - 1) % LEDGER_MOST_EPOCHS] = CACHE_LOSS_EMPTIED;
+	ledger.losses[NOW % LEDGER_MOST_EPOCHS] = CACHE_LOSS_WIPED;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct ledger_record record = {.epoch = cases[i].epoch};
+
+		assert_int_equal(ledger_loss(&ledger, &record, &now), cases[i].wanted);
+	}
+}
+
+static uint64_t inode_of(const char *file)
+{
+	struct os_stat stat = {.inode = 0};
+
+	return os_stat(NULL, file, &stat) ? 0 : stat.inode;
+}
+
+/* What memory was too short to read is not written over. */
+static void what_cannot_be_read_stays(void **state)
+{
+	struct ledger *whole = make_ledger(), ledger = {0};
+	char *path = ledger_file(folder, "cache");
+	struct jw_error err = {0};
+	uint64_t first;
+
+	(void)state;
+	ledger_read(&ledger, path);
+	assert_false(ledger.partial);
+	assert_int_equal(ledger_write(NULL, whole, path), 0);
+	ledger_close(whole);
+	first = inode_of(path);
+	for (size_t n = 1, left = 0; !left; n++) {
+		mem_fail_after(n);
+		ledger_read(&ledger, path);
+		left = mem_fail_after(0);
+		assert_int_equal(ledger.partial, !left);
+		/* Nothing behind what is missing */
+		if (ledger.count < 2)
+			assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
+		if (!ledger.marks[LEDGER_OLDER].count)
+			assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+		if (ledger_write(&err, &ledger, path))
+			assert_int_equal(err.code, JW_ERR_IO);
+		else
+			assert_true(left != 0);
+		assert_true((inode_of(path) == first) == !left);
+		ledger_close(&ledger);
+	}
+	for (size_t n = 1, left = 0; !left; n++) {
+		mem_fail_after(n);
+		ledger_reread_marks(&ledger, path);
+		left = mem_fail_after(0);
+		assert_int_equal(ledger.partial, !left);
+		assert_true(ledger.marks[LEDGER_OLDER].count == 1 || !left);
+		ledger_close(&ledger);
+	}
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(only_sound_parts_are_believed),
+		cmocka_unit_test(the_least_ledger_has_a_head),
+		cmocka_unit_test(there_are_numbers_for_so_many_stamps),
+		cmocka_unit_test(a_loss_is_told_by_its_epoch),
+		cmocka_unit_test(what_cannot_be_read_stays),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,496 @@
+/* What a plan and changed marks leave in a ledger, and when its file is written. */
+#include "folder.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "entries.h"
+#include "history/ledger.h"
+#include "lacking.h"
+#include "packs.h"
+
+/* Each takes a moment on a busy disk. */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+static const char stamp[] = "Apr  8 202512:10:18";
+
+static char *cache, *state_dir, *path;
+static char no_such[] = "/no/such", first_member[] = "a", second_member[] = "b";
+static struct plan_file files[] = {{.path = no_such},
+								   {.path = no_such, .member = first_member},
+								   {.path = no_such, .member = second_member}};
+static struct plan_target targets[] = {{.device.sm = 86}, {.device.sm = 89}};
+static struct plan_module modules[8];
+static struct plan plan;
+
+static int set_up(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	cache = os_join(NULL, folder, "cache");
+	state_dir = os_join(NULL, folder, "state");
+	path = ledger_file(state_dir, cache);
+	return path ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(cache);
+	mem_free(state_dir);
+	mem_free(path);
+	return remove_folder(state);
+}
+
+static void put_entry(unsigned n, struct entries_entry *entry)
+{
+	entries_make(entry, n, 0);
+	packs_put(cache, entry->key, entry->bytes, entry->size);
+}
+
+/* No state, a cache with one entry, and a plan with so many warm modules in different places. */
+static int start(void **state)
+{
+	struct entries_entry entry;
+
+	(void)state;
+	if (os_remove_tree(NULL, state_dir) || os_remove_tree(NULL, cache))
+		return -1;
+	put_entry(1, &entry);
+	plan = (struct plan){.files = files,
+						 .file_count = 3,
+						 .targets = targets,
+						 .target_count = 2,
+						 .modules = modules,
+						 .cache_dir = cache};
+	memcpy(plan.profile.stamp, stamp, sizeof stamp);
+	for (size_t i = 0; i < 8; i++)
+		modules[i] = (struct plan_module){.state = PLAN_WARM, .key = 10 + i};
+	return 0;
+}
+
+static void begin(struct ledger *ledger)
+{
+	ledger_open(ledger, state_dir, cache);
+	assert_int_equal(ledger_begin(NULL, ledger, &plan), 0);
+}
+
+static uint64_t inode_of(const char *file)
+{
+	struct os_stat stat = {.inode = 0};
+
+	return os_stat(NULL, file, &stat) ? 0 : stat.inode;
+}
+
+static void places_differ_by_all_that_names_them(void **state)
+{
+	struct ledger ledger;
+
+	(void)state;
+	plan.module_count = 7;
+	modules[1].file = 1;
+	modules[2].file = 2;
+	modules[3].container_offset = 8;
+	modules[4].target = 1;
+	modules[5].form = CACHE_KEY_LINK;
+	modules[6].entry_offset = 8; /* no part of its place */
+	begin(&ledger);
+	assert_null(ledger_find(&ledger, &modules[3]));
+	ledger_note(&ledger, state_dir, false);
+	assert_int_equal(ledger.count, 6);
+	assert_int_equal(ledger_find(&ledger, &modules[3])->key, 13);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->key, 16);
+	ledger_close(&ledger);
+	/* Another order of the files is the same. */
+	begin(&ledger);
+	assert_int_equal(ledger.count, 6);
+	assert_int_equal(ledger_find(&ledger, &modules[5])->key, 15);
+	STARVE(ledger_begin(&err, &ledger, &plan), (void)0);
+	ledger_close(&ledger);
+}
+
+static void a_link_is_the_file_that_it_leads_to(void **state)
+{
+	char *file = os_join(NULL, folder, "lib.so"), *way = os_join(NULL, folder, "./cache/../lib.so");
+	struct plan_file named[] = {{.path = file}, {.path = way}};
+	struct ledger ledger;
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	plan.files = named;
+	plan.file_count = 2;
+	plan.module_count = 2;
+	modules[1].file = 1;
+	begin(&ledger);
+	ledger_note(&ledger, state_dir, false);
+	assert_int_equal(ledger.count, 1);
+	ledger_close(&ledger);
+	mem_free(file);
+	mem_free(way);
+}
+
+static void without_a_place_or_a_driver_nothing_is_noted(void **state)
+{
+	struct ledger ledger;
+
+	plan.module_count = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(start(state), 0);
+		plan.cache_dir = i == 1 ? NULL : cache;
+		plan.profile.stamp[0] = (char)(i == 2 ? 0 : 'A');
+		begin(&ledger);
+		ledger_note(&ledger, i == 0 ? NULL : state_dir, false);
+		assert_int_equal(ledger.count, 0);
+		assert_false(os_exists(path));
+		ledger_close(&ledger);
+	}
+	assert_null(ledger_file(NULL, cache));
+	assert_null(ledger_file(state_dir, NULL));
+}
+
+/* Warm ones; and those that have their entry by now, if they are looked for again. */
+static void what_has_its_entry_is_noted(void **state)
+{
+	struct entries_entry entry;
+	const struct {
+		enum plan_state state;
+		uint64_t key, more;
+		bool again, noted;
+	} cases[] = {{PLAN_WARM, 5, 0, false, true},     {PLAN_WARM, 5, 0, true, true},
+				 {PLAN_COLD, 0, 0, true, false},     {PLAN_COLD, 1, 0, false, false},
+				 {PLAN_COLD, 1, 0, true, true},      {PLAN_COLD, 1, 1, true, false},
+				 {PLAN_COLD, 2, 0, true, false},     {PLAN_LEFT_OUT, 1, 0, true, false},
+				 {PLAN_LEFT_OUT, 1, 0, false, false}};
+
+	entries_make(&entry, 1, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct ledger ledger;
+
+		assert_int_equal(start(state), 0);
+		plan.module_count = 1;
+		modules[0].state = cases[i].state;
+		modules[0].key = cases[i].key == 1 ? entry.key : cases[i].key;
+		modules[0].key_bytes = entry.key_bytes + cases[i].more;
+		begin(&ledger);
+		ledger_note(&ledger, state_dir, cases[i].again);
+		if ((ledger_find(&ledger, &modules[0]) != NULL) != cases[i].noted)
+			fail_msg("%zu", i);
+		ledger_close(&ledger);
+	}
+}
+
+/* What is known already is not written again. */
+static void news_alone_are_written(void **state)
+{
+	struct ledger ledger;
+	uint64_t first, second;
+
+	(void)state;
+	plan.module_count = 1;
+	begin(&ledger);
+	ledger_note(&ledger, state_dir, false);
+	first = inode_of(path);
+	assert_true(first != 0);
+	ledger_note(&ledger, state_dir, false);
+	assert_int_equal(inode_of(path), first);
+	/* Another entry, another driver, another epoch */
+	for (unsigned i = 0; i < 3; i++) {
+		modules[0].key += i == 0;
+		plan.profile.stamp[18] = (char)(i == 1 ? '9' : plan.profile.stamp[18]);
+		ledger.epoch += i == 2;
+		first = inode_of(path);
+		ledger_note(&ledger, state_dir, false);
+		second = inode_of(path);
+		assert_true(second && second != first);
+		assert_int_equal(ledger.count, 1);
+		assert_int_equal(ledger_find(&ledger, &modules[0])->key, 11);
+		assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, i ? 1 : 0);
+		assert_int_equal(ledger_find(&ledger, &modules[0])->epoch, i == 2);
+		ledger_note(&ledger, state_dir, false);
+		assert_int_equal(inode_of(path), second);
+	}
+	ledger_close(&ledger);
+}
+
+static void a_common_loss_ends_an_epoch(void **state)
+{
+	static const uint32_t epochs[][2] = {
+		{0, 1}, {17, 18}, {LEDGER_TAKEN_OUT - 2, LEDGER_TAKEN_OUT - 1}, {LEDGER_TAKEN_OUT - 1, 0}};
+	static const struct {
+		uint64_t folder;
+		bool ends;
+	} cases[] = {{0, false}, {1, true}, {UINT64_MAX, false}};
+	struct ledger ledger;
+
+	(void)state;
+	plan.module_count = 0;
+	for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++)
+		for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+			const uint32_t epoch = epochs[i][0];
+
+			begin(&ledger);
+			ledger.shape = (struct cache_shape){.folder = cases[n].folder};
+			if (n == 2)
+				ledger.shape.folder = OS_UNIDENTIFIED;
+			ledger.epoch = epoch;
+			ledger.losses[epoch % LEDGER_MOST_EPOCHS] = CACHE_LOSS_UNSURE;
+			ledger_note(&ledger, state_dir, false);
+			ledger_close(&ledger);
+			ledger_open(&ledger, state_dir, cache);
+			assert_int_equal(ledger.epoch, cases[n].ends ? epochs[i][1] : epoch);
+			assert_int_equal(ledger.losses[epoch % LEDGER_MOST_EPOCHS],
+							 cases[n].ends ? CACHE_LOSS_REPLACED : CACHE_LOSS_UNSURE);
+			assert_true(ledger.shape.folder > 1);
+			ledger_close(&ledger);
+		}
+}
+
+static void the_older_half_makes_room(void **state)
+{
+	static struct ledger ledger, again;
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+
+	(void)state;
+	begin(&ledger);
+	for (size_t i = 0; i < LEDGER_MOST_RECORDS; i++) {
+		const struct ledger_record record = {.place = i + 1, .key = i};
+
+		assert_int_equal(ledger_add(NULL, &ledger, &record), 0);
+	}
+	assert_int_equal(ledger_add(NULL, &ledger, &(struct ledger_record){.place = 0}), -1);
+	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
+	assert_int_equal(ledger_format(NULL, &ledger, &bytes), 0);
+	ledger_parse(&again, bytes.data, bytes.size);
+	assert_int_equal(again.count, LEDGER_MOST_RECORDS);
+	ledger_close(&again);
+	buf_free(&bytes);
+	plan.module_count = 1;
+	ledger_note(&ledger, NULL, false);
+	assert_int_equal(ledger.count, LEDGER_MOST_RECORDS);
+	ledger_note(&ledger, state_dir, false);
+	assert_int_equal(ledger.count, LEDGER_MOST_RECORDS / 2 + 1);
+	assert_null(ledger_at(&ledger, LEDGER_MOST_RECORDS / 2));
+	assert_int_equal(ledger_at(&ledger, LEDGER_MOST_RECORDS / 2 + 1)->key, LEDGER_MOST_RECORDS / 2);
+	assert_int_equal(ledger_at(&ledger, LEDGER_MOST_RECORDS)->key, LEDGER_MOST_RECORDS - 1);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->key, 10);
+	ledger_close(&ledger);
+}
+
+static void marks_of_warm_modules_are_counted(void **state)
+{
+	struct entries_entry entry;
+	struct ledger ledger;
+	struct ledger_mark mark;
+
+	(void)state;
+	entries_make(&entry, 1, 0);
+	plan.module_count = 3;
+	/* The last one is none of the plan's. */
+	modules[0].key = modules[1].key = modules[2].key = modules[3].key = entry.key;
+	modules[1].state = PLAN_COLD;
+	begin(&ledger);
+	mark = (struct ledger_mark){.key = entry.key, .checksum = load_u64(entry.bytes + 20)};
+	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 0);
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[LEDGER_SPLIT], &mark), 0);
+	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 2);
+	assert_int_equal(ledger_count(&ledger, LEDGER_OLDER), 0);
+	assert_non_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key));
+	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, NULL, entry.key));
+	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key + 1));
+	/* Of another value; as the same key again, it replaces the first one */
+	mark.checksum++;
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[LEDGER_SPLIT], &mark), 0);
+	assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 1);
+	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key));
+	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 0);
+	ledger_close(&ledger);
+}
+
+static void what_is_taken_out_is_remembered(void **state)
+{
+	struct ledger ledger;
+	struct set keys = {0};
+	uint64_t first;
+
+	(void)state;
+	plan.module_count = 2;
+	modules[1].file = 1;
+	begin(&ledger);
+	ledger_note(&ledger, state_dir, false);
+	ledger_close(&ledger);
+	first = inode_of(path);
+	ledger_note_taken_out(state_dir, cache, &keys);
+	assert_int_equal(inode_of(path), first);
+	assert_int_equal(set_add(NULL, &keys, 11, 0), 0);
+	ledger_note_taken_out(state_dir, cache, &keys);
+	set_free(&keys);
+	begin(&ledger);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->epoch, 0);
+	assert_int_equal(ledger_find(&ledger, &modules[1])->epoch, LEDGER_TAKEN_OUT);
+	ledger_close(&ledger);
+}
+
+/* ---- files */
+
+/* Marks of the file replace those in memory, whatever number its stamps have. */
+static void marks_are_read_again(void **state)
+{
+	const struct ledger_new_mark both[] = {{LEDGER_OLDER, 1, 2, stamp}, {LEDGER_SPLIT, 3, 4, NULL}};
+	const struct ledger_change what = {.marks = both, .mark_count = 2};
+	struct ledger ledger = {0};
+
+	(void)state;
+	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	assert_int_equal(ledger_stamp_number(&ledger, "Jan  1 200000:00:00"), 0);
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[0], &(struct ledger_mark){.key = 9}), 0);
+	ledger_reread_marks(&ledger, path);
+	assert_false(ledger.partial);
+	assert_null(ledger_mark_find(&ledger.marks[LEDGER_OLDER], 9));
+	assert_int_equal(ledger_mark_find(&ledger.marks[LEDGER_OLDER], 1)->stamp, 1);
+	assert_int_equal(ledger_mark_find(&ledger.marks[LEDGER_SPLIT], 3)->stamp, LEDGER_NO_STAMP);
+	/* What was incomplete stays so. */
+	ledger.partial = true;
+	ledger_reread_marks(&ledger, path);
+	assert_true(ledger.partial);
+	ledger_close(&ledger);
+}
+
+static void a_change_that_changes_nothing_is_not_written(void **state)
+{
+	const struct ledger_new_mark one = {LEDGER_SPLIT, 1, 2, NULL};
+	const uint64_t keys[] = {1, 2};
+	struct ledger_change what = {0};
+	struct ledger ledger;
+	uint64_t first;
+
+	(void)state;
+	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	assert_false(os_exists(path));
+	what.marks = &one;
+	what.mark_count = 1;
+	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	what.mark_count = 0;
+	first = inode_of(path);
+	/* A mark of the other kind; none of this kind */
+	what.cleared[LEDGER_OLDER] = keys;
+	what.cleared_count[LEDGER_OLDER] = 2;
+	what.cleared[LEDGER_SPLIT] = keys + 1;
+	what.cleared_count[LEDGER_SPLIT] = 1;
+	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	assert_int_equal(inode_of(path), first);
+	what.cleared[LEDGER_SPLIT] = keys;
+	what.cleared_count[LEDGER_SPLIT] = 2;
+	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+	ledger_open(&ledger, state_dir, cache);
+	assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+	ledger_close(&ledger);
+}
+
+/* Without memory: all of the change, or none of it and a reason. */
+static void no_part_of_a_change_is_left_out(void **state)
+{
+	const struct ledger_new_mark marks[] = {{LEDGER_OLDER, 1, 2, stamp},
+											{LEDGER_SPLIT, 3, 4, NULL}};
+	const struct ledger_change first = {.marks = marks, .mark_count = 1};
+	const struct ledger_change second = {.marks = marks + 1,
+										 .mark_count = 1,
+										 .cleared = {[LEDGER_OLDER] = &marks[0].key},
+										 .cleared_count = {[LEDGER_OLDER] = 1}};
+
+	for (size_t n = 1, left = 0; !left; n++) {
+		struct jw_error err = {0};
+		struct ledger ledger;
+		int result;
+
+		assert_int_equal(start(state), 0);
+		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &first), 0);
+		mem_fail_after(n);
+		result = ledger_change_marks(&err, state_dir, cache, &second);
+		left = mem_fail_after(0);
+		assert_true(result ? !left && err.message[0] : !err.code);
+		ledger_open(&ledger, state_dir, cache);
+		assert_int_equal(ledger.marks[LEDGER_OLDER].count, result ? 1 : 0);
+		assert_int_equal(ledger.marks[LEDGER_SPLIT].count, result ? 0 : 1);
+		ledger_close(&ledger);
+	}
+}
+
+/* The oldest ones make room for those that come, and not one more. */
+static void marks_make_room_for_others(void **state)
+{
+	enum { MOST = LEDGER_MOST_MARKS };
+	static const struct {
+		size_t coming, left;
+	} cases[] = {{10, 10}, {11, 9}, {MOST - 1, 1}, {MOST, 0}};
+	struct ledger_new_mark *many = mem_array(NULL, MOST, sizeof *many);
+
+	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+		struct ledger_change what = {.marks = many, .mark_count = MOST - 10};
+		struct ledger ledger;
+
+		/* So many that ten more fit */
+		assert_int_equal(start(state), 0);
+		for (size_t i = 0; i < MOST; i++)
+			many[i] = (struct ledger_new_mark){LEDGER_OLDER, i + 1, i, NULL};
+		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+		for (size_t i = 0; i < MOST; i++)
+			many[i].key = MOST + 1 + i;
+		what.mark_count = cases[n].coming;
+		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
+		ledger_open(&ledger, state_dir, cache);
+		assert_int_equal(ledger.marks[LEDGER_OLDER].count,
+						 cases[n].coming == 10 ? MOST : cases[n].coming + MOST - cases[n].coming);
+		assert_true((ledger_mark_find(&ledger.marks[LEDGER_OLDER], 1) != NULL) ==
+					(cases[n].coming == 10));
+		ledger_close(&ledger);
+	}
+	mem_free(many);
+}
+
+static void the_history_is_where_the_run_is(void **state)
+{
+	struct jw_system system = {.state_dir = state_dir};
+	struct os_file *lock = NULL;
+	struct jw_error err = {0};
+	char *file = os_join(NULL, folder, "file");
+	const struct ledger_new_mark one = {LEDGER_OLDER, 1, 2, stamp};
+	const struct ledger_change what = {.marks = &one, .mark_count = 1};
+
+	(void)state;
+	assert_ptr_equal(ledger_home(&system), state_dir);
+	/* No folder for it: a file, none */
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	assert_int_equal(ledger_lock(&err, file, &lock), -1);
+	assert_int_equal(ledger_change_marks(&err, file, cache, &what), -1);
+	assert_true(err.code != JW_OK && err.code != JW_ERR_BUSY);
+	assert_null(lock);
+	assert_int_equal(ledger_lock(NULL, folder, &lock), 0);
+	assert_non_null(lock);
+	os_file_close(lock);
+	mem_free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(places_differ_by_all_that_names_them, start),
+		cmocka_unit_test_setup(a_link_is_the_file_that_it_leads_to, start),
+		cmocka_unit_test(without_a_place_or_a_driver_nothing_is_noted),
+		cmocka_unit_test(what_has_its_entry_is_noted),
+		cmocka_unit_test_setup(news_alone_are_written, start),
+		cmocka_unit_test_setup(a_common_loss_ends_an_epoch, start),
+		cmocka_unit_test_setup(the_older_half_makes_room, start),
+		cmocka_unit_test_setup(marks_of_warm_modules_are_counted, start),
+		cmocka_unit_test_setup(what_is_taken_out_is_remembered, start),
+		cmocka_unit_test_setup(marks_are_read_again, start),
+		cmocka_unit_test_setup(a_change_that_changes_nothing_is_not_written, start),
+		cmocka_unit_test(no_part_of_a_change_is_left_out),
+		cmocka_unit_test(marks_make_room_for_others),
+		cmocka_unit_test_setup(the_history_is_where_the_run_is, start),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
