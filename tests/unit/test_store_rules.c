@@ -7,7 +7,10 @@
 
 #include "base/text.h"
 #include "cache/presence.h"
+#include "lacking.h"
+#include "os/platform.h"
 #include "packs.h"
+#include "store/refill.h"
 #include "store/store_packs.h"
 
 enum { ENTRIES = 4 };
@@ -356,6 +359,177 @@ static void an_entry_in_two_packs_counts_once(void **state)
 	mem_free(path);
 }
 
+/* A pack whose manifest names an entry that is asked for, and whose content is another. */
+static void put_false_pack(void)
+{
+	struct packs_parts parts;
+	struct packs_member members[2];
+	char *manifest, *entry;
+	struct buf bytes;
+
+	packs_parts_make(&parts);
+	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+	manifest = mem_printf(
+		NULL,
+		"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"%s\",\"pointer_bits\":64,"
+		"\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],\"members\":[{\"name\":\"%s\","
+		"\"bytes\":8},{\"name\":\"%s\",\"bytes\":64}],\"entries\":[%s]}",
+		os_name, parts.ptx_name, parts.cubin_name, entry);
+	members[0] = (struct packs_member){parts.ptx_name, "// other", 8};
+	members[1] = (struct packs_member){parts.cubin_name, parts.cubin, ENTRIES_CUBIN};
+	packs_make(&bytes, manifest, members, 2);
+	files_put(store, "sm_86-false.jwpack", bytes.data, bytes.size);
+	buf_free(&bytes);
+	mem_free(manifest);
+	mem_free(entry);
+}
+
+/* A pack that says something false is noted, and the others are taken; an end is an error. */
+static void one_pack_does_not_keep_the_others_back(void **state)
+{
+	struct jw_store_refill_options options = {.size = sizeof options,
+											  .system = &system_of,
+											  .keys = keys,
+											  .count = ENTRIES,
+											  .cancel.is_cancelled = at_once};
+	struct jw_store_refilled refilled = {.entries = 7};
+	struct jw_error err = {0};
+
+	(void)state;
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	empty_cache();
+	put_false_pack();
+	assert_int_equal(jw_store_refill(&err, &options, &refilled), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_int_equal(refilled.entries, 0);
+	refilled = refill(false);
+	assert_int_equal(refilled.entries, ENTRIES);
+	assert_int_equal(refilled.note_count, 1);
+	assert_non_null(strstr(refilled.notes[0], "sm_86-false.jwpack"));
+}
+
+/* Nor the entries of another driver, which are none of this one's losses. */
+static void what_was_not_asked_for_is_not_noted(void **state)
+{
+	struct entries_entry other = entries[0];
+	struct jw_store_refilled refilled;
+	char *path = os_join(NULL, store, "sm_86-all.jwpack");
+
+	(void)state;
+	memcpy(other.bytes + CACHE_ENTRY_HEADER, "Mar  5 202422:02:27", CACHE_STAMP_SIZE);
+	other.key = fnv_update(FNV_START, other.bytes + CACHE_ENTRY_HEADER, (size_t)other.key_bytes);
+	put_entries(0, ENTRIES);
+	packs_put(system_of.cache.path, other.key, other.bytes, other.size);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	(void)packs_export(system_of.cache.path, path);
+	for (int dry = 1; dry >= 0; dry--) {
+		empty_cache();
+		refilled = refill(dry);
+		assert_int_equal(refilled.entries, ENTRIES);
+		assert_int_equal(refilled.note_count, 0);
+	}
+	assert_int_not_equal(cache_presence(system_of.cache.path, other.key, 0, NULL), CACHE_PRESENT);
+	mem_free(path);
+}
+
+static void damage_the_older(void *context, const struct jw_import_result *result)
+{
+	size_t *taken = context;
+
+	assert_int_equal(result->added, 2);
+	++*taken;
+	files_put_text(store, "sm_86-older.jwpack", "no pack");
+}
+
+/* A pack that was damaged since it was listed is passed over: where packs are listed it is named.
+ */
+static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
+{
+	size_t taken = 0;
+	const struct refill_request request = {.system = &system_of,
+										   .mode = REFILL_OWN,
+										   .keys = keys,
+										   .count = ENTRIES,
+										   .context = &taken,
+										   .took = damage_the_older};
+	struct jw_store_refilled refilled;
+	char *older = os_join(NULL, store, "sm_86-older.jwpack");
+	char *newer = os_join(NULL, store, "sm_86-newer.jwpack");
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t n = 0; n < 2; n++) {
+		struct os_file *file;
+
+		put_entries(2 * n, 2 * n + 2);
+		(void)packs_export(system_of.cache.path, n ? newer : older);
+		empty_cache();
+		assert_int_equal(os_file_open(NULL, n ? newer : older, OS_OPEN_UPDATE, &file), 0);
+		assert_int_equal(os_file_set_mtime(NULL, file, INT64_C(1700000000000000000) + (int64_t)n),
+						 0);
+		os_file_close(file);
+	}
+	assert_int_equal(refill_from_store(NULL, &request, &refilled), 0);
+	assert_int_equal(taken, 1);
+	assert_int_equal(refilled.entries, 2);
+	assert_int_equal(refilled.note_count, 0);
+	mem_free(older);
+	mem_free(newer);
+}
+
+static size_t open_files(void)
+{
+	struct os_names names = {0};
+	size_t count;
+
+	if (os_list(NULL, "/proc/self/fd", &names))
+		return 0;
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+static void the_stores_lock_is_let_go_of(void **state)
+{
+	size_t before;
+
+	(void)state;
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	before = open_files();
+	assert_int_equal(refill(false).entries, 0);
+	assert_int_equal(open_files(), before);
+}
+
+static int refill_dry(struct jw_error *err, void *context)
+{
+	const struct jw_store_refill_options options = {.size = sizeof options,
+													.system = &system_of,
+													.keys = keys,
+													.count = ENTRIES,
+													.dry_run = true};
+	struct jw_store_refilled refilled;
+
+	(void)context;
+	if (jw_store_refill(err, &options, &refilled))
+		return -1;
+	assert_int_equal(refilled.note_count, 0);
+	return 0;
+}
+
+static void a_lack_of_memory_is_an_error(void **state)
+{
+	(void)state;
+	/* Under Wine each of them takes long */
+	if (EACH_TRIAL > 1)
+		skip();
+	put_entries(0, ENTRIES);
+	packs_keep(&system_of, ENTRIES);
+	empty_cache();
+	each_allocation_lacks(refill_dry, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +540,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(packs_go_from_the_oldest_on, begin, end),
 		cmocka_unit_test_setup_teardown(an_entry_in_two_packs_counts_once, begin, end),
 		cmocka_unit_test_setup_teardown(options_without_a_size_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(one_pack_does_not_keep_the_others_back, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_not_asked_for_is_not_noted, begin, end),
+		cmocka_unit_test_setup_teardown(a_pack_that_is_damaged_meanwhile_is_none, begin, end),
+		cmocka_unit_test_setup_teardown(the_stores_lock_is_let_go_of, begin, end),
+		cmocka_unit_test_setup_teardown(a_lack_of_memory_is_an_error, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_known_is_not_kept_again, begin, end),
 	};
 

@@ -1,0 +1,148 @@
+/* A machine whose cache has entries of a former driver, to carry them over. */
+#ifndef JW_TESTS_CARRYING_H
+#define JW_TESTS_CARRYING_H
+
+#include "folder.h"
+
+#include <jitwarm/carry.h>
+
+#include "base/text.h"
+#include "cache/presence.h"
+#include "entries.h"
+#include "history/ledger.h"
+#include "packs.h"
+
+/* entries_make's entries are driver 555.58.02's (CUDA 12.5). */
+static const char stamp_now[] = "Nov 11 202511:11:11";
+
+enum { ENTRIES = 5 };
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+/* A machine whose driver has this CUDA version, with ENTRIES entries of driver 555 in its cache. */
+struct machine {
+	struct jw_system system;
+	struct entries_entry entries[ENTRIES];
+	uint64_t keys[ENTRIES], key_bytes[ENTRIES]; /* as its own driver calls them */
+	struct jw_carry_options options;
+	struct jw_carry_result *result; /* of the last carry */
+};
+
+static inline uint64_t key_under(const struct entries_entry *entry, const char *stamp)
+{
+	const uint64_t state = fnv_update(FNV_START, stamp, CACHE_STAMP_SIZE);
+
+	return fnv_update(state, entry->bytes + CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE,
+					  (size_t)entry->key_bytes - CACHE_STAMP_SIZE);
+}
+
+static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_over)
+{
+	*machine = (struct machine){.system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder}};
+	machine->system.cache.path = os_join(NULL, folder, "cache");
+	machine->system.cache.limit_bytes = UINT64_C(1) << 30;
+	TEXT_COPY(machine->system.driver.stamp, stamp_now);
+	machine->system.driver.version = (struct jw_driver){cuda, {570, 1, 2}};
+	machine->system.driver.trust = JW_TRUST_CONFIRMED;
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		struct entries_entry *entry = &machine->entries[i];
+
+		entries_make(entry, i, 100 + i);
+		packs_put(machine->system.cache.path, entry->key, entry->bytes, entry->size);
+		machine->keys[i] = key_under(entry, stamp_now);
+		machine->key_bytes[i] = entry->key_bytes;
+	}
+	machine->options = (struct jw_carry_options){.size = sizeof(struct jw_carry_options),
+												 .system = &machine->system,
+												 .keys = machine->keys,
+												 .key_bytes = machine->key_bytes,
+												 .count = ENTRIES,
+												 .carry_over = carry_over};
+}
+
+static inline void tear_down(struct machine *machine)
+{
+	char *ledger = ledger_file(folder, machine->system.cache.path);
+
+	if (os_exists(machine->system.cache.path))
+		assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+	if (os_exists(ledger))
+		assert_int_equal(os_remove(NULL, ledger), 0);
+	mem_free(ledger);
+	mem_free(machine->system.cache.path);
+	jw_carry_result_free(machine->result);
+}
+
+/* A test's machine. Its driver compiles as driver 555 does, as a newer or as an older one. */
+struct given {
+	uint32_t cuda;
+	bool carry_over;
+};
+
+static inline int begin(void **state)
+{
+	const struct given *given = *state;
+	struct machine *machine = mem_alloc(NULL, sizeof *machine);
+
+	assert_non_null(machine);
+	set_up(machine, given->cuda, given->carry_over);
+	*state = machine;
+	return 0;
+}
+
+static inline int end(void **state)
+{
+	tear_down(*state);
+	mem_free(*state);
+	return 0;
+}
+
+static inline void carry(struct machine *machine)
+{
+	struct jw_error err = {0};
+
+	jw_carry_result_free(machine->result);
+	machine->result = NULL;
+	if (jw_carry(&err, &machine->options, &machine->result))
+		fail_msg("%s", err.message);
+	assert_string_equal(machine->result->note, "");
+}
+
+/* The number of wanted entries that exist, each whole and with the bytes of the former one. */
+static inline size_t count_there(const struct machine *machine)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entries_entry *from = &machine->entries[i];
+		char *path = cache_entry_path(NULL, machine->system.cache.path, machine->keys[i]);
+		struct cache_entry entry;
+		struct buf file = {0};
+
+		if (!os_read_file(NULL, path, ENTRIES_MOST, &file)) {
+			assert_int_equal(cache_entry_verify(file.data, file.size, machine->keys[i], &entry),
+							 CACHE_SOUND);
+			assert_int_equal(file.size, from->size);
+			assert_memory_equal(entry.key, stamp_now, CACHE_STAMP_SIZE);
+			assert_memory_equal(entry.value, from->bytes + from->size - entry.value_bytes,
+								entry.value_bytes);
+			count++;
+		}
+		buf_free(&file);
+		mem_free(path);
+	}
+	return count;
+}
+
+static inline void remove_entry(const struct machine *machine, uint64_t key)
+{
+	char *path = cache_entry_path(NULL, machine->system.cache.path, key);
+
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
+#define ON(test, cuda, carry_over)                                                                 \
+	cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct given){cuda, carry_over}))
+
+#endif

@@ -1,0 +1,208 @@
+/* Carrying entries over from the store, and how it ends: early, with failures, with what it tells.
+ */
+#include "carrying.h"
+
+#include <jitwarm/store.h>
+
+#include "files.h"
+
+static void remove_index(const struct machine *machine)
+{
+	char *path = os_join(NULL, machine->system.cache.path, "index");
+
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
+/* Entries `first` to `last` - 1 of driver 555 go from the cache to the store. */
+static void keep_in_store(const struct machine *machine, size_t first, size_t last)
+{
+	struct jw_system former = machine->system;
+
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (i < first || i >= last)
+			remove_entry(machine, machine->entries[i].key);
+	TEXT_COPY(former.driver.stamp, "Jun 25 202401:14:48");
+	former.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	packs_keep(&former, last - first);
+	assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+	for (size_t i = 0; i < ENTRIES; i++)
+		if (i < first || i >= last)
+			packs_put(machine->system.cache.path, machine->entries[i].key,
+					  machine->entries[i].bytes, machine->entries[i].size);
+}
+
+static void remove_store(void)
+{
+	char *store = os_join(NULL, folder, "store");
+
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	mem_free(store);
+}
+
+/* Only on request, never for a dry run; what the store has given is counted once. */
+static void the_store_has_what_the_cache_has_lost(void **state)
+{
+	struct machine *machine = *state;
+	const bool older = machine->system.driver.version.cuda > 12050;
+	uint64_t bytes = 0;
+
+	keep_in_store(machine, 0, ENTRIES);
+	for (int how = 0; how < 3; how++) {
+		machine->options.store = how > 0;
+		machine->options.dry_run = how == 1;
+		machine->options.carry_over = how < 2 || !older;
+		carry(machine);
+		assert_int_equal(
+			machine->result->carried + machine->result->group_count + machine->result->bytes,
+			how == 2 && !older ? machine->result->carried + 1 + machine->result->bytes : 0);
+	}
+	machine->options.carry_over = older;
+	if (older)
+		carry(machine);
+	for (size_t i = 0; i < ENTRIES; i++)
+		bytes += machine->entries[i].row_bytes;
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->older, older ? ENTRIES : 0);
+	assert_int_equal(machine->result->refused, 0);
+	assert_int_equal(machine->result->bytes, bytes);
+	assert_int_equal(machine->result->group_count, 1);
+	assert_true(machine->result->groups[0].in_store);
+	assert_int_equal(machine->result->groups[0].older, older);
+	assert_int_equal(machine->result->groups[0].modules, ENTRIES);
+	assert_string_equal(machine->result->groups[0].driver, "555.58.02 (CUDA 12.5)");
+	assert_string_equal(machine->result->groups[0].target, "sm_86");
+	assert_int_equal(count_there(machine), ENTRIES);
+	assert_int_equal(jw_carry_count(&machine->system), older ? ENTRIES : 0);
+	carry(machine);
+	assert_int_equal(machine->result->carried + machine->result->group_count, 0);
+	assert_int_equal(machine->result->bytes, 0);
+	remove_store();
+}
+
+/* Of each its share, by its own line. */
+static void the_cache_and_the_store_complete_each_other(void **state)
+{
+	struct machine *machine = *state;
+
+	keep_in_store(machine, 2, ENTRIES);
+	machine->options.store = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->group_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(machine->result->groups[i].modules,
+						 machine->result->groups[i].in_store ? ENTRIES - 2 : 2);
+	assert_int_not_equal(machine->result->groups[0].in_store, machine->result->groups[1].in_store);
+	assert_int_equal(count_there(machine), ENTRIES);
+	remove_store();
+}
+
+/* What the store keeps of this driver itself is restored, too, and is not carried. */
+static void this_drivers_own_are_not_carried(void **state)
+{
+	struct machine *machine = *state;
+
+	carry(machine);
+	for (size_t i = 0; i < ENTRIES; i++)
+		remove_entry(machine, machine->entries[i].key);
+	packs_keep(&machine->system, ENTRIES);
+	assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);
+	machine->options.store = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried + machine->result->group_count, 0);
+	assert_true(machine->result->bytes > 0);
+	assert_int_equal(count_there(machine), ENTRIES);
+	remove_store();
+}
+
+/* A store that cannot be read, and a cache that cannot be written, are lines. */
+static void what_fails_is_a_line(void **state)
+{
+	struct machine *machine = *state;
+	char *store = os_join(NULL, folder, "store");
+	char *inside = os_join(NULL, machine->system.cache.path, "index/inside");
+
+	remove_entry(machine, machine->entries[0].key);
+	for (int which = 0; which < 2; which++) {
+		machine->options.store = which == 0;
+		if (which)
+			files_put_at(mem_string(NULL, inside), "x", 1);
+		else
+			files_put_text(folder, "store", "x");
+		jw_carry_result_free(machine->result);
+		assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+		assert_int_equal(machine->result->carried, which ? 0 : ENTRIES - 1);
+		assert_true(machine->result->note[0] != 0);
+		if (!which) {
+			assert_int_equal(os_remove(NULL, store), 0);
+			for (size_t i = 1; i < ENTRIES; i++)
+				remove_entry(machine, machine->keys[i]);
+			remove_index(machine);
+		}
+	}
+	mem_free(store);
+	mem_free(inside);
+}
+
+/* Asked after so many of the wanted ones are there. */
+static size_t end_after;
+
+static bool ends(void *context)
+{
+	return count_there(context) >= end_after;
+}
+
+/* What was carried until then stays; nothing else is begun. */
+static void an_end_is_no_failure(void **state)
+{
+	struct machine *machine = *state;
+
+	keep_in_store(machine, 2, ENTRIES);
+	machine->options.store = true;
+	machine->options.cancel = (struct jw_cancel){.context = machine, .is_cancelled = ends};
+	for (end_after = 0; end_after <= 2; end_after += 2) {
+		carry(machine);
+		assert_int_equal(machine->result->carried, end_after);
+		assert_int_equal(count_there(machine), end_after);
+	}
+	remove_store();
+}
+
+static size_t told, told_done, told_all;
+
+static void tell(void *context, size_t done, size_t all)
+{
+	(void)context;
+	told++;
+	assert_true(done >= told_done && done <= all);
+	told_done = done;
+	told_all = all;
+}
+
+static void progress_ends_with_all(void **state)
+{
+	struct machine *machine = *state;
+
+	told = told_done = 0;
+	machine->options.progress = tell;
+	carry(machine);
+	assert_true(told > 0);
+	assert_int_equal(told_done, ENTRIES);
+	assert_int_equal(told_all, ENTRIES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON(the_store_has_what_the_cache_has_lost, 12050, true),
+		ON(the_store_has_what_the_cache_has_lost, 12060, true),
+		ON(the_cache_and_the_store_complete_each_other, 12050, true),
+		ON(this_drivers_own_are_not_carried, 12050, true),
+		ON(what_fails_is_a_line, 12050, true),
+		ON(an_end_is_no_failure, 12050, true),
+		ON(progress_ends_with_all, 12050, true),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
