@@ -259,7 +259,7 @@ static void each_target_has_its_keys(void **state)
 	struct jw_target targets[PICKS_MOST_TARGETS + 1];
 	struct picks picks = {.count = 7};
 	struct jw_error err = {0};
-	size_t index;
+	size_t index, other;
 
 	(void)state;
 	for (uint16_t t = 0; t <= PICKS_MOST_TARGETS; t++)
@@ -272,8 +272,12 @@ static void each_target_has_its_keys(void **state)
 	assert_int_equal(picks.target_count, PICKS_MOST_TARGETS);
 	pick_for = 0x80000005;
 	index = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
+	pick_for = 2;
+	other = pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, text, sizeof text, "-v");
 	pick_for = 1;
 	assert_int_equal(picks_flush(NULL, &picks), 0);
+	for (size_t t = 0; t < PICKS_MOST_TARGETS; t++)
+		assert_int_equal(picks.keys[other * PICKS_MOST_TARGETS + t].load != 0, t == 1);
 	for (size_t t = 0; t < PICKS_MOST_TARGETS; t++) {
 		const struct pick_keys *keys = &picks.keys[index * PICKS_MOST_TARGETS + t];
 		struct cache_key_input input = {.sm = targets[t].sm,

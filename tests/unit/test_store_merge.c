@@ -88,13 +88,27 @@ static void assert_left(size_t packs)
 	mem_free(unfinished);
 }
 
+static size_t open_files(void)
+{
+	struct os_names names = {0};
+	size_t count;
+
+	if (os_list(NULL, "/proc/self/fd", &names))
+		return 0;
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
 static void merge(size_t least, size_t wanted_merged, size_t wanted_made)
 {
+	const size_t before = open_files();
 	struct jw_error err = {0};
 
 	if (store_merge(&err, listed, least, &merged, &made))
 		fail_msg("%s", err.message);
 	assert_int_equal(err.code, JW_OK);
+	assert_int_equal(open_files(), before);
 	assert_int_equal(merged, wanted_merged);
 	assert_int_equal(made, wanted_made);
 	assert_left(PACKS - wanted_merged + wanted_made);
@@ -251,6 +265,39 @@ static void the_same_pack_again_leaves_one(void **state)
 	mem_free(path);
 }
 
+/* A folder where the merged one belongs: the old ones stay, and nothing unfinished. */
+static void one_that_gets_no_name_is_none(void **state)
+{
+	struct buf packs[PACKS] = {0};
+	struct jw_error err = {0};
+	struct jw_store *store;
+	char *path, *inside;
+
+	(void)state;
+	for (size_t i = 0; i < PACKS; i++) {
+		path = path_of(i);
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &packs[i]), 0);
+		mem_free(path);
+	}
+	merge(2, PACKS, 1);
+	store = list();
+	path = os_join(NULL, place, store->packs[0].name);
+	inside = os_join(NULL, path, "file");
+	jw_store_free(store);
+	assert_int_equal(os_remove(NULL, path), 0);
+	files_put_at(inside, "x", 1);
+	for (size_t i = 0; i < PACKS; i++) {
+		files_put(place, listed->packs[i].name, packs[i].data, packs[i].size);
+		buf_free(&packs[i]);
+	}
+	merged = made = 0;
+	assert_int_equal(store_merge(&err, listed, 2, &merged, &made), -1);
+	assert_true(err.code != JW_OK);
+	assert_int_equal(merged + made, 0);
+	assert_left(PACKS);
+	mem_free(path);
+}
+
 static int begin_with(void **state)
 {
 	void *given = *state;
@@ -279,6 +326,7 @@ int main(void)
 		CASE(an_unknown_one_stops_the_merge),
 		CASE(a_missing_one_is_an_error),
 		CASE(the_same_pack_again_leaves_one),
+		CASE(one_that_gets_no_name_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
