@@ -145,6 +145,25 @@ static void what_fails_is_a_line(void **state)
 	mem_free(inside);
 }
 
+/* Where marks belong is a folder: the entries come all the same, and a line says so. */
+static void what_is_not_marked_is_a_line(void **state)
+{
+	struct machine *machine = *state;
+	char *ledger = ledger_file(folder, machine->system.cache.path);
+
+	keep_in_store(machine, 0, ENTRIES);
+	machine->options.store = true;
+	if (os_exists(ledger))
+		assert_int_equal(os_remove(NULL, ledger), 0);
+	files_put_text(ledger, "inside", "x");
+	assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_true(machine->result->note[0] != 0);
+	assert_int_equal(os_remove_tree(NULL, ledger), 0);
+	mem_free(ledger);
+	remove_store();
+}
+
 /* Asked after so many of the wanted ones are there. */
 static size_t end_after;
 
@@ -200,6 +219,7 @@ int main(void)
 		ON(the_cache_and_the_store_complete_each_other, 12050, true),
 		ON(this_drivers_own_are_not_carried, 12050, true),
 		ON(what_fails_is_a_line, 12050, true),
+		ON(what_is_not_marked_is_a_line, 12060, true),
 		ON(an_end_is_no_failure, 12050, true),
 		ON(progress_ends_with_all, 12050, true),
 	};
