@@ -102,7 +102,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 	const uint8_t *start = cursor_take(&at, sizeof magic);
 	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at);
 
-	if (at.overrun || size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
+	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
 		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;

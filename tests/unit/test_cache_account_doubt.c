@@ -7,7 +7,10 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/error.h>
 
+#include "folder.h"
+#include "lacking.h"
 #include "os/env.h"
+#include "packs.h"
 
 #include <pwd.h>
 #include <sys/wait.h>
@@ -78,13 +81,94 @@ static void the_caller_is_become_for_good(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Services with a cache; neither those without one nor people. */
+static void other_caches_are_those_of_services(void **state)
+{
+	static const char *const made[] = {"one/.nv/ComputeCache", "two/.nv/ComputeCache", "three",
+									   "person/.nv/ComputeCache"};
+	struct jw_other_cache *caches = NULL;
+	struct entries_entry entry;
+	char *root = os_join(NULL, folder, "root"), *cache = os_join(NULL, folder, made[0]), *text;
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+		char *path = os_join(NULL, folder, made[i]);
+
+		assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+		mem_free(path);
+	}
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, 0);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	text = mem_printf(NULL,
+					  "one:x:200:1::%s/one:/\ntwo:x:201:1::%s/two:/\nthree:x:202:1::%s/three:/\n"
+					  "person:x:1000:1::%s/person:/\n",
+					  folder, folder, folder, folder);
+	files_put_text(root, "etc/passwd", text);
+	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root), 0);
+	assert_int_equal(jw_other_caches(NULL, &caches, &count), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(caches[0].account, "one");
+	assert_string_equal(caches[0].path, cache);
+	assert_int_equal(caches[0].entries, 2);
+	assert_string_equal(caches[1].account, "two");
+	assert_int_equal(caches[1].entries, 0);
+	jw_other_caches_free(caches, count);
+	for (size_t n = 1, left = 0; !left; n++) {
+		struct jw_error err = {0};
+
+		mem_fail_after(n);
+		if (jw_other_caches(&err, &caches, &count)) {
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+		} else {
+			assert_int_equal(count, 2);
+			jw_other_caches_free(caches, count);
+		}
+		left = mem_fail_after(0);
+	}
+	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
+	mem_free(root);
+	mem_free(cache);
+	mem_free(text);
+}
+
+/* Without memory there is no line, and no account. */
+static void no_doubt_is_left_out_without_memory(void **state)
+{
+	const struct passwd *account = somebody();
+	char *line = NULL;
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
+	assert_int_equal(os_env_set(NULL, "HOME", "/root"), 0);
+	for (size_t n = 1, left = 0; !left; n++) {
+		struct jw_error err = {0};
+
+		mem_fail_after(n);
+		line = NULL;
+		if (jw_account_doubt(&err, &line))
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+		else
+			assert_non_null(line);
+		left = mem_fail_after(0);
+		jw_text_free(line);
+	}
+	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL), 0);
+	assert_int_equal(jw_account_doubt(NULL, &line), 0);
+	assert_null(line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sudo_s_caller_is_named_unless_its_home_is_ours),
 		cmocka_unit_test(without_sudo_the_account_stays),
 		cmocka_unit_test(the_caller_is_become_for_good),
+		cmocka_unit_test(other_caches_are_those_of_services),
+		cmocka_unit_test(no_doubt_is_left_out_without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

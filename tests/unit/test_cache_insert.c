@@ -287,6 +287,82 @@ static void many_in_parts_are_inserted(void **state)
 	assert_consistent(MANY);
 }
 
+/* In parts: what its header, or the caller, says otherwise is refused. */
+static void parts_are_as_long_as_they_say(void **state)
+{
+	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, CUT, CASES };
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned i = SOUND; i < CASES; i++) {
+		struct entries_entry entry;
+		struct cache_addition addition;
+		struct cache_part parts[2];
+		size_t head;
+
+		entries_make(&entry, i, 40);
+		head = CACHE_ENTRY_HEADER + (size_t)entry.key_bytes;
+		addition = addition_of(&entry);
+		parts[0] = (struct cache_part){entry.bytes, i == CUT ? CACHE_ENTRY_HEADER - 1 : head};
+		parts[1] = (struct cache_part){entry.bytes + head, entry.size - head};
+		addition.parts = parts;
+		addition.part_count = 2;
+		addition.verified = i != UNVERIFIED;
+		if (i == VERSION)
+			entry.bytes[0]++;
+		if (i == KEY)
+			addition.key_bytes--;
+		if (i == LONGER_KEY) {
+			addition.key_bytes = entry.size;
+			store_u64(entry.bytes + 4, entry.size);
+		}
+		if (i == VALUE)
+			store_u64(entry.bytes + 12, entry.size - head - 1);
+		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+		if ((addition.added == CACHE_ADDED_NEW) != (i == SOUND) ||
+			(addition.why.code == JW_ERR_FORMAT) != (i != SOUND))
+			fail_msg("%u: %d, %s", i, (int)addition.added, addition.why.message);
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(1);
+}
+
+/* By two threads, one of which lacks memory: that is said, or all of them are in. */
+static void parts_that_memory_lacks_for_fail(void **state)
+{
+	struct entries_entry entries[3];
+	struct cache_part parts[3];
+	struct cache_addition additions[3];
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned i = 0; i < 3; i++) {
+		entries_make(&entries[i], i, 0);
+		parts[i] = (struct cache_part){entries[i].bytes, entries[i].size};
+		additions[i] = addition_of(&entries[i]);
+		additions[i].parts = &parts[i];
+		additions[i].part_count = 1;
+		additions[i].verified = true;
+	}
+	for (unsigned n = 1; n <= 40; n++) {
+		struct jw_error err = {0};
+		int result;
+
+		mem_fail_after(n);
+		result = cache_insert(&err, live, additions, 3);
+		mem_fail_after(0);
+		assert_int_equal(err.code, result ? JW_ERR_MEMORY : JW_OK);
+		for (unsigned i = 0; !result && i < 3; i++)
+			assert_int_not_equal(additions[i].added, CACHE_ADDED_REFUSED);
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(3);
+}
+
 static void a_repetition_changes_nothing(void **state)
 {
 	struct cache_live *live;
@@ -509,6 +585,8 @@ int main(void)
 		cmocka_unit_test(another_version_is_left_alone),
 		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
 		cmocka_unit_test(many_in_parts_are_inserted),
+		cmocka_unit_test(parts_are_as_long_as_they_say),
+		cmocka_unit_test(parts_that_memory_lacks_for_fail),
 		cmocka_unit_test(a_repetition_changes_nothing),
 		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(the_oldest_go_first),

@@ -3,13 +3,17 @@
 
 #include <stdio.h>
 
+#include <jitwarm/cache.h>
+
 #include "base/cursor.h"
+#include "base/hash.h"
 #include "cache/key_parts.h"
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
+#include "gpu/release.h"
 #include "os/env.h"
 #include "os/folders.h"
 
@@ -265,6 +269,175 @@ static void hostile_profiles_are_refused(void **state)
 	}
 }
 
+/* A text as long as its room is too long; numbers are whole ones below a million. */
+static void a_profiles_parts_have_limits(void **state)
+{
+	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
+	static const struct {
+		const char *schema, *size, *stamp, *trust, *cuda, *release;
+		size_t path;
+		int result;
+	} cases[] = {
+#define STAMP "Jun 25 202401:14:48"
+		{"jitwarm.driver/1", "1", STAMP, "read", "999999", "[1,2,3]", ROOM - 1, 0},
+		{"jitwarm.driver/1", "1", STAMP, "read", "999999", "[1,2,3]", ROOM, -1},
+		{"jitwarm.driver/2", "1", STAMP, "read", "1", "[1,2,3]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "0", "[0,999999,3]", 5, 0},
+		{"jitwarm.driver/1", "1", STAMP, "read", "1000000", "[1,2,3]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "-1", "[1,2,3]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "\"1\"", "[1,2,3]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "1", "[1,2,3,4]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "1", "{\"a\":1,\"b\":2,\"c\":3}", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "read", "1", "[1,2,1000000]", 5, -1},
+		{"jitwarm.driver/1", "1", STAMP, "unknown", "1", "[1,2,3]", 5, 0},
+		{"jitwarm.driver/1", "1", STAMP, "opaque", "1", "[1,2,3]", 5, 0},
+		{"jitwarm.driver/1", "1", STAMP, "confirmed", "1", "[1,2,3]", 5, 0},
+		{"jitwarm.driver/1", "1", "", "read", "1", "[1,2,3]", 5, 0},
+		{"jitwarm.driver/1", "1", "", "confirmed", "1", "[1,2,3]", 5, -1},
+		{"jitwarm.driver/1", "1", "Jun 25 202401:14:4x", "read", "1", "[1,2,3]", 5, -1},
+	};
+	char library[ROOM + 1], text[2 * ROOM];
+	struct cache_profile profile;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		memset(library, 'x', sizeof library);
+		library[cases[i].path] = '\0';
+		(void)snprintf(text, sizeof text,
+					   "{\"schema\":\"%s\",\"library\":\"%s\",\"size_bytes\":%s,"
+					   "\"mtime_ns\":\"0000000000000001\",\"build_id\":\"\",\"stamp\":\"%s\","
+					   "\"trust\":\"%s\",\"cuda\":%s,\"release\":%s}",
+					   cases[i].schema, library, cases[i].size, cases[i].stamp, cases[i].trust,
+					   cases[i].cuda, cases[i].release);
+		if (cache_profile_parse(NULL, text, strlen(text), &profile) != cases[i].result)
+			fail_msg("%zu: %s", i, text);
+	}
+}
+
+/* A path that is too long for a profile; one that fits. */
+static void a_long_path_is_no_profile(void **state)
+{
+	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
+	char *deep = mem_string(NULL, folder), *next;
+	struct cache_profile profile = {.library = "untouched"};
+	struct jw_error err = {0};
+
+	(void)state;
+	while (strlen(deep) + 100 < ROOM) {
+		next = mem_printf(NULL, "%s/%099d", deep, 0);
+		mem_free(deep);
+		deep = next;
+	}
+	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+	for (size_t length = ROOM; length >= ROOM - 1; length--) {
+		char *path = mem_printf(NULL, "%s/%0*d", deep, (int)(length - strlen(deep) - 1), 0);
+
+		assert_int_equal(strlen(path), length);
+		assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
+		assert_int_equal(cache_profile_find(&err, NULL, path, NULL, &profile),
+						 length == ROOM ? -1 : 0);
+		assert_int_equal(err.code, JW_ERR_LIMIT);
+		assert_string_equal(profile.library, length == ROOM ? "untouched" : path);
+		mem_free(path);
+	}
+	mem_free(deep);
+	assert_int_equal(cache_profile_find(&err, NULL, "/no/such", NULL, &profile), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+}
+
+/* Of another library under the name of this one: nothing is known of this one. */
+static void a_profile_is_of_its_library(void **state)
+{
+	char *library = write_library("libcuda.so.3", "x", 1);
+	char *path = mem_printf(NULL, "%s/drivers/%016llx.json", folder,
+							(unsigned long long)fnv_update(FNV_START, library, strlen(library)));
+	struct cache_profile profile;
+	struct jw_error why = {0};
+
+	(void)state;
+	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	assert_int_equal(cache_profile_save(NULL, folder, &profile), 0);
+	assert_int_equal(cache_profile_load(NULL, folder, library, &profile), 0);
+	profile.library[1]++;
+	assert_int_equal(cache_profile_write(NULL, path, &profile), 0);
+	assert_int_equal(cache_profile_load(&why, folder, library, &profile), -1);
+	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	/* A file is no folder for it. */
+	why = (struct jw_error){0};
+	assert_int_equal(cache_profile_save(&why, library, &profile), -1);
+	assert_true(why.code != JW_OK);
+	mem_free(path);
+	mem_free(library);
+}
+
+/* The newest of its branch; of a driver whose release is unknown, of its CUDA version. */
+static void a_like_driver_is_the_newest_of_its_kind(void **state)
+{
+	(void)state;
+	for (size_t i = 0; cache_known_driver_at(i); i++) {
+		const struct cache_known_driver *known = cache_known_driver_at(i);
+
+		for (size_t by_cuda = 0; by_cuda < 2; by_cuda++) {
+			struct jw_driver driver = {.cuda = by_cuda ? known->cuda : 1};
+			const struct cache_known_driver *like;
+
+			driver.release[0] = by_cuda ? 0 : known->release[0];
+			like = cache_known_driver_like(&driver);
+			assert_non_null(like);
+			assert_true(by_cuda ? like->cuda == known->cuda
+								: like->release[0] == known->release[0]);
+			assert_true(memcmp(like->release, known->release, sizeof known->release) == 0 ||
+						gpu_release_compare(like->release, known->release) > 0);
+		}
+		assert_ptr_equal(cache_known_driver(known->release), known);
+		assert_non_null(jw_cache_driver_of_stamp(known->stamp));
+	}
+	assert_null(cache_known_driver_like(&(struct jw_driver){.release = {1}}));
+	assert_null(cache_known_driver((const uint32_t[]){1, 2, 3}));
+	assert_null(jw_cache_driver_of_stamp("Jan  1 200000:00:00"));
+}
+
+/* Only an entry that begins with the stamp confirms it. */
+static void other_entries_confirm_nothing(void **state)
+{
+	static const char bytes[] = RUN ":48\0";
+	static const struct {
+		const char *key;
+		size_t key_bytes, value_bytes, less;
+		bool confirms;
+	} cases[] = {
+		{STAMP "HOST64sm_86x", 31, 4, 0, true},
+		{STAMP, 19, 1, 0, true},
+		{STAMP, 18, 0, 0, false},
+		{"Jun 25 202401:14:47HOST64sm_86x", 31, 4, 0, false},
+		{STAMP "HOST64sm_86x", 31, 4, 1, false},
+	};
+	char *library = write_library("libcuda.so.2", bytes, sizeof bytes - 1);
+	char *dir = os_join(NULL, folder, "others"), *index = os_join(NULL, dir, "index");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint8_t file[128] = {0}, rows[32] = {0x41, 0, 0, 0, 1};
+		struct cache_profile profile;
+		const uint64_t key = fnv_update(FNV_START, cases[i].key, cases[i].key_bytes);
+
+		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		cache_entry_header(file, cases[i].key_bytes, cases[i].value_bytes, 1);
+		memcpy(file + CACHE_ENTRY_HEADER, cases[i].key, cases[i].key_bytes);
+		files_put_at(cache_entry_path(NULL, dir, key), file,
+					 CACHE_ENTRY_HEADER + cases[i].key_bytes + cases[i].value_bytes -
+						 cases[i].less);
+		store_u64(rows + 16, key);
+		assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
+		assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
+		if ((profile.trust == CACHE_STAMP_CONFIRMED) != cases[i].confirms)
+			fail_msg("%zu: %d", i, (int)profile.trust);
+	}
+	mem_free(index);
+	mem_free(dir);
+	mem_free(library);
+}
+
 /* ---- with real files */
 
 /* Debian's packages put each branch into a folder of its own. */
@@ -391,6 +564,11 @@ int main(void)
 		cmocka_unit_test(the_table_confirms_the_stamp_of_the_file),
 		cmocka_unit_test(an_entry_of_the_cache_confirms),
 		cmocka_unit_test(hostile_profiles_are_refused),
+		cmocka_unit_test(a_profiles_parts_have_limits),
+		cmocka_unit_test(a_long_path_is_no_profile),
+		cmocka_unit_test(a_profile_is_of_its_library),
+		cmocka_unit_test(a_like_driver_is_the_newest_of_its_kind),
+		cmocka_unit_test(other_entries_confirm_nothing),
 		cmocka_unit_test(real_drivers_carry_the_stamps_of_the_table),
 	};
 	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);

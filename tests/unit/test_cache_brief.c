@@ -1,0 +1,211 @@
+/* Both ends of an entry's key and the beginning of its value; what a listing says of them; when a
+ * file is on the disk. */
+#include "folder.h"
+
+#include <string.h>
+
+#include <jitwarm/cache.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "cache/brief.h"
+#include "cache/settled.h"
+#include "files.h"
+
+enum { END = CACHE_BRIEF_END, VALUE = CACHE_BRIEF_VALUE, HEADER = CACHE_ENTRY_HEADER };
+
+static void a_file_is_settled_after_a_while(void **state)
+{
+	(void)state;
+	assert_false(settled_is(100, 1000));
+	assert_true(settled_is(100, 1001));
+	assert_true(settled_same_boot(50, 60) && settled_same_boot(60, 50));
+	assert_true(settled_same_boot(50, 50));
+	assert_false(settled_same_boot(50, 61) || settled_same_boot(61, 50));
+	assert_true(settled_same_boot(settled_boot_s(), settled_boot_s()));
+}
+
+/* Bytes that differ by their place. */
+static uint8_t byte_at(size_t i)
+{
+	return (uint8_t)(i * 7 + (i >> 8) * 3 + (i >> 16));
+}
+
+static struct os_file *open_entry(uint64_t key_bytes, uint64_t value_bytes, size_t less)
+{
+	const size_t size = HEADER + (size_t)(key_bytes + value_bytes);
+	uint8_t *bytes = test_calloc(1, size);
+	char *path = os_join(NULL, folder, "entry");
+	struct os_file *file;
+
+	for (size_t i = HEADER; i < size; i++)
+		bytes[i] = byte_at(i);
+	cache_entry_header(bytes, key_bytes, value_bytes, 5);
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size - less), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &file), 0);
+	mem_free(path);
+	test_free(bytes);
+	return file;
+}
+
+static void assert_bytes(const uint8_t *bytes, size_t from, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != byte_at(from + i))
+			fail_msg("byte %zu of those from %zu", i, from);
+}
+
+static void both_ends_of_a_key_are_read(void **state)
+{
+	static const struct {
+		uint64_t key, value;
+	} cases[] = {
+		{1, 1},
+		{40, VALUE - 1},
+		{100, VALUE},
+		{100, VALUE + 1},
+		{END - 1, 9},
+		{END, 9},
+		{END + 1, 9},
+		{2 * END - 1, 9},
+		{2 * END, VALUE},
+		{2 * END + 1, VALUE},
+		{5 * END, 3 * VALUE},
+		{4096 - HEADER - 8, 8},
+		{3000, 1096},
+		{4096 - HEADER, 4},
+	};
+	static struct cache_brief brief, opened;
+	struct cache_key_parts parts;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const size_t key = (size_t)cases[i].key,
+					 kept = key < (size_t)2 * END ? key : (size_t)2 * END;
+		const size_t first = kept < END ? kept : END;
+		const size_t value = cases[i].value < VALUE ? (size_t)cases[i].value : VALUE;
+		struct os_file *file = open_entry(key, cases[i].value, 0);
+		struct cache_entry entry;
+
+		assert_int_equal(cache_entry_open(file, &entry), CACHE_SOUND);
+		memset(brief.bytes, 0xee, sizeof brief.bytes);
+		assert_int_equal(cache_brief_read(file, &entry, &brief), CACHE_SOUND);
+		assert_int_equal(brief.key_bytes, key);
+		assert_int_equal(brief.value_bytes, cases[i].value);
+		assert_int_equal(brief.entry.key_bytes, kept);
+		assert_int_equal(brief.entry.value_bytes, value);
+		assert_bytes(brief.bytes, HEADER, first);
+		assert_bytes(brief.bytes + first, HEADER + key - (kept - first), kept - first);
+		assert_bytes(brief.entry.value, HEADER + key, value);
+		memset(opened.bytes, 0xee, sizeof opened.bytes);
+		assert_int_equal(cache_brief_open(file, &opened), CACHE_SOUND);
+		assert_memory_equal(opened.bytes, brief.bytes, sizeof brief.bytes);
+		/* No key of a driver's */
+		assert_false(cache_brief_split(&brief, &parts));
+		os_file_close(file);
+	}
+}
+
+/* Cut after its header was read: in either end of its key, or in its value. */
+static void a_part_that_is_gone_is_told(void **state)
+{
+	static const struct {
+		uint64_t key, value;
+		size_t less;
+	} cases[] = {
+		{100, 10, 1}, {100, 10, 11}, {100, 10, 110}, {5 * END, 10, 11}, {5 * END, 10, 5 * END}};
+	static struct cache_brief brief;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct cache_entry entry = {.key_bytes = cases[i].key, .value_bytes = cases[i].value};
+		struct os_file *file = open_entry(cases[i].key, cases[i].value, cases[i].less);
+		struct cache_entry opened;
+
+		assert_int_equal(cache_brief_read(file, &entry, &brief), CACHE_DAMAGE_TRUNCATED);
+		assert_int_equal(cache_brief_open(file, &brief), CACHE_DAMAGE_TRUNCATED);
+		assert_int_equal(cache_entry_open(file, &opened), CACHE_DAMAGE_TRUNCATED);
+		os_file_close(file);
+	}
+}
+
+/* An entry with these options in its key. */
+static uint64_t put_options(const char *dir, const char *lead, const char *options, size_t length,
+							size_t payload)
+{
+	static uint8_t bytes[1 << 17];
+	uint8_t *at = bytes + HEADER;
+	size_t size;
+	uint64_t key;
+
+	memcpy(at, "Jun 25 202401:14:48HOST64sm_86", 30);
+	memset(at + 30, 'p', payload);
+	size = 30 + payload;
+	at[size++] = '\0';
+	memcpy(at + size, lead, strlen(lead));
+	size += strlen(lead);
+	memcpy(at + size, options, length);
+	size += length;
+	key = fnv_update(FNV_START, at, size);
+	memset(at + size, 'v', 8);
+	cache_entry_header(bytes, size, 8, fnv_update(FNV_START, at + size, 8));
+	files_put_at(cache_entry_path(NULL, dir, key), bytes, HEADER + size + 8);
+	return key;
+}
+
+static void a_listing_shows_options(void **state)
+{
+	enum { MOST = sizeof((struct jw_cache_entry *)NULL)->options };
+	static const struct {
+		const char *lead;
+		size_t length, payload;
+		char last, shown;
+		enum jw_cache_form form;
+	} cases[] = {
+		{" ", 10, 8, '~', '~', JW_CACHE_LOAD},       {" ", 10, 8, ' ', ' ', JW_CACHE_LOAD},
+		{" ", 10, 8, 0x7f, '?', JW_CACHE_LOAD},      {" ", 10, 8, 0x1f, '?', JW_CACHE_LOAD},
+		{" ", 1, 8, 'x', 'x', JW_CACHE_LOAD},        {" -c", 10, 8, 'x', 'x', JW_CACHE_LINK},
+		{" ", MOST - 1, 8, 'x', 'x', JW_CACHE_LOAD}, {" ", MOST, 8, 'x', 'o', JW_CACHE_LOAD},
+		{" ", MOST + 1, 8, 'x', 'o', JW_CACHE_LOAD}, {" ", 10, 3 * END, 'x', 'x', JW_CACHE_LOAD},
+	};
+	char *dir = os_join(NULL, folder, "cache");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_cache_options options = {
+			.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
+		const size_t shown = cases[i].length < MOST ? cases[i].length : MOST - 1;
+		struct jw_cache_listing *list;
+		char text[2 * MOST];
+		uint64_t key;
+
+		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		memset(text, 'o', sizeof text);
+		text[cases[i].length - 1] = cases[i].last;
+		key = put_options(dir, cases[i].lead, text, cases[i].length, cases[i].payload);
+		assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+		assert_int_equal(list->count, 1);
+		assert_int_equal(list->entries[0].key, key);
+		assert_false(list->entries[0].damaged || list->entries[0].in_index);
+		assert_int_equal(list->entries[0].form, cases[i].form);
+		assert_int_equal(list->entries[0].payload_bytes, cases[i].payload);
+		assert_int_equal(list->entries[0].value_bytes, 8);
+		assert_int_equal(strlen(list->entries[0].options), shown);
+		assert_int_equal(list->entries[0].options[shown - 1], cases[i].shown);
+		jw_cache_list_free(list);
+	}
+	jw_cache_list_free(NULL);
+	mem_free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_settled_after_a_while),
+		cmocka_unit_test(both_ends_of_a_key_are_read),
+		cmocka_unit_test(a_part_that_is_gone_is_told),
+		cmocka_unit_test(a_listing_shows_options),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
