@@ -116,3 +116,14 @@ if ! is_wine; then
 	run 0 status
 	out_lacks "sleeps"
 fi
+
+# Slices of one GPU (MIG) have its address, and names and identifiers of their own.
+if ! is_wine; then
+	export JITWARM_STATE=$work/slices
+	unset JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
+	with_simdriver sm_90,sm_90
+	SIMDRIVER_MIG=1 run 0 status
+	[[ $(grep -cE '^GPU     NVIDIA H100 .* MIG [0-9]g\.[0-9]+gb \(sm_90, ' "$out") == 2 ]] || fail "not two slices"
+	SIMDRIVER_MIG=1 run 0 status --json
+	json 'len({g["uuid"] for g in d["gpus"]}) == 2 and all(g["uuid"].startswith("MIG-") for g in d["gpus"])'
+fi
