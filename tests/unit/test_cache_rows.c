@@ -350,6 +350,35 @@ static void the_largest_index_is_read(void **state)
 	mem_free(bytes);
 }
 
+/* One byte is a version; more is damage, which is mended. */
+static void a_version_that_is_not_known_is_left_alone(void **state)
+{
+	static const struct {
+		uint32_t first;
+		bool known;
+	} cases[] = {{CACHE_VERSION + 1, false}, {0xff, false}, {0x100, true}, {0x101, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct cache_live_options how = {.limit_bytes = LIMIT};
+		uint8_t header[CACHE_INDEX_HEADER] = {0};
+		struct cache_live *live = open_live("version");
+		char *path = os_join(NULL, dir, "index");
+		struct jw_error err = {0};
+
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		store_u32(header, cases[i].first);
+		assert_int_equal(os_write_atomic(NULL, path, header, sizeof header), 0);
+		assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+		assert_int_equal(cache_repair(&err, live), cases[i].known ? 0 : -1);
+		assert_int_equal(err.code, cases[i].known ? JW_OK : JW_ERR_UNSUPPORTED);
+		(void)cache_live_close(NULL, live);
+		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		mem_free(path);
+	}
+}
+
 /* An index that cannot be read is not one that is missing. */
 static void a_larger_index_is_not_taken_for_none(void **state)
 {
@@ -392,6 +421,7 @@ int main(void)
 		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
 		cmocka_unit_test(a_repair_goes_to_its_end),
 		cmocka_unit_test(the_largest_index_is_read),
+		cmocka_unit_test(a_version_that_is_not_known_is_left_alone),
 		cmocka_unit_test(a_larger_index_is_not_taken_for_none),
 	};
 

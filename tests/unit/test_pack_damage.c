@@ -75,6 +75,34 @@ static void every_length(void **state)
 	buf_free(&pack);
 }
 
+/* Cut at each place, with the digest of what is left: the first frame ends at one place alone. */
+static void a_frame_that_is_cut(void **state)
+{
+	struct buf pack = {0};
+	struct jw_error err;
+	size_t cut = 0;
+
+	(void)state;
+	make_pack(&pack);
+	pack.size -= PACK_TRAILER_SIZE;
+	while (pack.size-- > 5) {
+		struct digest digest;
+		struct buf bytes = BUF_MAX(1 << 20);
+		uint8_t trailer[PACK_TRAILER_SIZE];
+
+		digest_of(&digest, pack.data, pack.size);
+		pack_trailer(trailer, digest.bytes);
+		assert_int_equal(buf_append(NULL, &bytes, pack.data, pack.size), 0);
+		assert_int_equal(buf_append(NULL, &bytes, trailer, sizeof trailer), 0);
+		import_bytes(bytes.data, bytes.size, false, &err);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		cut += strstr(err.message, "ends in the middle of a frame") != NULL;
+		buf_free(&bytes);
+	}
+	assert_true(cut > 0);
+	buf_free(&pack);
+}
+
 /* ---- sound outside, hostile inside */
 
 #define HEAD_OF(os)                                                                                \
@@ -353,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_bit),
 		cmocka_unit_test(every_length),
+		cmocka_unit_test(a_frame_that_is_cut),
 		cmocka_unit_test(manifests),
 		cmocka_unit_test(bombs),
 		cmocka_unit_test(wrong_content),

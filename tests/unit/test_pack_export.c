@@ -199,15 +199,26 @@ static void left_out(void **state)
 static void nothing_to_export(void **state)
 {
 	char *cache = path_in("empty"), *file = path_in("empty.jwpack");
-	const struct jw_export_options options = {
-		.size = sizeof options, .cache_dir = cache, .output = file};
+	struct jw_export_options options = {.size = sizeof options, .cache_dir = cache, .output = file};
 	struct jw_export_result result = {.size = sizeof result};
+	const struct jw_system system = {.driver = {.library = "libcuda.so.1",
+												.version = {12050, {555, 58, 2}},
+												.stamp = "Jan  1 203001:02:03",
+												.trust = JW_TRUST_CONFIRMED}};
 	struct jw_error err = {0};
 
 	(void)state;
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
 	assert_int_equal(jw_export(&err, &options, &result), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_non_null(strstr(err.message, ": holds nothing to export"));
+	assert_false(os_exists(file));
+	/* Entries of other drivers are some */
+	make_cache(cache);
+	options.system = &system;
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_non_null(strstr(err.message, ": holds entries of other drivers only (3)"));
 	assert_false(os_exists(file));
 	mem_free(cache);
 	mem_free(file);

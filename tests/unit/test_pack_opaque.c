@@ -138,6 +138,19 @@ static void there_and_back(void **state)
 	assert_import(&machine, true, "");
 	assert_same();
 	assert_int_equal(os_remove_tree(NULL, target), 0);
+	/* Who may read the directory may read what is in it, and write to no file but the index. */
+	assert_int_equal(os_make_dirs(NULL, target, 0755), 0);
+	assert_int_equal(os_set_mode(NULL, target, 0755), 0);
+	assert_import(&machine, true, "");
+	for (size_t i = 0; os_list_separator == ':' && i < FILES; i++) {
+		char *path = os_join(NULL, target, files[i].path);
+		struct os_stat stat;
+
+		assert_int_equal(os_stat(NULL, path, &stat), 0);
+		assert_int_equal(stat.mode & 0777, 0644);
+		mem_free(path);
+	}
+	assert_int_equal(os_remove_tree(NULL, target), 0);
 	assert_null(import_into(&machine, 20, &err));
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	assert_nothing_left();

@@ -219,6 +219,35 @@ static void every_version(void **state)
 
 /* A name becomes a part of a path: none leads out of the folder, hides a file or looks like an
  * option. */
+/* 104 bytes of zeros, in base64 */
+#define SEALED_ZEROS                                                                               \
+	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"                       \
+	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+/* minisign's own cost, and one more of each. */
+static void keys_that_cost_too_much_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"untrusted comment: opslimit\n"
+		"RWRTY0IyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAACAAAAAAAAEAAAAAAA" SEALED_ZEROS
+		"\n",
+		"untrusted comment: memlimit\n"
+		"RWRTY0IyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAEAAEAAAAAA" SEALED_ZEROS
+		"\n",
+	};
+	struct minisign_secret secret;
+	struct jw_error err = {0};
+	bool encrypted;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(minisign_is_secret(texts[i], strlen(texts[i]), &encrypted));
+		assert_true(encrypted);
+		assert_int_equal(minisign_read_secret(&err, texts[i], strlen(texts[i]), "it", &secret), -1);
+		assert_int_equal(err.code, JW_ERR_LIMIT);
+	}
+}
+
 static void names_of_keys_are_checked(void **state)
 {
 	static const char *const bad[] = {"",
@@ -278,9 +307,13 @@ static void names_of_keys_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signed_and_verified),       cmocka_unit_test(every_bit),
-		cmocka_unit_test(comments_have_a_length),    cmocka_unit_test(secret_keys),
-		cmocka_unit_test(names_of_keys_are_checked), cmocka_unit_test(every_version),
+		cmocka_unit_test(signed_and_verified),
+		cmocka_unit_test(every_bit),
+		cmocka_unit_test(comments_have_a_length),
+		cmocka_unit_test(secret_keys),
+		cmocka_unit_test(keys_that_cost_too_much_are_refused),
+		cmocka_unit_test(names_of_keys_are_checked),
+		cmocka_unit_test(every_version),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
