@@ -168,6 +168,32 @@ static void a_profile_is_kept_for_one_file(void **state)
 }
 
 /* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
+/* Loaders' names say no release. */
+static void a_release_is_read_from_the_librarys_name(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t release[3];
+	} cases[] = {
+		{"libcuda.so.555.58.99", {555, 58, 99}},
+		{"libcuda.so.555.58", {555, 58, 0}},
+		{"libcuda.so.555", {0, 0, 0}},
+		{"libcuda.so.1", {0, 0, 0}},
+		{"libcuda.so", {0, 0, 0}},
+		{"nvcuda.dll", {0, 0, 0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *library = write_library(cases[i].name, "x", 1);
+		struct cache_profile found;
+
+		assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &found), 0);
+		assert_memory_equal(found.driver.release, cases[i].release, sizeof cases[i].release);
+		mem_free(library);
+	}
+}
+
 static void a_former_driver_is_remembered(void **state)
 {
 	static const char bytes[] = RUN ":49\0:49\0";
@@ -560,6 +586,7 @@ int main(void)
 		cmocka_unit_test(a_build_id_is_read),
 		cmocka_unit_test(known_drivers_have_profiles),
 		cmocka_unit_test(a_profile_is_kept_for_one_file),
+		cmocka_unit_test(a_release_is_read_from_the_librarys_name),
 		cmocka_unit_test(a_former_driver_is_remembered),
 		cmocka_unit_test(the_table_confirms_the_stamp_of_the_file),
 		cmocka_unit_test(an_entry_of_the_cache_confirms),

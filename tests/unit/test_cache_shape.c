@@ -1,12 +1,14 @@
 /* How a cache lost its entries, from what its folders were and are. */
 #include "check.h"
 
+#include "base/mem.h"
 #include "cache/shape.h"
+#include "folder.h"
 #include "os/file.h"
 
-static struct cache_shape shape_of(uint64_t folder, uint64_t index, uint64_t witness, uint64_t part)
+static struct cache_shape shape_of(uint64_t place, uint64_t index, uint64_t witness, uint64_t part)
 {
-	struct cache_shape shape = {folder, index, witness, {0}};
+	struct cache_shape shape = {place, index, witness, {0}};
 
 	shape.parts[3] = part;
 	shape.parts[9] = part ? part + 1 : 0;
@@ -54,9 +56,39 @@ static void a_loss_is_told_from_the_folders(void **state)
 	}
 }
 
+/* Other accounts that write to the cache make it anew where it is gone. */
+static void a_witness_has_the_rights_of_its_cache(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t shared, mode;
+	} cases[] = {{"own", 0, 0700}, {"group", 070, 0770}, {"all", 077, 0777}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = os_join(NULL, folder, cases[i].name);
+		char *path = os_join(NULL, dir, CACHE_WITNESS);
+		struct os_stat stat;
+
+		cache_shape_leave_witness(dir, cases[i].shared);
+		assert_false(os_exists(path));
+		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		cache_shape_leave_witness(dir, cases[i].shared);
+		assert_int_equal(os_stat(NULL, path, &stat), 0);
+		assert_int_equal(stat.kind, OS_DIRECTORY);
+		if (os_list_separator == ':') /* elsewhere, lists have the rights */
+			assert_int_equal(stat.mode & 0777, cases[i].mode);
+		mem_free(dir);
+		mem_free(path);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_loss_is_told_from_the_folders)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loss_is_told_from_the_folders),
+		cmocka_unit_test(a_witness_has_the_rights_of_its_cache),
+	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
