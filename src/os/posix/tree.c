@@ -14,8 +14,11 @@
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
 
-/* glibc has it by name since 2.30; programs for older ones ask the kernel. */
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 30)
+/* glibc has it by name since 2.30; with others, and in programs for older ones, the kernel is
+ * asked. */
+#ifndef __GLIBC__
+#define getdents64(...) syscall(SYS_getdents64, __VA_ARGS__)
+#elif !__GLIBC_PREREQ(2, 30)
 #define getdents64(...) syscall(SYS_getdents64, __VA_ARGS__)
 #endif
 
@@ -280,7 +283,8 @@ static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t
 	const char *const listed = (const char *)tree->listed;
 
 	for (size_t at = 0; at < size;) {
-		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(listed + at);
+		/* As the kernel writes it, where offsets have 64 bits */
+		const struct dirent *entry = (const struct dirent *)(const void *)(listed + at);
 		const char *name = entry->d_name;
 		enum os_kind kind;
 
