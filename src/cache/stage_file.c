@@ -163,13 +163,16 @@ static int compare_with_place(struct jw_error *err, struct copy *copy, bool *ret
 static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
 					 struct live_staged *staged, size_t number)
 {
+	struct jw_error why = {0};
 	struct os_stat stat;
 	bool same = false;
 
 	/* Does not copy bytes behind the value, which drivers ignore. */
 	if (copy->entry.extra_bytes && staged->path)
 		staging_give_back(staged);
-	staged->replaces = !os_stat(NULL, staged->target, &stat);
+	staged->replaces = !os_stat(&why, staged->target, &stat);
+	if (why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
 		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);

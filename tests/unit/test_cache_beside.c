@@ -6,6 +6,7 @@
 #include "cache/remove.h"
 #include "cache/shape.h"
 #include "held_lock.h"
+#include "open_files.h"
 
 static unsigned locks;
 static bool rename_fails;
@@ -27,17 +28,6 @@ int rename(const char *from, const char *to)
 static bool is_index(const char *path)
 {
 	return !strcmp(os_base_name(path), "index");
-}
-
-static size_t open_files(void)
-{
-	struct os_names names;
-	size_t count;
-
-	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
-	count = names.count;
-	os_names_free(&names);
-	return count;
 }
 
 /* ---- the lock */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "held_lock.h"
+#include "open_files.h"
 
 /* The nanoseconds that each look at the clock adds to all later ones. */
 static int64_t step_ns, skew_ns;
@@ -49,17 +50,6 @@ static void a_reader_keeps_writers_out(void **state)
 	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(2);
-}
-
-static size_t open_files(void)
-{
-	struct os_names names;
-	size_t count;
-
-	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
-	count = names.count;
-	os_names_free(&names);
-	return count;
 }
 
 /* Between two inserts through one handle. */

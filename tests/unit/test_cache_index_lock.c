@@ -2,6 +2,7 @@
 #include "gates_posix.h"
 
 #include "held_lock.h"
+#include "open_files.h"
 
 static unsigned locks, mode_changes;
 static uint8_t sound[4096];
@@ -408,17 +409,6 @@ static void many_rows_are_looked_through_without_the_lock(void **state)
 	assert_int_equal(locks_for(4097, false), 3);
 	assert_int_equal(locks_for(4096, true), 2);
 	assert_int_equal(locks_for(4097, true), 10);
-}
-
-static size_t open_files(void)
-{
-	struct os_names names;
-	size_t count;
-
-	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
-	count = names.count;
-	os_names_free(&names);
-	return count;
 }
 
 /* The index of a later version, and a folder that is not empty. */

@@ -1,7 +1,6 @@
 /* Folders that are entered from the one above: what is seen there, and whose rights that takes. */
 #include "folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "open_files.h"
 #include "os/tree.h"
 
 enum { OTHER = 12345, LEVELS = 50 };
@@ -97,18 +97,6 @@ static size_t compare_below(struct os_tree *tree, const char *path, size_t depth
 	os_names_free(&names);
 	os_names_free(&all);
 	return sum;
-}
-
-static size_t open_files(void)
-{
-	DIR *directory = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	while (directory && readdir(directory))
-		count++;
-	if (directory)
-		(void)closedir(directory);
-	return count;
 }
 
 static void a_tree_is_as_its_paths_are(void **state)

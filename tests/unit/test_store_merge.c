@@ -4,6 +4,7 @@
 #include <jitwarm/store.h>
 
 #include "base/text.h"
+#include "open_files.h"
 #include "packs.h"
 #include "store/store_packs.h"
 
@@ -86,18 +87,6 @@ static void assert_left(size_t packs)
 	assert_false(os_exists(unfinished));
 	jw_store_free(store);
 	mem_free(unfinished);
-}
-
-static size_t open_files(void)
-{
-	struct os_names names = {0};
-	size_t count;
-
-	if (os_list(NULL, "/proc/self/fd", &names))
-		return 0;
-	count = names.count;
-	os_names_free(&names);
-	return count;
 }
 
 static void merge(size_t least, size_t wanted_merged, size_t wanted_made)

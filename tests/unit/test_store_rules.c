@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cache/presence.h"
 #include "lacking.h"
+#include "open_files.h"
 #include "os/platform.h"
 #include "packs.h"
 #include "store/refill.h"
@@ -466,8 +467,8 @@ static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
 		(void)packs_export(system_of.cache.path, n ? newer : older);
 		empty_cache();
 		assert_int_equal(os_file_open(NULL, n ? newer : older, OS_OPEN_UPDATE, &file), 0);
-		assert_int_equal(os_file_set_mtime(NULL, file, INT64_C(1700000000000000000) + (int64_t)n),
-						 0);
+		assert_int_equal(
+			os_file_set_mtime(NULL, file, (INT64_C(1700000000) + (int64_t)n) * 1000000000), 0);
 		os_file_close(file);
 	}
 	assert_int_equal(refill_from_store(NULL, &request, &refilled), 0);
@@ -476,18 +477,6 @@ static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
 	assert_int_equal(refilled.note_count, 0);
 	mem_free(older);
 	mem_free(newer);
-}
-
-static size_t open_files(void)
-{
-	struct os_names names = {0};
-	size_t count;
-
-	if (os_list(NULL, "/proc/self/fd", &names))
-		return 0;
-	count = names.count;
-	os_names_free(&names);
-	return count;
 }
 
 static void the_stores_lock_is_let_go_of(void **state)

@@ -1,0 +1,25 @@
+/* How many files the process has open: a call leaves as many as there were. */
+#ifndef JW_TESTS_OPEN_FILES_H
+#define JW_TESTS_OPEN_FILES_H
+
+#include "check.h"
+
+#include "os/file.h"
+
+/* 0 on Windows, where /proc would be that of Wine's machine. */
+static inline size_t open_files(void)
+{
+#ifdef _WIN32
+	return 0;
+#else
+	struct os_names names;
+	size_t count;
+
+	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	return count;
+#endif
+}
+
+#endif
