@@ -125,7 +125,7 @@ enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_rec
 
 static void save_ledger(struct ledger *ledger, const char *state_dir, const char *cache_dir)
 {
-	char *path = ledger_file(state_dir, cache_dir);
+	char *path = ledger_file(NULL, state_dir, cache_dir);
 	struct os_file *lock = NULL;
 
 	if (path && !os_make_dirs(NULL, state_dir, 0700) && !ledger_lock(NULL, state_dir, &lock)) {

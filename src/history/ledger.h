@@ -152,7 +152,7 @@ struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
 /* The same for a mark: LEDGER_NO_STAMP if it has no stamp, or if there is no room for it. */
 uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
-char *ledger_file(const char *state_dir, const char *cache_dir);
+char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir);
 void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
 struct os_file;

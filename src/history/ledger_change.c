@@ -75,14 +75,13 @@ static int apply_change(struct jw_error *err, struct ledger *ledger,
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change)
 {
-	char *path = ledger_file(state_dir, cache_dir);
+	char *path = ledger_file(err, state_dir, cache_dir);
 	struct os_file *lock = NULL;
 	struct ledger ledger;
 	int result = -1;
 
 	if (!path)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "this account has no folder in which to remember it (JITWARM_STATE)");
+		return -1;
 	if (os_make_dirs(err, state_dir, 0700) || ledger_lock(err, state_dir, &lock)) {
 		mem_free(path);
 		return -1;

@@ -172,11 +172,14 @@ const char *ledger_home(const struct jw_system *system)
 	return system->scratch ? system->scratch->path : system->state_dir;
 }
 
-char *ledger_file(const char *state_dir, const char *cache_dir)
+char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir)
 {
-	if (!state_dir || !cache_dir)
+	if (!state_dir || !cache_dir) {
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "this account has no folder in which to remember it (JITWARM_STATE)");
 		return NULL;
-	return mem_printf(NULL, "%s/ledger-%016llx", state_dir,
+	}
+	return mem_printf(err, "%s/ledger-%016llx", state_dir,
 					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
 }
 
@@ -195,7 +198,7 @@ void ledger_read(struct ledger *ledger, const char *path)
 
 void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
 {
-	char *path = ledger_file(state_dir, cache_dir);
+	char *path = ledger_file(NULL, state_dir, cache_dir);
 
 	*ledger = (struct ledger){0};
 	if (path)

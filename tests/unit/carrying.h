@@ -62,7 +62,7 @@ static inline void set_up(struct machine *machine, uint32_t cuda, bool carry_ove
 
 static inline void tear_down(struct machine *machine)
 {
-	char *ledger = ledger_file(folder, machine->system.cache.path);
+	char *ledger = ledger_file(NULL, folder, machine->system.cache.path);
 
 	if (os_exists(machine->system.cache.path))
 		assert_int_equal(os_remove_tree(NULL, machine->system.cache.path), 0);

@@ -51,7 +51,7 @@ static size_t count_marked(void)
 
 static void forget(void)
 {
-	char *path = ledger_file(folder, cache);
+	char *path = ledger_file(NULL, folder, cache);
 
 	if (os_exists(path))
 		assert_int_equal(os_remove(NULL, path), 0);
@@ -143,7 +143,7 @@ static void a_ledger_without_marks_is_read(void **state)
 {
 	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = ledger_with("", 0);
-	char *path = ledger_file(folder, cache);
+	char *path = ledger_file(NULL, folder, cache);
 	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
 
 	(void)state;
@@ -183,7 +183,7 @@ static void marks_of_another_process_stay(void **state)
 	const struct ledger_new_mark mine = {LEDGER_OLDER, 1, 2, stamp_old},
 								 theirs = {LEDGER_OLDER, 3, 4, stamp_now};
 	struct ledger ledger;
-	char *path = ledger_file(folder, cache);
+	char *path = ledger_file(NULL, folder, cache);
 
 	(void)state;
 	forget();
@@ -270,6 +270,12 @@ static void without_a_folder_nothing_is_marked(void **state)
 	(void)state;
 	assert_int_equal(ledger_change_marks(&err, NULL, cache, &what), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	/* Nor without memory for its name, for that reason. */
+	err = (struct jw_error){0};
+	mem_fail_after(1);
+	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), -1);
+	mem_fail_after(0);
+	assert_int_equal(err.code, JW_ERR_MEMORY);
 }
 
 static int set_up(void **state)

@@ -266,7 +266,7 @@ static uint64_t inode_of(const char *file)
 static void what_cannot_be_read_stays(void **state)
 {
 	struct ledger *whole = make_ledger(), ledger = {0};
-	char *path = ledger_file(folder, "cache");
+	char *path = ledger_file(NULL, folder, "cache");
 	struct jw_error err = {0};
 	uint64_t first;
 

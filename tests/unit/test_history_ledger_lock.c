@@ -44,7 +44,7 @@ static void a_writer_waits_for_another(void **state)
 {
 	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
-	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(folder, cache);
+	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(NULL, folder, cache);
 	struct ledger ledger;
 	int ends[2], status;
 	pid_t other;
@@ -100,7 +100,7 @@ static void nobody_writes_without_the_lock(void **state)
 	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	struct jw_error err = {0};
-	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(folder, cache);
+	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(NULL, folder, cache);
 	int ready[2], end[2], status;
 	pid_t holder, another;
 	char byte;

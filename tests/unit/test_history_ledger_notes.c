@@ -33,7 +33,7 @@ static int set_up(void **state)
 		return -1;
 	cache = os_join(NULL, folder, "cache");
 	state_dir = os_join(NULL, folder, "state");
-	path = ledger_file(state_dir, cache);
+	path = ledger_file(NULL, state_dir, cache);
 	return path ? 0 : -1;
 }
 
@@ -147,8 +147,8 @@ static void without_a_place_or_a_driver_nothing_is_noted(void **state)
 		assert_false(os_exists(path));
 		ledger_close(&ledger);
 	}
-	assert_null(ledger_file(NULL, cache));
-	assert_null(ledger_file(state_dir, NULL));
+	assert_null(ledger_file(NULL, NULL, cache));
+	assert_null(ledger_file(NULL, state_dir, NULL));
 }
 
 /* Warm ones; and those that have their entry by now, if they are looked for again. */

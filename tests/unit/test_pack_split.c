@@ -235,7 +235,7 @@ static void the_store_keeps_the_mark(void **state)
 	(void)put(&here, ENTRIES, 10);
 	packs_keep(&here, 1);
 	for (unsigned round = 0; round < 2; round++) {
-		char *ledger = ledger_file(here.state_dir, here.cache.path);
+		char *ledger = ledger_file(NULL, here.state_dir, here.cache.path);
 
 		assert_int_equal(
 			jw_store_open(NULL,

@@ -149,7 +149,7 @@ static void what_fails_is_a_line(void **state)
 static void what_is_not_marked_is_a_line(void **state)
 {
 	struct machine *machine = *state;
-	char *ledger = ledger_file(folder, machine->system.cache.path);
+	char *ledger = ledger_file(NULL, folder, machine->system.cache.path);
 
 	keep_in_store(machine, 0, ENTRIES);
 	machine->options.store = true;
