@@ -6,6 +6,7 @@
 
 #include <jitwarm/startup.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "files.h"
 #include "folder.h"
@@ -141,19 +142,28 @@ static void irrelevant_differences_are_not_a_change(void **state)
 	mem_free(index);
 }
 
+/* Nearly full by one write, then a line at a time beyond its limit. */
 static void a_log_keeps_its_newest_lines(void **state)
 {
-	enum { FIRST = 10000, LINES = 1500 };
+	enum { FIRST = 10000, FULL = FIRST + 1000, LINES = FULL + 100 };
 	char *path = os_join(NULL, folder, "log.jsonl"), line[1024], **lines;
+	struct buf full = BUF_MAX(1 << 20);
 	struct os_stat stat;
 	size_t count;
 
 	(void)state;
-	for (int i = FIRST; i < FIRST + LINES; i++) {
+	for (int i = FIRST; i < LINES; i++) {
 		(void)snprintf(line, sizeof line, "{\"schema\":\"jitwarm.run/1\",\"filler\":\"%0960d\"}",
 					   i);
+		if (i < FULL) {
+			assert_int_equal(buf_printf(NULL, &full, "%s\n", line), 0);
+			continue;
+		}
+		if (i == FULL)
+			assert_int_equal(os_write_atomic(NULL, path, full.data, full.size), 0);
 		assert_int_equal(jw_log_append(NULL, path, line), 0);
 	}
+	buf_free(&full);
 	assert_int_equal(os_stat(NULL, path, &stat), 0);
 	assert_true(stat.size_bytes <= (1 << 20) + sizeof line);
 	assert_int_equal(jw_log_tail(NULL, path, 2, &lines, &count), 0);

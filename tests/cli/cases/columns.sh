@@ -33,11 +33,12 @@ for line in shown.split("\n"):
 lacking = sorted(set(piped.split()) - set(shown.split()))
 sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
 PYTHON
-narrow=60
-shown() { # STATUS ARGUMENT…: at each width; the narrowest ones take turns
+narrow=60 wide=200
+shown() { # STATUS ARGUMENT…: at a narrow and a wide width, which take turns: 40 or 60, 80 or 200
 	local columns
 	narrow=$((100 - narrow))
-	for columns in ${widths-$narrow 80 200}; do
+	[[ $narrow == 60 ]] || wide=$((280 - wide))
+	for columns in ${widths-$narrow $wide}; do
 		run "$@"
 		cat "$out" "$err" >"$work/piped"
 		# shellcheck disable=SC2086
