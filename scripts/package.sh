@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # package.sh [-o FOLDER] [--sign KEY --url URL] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
 #
-# --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL and checks that signature
+# --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL (VERSION in it is replaced) and checks
+#          that signature
 #
 # TARGET: x86_64 (default), aarch64, x86_64-musl or aarch64-musl (scripts/build-linux.sh), windows (scripts/build-windows.sh; needs
 # nsis, wixl and msitools), deb (packages for this machine's release of Debian, from the last commit in a folder of its own; needs

@@ -194,6 +194,7 @@ says "nothing was installed"
 rm prefix/share/doc/jitwarm/mine
 # The script of one release needs no variables
 "$here/../../scripts/make-installer.sh" "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "make-installer.sh"
+"$here/../../scripts/make-installer.sh" "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
 env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION sh release.sh --prefix prefix >out 2>&1 || fail "the release's script"
 "$here/../../scripts/make-installer.sh" 'http://a/"; true' "$JITWARM_PUBLIC_KEY" 2.0 >out 2>&1 && fail "an address that ends the word"
 run 0 "$minisign_path" --uninstall
