@@ -80,9 +80,9 @@ bool posix_is_made_up(int fd)
 bool posix_keeps_times(int fd)
 {
 	static const unsigned long local[] = {
-		0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */,       0x9123683e /* Btrfs */,
-		0x01021994 /* tmpfs */,    0x794c7630 /* overlayfs */, 0x2fc12fc1 /* ZFS */,
-		0xf2f52010 /* F2FS */,     0xca451a4e /* bcachefs */,
+		0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */, 0x9123683e /* Btrfs */,
+		0x01021994 /* tmpfs */,    0x2fc12fc1 /* ZFS */, 0xf2f52010 /* F2FS */,
+		0xca451a4e /* bcachefs */,
 	};
 	struct statfs native = {0};
 	bool keeps = false;
