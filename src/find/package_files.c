@@ -162,37 +162,51 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
+static int take_top_levels(struct jw_error *err, struct found_list *list, struct record_base *place,
+						   const struct buf *text)
+{
+	const char *at = buf_text(text), *end = at + text->size, *line;
+	size_t length;
+	int result = 0;
+
+	while (!result && metadata_line(&at, end, &line, &length)) {
+		char *name = mem_string_n(err, line, length);
+
+		result = name ? take_top_level(err, list, place, name) : -1;
+		mem_free(name);
+	}
+	return result;
+}
+
+static int take_by_name(struct jw_error *err, struct found_list *list, struct record_base *place,
+						const char *package)
+{
+	char *name = mem_string(err, package);
+	int result;
+
+	for (char *c = name; c && *c; c++)
+		if (*c == '-')
+			*c = '_';
+	result = name ? take_top_level(err, list, place, name) : -1;
+	mem_free(name);
+	return result;
+}
+
 static int take_without_record(struct jw_error *err, struct found_list *list,
 							   struct record_base *place, const struct package *package)
 {
-	char *path = os_join(err, package->path, "top_level.txt"), *name;
+	char *path = os_join(err, package->path, "top_level.txt");
 	struct buf text = {0};
-	int result = 0;
+	struct jw_error why;
+	int result = path ? name_package(err, list, place) : -1;
 
-	if (!path)
-		return -1;
-	if (name_package(err, list, place)) {
-		mem_free(path);
-		return -1;
-	}
-	if (!os_read_file(NULL, path, MOST_TOP_LEVEL, &text)) {
-		const char *at = buf_text(&text), *end = at + text.size, *line;
-		size_t length;
-
-		while (!result && metadata_line(&at, end, &line, &length)) {
-			name = mem_string_n(err, line, length);
-			result = name ? take_top_level(err, list, place, name) : -1;
-			mem_free(name);
-		}
-	} else if ((name = mem_string(err, package->name))) {
-		for (char *c = name; *c; c++)
-			if (*c == '-')
-				*c = '_';
-		result = take_top_level(err, list, place, name);
-		mem_free(name);
-	} else {
-		result = -1;
-	}
+	if (!result && !os_read_file(&why, path, MOST_TOP_LEVEL, &text))
+		result = take_top_levels(err, list, place, &text);
+	else if (!result)
+		result =
+			found_unseen(err, list, path, &why) || take_by_name(err, list, place, package->name)
+				? -1
+				: 0;
 	buf_free(&text);
 	mem_free(path);
 	return result;
@@ -248,7 +262,10 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 	} else if (why.code == JW_ERR_LIMIT) {
 		result = found_trouble(err, list, &why);
 	} else {
-		result = take_without_record(err, list, place, package);
+		result =
+			found_unseen(err, list, path, &why) || take_without_record(err, list, place, package)
+				? -1
+				: 0;
 	}
 	buf_free(&record);
 	mem_free(path);

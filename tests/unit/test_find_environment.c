@@ -246,6 +246,31 @@ static void packages_without_record_are_found(void **state)
 	jw_found_free(found);
 }
 
+/* It may name what nothing else does */
+static void an_unreadable_record_is_said(void **state)
+{
+	struct jw_found *found;
+	(void)state;
+
+	make_environment();
+	put(SITE "lost-1.dist-info/METADATA", "Name: lost\nVersion: 1\n");
+	link_to(SITE "lost-1.dist-info/RECORD", "RECORD");
+	put(SITE "lost/l.so", "x");
+	put(SITE "old-2.egg-info/PKG-INFO", "Name: old\nVersion: 2\n");
+	link_to(SITE "old-2.egg-info/top_level.txt", "top_level.txt");
+	put(SITE "old/o.so", "x");
+	found = find_one("lost");
+	assert_int_equal(found->file_count, 1);
+	assert_int_equal(found->trouble_count, 1);
+	assert_true(has_note(found, "RECORD"));
+	jw_found_free(found);
+	found = find_one("old");
+	assert_int_equal(found->file_count, 1);
+	assert_int_equal(found->trouble_count, 1);
+	assert_true(has_note(found, "top_level.txt"));
+	jw_found_free(found);
+}
+
 /* A record may name any file: a pipe must not block the reader. */
 static void package_of_pipes_and_programs(void **state)
 {
@@ -369,6 +394,7 @@ int main(void)
 		TEST(files_come_once),
 		TEST(devices_are_refused),
 		TEST(packages_without_record_are_found),
+		TEST(an_unreadable_record_is_said),
 		TEST(package_of_pipes_and_programs),
 		TEST(out_of_memory_is_reported),
 		TEST(search_that_is_cancelled),

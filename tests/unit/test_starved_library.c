@@ -59,6 +59,11 @@ static void put_packages(void)
 				   "Name: old\nVersion: 0.1\n");
 	files_put_text(folder, "env/lib/python3.11/site-packages/old-0.1.egg-info/top_level.txt",
 				   "frame\n");
+	/* Neither's name is that of its folder */
+	files_put_text(folder, "env/lib/python3.11/site-packages/far-1.dist-info/METADATA",
+				   "Name: far\nVersion: 1\n");
+	files_put_text(folder, "env/lib/python3.11/site-packages/far-1.dist-info/RECORD",
+				   "nvidia/a.cubin,,\n");
 	files_put_text(folder, "env/pyvenv.cfg", "home = /usr\n");
 	files_put_text(folder, "env/bin/python3", "");
 }
@@ -338,7 +343,8 @@ static void functions_say_that_memory_is_short(void **unused)
 {
 	static enum jw_scope scopes[] = {JW_SCOPE_SHELL, JW_SCOPE_CONDA, JW_SCOPE_SYSTEM, JW_SCOPE_UNIT,
 									 JW_SCOPE_USER};
-	static char ollama[] = "ollama", frame[] = "frame", asleep[] = "asleep";
+	static char ollama[] = "ollama", frame[] = "frame", far[] = "far", old[] = "old",
+				asleep[] = "asleep";
 	static char forms[][12] = {"sh",      "fish", "cmd",   "powershell", "docker",
 							   "compose", "k8s",  "slurm", "systemd",    "conda"};
 	const struct {
@@ -354,6 +360,8 @@ static void functions_say_that_memory_is_short(void **unused)
 		{"jw_system_open elsewhere", opens_a_system, NULL},
 		{"jw_system_open asleep", opens_a_system, asleep},
 		{"jw_find of a package", finds, frame},
+		{"jw_find of a package by its record", finds, far},
+		{"jw_find of a package by its modules", finds, old},
 		{"jw_find", finds, NULL},
 		{"jw_check", checks, NULL},
 		{"jw_run_look, _remember", remembers_a_run, NULL},
