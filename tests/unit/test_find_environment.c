@@ -246,6 +246,25 @@ static void packages_without_record_are_found(void **state)
 	jw_found_free(found);
 }
 
+/* As one to a file server that is away: a library may be there */
+static void a_link_that_cannot_be_followed_is_said(void **state)
+{
+	struct jw_found *found;
+	char *path;
+	(void)state;
+
+	put("d/a.so", "x");
+	link_to("d/self.so", "self.so");
+	link_to("d/dead.so", "gone");
+	link_to("d/text.txt", "text.txt");
+	found = find_one((path = at("d")));
+	mem_free(path);
+	assert_int_equal(found->file_count, 1);
+	assert_int_equal(found->trouble_count, 1);
+	assert_true(has_note(found, "self.so"));
+	jw_found_free(found);
+}
+
 /* It may name what nothing else does */
 static void an_unreadable_record_is_said(void **state)
 {
@@ -395,6 +414,7 @@ int main(void)
 		TEST(devices_are_refused),
 		TEST(packages_without_record_are_found),
 		TEST(an_unreadable_record_is_said),
+		TEST(a_link_that_cannot_be_followed_is_said),
 		TEST(package_of_pipes_and_programs),
 		TEST(out_of_memory_is_reported),
 		TEST(search_that_is_cancelled),

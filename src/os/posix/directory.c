@@ -27,7 +27,7 @@ enum os_kind posix_entry_kind(int directory, const char *name, unsigned char typ
 	if (type == DT_DIR)
 		return OS_DIRECTORY;
 	if (fstatat(directory, name, &native, 0))
-		return OS_OTHER;
+		return errno == ENOENT || errno == ENOTDIR ? OS_OTHER : OS_REGULAR;
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 

@@ -18,7 +18,9 @@ char *posix_system_path(const char *path);
 /* Reads the text of such a file; the path is formatted as in printf. False if there is none. The
  * caller frees it. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
-/* What a directory's entry is; `type` is its DT_. Follows a link. */
+/* What a directory's entry is; `type` is its DT_. Follows a link; one of which the system cannot
+ * say where it leads (a file server that is away) counts as a file, so that whoever looks there
+ * says why. */
 enum os_kind posix_entry_kind(int directory, const char *name, unsigned char type);
 void posix_stat_of(const struct stat *from, struct os_stat *to);
 /* os_is_made_up, of an open file. */
