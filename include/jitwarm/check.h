@@ -139,8 +139,8 @@ struct jw_check_result {
 						 as cold */
 	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */
 	char **notes;     /* one line each: modules that were left out, files that could not be read */
-	size_t note_count, troubles;
-	size_t images; /* files and members of archives with device code that were read */
+	size_t note_count, troubles; /* with those of options.found */
+	size_t images;               /* files and members of archives with device code that were read */
 	struct jw_check_failing *failing;
 	size_t failing_count;
 	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */

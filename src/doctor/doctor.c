@@ -138,7 +138,7 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 		return;
 	result->warm = check->all.warm;
 	result->cold = check->all.cold;
-	result->troubles += check->troubles;
+	result->troubles = check->troubles; /* with those of the search */
 	result->notes = check->notes;
 	result->note_count = check->note_count;
 	check->notes = NULL;

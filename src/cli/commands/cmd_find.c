@@ -139,9 +139,9 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 
 	if (!failed) {
 		row->files = found->file_count;
+		troubles = found->trouble_count;
 		failed =
 			finding->judged && found->file_count && judge_row(err, finding, found, row, &troubles);
-		troubles += found->trouble_count;
 	}
 	/* What is in these is not in its numbers */
 	if (!failed && troubles) {

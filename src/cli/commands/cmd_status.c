@@ -123,9 +123,10 @@ static bool is_relative(void)
 enum { LEAST_LIMIT = 1 << 20 };
 
 /* Prints the next step: a warm cache is useless while the driver does not read it. */
-static void print_status_next(const struct output *out, const struct jw_system *system,
+static void print_status_next(const struct output *out, const struct status_document *found,
 							  const struct jw_check_result *packages)
 {
+	const struct jw_system *system = &found->system;
 	const struct jw_cache_info *cache = &system->cache;
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
 
@@ -145,6 +146,8 @@ static void print_status_next(const struct output *out, const struct jw_system *
 		next = "unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
+	else if (found->troubles)
+		next = "jitwarm check: what could not be read may hold something to compile";
 	else if (packages && packages->all.warm)
 		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
 			   "programs";
@@ -190,13 +193,16 @@ static void print_status(const struct output *out, const struct status_document 
 	print_other_caches(out, found->others, found->other_count);
 	if (packages)
 		packages_text(out, found->environment, packages);
+	if (found->troubles)
+		output_line(out, STYLE_WARN, "        %s could not be read: “jitwarm check” tells why",
+					TEXT_COUNT(found->troubles, "file", "files"));
 	baked_files_print(out, "Baked   ", &found->baked);
 	if (found->wsl)
 		output_line(out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
 					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
 					"warms");
-	print_status_next(out, system, packages);
+	print_status_next(out, found, packages);
 }
 
 static int tell_status(struct jw_error *err, struct cli *cli)
@@ -217,6 +223,7 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	if (packages) {
 		found.environment = search->environment;
 		found.packages = *packages;
+		found.troubles = packages->troubles;
 	}
 	if (!failed) {
 		print_status(&cli->out, &found, packages);

@@ -137,6 +137,7 @@ static const struct json_field status_fields[] = {
 				 JSON_TABLE(struct jw_check_package, package_fields),
 				 "its packages with device code, the slowest to compile first; a module that "
 				 "several packages hold counts for the first"),
+	ROW(troubles, "its files and folders that could not be read: what they hold is not known"),
 	JSON_LIST_OF(
 		"baked", struct status_document, baked.items, baked.count, &document_baked_members,
 		"the libraries that this account has baked in their places, as in `jitwarm.baked/1`"),

@@ -64,6 +64,7 @@ struct status_document {
 	bool wsl;
 	const char *environment; /* NULL: none was found, or there is no GPU */
 	struct jw_check_result packages;
+	size_t troubles; /* files and folders of the environment that could not be read */
 	struct jw_baked_list baked;
 };
 

@@ -58,6 +58,24 @@ run 0 status
 out_has "Next    nothing: these packages compile nothing"
 out_lacks "to compile"
 
+# What could not be read may hold something to compile.
+if ! is_wine; then
+	ln -s loop.so "$site/loop.so"
+	run 0 status
+	out_has "        1 file could not be read: “jitwarm check” tells why"
+	out_has "Next    jitwarm check: "
+	out_lacks "compile nothing"
+	run 0 status --json
+	json 'd["troubles"] == 1'
+	run 1 check
+	err_has loop.so
+	run 1 find "$work/env"
+	err_has ": 1 file could not be read"
+	rm "$site/loop.so"
+	run 0 status --json
+	json 'd["troubles"] == 0'
+fi
+
 # A line for each GPU; code that runs as it is on both has one word.
 rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
