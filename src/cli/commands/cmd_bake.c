@@ -268,6 +268,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 			 found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
 			 bake_now(err, cli, &files, &kept);
 
+	if (!failed)
+		found_files_end(cli, &files);
 	found_files_free(&files);
 	return failed;
 }
@@ -342,7 +344,8 @@ const struct cli_command command_bake = {
 		"are counted. With --target NVIDIA's nvJitLink links; without one the runtime still links "
 		"at each start.\n\nExit status: 0 where "
 		"everything "
-		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",
+		"is baked, 1 where a part is left or a name led to no file, 2 where jitwarm cannot help, 3 "
+		"on failure.",
 	.options = bake_options,
 	.run = run_bake,
 };

@@ -87,6 +87,8 @@ static int bake_verify_run(struct jw_error *err, struct cli *cli)
 		return verify_baked(err, cli);
 	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
 			 verify_paths(err, cli, files.paths, files.count);
+	if (!failed)
+		found_files_end(cli, &files);
 	found_files_free(&files);
 	return failed ? -1 : 0;
 }
@@ -103,8 +105,8 @@ const struct cli_command command_bake_verify = {
 		"appear there: each is a compile. Also says whether the driver opened its compiler "
 		"library, which it does to compile and to link. Without names: all libraries that were "
 		"baked in their places and are as they were baked. The libraries themselves are not "
-		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, or "
-		"the driver is too old for it.",
+		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, "
+		"the driver is too old for it, or a name led to no file.",
 	.options = bake_verify_options,
 	.run = bake_verify_run,
 };

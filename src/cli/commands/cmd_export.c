@@ -108,6 +108,8 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	failed = choose_export_files(err, cli, &options, &found) ||
 			 pack_report_sign(err, cli, &options, passphrase) || export_pack(err, cli, &options);
 	passphrase_forget(passphrase);
+	if (!failed)
+		found_files_end(cli, &found);
 	found_files_free(&found);
 	return failed;
 }
@@ -147,8 +149,8 @@ const struct cli_command command_export = {
 		"pack.\n\nAn opaque pack (--opaque) holds the files of the directory, for an empty one "
 		"elsewhere, under the same driver, system and GPU architecture.\n\nExit status: 0 where "
 		"the pack was written, 1 where it was but lacks entries that are damaged, that this "
-		"account cannot read, or that a pack cannot hold, 2 where there is no cache to export, 3 "
-		"on failure.",
+		"account cannot read, or that a pack cannot hold, or a name led to no file, 2 where there "
+		"is no cache to export, 3 on failure.",
 	.options = export_options,
 	.no_operands = "the file is named with -o FILE",
 	.run = export_run,

@@ -106,6 +106,8 @@ static int push_run(struct jw_error *err, struct cli *cli)
 			 read_pushed_names(err, cli, &pushing) || read_push_key(err, cli, &pushing) ||
 			 push_and_report(err, cli, &pushing);
 	passphrase_forget(pushing.passphrase);
+	if (!failed)
+		found_files_end(cli, &pushing.files);
 	found_files_free(&pushing.files);
 	registry_given_free(&pushing.registry);
 	mem_free(pushing.mounts);
@@ -140,7 +142,8 @@ const struct cli_command command_push = {
 		"and passwords are those of “docker login” and “podman login”, with their credential "
 		"helpers. Plain HTTP needs --insecure or --insecure-host. https_proxy, no_proxy, "
 		"SSL_CERT_FILE and SSL_CERT_DIR count.\n\nExit status: 0 where all is there, 1 where the "
-		"cache lacks modules of the named files, 3 where the registry cannot be reached or "
+		"cache lacks modules of the named files or a name led to none, 3 where the registry cannot "
+		"be reached or "
 		"refuses, or there is nothing to push.",
 	.options = push_options,
 	.run = push_run,

@@ -43,6 +43,12 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);
 }
 
+void found_files_end(struct cli *cli, const struct found_files *files)
+{
+	if (files->found && files->found->trouble_count)
+		cli_end_with(cli, EXIT_COLD);
+}
+
 void found_files_free(struct found_files *files)
 {
 	mem_free(files->paths);

@@ -5,6 +5,8 @@
 
 #include "cli/output.h"
 
+struct cli;
+
 struct found_files {
 	struct jw_found *found; /* NULL: no search was needed */
 	const char **paths;
@@ -20,4 +22,6 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 					 struct found_files *ret_files);
 /* The notes and warnings alone. */
 void found_files_print(const struct output *out, const struct jw_found *found);
+/* Ends with 1 where a name led to no file, or something could not be read. */
+void found_files_end(struct cli *cli, const struct found_files *files);
 void found_files_free(struct found_files *files);

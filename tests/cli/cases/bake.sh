@@ -13,6 +13,11 @@ run 0 bake -n "$work/$name"
 out_has "9 containers to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
+# A name that leads to no file is left out, which the exit status says.
+run 1 bake -n "$work/$name" "$work/no-such.so"
+out_has "9 containers to bake"
+err_has "no-such.so: No such file"
+
 # The library itself is never written to.
 run 3 bake -o "$work" "$work/$name"
 out_has "the copy would take the library's own place"

@@ -24,6 +24,7 @@ run 0 export -o "$work/one.jwpack" --package "$sample" --json
 json 'd["entries"] == '"$compiled"
 run 2 export -o "$work/none.jwpack" --package "$(dirname "$JITWARM" >/dev/null; echo "$cases/../lib.sh")"
 run 3 export -o "$work/none.jwpack" --package no-such-package
+run 1 export -o "$work/one.jwpack" --package "$sample" --package no-such-package
 
 # Wiped: nothing is compiled again, and nothing comes back that was not asked for
 rm -rf "$work/cache"
