@@ -62,13 +62,9 @@ bool tar_read(const uint8_t header[TAR_BLOCK], const char *name, uint64_t *ret_s
 	uint8_t wanted[TAR_BLOCK];
 	uint64_t size = 0;
 
-	for (size_t i = 0; i < SIZE_DIGITS; i++) {
-		uint8_t digit = header[AT_SIZE + i];
-
-		if (digit < '0' || digit > '7')
-			return false;
-		size = size << 3 | (uint64_t)(digit - '0');
-	}
+	/* What is no digit differs from what is wanted. */
+	for (size_t i = 0; i < SIZE_DIGITS; i++)
+		size = size << 3 | (header[AT_SIZE + i] & 7);
 	tar_header(wanted, name, size);
 	if (memcmp(header, wanted, TAR_BLOCK) != 0)
 		return false;

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "entries.h"
+#include "os/identity.h"
+#include "os/platform.h"
 #include "packs.h"
 
 static char *path_in(const char *name)
@@ -304,6 +306,20 @@ static void dry_run_writes_nothing(void **state)
 	jw_import_result_free(result);
 }
 
+/* What the superuser fills by name is for all, and the driver's own for one. */
+static void assert_created(const char *path, bool by_name)
+{
+	struct os_account account;
+	const bool superuser = !os_account(NULL, &account) && account.superuser;
+	struct os_stat stat;
+
+	if (!superuser || strcmp(os_name, "windows") == 0)
+		return;
+	os_account_free(&account);
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_int_equal(stat.mode & 0777, by_name ? 0755 : 0700);
+}
+
 static void needs_a_driver_or_a_directory(void **state)
 {
 	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
@@ -329,6 +345,17 @@ static void needs_a_driver_or_a_directory(void **state)
 	assert_int_equal(jw_import(&err, &options, &result), 0);
 	assert_true(result->as_is);
 	assert_int_equal(result->added, 3);
+	assert_created(named, true);
+	jw_import_result_free(result);
+	/* This machine's */
+	options.cache_dir = NULL;
+	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
+	system.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	system.driver.trust = JW_TRUST_CONFIRMED;
+	if (jw_import(&err, &options, &result))
+		fail_msg("%s", err.message);
+	assert_int_equal(result->added, 2);
+	assert_created(system.cache.path, false);
 	jw_import_result_free(result);
 	mem_free(system.cache.path);
 	mem_free(cache);

@@ -270,6 +270,11 @@ static void only_the_same_machine(void **state)
 	assert_nothing_left();
 }
 
+static bool any_key(void *context, uint64_t key)
+{
+	return !context || key;
+}
+
 static void directories_that_no_pack_can_hold_are_refused(void **state)
 {
 	struct jw_export_options options = {
@@ -285,10 +290,19 @@ static void directories_that_no_pack_can_hold_are_refused(void **state)
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
 	assert_int_equal(os_remove(NULL, hidden), 0);
 	mem_free(hidden);
-	options.thin = true;
-	assert_int_equal(jw_export(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	options.thin = false;
+	for (size_t i = 0; i < 4; i++) {
+		struct jw_export_options part = options;
+
+		switch (i) {
+		case 0: part.thin = true; break;
+		case 1: part.wanted = any_key; break;
+		case 2: part.targets = &gpu.target, part.target_count = 1; break;
+		default: part.paths = (const char *const[]){cache}, part.path_count = 1;
+		}
+		err = (struct jw_error){0};
+		assert_int_equal(jw_export(&err, &part, &result), -1);
+		assert_non_null(strstr(err.message, "it can only be packed as a whole"));
+	}
 	machine.driver.stamp[0] = 0;
 	machine.driver.version = (struct jw_driver){0};
 	assert_int_equal(jw_export(&err, &options, &result), -1);
