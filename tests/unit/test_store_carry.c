@@ -86,6 +86,19 @@ static void damaged_entries_are_not_carried(void **state)
 	assert_int_equal(count_there(machine), ENTRIES - 3);
 }
 
+/* Sound, but by a third driver, whose name for it is another one. */
+static void a_third_drivers_entry_is_not_carried(void **state)
+{
+	struct machine *machine = *state;
+	struct entries_entry entry = machine->entries[0];
+
+	memcpy(entry.bytes + CACHE_ENTRY_HEADER, stamp_550_54, CACHE_STAMP_SIZE);
+	packs_put(machine->system.cache.path, entry.key, entry.bytes, entry.size);
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES - 1);
+	assert_int_equal(count_there(machine), ENTRIES - 1);
+}
+
 /* Entries that the caller keeps count against the budget too. */
 static void a_budget_bounds_what_is_carried(void **state)
 {
@@ -300,6 +313,7 @@ int main(void)
 		ON(older_entries_are_carried_on_request_and_marked, 12060, false),
 		ON(newer_entries_are_refused, 12040, true),
 		ON(damaged_entries_are_not_carried, 12050, true),
+		ON(a_third_drivers_entry_is_not_carried, 12050, true),
 		ON(a_budget_bounds_what_is_carried, 12050, false),
 		ON(the_same_compiler_wins_over_an_older_one, 12050, true),
 		ON(what_is_this_drivers_own_comes_first, 12050, true),

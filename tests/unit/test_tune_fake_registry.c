@@ -285,6 +285,15 @@ static void the_machines_record_is_kept_to_the_letter(void **state)
 		settings_record_free(&read);
 		settings_record_free(&record);
 	}
+	/* A record without variables, where one was. */
+	{
+		const struct settings_record record = {
+			.variables = {{true, (char[]){"CUDA_CACHE_PATH"}, (char[]){"gone"}, NULL, false}}};
+
+		writes = 0;
+		assert_int_equal(machine_record_write(NULL, &record), 0);
+		assert_int_equal(writes, 0);
+	}
 	/* Without a registry there is nothing to read, and to write. */
 	kept = false;
 	writes = 0;
