@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lacking.h"
+#include "os/env.h"
 #include "pack/pack_source.h"
 #include "packs.h"
 
@@ -22,12 +23,15 @@ static int open_standard_input(struct jw_error *err, void *context)
 
 static void standard_input_is_kept_or_refused(void **state)
 {
-	char *file = os_join(NULL, folder, "pack");
+	char *file = os_join(NULL, folder, "pack"), *temporary = os_join(NULL, folder, "tmp");
+	struct os_names names;
 	struct buf pack;
 	struct jw_error err;
 	int kept = dup(0), fd;
 
 	(void)state;
+	assert_int_equal(os_make_dirs(NULL, temporary, 0700), 0);
+	assert_int_equal(os_env_set(NULL, "TMPDIR", temporary), 0);
 	packs_make(&pack, "{}", NULL, 0);
 	assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
 	fd = open(file, O_RDWR);
@@ -41,7 +45,13 @@ static void standard_input_is_kept_or_refused(void **state)
 	assert_int_equal(dup2(kept, 0), 0);
 	(void)close(kept);
 	(void)close(fd);
+	/* Nothing is left of what was kept. */
+	assert_int_equal(os_list(NULL, temporary, &names), 0);
+	assert_int_equal(names.count, 0);
+	os_names_free(&names);
+	assert_int_equal(os_env_set(NULL, "TMPDIR", NULL), 0);
 	buf_free(&pack);
+	mem_free(temporary);
 	mem_free(file);
 }
 

@@ -99,6 +99,24 @@ static void a_third_drivers_entry_is_not_carried(void **state)
 	assert_int_equal(count_there(machine), ENTRIES - 1);
 }
 
+/* More drivers than it remembers at a time. */
+static void entries_of_many_drivers_are_carried(void **state)
+{
+	struct machine *machine = *state;
+
+	for (unsigned n = 0; n < 70; n++) {
+		struct entries_entry entry = machine->entries[n % ENTRIES];
+		char stamp[CACHE_STAMP_SIZE + 1];
+
+		(void)snprintf(stamp, sizeof stamp, "Jun 25 202402:%02u:%02u", n / 60, n % 60);
+		memcpy(entry.bytes + CACHE_ENTRY_HEADER, stamp, CACHE_STAMP_SIZE);
+		packs_put(machine->system.cache.path, key_under(&entry, stamp), entry.bytes, entry.size);
+	}
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(count_there(machine), ENTRIES);
+}
+
 /* Entries that the caller keeps count against the budget too. */
 static void a_budget_bounds_what_is_carried(void **state)
 {
@@ -314,6 +332,7 @@ int main(void)
 		ON(newer_entries_are_refused, 12040, true),
 		ON(damaged_entries_are_not_carried, 12050, true),
 		ON(a_third_drivers_entry_is_not_carried, 12050, true),
+		ON(entries_of_many_drivers_are_carried, 12050, true),
 		ON(a_budget_bounds_what_is_carried, 12050, false),
 		ON(the_same_compiler_wins_over_an_older_one, 12050, true),
 		ON(what_is_this_drivers_own_comes_first, 12050, true),
