@@ -121,6 +121,7 @@ static void a_path_is_in_force_or_not(void **state)
 static void assert_gpu_counts(struct jw_system *system)
 {
 	const char *const paths[] = {"no such package"};
+	struct jw_gpu *none = system->gpus;
 	struct jw_error err = {0};
 	uint64_t bytes = 7;
 
@@ -133,7 +134,7 @@ static void assert_gpu_counts(struct jw_system *system)
 	assert_int_equal(jw_tune_predict(&err, system, paths, 1, &bytes), -1);
 	mem_fail_after(0);
 	assert_int_equal(err.code, JW_ERR_MEMORY);
-	system->gpus = NULL;
+	system->gpus = none;
 	system->gpu_count = 0;
 }
 
