@@ -76,7 +76,9 @@ int build_note(struct jw_error *err, struct build *build, bool trouble, const ch
 	va_list arguments;
 	char *note;
 
-	/* A tree full of unreadable files must not fill the memory with notes. */
+	/* It counts also where it cannot be kept. A tree full of unreadable files must not fill the
+	 * memory with notes. */
+	plan->troubles += trouble;
 	if (plan->note_count == PLAN_MOST_NOTES)
 		return 0;
 	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
@@ -87,7 +89,6 @@ int build_note(struct jw_error *err, struct build *build, bool trouble, const ch
 	if (!note)
 		return -1;
 	plan->notes[plan->note_count++] = note;
-	plan->troubles += trouble;
 	return 0;
 }
 

@@ -199,8 +199,10 @@ static int estimate_modules(struct jw_error *err, struct plan *plan,
 static int note_found(struct jw_error *err, struct build *build, const struct jw_found *found)
 {
 	for (size_t i = 0; i < found->note_count; i++)
-		if (build_note(err, build, found->notes[i].is_trouble, "%s", found->notes[i].text))
+		if (build_note(err, build, false, "%s", found->notes[i].text))
 			return -1;
+	/* Not of all is a note kept. */
+	build->plan->troubles += found->trouble_count;
 	return 0;
 }
 

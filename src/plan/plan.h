@@ -81,7 +81,7 @@ struct plan {
 	 * that includes them. */
 	char **notes;
 	size_t note_count;
-	size_t troubles;    /* number of notes about files that could not be read, or not in full */
+	size_t troubles;    /* files that could not be read, or not in full: of most there is a note */
 	bool lacked;        /* of these, one for want of memory */
 	size_t images;      /* files and members with device code that were read */
 	bool *has_code;     /* of each file of the request's search: device code was read in it */

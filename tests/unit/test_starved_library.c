@@ -252,6 +252,9 @@ static int checks(struct jw_error *err, void *unused)
 	options.system = machine;
 	options.explain = true;
 	result = jw_check(err, &options, &found);
+	/* a.cubin is none */
+	if (!result)
+		assert_true(found->troubles > 0);
 	jw_check_result_free(found);
 	return result;
 }
@@ -378,6 +381,21 @@ static void functions_say_that_memory_is_short(void **unused)
 		lacks(forms[i], prints, forms[i]);
 }
 
+/* A search keeps a thousand notes. */
+static void troubles_without_a_note_count(void **unused)
+{
+	struct jw_found found = {.trouble_count = 3};
+	struct jw_check_options options = JW_CHECK_OPTIONS_INIT;
+	struct jw_check_result *result = NULL;
+
+	(void)unused;
+	options.found = &found;
+	options.system = machine;
+	assert_int_equal(jw_check(NULL, &options, &result), 0);
+	assert_int_equal(result->troubles, 3);
+	jw_check_result_free(result);
+}
+
 /* What one call has left, the next takes away. */
 static void uninstall_ends_in_the_end(void **unused)
 {
@@ -401,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_say_that_memory_is_short),
+		cmocka_unit_test(troubles_without_a_note_count),
 		cmocka_unit_test(uninstall_ends_in_the_end),
 	};
 
