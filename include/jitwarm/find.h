@@ -25,6 +25,8 @@ struct jw_found_file {
 	const char *version;
 	uint64_t size_bytes; /* the members below describe the file when it was found */
 	int64_t mtime_ns;    /* since 1970, UTC */
+	int64_t changed_ns; /* the last change of content or attributes, which programs cannot set; 0 if
+						   the system does not tell */
 	uint64_t device, inode;
 };
 

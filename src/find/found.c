@@ -75,6 +75,7 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 								 .version = package ? package->version : NULL,
 								 .size_bytes = stat->size_bytes,
 								 .mtime_ns = stat->mtime_ns,
+								 .changed_ns = stat->changed_ns,
 								 .device = stat->device,
 								 .inode = stat->inode};
 	bool is_new;

@@ -35,7 +35,8 @@ struct inventory_slot *inventory_find(struct inventory *inventory, const struct 
 			continue;
 		*ret_cursor = cursor_of(inventory_body(inventory, slot), slot->size);
 		if (!record_read_file(ret_cursor, ret_file) || ret_file->size_bytes != from->size_bytes ||
-			ret_file->mtime_ns != from->mtime_ns || ret_file->path_length != strlen(from->path) ||
+			ret_file->mtime_ns != from->mtime_ns || ret_file->changed_ns != from->changed_ns ||
+			ret_file->path_length != strlen(from->path) ||
 			memcmp(ret_file->path, from->path, ret_file->path_length) != 0)
 			continue;
 		return is_sound(inventory, slot) ? slot : NULL;

@@ -2,9 +2,9 @@
  *
  * The state directory has one file for each version of the judging code, so no version uses
  * another's verdicts. It holds a record per library: its identity (path, device, inode, size,
- * mtime) and, per driver and GPU of a question, the verdicts and modules with their keys. It is a
- * cache: a missing, damaged or foreign file counts as empty, and two concurrent writers lose at
- * most each other's additions.
+ * mtime, last change) and, per driver and GPU of a question, the verdicts and modules with their
+ * keys. It is a cache: a missing, damaged or foreign file counts as empty, and two concurrent
+ * writers lose at most each other's additions.
  *
  *     inventory_open(...);
  *     if (!inventory_replay(..., &known) && !known) {

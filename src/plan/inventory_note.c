@@ -120,10 +120,13 @@ done:
 	return result;
 }
 
-/* A file that was written a moment ago may change again within its time stamp's resolution. */
-static bool is_old_enough(int64_t mtime_ns)
+/* A file that was written a moment ago may change again within its time stamps' resolution. Its
+ * mtime may have been set since. */
+static bool is_old_enough(const struct jw_found_file *file)
 {
-	return os_now_s() - mtime_ns / INT64_C(1000000000) > 2;
+	const int64_t newest_ns = file->changed_ns > file->mtime_ns ? file->changed_ns : file->mtime_ns;
+
+	return os_now_s() - newest_ns / INT64_C(1000000000) > 2;
 }
 
 int inventory_end(struct jw_error *err, struct inventory *inventory)
@@ -134,13 +137,14 @@ int inventory_end(struct jw_error *err, struct inventory *inventory)
 							   .inode = pending->from.inode,
 							   .size_bytes = pending->from.size_bytes,
 							   .mtime_ns = pending->from.mtime_ns,
+							   .changed_ns = pending->from.changed_ns,
 							   .used_day = inventory->today,
 							   .path = pending->from.path,
 							   .images = pending->image_count};
 	struct inventory_slot slot = {
 		.device = file.device, .inode = file.inode, .added = true, .used_day = file.used_day};
 
-	if (!pending->open || !is_old_enough(pending->from.mtime_ns) ||
+	if (!pending->open || !is_old_enough(&pending->from) ||
 		strlen(pending->from.path) > RECORD_MOST_PATH)
 		return 0;
 	pending->open = false;

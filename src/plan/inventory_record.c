@@ -48,6 +48,7 @@ bool record_read_file(struct cursor *cursor, struct record_file *ret_file)
 	file.inode = cursor_u64(cursor);
 	file.size_bytes = cursor_u64(cursor);
 	file.mtime_ns = (int64_t)cursor_u64(cursor);
+	file.changed_ns = (int64_t)cursor_u64(cursor);
 	file.used_day = cursor_u32(cursor);
 	if (!read_record_text(cursor, &file.path, &file.path_length) || !file.path)
 		return false;
@@ -164,6 +165,7 @@ int record_write_file(struct jw_error *err, struct buf *buf, const struct record
 	if (write_number(err, buf, file->device, 8) || write_number(err, buf, file->inode, 8) ||
 		write_number(err, buf, file->size_bytes, 8) ||
 		write_number(err, buf, (uint64_t)file->mtime_ns, 8) ||
+		write_number(err, buf, (uint64_t)file->changed_ns, 8) ||
 		write_number(err, buf, file->used_day, 4) ||
 		write_record_text(err, buf, file->path, file->path_length))
 		return -1;

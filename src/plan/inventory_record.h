@@ -2,10 +2,10 @@
  *
  *     file    "JWINV" 0 u16 version, then records
  *     record  u32 size of what follows, u64 FNV-1a-64 of the body, body
- *     body    u64 device, inode, size, mtime_ns   u32 day of last use   text path   u32 images,
- * image… image   u8 library   text member   u32 views, view… view    question   u64 × 12 counts
- * (verdicts, reasons)   u64 × 6 sums   u8 link_needed and fate u32 modules, module… question  u32
- * cuda, release[3]   u16 sm   char stamp[19], NULs where unknown module  u8 role, form (bit 6:
+ *     body    u64 device, inode, size, mtime_ns, changed_ns   u32 day of last use   text path   u32
+ * images, image… image   u8 library   text member   u32 views, view… view    question   u64 × 12
+ * counts (verdicts, reasons)   u64 × 6 sums   u8 link_needed and fate u32 modules, module… question
+ * u32 cuda, release[3]   u16 sm   char stamp[19], NULs where unknown module  u8 role, form (bit 6:
  * superseded, bit 7: with line information)   u32 statements, divisions, entries u64 container
  * offset, bytes, entry offset,
  * payload bytes, key, key bytes, identity text    u16 length (0xffff: none), bytes
@@ -30,7 +30,7 @@ enum {
 /* Begins every record. */
 struct record_file {
 	uint64_t device, inode, size_bytes;
-	int64_t mtime_ns;
+	int64_t mtime_ns, changed_ns;
 	uint32_t used_day;
 	const char *path; /* in the record, not terminated */
 	size_t path_length;

@@ -15,6 +15,7 @@ static struct jw_found_file file_of(uint64_t inode)
 	return (struct jw_found_file){.path = library,
 								  .size_bytes = 1000,
 								  .mtime_ns = INT64_C(1600000000000000000),
+								  .changed_ns = INT64_C(1600000000000000001),
 								  .device = 7,
 								  .inode = inode};
 }
@@ -157,20 +158,21 @@ static void remembered_contents_are_returned(void **state)
 static void another_file_is_not_known(void **state)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
-	struct jw_found_file file = file_of(1), changed[5];
+	struct jw_found_file file = file_of(1), changed[6];
 	struct inventory *inventory;
 
 	(void)state;
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		changed[i] = file;
 	changed[0].size_bytes++;
 	changed[1].mtime_ns++;
 	changed[2].inode++;
 	changed[3].device++;
 	changed[4].path = other_library;
+	changed[5].changed_ns++;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
 	remember(inventory, &file, &question, 1);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		assert_false(replay(inventory, &changed[i], &question, 1));
 	/* and the new content is remembered from then on */
 	remember(inventory, &changed[0], &question, 2);
@@ -230,8 +232,13 @@ static void a_file_that_was_just_written_is_not_remembered(void **state)
 	struct inventory *inventory;
 
 	(void)state;
-	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	file.mtime_ns = os_now_s() * INT64_C(1000000000);
+	remember(inventory, &file, &question, 1);
+	assert_false(replay(inventory, &file, &question, 1));
+	/* Nor one whose time of writing was set back. */
+	file.changed_ns = file.mtime_ns;
+	file.mtime_ns = INT64_C(1600000000000000000);
 	remember(inventory, &file, &question, 1);
 	assert_false(replay(inventory, &file, &question, 1));
 	inventory_close(inventory);

@@ -27,14 +27,14 @@ out_empty
 err_empty
 [[ ! -e cache/index ]] || fail "check wrote into the cache"
 
-# Files that look the same are not read again; one that looks different is.
+# Another content is noticed, of the same length and with the same time of writing.
+sleep 3 # nothing is remembered of a file that was written a moment ago
+run 1 check "${gpu[@]}" --json lib
+json 'd["modules"] == 2'
 printf '%s' "$(tr 'a-z' 'x' <lib/b.ptx)" >"$work/garbage"
 printf '\n' >>"$work/garbage"
 cp "$work/garbage" lib/b.ptx
 touch -d '2020-01-01 00:00:00' lib/b.ptx
-run 1 check "${gpu[@]}" --json lib
-json 'd["modules"] == 2'
-touch -d '2020-01-01 00:00:01' lib/b.ptx
 run "0|1" check "${gpu[@]}" --json lib
 json 'd["modules"] == 1'
 
