@@ -1,14 +1,24 @@
 /* The grammar of an inventory file (inventory.h). All numbers are little endian.
  *
- *     file    "JWINV" 0 u16 version, then records
- *     record  u32 size of what follows, u64 FNV-1a-64 of the body, body
- *     body    u64 device, inode, size, mtime_ns, changed_ns   u32 day of last use   text path   u32
- * images, image… image   u8 library   text member   u32 views, view… view    question   u64 × 12
- * counts (verdicts, reasons)   u64 × 6 sums   u8 link_needed and fate u32 modules, module… question
- * u32 cuda, release[3]   u16 sm   char stamp[19], NULs where unknown module  u8 role, form (bit 6:
- * superseded, bit 7: with line information)   u32 statements, divisions, entries u64 container
- * offset, bytes, entry offset,
- * payload bytes, key, key bytes, identity text    u16 length (0xffff: none), bytes
+ *     file      "JWINV" 0 u16 version, then records
+ *
+ *     record    u32 size of what follows, u64 FNV-1a-64 of the body, body
+ *
+ *     body      u64 device, inode, size, mtime_ns, changed_ns; u32 day of last use; text path;
+ *               u32 images; image…
+ *
+ *     image     u8 library; text member; u32 views; view…
+ *
+ *     view      question; u64 containers of each verdict and each reason; u16 ISA major, minor;
+ *               u64 × 6 sums; u8 link_needed and fate; u32 modules; module…
+ *
+ *     question  u32 cuda, release[3]; u16 sm; char stamp[19], NULs where unknown
+ *
+ *     module    u8 role; u8 form (bit 6: superseded, bit 7: with line information);
+ *               u32 statements, divisions, entries; u64 container offset, bytes, entry offset,
+ *               payload bytes, key, key bytes, identity
+ *
+ *     text      u16 length (0xffff: none), bytes
  */
 #pragma once
 
@@ -24,7 +34,6 @@ enum {
 	RECORD_MOST_MODULES = 1 << 22,
 	RECORD_MOST_PATH = 0xfffe,
 	RECORD_MODULE_SIZE = 70,
-	RECORD_VIEW_SIZE = 37 + 18 * 8 + 1 + 4,
 };
 
 /* Begins every record. */
