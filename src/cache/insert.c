@@ -194,16 +194,23 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 	return 0;
 }
 
-/* A driver that wiped meanwhile may have removed the folder. */
-static int move_again(struct jw_error *err, const struct cache_live *live,
-					  const struct live_staged *staged, const struct jw_error *why)
+/* Moves the entry to its place. A driver or program that empties the cache may remove the folder at
+ * any moment, with the lock or without. */
+static int move(struct jw_error *err, const struct cache_live *live,
+				const struct live_staged *staged)
 {
-	if (why->code != JW_ERR_NOT_FOUND)
-		return error_copy(err, why);
-	return os_make_shared_parent(err, staged->target, 0700 | live->shared) ||
-				   os_rename(err, staged->path, staged->target)
-			   ? -1
-			   : 0;
+	enum { MOST_TRIES = 8 };
+
+	for (int tries = 1;; tries++) {
+		struct jw_error why = {0};
+
+		if (!os_rename(&why, staged->path, staged->target))
+			return 0;
+		if (why.code != JW_ERR_NOT_FOUND || tries == MOST_TRIES)
+			return error_copy(err, &why);
+		if (os_make_shared_parent(err, staged->target, 0700 | live->shared))
+			return -1;
+	}
 }
 
 static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
@@ -213,7 +220,6 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
 	enum cache_presence presence = CACHE_PRESENT;
-	struct jw_error why = {0};
 	uint64_t counted;
 
 	if (evict_for(err, live, key, row_bytes, ret_late))
@@ -224,8 +230,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return -1;
 	if (presence != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
-	if (!same && os_rename(&why, staged->path, staged->target) &&
-		move_again(err, live, staged, &why))
+	if (!same && move(err, live, staged))
 		return -1;
 	staged->moved = true;
 	addition->taken = staged->taken;

@@ -78,12 +78,14 @@ int os_may_make(struct jw_error *err, const char *path)
 	return result;
 }
 
+/* How often a level is made that other processes remove */
+enum { MOST_TRIES = 8 };
+
 /* Failing to make an existing directory does not matter: a level above may be read-only. One that
  * is there when it is made and gone when it is looked at is another process's, which comes and
  * goes. */
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
-	enum { MOST_TRIES = 8 };
 	struct jw_error why, unknown;
 	struct os_stat stat;
 
@@ -100,7 +102,7 @@ static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	return error_copy(err, unknown.code == JW_ERR_MEMORY ? &unknown : &why);
 }
 
-int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
+static int make_levels(struct jw_error *err, const char *path, uint32_t mode)
 {
 	struct jw_error why = {0};
 	char *above;
@@ -117,9 +119,28 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	if (!strcmp(above, path))
 		result = error_copy(err, &why);
 	else
-		result = os_make_dirs(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;
+		result = make_levels(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;
 	mem_free(above);
 	return result;
+}
+
+/* Makes a level again that another process removed after it was made. */
+static int make_despite_others(struct jw_error *err, const char *path, uint32_t mode,
+							   int (*make)(struct jw_error *err, const char *path, uint32_t mode))
+{
+	for (int tries = 1;; tries++) {
+		struct jw_error why = {0};
+
+		if (!make(&why, path, mode))
+			return 0;
+		if (why.code != JW_ERR_NOT_FOUND || tries == MOST_TRIES)
+			return error_copy(err, &why);
+	}
+}
+
+int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	return make_despite_others(err, path, mode, make_levels);
 }
 
 int os_make_parent(struct jw_error *err, const char *path, uint32_t mode)
@@ -131,7 +152,7 @@ int os_make_parent(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
-int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
+static int make_shared_levels(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *above;
 	int result = 0;
@@ -142,9 +163,14 @@ int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	if (!above)
 		return -1;
 	if (strcmp(above, path) != 0)
-		result = os_make_shared_dirs(err, above, mode);
+		result = make_shared_levels(err, above, mode);
 	mem_free(above);
-	return result || os_make_dirs(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
+	return result || make_levels(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
+}
+
+int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	return make_despite_others(err, path, mode, make_shared_levels);
 }
 
 int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)

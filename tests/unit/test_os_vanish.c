@@ -1,0 +1,115 @@
+/* Folders that another process removes right after they were made: the calls of the C library below
+ * stand in its place, and remove at the worst moment. */
+#include "check.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inserting.h"
+
+/* The folder that is removed before the next calls that need it, so many times. */
+static const char *vanishing;
+static int times;
+
+/* `next`: the C library's own */
+#define VANISH_BEFORE(name)                                                                        \
+	__typeof__(name) *next;                                                                        \
+	*(void **)&next = dlsym(RTLD_NEXT, #name);                                                     \
+	times -= times && !rmdir(vanishing)
+
+int mkdirat(int at, const char *name, mode_t mode)
+{
+	VANISH_BEFORE(mkdirat);
+	return next(at, name, mode);
+}
+
+int fchmodat(int at, const char *name, mode_t mode, int flags)
+{
+	VANISH_BEFORE(fchmodat);
+	return next(at, name, mode, flags);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+	VANISH_BEFORE(fchmod);
+	return next(fd, mode);
+}
+
+int renameat(int from_at, const char *from, int to_at, const char *to)
+{
+	VANISH_BEFORE(renameat);
+	return next(from_at, from, to_at, to);
+}
+
+enum { BEARABLE = 4, TOO_OFTEN = 1000 };
+
+static void a_folder_that_vanishes_is_made_again(void **state)
+{
+	int (*const make[])(struct jw_error * err, const char *path,
+						uint32_t mode) = {os_make_dirs, os_make_shared_dirs};
+	char *above = os_join(NULL, folder, "above"), *path = os_join(NULL, above, "below");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
+		struct jw_error err = {0};
+
+		vanishing = above;
+		times = BEARABLE;
+		assert_int_equal(make[i](NULL, path, 0700), 0);
+		assert_int_equal(times, 0);
+		assert_true(os_exists(path));
+		assert_int_equal(os_remove_tree(NULL, above), 0);
+		times = TOO_OFTEN;
+		assert_int_equal(make[i](&err, path, 0700), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_true(times < TOO_OFTEN - 1);
+		times = 0;
+		(void)rmdir(above);
+	}
+	mem_free(path);
+	mem_free(above);
+}
+
+/* Of a cache that others remove from: first the folder's mode is set, then the entry moved. */
+static void an_entry_reaches_a_folder_that_vanishes(void **state)
+{
+	struct jw_error err = {0};
+	struct cache_live *live;
+	struct entries_entry entry;
+	char *path, *level;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	entries_make(&entry, 2, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	level = os_dir_name(NULL, path);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	vanishing = level;
+	times = BEARABLE;
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(times, 0);
+	assert_true(os_exists(path));
+	assert_int_equal(os_remove(NULL, path), 0);
+	times = TOO_OFTEN;
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	times = 0;
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+	mem_free(path);
+	mem_free(level);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_folder_that_vanishes_is_made_again),
+		cmocka_unit_test(an_entry_reaches_a_folder_that_vanishes),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
