@@ -25,6 +25,12 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--prefix) [ $# -ge 2 ] || die "--prefix wants a directory"; prefix=$2; shift ;;
 	--uninstall) uninstall=1 ;;
+	-h | --help)
+		printf '%s\n' "install.sh [--prefix DIR] [--uninstall]   installs jitwarm for this account, or as root for all" \
+			"  --prefix DIR   where to (default: /usr/local for root, else ~/.local)" \
+			"  --uninstall    remove what an earlier call installed; caches, store, keys and settings stay"
+		exit 0
+		;;
 	*) echo "usage: install.sh [--prefix DIR] [--uninstall]" >&2; exit 64 ;;
 	esac
 	shift

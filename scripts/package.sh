@@ -21,20 +21,24 @@
 #
 # The same commit gives the same bytes in any folder, but for signed programs.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
+wrong() { echo "package.sh: $*" >&2; exit 64; }
 out=dist key='' url='' targets=()
 while [ $# -gt 0 ]; do
+	case $1 in -o | --sign | --url) [ -n "${2-}" ] || wrong "$1 wants a value" ;; esac
 	case $1 in
-	-o) out=${2:?}; shift ;;
-	--sign) key=$(realpath "${2:?}"); shift ;;
-	--url) url=${2:?}; shift ;;
+	-o) out=$(realpath -m "$2"); shift ;;
+	--sign) key=$(realpath "$2"); shift ;;
+	--url) url=$2; shift ;;
 	x86_64 | aarch64 | x86_64-musl | aarch64-musl | windows | deb | rpm | conda) targets+=("$1") ;;
-	*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64 ;;
+	-*) usage ;;
+	*) wrong "no target $1; --help names them" ;;
 	esac
 	shift
 done
 [ ${#targets[@]} -gt 0 ] || targets=(x86_64)
+cd "$(dirname "$0")/.."
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 version=${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)} # another one: for trials of upgrades
@@ -42,6 +46,14 @@ export SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# Before anything is built: what is wrong with the key or the address would end it an hour later
+if [ -n "$key" ]; then
+	[ -f "$key" ] || wrong "there is no key $key"
+	[ -n "$url" ] || wrong "--sign needs --url: the address where install.sh will find the release"
+	command -v minisign >/dev/null || { echo "package.sh: minisign is missing: apt-get install minisign" >&2; exit 3; }
+	minisign -R -s "$key" -p "$work/key.pub" >/dev/null || wrong "$key is not a secret key of minisign, or its password is another one"
+	scripts/make-installer.sh "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$work/install.sh"
+fi
 
 pack_linux() { # TARGET
 	local build=build/linux-$1 name=jitwarm-$version-linux-$1 platform=manylinux_2_17_$1.manylinux2014_$1 root archive runs
@@ -167,9 +179,6 @@ for target in "${targets[@]}"; do
 	esac
 done
 
-if [ -n "$key" ]; then
-	minisign -R -s "$key" -p "$work/key.pub" >/dev/null
-	scripts/make-installer.sh "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$out/install.sh"
-fi
+[ -z "$key" ] || cp "$work/install.sh" "$out/install.sh"
 (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
 [ -z "$key" ] || minisign -S -s "$key" -m "$out/SHA256SUMS" -t "jitwarm $version"

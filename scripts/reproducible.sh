@@ -12,7 +12,9 @@ first=$(realpath "$1")
 cd "$(dirname "$0")/.." || exit 1
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda)
+all=(x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda)
+[ ${#targets[@]} -gt 0 ] || targets=("${all[@]}")
+for target in "${targets[@]}"; do [[ " ${all[*]} " = *" $target "* ]] || { echo "reproducible.sh: no target $target: ${all[*]}" >&2; exit 64; }; done
 work=$(mktemp -d -p "${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm" ".again-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 same=0
@@ -40,7 +42,8 @@ for target in "${targets[@]}"; do
 done
 for file in "$work"/dist/*; do
 	name=${file##*/}
-	[ "$name" != SHA256SUMS ] || continue
+	[ -f "$file" ] && [ "$name" != SHA256SUMS ] || continue
+	[ -f "$first/$name" ] || { echo "reproducible.sh: $first has no $name: scripts/package.sh -o makes it first" && failed=1 && continue; }
 	if cmp -s "$first/$name" "$file"; then
 		same=$((same + 1))
 		continue

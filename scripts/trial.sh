@@ -19,6 +19,8 @@ usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
 # roots are kept
 trial_of() {
 	if [ $# -lt 3 ] || { [ -z "$1" ] && [ $# -gt 3 ]; }; then usage; fi
+	[ -e "$2" ] || { say "there is no $2: scripts/package.sh -o makes it" >&2; exit 64; }
+	compgen -G "$3/tests/simdriver/lib/libcuda.so.*" >/dev/null || { say "there is no simulated driver in $3: it is the folder of a build" >&2; exit 64; }
 	packages=$(realpath "$2") tests=$(realpath "$3")
 	read -ra releases <<<"${*:4}"
 	[ ${#releases[@]} -gt 0 ] || read -ra releases <<<"$1"

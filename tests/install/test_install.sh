@@ -192,6 +192,21 @@ run 0 "$minisign_path" --uninstall
 run 1 "$minisign_path" --uninstall
 says "nothing was installed"
 rm prefix/share/doc/jitwarm/mine
+# What it is, asked of a release's script, too, in a pipe
+sh -s -- --help <"$script" >out 2>&1 && says "--uninstall    remove" || fail "--help"
+# What is wrong with a key or an address ends package.sh before it builds anything
+while IFS=, read -r wrong words; do
+	# shellcheck disable=SC2086
+	timeout 60 "$here/../../scripts/package.sh" -o dist $wrong </dev/null >out 2>&1
+	[ $? = 64 ] && says "$words" || fail "package.sh $wrong"
+done <<'END'
+--sign none.sec --url http://a/b,there is no key
+--sign key.sec,--sign needs --url
+--sign key.pub --url http://a/b,not a secret key
+--sign key.sec --url a,not a plain address
+--sign,--sign wants a value
+nonsense,no target nonsense
+END
 # The script of one release needs no variables
 "$here/../../scripts/make-installer.sh" "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "make-installer.sh"
 "$here/../../scripts/make-installer.sh" "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
