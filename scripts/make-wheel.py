@@ -2,7 +2,8 @@
 """make-wheel.py PROGRAM LIBRARY PLATFORM FOLDER   a wheel with the command jitwarm and the Python API (packaging/python)
 
 PLATFORM: manylinux2014_x86_64, musllinux_1_1_x86_64, win_amd64 … Several joined by dots are one wheel for all of them. Licences
-come from LICENSE and packaging. The same files give the same bytes. Prints the wheel's path.
+come from LICENSE and packaging. For Windows it has jitwarmw.exe, too, from PROGRAM's folder: the logon task starts the one that lies
+beside jitwarm.exe. The same files give the same bytes. Prints the wheel's path.
 """
 import base64, glob, hashlib, os, re, sys, zipfile
 
@@ -49,7 +50,10 @@ def contents(program, library, platform):
     files = {f"jitwarm/{name}": read(f"packaging/python/jitwarm/{name}") for name in ("__init__.py", "_library.py", "py.typed")}
     files["jitwarm/abi.txt"] = read("data/abi.txt")
     files["jitwarm/libjitwarm." + ("dll" if windows else "so")] = read(os.path.abspath(library))
-    files[f"jitwarm-{version}.data/scripts/jitwarm" + (".exe" if windows else "")] = read(os.path.abspath(program))
+    programs = {"jitwarm": program}
+    if windows:
+        programs = {"jitwarm.exe": program, "jitwarmw.exe": os.path.join(os.path.dirname(program), "jitwarmw.exe")}
+    files.update({f"jitwarm-{version}.data/scripts/{name}": read(os.path.abspath(path)) for name, path in programs.items()})
     files[f"{info}/METADATA"] = metadata(version)
     tags = "".join(f"Tag: py3-none-{one}\n" for one in platform.split("."))
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: jitwarm\nRoot-Is-Purelib: false\n{tags}".encode()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The archive and the manifests of scripts/package-windows.sh, and what Windows is told in the programs' resources.
+# The archive and the manifests of scripts/package-windows.sh, what Windows is told in the programs' resources, and the wheel.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$work/build"
 for program in jitwarm jitwarmw; do x86_64-w64-mingw32-strip -o "$work/build/$program.exe" "$build/src/$program.exe"; done
@@ -73,3 +73,10 @@ cmp -s <(tail -c +87 "$work/icon.ico" | head -c 16000) <(tail -c +87 "$root/pack
 # A publisher without Latin letters needs a name for winget
 ! "$root/scripts/package-windows.sh" --url http://a/VERSION --homepage http://a --publisher 홍길동 -B "$build" -o "$work/한글" > "$out" 2> "$err" || fail 'a winget name without a publisher'
 complains '--identifier'
+
+# The wheel's logon task starts the program without a console window, too
+wheel=$("$root/scripts/make-wheel.py" "$work/build/jitwarm.exe" "$build/src/libjitwarm.dll" win_amd64 "$work")
+python3 -m zipfile -e "$wheel" "$work/wheel"
+under "$gpus" "$(find "$work/wheel" -name jitwarm.exe)" startup enable --print
+exits 0 'startup enable --print of the wheel'
+says '\scripts\jitwarmw.exe</Command>'
