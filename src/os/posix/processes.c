@@ -40,7 +40,8 @@ static bool was_file(const char *path)
 }
 
 /* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
- * the name is escaped, as \012. Source: proc(5). */
+ * the name is escaped, as \012. Source: proc(5). Below /dev are devices' memory, and /dev/shm,
+ * where some machines keep whole environments. */
 static int take_maps_line(struct jw_error *err, const struct tour *tour, char *line)
 {
 	static const char gone[] = " (deleted)";
@@ -48,7 +49,7 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 	bool replaced;
 
 	if (!path || !rights || strnlen(rights, 5) < 5 || rights[3] != 'x' ||
-		text_starts(path, "/dev/"))
+		(text_starts(path, "/dev/") && !text_starts(path, "/dev/shm/")))
 		return 0;
 	replaced = text_ends(path, gone);
 	if (replaced)

@@ -106,10 +106,14 @@ if ! is_wine; then
 	err_has "$before entries appeared in $HOME/.nv/ComputeCache meanwhile"
 	run 0 record -o r.json --json -- env -u CUDA_CACHE_PATH "$app" # warm there
 	json 'd["modules"] == d["elsewhere"] == 0'
-	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
-	for named in "" "$sample"; do
+	# In memory, too, where some machines keep whole environments
+	in_memory=$(mktemp -d /dev/shm/jitwarm-record.XXXXXX) || in_memory=$work
+	for at in "$work" "$in_memory"; do
+		cp "$sample" "$at/libnvidia-ptxjitcompiler.so.1"
+		named=$([[ $at == "$work" ]] || echo "$sample")
 		# shellcheck disable=SC2086
-		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" sleep 3
+		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$at/libnvidia-ptxjitcompiler.so.1" sleep 3
+		[[ $at == "$work" ]] || rm -r "$at"
 		json 'd["modules"] == 0 and d["compiler_seen"]'
 		err_has "sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
 	done
