@@ -4,7 +4,8 @@
 # For each RELEASE (by default bookworm and trixie, that is Debian 12 and 13) debootstrap makes a minimal root. A clone of this
 # repository's last commit is put below its /root, which no other account reads. There quickstart.sh runs, then test.sh, or
 # COMMAND (a line for bash) if one is given. Each takes an hour on two cores.
-# --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores
+# --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores.
+#          What this machine's ccache holds is not compiled again
 #
 # The mirror, proxies and certificates are this machine's. What scripts have fetched into ~/.cache/jitwarm is copied into the
 # root; roots are kept in ~/.cache/jitwarm/roots for a week. All mounts are made in a mount namespace that ends with this script.
@@ -119,11 +120,15 @@ clone_into() {
 }
 # The first process there: it makes this root the only one to be seen, and runs the line
 inside() {
-	local root=$1 line=$2 name clean=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 JITWARM_FRESH=1)
+	local root=$1 line=$2 compiled=$3 name clean=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 JITWARM_FRESH=1)
 	for name in {http,https,ftp,no}_proxy {HTTP,HTTPS,FTP,NO}_PROXY PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_DEFAULT_TIMEOUT; do
 		[ -z "${!name:-}" ] || clean+=("$name=${!name}")
 	done
-	mount --bind "$root" "$root" && cd "$root" && mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev &&
+	if [ -n "$compiled" ]; then
+		mkdir -p "$root/root/.cache/ccache" && mount --bind "$compiled" "$root/root/.cache/ccache" || return 125
+		clean+=(CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=/root/jitwarm CCACHE_NOHASHDIR=1 "CCACHE_SLOPPINESS=pch_defines,time_macros")
+	fi
+	mount --rbind "$root" "$root" && cd "$root" && mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev &&
 		mount -t tmpfs tmpfs run && pivot_root . . && umount -l . && cd /root/jitwarm || return 125
 	env -i "${clean[@]}" bash -c "$line"
 }
@@ -138,13 +143,14 @@ step() { # WHAT COMMAND...
 	say "$release: $what: $([ $status = 0 ] && echo passed || echo "FAILED ($status)") after $((SECONDS - began)) s"
 	return $status
 }
-enter() { apart bash -c 'inside "$@"; exit $?' inside "$work/root" "$1"; }
+enter() { apart bash -c 'inside "$@"; exit $?' inside "$work/root" "$1" "$compiled"; }
 # What --quick runs speaks up where it fails.
 enter_quietly() { enter "$1" >"$work/log" 2>&1 || { local status=$?; tail -n 60 "$work/log"; return "$status"; }; }
 run() { step "$1" "enter${quick:+_quietly}" "$1"; }
 
 [ -z "$(git -C "$here" status --porcelain 2>/dev/null)" ] || say "what is not committed is not tried"
 try_release() {
+	compiled=
 	if ! step "a bare root" root_of "$release" "$work/root"; then
 		[ -z "$quick" ] || skip "debootstrap gets no $release from $mirror"
 		return 1
@@ -153,6 +159,9 @@ try_release() {
 	clone_into "$work/root" || return 1
 	if [ -n "$quick" ] && ! enter "apt-get update -qq -o APT::Update::Error-Mode=any" >"$work/log" 2>&1; then
 		skip "apt cannot read $mirror: $(grep -m1 '^[EW]:' "$work/log")"
+	fi
+	if [ -n "$quick" ] && enter "apt-get install -y -qq --no-install-recommends ccache" >"$work/log" 2>&1; then
+		compiled=$(ccache -k cache_dir 2>/dev/null) && [ -d "$compiled" ] || compiled=
 	fi
 	run ./scripts/quickstart.sh && run "$command"
 }

@@ -5,7 +5,8 @@
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
 # under Wine, the linters, and fresh.sh --quick (skipped without root). Later builds and linters start beside the tests, at the
 # lowest priority. It ends where setting up or the first build fails.
-# It leaves out the tests that tests/long names; with JITWARM_LONG_TESTS=1 it runs all (nightly.sh).
+# It leaves out the tests that tests/long names, and what the tests write goes to memory where there is enough; with
+# JITWARM_LONG_TESTS=1 it runs all, on the disk (nightly.sh).
 # --quick stops after the first. What it fetches or builds of third parties stays in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
@@ -16,20 +17,34 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
--h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 
 jobs=$(nproc)
 # Tests wait for processes and clocks more than they compute; none depends on how long anything takes.
 export CTEST_PARALLEL_LEVEL=$((jobs * 3))
 
+# A folder in memory that takes what /tmp takes: programs, devices, 8 GB. Wine takes it for a link.
+folder_in_memory() {
+	local folder available_kb
+	available_kb=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+	[ -z "${TMPDIR:-}" ] && [ "${JITWARM_LONG_TESTS:-}" != 1 ] && [ "${available_kb:-0}" -ge $((8 << 20)) ] &&
+		[ "$(df --output=avail -k /dev/shm | tail -n 1)" -ge $((8 << 20)) ] && folder=$(mktemp -d /dev/shm/jitwarm-tests.XXXXXX) || return 0
+	if cp "$(type -P true)" "$folder/program" && "$folder/program" &&
+		{ [ "$(id -u)" != 0 ] || { mknod "$folder/device" c 1 3 && : >"$folder/device"; }; }; then
+		rm "$folder"/* && chmod 1777 "$folder" && echo "$folder"
+	else
+		rm -rf "$folder"
+	fi
+}
+
 run() { # BUILD CTEST-OPTION...
 	local folder=build/$1 without status=0
 	without=$(left_out "$1")
 	shift
-	(cd "$folder" && ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
+	(cd "$folder" && TMPDIR=${memory:-${TMPDIR:-/tmp}} ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
 	[ $status = 0 ] || ./scripts/test-report.sh "$folder"
 	return $status
 }
@@ -96,7 +111,8 @@ await_piece() { # NAME
 }
 
 ahead=$(mktemp -d) mark=$(mktemp) worker=
-trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark"' EXIT
+memory=$(folder_in_memory 2>/dev/null)
+trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark" ${memory:+"$memory"}' EXIT
 
 stage "set up" ./scripts/setup.sh --tests || { summary; exit 1; }
 # What was compiled before is not compiled again, from whatever folder.

@@ -224,6 +224,9 @@ done
 run 0 bake --undo "$library"
 [[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "a journal is left"
 
+# What is left is about journals and packages, not about the system: unit-bake_journal runs under Wine, too.
+if is_wine; then exit 0; fi
+
 # A damaged journal restores nothing.
 install
 run '0|1' bake --in-place "$library"
@@ -311,42 +314,40 @@ is_original
 nothing_left
 
 # A link to another folder is not followed, one in the folder is.
-if ! is_wine; then
-	mkdir "$work/elsewhere"
-	ln -s "$library" "$work/elsewhere/linked.so"
-	run 2 bake --in-place "$work/elsewhere/linked.so"
+mkdir "$work/elsewhere"
+ln -s "$library" "$work/elsewhere/linked.so"
+run 2 bake --in-place "$work/elsewhere/linked.so"
+out_has "is a link to"
+is_original
+run 0 bake --undo "$work/elsewhere/linked.so"
+out_has "nothing to undo"
+# One whose file was baked, or that has replaced a baked library, is told of.
+run '0|1' bake --in-place "$library"
+ln -s elsewhere "$work/elsewhere-too"
+for linked in "$work/elsewhere/linked.so" "$work/elsewhere-too/linked.so"; do
+	run 3 bake --undo "$linked"
 	out_has "is a link to"
-	is_original
-	run 0 bake --undo "$work/elsewhere/linked.so"
-	out_has "nothing to undo"
-	# One whose file was baked, or that has replaced a baked library, is told of.
-	run '0|1' bake --in-place "$library"
-	ln -s elsewhere "$work/elsewhere-too"
-	for linked in "$work/elsewhere/linked.so" "$work/elsewhere-too/linked.so"; do
-		run 3 bake --undo "$linked"
-		out_has "is a link to"
-	done
-	mv "$library" "$work/elsewhere/kept.so"
-	ln -s "$work/elsewhere/kept.so" "$library"
-	ln -s "$(dirname "$library")" "$work/lib-too"
-	for linked in "$library" "$work/lib-too/$name"; do
-		run 3 bake --undo "$linked"
-		out_has "is a link to"
-	done
-	run 3 bake --undo
+done
+mv "$library" "$work/elsewhere/kept.so"
+ln -s "$work/elsewhere/kept.so" "$library"
+ln -s "$(dirname "$library")" "$work/lib-too"
+for linked in "$library" "$work/lib-too/$name"; do
+	run 3 bake --undo "$linked"
 	out_has "is a link to"
-	mv "$work/elsewhere/kept.so" "$library"
-	run 0 bake --undo "$library"
-	is_original
-	nothing_left
-	ln -s "$name" "$(dirname "$library")/libalias.so"
-	run '0|1' bake --in-place "$(dirname "$library")/libalias.so"
-	[[ -L $(dirname "$library")/libalias.so ]] || fail "the link was replaced"
-	run 0 bake --undo "$(dirname "$library")/libalias.so"
-	rm "$(dirname "$library")/libalias.so"
-	is_original
-	nothing_left
-fi
+done
+run 3 bake --undo
+out_has "is a link to"
+mv "$work/elsewhere/kept.so" "$library"
+run 0 bake --undo "$library"
+is_original
+nothing_left
+ln -s "$name" "$(dirname "$library")/libalias.so"
+run '0|1' bake --in-place "$(dirname "$library")/libalias.so"
+[[ -L $(dirname "$library")/libalias.so ]] || fail "the link was replaced"
+run 0 bake --undo "$(dirname "$library")/libalias.so"
+rm "$(dirname "$library")/libalias.so"
+is_original
+nothing_left
 
 # Whose it is: NVIDIA's by its metadata, conda's by its record
 sed -i 's/^Version: 1.0/&\nLicense: NVIDIA Proprietary Software/' "$info/METADATA"
@@ -365,19 +366,17 @@ is_original
 rm -r "$work/venv/conda-meta"
 
 # One at a time
-if ! is_wine; then
-	command python3 - "$JITWARM_STATE/baked/lock" >"$work/locked" <<'PYTHON' &
+command python3 - "$JITWARM_STATE/baked/lock" >"$work/locked" <<'PYTHON' &
 import fcntl, sys, time
 file = open(sys.argv[1], "r+b")
 fcntl.lockf(file, fcntl.LOCK_EX)
 print("locked", flush=True)
 time.sleep(600)
 PYTHON
-	holder=$!
-	await grep -q locked "$work/locked"
-	run 3 bake --in-place "$library"
-	err_has "another jitwarm bakes in place"
-	kill $holder
-	wait $holder 2>/dev/null
-	is_original
-fi
+holder=$!
+await grep -q locked "$work/locked"
+run 3 bake --in-place "$library"
+err_has "another jitwarm bakes in place"
+kill $holder
+wait $holder 2>/dev/null
+is_original
