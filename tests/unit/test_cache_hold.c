@@ -30,6 +30,15 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
 	return result;
 }
 
+static unsigned pauses;
+
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *asked,
+													 struct timespec *left)
+{
+	pauses++;
+	return (int)syscall(SYS_nanosleep, asked, left);
+}
+
 /* A driver that looks an entry up holds a lock for readers. */
 static void a_reader_keeps_writers_out(void **state)
 {
@@ -99,6 +108,30 @@ static void a_hold_has_an_end(void **state)
 	assert_true(counts.longest_hold_ns >= 2000000);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(ENTRIES + 1);
+}
+
+/* Drivers come in between two holds. The one that makes the index sound, and the first part of the
+ * repair, come at once; to look at an unsound index again is a pause and a hold, too. */
+static void a_repair_pauses_between_its_holds(void **state)
+{
+	enum { ENTRIES = 20 };
+	struct cache_live_counts counts;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, ENTRIES);
+	write_index("", 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	pauses = 0;
+	step_ns = 2000000;
+	assert_int_equal(cache_repair(NULL, live), 0);
+	step_ns = 0;
+	cache_live_counts(live, &counts);
+	assert_true(counts.holds > ENTRIES / 4);
+	assert_int_equal(pauses, counts.holds - 2);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(ENTRIES);
 }
 
 static void set_age(uint64_t key, time_t seconds)
@@ -207,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_reader_keeps_writers_out),
 		cmocka_unit_test(the_lock_is_let_go_of),
 		cmocka_unit_test(a_hold_has_an_end),
+		cmocka_unit_test(a_repair_pauses_between_its_holds),
 		cmocka_unit_test(the_oldest_orphan_has_the_first_row),
 		cmocka_unit_test(rows_beyond_the_limit_are_not_restored),
 		cmocka_unit_test(a_repeated_row_counts_once),

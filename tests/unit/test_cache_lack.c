@@ -2,6 +2,9 @@
 #include "inserting.h"
 
 /* So many files take minutes under Wine. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <jitwarm/cache.h>
@@ -16,6 +19,19 @@
 
 static const uint32_t release[3] = {550, 163, 1};
 static char *state_dir, *library;
+
+/* The name of a file that the kernel has no memory to look at. */
+static const char *unseen;
+
+int fstatat(int at, const char *path, struct stat *to, int flags)
+{
+	const char *name = strrchr(path, '/');
+
+	errno = ENOMEM;
+	return unseen && !strcmp(name ? name + 1 : path, unseen)
+			   ? -1
+			   : (int)syscall(SYS_newfstatat, at, path, to, flags);
+}
 
 /* Takes `path` over. Not os_write_atomic: so many files need not be synced to disk. */
 static void put(char *path, const void *bytes, size_t size)
@@ -280,6 +296,38 @@ static void what_is_looked_at_is_whole(void **state)
 	STARVE(jw_cache_forget(&err, dir, &path), mem_free(path));
 }
 
+/* An entry that cannot be looked at is not taken for missing, and written over. */
+static void what_cannot_be_looked_at_is_not_replaced(void **state)
+{
+	char *made = os_join(NULL, folder, "made"), *path;
+	struct entries_entry entry;
+	struct cache_addition addition;
+	struct cache_live *live;
+	struct jw_error err = {0};
+	struct os_stat before, after;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	entries_make(&entry, 1, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	assert_int_equal(os_stat(NULL, path, &before), 0);
+	put(mem_string(NULL, made), entry.bytes, entry.size);
+	addition = (struct cache_addition){
+		.path = made, .key = entry.key, .key_bytes = entry.key_bytes, .sm = 86};
+	live = open_with(NULL);
+	unseen = os_base_name(path);
+	assert_int_equal(cache_insert(&err, live, &addition, 1), -1);
+	unseen = NULL;
+	assert_int_equal(err.code, JW_ERR_MEMORY);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(os_stat(NULL, path, &after), 0);
+	assert_int_equal(after.inode, before.inode);
+	assert_consistent(1);
+	mem_free(path);
+	mem_free(made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +335,7 @@ int main(void)
 		cmocka_unit_test(profiles_are_whole),
 		cmocka_unit_test(a_cache_is_as_whole_as_is_said),
 		cmocka_unit_test(what_is_looked_at_is_whole),
+		cmocka_unit_test(what_cannot_be_looked_at_is_not_replaced),
 	};
 	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
 

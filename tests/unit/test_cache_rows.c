@@ -246,6 +246,23 @@ static void what_is_read_again_is_unchanged(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
+/* Nothing is written where nothing has changed; that another one's rows stay shows it. */
+static void a_sound_index_is_left_as_it_is(void **state)
+{
+	struct cache_live *live = open_live("as-it-is");
+
+	(void)state;
+	count = 0;
+	put_expected(1, 7);
+	write_as_another();
+	assert_int_equal(live_lock(NULL, live), 0);
+	put_expected(2, 8);
+	write_as_another();
+	assert_int_equal(live_unlock(NULL, live), 0);
+	assert_file();
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
 static void cut_short(void)
 {
 	char *path = os_join(NULL, dir, "index");
@@ -417,6 +434,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_parsed_twice),
 		cmocka_unit_test(an_abandoned_hold_leaves_nothing),
 		cmocka_unit_test(what_is_read_again_is_unchanged),
+		cmocka_unit_test(a_sound_index_is_left_as_it_is),
 		cmocka_unit_test(rows_come_back_after_a_cut),
 		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
 		cmocka_unit_test(a_repair_goes_to_its_end),

@@ -157,8 +157,11 @@ static void a_thread_that_fails_fails_all(void **state)
 	mem_free(dir);
 }
 
-/* `marks`: of keys 1, 2 …; bit 0 is that of a settled one. */
-static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, size_t bent)
+static const uint64_t in_order[ENTRIES] = {1, 2, 3};
+
+/* `marks`: bit 0 is that of a settled one. */
+static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t count, uint64_t boot,
+						   size_t bent)
 {
 	uint8_t bytes[HEAD + RECORD * ENTRIES + 8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
 	const size_t size = HEAD + RECORD * count;
@@ -167,7 +170,7 @@ static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, s
 	store_u64(bytes + 8, BOOT);
 	store_u32(bytes + 16, (uint32_t)count);
 	for (size_t i = 0; i < count; i++) {
-		store_u64(bytes + HEAD + RECORD * i, i + 1);
+		store_u64(bytes + HEAD + RECORD * i, keys[i]);
 		store_u64(bytes + HEAD + RECORD * i + 8, marks[i]);
 	}
 	store_u64(bytes + size, fnv_update(FNV_START, bytes, size));
@@ -179,19 +182,33 @@ static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, s
 	return count;
 }
 
+/* The whole file counts for nothing where its records are in another order. */
+static void records_are_in_the_order_of_their_keys(void **state)
+{
+	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
+	static const struct {
+		uint64_t keys[ENTRIES];
+		size_t wanted;
+	} cases[] = {{{1, 2, 3}, 3}, {{0, 0, 1}, 3}, {{7, 7, 7}, 3}, {{2, 1, 3}, 0}, {{1, 3, 2}, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(count_parsed(cases[i].keys, marks, ENTRIES, BOOT, 0), cases[i].wanted);
+}
+
 /* Entries that were not on disk yet may have other content after a power loss. */
 static void unsettled_entries_are_forgotten_at_a_restart(void **state)
 {
 	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
 
 	(void)state;
-	assert_int_equal(count_parsed(marks, ENTRIES, BOOT, 0), 3);
-	assert_int_equal(count_parsed(marks, ENTRIES, BOOT + 5, 0), 3);
-	assert_int_equal(count_parsed(marks, ENTRIES, BOOT + 60, 0), 1);
-	assert_int_equal(count_parsed(marks, ENTRIES, BOOT - 60, 0), 1);
+	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT, 0), 3);
+	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT + 5, 0), 3);
+	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT + 60, 0), 1);
+	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT - 60, 0), 1);
 	for (size_t i = 1; i < HEAD + RECORD * ENTRIES + 8; i++)
-		assert_int_equal(count_parsed(marks, ENTRIES, BOOT, i), 0);
-	assert_int_equal(count_parsed(marks, 0, BOOT, 0), 0);
+		assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT, i), 0);
+	assert_int_equal(count_parsed(in_order, marks, 0, BOOT, 0), 0);
 }
 
 int main(void)
@@ -199,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_found_and_sound_entries_are_remembered),
 		cmocka_unit_test(a_thread_that_fails_fails_all),
+		cmocka_unit_test(records_are_in_the_order_of_their_keys),
 		cmocka_unit_test(unsettled_entries_are_forgotten_at_a_restart),
 	};
 

@@ -207,6 +207,23 @@ static void an_output_is_begun_and_ended(void **state)
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), 0);
 }
 
+/* Where the program was started without standard input. */
+static void an_output_may_be_the_first_file(void **state)
+{
+	const int input = dup(0);
+	int fd = -1, result;
+
+	(void)state;
+	(void)close(0);
+	result = os_output_begin(NULL, "/dev/null", &fd);
+	if (!result && !fd)
+		result = os_output_end(NULL, "/dev/null", fd, "x", 1);
+	(void)dup2(input, 0);
+	(void)close(input);
+	assert_int_equal(fd, 0);
+	assert_int_equal(result, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup(a_failure_leaves_the_old_file, empty),
 		cmocka_unit_test_setup(what_would_be_replaced_is_named, empty),
 		cmocka_unit_test_setup(an_output_is_begun_and_ended, empty),
+		cmocka_unit_test(an_output_may_be_the_first_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -208,6 +208,18 @@ static void the_drivers_own_stays(void **state)
 	assert_int_equal(count_marked(&there), 0);
 }
 
+/* The driver may have compiled it by itself. */
+static void what_is_there_is_not_marked(void **state)
+{
+	const struct jw_import_options how = taking(&there);
+
+	(void)state;
+	(void)export(&here);
+	(void)put(&there, SPLIT, 10);
+	import(&how, ENTRIES - 1, 1, 1);
+	assert_int_equal(count_marked(&there), 0);
+}
+
 static size_t refill(const uint64_t *keys, size_t count)
 {
 	struct jw_store_refilled refilled = {0};
@@ -315,6 +327,7 @@ int main(void)
 		CASE(it_travels),
 		CASE(it_travels_as_it_is),
 		CASE(the_drivers_own_stays),
+		CASE(what_is_there_is_not_marked),
 		CASE(the_store_keeps_the_mark),
 		CASE(kept_one),
 		cmocka_unit_test(words),

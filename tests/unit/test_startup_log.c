@@ -3,12 +3,23 @@
 #include "folder.h"
 #include "lacking.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h> /* not for Windows: /dev/null is a device of POSIX, and allocations fail elsewhere */
 
 #include <jitwarm/startup.h>
 
 #include "os/env.h"
+
+/* A disk that cannot be read. */
+static bool reading_fails;
+
+__attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)
+{
+	errno = EIO;
+	return reading_fails ? -1 : (ssize_t)syscall(SYS_pread64, fd, data, size, at);
+}
 
 #define LINE "{\"schema\":\"jitwarm.run/1\"}"
 #define MIB  ((size_t)1 << 20)
@@ -74,6 +85,22 @@ static void foreign_files_stay(void **state)
 	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
 	put("", 0);
 	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
+	(void)content(&text);
+	assert_string_equal(text, LINE "\n");
+}
+
+/* What cannot be read may be a foreign file. */
+static void a_file_that_cannot_be_read_stays(void **state)
+{
+	struct jw_error err = {0};
+	const char *text;
+
+	(void)state;
+	put(LINE "\n", strlen(LINE "\n"));
+	reading_fails = true;
+	assert_int_equal(jw_log_append(&err, path, LINE), -1);
+	reading_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
 	(void)content(&text);
 	assert_string_equal(text, LINE "\n");
 }
@@ -197,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_made_and_added_to),
 		cmocka_unit_test(foreign_files_stay),
+		cmocka_unit_test(a_file_that_cannot_be_read_stays),
 		cmocka_unit_test(a_megabyte_is_halved),
 		cmocka_unit_test(a_line_that_is_too_long_is_refused),
 		cmocka_unit_test(the_last_lines_come_in_their_order),
