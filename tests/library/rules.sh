@@ -1,0 +1,39 @@
+#!/bin/bash
+# rules.sh LIBRARY SOURCE...   what is remembered of files and folders was decided by these sources alone (JITWARM_RULES), beside what is named here
+set -euo pipefail
+library=$1
+shift
+# What the cache holds now, what a package asks for and is called, notes, and who could write the memory itself: none of it is remembered.
+allowed='cache_presence cache_sound cache_verified_judge conda_free conda_read metadata_free metadata_line metadata_read
+requirement_applies requirement_parse state_check_writers variant_of_name'
+# What remembers, and may be called by these sources alone
+remembering='folder_memory_note inventory_begin inventory_end inventory_image'
+found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '
+	BEGIN {
+		count = split(sources, all, " ")
+		for (i = 1; i <= count; i++) { sub(/.*\//, "", all[i]); rule[all[i] ".o"] = 1 }
+		count = split(allowed, all, /[ \n]/); for (i = 1; i <= count; i++) may[all[i]] = 1
+		count = split(remembering, all, " "); for (i = 1; i <= count; i++) notes[all[i]] = 1
+	}
+	/\.o:$/ { file = $1; sub(/:$/, "", file); files += file in rule }
+	$1 == "U" { calls[$2] = calls[$2] " " file }
+	NF == 3 && $2 ~ /[TDRBC]/ { home[$3] = file }
+	END {
+		if (files < 30) print "hardly any of the sources is in the library: " files
+		for (name in notes)
+			if (!(name in home)) print name " is not there: rename it here, too"
+		for (name in may)
+			if (!(name in home)) print name " is named in rules.sh, and not there"
+		for (name in calls) {
+			count = split(calls[name], callers, " ")
+			for (i = 1; i <= count; i++) {
+				if (name in notes && !(callers[i] in rule)) print callers[i] " calls " name ", and is not among the sources"
+				if (callers[i] in rule && name in home && !(home[name] in rule) && !(name in may))
+					print callers[i] " calls " name " of " home[name]
+			}
+		}
+	}' | sort -u)
+# What the floor below them does is for any caller.
+floor=$(cd "$(dirname "$0")/../../src" && printf '%s\n' base/*.c os/*.c os/*/*.c | sed 's|.*/||; s|$|.o|' | paste -sd'|' | sed 's/\./\\./g')
+found=$(grep -vE " of ($floor)\$" <<<"$found" || true)
+[ -z "$found" ] || { printf 'neither in JITWARM_RULES (src/CMakeLists.txt) nor named in rules.sh, if it does not matter to what is remembered:\n%s\n' "$found"; exit 1; }
