@@ -7,6 +7,7 @@
 #   starve   each way to an allocation, and to a call of the C library, that fails (tests/starve)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
+#   analyse  clang-tidy with more ways through each function (tidy.py --deep)
 #   cover    the share of the branches that tests take (coverage.sh)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
@@ -21,8 +22,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
-usage() { sed -n '2,17s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture starve states mutants cover aarch64 fuzz machines)
+usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture starve states mutants analyse cover aarch64 fuzz machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -40,6 +41,7 @@ done
 
 night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && ./scripts/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
+night_analyse() { ./scripts/tidy.py --deep; }
 night_torture() { ./scripts/torture.sh build/release; }
 night_starve() {
 	local status=0 command
