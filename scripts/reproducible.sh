@@ -37,21 +37,28 @@ files_of() { # ARCHIVE: its files' sums
 	(cd "$folder" && find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum)
 	rm -rf "$folder"
 }
+declare -A compared
+# compare TARGET: what is new in the second folder
+compare() {
+	local file name before=$same
+	for file in "$work"/dist/*; do
+		name=${file##*/}
+		[ -f "$file" ] && [ "$name" != SHA256SUMS ] && [ -z "${compared[$name]-}" ] || continue
+		compared[$name]=1
+		if cmp -s "$first/$name" "$file"; then
+			same=$((same + 1))
+			continue
+		fi
+		failed=1
+		[ -f "$first/$name" ] || { echo "reproducible.sh: $first has no $name: scripts/package.sh -o makes it first"; continue; }
+		echo "reproducible.sh: $name differs: $(cmp "$first/$name" "$file" 2>&1 | sed 's/.* differ: //')"
+		diff <(files_of "$first/$name") <(files_of "$file") | sed -n 's/^[<>] [0-9a-f]*  /    /p' | sort -u | head -n 20
+	done
+	echo "reproducible.sh: $1: $((same - before)) files are the same"
+}
 for target in "${targets[@]}"; do
 	(again "$target") >"$work/log" 2>&1 || { tail -n 20 "$work/log"; echo "reproducible.sh: $target: not built"; failed=1; }
+	compare "$target"
 done
-for file in "$work"/dist/*; do
-	name=${file##*/}
-	[ -f "$file" ] && [ "$name" != SHA256SUMS ] || continue
-	[ -f "$first/$name" ] || { echo "reproducible.sh: $first has no $name: scripts/package.sh -o makes it first" && failed=1 && continue; }
-	if cmp -s "$first/$name" "$file"; then
-		same=$((same + 1))
-		continue
-	fi
-	failed=1
-	echo "reproducible.sh: $name differs: $(cmp "$first/$name" "$file" 2>&1 | sed 's/.* differ: //')"
-	diff <(files_of "$first/$name") <(files_of "$file") | sed -n 's/^[<>] [0-9a-f]*  /    /p' | sort -u | head -n 20
-done
-echo "reproducible.sh: $same files are the same"
 [ $same -gt 0 ] || failed=1
 exit $failed
