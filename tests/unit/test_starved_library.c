@@ -7,6 +7,7 @@
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/check.h>
+#include <jitwarm/doctor.h>
 #include <jitwarm/find.h>
 #include <jitwarm/key.h>
 #include <jitwarm/scan.h>
@@ -396,6 +397,27 @@ static void troubles_without_a_note_count(void **unused)
 	jw_check_result_free(result);
 }
 
+/* On a machine without a GPU nothing is checked, and nothing is left out either. */
+static void doctor_counts_troubles_once(void **unused)
+{
+	struct jw_found found = {.trouble_count = 3};
+	struct jw_system without = *machine;
+	const struct jw_system *const machines[] = {machine, &without};
+	struct jw_doctor_options options = JW_DOCTOR_OPTIONS_INIT;
+
+	(void)unused;
+	without.gpu_count = 0;
+	options.found = &found;
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+		struct jw_doctor_result *result = NULL;
+
+		options.system = machines[i];
+		assert_int_equal(jw_doctor(NULL, &options, &result), 0);
+		assert_int_equal(result->troubles, 3);
+		jw_doctor_result_free(result);
+	}
+}
+
 /* What one call has left, the next takes away. */
 static void uninstall_ends_in_the_end(void **unused)
 {
@@ -420,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_say_that_memory_is_short),
 		cmocka_unit_test(troubles_without_a_note_count),
+		cmocka_unit_test(doctor_counts_troubles_once),
 		cmocka_unit_test(uninstall_ends_in_the_end),
 	};
 

@@ -17,6 +17,11 @@ out_has "9 containers to bake"
 run 1 bake -n "$work/$name" "$work/no-such.so"
 out_has "9 containers to bake"
 err_has "no-such.so: "
+: >"$work/plain.so"
+run 0 bake verify "$work/plain.so"
+run 1 bake verify "$work/plain.so" "$work/no-such.so"
+out_has "plain.so: 0 containers loaded, 0 entries made"
+err_has "no-such.so: "
 
 # The library itself is never written to.
 run 3 bake -o "$work" "$work/$name"

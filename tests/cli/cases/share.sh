@@ -25,6 +25,10 @@ run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
 json 'd["schema"] == "jitwarm.push/1" and len(d["packs"]) == 1 and d["packs"][0]["plan"][:2] == "p-" and len(d["packs"][0]["plan"]) == 42'
 json 'd["packs"][0]["entries"] == 8 and not d["packs"][0]["missing"] and d["traffic"]["blobs_sent"] == 3 and not d["packs"][0]["there"]'
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["public_key"])' "$out")
+# … also where a name leads to no file, which the exit status says
+run 1 push --insecure --sign "oci://$site/good/lab" "$sample" "$work/none.so" --json
+json 'd["packs"][0]["there"] and not d["packs"][0]["missing"]'
+err_has "none.so: "
 # … and twice: nothing is uploaded again
 run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
 json 'd["packs"][0]["there"] and d["traffic"]["sent_bytes"] == 0 and d["traffic"]["requests"] == 1'
