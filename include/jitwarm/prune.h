@@ -45,7 +45,7 @@ struct jw_prune_options {
 	bool to_size_given;
 	uint64_t to_size_bytes; /* the oldest rows until at most this much is left */
 	const char *keep; /* a pack for the removed entries; entries that no pack can hold then stay,
-						 unless damaged */
+						 unless damaged. JW_ERR_USAGE where the file is there already */
 	bool apply;       /* false: only report */
 	struct jw_cancel cancel;
 };

@@ -49,6 +49,37 @@ static bool is_parent_there(const char *path)
 	return has;
 }
 
+/* Entries that an earlier prune moved into it may be nowhere else. */
+static int check_kept_file(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+
+	if (os_stat(&why, path, &stat))
+		return error_unless_missing(err, &why);
+	if (stat.kind != OS_REGULAR || !stat.size_bytes)
+		return 0;
+	return error_set(err, JW_ERR_USAGE,
+					 "%s: is there already, and may hold entries that are nowhere else: name "
+					 "another file",
+					 path);
+}
+
+/* Entries leave the cache next: the pack has to outlast a power loss. */
+static int sync_kept_file(struct jw_error *err, const char *path)
+{
+	struct os_file *file;
+	int result = os_file_open(err, path, OS_OPEN_UPDATE, &file);
+
+	if (result)
+		return -1;
+	result = os_file_sync(err, file);
+	os_file_close(file);
+	if (!result)
+		os_sync_names(path);
+	return result;
+}
+
 static int write_pruned_pack(struct jw_error *err, struct prune *prune, struct set *names)
 {
 	const struct jw_export_options options = {.size = sizeof options,
@@ -68,8 +99,11 @@ static int write_pruned_pack(struct jw_error *err, struct prune *prune, struct s
 			return -1;
 	if (!prune->sound.count)
 		return 0;
+	if (check_kept_file(err, prune->options->keep))
+		return -1;
 	if (!jw_export(&why, &options, &made))
-		return read_names(err, prune->options->keep, names);
+		return read_names(err, options.output, names) || sync_kept_file(err, options.output) ? -1
+																							 : 0;
 	if (why.code == JW_ERR_NOT_FOUND && is_parent_there(prune->options->keep))
 		return 0; /* not an entry that a pack can hold */
 	return error_copy(err, &why);

@@ -22,6 +22,7 @@ static void with_odd_ones(void)
 	struct entries_entry entry;
 
 	with_all();
+	assert_int_equal(os_remove(NULL, merged), 0);
 	entries_make(&entry, 7, 10);
 	entry.bytes[entry.size - 1] ^= 1;
 	packs_put(target, entry.key, entry.bytes, entry.size);

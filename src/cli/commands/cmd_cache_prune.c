@@ -209,8 +209,9 @@ static const struct cli_option prune_options[] = {
 				 "Entries written longer ago (30d); with the options above, only of those"),
 	CLI_SIZE("to", "SIZE",
 			 "Then the oldest entries, in the driver's order of eviction, down to this size"),
-	CLI_VALUE("keep", "FILE",
-			  "With --apply: write them into this pack first; entries that no pack can hold stay"),
+	CLI_VALUE(
+		"keep", "FILE",
+		"With --apply: write them into this new pack first; entries that no pack can hold stay"),
 	CLI_FLAG("apply", "Remove them; without it they are only listed"),
 	CLI_CACHE,
 	{0}};

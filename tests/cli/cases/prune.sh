@@ -67,7 +67,13 @@ run 0 cache prune --cache "$dir" --older-than 200d
 # A pack that cannot be written: nothing is removed
 run 3 cache prune --cache "$dir" --older-than 30d --apply --keep "$(native "$work/none/such.jwpack")"
 [[ $(count) == 3 ]] || fail "removed without being kept"
-run 0 cache prune --cache "$dir" --to 1 --apply --keep "$(native "$work/kept.jwpack")"
+# An earlier prune's pack may be the only copy of what it holds
+cp "$work/kept.jwpack" "$work/before.jwpack"
+run 64 cache prune --cache "$dir" --to 1 --apply --keep "$(native "$work/kept.jwpack")"
+err_has "name another file"
+[[ $(count) == 3 ]] || fail "removed without being kept"
+cmp "$work/kept.jwpack" "$work/before.jwpack" || fail "an earlier pack was replaced"
+run 0 cache prune --cache "$dir" --to 1 --apply --keep "$(native "$work/kept-2.jwpack")"
 out_has "the drivers of these entries are unknown"
 [[ $(count) == 2 ]] || fail "$(count) entries left"
 run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply --json
