@@ -16,15 +16,16 @@ enum {
 	PACK_MOST_PATH = 1024,    /* bytes of such a file's path, or of its name in an archive */
 	PACK_MOST_WORD = 128,     /* bytes of a package's name or version */
 	PACK_MOST_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
-	PACK_MOST_RATIO = 1000,   /* content to compressed bytes; the best seen is 60 */
+	PACK_MOST_RATIO = 1000,   /* content beyond the free bytes to compressed ones */
 };
 
 /* All members together. A driver keeps 4 GiB at most. */
 #define PACK_MOST_TOTAL (UINT64_C(16) << 30)
 /* Members that are kept until the last entry that needs them is complete. */
 #define PACK_MOST_RETAINED (UINT64_C(1) << 30)
-/* A small pack may exceed the ratio by this much. */
-#define PACK_FREE_BYTES (UINT64_C(1) << 20)
+/* What a cache can hold may be compressed as far as it goes: a module's table of zeros takes
+ * nothing. */
+#define PACK_FREE_BYTES (UINT64_C(4) << 30)
 
 /* The size of a file that a module comes from. */
 #define PACK_MOST_OFFSET (UINT64_C(1) << 48)

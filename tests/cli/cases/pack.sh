@@ -27,6 +27,13 @@ if command -v zstd >/dev/null; then
 	[[ $(zstd -dqc "$work/a.jwpack" | tar -tf -) == manifest.json$'\n'* ]] || fail "the manifest does not come first"
 fi
 
+# A table of zeros takes nothing in a pack
+pack_entry "$work/zeros" 40000 "Apr  8 202512:10:18" 86
+run 0 export --all --cache "$work/zeros" -o "$work/zeros.jwpack"
+(($(stat -c %s "$work/zeros.jwpack") < 3000)) || fail "zeros take much room: nothing is tested here"
+run 0 import --allow-unsigned --as-is --cache "$work/zeros-back" "$work/zeros.jwpack"
+out_has "1 entry added"
+
 # A new directory, then nothing new
 run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
 out_has "nothing was written"
