@@ -1,6 +1,8 @@
 /* jw_import: the first pass checks the whole pack, the second inserts the new entries. */
 #include "pack/import.h"
 
+#include <stdio.h>
+
 #include <sodium.h>
 
 #include "base/mem.h"
@@ -70,21 +72,28 @@ static int check_space(struct jw_error *err, const struct import *import)
 	return result;
 }
 
+const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
+								uint64_t roomy_bytes)
+{
+	if (least_bytes > CACHE_MOST_LIMIT)
+		(void)snprintf(text, IMPORT_ADVICE, "no driver keeps more than 4 GiB: import a part of it");
+	else
+		(void)snprintf(
+			text, IMPORT_ADVICE, "set CUDA_CACHE_MAXSIZE=%llu, here and for the program",
+			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
+	return text;
+}
+
 static int check_limit(struct jw_error *err, const struct import *import)
 {
-	char text[2][TEXT_SHORT];
+	const uint64_t accepted = import->result->accepted_bytes;
+	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
 
-	if (import->result->accepted_bytes <= import->limit_bytes)
+	if (accepted <= import->limit_bytes)
 		return 0;
-	return error_set(err, JW_ERR_LIMIT,
-					 "its entries take %s, and the driver keeps %s: set CUDA_CACHE_MAXSIZE=%llu, "
-					 "here and for the program%s",
-					 text_bytes(text[0], import->result->accepted_bytes),
-					 text_bytes(text[1], import->limit_bytes),
-					 (unsigned long long)(import->result->accepted_bytes * 3 / 2),
-					 import->result->accepted_bytes * 3 / 2 > CACHE_MOST_LIMIT
-						 ? ", and no driver keeps more than 4 GiB: import a part of it"
-						 : "");
+	return error_set(err, JW_ERR_LIMIT, "its entries take %s, and the driver keeps %s: %s",
+					 text_bytes(text[0], accepted), text_bytes(text[1], import->limit_bytes),
+					 import_larger_limit(advice, accepted, accepted * 3 / 2));
 }
 
 /* A directory that the superuser fills by name is for other accounts: for example in an image. */

@@ -50,11 +50,12 @@ struct import {
 	struct pack_manifest manifest;
 	struct minisign_signature signature; /* the trusted key's id, or zeros */
 	uint64_t limit_bytes;
-	uint64_t new_bytes;       /* bytes that the disk must have room for */
-	uint64_t most_kept_bytes; /* content up to this size is decompressed once and kept for the
-								 second pass */
-	uint32_t new_mode;        /* mode of a directory that is created; 0: for this account alone */
-	size_t wanted;            /* entries that are inserted or checked again */
+	uint64_t new_bytes;            /* bytes that the disk must have room for */
+	uint64_t evicts_nothing_bytes; /* the limit that would evict nothing, where one would */
+	uint64_t most_kept_bytes;      /* content up to this size is decompressed once and kept for the
+									  second pass */
+	uint32_t new_mode; /* mode of a directory that is created; 0: for this account alone */
+	size_t wanted;     /* entries that are inserted or checked again */
 
 	/* For a pack of entries */
 	struct import_fate *fates; /* for each entry */
@@ -91,6 +92,13 @@ int import_insert_entries(struct jw_error *err, struct import *import);
 int import_count_evicted(struct jw_error *err, struct import *import);
 /* JW_ERR_LIMIT where there are such entries, and the options do not allow it. */
 int import_refuse_evicting(struct jw_error *err, const struct import *import);
+
+/* What to do where that many bytes need a larger limit, and so many are better: a part of a
+ * message.
+ */
+enum { IMPORT_ADVICE = 96 };
+const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
+								uint64_t roomy_bytes);
 
 /* The room that the driver's limit leaves in this cache, by its index. */
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,

@@ -99,8 +99,8 @@ static int count_evicted_files(struct jw_error *err, struct import *import, stru
 	count_others(others);
 	if (others->total_bytes + import->result->accepted_bytes <= import->limit_bytes)
 		return 0;
-	others->excess_bytes =
-		others->total_bytes + import->result->accepted_bytes - import->limit_bytes;
+	import->evicts_nothing_bytes = others->total_bytes + import->result->accepted_bytes;
+	others->excess_bytes = import->evicts_nothing_bytes - import->limit_bytes;
 	return evict_oldest(err, others);
 }
 
@@ -124,15 +124,15 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 int import_refuse_evicting(struct jw_error *err, const struct import *import)
 {
 	const struct jw_import_result *result = import->result;
-	char text[2][TEXT_SHORT];
+	const uint64_t limit = import->limit_bytes, evicted = result->evicted_bytes;
+	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
 
 	if (!result->evicted || import->options->evict || import->options->dry_run)
 		return 0;
 	return error_set(
 		err, JW_ERR_LIMIT,
-		"%s: %s (%s) would be evicted, since the driver keeps %s: set "
-		"CUDA_CACHE_MAXSIZE=%llu, here and for the program, or allow it with --evict",
+		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or allow it with --evict",
 		result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
-		text_bytes(text[0], result->evicted_bytes), text_bytes(text[1], import->limit_bytes),
-		(unsigned long long)(import->limit_bytes + result->evicted_bytes * 3 / 2));
+		text_bytes(text[0], evicted), text_bytes(text[1], limit),
+		import_larger_limit(advice, import->evicts_nothing_bytes, limit + evicted * 3 / 2));
 }

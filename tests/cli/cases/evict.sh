@@ -45,6 +45,33 @@ more=$(grep -oE 'CUDA_CACHE_MAXSIZE=[0-9]+' "$err" | cut -d= -f2)
 CUDA_CACHE_MAXSIZE=$more import 0 --dry-run --json
 json 'd["evicted"] == 0'
 
+# No driver keeps more than 4 GiB: a larger limit is no advice
+if ! is_wine; then
+	for number in 1 2 3 4; do
+		pack_entry "$work/four" $((100 + number)) "$built" 86
+	done
+	python3 - "$work/four" <<'PYTHON'
+import os, struct, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        with open(os.path.join(folder, name), "r+b") as file:
+            key = struct.unpack("<IQQQ", file.read(28))[1]
+            value = 2**30 - 28 - key
+            file.seek(12)
+            file.write(struct.pack("<Q", value))
+            file.truncate(28 + key + value)
+PYTHON
+	for limit in 4294967296 2147483648; do
+		CUDA_CACHE_MAXSIZE=$limit run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
+		err_has "would be evicted"
+		err_has "no driver keeps more than 4 GiB"
+		err_lacks "CUDA_CACHE_MAXSIZE="
+	done
+	rm "$(find "$work/four" -path '*/?/?/*' -type f | head -1)"
+	CUDA_CACHE_MAXSIZE=2147483648 run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
+	err_has "CUDA_CACHE_MAXSIZE=4294967296"
+fi
+
 # What the dry run said is what happens, and to the oldest by the index
 import 0 --evict --json
 json 'd["added"] == 3 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
