@@ -30,10 +30,11 @@ int jw_key_generate(struct jw_error *err, const char *state_dir, const char *nam
  * with the passphrase. JW_ERR_USAGE: a wrong passphrase, or a name that is taken. */
 int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
 				  const char *passphrase, struct jw_key *ret_key);
-/* Trusts a public key: a file, or its base64 text. `name` NULL: its id. */
+/* Trusts a public key: a file, or its base64 text. `name` NULL: its id. JW_ERR_USAGE: another key
+ * is trusted under that name. */
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 				 const char *path_or_text, struct jw_key *ret_key);
-/* Stops trusting a key; JW_ERR_NOT_FOUND. */
+/* Stops trusting a key, whatever names it is trusted under; JW_ERR_NOT_FOUND. */
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
 
 /* Whether a key (a name, or a path to a secret key) needs a passphrase. */

@@ -79,6 +79,50 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
+/* *ret_there: the file holds a public key. */
+static int read_public(struct jw_error *err, const char *state_dir, const char *folder,
+					   const char *file, struct minisign_public *ret_public, bool *ret_there)
+{
+	char *path = key_path(err, state_dir, folder, file, "");
+	struct buf text = {0};
+	struct jw_error why = {0};
+	int result = path ? 0 : -1;
+
+	*ret_there = false;
+	if (path && os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+		result = os_holds_nothing(err, path, &why);
+	else if (path)
+		*ret_there = !minisign_read_public(NULL, (const char *)text.data, text.size, ret_public);
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static bool is_same_key(const struct minisign_public *a, const struct minisign_public *b)
+{
+	return !memcmp(a->id, b->id, MINISIGN_ID) && !memcmp(a->key, b->key, MINISIGN_PUBLIC);
+}
+
+/* Trusts the key under that name, unless another one is trusted under it. */
+static int write_trusted(struct jw_error *err, const char *state_dir, const char *name,
+						 const struct minisign_public *key)
+{
+	char *file = mem_printf(err, "%s.pub", name), id[MINISIGN_ID_TEXT];
+	struct minisign_public now;
+	bool there = false;
+	int result = file ? read_public(err, state_dir, trusted_folder, file, &now, &there) : -1;
+
+	mem_free(file);
+	if (result)
+		return -1;
+	if (there && !is_same_key(&now, key))
+		return error_set(err, JW_ERR_USAGE,
+						 "“%s” is another trusted key, %s: take another name, or “jitwarm key "
+						 "distrust %s” first",
+						 name, minisign_id_text(id, now.id), name);
+	return write_public(err, state_dir, trusted_folder, name, key);
+}
+
 /* The secret key is written last: a name is taken once the secret key exists. */
 static int store_pair(struct jw_error *err, const char *state_dir, const char *name,
 					  const struct minisign_secret *secret, const struct buf *text, bool encrypted,
@@ -96,8 +140,8 @@ static int store_pair(struct jw_error *err, const char *state_dir, const char *n
 	minisign_public_of(secret, &public_key);
 	if (there)
 		error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", name, path);
-	else if (!write_public(err, state_dir, own_folder, name, &public_key) &&
-			 !write_public(err, state_dir, trusted_folder, name, &public_key))
+	else if (!write_trusted(err, state_dir, name, &public_key) &&
+			 !write_public(err, state_dir, own_folder, name, &public_key))
 		result = write_text(err, path, text, true);
 	if (!result) {
 		*ret_key = (struct jw_key){.can_sign = true, .encrypted = encrypted, .trusted = true};
@@ -168,26 +212,66 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 		return error_prefix(err, "%.100s", path_or_text);
 	if (!name)
 		name = minisign_id_text(id, public_key.id);
-	if (write_public(err, state_dir, trusted_folder, name, &public_key))
+	if (write_trusted(err, state_dir, name, &public_key))
 		return -1;
 	describe_key(&key, name, &public_key);
 	*ret_key = key;
 	return 0;
 }
 
+/* Removes the file of that name, and where `key` is given those of the same key under other names:
+ * “key list” shows one name of a key. */
+static int remove_trusted(struct jw_error *err, const char *state_dir, const char *file,
+						  const struct minisign_public *key, size_t *removed)
+{
+	char *folder = key_path(err, state_dir, trusted_folder, "", ""), *path;
+	struct os_names names;
+	bool there = false;
+	int result = folder && !os_look(err, folder, &there) ? 0 : -1;
+
+	if (there)
+		result = os_list(err, folder, &names);
+	mem_free(folder);
+	if (result || !there)
+		return result;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *one = names.items[i];
+		struct minisign_public other;
+
+		if (!text_ends(one, ".pub") || names.kinds[i] != OS_REGULAR)
+			continue;
+		there = !strcmp(one, file);
+		if (!there && key) {
+			result = read_public(err, state_dir, trusted_folder, one, &other, &there);
+			there = there && is_same_key(&other, key);
+		}
+		if (result || !there)
+			continue;
+		path = key_path(err, state_dir, trusted_folder, one, "");
+		result = path ? os_remove(err, path) : -1;
+		*removed += !result;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return result;
+}
+
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name)
 {
-	char *path;
-	int result = -1;
+	char *file = check_name(err, name) ? NULL : mem_printf(err, "%s.pub", name);
+	struct minisign_public key;
+	bool there = false;
+	size_t removed = 0;
+	int result = file ? read_public(err, state_dir, trusted_folder, file, &key, &there) : -1;
 
-	if (check_name(err, name))
-		return -1;
-	path = key_path(err, state_dir, trusted_folder, name, ".pub");
-	if (path && !os_exists(path))
-		error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
-	else if (path)
-		result = os_remove(err, path);
-	mem_free(path);
+	/* An own key may be trusted under another name. */
+	if (!result && !there)
+		result = read_public(err, state_dir, own_folder, file, &key, &there);
+	if (!result)
+		result = remove_trusted(err, state_dir, file, there ? &key : NULL, &removed);
+	if (!result && !removed)
+		result = error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
+	mem_free(file);
 	return result;
 }
 

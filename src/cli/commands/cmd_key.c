@@ -135,7 +135,9 @@ const struct cli_command command_key_distrust = {
 	.name = "key distrust",
 	.summary = "No longer accept the packs that a key signs",
 	.usage = "NAME",
-	.description = "Reverts “jitwarm key trust”. Entries that were imported stay.",
+	.description =
+		"Reverts “jitwarm key trust”, under all names of the key. Entries that were imported "
+		"stay.",
 	.run = distrust_run,
 };
 

@@ -51,7 +51,24 @@ run 0 key list
 out_has "$ours"
 run 0 import --as-is --cache "$copy" "$pack"
 run 3 key trust "$(native "$work/lab.jwpack")"
+# A key has one row of the list, whatever it is trusted as: by any of its names it is no longer trusted
+run 0 key trust "$ours" again
+run 0 key distrust again
+run 3 import --as-is --cache "$copy" "$pack"
+err_has "is not trusted here"
+run 0 key trust "$ours" lab
+run 0 key distrust default
+run 3 import --as-is --cache "$copy" "$pack"
+err_has "is not trusted here"
 run 3 key distrust default
+run 3 key distrust lab
+# A name that stands for another key is not taken from it
+run 0 key trust "$ours" lab
+run 0 key trust "$ours" lab
+run 64 key generate --no-passphrase lab
+err_has "jitwarm key distrust lab"
+[[ ! -e $work/state/keys/lab.pub ]] || fail "a key was made under a name that is taken"
+run 0 import --as-is --cache "$copy" "$pack"
 
 # A passphrase
 printf 'correct horse\n' >"$work/right"
