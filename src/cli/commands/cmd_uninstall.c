@@ -1,7 +1,10 @@
 /* jitwarm uninstall: removes everything but the live cache. */
 #include <jitwarm/uninstall.h>
 
+#include <jitwarm/bake.h>
+
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/tune_changes.h"
@@ -31,6 +34,21 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 		cli_fail(report->cli, &err);
 }
 
+/* Their originals are in the state folder, and this program alone reads them. */
+static size_t count_baked(void)
+{
+	struct jw_baked_list *list;
+	struct jw_error why;
+	size_t count = 0;
+
+	if (jw_baked_look(&why, &list))
+		return 0;
+	for (size_t i = 0; i < list->count; i++)
+		count += list->items[i].failed.code || list->items[i].state == JW_BAKED_SOUND;
+	jw_baked_list_free(list);
+	return count;
+}
+
 static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
 	struct uninstall_report report = {.cli = cli};
@@ -38,10 +56,16 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 												 .with_keys = options_given(&cli->options, "keys"),
 												 .context = &report,
 												 .step = on_step};
-	size_t failed;
+	size_t failed, baked;
 	int result = jw_uninstall(err, &options, &failed);
 
-	if (!result && failed)
+	baked = result ? 0 : count_baked();
+	if (baked)
+		output_warning(&cli->out,
+					   "still baked: %s; “jitwarm bake --undo” restores the originals, as long as "
+					   "the program is here",
+					   TEXT_COUNT(baked, "library", "libraries"));
+	if (!result && (failed || baked))
 		cli_end_with(cli, EXIT_COLD);
 	else if (!result)
 		output_line(&cli->out, STYLE_PLAIN,
@@ -62,8 +86,10 @@ const struct cli_command command_uninstall = {
 		"Removes the task or units of “startup”, the recorded settings of “tune” (files "
 		"are restored byte for byte), the compilers of “compiler fetch” (but for a "
 		"folder that JITWARM_PTXAS names) and jitwarm's state, with its empty folder "
-		"in the driver's cache. The entries of the cache and your signing keys stay. Exit "
-		"status: 1 where something could not be removed; the next call tries it again.",
+		"in the driver's cache. The entries of the cache and your signing keys stay, and so do "
+		"libraries that “bake --in-place” has replaced, with the way back. Exit status: 1 where "
+		"something could not be removed, or such libraries are left; the next call tries it "
+		"again.",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

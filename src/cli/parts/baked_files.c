@@ -98,6 +98,12 @@ static void print_undone(struct cli *cli, const struct jw_baked *baked)
 		cli_end_with(cli, EXIT_FAILED);
 	} else if (baked->state == JW_BAKED_SOUND || baked->state == JW_BAKED_ORIGINAL) {
 		output_line(out, STYLE_GOOD, "%s: the original", baked->path);
+	} else if (!baked->undone) {
+		output_line(out, STYLE_WARN,
+					"%s: gone: its journal stays, since a disk may be away; name the library to "
+					"have it dropped",
+					baked->path);
+		cli_end_with(cli, EXIT_COLD);
 	} else {
 		output_line(out, STYLE_PLAIN, "%s: %s: its journal was dropped", baked->path,
 					baked_state_text(baked->state));
@@ -149,7 +155,14 @@ static int add_found(struct jw_error *err, struct undo_paths *paths,
 	return 0;
 }
 
-/* With the journals that cannot be read. */
+/* A journal is the only way back for a library on a disk that is away: only who names the library
+ * drops that. */
+static bool is_left(const struct jw_baked *baked)
+{
+	return baked->failed.code || baked->state == JW_BAKED_GONE;
+}
+
+/* With the journals that cannot be read, and those that stay. */
 static int print_all_undone(struct jw_error *err, struct cli *cli,
 							const struct jw_baked_list *undone, const struct jw_baked_list *looked)
 {
@@ -162,7 +175,7 @@ static int print_all_undone(struct jw_error *err, struct cli *cli,
 	for (size_t i = 0; i < undone->count; i++)
 		all.items[all.count++] = undone->items[i];
 	for (size_t i = 0; i < looked->count; i++)
-		if (looked->items[i].failed.code)
+		if (is_left(&looked->items[i]))
 			all.items[all.count++] = looked->items[i];
 	if (!all.count)
 		output_line(&cli->out, STYLE_PLAIN, "nothing to undo: %s",
@@ -210,7 +223,7 @@ static int undo_named(struct jw_error *err, struct cli *cli)
 	return failed ? -1 : 0;
 }
 
-/* What “bake list” shows. */
+/* What “bake list” shows, except for what is gone. */
 static int undo_all(struct jw_error *err, struct cli *cli)
 {
 	struct undo_paths paths = {0};
@@ -221,7 +234,7 @@ static int undo_all(struct jw_error *err, struct cli *cli)
 		return -1;
 	paths.paths = mem_array(err, looked->count, sizeof *paths.paths);
 	for (size_t i = 0; paths.paths && i < looked->count; i++)
-		if (!looked->items[i].failed.code)
+		if (!is_left(&looked->items[i]))
 			paths.paths[paths.count++] = looked->items[i].path;
 	failed = !paths.paths || undo_now(err, cli, &paths, looked);
 	mem_free(paths.paths);

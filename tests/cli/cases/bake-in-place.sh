@@ -215,13 +215,33 @@ for gone in "$library" "$(dirname "$library")"; do
 	mv "$gone" "$work/kept"
 	run 1 bake list
 	out_has "gone"
+	# Its disk may be away: only who names it drops the way back
+	run 1 bake --undo
+	out_has "its journal stays"
+	run 1 bake --undo --json
+	json '[(f["state"], f["undone"]) for f in d["files"]] == [("gone", False)]'
+	mv "$work/kept" "$gone"
+	run 0 bake list
+	mv "$gone" "$work/kept"
 	run 0 bake --undo "$library"
 	out_has "its journal was dropped"
 	mv "$work/kept" "$gone"
 	install
 	run '0|1' bake --in-place "$library"
 done
+if ! is_wine; then # The way back stays where all else is removed, and that is said
+	export JITWARM_SYSTEM_ROOT=$work/root
+	run 1 uninstall
+	err_has "still baked: 1 library"
+	out_lacks "can be deleted now"
+fi
 run 0 bake --undo "$library"
+is_original
+if ! is_wine; then
+	run 0 uninstall
+	out_has "can be deleted now"
+	unset JITWARM_SYSTEM_ROOT
+fi
 [[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "a journal is left"
 
 # What is left is about journals and packages, not about the system: unit-bake_journal runs under Wine, too.
