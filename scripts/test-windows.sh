@@ -29,7 +29,7 @@ scripts/build-windows.sh "$@"
 install_wine
 # The first program in a new prefix waits for Wine to make it, for a minute where other work goes on: no test's limit counts that.
 # On a busy machine Wine's own services may come too late for the very first one, which is then tried again.
-for user in 김지원 박서준 이서연 홍길동; do
+for user in 김지원 박민수 박서준 이서연 홍길동; do
 	for try in 1 2 3; do
 		scripts/with-simdriver.sh -B "$build" -w -u $user sm_86 -- cmd /c exit > "$build/wine.log" 2>&1 < /dev/null && continue 2
 		echo "test-windows: Wine did not make a home for its user, try $try: $(tail -n 3 "$build/wine.log")" >&2
