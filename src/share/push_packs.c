@@ -77,8 +77,38 @@ static int sign_pack(struct jw_error *err, struct push_packs *packs, struct push
 	return result;
 }
 
-/* A file that was signed before brings its signature along. */
-static int take_signature(struct jw_error *err, struct push_pack *pack)
+/* Of the key, where it is known here; else by what jitwarm's comment says of the pack. */
+static int check_signature_of(struct jw_error *err, const struct jw_push_options *options,
+							  const struct push_pack *pack, const struct pack_manifest *manifest,
+							  const char *path)
+{
+	const struct jw_import_options how = {.path = pack->path};
+	struct jw_import_result *result = mem_alloc(err, sizeof *result);
+	struct minisign_signature signature;
+	struct minisign_public key;
+	struct source *source = NULL;
+	char name[64];
+	int failed =
+		!result || source_open(err, pack->path, &source) ||
+		minisign_read_signature(err, buf_text(&pack->signature), pack->signature.size, &signature);
+
+	if (!failed && !keys_find_trusted(NULL, state_of(options), NULL, signature.id, &key, name) &&
+		!minisign_verify(&signature, &key, source_prehash(source)))
+		failed = error_set(
+			err, JW_ERR_FORMAT,
+			"%s: is not the signature of this file by the key “%s”: one of the two was changed",
+			path, name);
+	if (!failed)
+		failed = trust_check_comment(err, &how, source, &signature, manifest, result);
+	source_close(source);
+	jw_import_result_free(result);
+	return failed ? -1 : 0;
+}
+
+/* A file that was signed before brings its signature along, unless it was written anew since: then
+ * nobody could pull it. */
+static int take_signature(struct jw_error *err, const struct jw_push_options *options,
+						  struct push_pack *pack, const struct pack_manifest *manifest)
 {
 	char *path = mem_printf(err, "%s.minisig", pack->path);
 	bool there = false;
@@ -86,6 +116,8 @@ static int take_signature(struct jw_error *err, struct push_pack *pack)
 
 	if (there)
 		result = os_read_file(err, path, MINISIGN_MOST_FILE, &pack->signature);
+	if (there && !result)
+		result = check_signature_of(err, options, pack, manifest, path);
 	mem_free(path);
 	return result;
 }
@@ -150,7 +182,7 @@ static int describe_pushed(struct jw_error *err, const struct jw_push_options *o
 		set_title(pack, own);
 		result = options->sign_key ? sign_pack(err, packs, pack, &manifest)
 				 : own             ? 0
-								   : take_signature(err, pack);
+								   : take_signature(err, options, pack, &manifest);
 	}
 	manifest_free(&manifest);
 	return result || make_blobs(err, pack, &options->cancel) ? -1 : 0;

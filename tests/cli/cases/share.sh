@@ -36,6 +36,18 @@ json 'd["packs"][0]["there"] and d["traffic"]["sent_bytes"] == 0 and d["traffic"
 run 0 push --insecure --sign "oci://$site/good/lab:frame-1.0" "$sample" --json
 json 'd["tag"] == "frame-1.0" and d["traffic"]["blobs_sent"] == 0'
 
+# A signature of what the file was before is not published: nobody could pull it
+run 0 export -o "$work/stale.jwpack" --sign
+run 0 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+run 0 export -o "$work/stale.jwpack" --best
+: >"$log"
+run 3 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+err_has "stale.jwpack.minisig: is not the signature of this file"
+JITWARM_STATE=$work/no-keys run 3 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+err_has "does not match its signature"
+[[ $(requests .) == 0 ]] || fail "the registry was asked: $(cat "$log")"
+run 0 push --insecure --sign "oci://$site/good/stale" "$work/stale.jwpack"
+
 # Another machine: nothing without trust, all with it
 machine other
 run 3 pull --insecure "oci://$site/good/lab" "$sample"
