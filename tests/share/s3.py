@@ -135,6 +135,10 @@ class Store(Answers):
         self.say(200, b"" if self.command == "PUT" else found)
 
 
+# As long as a name may be
+ROLE = "the-role".ljust(64, "-")
+
+
 class Services(Answers):
     log_name = "foreign-log"
 
@@ -144,8 +148,8 @@ class Services(Answers):
         elif self.path == "/latest/api/token" and self.command == "PUT" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers:
             self.say(200, b"instance-token==")
         elif self.path == "/latest/meta-data/iam/security-credentials/":
-            self.say(200 if self.is_instance() else 401, b"the-role\n")
-        elif self.path == "/latest/meta-data/iam/security-credentials/the-role":
+            self.say(200 if self.is_instance() else 401, ROLE.encode() + b"\n")
+        elif self.path == "/latest/meta-data/iam/security-credentials/" + ROLE:
             self.role("AKIDROLE", self.is_instance())
         else:
             self.say(404)

@@ -155,6 +155,10 @@ static void every_function_refuses_options_without_a_size(void **state)
 	REFUSES(jw_nvrtc_open(&err, &(struct jw_nvrtc_options){0}, &(struct jw_nvrtc *){NULL}));
 	REFUSES(jw_lint(&err, &(struct jw_lint_options){0}, &(struct jw_lint_result *){NULL}));
 	REFUSES(jw_pull(&err, &(struct jw_pull_options){0}, &(struct jw_pull_result *){NULL}));
+	REFUSES(jw_pull(&err,
+					&(struct jw_pull_options){.size = sizeof(struct jw_pull_options),
+											  .how = &(struct jw_import_options){0}},
+					&(struct jw_pull_result *){NULL}));
 	REFUSES(jw_push(&err, &(struct jw_push_options){0}, &(struct jw_push_result *){NULL}));
 	REFUSES(jw_startup_look(&err, &(struct jw_startup_options){0}, &(struct jw_startup *){NULL}));
 	REFUSES(jw_startup_enable(&err, &(struct jw_startup_options){0}, &(struct jw_startup *){NULL}));

@@ -91,6 +91,36 @@ static void profiles_are_read(void **state)
 	assert_string_equal(profile.region, "");
 }
 
+static void names_of_profiles_may_have_quotes(void **state)
+{
+	static const struct {
+		const char *section, *name;
+	} cases[] = {{"aba", "aba"},       {"'lab'", "lab"}, {"\"lab\"", "lab"},
+				 {"'lab\"", "'lab\""}, {"\"", "\""},     {"''", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct aws_profile profile = {0};
+		char text[64];
+
+		(void)snprintf(text, sizeof text, "[profile %s]\nregion = r", cases[i].section);
+		assert_int_equal(
+			0, aws_profile_parse(NULL, text, strlen(text), cases[i].name, true, &profile));
+		assert_string_equal(profile.region, "r");
+	}
+}
+
+/* What becomes a header's line has no blanks, no line ends, and no letters beyond ASCII. */
+static void words_are_of_visible_characters(void **state)
+{
+	static const char *const bad[] = {"", " ", "a b", "a\r", "\x1f", "\x7f", "a\xc3\xa4"};
+
+	(void)state;
+	assert_true(aws_is_word("!~aZ09+/="));
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(aws_is_word(bad[i]));
+}
+
 static void buckets_have_addresses(void **state)
 {
 	static const struct {
@@ -132,6 +162,8 @@ int main(void)
 		cmocka_unit_test(signatures_are_those_of_the_documentation),
 		cmocka_unit_test(times_go_both_ways),
 		cmocka_unit_test(profiles_are_read),
+		cmocka_unit_test(names_of_profiles_may_have_quotes),
+		cmocka_unit_test(words_are_of_visible_characters),
 		cmocka_unit_test(buckets_have_addresses),
 	};
 

@@ -142,6 +142,12 @@ machine ampere-too
 run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
 app_compiles 0
+# … and one with GPUs of both kinds takes both
+with_simdriver sm_70,sm_86
+machine both
+run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+json 'sorted(p["targets"] for p in d["packs"]) == ["sm_70", "sm_86"] and all(p["import"]["added"] for p in d["packs"])'
+with_simdriver sm_86
 # … also where one machine's push meets another's
 machine maker
 run 0 push --insecure "oci://$site/tag-race/race:v1" "$sample"
