@@ -224,7 +224,7 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 static int remove_trusted(struct jw_error *err, const char *state_dir, const char *file,
 						  const struct minisign_public *key, size_t *removed)
 {
-	char *folder = key_path(err, state_dir, trusted_folder, "", ""), *path;
+	char *folder = os_join(err, state_dir, trusted_folder), *path;
 	struct os_names names;
 	bool there = false;
 	int result = folder && !os_look(err, folder, &there) ? 0 : -1;
