@@ -150,8 +150,14 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 {
 	char *path = cache_entry_path(err, live->dir, live->index.rows[at].key);
-	int result = path ? os_remove(err, path) : -1;
+	struct jw_error why = {0};
+	struct os_stat stat;
+	int result = path ? os_remove(&why, path) : -1;
 
+	/* A folder in its place is no entry: it stays, and the row goes. */
+	if (path && result)
+		result =
+			!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY ? 0 : error_copy(err, &why);
 	mem_free(path);
 	if (result)
 		return -1;

@@ -384,83 +384,6 @@ static void a_repetition_changes_nothing(void **state)
 	mem_free(path);
 }
 
-static void the_limit_is_kept(void **state)
-{
-	struct entries_entry entry;
-	struct cache_live *live;
-	struct cache_live_counts counts;
-	struct cache_index index;
-	struct jw_error err = {0};
-
-	(void)state;
-	start_anew();
-	fill(1, 4);
-	entries_make(&entry, 1, 0);
-	live = open_live(5 * entry.row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(&err, live, 5, 0, NULL), 0);
-	assert_int_equal(insert_one(&err, live, 6, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	(void)cache_live_close(NULL, live);
-	assert_consistent(5);
-
-	/* The oldest entries are evicted, except those that the same handle has inserted. */
-	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
-	for (unsigned n = 6; n <= 10; n++)
-		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
-	assert_int_equal(insert_one(&err, live, 11, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	cache_live_counts(live, &counts);
-	assert_int_equal(counts.evicted, 5);
-	(void)cache_live_close(NULL, live);
-	assert_consistent(5);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	assert_true(row_of(&index, key_of(6)));
-	assert_false(row_of(&index, key_of(5)));
-	cache_index_free(&index);
-}
-
-/* Evicts one after the other, but skips an entry that this handle keeps. */
-static void the_oldest_go_first(void **state)
-{
-	struct entries_entry entry;
-	struct cache_live *live;
-	struct cache_index index;
-
-	(void)state;
-	start_anew();
-	fill(1, 8);
-	entries_make(&entry, 1, 0);
-	live = open_live(8 * entry.row_bytes, CACHE_FULL_EVICT);
-	assert_int_equal(cache_keep(NULL, live, key_of(2)), 0);
-	for (unsigned n = 9; n <= 11; n++)
-		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_consistent(8);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	for (unsigned n = 1; n <= 11; n++)
-		assert_int_equal(row_of(&index, key_of(n)), n == 2 || n > 4);
-	cache_index_free(&index);
-}
-
-static void orphans_are_not_counted_past_the_limit(void **state)
-{
-	struct entries_entry entry;
-	struct cache_index index;
-	struct cache_live *live;
-
-	(void)state;
-	start_anew();
-	fill(1, 4);
-	write_index("", 0);
-	entries_make(&entry, 1, 0);
-	live = open_live(2 * entry.row_bytes, CACHE_FULL_REFUSE);
-	assert_int_equal(cache_repair(NULL, live), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	assert_int_equal(index.count, 2);
-	cache_index_free(&index);
-}
-
 static void a_file_is_refused_as_a_directory(void **state)
 {
 	struct cache_live_options options = {.limit_bytes = 1 << 30};
@@ -588,9 +511,6 @@ int main(void)
 		cmocka_unit_test(parts_are_as_long_as_they_say),
 		cmocka_unit_test(parts_that_memory_lacks_for_fail),
 		cmocka_unit_test(a_repetition_changes_nothing),
-		cmocka_unit_test(the_limit_is_kept),
-		cmocka_unit_test(the_oldest_go_first),
-		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
 		cmocka_unit_test(a_file_is_refused_as_a_directory),
 		cmocka_unit_test(another_accounts_cache_stays_its_own),
 		cmocka_unit_test(every_allocation_may_fail),

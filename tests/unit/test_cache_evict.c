@@ -1,0 +1,122 @@
+/* Inserting into a cache that is full: what is evicted, and what is not. */
+#include "check.h"
+
+#include "inserting.h"
+
+static void the_limit_is_kept(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+	struct cache_live_counts counts;
+	struct cache_index index;
+	struct jw_error err = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 4);
+	entries_make(&entry, 1, 0);
+	live = open_live(5 * entry.row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(&err, live, 5, 0, NULL), 0);
+	assert_int_equal(insert_one(&err, live, 6, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	(void)cache_live_close(NULL, live);
+	assert_consistent(5);
+
+	/* The oldest entries are evicted, except those that the same handle has inserted. */
+	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
+	for (unsigned n = 6; n <= 10; n++)
+		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
+	assert_int_equal(insert_one(&err, live, 11, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.evicted, 5);
+	(void)cache_live_close(NULL, live);
+	assert_consistent(5);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_true(row_of(&index, key_of(6)));
+	assert_false(row_of(&index, key_of(5)));
+	cache_index_free(&index);
+}
+
+/* Evicts one after the other, but skips an entry that this handle keeps. */
+static void the_oldest_go_first(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+	struct cache_index index;
+
+	(void)state;
+	start_anew();
+	fill(1, 8);
+	entries_make(&entry, 1, 0);
+	live = open_live(8 * entry.row_bytes, CACHE_FULL_EVICT);
+	assert_int_equal(cache_keep(NULL, live, key_of(2)), 0);
+	for (unsigned n = 9; n <= 11; n++)
+		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(8);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (unsigned n = 1; n <= 11; n++)
+		assert_int_equal(row_of(&index, key_of(n)), n == 2 || n > 4);
+	cache_index_free(&index);
+}
+
+/* Somebody else's folder stays, and keeps nobody from inserting. */
+static void a_folder_in_an_entrys_place_loses_its_row(void **state)
+{
+	char *path = NULL, *within;
+	struct entries_entry entry;
+	struct cache_live *live;
+	struct cache_index index;
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	entries_make(&entry, 1, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	within = os_join(NULL, path, "file");
+	assert_int_equal(os_remove(NULL, path), 0);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, within, "theirs", 6), 0);
+	live = open_live(3 * entry.row_bytes, CACHE_FULL_EVICT);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_true(os_exists(within));
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (unsigned n = 1; n <= 4; n++)
+		assert_int_equal(row_of(&index, key_of(n)), n != 1);
+	cache_index_free(&index);
+	mem_free(within);
+	mem_free(path);
+}
+
+static void orphans_are_not_counted_past_the_limit(void **state)
+{
+	struct entries_entry entry;
+	struct cache_index index;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, 4);
+	write_index("", 0);
+	entries_make(&entry, 1, 0);
+	live = open_live(2 * entry.row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_repair(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, 2);
+	cache_index_free(&index);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_limit_is_kept),
+		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(a_folder_in_an_entrys_place_loses_its_row),
+		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
