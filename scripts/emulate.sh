@@ -10,8 +10,8 @@ emulate_begin() {
 	qemu=$(emulate_qemu) || { emulate_lacks="the package qemu-user-static is missing"; return 1; }
 	[ -e $kernel/register ] || mount -t binfmt_misc none $kernel 2>/dev/null || { emulate_lacks="no binfmt_misc"; return 1; }
 	if ! grep -qs '^interpreter .*qemu-aarch64' $kernel/*; then
-		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7. F: opened now, for every root
-		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$qemu:F" >$kernel/register ||
+		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7. P: with the name by which it was called (busybox); F: opened now, for every root
+		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$qemu:PF" >$kernel/register ||
 			{ emulate_lacks="the kernel does not take qemu-aarch64"; return 1; }
 		emulated=$kernel/jitwarm-aarch64
 	fi
