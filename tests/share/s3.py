@@ -148,7 +148,9 @@ class Services(Answers):
         elif self.path == "/latest/api/token" and self.command == "PUT" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers:
             self.say(200, b"instance-token==")
         elif self.path == "/latest/meta-data/iam/security-credentials/":
-            self.say(200 if self.is_instance() else 401, ROLE.encode() + b"\n")
+            # By its other name it is an instance without a role
+            roleless = self.headers["Host"].startswith("localhost")
+            self.say(404 if roleless else 200 if self.is_instance() else 401, ROLE.encode() + b"\n")
         elif self.path == "/latest/meta-data/iam/security-credentials/" + ROLE:
             self.role("AKIDROLE", self.is_instance())
         else:

@@ -4,6 +4,7 @@
 
 #include "../fuzz/fuzz_grow.h"
 /* Behind those that have parameters of its names */
+#include "bake/growing.h"
 #include "folder.h"
 
 enum { PE_AT = 0xc0 }; /* where the headers of the PE files begin */
@@ -88,6 +89,30 @@ static void what_no_loader_takes_does_not_grow(void **state)
 		}
 		if (fuzz_grow(folder, file.data, file.size) != cases[i].moved)
 			fail_msg("%s", cases[i].what);
+		buf_free(&file);
+	}
+}
+
+/* The headers move only where what a directory names is in the next section header's place. */
+static void headers_move_where_they_must(void **state)
+{
+	enum { DIRECTORY = PE_AT + 136 + 88, NEXT = PE_AT + 264 + 3 * 40 };
+	static const struct {
+		uint32_t at, size, shift;
+	} cases[] = {{0, 0, 0},          {NEXT + 40, 16, 0},  {NEXT + 39, 16, 40},
+				 {NEXT - 16, 16, 0}, {NEXT - 15, 16, 40}, {NEXT, 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample("pe");
+		struct os_map map = {.data = file.data, .size = file.size};
+		struct grow *grow = NULL;
+
+		store_u32(file.data + DIRECTORY, cases[i].at);
+		store_u32(file.data + DIRECTORY + 4, cases[i].size);
+		assert_int_equal(grow_open(NULL, &map, NULL, 0, &grow), 0);
+		assert_int_equal(grow->header_shift, cases[i].shift);
+		grow_free(grow);
 		buf_free(&file);
 	}
 }
@@ -261,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_each_form_grow),
 		cmocka_unit_test(what_no_loader_takes_does_not_grow),
+		cmocka_unit_test(headers_move_where_they_must),
 		cmocka_unit_test(a_check_without_memory_fails),
 		cmocka_unit_test(nothing_beyond_two_gigabytes),
 		cmocka_unit_test(containers_do_not_overlap_what_the_loader_reads),

@@ -117,11 +117,32 @@ static void the_way_back_comes_first(void **state)
 	expect_library("aaaaa", AT);
 }
 
+/* A library that is gone has a journal; one whose folder cannot be looked at is not gone. */
+static void a_folder_that_cannot_be_looked_at_is_not_gone(void **state)
+{
+	char *loop = os_join(NULL, folder, "loop"), *beyond = os_join(NULL, loop, "lib.so"),
+		 *gone = os_join(NULL, folder, "gone/lib.so");
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(symlink("loop", loop), 0);
+	assert_int_equal(in_place_enter(&err, &place, beyond), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(in_place_enter(NULL, &place, "gone/lib.so"), -1);
+	assert_int_equal(in_place_enter(NULL, &place, gone), 0);
+	assert_string_equal(place.library, gone);
+	assert_int_equal(os_remove(NULL, loop), 0);
+	mem_free(loop);
+	mem_free(beyond);
+	mem_free(gone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_changed_meanwhile_stays, begin, end),
 		cmocka_unit_test_setup_teardown(the_way_back_comes_first, begin, end),
+		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_looked_at_is_not_gone, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

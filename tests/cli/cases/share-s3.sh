@@ -96,6 +96,7 @@ objects lab 0 8
 grep -q 'PUT /latest/api/token 200' "$work/server/foreign-log" || fail "no session with the instance's service"
 [[ $(grep -c the-role "$work/server/foreign-log") == 1 ]] || fail "each thread asks for the role"
 no_proxy=localhost http_proxy=http://127.0.0.1:9 AWS_ENDPOINT_URL=http://localhost:${site#*:} objects lab 0 8
+AWS_EC2_METADATA_SERVICE_ENDPOINT=http://localhost:${foreign#*:} refused lab "it answers with status 404"
 AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:$(cat "$work/server/silent") refused lab "timed out"
 AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:9 refused lab "the role of this instance (http://127.0.0.1:9)"
 export AWS_CONTAINER_CREDENTIALS_FULL_URI=http://$foreign/box
