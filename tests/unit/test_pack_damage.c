@@ -230,11 +230,10 @@ static void bombs(void **state)
 		const char *bytes;
 		enum jw_code code;
 	} cases[] = {
-		{"1000000000", JW_ERR_LIMIT},  /* beyond any ratio */
 		{"1073741825", JW_ERR_FORMAT}, /* beyond any entry */
-		{"1000000", JW_ERR_FORMAT},    /* plausible, but wrong */
-		{"7", JW_ERR_FORMAT},          {"0", JW_ERR_FORMAT},     {"-8", JW_ERR_FORMAT},
-		{"8.5", JW_ERR_FORMAT},        {"1e300", JW_ERR_FORMAT},
+		{"1000000000", JW_ERR_FORMAT}, /* plausible, but wrong */
+		{"1000000", JW_ERR_FORMAT},    {"7", JW_ERR_FORMAT},   {"0", JW_ERR_FORMAT},
+		{"-8", JW_ERR_FORMAT},         {"8.5", JW_ERR_FORMAT}, {"1e300", JW_ERR_FORMAT},
 	};
 
 	(void)state;
@@ -247,6 +246,41 @@ static void bombs(void **state)
 		mem_free(members);
 	}
 	mem_free(entry);
+}
+
+/* Four members of 1 GiB fit into a cache, however small the pack is; five are beyond any ratio. */
+static void more_than_a_cache_can_hold(void **state)
+{
+	(void)state;
+	for (unsigned count = 4; count <= 5; count++) {
+		struct buf members = BUF_MAX(4096), entries = BUF_MAX(4096), pack;
+		struct jw_error err = {0};
+		char *manifest;
+
+		for (unsigned i = 0; i < count; i++) {
+			const char *comma = i ? "," : "";
+
+			assert_int_equal(
+				buf_printf(NULL, &members, "{\"name\":\"ptx/%064x\",\"bytes\":1073741824},", i), 0);
+			assert_int_equal(
+				buf_printf(NULL, &entries,
+						   "%s{\"key\":\"%016x\",\"driver\":0,\"target\":\"sm_86\",\"form\":"
+						   "\"load\",\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
+						   comma, i + 1, i, count),
+				0);
+		}
+		assert_int_equal(
+			buf_printf(NULL, &members, "{\"name\":\"%s\",\"bytes\":64}", parts.cubin_name), 0);
+		manifest = manifest_of(buf_text(&members), buf_text(&entries));
+		packs_make(&pack, manifest, NULL, 0);
+		import_bytes(pack.data, pack.size, false, &err);
+		if ((strstr(err.message, "can be compressed") != NULL) != (count == 5))
+			fail_msg("%u GiB: %s", count, err.message);
+		buf_free(&pack);
+		buf_free(&entries);
+		buf_free(&members);
+		mem_free(manifest);
+	}
 }
 
 /* Under right digests: no driver would heal an entry that holds it. Code of a link for a load, too.
@@ -384,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_frame_that_is_cut),
 		cmocka_unit_test(manifests),
 		cmocka_unit_test(bombs),
+		cmocka_unit_test(more_than_a_cache_can_hold),
 		cmocka_unit_test(wrong_content),
 		cmocka_unit_test(machine_code_for_another_gpu),
 		cmocka_unit_test(machine_code_that_is_too_new),
