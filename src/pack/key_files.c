@@ -103,24 +103,30 @@ static bool is_same_key(const struct minisign_public *a, const struct minisign_p
 	return !memcmp(a->id, b->id, MINISIGN_ID) && !memcmp(a->key, b->key, MINISIGN_PUBLIC);
 }
 
-/* Trusts the key under that name, unless another one is trusted under it. */
-static int write_trusted(struct jw_error *err, const char *state_dir, const char *name,
-						 const struct minisign_public *key)
+/* Refuses a name under which another key is trusted. `unfinished`: an own key of that name has no
+ * secret key, so what is trusted goes where it is that pair's: writing the pair was ended then. */
+static int claim_name(struct jw_error *err, const char *state_dir, const char *name,
+					  const struct minisign_public *key, bool unfinished)
 {
-	char *file = mem_printf(err, "%s.pub", name), id[MINISIGN_ID_TEXT];
-	struct minisign_public now;
-	bool there = false;
+	char *file = mem_printf(err, "%s.pub", name), *path, id[MINISIGN_ID_TEXT];
+	struct minisign_public now, own;
+	bool there = false, is_own = false;
 	int result = file ? read_public(err, state_dir, trusted_folder, file, &now, &there) : -1;
 
+	if (!result && there && unfinished)
+		result = read_public(err, state_dir, own_folder, file, &own, &is_own);
 	mem_free(file);
-	if (result)
-		return -1;
-	if (there && !is_same_key(&now, key))
+	if (result || !there || is_same_key(&now, key))
+		return result;
+	if (!is_own || !is_same_key(&now, &own))
 		return error_set(err, JW_ERR_USAGE,
 						 "“%s” is another trusted key, %s: take another name, or “jitwarm key "
 						 "distrust %s” first",
 						 name, minisign_id_text(id, now.id), name);
-	return write_public(err, state_dir, trusted_folder, name, key);
+	path = key_path(err, state_dir, trusted_folder, name, ".pub");
+	result = path ? os_remove(err, path) : -1;
+	mem_free(path);
+	return result;
 }
 
 /* The secret key is written last: a name is taken once the secret key exists. */
@@ -140,8 +146,9 @@ static int store_pair(struct jw_error *err, const char *state_dir, const char *n
 	minisign_public_of(secret, &public_key);
 	if (there)
 		error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", name, path);
-	else if (!write_trusted(err, state_dir, name, &public_key) &&
-			 !write_public(err, state_dir, own_folder, name, &public_key))
+	else if (!claim_name(err, state_dir, name, &public_key, true) &&
+			 !write_public(err, state_dir, own_folder, name, &public_key) &&
+			 !write_public(err, state_dir, trusted_folder, name, &public_key))
 		result = write_text(err, path, text, true);
 	if (!result) {
 		*ret_key = (struct jw_key){.can_sign = true, .encrypted = encrypted, .trusted = true};
@@ -212,7 +219,8 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 		return error_prefix(err, "%.100s", path_or_text);
 	if (!name)
 		name = minisign_id_text(id, public_key.id);
-	if (write_trusted(err, state_dir, name, &public_key))
+	if (claim_name(err, state_dir, name, &public_key, false) ||
+		write_public(err, state_dir, trusted_folder, name, &public_key))
 		return -1;
 	describe_key(&key, name, &public_key);
 	*ret_key = key;

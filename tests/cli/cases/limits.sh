@@ -39,7 +39,7 @@ if [[ ! $sanitized ]]; then
 fi
 
 # The kernel's own file systems: /dev has a link into one.
-run "0|1" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything
+run "0|1|2|3" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything, for a moment
 run 3 scan "${gpu[@]}" /proc/self
 err_one_line
 err_has "/proc/self: a pseudo file system"
