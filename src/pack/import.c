@@ -1,8 +1,6 @@
 /* jw_import: the first pass checks the whole pack, the second inserts the new entries. */
 #include "pack/import.h"
 
-#include <stdio.h>
-
 #include <sodium.h>
 
 #include "base/mem.h"
@@ -70,18 +68,6 @@ static int check_space(struct jw_error *err, const struct import *import)
 						   space.quota ? " (this account's quota)" : "");
 	mem_free(path);
 	return result;
-}
-
-const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
-								uint64_t roomy_bytes)
-{
-	if (least_bytes > CACHE_MOST_LIMIT)
-		(void)snprintf(text, IMPORT_ADVICE, "no driver keeps more than 4 GiB: import a part of it");
-	else
-		(void)snprintf(
-			text, IMPORT_ADVICE, "set CUDA_CACHE_MAXSIZE=%llu, here and for the program",
-			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
-	return text;
 }
 
 static int check_limit(struct jw_error *err, const struct import *import)

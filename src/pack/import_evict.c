@@ -1,10 +1,12 @@
 /* Which entries of others an import would evict: the oldest, as at a driver's own insert. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/cache_files.h"
 #include "cache/index.h"
+#include "cache/settings.h"
 #include "pack/import.h"
 
 /* Entries that are there and that the import does not write. */
@@ -119,6 +121,18 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 	mem_free(others.counted);
 	cache_files_free(&others.files);
 	return result;
+}
+
+const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
+								uint64_t roomy_bytes)
+{
+	if (least_bytes > CACHE_MOST_LIMIT)
+		(void)snprintf(text, IMPORT_ADVICE, "no driver keeps more than 4 GiB: import a part of it");
+	else
+		(void)snprintf(
+			text, IMPORT_ADVICE, "set CUDA_CACHE_MAXSIZE=%llu, here and for the program",
+			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
+	return text;
 }
 
 int import_refuse_evicting(struct jw_error *err, const struct import *import)
