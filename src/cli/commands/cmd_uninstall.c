@@ -35,18 +35,17 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 }
 
 /* Their originals are in the state folder, and this program alone reads them. */
-static size_t count_baked(void)
+static int count_baked(struct jw_error *err, size_t *ret_count)
 {
 	struct jw_baked_list *list;
-	struct jw_error why;
-	size_t count = 0;
 
-	if (jw_baked_look(&why, &list))
-		return 0;
+	*ret_count = 0;
+	if (jw_baked_look(err, &list))
+		return -1;
 	for (size_t i = 0; i < list->count; i++)
-		count += list->items[i].failed.code || list->items[i].state == JW_BAKED_SOUND;
+		*ret_count += list->items[i].failed.code || list->items[i].state == JW_BAKED_SOUND;
 	jw_baked_list_free(list);
-	return count;
+	return 0;
 }
 
 static int uninstall_run(struct jw_error *err, struct cli *cli)
@@ -57,10 +56,9 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 												 .context = &report,
 												 .step = on_step};
 	size_t failed, baked;
-	int result = jw_uninstall(err, &options, &failed);
+	int result = jw_uninstall(err, &options, &failed) || count_baked(err, &baked) ? -1 : 0;
 
-	baked = result ? 0 : count_baked();
-	if (baked)
+	if (!result && baked)
 		output_warning(&cli->out,
 					   "still baked: %s; “jitwarm bake --undo” restores the originals, as long as "
 					   "the program is here",

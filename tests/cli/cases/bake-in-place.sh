@@ -237,6 +237,13 @@ if ! is_wine; then # The way back stays where all else is removed, and that is s
 	run 1 uninstall
 	err_has "still baked: 1 library"
 	out_lacks "can be deleted now"
+	mv "$JITWARM_STATE/baked" "$work/kept"
+	ln -s baked "$JITWARM_STATE/baked" # nobody knows what is baked
+	run 3 uninstall
+	err_has "baked: "
+	out_lacks "can be deleted now"
+	rm "$JITWARM_STATE/baked"
+	mv "$work/kept" "$JITWARM_STATE/baked"
 fi
 run 0 bake --undo "$library"
 is_original

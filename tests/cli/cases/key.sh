@@ -69,6 +69,11 @@ run 64 key generate --no-passphrase lab
 err_has "jitwarm key distrust lab"
 [[ ! -e $work/state/keys/lab.pub ]] || fail "a key was made under a name that is taken"
 run 0 import --as-is --cache "$copy" "$pack"
+run 0 key generate --no-passphrase mine
+run 64 key trust "$ours" mine # nor from an own one
+err_has "jitwarm key distrust mine"
+run 0 key distrust mine
+rm "$work"/state/keys/mine.*
 
 # A passphrase
 printf 'correct horse\n' >"$work/right"
