@@ -165,9 +165,6 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 	while (!result && (entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		/* An empty folder need not be opened first. */
-		if (entry->d_type == DT_DIR && !unlinkat(fd, entry->d_name, AT_REMOVEDIR))
-			continue;
 		if (!unlinkat(fd, entry->d_name, 0) || errno == ENOENT)
 			continue;
 		if ((errno != EISDIR && errno != EPERM) || depth >= MOST_DEPTH)
@@ -183,10 +180,14 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
 						int depth)
 {
-	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	int result;
+	DIR *directory;
+	int fd, result;
 
+	/* An empty folder goes even where no more files can be opened. */
+	if (!unlinkat(above, name, AT_REMOVEDIR))
+		return 0;
+	fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
 		posix_error(err, path);
 		if (fd >= 0)
