@@ -39,6 +39,7 @@ if [ -z "$prefix" ]; then
 	if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=${HOME:?}/.local; fi
 fi
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+prefix=${prefix%/} # as PATH names it
 manifest=$prefix/share/jitwarm/installed.txt
 
 # Names in the list are those that this script has written: relative, without “..”. A slash is behind those of folders that it has made.
@@ -69,7 +70,14 @@ if [ -n "$uninstall" ]; then
 	owned "$manifest" || die "$manifest belongs to another account: run this as that account"
 	if owned "$prefix/bin/jitwarm"; then
 		"$prefix/bin/jitwarm" startup disable --quiet || true
-		[ "$(id -u)" != 0 ] || "$prefix/bin/jitwarm" startup disable --all-users --quiet || true
+		if [ "$(id -u)" = 0 ]; then
+			"$prefix/bin/jitwarm" startup disable --all-users --quiet || true
+			for service in "${JITWARM_SYSTEM_ROOT-}"/etc/systemd/system/jitwarm@*.service.d/60-jitwarm.conf; do
+				[ -e "$service" ] || continue
+				service=${service##*/jitwarm@}
+				"$prefix/bin/jitwarm" startup disable --service "${service%%.service.d/*}" --quiet || true
+			done
+		fi
 	else
 		say "$prefix/bin/jitwarm belongs to another account and is not run: tasks and units of jitwarm stay"
 	fi

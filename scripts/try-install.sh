@@ -58,7 +58,7 @@ minisign_into_root() {
 	chmod 755 "$root/usr/local/bin/minisign"
 }
 try_release() {
-	local fetch="curl -fsSO" before
+	local fetch="curl -fsSLO" before
 	root_of "$1" || skip "no root of $1"
 	tests_into_root "$tests"
 	if [[ $1 = musl* || $1 = alpine-* ]]; then

@@ -13,7 +13,7 @@ work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
-export HOME=$work/home XDG_CACHE_HOME='' XDG_STATE_HOME='' XDG_CONFIG_HOME='' XDG_DATA_HOME=''
+export HOME=$work/home XDG_CACHE_HOME='' XDG_STATE_HOME='' XDG_CONFIG_HOME='' XDG_DATA_HOME='' JITWARM_SYSTEM_ROOT=$work/machine
 mkdir -p home site
 machine=x86_64
 fail() { echo "FAILED: $*"; cat "$work/out"; exit 1; }
@@ -39,7 +39,14 @@ sign() { # KEY OPTION…
 for key in key other; do minisign -G -W -p $key.pub -s $key.sec >/dev/null 2>&1 || fail "minisign -G"; done
 python3 - site >port 2>/dev/null <<'PYTHON' &
 import functools, http.server, sys
-handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):  # a host of releases that leads elsewhere
+        if not self.path.startswith("/moved/"):
+            return super().do_GET()
+        self.send_response(302)
+        self.send_header("Location", self.path.replace("/moved", "", 1))
+        self.end_headers()
+handler = functools.partial(Handler, directory=sys.argv[1])
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
 print(server.server_port, flush=True)
 server.serve_forever()
@@ -117,6 +124,21 @@ if [ "$(id -u)" = 0 ]; then
 	[ -f theirs/file ] || fail "it removed a file through another account's link"
 	[ ! -e ran ] || fail "it ran another account's program"
 	[ ! -e prefix/bin/jitwarm ] || fail "the program is there"
+	rm -rf prefix
+	# What was set up for the machine goes with the program
+	run 0 "$minisign_path"
+	# shellcheck source=tests/accounts.sh
+	. "$here/../accounts.sh"
+	safe=$(folder_of_root) || fail "no folder of root's alone"
+	trap 'kill $server 2>/dev/null; rm -rf "$work" "$safe"' EXIT
+	mkdir -p "$JITWARM_SYSTEM_ROOT/etc/systemd/system" calls && printf '#!/bin/sh\n' >calls/systemctl && chmod +x calls/systemctl
+	cp "$jitwarm" "$safe/jitwarm"
+	for service in web other; do
+		PATH=$work/calls:$PATH "$safe/jitwarm" startup enable --service $service --account root "$work" >out 2>&1 || fail "startup enable --service"
+	done
+	[ "$(find "$JITWARM_SYSTEM_ROOT" -name '60-jitwarm.conf' | wc -l)" = 2 ] || fail "no units of services"
+	run 0 "$work/calls:$minisign_path" --uninstall
+	[ -z "$(find "$JITWARM_SYSTEM_ROOT" -type f)" ] || fail "units of services stay: $(find "$JITWARM_SYSTEM_ROOT" -type f)"
 	rm -rf prefix
 fi
 restore() { rm -rf site && cp -r sound site; }
@@ -210,7 +232,21 @@ END
 # The script of one release needs no variables
 "$here/../../scripts/make-installer.sh" "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "make-installer.sh"
 "$here/../../scripts/make-installer.sh" "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
-env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION sh release.sh --prefix prefix >out 2>&1 || fail "the release's script"
+env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION PATH="$work/prefix/bin:$PATH" sh release.sh --prefix prefix/ >out 2>&1 || fail "the release's script"
+! grep -q "not in PATH" out || fail "PATH has it"
+# The line of the documents, from a host that leads elsewhere
+cp release.sh site/install.sh
+for page in install.md ko/install.md packages.md; do
+	line=$(grep -o 'curl [-A-Za-z]* https://HOST/PATH/install.sh && sh install.sh' "$here/../../docs/$page") || fail "no line in $page"
+	(mkdir fetched && cd fetched && sh -c "${line/https:\/\/HOST\/PATH/$JITWARM_BASE_URL\/moved} --help") >out 2>&1
+	says "install.sh [--prefix DIR]" && rm -r fetched
+done
+# The line that checks another file
+line=$(sed -n 's/^\$ \(minisign -V.*\)/\1/p' "$here/../../docs/install.md")
+(cd site && sh -c "${line/KEY/$JITWARM_PUBLIC_KEY}") >out 2>&1 || fail "$line"
+says "jitwarm-2.0-linux-$machine.tar.gz: OK"
+cp -r site changed && printf 'x' >>"changed/jitwarm-2.0-linux-$machine.tar.gz"
+(cd changed && sh -c "${line/KEY/$JITWARM_PUBLIC_KEY}") >out 2>&1 && fail "a changed file passes: $line"
 "$here/../../scripts/make-installer.sh" 'http://a/"; true' "$JITWARM_PUBLIC_KEY" 2.0 >out 2>&1 && fail "an address that ends the word"
 run 0 "$minisign_path" --uninstall
 [ -z "$(find prefix -type f -o -path '*jitwarm*')" ] || fail "left: $(find prefix)"
