@@ -19,8 +19,10 @@ static const char *noted[MOST_CALLS];
 static void *frames[MOST_FRAMES];
 static int depth;
 
-/* Waiting for what another process may write: there is none. */
-void uv_sleep(unsigned ms)
+/* Waiting for what another process may write: there is none. Wrapped, since a static libuv has it
+ * beside what is needed. */
+void __wrap_uv_sleep(unsigned ms);
+void __wrap_uv_sleep(unsigned ms)
 {
 	(void)ms;
 }
