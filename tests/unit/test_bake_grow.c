@@ -137,6 +137,42 @@ static void a_check_without_memory_fails(void **state)
 	}
 }
 
+/* A room that could not be noted would not be cleared. */
+static void a_move_without_memory_fails(void **state)
+{
+	struct buf file = read_sample("elf");
+	char *path = os_join(NULL, folder, "library"), *output = os_join(NULL, folder, "copy");
+	struct baked_copy copy = {0};
+	struct fuzz_rooms rooms;
+	struct grow *grow = NULL;
+	struct jw_error why = {0};
+	struct os_map map;
+	uint8_t *bytes;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
+	fuzz_read_rooms(path, &rooms);
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	assert_int_equal(grow_open(NULL, &map, rooms.items, rooms.count, &grow), 0);
+	assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
+	bytes = fuzz_longer(map.data + rooms.items->offset, rooms.items->size_bytes, &size);
+	mem_fail_after(1);
+	assert_int_equal(grow_move(&why, grow, &copy, rooms.items, bytes, size), -1);
+	assert_int_equal(mem_fail_after(0), 0);
+	assert_int_equal(why.code, JW_ERR_MEMORY);
+	assert_int_equal(grow->moved, 0);
+	assert_int_equal(grow_move(NULL, grow, &copy, rooms.items, bytes, size), 0);
+	assert_int_equal(grow->moved, 1);
+	baked_copy_drop(&copy);
+	grow_free(grow);
+	os_map_close(&map);
+	mem_free(bytes);
+	mem_free(path);
+	mem_free(output);
+	buf_free(&file);
+}
+
 static void nothing_beyond_two_gigabytes(void **state)
 {
 	struct buf file = read_sample("pe");
@@ -288,6 +324,7 @@ int main(void)
 		cmocka_unit_test(what_no_loader_takes_does_not_grow),
 		cmocka_unit_test(headers_move_where_they_must),
 		cmocka_unit_test(a_check_without_memory_fails),
+		cmocka_unit_test(a_move_without_memory_fails),
 		cmocka_unit_test(nothing_beyond_two_gigabytes),
 		cmocka_unit_test(containers_do_not_overlap_what_the_loader_reads),
 		cmocka_unit_test(what_tables_lead_to_counts),

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "files.h"
+#include "folder.h"
+#include "os/env.h"
+#include "share/aws_credentials.h"
 #include "share/aws_profile.h"
 #include "share/aws_sign.h"
 #include "share/object_s3.h"
@@ -156,6 +160,67 @@ static void buckets_have_addresses(void **state)
 	}
 }
 
+/* Variables before files; a home directory that memory lacks for is as good as none. */
+static void settings_have_their_places(void **state)
+{
+	static const char *const others[] = {
+		"AWS_REGION",  "AWS_DEFAULT_REGION",          "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3",
+		"AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
+	char region[64] = "", endpoint[AWS_TEXT] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
+	assert_int_equal(os_env_set(NULL, "HOME", folder), 0);
+	assert_int_equal(os_env_set(NULL, "USERPROFILE", folder), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, "");
+	files_put_text(folder, ".aws/config",
+				   "[default]\nregion = a\nendpoint_url = http://a\n[profile x]\nregion = b\n");
+	for (size_t n = 1; n < 10; n++) {
+		*region = *endpoint = '\0';
+		mem_fail_after(n);
+		(void)aws_settings(NULL, region, endpoint);
+		(void)mem_fail_after(0);
+		assert_true(!*region || !strcmp(region, "a"));
+	}
+	*region = *endpoint = '\0';
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, "a");
+	assert_string_equal(endpoint, "http://a");
+	assert_int_equal(os_env_set(NULL, "AWS_PROFILE", "x"), 0);
+	*region = *endpoint = '\0';
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, "b");
+	assert_string_equal(endpoint, "");
+	assert_int_equal(os_env_set(NULL, "AWS_DEFAULT_REGION", "c"), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, "c");
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", "d"), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, "d");
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", "d d"), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), -1);
+}
+
+/* As long as its room, and no longer */
+static void values_fit_their_rooms(void **state)
+{
+	char value[128], region[64] = "", endpoint[AWS_TEXT] = "";
+
+	(void)state;
+	memset(value, 'r', sizeof value);
+	value[sizeof region - 1] = '\0';
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", value), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), 0);
+	assert_string_equal(region, value);
+	value[sizeof region - 1] = 'r';
+	value[sizeof region] = '\0';
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", value), 0);
+	assert_int_equal(aws_settings(NULL, region, endpoint), -1);
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,7 +230,9 @@ int main(void)
 		cmocka_unit_test(names_of_profiles_may_have_quotes),
 		cmocka_unit_test(words_are_of_visible_characters),
 		cmocka_unit_test(buckets_have_addresses),
+		cmocka_unit_test(settings_have_their_places),
+		cmocka_unit_test(values_fit_their_rooms),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

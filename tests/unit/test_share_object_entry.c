@@ -1,0 +1,377 @@
+/* Entries, claims and whole plans in a shared place, as the worker's threads put and take them. */
+#include "folder.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "entries.h"
+#include "packs.h"
+#include "share/object_entry.h"
+#include "share/object_plan.h"
+
+enum { ENTRIES = 3, SM = 86, MOST = 1 << 20 };
+
+static const char stamp[] = "Jun 25 202401:14:48";
+static char *where, *cache, *run;
+static uint64_t keys[ENTRIES];
+static _Atomic bool computing;
+static struct jw_system machine;
+static struct jw_share_options options = {.allow_unsigned = true};
+static struct object_setup setup;
+static struct object_context context = {.setup = &setup};
+static struct object_thread thread = {.context = &context, .computing = &computing};
+
+/* An empty place, and a run that has taken nothing yet. */
+static void begin(void)
+{
+	assert_int_equal(os_remove_tree(NULL, where), 0);
+	assert_int_equal(os_remove_tree(NULL, run), 0);
+	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, run, 0700), 0);
+	options.allow_unsigned = true;
+	thread.place = object_place_open(NULL, &options, NULL);
+	assert_non_null(thread.place);
+}
+
+static void end(void)
+{
+	object_place_close(thread.place);
+	assert_false(computing);
+}
+
+static struct object_answer does(enum object_what what, uint64_t key, uint64_t most, uint64_t dead)
+{
+	const struct object_job job = {7, what, key, SM, most, 30, dead};
+	struct object_answer answer = {0};
+
+	object_do(&thread, &job, &answer);
+	assert_int_equal(answer.id, 7);
+	assert_int_equal(answer.what, what);
+	return answer;
+}
+
+/* The path of an object, which the caller frees */
+static char *object_path(uint64_t key, const char *ending)
+{
+	char *name = object_name(NULL, stamp, SM, key);
+	char *path = mem_printf(NULL, "%s/%s%s", where, name, ending);
+
+	mem_free(name);
+	return path;
+}
+
+static void put_object(uint64_t key, const char *ending, const char *text)
+{
+	files_put_at(object_path(key, ending), text, strlen(text));
+}
+
+static bool is_there(uint64_t key, const char *ending)
+{
+	char *path = object_path(key, ending);
+	const bool is = os_exists(path);
+
+	mem_free(path);
+	return is;
+}
+
+static void copy_file(char *from, char *to)
+{
+	struct buf bytes;
+
+	assert_int_equal(os_read_file(NULL, from, MOST, &bytes), 0);
+	files_put_at(to, bytes.data, bytes.size);
+	mem_free(from);
+	buf_free(&bytes);
+}
+
+static bool is_taken(uint64_t key)
+{
+	char *dir = object_folder(NULL, run, key), *path = cache_entry_path(NULL, dir, key);
+	const bool is = os_exists(path);
+
+	mem_free(dir);
+	mem_free(path);
+	return is;
+}
+
+static void an_entry_is_put_and_taken(void **state)
+{
+	struct object_answer put, got;
+
+	(void)state;
+	begin();
+	put_object(keys[0], ".claim", "{}");
+	put = does(OBJECT_PUT, keys[0], 0, 0);
+	assert_int_equal(put.said, OBJECT_PLACED);
+	assert_true(put.bytes > 0 && is_there(keys[0], ".jwpack"));
+	assert_false(is_there(keys[0], ".claim"));
+	assert_false(is_there(keys[0], ".jwpack.minisig"));
+	assert_int_equal(does(OBJECT_LOOK, keys[1], MOST, 0).said, OBJECT_MISSING);
+	got = does(OBJECT_LOOK, keys[0], put.bytes - 1, 0);
+	assert_int_equal(got.said, OBJECT_MISSING);
+	assert_non_null(strstr(got.why, "more than its entry can need"));
+	got = does(OBJECT_LOOK, keys[0], put.bytes, 0);
+	if (got.said != OBJECT_HERE)
+		fail_msg("%s", got.why);
+	assert_int_equal(got.bytes, put.bytes);
+	assert_true(is_taken(keys[0]));
+	/* What is there is not claimed. */
+	assert_int_equal(os_remove_tree(NULL, run), 0);
+	assert_int_equal(os_make_dirs(NULL, run, 0700), 0);
+	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_HERE);
+	assert_false(is_there(keys[0], ".claim"));
+	/* It may have been evicted here. */
+	got = does(OBJECT_PUT, keys[0] + 1, 0, 0);
+	assert_int_equal(got.said, OBJECT_MISSING);
+	assert_string_equal(got.why, "");
+	end();
+}
+
+static void what_is_not_trusted_is_not_taken(void **state)
+{
+	static const struct {
+		enum object_what what;
+		bool unsigned_too;
+		const char *why;
+	} cases[] = {{OBJECT_LOOK, false, "no trusted key has signed it"},
+				 {OBJECT_CLAIM, false, "no trusted key has signed it"},
+				 {OBJECT_LOOK, true, "has not the entry that it is named by"},
+				 {OBJECT_CLAIM, true, "has not the entry that it is named by"}};
+
+	(void)state;
+	begin();
+	assert_int_equal(does(OBJECT_PUT, keys[0], 0, 0).said, OBJECT_PLACED);
+	copy_file(object_path(keys[0], ".jwpack"), object_path(keys[1], ".jwpack"));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct object_answer got;
+		const uint64_t key = keys[cases[i].unsigned_too];
+
+		options.allow_unsigned = cases[i].unsigned_too;
+		got = does(cases[i].what, key, MOST, 0);
+		assert_int_equal(got.said, OBJECT_MISSING);
+		if (!strstr(got.why, cases[i].why) ||
+			!text_starts(got.why, "v1/Jun-25-202401-14-48/sm_86/"))
+			fail_msg("%s", got.why);
+		assert_false(is_taken(key));
+		assert_false(is_there(key, ".claim"));
+	}
+	end();
+}
+
+static void claims_are_made_and_respected(void **state)
+{
+	static const char *const none[] = {"", "nonsense", "{\"claim\": \"0\", \"seconds\": 1}"};
+	static const char claim[] = "{\"claim\": \"0000000000000005\", \"seconds\": 1}";
+	struct object_answer first, second;
+	char longer[300];
+
+	(void)state;
+	begin();
+	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_MISSING);
+	assert_false(is_there(keys[0], ".claim"));
+	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, 0).said, OBJECT_OURS);
+	assert_true(is_there(keys[0], ".claim"));
+	first = does(OBJECT_CLAIM, keys[0], MOST, 0);
+	assert_int_equal(first.said, OBJECT_THEIRS);
+	assert_int_equal(first.seconds, 30);
+	assert_true(first.claim != 0);
+	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, first.claim + 1).said, OBJECT_THEIRS);
+	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, first.claim).said, OBJECT_OURS);
+	second = does(OBJECT_CLAIM, keys[0], MOST, 0);
+	assert_int_equal(second.said, OBJECT_THEIRS);
+	assert_true(second.claim != first.claim);
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		put_object(keys[1], ".claim", none[i]);
+		assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_OURS);
+	}
+	memset(longer, ' ', sizeof longer - 1);
+	longer[sizeof longer - 1] = '\0';
+	memcpy(longer, claim, strlen(claim));
+	put_object(keys[1], ".claim", longer);
+	assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_OURS);
+	longer[256] = '\0';
+	put_object(keys[1], ".claim", longer);
+	assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_THEIRS);
+	/* Where none can be written it is compiled all the same. */
+	assert_int_equal(os_make_dirs(NULL, object_path(keys[2], ".claim"), 0700), 0);
+	assert_int_equal(does(OBJECT_CLAIM, keys[2], MOST, 0).said, OBJECT_OURS);
+	end();
+}
+
+static void failures_are_of_objects_or_the_place(void **state)
+{
+	static const struct {
+		enum jw_code code;
+		enum object_said said;
+	} cases[] = {{JW_ERR_FORMAT, OBJECT_MISSING},      {JW_ERR_LIMIT, OBJECT_MISSING},
+				 {JW_ERR_UNSUPPORTED, OBJECT_MISSING}, {JW_ERR_NOT_FOUND, OBJECT_MISSING},
+				 {JW_ERR_BUSY, OBJECT_FAILED},         {JW_ERR_IO, OBJECT_GONE},
+				 {JW_ERR_MEMORY, OBJECT_GONE}};
+
+	(void)state;
+	begin();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_error why = {.code = cases[i].code, .message = "so"};
+		struct object_answer answer = {.seconds = 5};
+
+		object_say_failure(&thread, &why, &answer);
+		assert_int_equal(answer.said, cases[i].said);
+		assert_int_equal(answer.seconds, 0);
+		assert_string_equal(answer.why, "so");
+	}
+	mem_fail_after(1);
+	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_GONE);
+	assert_int_equal(mem_fail_after(0), 0);
+	end();
+}
+
+/* ---- the whole plan */
+
+static struct object_plan *plans[16]; /* they live as long as the process */
+static size_t plan_count;
+
+/* Each as of another machine, which has not looked yet */
+static struct object_plan *open_plan(size_t count)
+{
+	struct object_plan *plan = NULL;
+
+	files_put(run, OBJECT_PLAN_NAMES, keys, count * sizeof *keys);
+	setup.plan_bytes = MOST;
+	assert_int_equal(object_plan_open(NULL, &setup, &plan), 0);
+	plans[plan_count++] = plan;
+	return plan;
+}
+
+static bool plan_does(struct object_plan *plan, enum object_what what, uint64_t key,
+					  struct object_answer *answer)
+{
+	const struct object_job job = {8, what, key, SM, MOST, 30, 0};
+
+	*answer = (struct object_answer){0};
+	return object_plan_do(plan, &thread, &job, answer);
+}
+
+static void a_plan_needs_its_names_and_memory(void **state)
+{
+	struct object_plan *plan = NULL;
+	struct jw_error why = {0};
+
+	(void)state;
+	begin();
+	assert_int_equal(object_plan_open(&why, &setup, &plan), -1);
+	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	files_put(run, OBJECT_PLAN_NAMES, keys, sizeof keys);
+	for (size_t n = 1; n <= 2; n++) {
+		why = (struct jw_error){0};
+		mem_fail_after(n);
+		assert_int_equal(object_plan_open(&why, &setup, &plan), -1);
+		assert_int_equal(mem_fail_after(0), 0);
+		assert_int_equal(why.code, JW_ERR_MEMORY);
+	}
+	assert_null(plan);
+	end();
+}
+
+static void a_plan_is_put_and_taken_whole(void **state)
+{
+	struct object_answer answer;
+	struct object_plan *plan;
+	uint64_t bytes;
+
+	(void)state;
+	begin();
+	plan = open_plan(2);
+	assert_false(plan_does(NULL, OBJECT_LOOK, keys[0], &answer));
+	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
+	assert_false(plan_does(plan, OBJECT_PUT, keys[0], &answer));
+	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
+	assert_int_equal(answer.said, OBJECT_PLACED);
+	assert_int_equal(answer.id, 8);
+	bytes = answer.bytes;
+	assert_true(bytes > 0);
+	/* Somebody has put it there meanwhile. */
+	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
+	assert_int_equal(answer.said, OBJECT_MISSING);
+	/* Another machine takes what is in it; its bytes count once. */
+	plan = open_plan(2);
+	assert_true(plan_does(plan, OBJECT_CLAIM, keys[0], &answer));
+	assert_int_equal(answer.said, OBJECT_HERE);
+	assert_int_equal(answer.bytes, bytes);
+	assert_true(is_taken(keys[0]));
+	assert_true(plan_does(plan, OBJECT_LOOK, keys[1], &answer));
+	assert_int_equal(answer.bytes, 0);
+	assert_true(is_taken(keys[1]));
+	assert_false(plan_does(plan, OBJECT_LOOK, keys[2], &answer));
+	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
+	assert_int_equal(answer.said, OBJECT_MISSING);
+	/* One that nobody may take */
+	assert_int_equal(os_remove_tree(NULL, run), 0);
+	options.allow_unsigned = false;
+	plan = open_plan(2);
+	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
+	assert_false(is_taken(keys[0]));
+	/* … gives way to one of ours. */
+	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
+	assert_int_equal(answer.said, OBJECT_PLACED);
+	/* One that is longer than a plan can be */
+	options.allow_unsigned = true;
+	plan = open_plan(2);
+	setup.plan_bytes = bytes - 1;
+	assert_int_equal(object_plan_open(NULL, &setup, &plan), 0);
+	plans[plan_count++] = plan;
+	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
+	/* A part of it is not there any more. */
+	plan = open_plan(3);
+	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
+	assert_int_equal(answer.said, OBJECT_PLACED);
+	end();
+}
+
+static int set_up(void **state)
+{
+	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = SM}};
+
+	if (make_folder(state))
+		return -1;
+	where = os_join(NULL, folder, "place");
+	cache = os_join(NULL, folder, "cache");
+	run = os_join(NULL, folder, "run");
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 100 * n);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+		keys[n] = entry.key;
+	}
+	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	machine.cache.path = cache;
+	TEXT_COPY(machine.driver.stamp, stamp);
+	machine.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	machine.driver.trust = JW_TRUST_CONFIRMED;
+	options.place = where;
+	options.state_dir = folder;
+	setup = (struct object_setup){run, &machine, &options, 0};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(where);
+	mem_free(cache);
+	mem_free(run);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_entry_is_put_and_taken),
+		cmocka_unit_test(what_is_not_trusted_is_not_taken),
+		cmocka_unit_test(claims_are_made_and_respected),
+		cmocka_unit_test(failures_are_of_objects_or_the_place),
+		cmocka_unit_test(a_plan_needs_its_names_and_memory),
+		cmocka_unit_test(a_plan_is_put_and_taken_whole),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

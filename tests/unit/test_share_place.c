@@ -1,0 +1,315 @@
+/* Objects of a web server and of a directory: what each answer and each failure means. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "files.h"
+#include "folder.h"
+#include "os/env.h"
+#include "server_posix.h"
+#include "share/object_entry.h"
+
+enum { MOST = 100 };
+
+static char address[128], *file;
+static _Atomic uint64_t moved;
+static struct jw_share_options options = {.insecure = true};
+
+static struct object_place *open_place(const char *where)
+{
+	struct object_place *place;
+
+	moved = 0;
+	options.place = where;
+	place = object_place_open(NULL, &options, &moved);
+	assert_non_null(place);
+	return place;
+}
+
+static void file_is(const char *text)
+{
+	struct buf content;
+
+	assert_int_equal(os_read_file(NULL, file, MOST, &content), 0);
+	assert_string_equal(buf_text(&content), text);
+	buf_free(&content);
+	assert_int_equal(os_remove(NULL, file), 0);
+}
+
+/* ---- a web server */
+
+static void each_status_means_something(void **state)
+{
+	static const struct {
+		const char *answer;
+		enum jw_code get, put;
+		int64_t later_s; /* of both */
+		bool closed;     /* nothing is put there from then on */
+	} cases[] = {
+		{"200 OK\r\n\r\n", JW_OK, JW_OK, -1, false},
+		{"201 Created\r\n\r\n", JW_OK, JW_OK, -1, false},
+		{"299 Fine\r\n\r\n", JW_OK, JW_OK, -1, false},
+		{"300 Many\r\n\r\n", JW_ERR_IO, JW_ERR_IO, -1, false},
+		{"399 Odd\r\n\r\n", JW_ERR_IO, JW_ERR_IO, -1, false},
+		{"400 Bad\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, true},
+		{"403 Forbidden\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, true},
+		{"404 None\r\n\r\n", JW_ERR_NOT_FOUND, JW_ERR_FORMAT, -1, true},
+		{"404 None\r\n\r\n<Error><Code>NoSuchBucket</Code></Error>", JW_ERR_IO, JW_ERR_FORMAT, -1,
+		 true},
+		{"404 None\r\n\r\n<Error><Code>NoSuchKey</Code></Error>", JW_ERR_NOT_FOUND, JW_ERR_FORMAT,
+		 -1, true},
+		{"408 Slow\r\n\r\n", JW_ERR_BUSY, JW_ERR_BUSY, 0, false},
+		{"410 Gone\r\n\r\n", JW_ERR_NOT_FOUND, JW_ERR_FORMAT, -1, true},
+		{"413 Large\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, false},
+		{"429 Busy\r\nRetry-After: 7\r\n\r\n", JW_ERR_BUSY, JW_ERR_BUSY, 7, false},
+		{"429 Busy\r\nRetry-After: 0\r\n\r\n", JW_ERR_BUSY, JW_ERR_BUSY, 0, false},
+		{"500 Failed\r\n\r\n", JW_ERR_BUSY, JW_ERR_BUSY, 0, false},
+		{"501 Unknown\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, true},
+		{"504 Late\r\nRetry-After: 1\r\n\r\n", JW_ERR_BUSY, JW_ERR_BUSY, 1, false},
+		{"505 Version\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct object_place *place = open_place(address);
+		struct jw_error why = {0};
+
+		SERVER_SAYS(cases[i].answer, "200 OK\r\n\r\n");
+		assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), cases[i].get ? -1 : 0);
+		if (why.code != cases[i].get || object_place_later(place) != cases[i].later_s ||
+			os_exists(file) == (why.code != JW_OK))
+			fail_msg("GET %s: %s", cases[i].answer, why.message);
+		if (why.code)
+			assert_non_null(strstr(why.message, "the server answers a GET with status "));
+		files_put_text(folder, "file", "text");
+		why = (struct jw_error){0};
+		server.asked = 0;
+		assert_int_equal(object_place_put(&why, place, "v1/x", file), cases[i].put ? -1 : 0);
+		if (why.code != cases[i].put || object_place_later(place) != cases[i].later_s)
+			fail_msg("PUT %s: %s", cases[i].answer, why.message);
+		assert_int_equal(server.asked, 1);
+		why = (struct jw_error){0};
+		assert_int_equal(object_place_put(&why, place, "v1/x", file), cases[i].closed ? -1 : 0);
+		assert_int_equal(why.code, cases[i].closed ? JW_ERR_FORMAT : JW_OK);
+		assert_int_equal(server.asked, cases[i].closed ? 1 : 2);
+		assert_int_equal(os_remove(NULL, file), 0);
+		object_place_close(place);
+	}
+}
+
+static void what_is_there_is_known(void **state)
+{
+	static const struct {
+		const char *answer;
+		bool has;
+	} cases[] = {{"200 OK\r\nContent-Length: 5\r\n\r\n", true},
+				 {"299 OK\r\n\r\n", true},
+				 {"300 Many\r\n\r\n", false},
+				 {"404 None\r\n\r\n", false},
+				 {"", false}};
+	struct object_place *place = open_place(address);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		SERVER_SAYS(cases[i].answer);
+		assert_int_equal(object_place_has(place, "v1/plan/x"), cases[i].has);
+		assert_true(strstr(server.requests[0], "HEAD /base/v1/plan/x HTTP/1.1\r\n") ==
+					server.requests[0]);
+	}
+	object_place_forget(place, "v1/plan/x");
+	object_place_close(place);
+}
+
+static void bytes_come_and_go(void **state)
+{
+	struct object_place *place = open_place(address);
+	struct jw_error why = {0};
+
+	(void)state;
+	SERVER_SAYS("200 OK\r\n\r\n0123456789");
+	assert_int_equal(object_place_get(NULL, place, "v1/x", 10, file), 0);
+	assert_int_equal(moved, 10);
+	file_is("0123456789");
+	assert_int_equal(object_place_get(&why, place, "v1/x", 9, file), -1);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	assert_false(os_exists(file));
+	files_put_text(folder, "file", "abc");
+	moved = 0;
+	SERVER_SAYS("201 Created\r\n\r\n");
+	assert_int_equal(object_place_put(NULL, place, "v1/y", file), 0);
+	assert_int_equal(moved, 3);
+	assert_true(strstr(server.requests[0], "PUT /base/v1/y HTTP/1.1\r\n") == server.requests[0]);
+	assert_non_null(strstr(server.requests[0], "Content-Type: application/octet-stream\r\n"));
+	assert_non_null(strstr(server.requests[0], "\r\n\r\nabc"));
+	assert_int_equal(os_remove(NULL, file), 0);
+	/* A file that is not there, and one that cannot be made */
+	assert_int_equal(object_place_put(&why, place, "v1/y", file), -1);
+	assert_int_equal(server.asked, 1);
+	assert_int_equal(object_place_get(&why, place, "v1/y", MOST, "/nonexistent/file"), -1);
+	assert_int_equal(server.asked, 1);
+	object_place_close(place);
+}
+
+/* Once more, and from its beginning */
+static void a_broken_answer_is_asked_for_again(void **state)
+{
+	struct object_place *place = open_place(address);
+	struct jw_error why = {0};
+
+	(void)state;
+	SERVER_SAYS("200 OK\r\nContent-Length: 100\r\n\r\nis cut", "200 OK\r\n\r\ntext");
+	assert_int_equal(object_place_get(NULL, place, "v1/x", MOST, file), 0);
+	assert_int_equal(server.asked, 2);
+	file_is("text");
+	SERVER_SAYS("");
+	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_int_equal(why.code, JW_ERR_BUSY);
+	assert_int_equal(server.asked, 2);
+	assert_int_equal(object_place_later(place), -1);
+	object_place_close(place);
+}
+
+/* How long a place that is busy asks for counts, and one that says nothing has failed. */
+static void a_busy_place_is_left_alone(void **state)
+{
+	struct object_thread thread = {.place = open_place(address)};
+	struct object_answer answer = {0};
+	struct jw_error why = {0};
+
+	(void)state;
+	SERVER_SAYS("503 Busy\r\nRetry-After: 7\r\n\r\n", "");
+	assert_int_equal(object_place_get(&why, thread.place, "v1/x", MOST, file), -1);
+	object_say_failure(&thread, &why, &answer);
+	assert_int_equal(answer.said, OBJECT_LATER);
+	assert_int_equal(answer.seconds, 7);
+	assert_int_equal(object_place_get(&why, thread.place, "v1/x", MOST, file), -1);
+	object_say_failure(&thread, &why, &answer);
+	assert_int_equal(answer.said, OBJECT_FAILED);
+	assert_int_equal(answer.seconds, 0);
+	object_place_close(thread.place);
+}
+
+/* An address that is not allowed is the place's fault, and its password is not said. */
+static void a_place_has_a_name(void **state)
+{
+	char secret[128];
+	struct object_place *place;
+	struct jw_error why = {0};
+
+	(void)state;
+	(void)snprintf(secret, sizeof secret, "http://ann:geheim@%s/base", server.site);
+	place = open_place(secret);
+	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
+	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_non_null(strstr(why.message, server.site));
+	assert_null(strstr(why.message, "geheim"));
+	assert_non_null(strstr(server.requests[0], "Authorization: Basic YW5uOmdlaGVpbQ==\r\n"));
+	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_int_equal(why.code, JW_ERR_IO);
+	assert_non_null(strstr(why.message, "only https is allowed"));
+	object_place_close(place);
+}
+
+/* ---- a directory */
+
+static void a_directory_has_objects(void **state)
+{
+	char *where = os_join(NULL, folder, "place"), *object = os_join(NULL, where, "v1/a/x");
+	struct object_place *place;
+	struct jw_error why = {0};
+	struct os_stat stat;
+
+	(void)state;
+	options.place = where;
+	assert_null(object_place_open(&why, &options, &moved));
+	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	files_put_text(folder, "place", "");
+	assert_null(object_place_open(&why, &options, &moved));
+	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
+	assert_int_equal(os_remove(NULL, where), 0);
+	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
+	place = open_place(where);
+	assert_int_equal(object_place_get(&why, place, "v1/a/x", MOST, file), -1);
+	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	assert_false(object_place_has(place, "v1/a/x"));
+	files_put_text(folder, "file", "0123456789");
+	assert_int_equal(object_place_put(NULL, place, "v1/a/x", file), 0);
+	assert_true(object_place_has(place, "v1/a/x"));
+	assert_int_equal(os_remove(NULL, file), 0);
+	assert_int_equal(object_place_get(NULL, place, "v1/a/x", 10, file), 0);
+	file_is("0123456789");
+	assert_int_equal(object_place_get(&why, place, "v1/a/x", 9, file), -1);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	assert_false(os_exists(file));
+	assert_int_equal(object_place_later(place), -1);
+	object_place_forget(place, "v1/a/x");
+	assert_int_equal(os_stat(NULL, object, &stat), -1);
+	assert_int_equal(object_place_put(&why, place, "v1/a/x", file), -1);
+	object_place_close(place);
+	mem_free(where);
+	mem_free(object);
+}
+
+/* Of a few objects in a row, and of the place from then on */
+static void what_cannot_be_read_is_blamed(void **state)
+{
+	char *where = os_join(NULL, folder, "unreadable"), *loop = os_join(NULL, where, "loop");
+	struct object_place *place;
+	struct jw_error why = {0};
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
+	files_put_text(where, "good", "text");
+	assert_int_equal(symlink("loop", loop), 0);
+	place = open_place(where);
+	for (int round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 5; i++) {
+			why = (struct jw_error){0};
+			assert_int_equal(object_place_get(&why, place, "loop", MOST, file), -1);
+			assert_int_equal(why.code, i < 3 ? JW_ERR_FORMAT : JW_ERR_IO);
+		}
+		assert_int_equal(object_place_get(NULL, place, "good", MOST, file), 0);
+		file_is("text");
+	}
+	assert_int_equal(os_remove_tree(NULL, where), 0);
+	assert_int_equal(object_place_get(&why, place, "loop", MOST, file), -1);
+	object_place_close(place);
+	mem_free(where);
+	mem_free(loop);
+}
+
+/* ---- */
+
+static int set_up(void **state)
+{
+	if (make_folder(state) || os_env_set(NULL, "http_proxy", NULL) ||
+		os_env_set(NULL, "HOME", folder) || os_env_set(NULL, "NETRC", NULL))
+		return -1;
+	file = os_join(NULL, folder, "file");
+	server_begin();
+	(void)snprintf(address, sizeof address, "http://%s/base//", server.site);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	server_end();
+	mem_free(file);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_status_means_something),
+		cmocka_unit_test(what_is_there_is_known),
+		cmocka_unit_test(bytes_come_and_go),
+		cmocka_unit_test(a_broken_answer_is_asked_for_again),
+		cmocka_unit_test(a_busy_place_is_left_alone),
+		cmocka_unit_test(a_place_has_a_name),
+		cmocka_unit_test(a_directory_has_objects),
+		cmocka_unit_test(what_cannot_be_read_is_blamed),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
