@@ -1,0 +1,581 @@
+/* What strangers and files say of registries: each limit at its edge, and each form that is none.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "check.h"
+#include "pack/minisign.h"
+#include "pack/pack_source.h"
+#include "share/artifact.h"
+#include "share/aws_profile.h"
+#include "share/challenge.h"
+#include "share/credentials.h"
+#include "share/oci_registry.h"
+#include "share/web_answer.h"
+
+static char text[1 << 16];
+
+/* `before`, so many letters, `behind` */
+static const char *with_letters(const char *before, size_t count, const char *behind)
+{
+	const size_t at = strlen(before);
+
+	assert_true(at + count + strlen(behind) < sizeof text);
+	memcpy(text, before, at);
+	memset(text + at, 'a', count);
+	text_copy(text + at + count, sizeof text - at - count, behind);
+	return text;
+}
+
+/* ---- names */
+
+static void names_have_their_lengths(void **state)
+{
+	static const struct {
+		const char *before, *behind;
+		size_t most;
+	} cases[] = {
+		{"oci://h/", "", REFERENCE_REPOSITORY - 1},
+		{"oci://h/a:", "", REFERENCE_TAG - 1},
+		{"oci://", "/a", REFERENCE_HOST - 1},
+	};
+	struct reference reference;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (size_t more = 0; more < 2; more++) {
+			with_letters(cases[i].before, cases[i].most + more, cases[i].behind);
+			assert_int_equal(reference_parse(NULL, text, &reference), more ? -1 : 0);
+		}
+	with_letters("oci://h/a@sha256:", 64, "");
+	assert_int_equal(reference_parse(NULL, text, &reference), 0);
+	assert_string_equal(reference.digest, text + 10);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a@sha256:", 63, ""), &reference),
+					 -1);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a@sha256:", 63, "g"), &reference),
+					 -1);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a@sha512:", 64, ""), &reference),
+					 -1);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a:b@sha256:", 64, ""), &reference),
+					 -1);
+	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a", 2000, ""), &reference), -1);
+}
+
+static void hosts_have_their_forms(void **state)
+{
+	static const struct {
+		const char *host;
+		bool sound;
+	} cases[] = {
+		{"h", true},       {"h:1", true},  {"h:65535", true}, {"h:65536", false},
+		{"h:0", false},    {"h:", false},  {"h:x", false},    {"-h", false},
+		{".h", false},     {":1", false},  {"[::1]", true},   {"[::]:1", true},
+		{"[:]", false},    {"[]", false},  {"[::1", false},   {"[::1]x", false},
+		{"[g::1]", false}, {"h_h", false}, {"h.h-h", true},
+	};
+	struct reference reference;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		(void)snprintf(text, sizeof text, "oci://%s/a", cases[i].host);
+		if (!reference_parse(NULL, text, &reference) != cases[i].sound)
+			fail_msg("%s", text);
+	}
+	assert_int_equal(reference_parse(NULL, "oci://INDEX.docker.io/a", &reference), 0);
+	assert_string_equal(reference_server(&reference), "registry-1.docker.io");
+	assert_int_equal(reference_parse(NULL, "oci://quay.io/a", &reference), 0);
+	assert_string_equal(reference_server(&reference), "quay.io");
+}
+
+static void tags_have_their_letters(void **state)
+{
+	static const struct {
+		const char *name;
+		bool tag, repository;
+	} cases[] = {{"", false, false},     {"a", true, true},     {"A", true, false},
+				 {".a", false, false},   {"-a", false, false},  {"_a", true, false},
+				 {"a.-_b", true, false}, {"a/b", false, true},  {"a_b", true, true},
+				 {"a.b", true, true},    {"a..b", true, false}, {"a.", true, false},
+				 {"a--b", true, true},   {"a__b", true, true},  {"a b", false, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		if (reference_is_tag(cases[i].name) != cases[i].tag ||
+			reference_is_repository(cases[i].name) != cases[i].repository)
+			fail_msg("“%s”", cases[i].name);
+}
+
+/* ---- headers */
+
+static void challenges_have_their_forms(void **state)
+{
+	static const struct {
+		const char *text;
+		enum challenge_kind kind; /* CHALLENGE_NONE: refused */
+		const char *realm, *service;
+	} cases[] = {
+		{"Bearer realm=a", CHALLENGE_BEARER, "a", ""},
+		{" \tBEARER\trealm =\t\"a\" ,, service=\"b\\\"c\", ", CHALLENGE_BEARER, "a", "b\"c"},
+		{"Bearer realm=a, Basic realm=b", CHALLENGE_BEARER, "a", ""},
+		{"Basic realm=b, Bearer realm=a,service=c", CHALLENGE_BEARER, "a", "c"},
+		{"Basic, Bearer realm=a", CHALLENGE_BEARER, "a", ""},
+		{"Bearer x=1, realm=a", CHALLENGE_BEARER, "a", ""},
+		{"Bearer realmx=1, xrealm=2, realm=a", CHALLENGE_BEARER, "a", ""},
+		{"Bearer x==, realm=a", CHALLENGE_BEARER, "a", ""},
+		{"Bearer x=, realm=a", CHALLENGE_BEARER, "a", ""},
+		{"Bearer realm=a, x=", CHALLENGE_BEARER, "a", ""},
+		{"Bearer realm=\"a\\\\\"", CHALLENGE_BEARER, "a\\", ""},
+		{"Bearer realm=\"a\\", CHALLENGE_NONE, NULL, NULL},
+		{"Bearer realm=\"a\x1f\"", CHALLENGE_NONE, NULL, NULL},
+		{"Bearer realm=\"a\xc3\xa4\"", CHALLENGE_BEARER, "a\xc3\xa4", ""},
+		{"Bearer =a", CHALLENGE_NONE, NULL, NULL},
+		{"Bearers realm=a", CHALLENGE_NONE, NULL, NULL},
+		{"Bear realm=a", CHALLENGE_NONE, NULL, NULL},
+		{"Basics", CHALLENGE_NONE, NULL, NULL},
+		{"Basi", CHALLENGE_NONE, NULL, NULL},
+		{"\"", CHALLENGE_NONE, NULL, NULL},
+		{"Basic @", CHALLENGE_NONE, NULL, NULL},
+		{"Basic", CHALLENGE_BASIC, "", ""},
+		{"basic a", CHALLENGE_BASIC, "", ""},
+	};
+	struct challenge challenge;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const int result = challenge_parse(NULL, cases[i].text, &challenge);
+
+		if (result != (cases[i].kind ? 0 : -1) || (!result && challenge.kind != cases[i].kind))
+			fail_msg("%s", cases[i].text);
+		if (!cases[i].kind)
+			continue;
+		assert_string_equal(challenge.realm, cases[i].realm);
+		assert_string_equal(challenge.service, cases[i].service);
+	}
+	for (size_t more = 0; more < 2; more++) {
+		with_letters("Bearer realm=", CHALLENGE_REALM - 1 + more, "");
+		assert_int_equal(challenge_parse(NULL, text, &challenge), more ? -1 : 0);
+		with_letters("Bearer realm=a,service=\"", CHALLENGE_SERVICE - 1 + more, "\"");
+		assert_int_equal(challenge_parse(NULL, text, &challenge), more ? -1 : 0);
+	}
+	/* What nobody asks for has no room to leave. */
+	assert_int_equal(challenge_parse(NULL, with_letters("Bearer x=", 4000, ",realm=a"), &challenge),
+					 0);
+}
+
+static struct web_answer header(const char *line)
+{
+	struct web_answer answer;
+
+	web_answer_clear(&answer);
+	web_answer_header(&answer, line, strlen(line));
+	return answer;
+}
+
+static void headers_have_their_forms(void **state)
+{
+	static const struct {
+		const char *line, *link, *type;
+		bool has_start;
+		uint64_t start;
+	} cases[] = {
+		{"Link: </v2/a?n=1>; rel=\"next\"\r\n", "/v2/a?n=1", "", false, 0},
+		{"Link: </v2/a>; rel=\"prev\"\r\n", "", "", false, 0},
+		{"Link: /v2/a; rel=\"next\"\r\n", "", "", false, 0},
+		{"Link: </v2/a; rel=\"next\"\r\n", "", "", false, 0},
+		{"Link:\r\n", "", "", false, 0},
+		{"Linked: </v2/a>; rel=\"next\"\r\n", "", "", false, 0},
+		{"content-type: Application/JSON; charset=x\r\n", "", "application/json", false, 0},
+		{"Content-Type: AZ[@/az\t\r\n", "", "az[@/az", false, 0},
+		{"Content-Range: bytes 0-9/10\r\n", "", "", true, 0},
+		{"Content-Range: BYTES 12-19/*  \n", "", "", true, 12},
+		{"Content-Range: bytes -9/10\r\n", "", "", false, 0},
+		{"Content-Range: bytes 5/10\r\n", "", "", false, 0},
+		{"Content-Range: lines 0-9/10\r\n", "", "", false, 0},
+		{"Content-Range: bytes 99999999999999999999-1/2\r\n", "", "", false, 0},
+		{"Content-Range: bytes 00000000000000000000007-9/9\r\n", "", "", true, 7},
+		{"Content-Range: bytes 000000000000000000000007-9/9\r\n", "", "", false, 0},
+		{"Range: 0-1023\r\n", "", "", false, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct web_answer answer = header(cases[i].line);
+
+		assert_string_equal(answer.link, cases[i].link);
+		assert_string_equal(answer.type, cases[i].type);
+		if (answer.has_start != cases[i].has_start || answer.start != cases[i].start)
+			fail_msg("%s", cases[i].line);
+	}
+	assert_string_equal(header("Range: 0-1023\r\n").range, "0-1023");
+	assert_string_equal(header("Docker-Content-Digest: sha256:a").digest, "sha256:a");
+	assert_string_equal(header("x-amz-bucket-region: eu-a-1\r\n").region, "eu-a-1");
+	assert_int_equal(header("OCI-Chunk-Min-Length: 1099511627776").chunk_bytes, UINT64_C(1) << 40);
+	assert_int_equal(header("OCI-Chunk-Min-Length: 1099511627777").chunk_bytes, 0);
+	assert_int_equal(header("Retry-After: 1000000").wait_s, 1000000);
+	assert_int_equal(header("Retry-After: 1000001").wait_s, -1);
+	assert_int_equal(header("Date: Thu, 01 Jan 1970 00:01:00 GMT\r\n").date_s, 60);
+	assert_int_equal(header("Age: 1").date_s, -1);
+}
+
+static void headers_have_their_lengths(void **state)
+{
+	struct web_answer answer;
+
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		answer =
+			header(with_letters("Docker-Content-Digest: ", sizeof answer.digest - 1 + more, ""));
+		assert_int_equal(strlen(answer.digest), more ? 0 : sizeof answer.digest - 1);
+		answer = header(with_letters("Location: ", sizeof answer.location - 11 + more, "\r\n"));
+		assert_int_equal(strlen(answer.location), more ? 0 : sizeof answer.location - 11);
+		answer = header(with_letters("Link: <", sizeof answer.link - 2 + more, ">; next"));
+		assert_int_equal(strlen(answer.link), more ? 0 : sizeof answer.link - 2);
+		answer = header(with_letters("Content-Type: ", sizeof answer.type - 1 + more, ""));
+		assert_int_equal(strlen(answer.type), sizeof answer.type - 1);
+		/* Two of them, with a comma */
+		web_answer_clear(&answer);
+		web_answer_header(&answer, "WWW-Authenticate: Basic", 23);
+		with_letters("WWW-Authenticate: ", sizeof answer.challenge / 2, "");
+		web_answer_header(&answer, text, strlen(text));
+		assert_int_equal(strlen(answer.challenge), 7 + sizeof answer.challenge / 2);
+		with_letters("WWW-Authenticate: ", sizeof answer.challenge / 2 - 7 - 3 + more, "");
+		web_answer_header(&answer, text, strlen(text));
+		assert_int_equal(strlen(answer.challenge),
+						 more ? 7 + sizeof answer.challenge / 2 : sizeof answer.challenge - 1);
+	}
+	web_answer_clear(&answer);
+	web_answer_header(&answer, "Location: a\0b", 13);
+	assert_string_equal(answer.location, "");
+	web_answer_header(&answer, "", 0);
+	web_answer_header(&answer, "\r\n", 2);
+	assert_int_equal(answer.wait_s, -1);
+}
+
+static const char *said(const char *body)
+{
+	static struct web_answer answer;
+
+	web_answer_clear(&answer);
+	web_answer_words(&answer, body, strlen(body));
+	return answer.said;
+}
+
+static void words_of_servers_are_cut_and_harmless(void **state)
+{
+	static const struct {
+		const char *body, *said;
+	} cases[] = {
+		{"{\"errors\": [{\"code\": \"A\", \"message\": \"b\\u001bc\\u007f\"}]}", "A: b c "},
+		{"{\"errors\": [{\"code\": \"A\"}]}", "A"},
+		{"{\"errors\": [{\"message\": \"b\"}]}", "b"},
+		{"{\"errors\": []}", ""},
+		{"[]", ""},
+		{"", ""},
+		{"<?xml?><Error><Code>A</Code><Message>b\nc</Message></Error>", "A: b c"},
+		{"<Error><Code>A</Code></Error>", "A"},
+		{"<Error><Message>b</Message></Error>", ""},
+		{"<Error><Code>A", ""},
+		{"<Code>A</Code>", ""},
+		{" <Error><Code>A</Code></Error>", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(said(cases[i].body), cases[i].said);
+	assert_int_equal(strlen(said(with_letters("<Error><Code>", 60, "</Code>"))), 60);
+	assert_string_equal(said(with_letters("<Error><Code>", 61, "</Code>")), "");
+	assert_string_equal(said(with_letters("<Error><Code>A</Code><Message>", 181, "</Message>")),
+						"A");
+	assert_int_equal(
+		strlen(said(with_letters("<Error><Code>A</Code><Message>", 180, "</Message>"))), 183);
+	/* Of a long document its beginning counts. */
+	assert_string_equal(said(with_letters("<", 4095 - 22, "<Error><Code>A</Code>")), "A");
+	assert_string_equal(said(with_letters("<", 4095 - 21, "<Error><Code>A</Code>")), "A");
+	assert_string_equal(said(with_letters("<", 4095 - 14, "<Error><Code>A</Code>")), "");
+}
+
+/* ---- documents */
+
+#define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define PART(type, size)                                                                           \
+	"{\"mediaType\": \"" type "\", \"digest\": \"" DIGEST "\", \"size\": " size "}"
+#define MANIFEST(config, layers) "{\"config\": " config ", \"layers\": [" layers "]}"
+
+static int read_artifact(const char *document, struct artifact_list *list)
+{
+	return artifact_read(NULL, document, strlen(document), list);
+}
+
+static void manifests_have_their_parts(void **state)
+{
+	static const struct {
+		const char *document;
+		bool sound;
+	} cases[] = {
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"), PART(ARTIFACT_PACK_TYPE, "2")), true},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1048576"), PART(ARTIFACT_PACK_TYPE, "18253611008")),
+		 true},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1048577"), PART(ARTIFACT_PACK_TYPE, "2")), false},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"), PART(ARTIFACT_PACK_TYPE, "18253611009")), false},
+		{MANIFEST(PART("a", "1"), PART(ARTIFACT_PACK_TYPE, "2")), false},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"), ""), false},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"),
+				  PART("a", "1") "," PART(ARTIFACT_PACK_TYPE, "2") "," PART(ARTIFACT_SIGNATURE_TYPE,
+																			"16384")),
+		 true},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"),
+				  PART(ARTIFACT_PACK_TYPE, "2") "," PART(ARTIFACT_SIGNATURE_TYPE, "16385")),
+		 false},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"), PART(ARTIFACT_SIGNATURE_TYPE, "2")), false},
+		{MANIFEST(PART(ARTIFACT_CONFIG_TYPE, "1"),
+				  PART(ARTIFACT_PACK_TYPE, "2") "," PART(ARTIFACT_PACK_TYPE, "2")),
+		 false},
+		{MANIFEST("{\"mediaType\": \"" ARTIFACT_CONFIG_TYPE "\"}", PART(ARTIFACT_PACK_TYPE, "2")),
+		 false},
+		{"{\"manifests\": []}", true},
+		{"{\"manifests\": [" PART(REGISTRY_MANIFEST, "1") "]}", false},
+		{"[]", false},
+		{"{", false},
+	};
+	struct artifact_list list;
+
+	(void)state;
+	assert_int_equal(PACK_MOST_SIZE, UINT64_C(18253611008));
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		if (!read_artifact(cases[i].document, &list) != cases[i].sound)
+			fail_msg("%s", cases[i].document);
+		if (cases[i].sound)
+			artifact_list_free(&list);
+	}
+}
+
+static void a_title_is_harmless(void **state)
+{
+	static const struct {
+		const char *title;
+		bool sound;
+	} cases[] = {
+		{"a.jwpack", true},     {"a.tar", false},       {".jwpack", false},
+		{"../a.jwpack", false}, {"nul.jwpack", false},  {"AUX.jwpack", false},
+		{"null.jwpack", true},  {"com1.jwpack", false}, {"LPT9.jwpack", false},
+		{"coma.jwpack", true},  {"com.jwpack", true},   {"com10.jwpack", true},
+		{"a b.jwpack", false},
+	};
+	static const char form[] = "{\"config\": " PART(
+		ARTIFACT_CONFIG_TYPE, "1") ", \"layers\": [{\"mediaType\": "
+								   "\"" ARTIFACT_PACK_TYPE "\", \"digest\": \"" DIGEST
+								   "\", \"size\": 1, \"annotations\": "
+								   "{\"org.opencontainers.image.title\": \"%s\"}}]}";
+	struct artifact_list list;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		(void)snprintf(text, sizeof text, form, cases[i].title);
+		assert_int_equal(read_artifact(text, &list), 0);
+		assert_string_equal(list.items->title, cases[i].sound ? cases[i].title : "");
+		artifact_list_free(&list);
+	}
+}
+
+static void a_plan_is_a_tag_of_ours(void **state)
+{
+	static const struct {
+		const char *plan;
+		bool sound;
+	} cases[] = {{"p-0123456789012345678901234567890123456789", true},
+				 {"p-012345678901234567890123456789012345678", false},
+				 {"q-0123456789012345678901234567890123456789", false},
+				 {"p-012345678901234567890123456789012345678/", false}};
+	static const char form[] =
+		"{\"manifests\": [{\"mediaType\": \"" REGISTRY_MANIFEST "\", \"digest\": \"" DIGEST
+		"\", \"size\": 4194304, \"annotations\": {\"io.jitwarm.entries\": \"262144\", "
+		"\"io.jitwarm.bytes\": \"1125899906842624\", \"io.jitwarm.plan\": \"%s\", "
+		"\"io.jitwarm.targets\": \"sm_\\n70\"}}]}";
+	struct artifact_list list;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		(void)snprintf(text, sizeof text, form, cases[i].plan);
+		assert_int_equal(read_artifact(text, &list), 0);
+		assert_string_equal(list.items->plan, cases[i].sound ? cases[i].plan : "");
+		assert_string_equal(list.items->targets, "");
+		assert_int_equal(list.items->entries, 262144);
+		assert_int_equal(list.items->entry_bytes, UINT64_C(1) << 50);
+		artifact_list_free(&list);
+	}
+}
+
+/* ---- credentials */
+
+static void entries_speak_of_hosts(void **state)
+{
+	static const struct {
+		const char *name;
+		bool counts;
+	} cases[] = {
+		{"h:5", true},
+		{"H:5/", true},
+		{"https://h:5/v2/", true},
+		{"h:5/v1", true},
+		{"h:5/lab", true},
+		{"h:5/lab/", true},
+		{"h:5/lab/cache/x", false},
+		{"h:5/la", false},
+		{"http://h:5/x", true},
+		{"h:50", false},
+		{"h", false},
+		{"xh:5", false},
+		{"h:5/lab/cache", true},
+		{"h:5/other", false},
+	};
+	static const char form[] = "{\"auths\": {\"%s\": {\"auth\": \"eDp5\"}}}";
+	struct credentials_entry entry;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		(void)snprintf(text, sizeof text, form, cases[i].name);
+		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h:5", "lab/cache", &entry),
+						 0);
+		if ((entry.known.user != NULL) != cases[i].counts)
+			fail_msg("%s", cases[i].name);
+		credentials_free(&entry.known);
+	}
+}
+
+static void entries_have_their_forms(void **state)
+{
+	static const struct {
+		const char *entry;
+		int result;
+		const char *user, *identity;
+	} cases[] = {
+		{"{\"auth\": \"eDp5\"}", 0, "x", NULL},
+		{"{\"auth\": \"eDp5\", \"identitytoken\": \"t\"}", 0, NULL, "t"},
+		{"{\"auth\": \"\"}", 0, NULL, NULL},
+		{"{}", 0, NULL, NULL},
+		{"1", 0, NULL, NULL},
+		{"{\"auth\": \"eHk=\"}", -1, NULL, NULL},     /* xy */
+		{"{\"auth\": \"eDp5Cg==\"}", -1, NULL, NULL}, /* with a line's end */
+		{"{\"auth\": \"eDp5!\"}", -1, NULL, NULL},
+	};
+	struct credentials_entry entry;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		(void)snprintf(text, sizeof text, "{\"auths\": {\"h\": %s}}", cases[i].entry);
+		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h", "a", &entry),
+						 cases[i].result);
+		if (cases[i].result)
+			continue;
+		assert_int_equal(!entry.known.user, !cases[i].user);
+		assert_int_equal(!entry.known.identity, !cases[i].identity);
+		credentials_free(&entry.known);
+	}
+	for (size_t more = 0; more < 2; more++) {
+		with_letters("{\"auths\": {\"h\": {\"identitytoken\": \"", (1 << 15) + more, "\"}}}");
+		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h", "a", &entry),
+						 more ? -1 : 0);
+		if (!more)
+			credentials_free(&entry.known);
+		with_letters("{\"credsStore\": \"", 63 + more, "\"}");
+		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h", "a", &entry),
+						 more ? -1 : 0);
+	}
+}
+
+static void programs_answer_with_names_and_secrets(void **state)
+{
+	static const struct {
+		const char *answer;
+		int result;
+		bool identity;
+	} cases[] = {
+		{"{\"Username\": \"u\", \"Secret\": \"s:t\"}", 0, false},
+		{"{\"Username\": \"<token>\", \"Secret\": \"s\"}", 0, true},
+		{"{\"Username\": \"\", \"Secret\": \"s\"}", -1, false},
+		{"{\"Username\": \"u\", \"Secret\": \"\"}", -1, false},
+		{"{\"Username\": \"u:v\", \"Secret\": \"s\"}", -1, false},
+		{"{\"Username\": \"u\\n\", \"Secret\": \"s\"}", -1, false},
+		{"{\"Username\": \"u\", \"Secret\": \"s\\r\"}", -1, false},
+		{"{", -1, false},
+	};
+	struct credentials got;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		got = (struct credentials){0};
+		assert_int_equal(
+			credentials_parse_answer(NULL, cases[i].answer, strlen(cases[i].answer), &got),
+			cases[i].result);
+		assert_int_equal(got.identity != NULL, cases[i].identity);
+		assert_int_equal(got.user != NULL, !cases[i].result && !cases[i].identity);
+		credentials_free(&got);
+	}
+	for (size_t more = 0; more < 2; more++) {
+		with_letters("{\"Username\": \"u\", \"Secret\": \"", (1 << 15) + more, "\"}");
+		assert_int_equal(credentials_parse_answer(NULL, text, strlen(text), &got), more ? -1 : 0);
+		credentials_free(&got);
+		with_letters("{\"Secret\": \"u\", \"Username\": \"", (1 << 15) + more, "\"}");
+		assert_int_equal(credentials_parse_answer(NULL, text, strlen(text), &got), more ? -1 : 0);
+		if (!more)
+			credentials_free(&got);
+	}
+}
+
+/* The document of a role: each of its parts is needed, and fits. */
+static void roles_have_whole_keys(void **state)
+{
+	static const struct {
+		const char *before, *behind;
+		size_t most;
+	} cases[] = {
+		{"{\"SecretAccessKey\": \"s\", \"Token\": \"t\", \"AccessKeyId\": \"", "\"}", AWS_TEXT - 1},
+		{"{\"AccessKeyId\": \"i\", \"Token\": \"t\", \"SecretAccessKey\": \"", "\"}", AWS_TEXT - 1},
+		{"{\"AccessKeyId\": \"i\", \"SecretAccessKey\": \"s\", \"Token\": \"", "\"}",
+		 AWS_TOKEN - 1},
+	};
+	static const char timed[] = "{\"AccessKeyId\": \"i\", \"SecretAccessKey\": \"s\", \"Token\": "
+								"\"t\", \"Expiration\": \"%s\"}";
+	struct aws_keys keys;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (size_t more = 0; more < 2; more++) {
+			with_letters(cases[i].before, cases[i].most + more, cases[i].behind);
+			assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), more ? -1 : 0);
+			with_letters(cases[i].before, 0, cases[i].behind);
+			assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), -1);
+		}
+	assert_int_equal(keys.expires_s, 0);
+	(void)snprintf(text, sizeof text, timed, "1970-01-01T00:01:00Z");
+	assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), 0);
+	assert_int_equal(keys.expires_s, 60);
+	assert_string_equal(keys.id, "i");
+	assert_string_equal(keys.secret, "s");
+	assert_string_equal(keys.token, "t");
+	(void)snprintf(text, sizeof text, timed, "soon");
+	assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_have_their_lengths),
+		cmocka_unit_test(hosts_have_their_forms),
+		cmocka_unit_test(tags_have_their_letters),
+		cmocka_unit_test(challenges_have_their_forms),
+		cmocka_unit_test(headers_have_their_forms),
+		cmocka_unit_test(headers_have_their_lengths),
+		cmocka_unit_test(words_of_servers_are_cut_and_harmless),
+		cmocka_unit_test(manifests_have_their_parts),
+		cmocka_unit_test(a_title_is_harmless),
+		cmocka_unit_test(a_plan_is_a_tag_of_ours),
+		cmocka_unit_test(entries_speak_of_hosts),
+		cmocka_unit_test(entries_have_their_forms),
+		cmocka_unit_test(programs_answer_with_names_and_secrets),
+		cmocka_unit_test(roles_have_whole_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
