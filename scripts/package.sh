@@ -180,5 +180,10 @@ for target in "${targets[@]}"; do
 done
 
 [ -z "$key" ] || cp "$work/install.sh" "$out/install.sh"
+# A signature of the former list would have install.sh refuse the new one
+if [ -z "$key" ] && [ -e "$out/SHA256SUMS.minisig" ]; then
+	rm "$out/SHA256SUMS.minisig"
+	echo "package.sh: SHA256SUMS is not signed any more: --sign KEY --url URL, with the last target, signs it" >&2
+fi
 (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS)
 [ -z "$key" ] || minisign -S -s "$key" -m "$out/SHA256SUMS" -t "jitwarm $version"
