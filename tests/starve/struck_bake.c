@@ -173,7 +173,9 @@ static void make_packed(struct buf *packed, const struct packed_file *files, siz
 static void put_conda(void)
 {
 	struct buf bytes[4] = {make_buf()}, whole[3], conda = make_buf();
-	const struct packed_file pkg[] = {{"lib/lib.so", &bytes[0]}, {"share/note.txt", &bytes[1]}},
+	const struct packed_file pkg[] = {{"lib/lib.so", &bytes[0]},
+									  {"lib/link.so", NULL},
+									  {"share/note.txt", &bytes[1]}},
 							 info[] = {{"info/index.json", &bytes[2]},
 									   {"info/paths.json", &bytes[3]}};
 	const struct packed_file files[] = {{"metadata.json", &whole[0]},
@@ -186,13 +188,15 @@ static void put_conda(void)
 	sha256_of(&bytes[0], hex);
 	paths = mem_printf(NULL,
 					   "{\"paths\": [{\"_path\": \"lib/lib.so\", \"path_type\": \"hardlink\", "
-					   "\"sha256\": \"%s\", \"size_in_bytes\": %zu}], \"paths_version\": 1}",
-					   hex, bytes[0].size);
+					   "\"sha256\": \"%s\", \"size_in_bytes\": %zu}, {\"_path\": \"lib/link.so\", "
+					   "\"path_type\": \"hardlink\", \"sha256\": \"%s\", \"size_in_bytes\": %zu}], "
+					   "\"paths_version\": 1}",
+					   hex, bytes[0].size, hex, bytes[0].size);
 	put_text_into(&bytes[1], "a note\n");
 	put_text_into(&bytes[2], "{\"build\": \"h1_0\", \"name\": \"frame\", \"version\": \"1.0\"}");
 	put_text_into(&bytes[3], paths);
 	put_text_into(&whole[0], "{\"conda_pkg_format_version\": 2}");
-	make_packed(&whole[1], pkg, 2);
+	make_packed(&whole[1], pkg, 3);
 	make_packed(&whole[2], info, 2);
 	make_archive(&conda, false, "compression=store", files, 3);
 	files_put(site, "frame-1.0-h1_0.conda", conda.data, conda.size);

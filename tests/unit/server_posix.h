@@ -20,9 +20,9 @@ enum { SERVER_MOST = 16, SERVER_TEXT = 8192 };
 static struct {
 	int socket;
 	pthread_t thread;
-	char site[32];              /* 127.0.0.1:PORT */
-	const char *const *answers; /* what follows “HTTP/1.1 ”; "": nothing is answered */
-	size_t count, more;         /* the last answer counts from then on; bytes behind each */
+	char site[32];                    /* 127.0.0.1:PORT */
+	const char *answers[SERVER_MOST]; /* what follows “HTTP/1.1 ”; "": nothing is answered */
+	size_t count, more;               /* the last answer counts from then on; bytes behind each */
 	atomic_size_t asked;
 	char requests[SERVER_MOST][SERVER_TEXT]; /* with their bodies */
 } server;
@@ -94,7 +94,7 @@ static inline void *server_run(void *context)
 static inline void server_says(const char *const *answers, size_t count)
 {
 	memset(server.requests, 0, sizeof server.requests);
-	server.answers = answers;
+	memcpy(server.answers, answers, count * sizeof *answers);
 	server.count = count;
 	server.more = 0;
 	server.asked = 0;

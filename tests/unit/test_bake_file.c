@@ -11,9 +11,9 @@
 
 enum { ROOM = 4096, MOST_KEY = 2048 };
 
-static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
-											 .trust = CACHE_STAMP_TABLE,
-											 .driver = {.cuda = 12040, .release = {550, 163, 1}}};
+static struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
+									   .trust = CACHE_STAMP_TABLE,
+									   .driver = {.cuda = 12040, .release = {550, 163, 1}}};
 static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90}};
 
 struct text {
@@ -224,18 +224,25 @@ static void code_of_another_form_is_not(void **state)
 	static const struct {
 		uint16_t gpu, sm;
 		uint8_t abi;
-	} cases[] = {{86, 86, 8}, {86, 80, 7}, {120, 120, 7}};
+		uint32_t cuda;
+	} cases[] = {{86, 86, 8, 12040},
+				 {86, 80, 7, 12040},
+				 {120, 120, 7, 12040},
+				 {120, 120, 8, 13000}}; /* without what its entry would repeat */
+	const uint32_t before = profile.driver.cuda;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_target gpu = {.sm = cases[i].gpu};
 		struct jw_bake_file file;
 
 		clear(state);
+		profile.driver.cuda = cases[i].cuda;
 		put_entry(&plain, cases[i].gpu, cases[i].abi, cases[i].sm, NONE);
 		file = bake(put_library(&plain, &roomy), &gpu, 1, false, NULL);
 		assert_int_equal(file.baked, 0);
 		assert_int_equal(file.unknown, 1);
 	}
+	profile.driver.cuda = before;
 }
 
 /* sm_90 has no code yet, and needs the text. */

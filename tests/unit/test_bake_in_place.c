@@ -2,6 +2,7 @@
  * there before the library is replaced. */
 #include "folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,24 @@ int renameat(int from_fd, const char *old, int to_fd, const char *name)
 			next_was_there = !access(next, F_OK);
 	}
 	return (int)syscall(SYS_renameat, from_fd, old, to_fd, name);
+}
+
+/* Of the copy alone; libuv calls it. */
+static bool sync_fails;
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+	char link[64], path[4096];
+	ssize_t length;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof path - 1);
+	path[length > 0 ? length : 0] = '\0';
+	if (sync_fails && copy.part && !strcmp(os_base_name(path), os_base_name(copy.part))) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
 }
 
 static int begin(void **state)
@@ -101,6 +120,20 @@ static void what_was_changed_meanwhile_stays(void **state)
 	os_names_free(&names);
 }
 
+static void what_is_not_on_disk_takes_no_place(void **state)
+{
+	struct jw_error why = {0};
+
+	(void)state;
+	sync_fails = true;
+	assert_int_equal(in_place_put(&why, &place, &copy, &from), -1);
+	sync_fails = false;
+	assert_int_equal(why.code, JW_ERR_IO);
+	expect_library("aaaaa", AT);
+	assert_false(os_exists(place.journal_file));
+	assert_false(os_exists(next));
+}
+
 static void the_way_back_comes_first(void **state)
 {
 	(void)state;
@@ -141,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_changed_meanwhile_stays, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_not_on_disk_takes_no_place, begin, end),
 		cmocka_unit_test_setup_teardown(the_way_back_comes_first, begin, end),
 		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_looked_at_is_not_gone, begin, end),
 	};

@@ -32,6 +32,7 @@ static char *write_one(size_t was_size, size_t now_size, const struct journal *f
 	assert_int_equal(journal_write(NULL, file, original, &to, &journal), 0);
 	original_close(original);
 	assert_int_equal(journal_prove(NULL, file, &to), 0);
+	assert_int_equal(journal_prove(NULL, old, &to), -1); /* no journal */
 	os_map_close(&from);
 	os_map_close(&to);
 	journal_free(&journal);

@@ -54,7 +54,13 @@ static void times_go_both_ways(void **state)
 				 {1709251199, "2024-02-29T23:59:59Z", "20240229T235959Z"},
 				 {1735689599, "2024-12-31T23:59:59Z", "20241231T235959Z"},
 				 {4107542400, "2100-03-01T00:00:00Z", "21000301T000000Z"}};
-	static const char *const bad[] = {"", "2013", "2013-13-01T00:00:00Z", "1969-12-31T23:59:59Z",
+	static const char *const bad[] = {"",
+									  "2013",
+									  "2013-13-01T00:00:00Z",
+									  "1969-12-31T23:59:59Z",
+									  "2013-00-01T00:00:00Z",
+									  "2013-05-00T00:00:00Z",
+									  "2013-05-32T00:00:00Z",
 									  "x"};
 
 	(void)state;
@@ -221,6 +227,35 @@ static void values_fit_their_rooms(void **state)
 	assert_int_equal(os_env_set(NULL, "AWS_REGION", NULL), 0);
 }
 
+/* Three of the signature's own, behind those that are there */
+static void a_signature_needs_room_for_its_headers(void **state)
+{
+	struct object_s3_request texts = {.url = NULL};
+	struct web_request request = {.method = "GET", .headers = {"A: 1", "B: 2", "C: 3"}};
+	struct jw_error why = {0};
+	struct object_s3 *s3;
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "AWS_REGION", "eu-a-1"), 0);
+	assert_int_equal(os_env_set(NULL, "AWS_ACCESS_KEY_ID", "i"), 0);
+	assert_int_equal(os_env_set(NULL, "AWS_SECRET_ACCESS_KEY", "s"), 0);
+	assert_int_equal(os_env_set(NULL, "AWS_SESSION_TOKEN", "t"), 0);
+	s3 = object_s3_open(NULL, "s3://lab/a");
+	assert_non_null(s3);
+	assert_int_equal(object_s3_sign(NULL, s3, "x", NOTHING, &texts, &request), 0);
+	assert_string_equal(request.url, "https://lab.s3.eu-a-1.amazonaws.com/a/x");
+	assert_true(!strncmp(request.headers[3], "x-amz-content-sha256: e3b0", 26));
+	assert_true(!strncmp(request.headers[4], "x-amz-date: ", 12));
+	assert_string_equal(request.headers[5], "x-amz-security-token: t");
+	assert_null(request.headers[6]);
+	object_s3_forget(&texts);
+	request = (struct web_request){.method = "GET", .headers = {"A: 1", "B: 2", "C: 3", "D: 4"}};
+	assert_int_equal(object_s3_sign(&why, s3, "x", NOTHING, &texts, &request), -1);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	object_s3_forget(&texts);
+	object_s3_close(s3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +267,7 @@ int main(void)
 		cmocka_unit_test(buckets_have_addresses),
 		cmocka_unit_test(settings_have_their_places),
 		cmocka_unit_test(values_fit_their_rooms),
+		cmocka_unit_test(a_signature_needs_room_for_its_headers),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -163,6 +163,7 @@ static void claims_are_made_and_respected(void **state)
 	static const char *const none[] = {"", "nonsense", "{\"claim\": \"0\", \"seconds\": 1}"};
 	static const char claim[] = "{\"claim\": \"0000000000000005\", \"seconds\": 1}";
 	struct object_answer first, second;
+	char *blocked = object_path(keys[2], ".claim");
 	char longer[300];
 
 	(void)state;
@@ -193,8 +194,9 @@ static void claims_are_made_and_respected(void **state)
 	put_object(keys[1], ".claim", longer);
 	assert_int_equal(does(OBJECT_CLAIM, keys[1], MOST, 0).said, OBJECT_THEIRS);
 	/* Where none can be written it is compiled all the same. */
-	assert_int_equal(os_make_dirs(NULL, object_path(keys[2], ".claim"), 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, blocked, 0700), 0);
 	assert_int_equal(does(OBJECT_CLAIM, keys[2], MOST, 0).said, OBJECT_OURS);
+	mem_free(blocked);
 	end();
 }
 

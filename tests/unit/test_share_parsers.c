@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/share.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
@@ -48,6 +49,30 @@ static void names_are_read(void **state)
 	}
 	assert_int_equal(0, reference_parse(NULL, "oci://docker.io/a/b", &reference));
 	assert_string_equal(reference_server(&reference), "registry-1.docker.io");
+}
+
+static void a_pull_needs_a_name_and_a_system(void **state)
+{
+	static const struct {
+		const char *from;
+		bool how, system;
+	} cases[] = {{"oci://h", true, true}, {"oci://h/a", false, false}, {"oci://h/a", true, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_system machine = {.gpu_count = 0};
+		struct jw_import_options how = JW_IMPORT_OPTIONS_INIT;
+		struct jw_pull_options options = JW_PULL_OPTIONS_INIT;
+		struct jw_pull_result *result = NULL;
+		struct jw_error why = {0};
+
+		how.system = cases[i].system ? &machine : NULL;
+		options.from = cases[i].from;
+		options.how = cases[i].how ? &how : NULL;
+		assert_int_equal(jw_pull(&why, &options, &result), -1);
+		assert_int_equal(why.code, JW_ERR_USAGE);
+		assert_null(result);
+	}
 }
 
 static void the_best_challenge_counts(void **state)
@@ -241,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_read),
+		cmocka_unit_test(a_pull_needs_a_name_and_a_system),
 		cmocka_unit_test(the_best_challenge_counts),
 		cmocka_unit_test(the_most_exact_entry_counts),
 		cmocka_unit_test(an_artifact_comes_back),

@@ -250,6 +250,32 @@ static void a_directory_has_objects(void **state)
 	mem_free(object);
 }
 
+/* A folder in an object's place stays, and nothing is left beside it. */
+static void a_folder_in_the_way_stays(void **state)
+{
+	char *where = os_join(NULL, folder, "taken"), *object = os_join(NULL, where, "v1/x");
+	struct object_place *place;
+	struct jw_error why = {0};
+	struct os_names names;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, object, 0700), 0);
+	files_put_text(folder, "file", "text");
+	place = open_place(where);
+	assert_int_equal(object_place_put(&why, place, "v1/x", file), -1);
+	assert_int_equal(why.code, JW_ERR_FORMAT);
+	assert_non_null(strstr(why.message, "is no file"));
+	mem_free(object);
+	object = os_join(NULL, where, "v1");
+	assert_int_equal(os_list(NULL, object, &names), 0);
+	assert_int_equal(names.count, 1);
+	os_names_free(&names);
+	assert_int_equal(os_remove(NULL, file), 0);
+	object_place_close(place);
+	mem_free(where);
+	mem_free(object);
+}
+
 /* Of a few objects in a row, and of the place from then on */
 static void what_cannot_be_read_is_blamed(void **state)
 {
@@ -308,6 +334,7 @@ int main(void)
 		cmocka_unit_test(a_busy_place_is_left_alone),
 		cmocka_unit_test(a_place_has_a_name),
 		cmocka_unit_test(a_directory_has_objects),
+		cmocka_unit_test(a_folder_in_the_way_stays),
 		cmocka_unit_test(what_cannot_be_read_is_blamed),
 	};
 
