@@ -52,6 +52,7 @@ OTHERS = [
     ("install.md", "sudo rpm -U", "scripts/try-rpm.sh", "in_rpm -U"),
     ("install.md", "tar -xf", "scripts/try-package.sh", "tar --zstd -xf"),
     ("install.md", "curl ", "scripts/try-install.sh", "install.sh && sh install.sh"),
+    ("install.md", "minisign -V", "tests/install/test_install.sh", r"s/^\$ \(minisign -V.*\)/\1/p"),
     ("library.md", "cc -static", "scripts/try-static.sh", "pkg-config --static --cflags --libs jitwarm"),
     ("library.md", "cc app.c", "tests/library/programs.sh", "pkg-config --cflags --libs"),
     ("packages.md", "package.sh --sign", "tests/install/test_install.sh", "make-installer.sh"),
