@@ -53,12 +53,14 @@ interrupted() { # ARGUMENT…: by Ctrl-C while nobody answers
 	nothing_imported
 	nothing_left
 }
-beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
-beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
-beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
-beside nobody no_names from_nothing
-beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
-beside nobody no_names interrupted prime --share https://registry.example/x "$sample"
+if ! is_emulated; then # the resolver is of another processor than the tools that start jitwarm
+	beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
+	beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
+	beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
+	beside nobody no_names from_nothing
+	beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
+	beside nobody no_names interrupted prime --share https://registry.example/x "$sample"
+fi
 
 # Disks
 on_small_disk() { # SIZE COMMAND…
@@ -105,21 +107,23 @@ certificate() { # NAME ADDRESSES START END
 			cat key.pem cert.pem >both.pem
 	) >/dev/null 2>&1 || fail "no certificate: $1"
 	start_registry "$work/$1" "$work/$1/both.pem"
+	site=localhost:${site#*:} # Mbed TLS 2.28 finds no address among a certificate's names
 	export SSL_CERT_FILE=$work/$1/cert.pem
 }
-own=IP:127.0.0.1
+own=IP:127.0.0.1,DNS:localhost
 certificate expired "$own" 20200101000000Z 20210101000000Z
 machine expired
-pulls_nothing "certificate has expired (this machine's clock says 2" "oci://$site/good/lab:v1"
-shares_nothing "certificate has expired (this machine's clock says 2" --share "https://$site/x"
+pulls_nothing "(this machine's clock says 2" "oci://$site/good/lab:v1"
+shares_nothing "(this machine's clock says 2" --share "https://$site/x"
 certificate unborn "$own" 20900101000000Z 20910101000000Z
 machine unborn
-pulls_nothing "certificate is not yet valid (this machine's clock says 2" "oci://$site/good/lab:v1"
+pulls_nothing "(this machine's clock says 2" "oci://$site/good/lab:v1"
 certificate other "DNS:other.example" 20200101000000Z 20900101000000Z
 machine other
-pulls_nothing "127.0.0.1" "oci://$site/good/lab:v1"
+pulls_nothing "localhost" "oci://$site/good/lab:v1"
 err_lacks "clock"
 err_lacks "CURL_CA_BUNDLE"
+certificate unknown "$own" 20200101000000Z 20900101000000Z
 unset SSL_CERT_FILE
 machine unknown
 pulls_nothing "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust" "oci://$site/good/lab:v1"

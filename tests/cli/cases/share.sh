@@ -291,7 +291,7 @@ grep -q '^GET ' "$work/registry/foreign-log" || fail "nothing came from the fore
 together
 
 # https, and whose certificate counts. Where SSL_CERT_FILE names some, libcurl itself looks at the chain, on Windows too. Else the system does:
-# Wine's schannel takes any chain. Wine finds no address among a certificate's names.
+# Wine's schannel takes any chain. Neither Wine nor Mbed TLS 2.28 finds an address among a certificate's names.
 command -v openssl >/dev/null || exit 0
 certificate() {
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$work/key.pem" -out "$1" -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1,DNS:localhost 2>/dev/null
@@ -300,7 +300,7 @@ certificate "$work/other.pem" && certificate "$work/cert.pem" || exit 0
 cat "$work/key.pem" "$work/cert.pem" >"$work/both.pem"
 start_registry "$work/tls" "$work/both.pem"
 machine maker
-! is_wine || site=localhost:${site#*:}
+site=localhost:${site#*:}
 tls_refused() {
 	run 3 push "oci://$site/good/tls" "$sample"
 	err_one_line

@@ -8,7 +8,7 @@ printf 'home = C:\\Python38\nversion = 3.8.10\n' >"$env/pyvenv.cfg"
 export VIRTUAL_ENV=$env CUDA_CACHE_PATH=$place/cache
 
 # Is it hung? Another window: the driver compiles. (A Linux machine plays this part, with a driver that waits when it is told to.)
-if ! is_real; then
+if ! is_real && ! is_emulated; then # which shows no library of a process
 	SIMDRIVER_GATE=$place/gate SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_LOG=$place/log
 	export SIMDRIVER_GATE SIMDRIVER_FAULT SIMDRIVER_LOG
 	: >"$place/gate"
