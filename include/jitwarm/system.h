@@ -148,9 +148,9 @@ size_t jw_system_targets(const struct jw_system *system, struct jw_target *targe
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
 /* Removes jitwarm's files in its state directory, and the directory if it is then empty. Other
- * files stay; so do secret keys, which cannot be made again, unless `with_keys`: *ret_kept. Not
- * while another call uses the directory. *ret_path is that directory, NULL if there was none; the
- * caller frees it with jw_text_free. */
+ * files stay, in folders of jitwarm's names too; so do secret keys, which cannot be made again,
+ * unless `with_keys`: *ret_kept. Not while another call uses the directory. *ret_path is that
+ * directory, NULL if nothing was removed; the caller frees it with jw_text_free. */
 int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept);
 
 JW_END_DECLS

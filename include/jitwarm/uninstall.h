@@ -18,6 +18,7 @@ struct jw_uninstall_step {
 	const char *where; /* the file, folder, registry key or task; NULL: `said`, or `failed` */
 	const char *what;  /* "removed", or as in struct jw_tune_change */
 	bool keys_stay;    /* it is the state directory, which still contains secret keys */
+	bool others_stay;  /* it is the state directory, which still contains files of others */
 	const char *said;  /* output of a command of the system's service manager, one line */
 	struct jw_error failed;
 };

@@ -297,7 +297,7 @@ static void sweep_copies(const struct in_place *in_place)
 	char *folder = os_dir_name(NULL, in_place->library);
 
 	if (folder)
-		os_sweep(folder, os_base_name(in_place->prefix), OS_REGULAR, 0);
+		os_sweep(folder, os_base_name(in_place->prefix), OS_MADE_FORM, OS_REGULAR, 0);
 	mem_free(folder);
 }
 

@@ -125,6 +125,31 @@ bool text_starts(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
+static size_t length_of_form(const char *text, char form)
+{
+	switch (form) {
+	case '#': return strspn(text, "0123456789");
+	case '%': return strspn(text, "0123456789abcdef");
+	case '?': return text_is_digit(*text) || (*text >= 'a' && *text <= 'z');
+	default: return *text == form;
+	}
+}
+
+bool text_has_form(const char *text, const char *form)
+{
+	if (*form == '*') {
+		const size_t length = strlen(text), rest = strlen(++form);
+
+		if (length <= rest)
+			return false;
+		text += length - rest;
+	}
+	for (size_t length; *form; form++, text += length)
+		if (!(length = length_of_form(text, *form)))
+			return false;
+	return !*text;
+}
+
 bool text_ends(const char *text, const char *end)
 {
 	size_t length = strlen(text), tail = strlen(end);

@@ -51,6 +51,10 @@ static inline bool text_is_blank(int c)
 bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
+/* Whether all of it is as `form` says: “#” stands for a decimal number, “%” for a hexadecimal one
+ * in lower case, “?” for one of a-z0-9, “*” at the beginning for anything before a rest without “#”
+ * and “%”, and other characters for themselves. */
+bool text_has_form(const char *text, const char *form);
 /* Ignores ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);

@@ -73,5 +73,5 @@ int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 
 void staging_clean(const char *dir)
 {
-	os_sweep(dir, CACHE_STAGING_PREFIX, OS_DIRECTORY, 3600);
+	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
 }

@@ -164,7 +164,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 
 	if (!fresh)
 		return -1;
-	os_sweep(store, fresh_start, OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
+	os_sweep(store, fresh_start, "%", OS_DIRECTORY, DAY_S); /* of killed runs: no run takes a day */
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);

@@ -180,9 +180,13 @@ int os_remove_empty_dir(struct jw_error *err, const char *path);
 int os_remove(struct jw_error *err, const char *path);
 /* Removes a directory with everything below it, never following links. A missing one is fine. */
 int os_remove_tree(struct jw_error *err, const char *path);
-/* Removes leftovers: items of this kind in `folder` whose name begins with `prefix` and that are
- * older than `older_s` (0: of any age). Ignores failures: the next run tries again. */
-void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s);
+/* Removes leftovers: items of this kind in `folder` whose name is `prefix` and then as `form` says
+ * (text_has_form), and that are older than `older_s` (0: of any age). What others keep there has
+ * other names. Ignores failures: the next run tries again. */
+void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,
+			  int64_t older_s);
+/* What os_file_make and os_write_atomic put behind a name. */
+#define OS_MADE_FORM ".??????"
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, independent of the umask (does nothing on Windows). */
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);

@@ -16,7 +16,7 @@ enum {
 
 static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
 /* Files of other versions are deleted after this many days without a write. */
-enum { OTHERS_DAYS = 60 };
+enum { OTHERS_S = 60 * 86400 };
 
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, 0};
 
@@ -172,7 +172,8 @@ int inventory_save(struct jw_error *err, struct inventory *inventory)
 	if (!result) {
 		inventory->changed = false;
 		/* For other versions; ours was written just now. */
-		os_sweep(inventory->state_dir, file_start, OS_REGULAR, (int64_t)OTHERS_DAYS * 86400);
+		os_sweep(inventory->state_dir, file_start, "%", OS_REGULAR, OTHERS_S);
+		os_sweep(inventory->state_dir, file_start, "%" OS_MADE_FORM, OS_REGULAR, OTHERS_S);
 	}
 	buf_free(&file);
 	return result;

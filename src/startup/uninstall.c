@@ -211,6 +211,7 @@ static void forget_state(struct uninstall *job)
 	if (jw_state_remove(&job->err, job->options->with_keys, &path, &step.keys_stay))
 		uninstall_step_failed(job);
 	step.where = path;
+	step.others_stay = path && !step.keys_stay && os_exists(path);
 	if (path)
 		report_step(job, &step);
 	jw_text_free(path);

@@ -91,7 +91,8 @@ static const char *own_start(char text[TEXT_SHORT])
 	return text;
 }
 
-/* Removes the folders of killed runs. Skips our own locks: this process would get them again, and
+/* Removes the folders of killed runs, and no other: somebody may keep “runs” of his own in a folder
+ * that JITWARM_STATE names. Skips our own locks: this process would get them again, and
  * lose them when it closes the file. */
 static void sweep_run_folders(const char *work)
 {
@@ -104,9 +105,9 @@ static void sweep_run_folders(const char *work)
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = text_starts(names.items[i], own) ? NULL : os_join(NULL, work, names.items[i]);
 
-		if (path && names.kinds[i] == OS_DIRECTORY)
+		if (path && names.kinds[i] == OS_DIRECTORY && text_has_form(names.items[i], "#-#"))
 			sweep_folder(path);
-		else if (path && text_ends(path, lock_end))
+		else if (path && text_has_form(names.items[i], "#-#.lock"))
 			sweep_lock(path);
 		mem_free(path);
 	}

@@ -1,6 +1,7 @@
 /* jw_state_remove: removes only what jitwarm has written into the state directory. */
 #include <jitwarm/system.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,66 +9,154 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* jitwarm's files there. JITWARM_STATE may name a folder with other files: they stay. */
-static bool is_known(const char *name)
-{
-	static const char *const starts[] = {
-		"devices.json", "drivers", "inventory", "ledger-",     "verified-", "runs",
-		"work",         "speed",   "tune.lock", "tuned.json",  "last-run-", "startup-task",
-		"trusted",      "store",   "ptxas",     "totals.json", "folders",
-	};
+static const char own_keys[] = "keys";
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (text_starts(name, starts[i]))
+/* All that jitwarm writes there. JITWARM_STATE may name a folder with other files, and folders that
+ * have these names too: what others have put there stays. Not here: “baked” has the originals of
+ * libraries (jitwarm/bake.h), and compilers are compiler_fetch_remove's. */
+static const struct {
+	const char *folder, *form; /* as text_has_form has it */
+} own_files[] = {
+	{"", "devices.json"},       {"", "folders"},           {"", "inventory-%"},
+	{"", "last-run-%.json"},    {"", "ledger-%"},          {"", "ledger-lock"},
+	{"", "runs.jsonl"},         {"", "runs-primed.jsonl"}, {"", "runs-timeline.json"},
+	{"", "speed.json"},         {"", "startup-task.xml"},  {"", "startup-task-all.xml"},
+	{"", "totals.json"},        {"", "tune.lock"},         {"", "tuned.json"},
+	{"", "tuned.json.damaged"}, {"", "verified-%"},        {"drivers", "%.json"},
+	{"drivers", "%-%.json"},    {"runs", "#-#"},           {"runs", "#-#.lock"},
+	{"store", "*.jwpack"},      {"store", "lock"},         {"store", "new"},
+	{"store", "new.%.part"},    {"trusted", "*.pub"},      {own_keys, "*.key"},
+	{own_keys, "*.pub"},
+};
+static const char *const own_folders[] = {"drivers", "runs", "store", "trusted", own_keys};
+
+/* Also what a killed run has not renamed yet, unless that could be a word (“.backup”). */
+static bool has_own_name(const char *folder, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	const bool made = dot && dot[strcspn(dot, "0123456789")];
+	char form[64];
+
+	for (size_t i = 0; i < sizeof own_files / sizeof *own_files; i++) {
+		if (strcmp(own_files[i].folder, folder) != 0)
+			continue;
+		if (text_has_form(name, own_files[i].form))
 			return true;
+		(void)snprintf(form, sizeof form, "%s%s", own_files[i].form, OS_MADE_FORM);
+		if (made && text_has_form(name, form))
+			return true;
+	}
 	return false;
 }
 
-/* Secret keys cannot be made again: they stay, unless requested. */
-static int remove_state(struct jw_error *err, const char *path, bool with_keys, bool *ret_kept)
+/* Keys of other programs have such names too. */
+static int look_at_key(struct jw_error *err, const char *path, bool *ret_is)
+{
+	static const char start[] = "untrusted comment: ";
+	char text[sizeof start - 1];
+	struct jw_error why = {0};
+	struct os_file *file = NULL;
+	size_t got = 0;
+
+	*ret_is = !os_file_open(&why, path, OS_OPEN_READ, &file) &&
+			  !os_file_read(&why, file, 0, text, sizeof text, &got) &&
+			  (!got || (got == sizeof text && !memcmp(text, start, got)));
+	os_file_close(file);
+	return error_if_memory(err, &why);
+}
+
+struct state_removal {
+	const char *path;
+	bool with_keys;
+	bool kept;    /* keys */
+	bool removed; /* anything */
+};
+
+static int remove_own(struct jw_error *err, struct state_removal *job, const char *folder,
+					  const char *path, bool is_folder)
+{
+	const bool key = !strcmp(folder, own_keys);
+	bool is = true;
+
+	if ((key || !strcmp(folder, "trusted")) && look_at_key(err, path, &is))
+		return -1;
+	if (!is)
+		return 0;
+	if (key && !job->with_keys) {
+		job->kept = true;
+		return 0;
+	}
+	if (is_folder ? os_remove_tree(err, path) : os_remove(err, path))
+		return -1;
+	job->removed = true;
+	return 0;
+}
+
+/* `folder`: "", or one of own_folders. What is a folder where we have a file is not ours. */
+static int remove_from(struct jw_error *err, struct state_removal *job, const char *folder)
+{
+	const bool holds_folders = !strcmp(folder, "runs");
+	char *dir = *folder ? os_join(err, job->path, folder) : mem_string(err, job->path);
+	struct os_names names;
+	int result = 0;
+
+	if (!dir || os_list(err, dir, &names)) {
+		mem_free(dir);
+		return -1;
+	}
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const bool is_folder = names.kinds[i] == OS_DIRECTORY;
+		char *path;
+
+		if ((is_folder && !holds_folders) || !has_own_name(folder, names.items[i]))
+			continue;
+		path = os_join(err, dir, names.items[i]);
+		result = path ? remove_own(err, job, folder, path, is_folder) : -1;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	if (!result && !os_remove_empty_dir(NULL, dir))
+		job->removed = true;
+	mem_free(dir);
+	return result;
+}
+
+static int remove_from_folders(struct jw_error *err, struct state_removal *job)
 {
 	struct os_names names;
 	int result = 0;
 
-	*ret_kept = false;
-	if (os_list(err, path, &names))
+	if (os_list(err, job->path, &names))
 		return -1;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		char *inner;
-
-		if (!strcmp(names.items[i], "keys") && !with_keys)
-			*ret_kept = true;
-		if (!is_known(names.items[i]) && (strcmp(names.items[i], "keys") != 0 || !with_keys))
-			continue;
-		inner = os_join(err, path, names.items[i]);
-		result = !inner                           ? -1
-				 : names.kinds[i] == OS_DIRECTORY ? os_remove_tree(err, inner)
-												  : os_remove(err, inner);
-		mem_free(inner);
-	}
+	for (size_t i = 0; !result && i < names.count; i++)
+		for (size_t at = 0; !result && at < sizeof own_folders / sizeof *own_folders; at++)
+			if (names.kinds[i] == OS_DIRECTORY && !strcmp(names.items[i], own_folders[at]))
+				result = remove_from(err, job, own_folders[at]);
 	os_names_free(&names);
-	if (!result)
-		(void)os_remove_empty_dir(NULL, path);
 	return result;
 }
 
 int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept)
 {
 	char *given = NULL, *path = NULL;
+	struct state_removal job = {.with_keys = with_keys};
 	struct jw_error why = {0};
-	bool kept = false;
 	int result;
 
-	if (os_state_dir(&why, &given) || os_real_path(&why, given, &path))
+	if (os_state_dir(&why, &given) || os_real_path(&why, given, &path)) {
 		result = error_unless_missing(err, &why);
-	else
-		result = remove_state(err, path, with_keys, &kept);
-	mem_free(given);
-	if (result) {
-		mem_free(path);
-		return -1;
+	} else {
+		job.path = path;
+		result = remove_from_folders(err, &job) || remove_from(err, &job, "") ? -1 : 0;
 	}
+	mem_free(given);
+	if (result || !job.removed) {
+		mem_free(path);
+		path = NULL;
+	}
+	if (result)
+		return -1;
 	*ret_path = path;
-	*ret_kept = kept;
+	*ret_kept = job.kept;
 	return 0;
 }

@@ -50,7 +50,10 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 			uv_sleep(TRY_EVERY_MS);
 	}
 	if (held) {
-		os_sweep(folder, STORE_UNFINISHED, OS_REGULAR, 0); /* of killed runs */
+		/* Of killed runs */
+		os_sweep(folder, STORE_UNFINISHED, "", OS_REGULAR, 0);
+		os_sweep(folder, STORE_UNFINISHED, ".%.part", OS_REGULAR, 0);
+		os_sweep(folder, STORE_UNFINISHED, OS_MADE_FORM, OS_REGULAR, 0);
 		*ret_lock = file;
 	} else {
 		os_file_close(file);

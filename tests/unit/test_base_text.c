@@ -24,6 +24,38 @@ static void spans_share_a_unit_where_they_can(void **state)
 
 #define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
+static void forms_are_of_the_whole_text(void **state)
+{
+	static const struct {
+		const char *text, *form;
+		bool has;
+	} cases[] = {
+		{"ledger-0af9", "ledger-%", true},
+		{"ledger-", "ledger-%", false},
+		{"ledger-0AF9", "ledger-%", false},
+		{"ledger-0af9 ", "ledger-%", false},
+		{"12-345", "#-#", true},
+		{"12-", "#-#", false},
+		{"12-345.lock", "#-#", false},
+		{"a-1", "#-#", false},
+		{"new.ab01z9", "new.??????", true},
+		{"new.ab01z", "new.??????", false},
+		{"new.ab01z9x", "new.??????", false},
+		{"new.ab01zZ", "new.??????", false},
+		{"a.pub", "*.pub", true},
+		{".pub", "*.pub", false},
+		{"a.public", "*.pub", false},
+		{"a.pub.abcdef", "*.pub.??????", true},
+		{"", "", true},
+		{"x", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		if (text_has_form(cases[i].text, cases[i].form) != cases[i].has)
+			fail_msg("%s, %s", cases[i].text, cases[i].form);
+}
+
 static void dates_are_of_the_calendar(void **state)
 {
 	static const struct {
@@ -100,6 +132,7 @@ static void no_password_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(spans_share_a_unit_where_they_can),
+									   cmocka_unit_test(forms_are_of_the_whole_text),
 									   cmocka_unit_test(dates_are_of_the_calendar),
 									   cmocka_unit_test(no_password_is_said)};
 

@@ -185,7 +185,7 @@ static void a_junction_goes_alone(void **state)
 static void leftovers_are_swept_by_name_kind_and_age(void **state)
 {
 	char *base = os_join(NULL, folder, "swept");
-	static const char *const names[] = {"run-1", "run-2", "other"};
+	static const char *const names[] = {"run-1", "run-2", "run-away"};
 	struct os_names left;
 
 	(void)state;
@@ -198,15 +198,15 @@ static void leftovers_are_swept_by_name_kind_and_age(void **state)
 		mem_free(file);
 		mem_free(path);
 	}
-	os_sweep(base, "run-", OS_REGULAR, 0);
-	os_sweep(base, "run-", OS_DIRECTORY, 3600);
+	os_sweep(base, "run-", "#", OS_REGULAR, 0);
+	os_sweep(base, "run-", "#", OS_DIRECTORY, 3600);
 	assert_int_equal(os_list(NULL, base, &left), 0);
 	assert_int_equal(left.count, 3);
 	os_names_free(&left);
-	os_sweep(base, "run-", OS_DIRECTORY, 0);
+	os_sweep(base, "run-", "#", OS_DIRECTORY, 0);
 	assert_int_equal(os_list(NULL, base, &left), 0);
 	assert_int_equal(left.count, 1);
-	assert_string_equal(left.items[0], "other");
+	assert_string_equal(left.items[0], "run-away");
 	os_names_free(&left);
 	mem_free(base);
 }

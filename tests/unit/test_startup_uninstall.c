@@ -97,7 +97,7 @@ static void set_things_up(void)
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
 	make_dir("home/.nv/ComputeCache/jitwarm");
 	make_dir("tuned/cache/jitwarm");
-	files_put_text(root, "state/keys/a.key", "x");
+	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
 	if (jw_tune_apply(&err, &request, &result))
 		fail_msg("%s", err.message);
 	jw_tune_result_free(result);

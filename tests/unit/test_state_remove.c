@@ -38,14 +38,12 @@ static void other_files_and_keys_stay(void **state)
 	files_put_text(folder, "state/speed.json", "{}");
 	files_put_text(folder, "state/totals.json", "{}");
 	files_put_text(folder, "state/store/a.jwpack", "x");
-	files_put_text(folder, "state/ptxas/12.4/ptxas.exe", "x"); /* Windows: fetched compilers */
-	files_put_text(folder, "state/keys/default.key", "x");
+	files_put_text(folder, "state/keys/default.key", "untrusted comment: x");
 	files_put_text(folder, "state/letter.txt", "x");
 	remove_it(false, true);
 	assert_false(is_there("state/speed.json"));
 	assert_false(is_there("state/totals.json"));
 	assert_false(is_there("state/store"));
-	assert_false(is_there("state/ptxas"));
 	assert_true(is_there("state/keys/default.key"));
 	assert_true(is_there("state/letter.txt"));
 	remove_it(true, false);
@@ -56,6 +54,79 @@ static void other_files_and_keys_stay(void **state)
 	mem_free(path);
 	remove_it(false, false);
 	assert_false(is_there("state"));
+}
+
+/* A folder with the user's own work: names that begin like jitwarm's, and folders of its names. */
+static void what_only_looks_like_ours_stays(void **state)
+{
+	static const char *const others[] = {
+		"state/workspace/thesis.tex",
+		"state/speedtest.txt",
+		"state/drivers-licence.pdf",
+		"state/runs/exp1/model.pt",
+		"state/runs/exp1-2",
+		"state/runs/notes.lock",
+		"state/runs.txt",
+		"state/store/newspaper.pdf",
+		"state/store/news/a.jwpack",
+		"state/drivers/model.json",
+		"state/inventory-2019.xlsx",
+		"state/ptxas/mine.txt",
+		"state/keys/server.key",
+		"state/trusted/server.pub",
+		"state/ledger-book",
+		"state/totals.json.backup",
+		"state/devices.json/x",
+		"state/folders.txt",
+		"state/store/a.jwpack.old",
+		"state/baked/original",
+		"state/verified-today",
+	};
+	static const char *const ours[] = {
+		"state/speed.json",
+		"state/speed.json.abc123",
+		"state/runs/12-345/x",
+		"state/runs/12-345.lock",
+		"state/store/new",
+		"state/store/new.a0b1c2",
+		"state/store/sm_86-0.jwpack",
+		"state/inventory-09e34088",
+		"state/ledger-lock",
+		"state/ledger-0e0b1b4dba9d",
+		"state/verified-0e0b1b4db",
+		"state/runs.jsonl",
+		"state/drivers/0123.json",
+		"state/drivers/0-1.json",
+		"state/tuned.json.damaged",
+		"state/trusted/a.pub",
+		"state/keys/default.key",
+		"state/keys/default.pub",
+		"state/last-run-0123.json",
+		"state/runs-primed.jsonl",
+		"state/folders",
+		"state/store/new.0a1b2c3d.part",
+	};
+	char *path = os_join(NULL, folder, "state");
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
+	mem_free(path);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		files_put_text(folder, others[i], "somebody's");
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		files_put_text(folder, ours[i], "untrusted comment: ours");
+	remove_it(true, false);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!is_there(others[i]))
+			fail_msg("removed: %s", others[i]);
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (is_there(ours[i]))
+			fail_msg("left: %s", ours[i]);
+	assert_false(is_there("state/runs/12-345"));
+	/* Nothing of ours is left in it. */
+	path = folder;
+	assert_int_equal(jw_state_remove(NULL, true, &path, &(bool){true}), 0);
+	assert_null(path);
 }
 
 static void a_missing_folder_is_not_a_failure(void **state)
@@ -75,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_files_and_keys_stay),
+		cmocka_unit_test(what_only_looks_like_ours_stays),
 		cmocka_unit_test(a_missing_folder_is_not_a_failure),
 	};
 

@@ -162,6 +162,35 @@ static void an_old_folder_without_lock_is_removed(void **state)
 	assert_int_equal(os_remove_tree(NULL, fresh), 0);
 }
 
+/* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */
+static void what_is_no_run_stays(void **state)
+{
+	static const char *const others[] = {"exp1", "exp1.lock", "12-a", "12-345.locked"};
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct run_folder own;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, others[i]);
+
+		assert_int_equal(i % 2 ? os_make_parent(NULL, path, 0700) ||
+									 os_write_atomic(NULL, path, "x", 1)
+							   : os_make_dirs(NULL, path, 0700),
+						 0);
+		assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+		mem_free(path);
+	}
+	assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+	run_folder_remove(&own);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, others[i]);
+
+		assert_true(os_exists(path));
+		assert_int_equal(os_remove_tree(NULL, path), 0);
+		mem_free(path);
+	}
+}
+
 static void without_a_state_directory_a_temporary_one_serves(void **state)
 {
 	char *file = os_join(NULL, state_dir, "file"), *below = os_join(NULL, file, "state");
@@ -213,6 +242,7 @@ int main(void)
 		cmocka_unit_test(a_lock_counts_more_than_a_number),
 		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),
 		cmocka_unit_test(an_old_folder_without_lock_is_removed),
+		cmocka_unit_test(what_is_no_run_stays),
 		cmocka_unit_test(without_a_state_directory_a_temporary_one_serves),
 		cmocka_unit_test(temporary_ones_of_killed_runs_go_too),
 	};

@@ -29,7 +29,11 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 	if (!step->where)
 		return;
 	tune_change_print_one(out, step->what, step->where,
-						  step->keys_stay ? ", but for your keys (--keys removes them too)" : "");
+						  step->keys_stay     ? ", but for your keys (--keys removes them too)"
+						  : step->others_stay ? ", but for what else is in it"
+											  : "");
+	if (step->keys_stay || step->others_stay)
+		return;
 	if (mem_add_string(&err, &report->gone.removed, &report->gone.count, MOST_REMOVED, step->where))
 		cli_fail(report->cli, &err);
 }

@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 
-/* Both names begin as jw_state_remove knows them. */
+/* jw_state_remove knows both names. */
 static const char history_name[] = "runs-primed.jsonl", timeline_name[] = "runs-timeline.json";
 enum { MOST_TIMELINE = 8 << 20 };
 

@@ -215,7 +215,8 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	return result;
 }
 
-void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s)
+void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,
+			  int64_t older_s)
 {
 	const int64_t before_ns = (os_now_s() - older_s) * 1000000000;
 	struct os_names names;
@@ -223,7 +224,8 @@ void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t
 	if (os_list(NULL, folder, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix);
+		bool ours = names.kinds[i] == kind && text_starts(names.items[i], prefix) &&
+					text_has_form(names.items[i] + strlen(prefix), form);
 		char *path = ours ? os_join(NULL, folder, names.items[i]) : NULL;
 		struct os_stat stat;
 		bool old = path && (!older_s || (!os_stat(NULL, path, &stat) && stat.mtime_ns < before_ns));

@@ -164,7 +164,7 @@ int os_remove(struct jw_error *err, const char *path)
 
 struct sweep {
 	HANDLE folder;
-	const char *path, *prefix;
+	const char *path, *prefix, *form;
 	enum os_kind kind;
 	int64_t before_ns; /* 0: of any age */
 };
@@ -188,7 +188,8 @@ static int sweep_entry(struct jw_error *err, void *context, const struct win32_e
 	HANDLE opened = INVALID_HANDLE_VALUE;
 
 	(void)err;
-	if (name && text_starts(name, sweep->prefix))
+	if (name && text_starts(name, sweep->prefix) &&
+		text_has_form(name + strlen(sweep->prefix), sweep->form))
 		opened = open_to_remove(&at, FILE_LIST_DIRECTORY);
 	mem_free(name);
 	if (opened == INVALID_HANDLE_VALUE)
@@ -199,10 +200,12 @@ static int sweep_entry(struct jw_error *err, void *context, const struct win32_e
 	return 0;
 }
 
-void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s)
+void os_sweep(const char *folder, const char *prefix, const char *form, enum os_kind kind,
+			  int64_t older_s)
 {
 	struct sweep sweep = {.path = folder,
 						  .prefix = prefix,
+						  .form = form,
 						  .kind = kind,
 						  .before_ns = older_s ? (os_now_s() - older_s) * 1000000000 : 0};
 
