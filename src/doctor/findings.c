@@ -60,16 +60,33 @@ static bool is_other_account(const struct examination *seen, struct finding_draf
 
 /* ---- settings */
 
-/* The last file that sets a variable: it wins. NULL: only the process has it. */
+/* NULL: the process does not have it. */
+static const struct jw_setting *setting_in_process(const struct examination *seen, const char *name)
+{
+	for (size_t i = 0; i < seen->sources->count; i++)
+		if (!strcmp(seen->sources->items[i].source, "process") &&
+			!strcmp(seen->sources->items[i].name, name))
+			return &seen->sources->items[i];
+	return NULL;
+}
+
+/* Whether the process can have its value from there: a shell expands what stands in a file. */
+static bool can_be_from(const struct jw_setting *in_process, const struct jw_setting *setting)
+{
+	return !in_process || !strcmp(in_process->value, setting->value) ||
+		   strpbrk(setting->value, "$`%");
+}
+
+/* The last file that sets a variable so: it wins. NULL: only the process has it. */
 static const struct jw_setting *source_of(const struct examination *seen, const char *name)
 {
-	const struct jw_setting *last = NULL;
+	const struct jw_setting *last = NULL, *in_process = setting_in_process(seen, name);
 
 	for (size_t i = 0; i < seen->sources->count; i++) {
 		const struct jw_setting *setting = &seen->sources->items[i];
 
 		if (!strcmp(setting->name, name) && !setting->unset && *setting->where &&
-			strcmp(setting->source, "systemd unit") != 0)
+			strcmp(setting->source, "systemd unit") != 0 && can_be_from(in_process, setting))
 			last = setting;
 	}
 	return last;
@@ -77,11 +94,9 @@ static const struct jw_setting *source_of(const struct examination *seen, const 
 
 static const char *value_in_process(const struct examination *seen, const char *name)
 {
-	for (size_t i = 0; i < seen->sources->count; i++)
-		if (!strcmp(seen->sources->items[i].source, "process") &&
-			!strcmp(seen->sources->items[i].name, name))
-			return seen->sources->items[i].value;
-	return "";
+	const struct jw_setting *setting = setting_in_process(seen, name);
+
+	return setting ? setting->value : "";
 }
 
 /* A variable that must not be set: jitwarm takes it out of a shell profile, and a user out of other

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "cache/settings.h"
 #include "tune/block.h"
 #include "tune/override_lines.h"
 #include "tune/tune_job.h"
@@ -25,8 +26,20 @@ static bool is_above_ours(const struct jw_settings *settings, const struct jw_se
 
 static bool is_switch(const char *name)
 {
-	return !strcmp(name, "CUDA_CACHE_DISABLE") || !strcmp(name, "CUDA_FORCE_PTX_JIT") ||
-		   !strcmp(name, "CUDA_FORCE_JIT");
+	static const char *const names[] = {"CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT",
+										"CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT",
+										"CUDA_DISABLE_JIT"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A shell's own variable may be anything. */
+static bool may_be_on(const char *value)
+{
+	return cache_switch_is_on(value) || strpbrk(value, "$`");
 }
 
 static bool wins(const struct jw_settings *settings, const struct jw_setting *setting,
@@ -37,7 +50,7 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 	if (setting->ours)
 		return false;
 	if (is_switch(setting->name))
-		return !setting->unset && strcmp(setting->value, "0") != 0;
+		return !setting->unset && may_be_on(setting->value);
 	/* /etc/profile is read before the account's; an environment or a service is read after all. */
 	if (strcmp(setting->source, "shell profile") != 0 || request->scope == JW_SCOPE_CONDA ||
 		request->scope == JW_SCOPE_UNIT || text_ends(setting->where, "/etc/profile") ||

@@ -5,8 +5,10 @@
 #include <jitwarm/doctor.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
+#include <jitwarm/tune.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/doctor_text.h"
@@ -135,6 +137,33 @@ static bool was_fixed(const struct doctoring *doctoring, const char *line)
 	return false;
 }
 
+/* Whether a file still sets the variable otherwise: the command leaves a line that does more than
+ * that, and what belongs to the system. */
+static int is_set_again(struct jw_error *err, const struct jw_finding *finding, bool *ret_again)
+{
+	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
+	struct jw_settings *settings;
+	bool *wins;
+	int result;
+
+	if (jw_settings_read(err, &settings))
+		return -1;
+	(void)(finding->value && text_number(finding->value, UINT64_MAX, &request.limit_bytes));
+	wins = mem_array(err, settings->count + 1, sizeof *wins);
+	result = wins ? jw_tune_overrides(err, settings, &request, wins) : -1;
+	*ret_again = false;
+	for (size_t i = 0; !result && i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+
+		*ret_again = *ret_again ||
+					 (wins[i] && *setting->where && !strcmp(setting->name, finding->variable) &&
+					  strcmp(setting->source, "systemd unit") != 0);
+	}
+	mem_free(wins);
+	jw_settings_free(settings);
+	return result;
+}
+
 /* Runs jitwarm itself, in this process: the command has the account and the environment that were
  * looked at. */
 static int run_fix(struct jw_error *err, struct doctoring *doctoring,
@@ -142,7 +171,7 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 {
 	const struct output *out = &doctoring->cli->out;
 	char program[] = "jitwarm", quiet[] = "--quiet", *arguments[MOST_ARGUMENTS + 3] = {program};
-	bool tells_less = out->json || out->quiet;
+	bool tells_less = out->json || out->quiet, again = false;
 	int count = 1;
 
 	output_line(out, STYLE_STRONG, "Fix     %s", line);
@@ -158,8 +187,13 @@ static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 		arguments[count++] = quiet;
 	if (doctoring->cli->run_other(count, arguments) == EXIT_FAILED)
 		output_warning(out, "“%s” failed", line);
+	if (!finding->variable)
+		return 0;
 	/* As after the next login. */
-	return finding->variable ? os_env_set(err, finding->variable, finding->value) : 0;
+	return is_set_again(err, finding, &again) ||
+				   (!again && os_env_set(err, finding->variable, finding->value))
+			   ? -1
+			   : 0;
 }
 
 /* *ret_done: a command was run, so that another look is worthwhile. */

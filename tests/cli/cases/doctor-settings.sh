@@ -55,6 +55,32 @@ if ! is_wine; then
 	! grep -q '^export CUDA_CACHE_DISABLE' "$HOME/.profile" || fail "the line is still there"
 	run 0 tune --undo
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile is not as it was"
+	printf 'export CUDA_DISABLE_PTX_JIT=1\n' >"$HOME/.profile"
+	CUDA_DISABLE_PTX_JIT=1 run 0 doctor --fix --no-probe "$sample"
+	! grep -q '^export CUDA_DISABLE' "$HOME/.profile" || fail "the line is still there"
+	run 0 tune --undo
+	# A line that does more than that, and the system's own, stay; so does the finding.
+	printf 'if true; then export CUDA_CACHE_DISABLE=1; fi\n' >"$HOME/.profile"
+	CUDA_CACHE_DISABLE=1 run 1 doctor --fix --no-probe "$sample"
+	err_has "change it by hand"
+	out_lacks "All is well"
+	run 0 tune --undo
+	printf 'export CUDA_CACHE_DISABLE=1\n' >"$HOME/.profile"
+	mkdir -p "$place/root/etc"
+	printf 'CUDA_CACHE_DISABLE=1\n' >"$place/root/etc/environment"
+	JITWARM_SYSTEM_ROOT=$place/root CUDA_CACHE_DISABLE=1 run 1 doctor --fix --no-probe "$sample"
+	! grep -q '^export CUDA_CACHE_DISABLE' "$HOME/.profile" || fail "the line is still there"
+	run 0 tune --undo
+	# A line that sets another value is not the cause, and --fix leaves it.
+	printf 'export CUDA_CACHE_DISABLE=0\nexport CUDA_CACHE_MAXSIZE=4294967296\n' >"$HOME/.profile"
+	cp "$HOME/.profile" "$place/profile"
+	CUDA_CACHE_DISABLE=1 found 1 cache-disabled "$sample"
+	says_of cache-disabled evidence "set in the environment of this process"
+	says_of cache-disabled fix "unset CUDA_CACHE_DISABLE where it is set"
+	CUDA_CACHE_DISABLE=1 run 1 doctor --fix --no-probe "$sample"
+	CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
+	says_of limit-small fix "where it is set"
+	cmp "$HOME/.profile" "$place/profile" || fail "the profile was changed: $(cat "$HOME/.profile")"
 	rm "$HOME/.profile"
 fi
 
