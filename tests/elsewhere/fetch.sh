@@ -60,7 +60,7 @@ bad() {
 	rm -rf store
 	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$kind/simple} fetch "$version"
 	got=$?
-	if [ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$said" err && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ! grep -qF 'p@ss' err; then
+	if [ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$said" err && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ! grep -qE 'p(@|%40)ss' err; then
 		ok "$text ($said)"
 	else
 		fail "$text: status $got, not “$said”, or something is left: $(cat out err; find store)"
@@ -107,6 +107,8 @@ PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "not an address"
 
 # ---- the content of a wheel
 bad "another hash" wrong-hash "its SHA-256 is "
+bad "another hash, of an address with a password" wrong-hash-login "its SHA-256 is "
+bad "no zip file, at an address with a password" no-zip-login "no-zip-login/files/"
 bad "a wheel that breaks off" cut-wheel "cut-wheel/files/"
 bad "half a zip file" torn-zip "torn-zip/files/"
 bad "no zip file" no-zip "no-zip/files/"
@@ -177,6 +179,13 @@ PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3
 PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/" good "a page of links" good
 PIP_FIND_LINKS=wheels bad "not in it" good "wheels: no wheel nvidia-cuda-nvcc-cu12==12.5.*" 12.5
 bad "neither index nor folder" good "no package index is known"
+PIP_FIND_LINKS=HTTP://127.0.0.1:${site##*:}/good/simple/nvidia-cuda-nvcc-cu12/ good "a page of links, its scheme in capitals" good
+PIP_FIND_LINKS=ftp://x:p%40ss@127.0.0.1/wheels bad "a place that is neither a folder nor a page" good "an index needs https or http"
+if [ ${#jitwarm[@]} = 1 ]; then
+	cp -r wheels "my wheels"
+	PIP_FIND_LINKS=file://$scratch/my%20wheels good "a folder by its address" good 12.3 12.3.52
+	PIP_FIND_LINKS=file://localhost$scratch/wheels good "a folder by its address, with a host" good 12.3 12.3.52
+fi
 unset PIP_NO_INDEX
 PIP_FIND_LINKS=wheels good "the newest of folder and index" good
 
@@ -198,6 +207,13 @@ else
 	echo "(left out: https)"
 fi
 
+# ---- a folder of that name
+mkdir -p store/12.3/mine
+PIP_INDEX_URL=$site/good/simple fetch 12.3; got=$?
+[ $got = 3 ] && grep -qF "remove it, then fetch again" err && [ ! -s out ] && [ -d store/12.3/mine ] && ok "a folder without a compiler is no compiler" ||
+	fail "a folder without a compiler: status $got: $(cat out err)"
+rm -rf store
+
 # ---- usage, Ctrl-C, and what killed runs leave
 fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat err)"
 fetch 10.2; [ $? = 64 ] && ok "too old" || fail "too old: $(cat err)"
@@ -211,11 +227,11 @@ if [ ${#jitwarm[@]} = 1 ]; then
 	[ -n "$(find store -name wheel)" ] || await sh -c 'find store -name wheel | grep -q .'
 	kill -INT $fetcher; got=0; wait $fetcher || got=$?
 	[ $got = 1 ] && [ -z "$(find store -mindepth 1)" ] && ok "Ctrl-C" || fail "Ctrl-C: status $got: $(cat err; find store)"
-	mkdir -p store/.new-old/x store/.new-young
-	touch -d '2 days ago' store/.new-old
-	PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-old ] && [ -e store/.new-young ] && ok "what killed runs left goes after a day" || fail "left by killed runs: $(cat err; ls -A store)"
+	mkdir -p store/.new-01d/x store/.new-f00 store/.new-old/x
+	touch -d '2 days ago' store/.new-01d store/.new-old
+	PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-01d ] && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && ok "what killed runs left goes after a day, and nothing else" || fail "left by killed runs: $(cat err; ls -A store)"
 	# Only whole ones are looked at.
-	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-young/ptxas; chmod +x store/.new-young/ptxas
+	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
 	"${jitwarm[@]}" prime --cache cache --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
 	[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
 fi

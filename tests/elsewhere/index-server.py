@@ -58,7 +58,7 @@ def wheel(version, name="ptxas", kind="good"):
     data = memory.getvalue()
     if kind == "torn-zip":
         data = data[:len(data) // 2]
-    if kind == "no-zip":
+    if kind.startswith("no-zip"):
         data = b"<html>please log in</html>"
     return data
 
@@ -106,10 +106,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         rows, files = [], []
         for name, (version, program_name, yanked) in {**WHEELS, **EXTRA}.items():
             content = wheel(version, program_name, kind)
-            digest = hashlib.sha256(content if kind != "wrong-hash" else b"").hexdigest()
+            digest = hashlib.sha256(content if not kind.startswith("wrong-hash") else b"").hexdigest()
             url = f"../../files/{name}" if kind != "base" else name
             if kind in ("elsewhere", "elsewhere-login"):
                 url = f"http://localhost:{self.server.server_port}/good/files/{name}"
+            if kind in ("wrong-hash-login", "no-zip-login"):
+                url = f"http://us%20er:p%40ss%2Fw@127.0.0.1:{self.server.server_port}/{kind}/files/{name}"
             files.append({"filename": name, "url": url, "hashes": {"sha256": digest} if kind != "json-unhashed" else {},
                           "yanked": yanked and "broken", "requires-python": ">=99", "size": len(content)})
             rows.append(f'<a class=x href="{url}#sha256={digest}" data-requires-python="&gt;=99"{" data-yanked" if yanked else ""}>{name}</a><br>')
