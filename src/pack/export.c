@@ -242,25 +242,55 @@ static int write_members(struct jw_error *err, struct job *job, struct written *
 	return writer_pack(err, &options, &job->manifest, ret_written);
 }
 
+static bool is_same_pack(const char *a, const char *b)
+{
+	struct os_map one, two;
+	bool same = false;
+
+	if (os_map_open(NULL, a, &one))
+		return false;
+	if (!os_map_open(NULL, b, &two)) {
+		same = one.size == two.size && !memcmp(one.data, two.data, one.size);
+		os_map_close(&two);
+	}
+	os_map_close(&one);
+	return same;
+}
+
+/* Whether the signature of the pack that was there would be left beside another one, which no
+ * import would take. The same entries give the same pack, whose signature holds. */
+static bool leaves_signature(const struct job *job, const char *fresh, const char *real,
+							 const char *signature)
+{
+	return !job->options->sign_key && os_exists(signature) && !is_same_pack(fresh, real);
+}
+
 /* Written beside the final file, and renamed when it is complete. */
 static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
-	char *real = NULL, *path = NULL;
+	char *real = NULL, *path = NULL, *signature = NULL;
+	bool left = false;
 	int result = -1;
 
 	if (os_replaceable(err, job->options->output, &real))
 		return -1;
 	path = mem_printf(err, "%s.%08x.part", real, (unsigned)randombytes_random());
-	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
+	signature = mem_printf(err, "%s.minisig", job->options->output);
+	if (!path || !signature || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
 		goto done;
 	result = write_members(err, job, ret_written);
 	os_file_close(job->file);
 	job->file = NULL;
-	if (!result)
+	if (!result) {
+		left = leaves_signature(job, path, real, signature);
 		result = os_rename(err, path, real);
+	}
 	if (result)
 		(void)os_remove(NULL, path);
+	else if (left)
+		result = os_remove(err, signature);
 done:
+	mem_free(signature);
 	mem_free(path);
 	mem_free(real);
 	return result;
