@@ -106,6 +106,30 @@ static void join_name(struct tar_state *state)
 		(void)snprintf(state->link, sizeof state->link, "%.*s", NAME_BYTES, header + LINK_AT);
 }
 
+/* One that says something about the next file. Others (attributes, comments) may be of any length,
+ * and hold any bytes. */
+static int take_pax(struct jw_error *err, struct tar_state *state, const char *key,
+					const char *value, size_t length)
+{
+	char digits[32];
+	const bool path = text_starts(key, "path="), link = text_starts(key, "linkpath="),
+			   size = text_starts(key, "size=");
+
+	if (!path && !link && !size)
+		return 0;
+	if (length >= (size ? sizeof digits : MOST_TAR_NAME) || memchr(value, 0, length))
+		return fail_tar(err, "a pax header's value is too long");
+	if (path)
+		(void)snprintf(state->long_name, MOST_TAR_NAME, "%.*s", (int)length, value);
+	else if (link)
+		(void)snprintf(state->long_link, MOST_TAR_NAME, "%.*s", (int)length, value);
+	if (!size)
+		return 0;
+	(void)snprintf(digits, sizeof digits, "%.*s", (int)length, value);
+	return text_number(digits, INT64_MAX, &state->pax_size) ? 0
+															: fail_tar(err, "a pax header's size");
+}
+
 /* “LENGTH KEY=VALUE\n”, where LENGTH counts all of it. */
 static int read_pax(struct jw_error *err, struct tar_state *state, const struct buf *records)
 {
@@ -125,19 +149,8 @@ static int read_pax(struct jw_error *err, struct tar_state *state, const struct 
 		if (!equals)
 			return fail_tar(err, "a pax header");
 		value = (size_t)(record + length - 1 - equals - 1);
-		if (value >= MOST_TAR_NAME || memchr(equals + 1, 0, value))
-			return fail_tar(err, "a pax header's value is too long");
-		if (text_starts(key, "path="))
-			(void)snprintf(state->long_name, MOST_TAR_NAME, "%.*s", (int)value, equals + 1);
-		else if (text_starts(key, "linkpath="))
-			(void)snprintf(state->long_link, MOST_TAR_NAME, "%.*s", (int)value, equals + 1);
-		else if (text_starts(key, "size=")) {
-			char digits[32];
-
-			(void)snprintf(digits, sizeof digits, "%.*s", (int)value, equals + 1);
-			if (!text_number(digits, INT64_MAX, &state->pax_size))
-				return fail_tar(err, "a pax header's size");
-		}
+		if (take_pax(err, state, key, equals + 1, value))
+			return -1;
 		at = record + length;
 	}
 	return 0;
