@@ -47,6 +47,19 @@ static int take_plan_names(struct jw_error *err, struct object_plan *plan, uint6
 																							   : -1;
 }
 
+static void plan_free(struct object_plan *plan)
+{
+	if (!plan)
+		return;
+	set_free(&plan->names);
+	mem_free(plan->name);
+	mem_free(plan->signature_name);
+	mem_free(plan->pack);
+	mem_free(plan->signature);
+	mem_free(plan->folder);
+	mem_free(plan);
+}
+
 int object_plan_open(struct jw_error *err, const struct object_setup *setup,
 					 struct object_plan **ret_plan)
 {
@@ -72,7 +85,7 @@ int object_plan_open(struct jw_error *err, const struct object_setup *setup,
 		*ret_plan = plan;
 done:
 	if (result)
-		mem_free(plan);
+		plan_free(plan);
 	mem_free(path);
 	mem_free(names);
 	buf_free(&text);
