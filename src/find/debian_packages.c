@@ -10,6 +10,7 @@
 #include "find/metadata.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/programs.h"
 
 enum { MOST_STATUS = 64 << 20, MOST_FILE_LIST = 16 << 20, MOST_NAME = 128, MOST_LINE = 4000 };
 
@@ -165,6 +166,8 @@ int debian_packages_add(struct jw_error *err, struct place_list *list)
 	path = folder ? os_join(err, folder, "status") : NULL;
 	if (!path)
 		result = -1;
+	else if (!os_is_whole_path(folder))
+		result = 0; /* Windows */
 	else if (!os_read_file(&why, path, MOST_STATUS, &status))
 		result = add_paragraphs(err, list, folder, &status);
 	else

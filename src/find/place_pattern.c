@@ -7,6 +7,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/programs.h"
 
 enum { MOST_NAMES = 10000, MOST_MATCHES = 1000 };
 
@@ -139,7 +140,7 @@ static int expand_variable(struct jw_error *err, struct pattern_search *search, 
 	const char *at = list ? list : "";
 
 	while (!result && !(result = path_list_next(err, &at, &member)) && member) {
-		if (os_is_absolute(member))
+		if (os_is_whole_path(member))
 			result = expand_member(err, search, member, program, end + 1);
 		mem_free(member);
 		member = NULL;
@@ -160,8 +161,9 @@ int place_pattern_each(struct jw_error *err, const char *pattern, place_match_fn
 
 	if (*pattern == '{')
 		return expand_variable(err, &search, pattern);
+	/* Anyone may make "\\opt" on Windows' current drive. */
 	if (*pattern != '~')
-		return expand_rest(err, &search, "/", pattern);
+		return os_is_whole_path(pattern) ? expand_rest(err, &search, "/", pattern) : 0;
 	if (os_home_dir(&why, &home))
 		return error_if_memory(err, &why);
 	result = os_is_absolute(home) ? expand_rest(err, &search, home, pattern + 1) : 0;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "find/metadata.h"
 #include "os/file.h"
+#include "os/programs.h"
 #include "package/package_row.h"
 
 enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24, PE_HEAD = 4096 };
@@ -255,7 +256,8 @@ static int find_conda(struct jw_error *err, const char *path, char **ret_name)
 int library_owner_allows_change(struct jw_error *err, const char *path, const char *dpkg_folder)
 {
 	char *name = NULL;
-	int result = find_debian(err, path, dpkg_folder, &name);
+	/* Not on Windows, where anyone may make such a folder */
+	int result = os_is_whole_path(dpkg_folder) ? find_debian(err, path, dpkg_folder, &name) : 0;
 
 	const char *manager = "Debian";
 

@@ -198,7 +198,7 @@ static char *find_on_path(struct jw_error *err, const char *name)
 
 		if (end)
 			*end = '\0';
-		path = os_is_absolute(at) ? os_join(err, at, name) : NULL;
+		path = os_is_whole_path(at) ? os_join(err, at, name) : NULL;
 		if (path && os_exists(path))
 			found = path;
 		else

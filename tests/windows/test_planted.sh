@@ -56,6 +56,15 @@ for file in profile.ps1 notes.txt etc/conda/activate.d/other.bat; do
 done
 rm -rf "$drive/theirs"
 
+# Nothing is sought at a place of Linux's, which on Windows anyone may make on the current drive
+mkdir -p "$drive/snap/blender/current"
+cp "$build/tests/framework/sample_framework.dll" "$drive/snap/blender/current"
+cd "$drive"
+jitwarm find
+cd "$root"
+rm -r "$drive/snap"
+! grep -q Blender "$out" || fail 'a program was found at \snap'
+
 # A line break in a value is nobody's setting
 reg add 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE /t REG_SZ /d 7
 plant '{"machine":false,"name":"CUDA_CACHE_MAXSIZE","set_to":"7","was":"8\n9"}'
