@@ -170,6 +170,22 @@ try_rest() {
 	win "$in_account/uninstall.exe" /S /KeepState
 	gone "$in_account"
 	[ -s "$state/tuned.json" ] && [ -z "$(tasks_now)" ] || fail '/KeepState'
+	# A program that runs while it is removed: when Windows starts it takes nothing of the next installation with it
+	setup 9.1.0 /AllUsers
+	: >"$work/gate"
+	SIMDRIVER_GATE=$(windows_path "$work/gate") SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_LOG=$(windows_path "$work/log") \
+		"$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$in_machine/jitwarm.exe" prime "$(windows_path "$sample_dll")" >/dev/null 2>&1 &
+	running=$!
+	until [ -s "$work/log" ]; do kill -0 $running || fail "prime has ended"; sleep 0.2; done
+	win "$in_machine/uninstall.exe" /S
+	gone "$in_machine/uninstall.exe"
+	under "$gpus" reg query 'HKLM\System\CurrentControlSet\Control\Session Manager' /v PendingFileRenameOperations
+	rm "$work/gate"
+	wait $running || true
+	grep -q 'jitwarm.exe.old' "$out" || fail "nothing removes what ran"
+	grep -qE 'jitwarm(\\|$)' "$out" || fail "nothing removes the folder"
+	! grep -qE '(jitwarmw?|uninstall)\.exe(\\|$)' "$out" || fail "the next installation will be removed"
+	rm -rf "$in_machine" "$state" "$home/AppData/Roaming/NVIDIA"
 	# Without administrator's rights, “all accounts” ends before it writes
 	under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$(package 9.1.0 -setup.exe)")" /S /AllUsers
 	[ "$status" != 0 ] && [ ! -e "$in_machine" ] || fail "not elevated: status $status"

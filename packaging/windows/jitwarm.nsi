@@ -49,15 +49,15 @@ UninstPage instfiles
 !define KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\jitwarm"
 Var all ; 1: for all accounts
 
-; Ends with STATUS where all accounts are meant and this process is not elevated; with a window, Windows asks for the right
-!macro elevated program
+; Ends with 740 where all accounts are meant and this process is not elevated; with a window, Windows asks for the right
+!macro elevated program parameters
 	${If} $all = 1
 		UserInfo::GetAccountType
 		Pop $0
 		${If} $0 != "Admin"
 			SetErrorLevel 740
 			${IfNot} ${Silent}
-				ExecShell "runas" "${program}" "/AllUsers"
+				ExecShell "runas" "${program}" "${parameters}"
 			${EndIf}
 			Quit
 		${EndIf}
@@ -194,7 +194,10 @@ Function .onInit
 	${IfNot} ${Errors}
 		StrCpy $all 1
 	${EndIf}
-	!insertmacro elevated $EXEPATH
+	${If} $INSTDIR != ""
+		StrCpy $1 "$1 /D=$INSTDIR"
+	${EndIf}
+	!insertmacro elevated $EXEPATH $1
 	; An upgrade goes where the former version is
 	${If} $INSTDIR == ""
 		ReadRegStr $INSTDIR SHCTX "${KEY}" "InstallLocation"
@@ -268,8 +271,21 @@ Function un.onInit
 	${If} $1 == $INSTDIR
 		StrCpy $all 1
 	${EndIf}
-	!insertmacro elevated "$INSTDIR\uninstall.exe"
+	${un.GetParameters} $1
+	!insertmacro elevated "$INSTDIR\uninstall.exe" $1
 FunctionEnd
+
+; What runs goes when Windows starts the next time (the folder, too, if it is empty then), under a name that an installation until then does not have
+!macro removed name
+	Delete "$INSTDIR\${name}.old"
+	ClearErrors
+	Delete "$INSTDIR\${name}"
+	${If} ${Errors}
+		Rename "$INSTDIR\${name}" "$INSTDIR\${name}.old"
+		Delete /REBOOTOK "$INSTDIR\${name}.old"
+		Delete /REBOOTOK "$INSTDIR\${name}" ; still there where a former version runs, too
+	${EndIf}
+!macroend
 
 Section Uninstall
 	${un.GetParameters} $1
@@ -285,15 +301,13 @@ Section Uninstall
 	${EndIf}
 	Push 0
 	Call un.path
-	Delete "$INSTDIR\jitwarm.exe.old"
-	Delete "$INSTDIR\jitwarmw.exe.old"
-	Delete /REBOOTOK "$INSTDIR\jitwarm.exe"
-	Delete /REBOOTOK "$INSTDIR\jitwarmw.exe"
+	!insertmacro removed jitwarm.exe
+	!insertmacro removed jitwarmw.exe
 	Delete "$INSTDIR\LICENSE.txt"
 	Delete "$INSTDIR\README.md"
-	Delete /REBOOTOK "$INSTDIR\uninstall.exe"
+	Delete "$INSTDIR\uninstall.exe" ; but for the one that runs (_?=)
 	SetOutPath $TEMP
-	RMDir "$INSTDIR"
+	RMDir /REBOOTOK "$INSTDIR"
 	DeleteRegKey SHCTX "${KEY}"
 	SetErrorLevel 0
 SectionEnd
