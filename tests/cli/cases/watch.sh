@@ -50,7 +50,7 @@ run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
 # One that waits for a program that it has started does what that does, also when another one follows that.
-bash -c 'for i in 1 2 3 4 5 6; do timeout 0.3 bash -c "while :; do :; done"; done; sleep 100; :' &
+bash -c 'while :; do timeout 0.3 bash -c "while :; do :; done"; done' &
 victim=$!
 await ready bash
 run 0 watch --for 1500ms --json "$victim"
