@@ -68,13 +68,15 @@ struct jw_record_result {
 	size_t note_count;
 	bool interrupted;            /* it was cancelled; part of the above was not done */
 	struct jw_error not_written; /* why jw_record_options.output was not written, JW_OK if it was */
+	/* Why its modules, or their files, could not be read; nothing is written then. JW_OK: all of
+	 * the above is known. */
+	struct jw_error unread;
 };
 
 /* Runs the command to its end and reads the entries that its processes left in the cache. While it
  * runs, Ctrl-C reaches the command as usual, and other signals that ask this process to end are
  * forwarded to it. Before and after, signals have their previous effect. -1: it could not be
- * started (JW_ERR_NOT_FOUND: no such program), or its cache cannot be read. The caller frees with
- * jw_record_result_free. */
+ * started (JW_ERR_NOT_FOUND: no such program). The caller frees with jw_record_result_free. */
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
 void jw_record_result_free(struct jw_record_result *result);

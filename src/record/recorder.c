@@ -258,7 +258,7 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 	mem_free(running.program);
 	environment_free(environment);
 	if (!failed && running.why.code)
-		failed = record_note(err, recorder->result, running.why.message);
+		(void)record_note(&recorder->result->unread, recorder->result, running.why.message);
 	return failed;
 }
 
@@ -297,6 +297,26 @@ static void write_recording(const struct jw_record_options *options,
 	if (options->output &&
 		!jw_recording_name_files(&result->not_written, result->recording, options->found))
 		(void)jw_recording_write(&result->not_written, options->output, result->recording);
+}
+
+/* The command has run: what fails now is no reason to lose its status. */
+static void learn_modules(struct recorder *recorder)
+{
+	struct jw_record_result *result = recorder->result;
+	struct jw_error *why = &result->unread;
+
+	record_look_elsewhere(recorder);
+	if (!why->code && !record_read_entries(why, recorder)) {
+		/* Inserts before the owners are searched for, which may take a while: the compiled entries
+		 * are kept even if the user cancels the search. */
+		record_warm(recorder);
+		if (!record_find_owners(why, recorder)) {
+			remember(recorder);
+			write_recording(recorder->options, result);
+		}
+	}
+	if (recorder->options->output && why->code)
+		result->not_written = *why;
 }
 
 /* Decides which cache the command has, and remembers what it and the account's other caches hold.
@@ -340,16 +360,7 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	if (run_recorded_command(err, &recorder))
 		goto done;
-	record_look_elsewhere(&recorder);
-	if (record_read_entries(err, &recorder))
-		goto done;
-	/* Inserts before the owners are searched for, which may take a while: the compiled entries are
-	 * kept even if the user cancels the search. */
-	record_warm(&recorder);
-	if (record_find_owners(err, &recorder))
-		goto done;
-	remember(&recorder);
-	write_recording(options, recorder.result);
+	learn_modules(&recorder);
 	failed = 0;
 done:
 	run_folder_remove(&folder);

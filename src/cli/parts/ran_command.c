@@ -70,7 +70,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli, struct jw_recor
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
 		return -1;
 	}
-	if (report(err, cli, how, result))
+	if (result->unread.code ? error_copy(err, &result->unread) : report(err, cli, how, result))
 		cli_fail(cli, err);
 	/* The command's own status, unless it is 0. */
 	if (result->exit_status)

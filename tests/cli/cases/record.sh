@@ -35,6 +35,19 @@ json 'd["schema"] == "jitwarm.record/1" and d["exit_status"] == 0 and d["modules
 err_has hello
 run 3 record -o "$work/nosuch/r.json" -- "${nothing[@]}"
 run 5 record -o "$work/nosuch/r.json" -- "${shell[@]}" 'exit 5'
+# Where the command's cache cannot be read, it was started all the same.
+if ! is_wine; then
+	for verb in "record -o nothing.json" run; do
+		# shellcheck disable=SC2016,SC2086
+		for status in 0 5; do
+			rm -f "$work/cache"
+			run "$((status ? status : 3))" $verb -- sh -c 'rm -rf "$CUDA_CACHE_PATH" && ln -s "$CUDA_CACHE_PATH" "$CUDA_CACHE_PATH" && exit '$status
+			err_one_line
+		done
+	done
+	[[ ! -e nothing.json ]] || fail "a recording without what was compiled"
+	rm -f "$work/cache"
+fi
 
 # What it had compiled is written down and warm; the command saw an empty cache.
 run 0 prime "$sample"
