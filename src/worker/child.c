@@ -175,6 +175,15 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
 	*ret_buffer = uv_buf_init(child->read_buffer, READ_STEP);
 }
 
+/* A worker whose output cannot be read would be waited for. */
+static void pipe_ended(struct child *child, uv_stream_t *stream, ssize_t why)
+{
+	if (why != UV_EOF)
+		child_distrust(child, uv_strerror((int)why));
+	(void)uv_read_stop(stream);
+	one_less(child);
+}
+
 static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
@@ -184,10 +193,8 @@ static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf
 		child_distrust(child, err.message);
 	else if (got > 0)
 		take_lines(child);
-	else if (got < 0) {
-		(void)uv_read_stop(stream);
-		one_less(child);
-	}
+	else if (got < 0)
+		pipe_ended(child, stream, got);
 }
 
 /* Keeps the end of its stderr: the driver's last output before a crash. */
@@ -198,8 +205,7 @@ static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 		   skip = fresh > MOST_SAID / 2 ? fresh - MOST_SAID / 2 : 0;
 
 	if (got < 0) {
-		(void)uv_read_stop(stream);
-		one_less(child);
+		pipe_ended(child, stream, got);
 		return;
 	}
 	fresh -= skip;
