@@ -109,6 +109,7 @@ static int bake_each_place(struct jw_error *err, struct baking *baking)
 static int bake_places(struct jw_error *err, struct baking *baking)
 {
 	struct jw_bake_file *file = baking->file;
+	char *output;
 
 	if (judge_linked(err, baking) || link_place_read(err, baking) || bake_each_place(err, baking))
 		return -1;
@@ -118,10 +119,13 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	if (baking->job->in_place && file->from.cuda)
 		file->from = in_place_first_driver(baking->job->in_place, file->from);
 	baking->output.copy.loads_from = file->from;
-	if (baked_output_finish(err, &baking->output, &file->size_after_bytes))
+	output = mem_string(err, baking->job->output);
+	if (!output || baked_output_finish(err, &baking->output, &file->size_after_bytes)) {
+		mem_free(output);
 		return -1;
-	file->output = mem_string(err, baking->job->output);
-	return file->output ? 0 : -1;
+	}
+	file->output = output;
+	return 0;
 }
 
 static int open_baked_output(struct jw_error *err, struct baking *baking)

@@ -77,7 +77,7 @@ int bake_package_member(struct jw_error *err, const struct bake_package_job *job
 		file.failed = why;
 	if (!result && file.failed.code && !is_librarys_own(file.failed.code))
 		result = error_copy(err, &file.failed);
-	if (result || !file.output) {
+	if (!result && !file.output) {
 		mem_free(output);
 		output = NULL;
 	}

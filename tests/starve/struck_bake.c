@@ -250,14 +250,29 @@ static int bakes_a_copy(struct jw_error *err)
 	return bake_all(err, LIBRARY, false);
 }
 
+/* Where memory runs out, nothing keeps what was made for the package from being removed. */
+static int bake_package(struct jw_error *err, const char *name)
+{
+	const int failed = bake_all(err, name, false);
+	struct os_names left;
+
+	if (failed && err && err->code == JW_ERR_MEMORY && !os_list(NULL, out, &left)) {
+		for (size_t i = 0; i < left.count; i++)
+			if (left.items[i][0] == '.')
+				fail_msg("left: %s", left.items[i]);
+		os_names_free(&left);
+	}
+	return failed;
+}
+
 static int bakes_a_wheel(struct jw_error *err)
 {
-	return bake_all(err, "frame-1.0-py3-none-any.whl", false);
+	return bake_package(err, "frame-1.0-py3-none-any.whl");
 }
 
 static int bakes_a_conda_package(struct jw_error *err)
 {
-	return bake_all(err, "frame-1.0-h1_0.conda", false);
+	return bake_package(err, "frame-1.0-h1_0.conda");
 }
 
 /* Done again there is nothing left to bake. */
