@@ -92,6 +92,24 @@ static int remove_own(struct jw_error *err, struct state_removal *job, const cha
 	return 0;
 }
 
+/* With what is not ours in it, it stays; an empty one that stays is named. */
+static int remove_emptied(struct jw_error *err, struct state_removal *job, const char *dir)
+{
+	struct jw_error why;
+	struct os_names left;
+	bool empty;
+
+	if (!os_remove_empty_dir(&why, dir) || why.code == JW_ERR_NOT_FOUND) {
+		job->removed = true;
+		return 0;
+	}
+	if (os_list(err, dir, &left))
+		return -1;
+	empty = !left.count;
+	os_names_free(&left);
+	return empty ? error_copy(err, &why) : 0;
+}
+
 /* `folder`: "", or one of own_folders. What is a folder where we have a file is not ours. */
 static int remove_from(struct jw_error *err, struct state_removal *job, const char *folder)
 {
@@ -115,8 +133,8 @@ static int remove_from(struct jw_error *err, struct state_removal *job, const ch
 		mem_free(path);
 	}
 	os_names_free(&names);
-	if (!result && !os_remove_empty_dir(NULL, dir))
-		job->removed = true;
+	if (!result)
+		result = remove_emptied(err, job, dir);
 	mem_free(dir);
 	return result;
 }
