@@ -156,8 +156,9 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	struct jw_bake_file *file = baking->file;
 	struct buf *cubin = &baking->cubins[target];
 	struct jw_error why = {0};
+	struct cubin_symbols model = {0};
 	struct devcode_view view;
-	bool is_there, empty;
+	bool is_there;
 
 	if (baking_open(err, baking, place, &is_there))
 		return -1;
@@ -167,13 +168,17 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 	if (!baking->job->output)
 		return 0;
 	buf_free(cubin);
-	if (linked_is_empty(&why, &baking->container, &empty) ||
-		link_objects(&why, baking, target, linked, empty, cubin) ||
+	if (linked_model(&why, &baking->container, &model))
+		goto refused;
+	/* It may be as large as all others together. */
+	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
+	if (link_objects(&why, baking, target, linked, !model.any, cubin) ||
 		baking_open(&why, baking, place, &is_there))
 		goto refused;
 	view = (struct devcode_view){cubin->data, cubin->size};
-	if (linked_check(&why, view, device, &baking->container))
+	if (linked_check(&why, view, device, &model))
 		goto refused;
+	cubin_symbols_free(&model);
 	if (!baking_is_written(baking, view, device)) {
 		file->unknown++;
 		return 0;
@@ -184,6 +189,7 @@ int link_place_add(struct jw_error *err, struct baking *baking, const struct bak
 		.flags = baking->container.entry_count ? baking->entries[0].flags : 0x11};
 	return 0;
 refused:
+	cubin_symbols_free(&model);
 	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
 	file->unlinked++;

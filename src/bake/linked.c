@@ -204,11 +204,13 @@ int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *
 			   : 0;
 }
 
-/* The container's newest cubin, decompressed; size 0: it has none. */
-static int read_model(struct jw_error *err, const struct devcode_container *container,
-					  struct buf *scratch, struct devcode_view *ret_model)
+int linked_model(struct jw_error *err, const struct devcode_container *container,
+				 struct cubin_symbols *ret_model)
 {
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
 	const struct devcode_entry *model = NULL;
+	struct devcode_view cubin;
+	int failed;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
@@ -216,23 +218,13 @@ static int read_model(struct jw_error *err, const struct devcode_container *cont
 		if (entry->kind == DEVCODE_KIND_CUBIN && (!model || entry->target.sm > model->target.sm))
 			model = entry;
 	}
-	*ret_model = (struct devcode_view){0};
-	return model ? devcode_payload(err, container, model, scratch, ret_model) : 0;
-}
-
-int linked_is_empty(struct jw_error *err, const struct devcode_container *container,
-					bool *ret_empty)
-{
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
-	struct devcode_view model;
-	bool has = true;
-	int failed = read_model(err, container, &scratch, &model);
-
-	if (!failed && model.size)
-		failed = cubin_has_symbols(err, model, &has);
+	*ret_model = (struct cubin_symbols){.any = true};
+	if (!model)
+		return 0;
+	failed = devcode_payload(err, container, model, &scratch, &cubin);
+	if (!failed && cubin.size)
+		failed = cubin_symbols_read(err, cubin, ret_model);
 	buf_free(&scratch);
-	if (!failed)
-		*ret_empty = !has;
 	return failed;
 }
 
@@ -251,24 +243,23 @@ int linked_empty_object(struct jw_error *err, void *context, size_t index, struc
 }
 
 int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
-				 const struct devcode_container *container)
+				 const struct cubin_symbols *model)
 {
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct cubin_symbols symbols;
 	struct cubin_header header;
-	struct devcode_view model;
-	bool complete = true;
-	int failed = cubin_read(err, cubin.data, cubin.size, &header);
+	int failed;
 
-	if (!failed && (header.relocatable || header.sm != device.sm))
-		failed = error_set(err, JW_ERR_FORMAT, "what was linked is not for the GPU");
-	if (!failed)
-		failed = read_model(err, container, &scratch, &model);
-	if (!failed && model.size)
-		failed = cubin_has_kernels(err, cubin, model, &complete);
-	if (!failed && !complete)
-		failed = error_set(err, JW_ERR_FORMAT,
-						   "what was linked lacks kernels that the library has for its "
-						   "other GPUs");
-	buf_free(&scratch);
+	if (cubin_read(err, cubin.data, cubin.size, &header))
+		return -1;
+	if (header.relocatable || header.sm != device.sm)
+		return error_set(err, JW_ERR_FORMAT, "what was linked is not for the GPU");
+	if (cubin_symbols_read(err, cubin, &symbols))
+		return -1;
+	failed = cubin_symbols_hold(&symbols, model)
+				 ? 0
+				 : error_set(err, JW_ERR_FORMAT,
+							 "what was linked lacks kernels that the library has for its "
+							 "other GPUs");
+	cubin_symbols_free(&symbols);
 	return failed;
 }

@@ -7,7 +7,7 @@
 #include "bake/linker.h"
 #include "base/buf.h"
 #include "base/cancel.h"
-#include "devcode/devcode.h"
+#include "devcode/cubin.h"
 
 struct linked_job {
 	const struct jw_system *system; /* worker, GPUs, folders */
@@ -25,16 +25,15 @@ struct linked_job {
  * failure of `object`. */
 int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin);
 
-/* Whether the linked container has no symbols for its other GPUs, so that no program can ask for
- * any: CMake links the device runtime alone into one. Then linked_empty_object is what has to be
- * linked for another GPU: the runtime's own result is larger, and has nothing more that can be
- * reached. */
-int linked_is_empty(struct jw_error *err, const struct devcode_container *container,
-					bool *ret_empty);
+/* What a program can ask the linked container for, by its code for its newest other GPU. Without
+ * any symbols no program can ask for anything: CMake links the device runtime alone into one. Then
+ * linked_empty_object is what has to be linked for another GPU: the runtime's own result is larger,
+ * and has nothing more that can be reached. The caller frees them. */
+int linked_model(struct jw_error *err, const struct devcode_container *container,
+				 struct cubin_symbols *ret_model);
 int linked_empty_object(struct jw_error *err, void *context, size_t index, struct buf *out);
 
 /* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
- * linked, and has the kernels that the container has for its newest other GPU. JW_ERR_FORMAT says
- * why not. */
+ * linked, and has the model's kernels. JW_ERR_FORMAT says why not. */
 int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
-				 const struct devcode_container *container);
+				 const struct cubin_symbols *model);

@@ -59,9 +59,15 @@ int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_
 enum { CUBIN_MOST_COMPAT = 256 };
 struct devcode_view cubin_compat(struct devcode_view cubin);
 
-/* Whether a cubin has symbols that a program could ask for. JW_ERR_FORMAT: it is not sound. */
-int cubin_has_symbols(struct jw_error *err, struct devcode_view cubin, bool *ret_has);
-/* Whether a cubin has all of the kernels of another one, by their names. JW_ERR_FORMAT: one of them
- * is not sound. */
-int cubin_has_kernels(struct jw_error *err, struct devcode_view cubin, struct devcode_view wanted,
-					  bool *ret_has);
+/* What a program could ask a cubin for. */
+struct cubin_symbols {
+	bool any;          /* there is something */
+	uint64_t *kernels; /* sorted hashes of their names */
+	size_t count, capacity;
+};
+/* JW_ERR_FORMAT: it is not sound. Otherwise the caller frees them. */
+int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
+					   struct cubin_symbols *ret_symbols);
+/* Whether there are all of the wanted kernels. */
+bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted);
+void cubin_symbols_free(struct cubin_symbols *symbols);

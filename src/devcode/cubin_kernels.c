@@ -17,12 +17,6 @@ enum {
 	MOST_KERNELS = 1 << 20,
 };
 
-struct cubin_symbols {
-	bool any;        /* but for those of sections */
-	uint64_t *names; /* of kernels: hashes */
-	size_t count, capacity;
-};
-
 static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, const uint8_t *symbol,
 					   const char *names, size_t names_size)
 {
@@ -34,9 +28,9 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 		return 0;
 	if (name >= names_size || !memchr(names + name, 0, names_size - name))
 		return error_set(err, JW_ERR_FORMAT, "a cubin with a kernel without a name");
-	if (VEC_ROOM(err, symbols->names, symbols->capacity, symbols->count, MOST_KERNELS))
+	if (VEC_ROOM(err, symbols->kernels, symbols->capacity, symbols->count, MOST_KERNELS))
 		return -1;
-	symbols->names[symbols->count++] = fnv_update(FNV_START, names + name, strlen(names + name));
+	symbols->kernels[symbols->count++] = fnv_update(FNV_START, names + name, strlen(names + name));
 	return 0;
 }
 
@@ -61,7 +55,6 @@ static int by_name_hash(const void *a, const void *b)
 	return *one < *two ? -1 : *one > *two;
 }
 
-/* The kernels are sorted. */
 static int read_symbols(struct jw_error *err, struct devcode_view cubin,
 						struct cubin_symbols *symbols)
 {
@@ -84,45 +77,38 @@ static int read_symbols(struct jw_error *err, struct devcode_view cubin,
 			return -1;
 	}
 	if (symbols->count)
-		qsort(symbols->names, symbols->count, sizeof *symbols->names, by_name_hash);
+		qsort(symbols->kernels, symbols->count, sizeof *symbols->kernels, by_name_hash);
 	return 0;
 }
 
-int cubin_has_symbols(struct jw_error *err, struct devcode_view cubin, bool *ret_has)
+int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,
+					   struct cubin_symbols *ret_symbols)
 {
 	struct cubin_symbols symbols = {0};
-	int failed = read_symbols(err, cubin, &symbols);
 
-	if (!failed)
-		*ret_has = symbols.any;
-	mem_free(symbols.names);
-	return failed;
+	if (read_symbols(err, cubin, &symbols)) {
+		cubin_symbols_free(&symbols);
+		return -1;
+	}
+	*ret_symbols = symbols;
+	return 0;
 }
 
-/* Both are sorted. */
-static bool has_all(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted)
+bool cubin_symbols_hold(const struct cubin_symbols *symbols, const struct cubin_symbols *wanted)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < wanted->count; i++) {
-		while (at < symbols->count && symbols->names[at] < wanted->names[i])
+		while (at < symbols->count && symbols->kernels[at] < wanted->kernels[i])
 			at++;
-		if (at == symbols->count || symbols->names[at] != wanted->names[i])
+		if (at == symbols->count || symbols->kernels[at] != wanted->kernels[i])
 			return false;
 	}
 	return true;
 }
 
-int cubin_has_kernels(struct jw_error *err, struct devcode_view cubin, struct devcode_view wanted,
-					  bool *ret_has)
+void cubin_symbols_free(struct cubin_symbols *symbols)
 {
-	struct cubin_symbols symbols[2] = {{0}, {0}};
-	int failed =
-		read_symbols(err, cubin, &symbols[0]) || read_symbols(err, wanted, &symbols[1]) ? -1 : 0;
-
-	if (!failed)
-		*ret_has = has_all(&symbols[0], &symbols[1]);
-	mem_free(symbols[0].names);
-	mem_free(symbols[1].names);
-	return failed;
+	mem_free(symbols->kernels);
+	*symbols = (struct cubin_symbols){0};
 }

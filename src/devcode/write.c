@@ -34,28 +34,29 @@ static size_t padded(size_t size)
 }
 
 static int pack_lz4(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
-					struct buf *packed)
+					struct buf *out)
 {
 	int room, got, size = (int)payload.size;
 	const char *from = (const char *)payload.data;
+	char *to;
 
 	if (payload.size > LZ4_MAX_INPUT_SIZE)
 		return error_set(err, JW_ERR_LIMIT, "too large for LZ4");
 	room = LZ4_compressBound(size);
-	if (buf_reserve(err, packed, (size_t)room))
+	if (buf_reserve(err, out, (size_t)room))
 		return -1;
-	got = effort == WRITE_QUICK
-			  ? LZ4_compress_default(from, (char *)packed->data, size, room)
-			  : LZ4_compress_HC(from, (char *)packed->data, size, room, LZ4HC_CLEVEL_DEFAULT);
+	to = (char *)out->data + out->size;
+	got = effort == WRITE_QUICK ? LZ4_compress_default(from, to, size, room)
+								: LZ4_compress_HC(from, to, size, room, LZ4HC_CLEVEL_DEFAULT);
 	/* In this much room it fails only for want of memory. */
 	if (got <= 0)
 		return error_set(err, JW_ERR_MEMORY, "out of memory (LZ4)");
-	packed->size = (size_t)got;
+	out->size += (size_t)got;
 	return 0;
 }
 
 static int pack_zstd(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
-					 struct buf *packed)
+					 struct buf *out)
 {
 	const int level = effort == WRITE_QUICK            ? ZSTD_QUICK_LEVEL
 					  : effort == WRITE_WELL           ? ZSTD_LEVEL
@@ -63,25 +64,24 @@ static int pack_zstd(struct jw_error *err, struct devcode_view payload, enum wri
 													   : ZSTD_LARGE_LEVEL;
 	size_t room = ZSTD_compressBound(payload.size), got;
 
-	if (buf_reserve(err, packed, room))
+	if (buf_reserve(err, out, room))
 		return -1;
-	got = ZSTD_compress(packed->data, room, payload.data, payload.size, level);
+	got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, level);
 	if (ZSTD_isError(got))
 		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(got));
-	packed->size = got;
+	out->size += got;
 	return 0;
 }
 
-/* Into an empty buffer. */
 static int pack_payload(struct jw_error *err, enum devcode_compression compression,
-						struct devcode_view payload, enum write_effort effort, struct buf *packed)
+						struct devcode_view payload, enum write_effort effort, struct buf *out)
 {
 	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (compression == DEVCODE_RAW)
-		return buf_append(err, packed, payload.data, payload.size);
-	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, effort, packed)
-									  : pack_zstd(err, payload, effort, packed);
+		return buf_append(err, out, payload.data, payload.size);
+	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, effort, out)
+									  : pack_zstd(err, payload, effort, out);
 }
 
 static uint64_t compression_flag(enum devcode_compression compression)
@@ -155,16 +155,27 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	return result;
 }
 
-static int append_padded(struct jw_error *err, const uint8_t *header, size_t header_size,
-						 const struct buf *packed, struct buf *out)
+/* The header, and behind it the payload, which is packed there. */
+static int append_packed(struct jw_error *err, const uint8_t *header, size_t header_size,
+						 enum devcode_compression compression, struct devcode_view payload,
+						 enum write_effort effort, struct buf *out)
 {
 	static const uint8_t zeros[CONTAINER_ALIGN];
+	const size_t before = out->size, at = before + header_size;
+	size_t stored;
 
-	return buf_append(err, out, header, header_size) ||
-				   buf_append(err, out, packed->data, packed->size) ||
-				   buf_append(err, out, zeros, padded(packed->size) - packed->size)
-			   ? -1
-			   : 0;
+	if (buf_append(err, out, header, header_size) ||
+		pack_payload(err, compression, payload, effort, out))
+		goto failed;
+	stored = out->size - at;
+	if (buf_append(err, out, zeros, padded(stored) - stored))
+		goto failed;
+	store_u64(out->data + before + 8, padded(stored));
+	store_u32(out->data + before + 16, compression == DEVCODE_RAW ? 0 : (uint32_t)stored);
+	return 0;
+failed:
+	out->size = before;
+	return -1;
 }
 
 /* Adds .nv.compat as the options of `header`, as CUDA 12.8's and 13.0's fatbinary does: behind the
@@ -187,19 +198,12 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 {
 	static const char name[CUBIN_OPTIONS_AT - NAME_AT] = "jitwarm";
 	uint8_t header[CUBIN_MOST_HEADER] = {0};
-	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	struct cubin_header elf = {0};
-	bool raw = cubin->compression == DEVCODE_RAW;
 	size_t header_size = CUBIN_HEADER;
-	int result = -1;
 
-	if (pack_payload(err, cubin->compression, cubin->cubin, cubin->effort, &packed))
-		goto done;
 	(void)cubin_read(NULL, cubin->cubin.data, cubin->cubin.size, &elf);
 	store_u16(header, DEVCODE_KIND_CUBIN);
 	store_u16(header + 2, 0x0101);
-	store_u64(header + 8, padded(packed.size));
-	store_u32(header + 16, raw ? 0 : (uint32_t)packed.size);
 	store_u16(header + 24, elf.abi == CUBIN_ABI_8 ? 8 : 7);
 	store_u16(header + 26, CUBIN_MAJOR);
 	store_u32(header + 28, cubin->target.sm);
@@ -207,35 +211,26 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 	store_u32(header + 36, sizeof name - 1);
 	store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
 							   compression_flag(cubin->compression) | suffix_flag(cubin->target));
-	store_u64(header + 56, raw ? 0 : cubin->cubin.size);
+	store_u64(header + 56, cubin->compression == DEVCODE_RAW ? 0 : cubin->cubin.size);
 	memcpy(header + NAME_AT, name, sizeof name);
 	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)
 		header_size = add_compat(header, cubin->cubin);
 	store_u32(header + 4, (uint32_t)header_size);
-	result = append_padded(err, header, header_size, &packed, out);
-done:
-	buf_free(&packed);
-	return result;
+	return append_packed(err, header, header_size, cubin->compression, cubin->cubin, cubin->effort,
+						 out);
 }
 
 int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
 						   struct devcode_view payload, enum devcode_compression compression,
 						   enum write_effort effort, struct buf *out)
 {
-	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	const size_t at = out->size;
-	int result = -1;
 
-	if (!pack_payload(err, compression, payload, effort, &packed) &&
-		!append_padded(err, header, header_size, &packed, out)) {
-		store_u64(out->data + at + 8, padded(packed.size));
-		store_u32(out->data + at + 16, (uint32_t)packed.size);
-		store_u64(out->data + at + 40,
-				  (load_u64(header + 40) & ~(uint64_t)(CONTAINER_LZ4 | CONTAINER_ZSTD)) |
-					  compression_flag(compression));
-		store_u64(out->data + at + 56, payload.size);
-		result = 0;
-	}
-	buf_free(&packed);
-	return result;
+	if (append_packed(err, header, header_size, compression, payload, effort, out))
+		return -1;
+	store_u64(out->data + at + 40,
+			  (load_u64(header + 40) & ~(uint64_t)(CONTAINER_LZ4 | CONTAINER_ZSTD)) |
+				  compression_flag(compression));
+	store_u64(out->data + at + 56, payload.size);
+	return 0;
 }

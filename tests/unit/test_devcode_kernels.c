@@ -84,9 +84,14 @@ enum { ONE = 1, TWO = 5 };
 
 static bool has(struct made *a, struct made *b)
 {
-	bool all = false;
+	struct cubin_symbols symbols, wanted;
+	bool all;
 
-	assert_int_equal(cubin_has_kernels(NULL, end(a), end(b), &all), 0);
+	assert_int_equal(cubin_symbols_read(NULL, end(a), &symbols), 0);
+	assert_int_equal(cubin_symbols_read(NULL, end(b), &wanted), 0);
+	all = cubin_symbols_hold(&symbols, &wanted);
+	cubin_symbols_free(&symbols);
+	cubin_symbols_free(&wanted);
 	return all;
 }
 
@@ -119,38 +124,40 @@ static void kernels_are_compared_by_name(void **state)
 static void symbols_of_sections_are_none(void **state)
 {
 	static struct made made;
-	bool has = true;
+	struct cubin_symbols symbols;
 
 	(void)state;
 	begin(&made, names, sizeof names);
 	add(&made, ONE, 3, 0);
-	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), 0);
-	assert_false(has);
+	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), 0);
+	assert_false(symbols.any);
+	cubin_symbols_free(&symbols);
 	add(&made, ONE, 0x11, 0);
-	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), 0);
-	assert_true(has);
+	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), 0);
+	assert_true(symbols.any);
+	cubin_symbols_free(&symbols);
 }
 
 static void damaged_tables_are_refused(void **state)
 {
 	static struct made made;
 	struct devcode_view view;
-	bool has;
+	struct cubin_symbols symbols;
 
 	(void)state;
 	begin(&made, names, sizeof names);
 	add(&made, NAMES + 1, 0x12, 0x10);
-	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), -1);
+	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), -1);
 	begin(&made, names, sizeof names);
 	memset(made.bytes + NAMES_AT, 'x', NAMES);
 	add(&made, ONE, 0x12, 0x10);
-	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), -1);
+	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), -1);
 	begin(&made, names, sizeof names);
 	add(&made, ONE, 0x12, 0x10);
 	view = end(&made);
 	store_u32(made.bytes + view.size - 64 + 40, 3);
-	assert_int_equal(cubin_has_symbols(NULL, view, &has), -1);
-	assert_int_equal(cubin_has_symbols(NULL, (struct devcode_view){made.bytes, 20}, &has), -1);
+	assert_int_equal(cubin_symbols_read(NULL, view, &symbols), -1);
+	assert_int_equal(cubin_symbols_read(NULL, (struct devcode_view){made.bytes, 20}, &symbols), -1);
 }
 
 /* But for the name and the zeros around it, the header that fatbinary of CUDA 13.0 writes for the
