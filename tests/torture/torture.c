@@ -12,6 +12,7 @@
  *
  * Counting begins with main(), so that what the loader and constructors do does not count. No call
  * that tells of an error is held back for ever: a close that fails has closed. */
+#include <pwd.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -158,15 +159,34 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
+/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion). */
+static _Thread_local bool in_nss;
+
+static bool strike_memory(void)
+{
+	return !in_nss && strike(ALLOC, "", -1);
+}
+
+int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
+{
+	REAL(getpwuid_r);
+	int result;
+
+	in_nss = true;
+	result = real(owner, entry, text, size, found);
+	in_nss = false;
+	return result;
+}
+
 void *malloc(size_t size)
 {
-	return strike(ALLOC, "", -1) ? NULL : __libc_malloc(size);
+	return strike_memory() ? NULL : __libc_malloc(size);
 }
 void *calloc(size_t count, size_t size)
 {
-	return strike(ALLOC, "", -1) ? NULL : __libc_calloc(count, size);
+	return strike_memory() ? NULL : __libc_calloc(count, size);
 }
 void *realloc(void *old, size_t size)
 {
-	return strike(ALLOC, "", -1) ? NULL : __libc_realloc(old, size);
+	return strike_memory() ? NULL : __libc_realloc(old, size);
 }
