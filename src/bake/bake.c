@@ -63,7 +63,6 @@ struct bake {
 	char driver[JW_DRIVER_TEXT];
 	char *kept; /* as the journals have it */
 	struct linker linker;
-	struct cache_verified verified;
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -153,7 +152,6 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.system = options->system,
 		.linker = &bake->linker,
 		.cache_dir = options->system->cache.path,
-		.verified = &bake->verified,
 		.profile = &bake->profile,
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
@@ -362,9 +360,6 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 						   "the libraries are on several drives: bake those of one at a time");
 	if (!failed && bake->options->prime && !bake->options->dry_run)
 		failed = compile_accepted(err, bake, places, common);
-	if (!failed && !bake->options->dry_run)
-		cache_verified_load(bake->options->system->state_dir, bake->options->system->cache.path,
-							&bake->verified);
 	for (size_t i = 0; !failed && i < count; i++)
 		failed = bake_found(err, bake, &found->files[i], places[i] + common);
 	for (size_t i = 0; places && i < count; i++)
@@ -447,7 +442,6 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	failed = bake_system(err, &bake);
 	in_place_close(&bake.in_place);
 	linker_free(&bake.linker);
-	cache_verified_free(&bake.verified);
 	mem_free(bake.kept);
 	if (failed) {
 		jw_bake_result_free(bake.result);

@@ -6,13 +6,11 @@
 #include "bake/in_place.h"
 #include "bake/linker.h"
 #include "cache/profile.h"
-#include "cache/verified.h"
 
 struct bake_file_job {
-	const struct jw_system *system;        /* whose driver links; NULL: nothing is linked */
-	struct linker *linker;                 /* what links */
-	const char *cache_dir;                 /* the cache whose entries supply the code */
-	const struct cache_verified *verified; /* entries that are not hashed again; NULL: none */
+	const struct jw_system *system; /* whose driver links; NULL: nothing is linked */
+	struct linker *linker;          /* what links */
+	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;

@@ -123,28 +123,24 @@ int baking_find_cubin(struct jw_error *err, struct baking *baking, size_t target
 	struct cache_key_input input;
 	struct devcode_view payload;
 	struct cache_entry found;
-	uint64_t key;
 	char *path;
-	bool known;
 	int failed;
 
 	if (devcode_payload(err, &baking->container, entry, &baking->scratch, &payload))
 		return -1;
 	input = picks_key_input(&baking->container, entry, payload, job->targets[target].sm,
 							relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
-	key = cache_key_hash(job->profile, &input, NULL);
-	path = cache_entry_path(err, job->cache_dir, key);
+	path = cache_entry_path(err, job->cache_dir, cache_key_hash(job->profile, &input, NULL));
 	if (!path)
 		return -1;
 	buf_free(bytes);
 	failed = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
-	known = !failed && job->verified && cache_verified_knows(job->verified, key, path);
 	mem_free(path);
 	if (failed)
 		return -1;
 	if (cache_entry_parse(bytes->data, bytes->size, &found) != CACHE_SOUND ||
 		!cache_key_is(job->profile, &input, found.key, found.key_bytes) ||
-		(!known && fnv_update(FNV_START, found.value, (size_t)found.value_bytes) != found.checksum))
+		fnv_update(FNV_START, found.value, (size_t)found.value_bytes) != found.checksum)
 		return error_set(err, JW_ERR_NOT_FOUND, "its entry is damaged");
 	*ret_cubin = (struct devcode_view){found.value, (size_t)found.value_bytes};
 	return 0;

@@ -146,33 +146,6 @@ static bool remembers(const struct cache_verified *verified,
 	return record && (record->mark & ~SETTLED) == mark_of(&candidate->probed);
 }
 
-void cache_verified_load(const char *state_dir, const char *cache_dir,
-						 struct cache_verified *ret_verified)
-{
-	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
-	struct buf bytes = {0};
-
-	*ret_verified = (struct cache_verified){0};
-	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
-		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), ret_verified);
-	buf_free(&bytes);
-	mem_free(path);
-}
-
-bool cache_verified_knows(const struct cache_verified *verified, uint64_t key, const char *path)
-{
-	struct cache_candidate candidate = {.key = key};
-	struct os_stat stat;
-
-	if (!find_verified(verified, key) || os_stat(NULL, path, &stat))
-		return false;
-	candidate.probed = (struct cache_probed){.inode = stat.inode,
-											 .size_bytes = stat.size_bytes,
-											 .mtime_ns = stat.mtime_ns,
-											 .changed_ns = stat.changed_ns};
-	return remembers(verified, &candidate);
-}
-
 /* Builds a new list of the records that stay and the new ones. */
 static int renew(struct cache_verified *verified, const struct cache_candidate *candidates,
 				 const size_t *read, size_t count, int64_t began_s)
@@ -318,13 +291,15 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
 	const int64_t began_s = os_now_s();
 	struct cache_verified verified = {0};
+	struct buf bytes = {0};
 	size_t *read = mem_array(err, count, sizeof *read), unknown = 0;
 	int result = -1;
 
 	with.keys = mem_array(err, count, sizeof *with.keys);
 	if (!read || !with.keys)
 		goto done;
-	cache_verified_load(state_dir, cache_dir, &verified);
+	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
+		cache_verified_parse(bytes.data, bytes.size, settled_boot_s(), &verified);
 	for (size_t i = 0; i < count; i++) {
 		candidates[i].damage = CACHE_SOUND;
 		if (!remembers(&verified, &candidates[i]))
@@ -339,6 +314,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 		save_verified(&verified, state_dir, path);
 done:
 	cache_verified_free(&verified);
+	buf_free(&bytes);
 	mem_free(with.keys);
 	mem_free(read);
 	mem_free(path);

@@ -44,12 +44,6 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 						 struct sound_driver driver, const struct jw_cancel *cancel,
 						 struct cache_candidate *candidates, size_t count);
 
-/* What is remembered of this cache directory, nothing if state_dir is NULL; the caller frees it. */
-void cache_verified_load(const char *state_dir, const char *cache_dir,
-						 struct cache_verified *ret_verified);
-/* Whether the entry at `path`, which the caller has just read, is remembered as sound. */
-bool cache_verified_knows(const struct cache_verified *verified, uint64_t key, const char *path);
-
 /* Such a file's bytes, which may be hostile; `boot_s` is that of this system. *ret_verified has no
  * records where they are not whole. */
 void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
