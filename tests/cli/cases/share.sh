@@ -39,7 +39,9 @@ json 'd["tag"] == "frame-1.0" and d["traffic"]["blobs_sent"] == 0'
 # A signature of what the file was before is not published: nobody could pull it
 run 0 export -o "$work/stale.jwpack" --sign
 run 0 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+cp "$work/stale.jwpack.minisig" "$work/former.minisig"
 run 0 export -o "$work/stale.jwpack" --best
+mv "$work/former.minisig" "$work/stale.jwpack.minisig"
 : >"$log"
 run 3 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
 err_has "stale.jwpack.minisig: is not the signature of this file"
