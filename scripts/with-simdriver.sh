@@ -65,17 +65,14 @@ fi
 
 command -v wine > /dev/null || { echo "with-simdriver.sh: wine is not installed" >&2; exit 77; }
 # A program and Wine's server wait for each other thousands of times a second. On one processor that takes half of the processor
-# time that it takes on two. Two of the tests' users have one processor, and two another; unit tests have another user, and any.
+# time that it takes on two. So each user has one: two of the tests' users the first, the others another.
+mapfile -t processors < <(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status | tr , '\n' |
+	while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
 case $user in
 김지원 | 박서준) turn=0 ;;
-박민수 | 이서연) turn=1 ;;
-*) turn= ;;
+*) turn=1 ;;
 esac
-if [ -n "$turn" ]; then
-	mapfile -t processors < <(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status | tr , '\n' |
-		while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
-	taskset -cp "${processors[turn % ${#processors[@]}]}" $$ > /dev/null
-fi
+taskset -cp "${processors[turn % ${#processors[@]}]}" $$ > /dev/null
 # The user's name is Wine's USER, read in the locale's encoding. Debuggers and installers that Wine would start are off;
 # "n": our nvcuda.dll, never the one that Wine brings; "n,b": a schtasks.exe of the tests before Wine's, and what
 # $WINE_NATIVE_FIRST lists, as on Windows, which has no libraries of its own inside.
