@@ -27,7 +27,10 @@ err_one_line
 err_has "index: "
 [[ $(find "$work/cache" -path '*/?/?/*' | wc -l) == 100 ]] || fail "entries are gone"
 run 0 cache verify --repair --cache "$work/cache"
-out_has "rows added: 100"
+out_has "rows added: "
+# On a slow machine the first hold of the lock ended before the limit, so that some rows were there
+run 0 cache verify --json --cache "$work/cache"
+json '(d["sound"], d["rows"], d["files_without_row"]) == (100, 100, 0)'
 
 # A stack that may not grow. A soft limit is raised.
 if [[ ! $sanitized ]]; then
