@@ -47,7 +47,8 @@ struct jw_lint_gpu {
 	uint64_t ptx_bytes;
 	struct jw_seconds start; /* the first start, with linking */
 	/* Machine code that spares this: for this GPU, or for an older one of the asked that also lacks
-	 * code and whose code this GPU runs. One of `codes`; sm 0: none is missing. */
+	 * code and whose code this GPU runs; with a suffix where the PTX is for this GPU alone
+	 * (sm_90a). One of `codes`; sm 0: none is missing. */
 	struct jw_target code;
 };
 
@@ -65,7 +66,8 @@ struct jw_lint_result {
 	size_t code_count;
 	struct jw_lint_finding *findings; /* by file, in the order of the files */
 	size_t finding_count;
-	char **troubles; /* files that could not be read, with the reason */
+	char *
+		*troubles; /* files that could not be read, or hold damaged device code, with the reason */
 	size_t trouble_count;
 	size_t images;  /* files and members with device code */
 	size_t damaged; /* places in them that look like device code but are unsound */

@@ -18,6 +18,7 @@ struct lint {
 	uint64_t *code_bytes; /* of each GPU's modules, compiled */
 	char **files;         /* those with device code, in their order; a wheel once */
 	size_t file_count, file;
+	uint32_t exclusive;   /* GPUs, by their place: PTX that only they run is compiled for them */
 	struct jw_error *err; /* of callbacks that return nothing */
 	bool failed;
 };
@@ -71,6 +72,30 @@ static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdict
 	return finding;
 }
 
+/* Whether PTX for that GPU alone (compute_90a) is in it, whose features no plain -gencode knows. */
+static bool has_exclusive(const struct jw_scan_image *image, struct jw_target gpu)
+{
+	char name[JW_TARGET_TEXT];
+
+	gpu.suffix = 'a';
+	(void)jw_target_compute(name, gpu);
+	for (size_t i = 0; i < image->ptx_count; i++)
+		if (!strcmp(image->ptx[i].name, name))
+			return true;
+	return false;
+}
+
+static int note_damage(struct jw_error *err, struct jw_lint_result *result,
+					   const struct jw_scan_image *image)
+{
+	struct jw_error why;
+
+	error_set(&why, JW_ERR_FORMAT, "%s%s%s: damaged device code", image->path,
+			  image->member ? ": " : "", image->member ? image->member : "");
+	return mem_add_string(err, &result->troubles, &result->trouble_count, MOST_TROUBLES,
+						  why.message);
+}
+
 static int lint_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct lint *lint = context;
@@ -81,11 +106,16 @@ static int lint_image(struct jw_error *err, void *context, const struct jw_scan_
 		return -1;
 	lint->result->images++;
 	lint->result->damaged += image->damaged;
+	if (image->damaged && note_damage(err, lint->result, image))
+		return -1;
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		const struct jw_lint_finding finding = first_start(&image->verdicts[i]);
 
-		if (finding.modules && note_finding(err, lint, &finding, image->path, image->member, NULL))
+		if (!finding.modules)
+			continue;
+		if (note_finding(err, lint, &finding, image->path, image->member, NULL))
 			return -1;
+		lint->exclusive |= (uint32_t)has_exclusive(image, finding.target) << i;
 	}
 	return 0;
 }
@@ -187,7 +217,9 @@ static void advise_code(const struct lint *lint, size_t at)
 	if (!lacks_code(gpu))
 		return;
 	gpu->code = gpu->target;
-	for (size_t i = 0; i < result->gpu_count; i++) {
+	if (lint->exclusive >> at & 1)
+		gpu->code.suffix = 'a';
+	for (size_t i = 0; !gpu->code.suffix && i < result->gpu_count; i++) {
 		const struct jw_target other = result->gpus[i].target;
 
 		if (lacks_code(&result->gpus[i]) && other.sm < gpu->code.sm &&

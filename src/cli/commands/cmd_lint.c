@@ -58,15 +58,14 @@ static int print_result(struct jw_error *err, struct cli *cli, enum lint_format 
 	return lint_text_print(err, &cli->out, result, bound);
 }
 
-static void end_with_result(struct cli *cli, const struct jw_lint_result *result, size_t troubles)
+static void end_with_result(struct cli *cli, const struct jw_lint_result *result,
+							const struct lint_bound *bound, size_t troubles)
 {
 	cli->status = exit_of_troubles(troubles, result->images);
-	if (result->damaged)
-		cli_end_with(cli, EXIT_COLD);
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		if (result->gpus[i].failing)
 			cli_end_with(cli, EXIT_CANNOT);
-		else if (result->gpus[i].level == JW_LINT_ERROR)
+		if (bound->set && result->gpus[i].start.likely > bound->most_start_s)
 			cli_end_with(cli, EXIT_COLD);
 	}
 }
@@ -98,7 +97,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	if (!failed) {
 		for (size_t i = 0; i < result->trouble_count; i++)
 			output_error(&cli->out, "%s", result->troubles[i]);
-		end_with_result(cli, result, result->trouble_count + files.found->trouble_count);
+		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
 		failed = print_result(err, cli, format, result, &bound);
 		jw_lint_free(result);
 	}

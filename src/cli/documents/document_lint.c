@@ -66,7 +66,7 @@ static const struct json_field lint_fields[] = {
 	JSON_LIST_OF("findings", struct jw_lint_result, findings, finding_count,
 				 JSON_TABLE(struct jw_lint_finding, finding_fields), "of one library on one GPU"),
 	JSON_LINES_OF("troubles", struct jw_lint_result, troubles, trouble_count,
-				  "files that could not be read, with the reason"),
+				  "files that could not be read, or hold damaged device code, with the reason"),
 	JSON(struct jw_lint_result, images, "files and members of archives with device code"),
 	JSON(struct jw_lint_result, damaged,
 		 "places in them that look like device code but are unsound"),

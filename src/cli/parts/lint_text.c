@@ -178,6 +178,23 @@ static void say_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, from, 1);
 }
 
+/* The first library with which a program fails there, else the first one that is compiled. NULL:
+ * none. */
+static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *result,
+												   struct jw_target target)
+{
+	const struct jw_lint_finding *worst = NULL;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_finding *finding = &result->findings[i];
+
+		if (jw_target_equal(finding->target, target) &&
+			(!worst || (finding->kind == JW_LINT_FAILS && worst->kind != JW_LINT_FAILS)))
+			worst = finding;
+	}
+	return worst;
+}
+
 void lint_github_print(const struct output *out, const struct jw_lint_result *result,
 					   const struct lint_bound *bound)
 {
@@ -185,18 +202,17 @@ void lint_github_print(const struct output *out, const struct jw_lint_result *re
 
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
+		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
 		struct buf line = BUF_MAX(MOST_LINT_LINE), what = BUF_MAX(MOST_LINT_LINE);
 		char name[GPUS_NAME];
 
 		lint_say_gpu(&what, gpu, bound);
 		(void)buf_printf(NULL, &line, "::%s ", levels[gpu->level]);
-		for (size_t k = 0; k < result->finding_count; k++)
-			if (jw_target_equal(result->findings[k].target, gpu->target)) {
-				(void)buf_printf(NULL, &line, "file=");
-				say_escaped(&line, result->findings[k].path, true);
-				(void)buf_printf(NULL, &line, ",");
-				break;
-			}
+		if (worst) {
+			(void)buf_printf(NULL, &line, "file=");
+			say_escaped(&line, worst->path, true);
+			(void)buf_printf(NULL, &line, ",");
+		}
 		(void)buf_printf(NULL, &line, "title=");
 		say_escaped(&line, gpu_targets_name(name, gpu->target), true);
 		(void)buf_printf(NULL, &line, "::");

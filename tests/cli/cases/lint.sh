@@ -67,6 +67,33 @@ json '[(f["kind"], posix(f["path"]).split("/")[-1], f.get("member")) for f in d[
 run 2 lint --gpus rtx20 --format github "p-1-py3-none-any.whl"
 out_has "::error file=p-1-py3-none-any.whl,title="
 
+# What fails on a GPU does not hide that the rest is beyond the bound there
+mkdir "$work/newer" && ptx sm_90 >"$work/newer/c.ptx"
+run 2 lint --gpus rtx30 --max-start 1m lib newer
+run 1 lint --gpus rtx30 --max-start 0 lib newer
+out_has "a program fails"
+# The annotation names the file that fails, not the first one
+run 2 lint --gpus rtx30 --format github lib newer
+out_has "::error file=newer/c.ptx,"
+
+# PTX for one GPU alone uses what nvcc knows with that suffix only
+mkdir "$work/exclusive" && ptx sm_90a >"$work/exclusive/d.ptx"
+run 0 lint --gpus h100 --max-start 1m lib exclusive
+out_has "-gencode arch=compute_90a,code=sm_90a spares it on sm_90 (H100); adds"
+out_has "needs CUDA 12.0 or newer"
+run 0 lint --gpus h100 --json lib
+json '[c["target"] for c in d["codes"]] == ["sm_90"]'
+
+# Damaged device code is said, in every format
+python3 - "$work/damaged.fatbin" <<'PYTHON'
+import struct, sys
+open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, 1 << 60) + bytes(64))
+PYTHON
+run 1 lint --gpus rtx30 --max-start 1m lib damaged.fatbin
+err_has "damaged.fatbin: damaged device code"
+run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
+json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
+
 # Nothing in it, a file that is missing, one that is damaged
 printf 'no code\n' >"$work/plain.txt"
 run 0 lint --max-start 1s "$work/plain.txt"
