@@ -1,5 +1,5 @@
 """api.py LIBRARY FOLDER   the Python API on the sample framework, under the simulated driver (wheel.sh)"""
-import ctypes, os, sys, threading
+import ctypes, os, signal, sys, threading, time
 
 import jitwarm
 from jitwarm import _library
@@ -43,8 +43,17 @@ raises(jitwarm.UsageError, jitwarm.check, library, targets="sm_86", driver="not 
 raises(ValueError, jitwarm.bake, library)
 raises(jitwarm.JitwarmError, jitwarm.check, library, targets="no such GPU")
 
+raises(jitwarm.UsageError, jitwarm.prime, library, jobs=-1)
+raises(jitwarm.UsageError, jitwarm.check, library + "\0.so")
+found_program, _library.program = _library.program, lambda: None
+raises(jitwarm.JitwarmError, jitwarm.check, library)
+_library.program = found_program
+
+# What a dry run and a budget leave is cold: they are not complete
 dry = jitwarm.prime(library, dry_run=True)
-assert (dry.cold, dry.compiled) == (8, 0), dry
+assert (dry.cold, dry.compiled, dry.undone, dry.complete) == (8, 0, 8, False), dry
+part = jitwarm.prime(library, budget_bytes=1)
+assert (part.cold, part.compiled, part.undone, part.complete) == (8, 0, 8, False), part
 assert jitwarm.check(library).cold == 8
 
 
@@ -60,6 +69,16 @@ def enough(now):
 
 os.environ["SIMDRIVER_COST"] = "2"  # about a tenth of a second for each module
 raises(Enough, jitwarm.prime, library, progress=enough, jobs=1)
+# Ctrl-C while the library waits, so that Python runs the signal's handler before anything of a callback
+def press(now):
+    if not pressed:
+        pressed.append(threading.Thread(target=lambda: (time.sleep(0.05), os.kill(os.getpid(), signal.SIGINT))))
+        pressed[0].start()
+
+
+pressed = []
+raises(KeyboardInterrupt, jitwarm.prime, library, progress=press, jobs=1)
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 del os.environ["SIMDRIVER_COST"]
 left = jitwarm.check(library).cold
 assert 0 < left < 8, left
@@ -75,8 +94,26 @@ warm = jitwarm.check(library)
 assert warm.warm and warm.cold == 0 and warm.gpus[0].warm == 8, warm
 assert not warm.files[0].cold if warm.files else True, warm
 
-# Cancelled before it began; several threads at once
+# Not warm where a name led to nothing, a file cannot be read, or the driver would discard the cache
+broken = os.path.join(folder, "cut-1-py3-none-any.whl")
+with open(broken, "wb") as file:
+    file.write(b"PK\3\4")
+for other in (broken, "no-such-package"):
+    partly = jitwarm.check(library, other)
+    assert not partly.cold and not partly.warm and other in "".join(partly.notes), partly
+    partly = jitwarm.prime(library, other)
+    assert not partly.cold and not partly.complete and other in "".join(partly.notes), partly
+assert "no-such-package" in "".join(jitwarm.bake(library, "no-such-package", dry_run=True).notes)
+index = os.path.join(os.environ["CUDA_CACHE_PATH"], "index")
+os.rename(index, index + ".away")
+assert not jitwarm.check(library).warm and jitwarm.check(library).notes
+os.rename(index + ".away", index)
+
+# Cancelled before it began, and then for good; several threads at once
 raises(jitwarm.InterruptedCallError, jitwarm.check, library, cancelled=lambda: True)
+once = iter([True])
+calls = jitwarm._Calls(None, lambda: next(once, False))
+assert calls._ask(None) and calls._ask(None)
 results = []
 threads = [threading.Thread(target=lambda: results.append(jitwarm.check(library).warm)) for _ in range(4)]
 for thread in threads:

@@ -10,11 +10,13 @@ module is in the result. The calls release the interpreter's lock.
 """
 import ctypes
 import os
+import signal
+import threading
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _library
-from ._library import library as _lib, program, struct as _struct
+from ._library import library as _lib, struct as _struct
 
 __all__ = [
     "check", "prime", "bake", "program", "version", "CheckResult", "CheckedGpu", "CheckedFile", "Seconds", "PrimeProgress",
@@ -117,15 +119,11 @@ class CheckResult:
     names_known: bool  # False: the names of this driver's entries are unknown, so all modules count as cold
     why_useless: str  # why programs with today's settings do not use the cache, "" if they do
     notes: Tuple[str, ...]
+    warm: bool  # a first start compiles nothing; False, too, where something could not be read, or the driver discards what is there
 
     @property
     def cold(self) -> int:
         return sum(gpu.cold for gpu in self.gpus)
-
-    @property
-    def warm(self) -> bool:
-        """Whether a first start compiles nothing."""
-        return not self.cold and not self.failing and not self.why_useless
 
 
 @dataclass(frozen=True)
@@ -155,18 +153,14 @@ class PrimeResult:
     compiled: int
     failed: int
     unchanged: int  # the driver loaded them and compiled nothing
-    undone: int  # not compiled, since the run ended early
+    undone: int  # not compiled: the run ended early, was a dry one, or a budget left them out
     added_bytes: int
     seconds: float
     interrupted: bool
     stopped: str  # why the run ended early or did not begin, "" if it did not
     failures: Tuple[PrimeFailure, ...]
     notes: Tuple[str, ...]
-
-    @property
-    def complete(self) -> bool:
-        """Whether a first start compiles nothing now."""
-        return not (self.failed or self.undone or self.interrupted or self.stopped)
+    complete: bool  # a first start compiles nothing now; False, too, where that cannot be shown or something could not be read
 
 
 @dataclass(frozen=True)
@@ -186,6 +180,7 @@ class BakeResult:
     driver: str
     uncompiled: int
     interrupted: bool
+    notes: Tuple[str, ...]  # names that led to no file, and the like
 
 
 # ---- between the languages
@@ -237,7 +232,12 @@ def _seconds(value: Any) -> Seconds:
 
 
 def _encoded(text: Union[Name, None]) -> Optional[bytes]:
-    return None if text is None else os.fspath(text).encode("utf-8", "surrogateescape")
+    if text is None:
+        return None
+    encoded = os.fspath(text).encode("utf-8", "surrogateescape")
+    if b"\0" in encoded:
+        raise UsageError("a NUL character in a name")
+    return encoded
 
 
 def _address(thing: Any) -> Optional[int]:
@@ -264,6 +264,8 @@ class _Options:
                 value = ctypes.addressof(value)
             if value is not None:
                 setattr(self.struct, member, value)
+                if isinstance(value, int) and getattr(self.struct, member) != value:  # ctypes cuts it off
+                    raise UsageError(f"{member}: {value} is out of range")
 
     def __enter__(self) -> int:
         return ctypes.addressof(self.struct)
@@ -330,6 +332,7 @@ class _Calls:
 
     def __init__(self, progress: Optional[Callable[[PrimeProgress], Any]], cancelled: Optional[Callable[[], bool]]) -> None:
         self.raised: Optional[BaseException] = None
+        self.over = False  # stays so, as jw_cancel demands
         self.progress, self.cancelled = progress, cancelled
         self.on_progress = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(self._report)
         self.on_cancel = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)(self._ask)
@@ -346,10 +349,11 @@ class _Calls:
 
     def _ask(self, _context: Any) -> bool:
         try:
-            return bool(self.raised or (self.cancelled and self.cancelled()))
+            if not self.over and self.cancelled and self.cancelled():
+                self.over = True
         except BaseException as why:
             self.raised = why
-            return True
+        return self.over or self.raised is not None
 
     def into(self, options: _Options) -> _Options:
         if hasattr(options.struct, "progress"):
@@ -357,13 +361,32 @@ class _Calls:
         options.struct.cancel.is_cancelled = ctypes.cast(self.on_cancel, ctypes.c_void_p).value
         return options
 
+    def _catch_interrupt(self) -> Any:
+        """Python may run a signal's handler before a callback enters its `try`; ctypes drops what is raised there."""
+        former = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(former):
+            return None
+
+        def handle(number: int, frame: Any) -> None:
+            try:
+                former(number, frame)  # type: ignore[operator]
+            except BaseException as why:
+                self.raised = why
+
+        signal.signal(signal.SIGINT, handle)
+        return former
+
     def run(self, *arguments: Any) -> _Made:
+        former = self._catch_interrupt()
         try:
             made = _Made(*arguments)
         except JitwarmError:
             if self.raised:
                 raise self.raised
             raise
+        finally:
+            if former:
+                signal.signal(signal.SIGINT, former)
         if self.raised:
             made.__exit__()
             raise self.raised
@@ -376,6 +399,14 @@ class _Calls:
 def version() -> str:
     """Of the library."""
     return str(_lib.jw_version().decode())
+
+
+def program() -> str:
+    """The command jitwarm that was installed with this package; else the one on PATH."""
+    found = _library.program()
+    if not found:
+        raise NotFoundError("the command jitwarm is neither in this package nor on PATH")
+    return found
 
 
 def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver: Optional[str] = None,
@@ -396,6 +427,8 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                                       target_count=count, driver=driver, everything=everything))
         with options as given, calls.run("jw_check_result", _lib.jw_check, _lib.jw_check_result_free, given) as made:
             result = made.struct
+            why_useless = "" if driver else _chars(system.struct.cache.why_useless)
+            troubles = result.troubles + found.struct.trouble_count
             return CheckResult(
                 gpus=tuple(CheckedGpu(_sm(gpu.target), gpu.modules, gpu.warm, gpu.cold, gpu.damaged, gpu.cold_bytes,
                                       _seconds(gpu.forecast.start), _seconds(gpu.forecast.prime))
@@ -405,8 +438,9 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                 failing=tuple(f"{_text(file.file)}: {_text(file.why)}"
                               for file in _items(result.failing, result.failing_count, "jw_check_failing")),
                 driver=_driver(result.driver), names_known=result.names_known,
-                why_useless="" if driver else _chars(system.struct.cache.why_useless),
-                notes=_found_notes(found) + _lines(result.notes, result.note_count))
+                why_useless=why_useless,
+                notes=_found_notes(found) + _lines(result.notes, result.note_count) + tuple(filter(None, [_chars(result.cache.text)])),
+                warm=not (result.all.cold or result.failing_count or why_useless or troubles or result.cache.harmful))
 
 
 def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, budget_seconds: float = 0,
@@ -426,14 +460,18 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
         with options as given, calls.run("jw_prime_result", _lib.jw_prime, _lib.jw_prime_result_free, system.address, given) as made:
             result = made.struct
             failures = _items(result.failures, result.failure_count, "jw_prime_failure")
+            plan, left = result.plan, result.undone + result.plan.over_budget
+            troubles = result.troubles + found.struct.trouble_count
             return PrimeResult(
-                modules=result.plan.modules, warm=result.plan.warm, cold=result.plan.cold, compiled=result.compiled,
-                failed=result.failed, unchanged=result.unchanged, undone=result.undone, added_bytes=result.added_bytes,
+                modules=plan.modules, warm=plan.warm, cold=plan.cold + plan.over_budget, compiled=result.compiled,
+                failed=result.failed, unchanged=result.unchanged, undone=left, added_bytes=result.added_bytes,
                 seconds=result.seconds, interrupted=result.interrupted,
                 stopped=_chars(result.stopped.message) if result.stopped.code else "",
                 failures=tuple(PrimeFailure(_text(one.path) or "", _text(one.member), _sm(one.target), _text(one.reason) or "")
                                for one in failures),
-                notes=_found_notes(found) + _lines(result.notes, result.note_count))
+                notes=_found_notes(found) + _lines(result.notes, result.note_count),
+                complete=not (left or result.failed or result.unchanged or result.misjudged or result.interrupted or
+                              result.stopped.code or plan.hopeless or troubles))
 
 
 def bake(*names: Name, output: Optional[Name] = None, in_place: bool = False,
@@ -455,4 +493,5 @@ def bake(*names: Name, output: Optional[Name] = None, in_place: bool = False,
                                       _chars(file.failed.message) if file.failed.code else "")
                             for file in _items(result.files, result.file_count, "jw_bake_file")),
                 targets=tuple(_sm(target) for target in _items(result.targets, result.target_count, "jw_target")),
-                driver=_driver(result.driver), uncompiled=result.uncompiled, interrupted=result.interrupted)
+                driver=_driver(result.driver), uncompiled=result.uncompiled, interrupted=result.interrupted,
+                notes=_found_notes(found))

@@ -66,8 +66,7 @@ def _read_table() -> None:
     CODES.extend(line.split()[1] for line in _lines["enum jw_code"])
 
 
-def program() -> str:
-    """The command jitwarm that was installed with this package; else the one on PATH."""
+def program() -> Optional[str]:
     from importlib import metadata
 
     name = "jitwarm.exe" if os.name == "nt" else "jitwarm"
@@ -80,10 +79,7 @@ def program() -> str:
         if file.name == name and os.access(path, os.X_OK):
             return path
     beside = [os.path.dirname(sys.executable), os.path.join(os.path.dirname(_FOLDER), "bin")]
-    found = shutil.which(name, path=os.pathsep.join(beside)) or shutil.which(name)
-    if not found:
-        raise FileNotFoundError("the command jitwarm is neither in this package nor on PATH")
-    return found
+    return shutil.which(name, path=os.pathsep.join(beside)) or shutil.which(name)
 
 
 def _open() -> Any:
