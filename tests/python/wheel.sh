@@ -17,6 +17,14 @@ if [ -z "$wheel" ]; then
 	again=$("$root/scripts/make-wheel.py" "$build/src/jitwarm" "$build/src/libjitwarm.so" linux_"$(uname -m)" "$work/again")
 	cmp "$wheel" "$again"
 fi
+# An index of packages refuses a field that the named version of metadata does not have (License-File, before 2.4)
+python3 - "$wheel" <<'PYTHON'
+import email, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    fields = email.message_from_bytes(wheel.read(next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))))
+unknown = set(fields) - {"Metadata-Version", "Name", "Version", "Summary", "License", "Keywords", "Classifier", "Requires-Python", "Description-Content-Type"}
+sys.exit(f"METADATA 2.1 has no {unknown}" if unknown or fields["Metadata-Version"] != "2.1" else 0)
+PYTHON
 for python in "${pythons[@]}"; do
 	folder=$work/$("$python" -c "import platform; print(platform.python_version())")
 	"$python" -m pip install -q --no-index --no-deps --disable-pip-version-check --target "$folder" "$wheel"
