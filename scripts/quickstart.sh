@@ -90,4 +90,4 @@ offline()
 }
 offline
 echo
-echo "The program is $jitwarm; try: $jitwarm scan FILE --target sm_86"
+printf 'The program is %s; try: %q scan FILE --target sm_86\n' "$jitwarm" "$jitwarm"

@@ -81,5 +81,8 @@ export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}
 sanitizer=verify_asan_link_order=0:protect_shadow_gap=0:detect_leaks=0
 export ASAN_OPTIONS=$sanitizer${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export LD_LIBRARY_PATH=$folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_PRELOAD=$phantom/phantom.so${LD_PRELOAD:+:$LD_PRELOAD}
+preload=$phantom/phantom.so
+# A blank ends a name there; one without a folder is looked for in LD_LIBRARY_PATH
+case $preload in *[[:space:]]*) preload=phantom.so LD_LIBRARY_PATH+=:$phantom ;; esac
+export LD_PRELOAD=$preload${LD_PRELOAD:+:$LD_PRELOAD}
 exec "$@"
