@@ -293,8 +293,9 @@ static bool fits_conversion(struct line_match *matching, const char *form, const
 		return false;
 	matching->captures[slot] =
 		(struct line_span){.at = text, .type = type, .verbatim = is_quote_before(form, at)};
-	/* Blanks before a table's number are no part of it. */
-	if (matching->strict && at == form && *text == ' ' && type != 's')
+	/* Blanks before a table's number are no part of it, nor an indentation. */
+	if (matching->strict && (at == form || (size_t)(at - form) < matching->lead) && *text == ' ' &&
+		type != 's')
 		return false;
 	if (type == 's')
 		return fits_string(matching, form, rest, text, size, slot);

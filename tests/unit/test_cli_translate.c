@@ -27,6 +27,7 @@ static const struct message messages[] = {
 	{"a long %s", NULL, "SHORT %s"},
 	{"%s: and its end", NULL, "%s END"},
 	{"%s: %s to make (%s): %s on one core", NULL, "%2$s %3$s %4$s %1$s"},
+	{"%s%zu of %s were moved%s", NULL, "%1$s%3$s: %2$zu MOVED%4$s"},
 	{"%s kept%s%s", NULL, "%1$s KEPT%2$s%3$s"},
 	{"; at %s", NULL, "; AT %s"},
 	{"no command “%s”", NULL, "NOT “%s”"},
@@ -92,6 +93,14 @@ static void arguments_move_and_are_translated(void **state)
 	expect("a long beginning x", "LONG x");
 	expect("a long end", "SHORT end");
 	expect("name: and its end", "name END"); /* a conversion at the very beginning */
+}
+
+/* Also where a number follows what may be empty. */
+static void an_indentation_stays(void **state)
+{
+	(void)state;
+	expect("8 of warm were moved.", "WARM: 8 MOVED.");
+	expect("  8 of warm were moved", "  WARM: 8 MOVED");
 }
 
 static void a_quoted_name_is_left_alone(void **state)
@@ -246,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_without_conversions),
 		cmocka_unit_test(arguments_move_and_are_translated),
+		cmocka_unit_test(an_indentation_stays),
 		cmocka_unit_test(a_quoted_name_is_left_alone),
 		cmocka_unit_test(parts_end),
 		cmocka_unit_test(a_percent_sign_may_be_literal),

@@ -27,13 +27,19 @@ const char *module_text_all(char text[TEXT_SHORT], size_t count)
 void module_text_link(const struct output *out, const char *head, size_t link,
 					  const struct jw_forecast *forecast, const char *end)
 {
-	char inputs[TEXT_SHORT + 64] = "", time[TEXT_SHORT];
+	char time[TEXT_SHORT];
 
+	(void)text_span(time, forecast->link.low, forecast->link.high);
 	if (link)
-		(void)snprintf(inputs, sizeof inputs, "%zu of them %s of run-time linking; ", link,
-					   link == 1 ? "is an input" : "are inputs");
-	if (link || forecast->link.likely > 0)
-		output_line(out, STYLE_PLAIN, "%s%s%s linking itself, %s, is done again at every start%s",
-					head, inputs, *end && !link ? "The" : "the",
-					text_span(time, forecast->link.low, forecast->link.high), end);
+		output_line(out, STYLE_PLAIN,
+					link == 1 ? "%s%zu of them is an input of run-time linking; the linking "
+								"itself, %s, is done again at every start%s"
+							  : "%s%zu of them are inputs of run-time linking; the linking "
+								"itself, %s, is done again at every start%s",
+					head, link, time, end);
+	else if (forecast->link.likely > 0)
+		output_line(out, STYLE_PLAIN,
+					*end ? "%sThe linking itself, %s, is done again at every start%s"
+						 : "%sthe linking itself, %s, is done again at every start%s",
+					head, time, end);
 }
