@@ -141,8 +141,10 @@ int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t off
 					 const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
-	const uint8_t *old =
-		range_fits(offset, size, copy->from->size) ? copy->from->data + offset : NULL;
+	/* What is there is the original's only where nothing was written before. */
+	const uint8_t *old = !copy->complete && range_fits(offset, size, copy->from->size)
+							 ? copy->from->data + offset
+							 : NULL;
 	const size_t first = old ? same_at_start(old, bytes, size) : 0;
 	size_t put;
 
@@ -222,11 +224,9 @@ int baked_copy_settle(struct jw_error *err, struct baked_copy *copy, uint64_t un
 
 int baked_copy_complete(struct jw_error *err, struct baked_copy *copy)
 {
-	if (copy->whole)
-		return 0;
-	if (fill_gaps(err, copy, copy->from->size))
+	if (!copy->whole && fill_gaps(err, copy, copy->from->size))
 		return -1;
-	copy->whole = true;
+	copy->whole = copy->complete = true;
 	return 0;
 }
 

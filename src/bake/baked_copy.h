@@ -18,6 +18,7 @@ struct baked_copy {
 	struct jw_driver loads_from;  /* of the baked code, for the journal; zeros: none was added */
 	struct baked_changes changes; /* by baked_copy_write; valid until baked_copy_drop */
 	bool whole;           /* the original's bytes are in it; else those that stay come at the end */
+	bool complete;        /* by baked_copy_complete: any byte may be written again */
 	uint64_t written_end; /* of what was written within the original's size */
 	uint64_t settled;     /* before this each byte is in it, by baked_copy_settle */
 };
@@ -31,7 +32,8 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
  * may be NULL. */
 int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
 							const char *output, struct baked_copy *ret_copy);
-/* Overwrites a range, or appends one: all that is not the original's is written by this. */
+/* Overwrites a range, or appends one: all that is not the original's is written by this. Until the
+ * copy is complete, no range gets the original's bytes back. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
 /* The same with zeros. */
