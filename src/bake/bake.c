@@ -9,7 +9,9 @@
 #include "bake/former_gpus.h"
 #include "bake/in_place.h"
 #include "base/cancel.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/set.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -63,6 +65,7 @@ struct bake {
 	char driver[JW_DRIVER_TEXT];
 	char *kept; /* as the journals have it */
 	struct linker linker;
+	struct set inputs; /* the files of options->found, by identity_of */
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -128,6 +131,38 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	return 0;
 }
 
+/* By its path if the system does not identify files. 0: there is none. */
+static uint64_t identity_of(const char *path)
+{
+	uint64_t identity = os_identity(path);
+	char *real = NULL;
+
+	if (identity == OS_UNIDENTIFIED && !os_real_path(NULL, path, &real))
+		identity = fnv_update(FNV_START, real, strlen(real));
+	mem_free(real);
+	return identity;
+}
+
+static int note_inputs(struct jw_error *err, struct bake *bake)
+{
+	const struct jw_found *found = bake->options->found;
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < found->file_count; i++)
+		failed = set_add(err, &bake->inputs, identity_of(found->files[i].path), i);
+	return failed;
+}
+
+/* Whether the copy would overwrite another library that is to be baked, maybe before it is read. */
+static bool overwrites_input(const struct bake *bake, const struct jw_found_file *found,
+							 const char *output)
+{
+	const uint64_t identity = identity_of(output);
+	size_t cursor = 0, input = identity ? set_find(&bake->inputs, identity, &cursor) : SET_NONE;
+
+	return input != SET_NONE && &bake->options->found->files[input] != found;
+}
+
 /* NULL, and err: the library is left alone. NVIDIA's libraries are read all the same: without
  * anything to bake, nothing is refused. */
 static const char *allowed_output(struct jw_error *err, const struct bake *bake,
@@ -135,6 +170,13 @@ static const char *allowed_output(struct jw_error *err, const struct bake *bake,
 {
 	const struct jw_bake_options *options = bake->options;
 
+	if (!options->in_place && overwrites_input(bake, found, output)) {
+		error_set(err, JW_ERR_USAGE,
+				  "%s: the copy would take the place of another library that is to be baked: name "
+				  "another folder",
+				  output);
+		return NULL;
+	}
 	if (options->any_owner)
 		return output;
 	if (library_owner_allows_copy(err, found) ||
@@ -360,6 +402,8 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 						   "the libraries are on several drives: bake those of one at a time");
 	if (!failed && bake->options->prime && !bake->options->dry_run)
 		failed = compile_accepted(err, bake, places, common);
+	if (!failed && !bake->options->in_place)
+		failed = note_inputs(err, bake);
 	for (size_t i = 0; !failed && i < count; i++)
 		failed = bake_found(err, bake, &found->files[i], places[i] + common);
 	for (size_t i = 0; places && i < count; i++)
@@ -442,6 +486,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	failed = bake_system(err, &bake);
 	in_place_close(&bake.in_place);
 	linker_free(&bake.linker);
+	set_free(&bake.inputs);
 	mem_free(bake.kept);
 	if (failed) {
 		jw_bake_result_free(bake.result);

@@ -102,6 +102,15 @@ cp "$work/$name" "$work/two/b"
 run '0|1' bake -o "$work/both" "$work/two"
 [[ -e $work/both/a/$name && -e $work/both/b/$name ]] || fail "not both: $(find "$work/both")"
 
+# A copy does not take the place of another library that is named.
+mkdir -p "$work/over/x"
+cp "$work/$name" "$work/over"
+cp "$work/other/$name" "$work/over/x"
+run 3 bake -o "$work/over/x" "$work/over"
+out_has "the copy would take the place of another library that is to be baked: name another folder"
+cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
+[[ -e $work/over/x/x/$name ]] || fail "the other one was not baked"
+
 # Nothing is written outside the folder, however the libraries are named.
 cd "$work/two/a" || exit 1
 run '0|1' bake -o "$work/inside/deep" "$name" "../b/$name"
