@@ -1,4 +1,6 @@
 /* The two archives of a .conda package: tar, packed with zstd. */
+#define ZLIB_CONST /* its inputs are const */
+#include <zlib.h>
 #include <zstd.h>
 
 #include "base/mem.h"
@@ -22,6 +24,7 @@ struct conda_stream {
 	zip_take write;
 	void *write_context;
 	uint64_t used, unpacked; /* packed bytes; unpacked ones */
+	uLong crc;               /* of the packed bytes */
 	bool inside;             /* a frame has begun and not ended */
 	uint8_t step[PACKED_STEP];
 };
@@ -53,6 +56,7 @@ static int read_unpacked(struct jw_error *err, void *context, uint8_t *to, size_
 							 ZSTD_getErrorName(state));
 		if (in.pos || !state)
 			stream->inside = state != 0;
+		stream->crc = crc32(stream->crc, in.src, (uInt)in.pos);
 		stream->used += in.pos;
 		stream->unpacked += out.pos - before;
 		os_map_forget(&stream->conda->map, offset, in.pos);
@@ -140,6 +144,9 @@ static int run_stream(struct jw_error *err, struct conda_stream *stream)
 	(void)ZSTD_CCtx_setParameter(stream->to, ZSTD_c_checksumFlag, 1);
 	if (tar_edit(err, &edit))
 		return -1;
+	/* Zstd's own checksum is optional, and the new package's would hide the damage. */
+	if (stream->crc != stream->member->crc)
+		return error_set(err, JW_ERR_FORMAT, "%.300s: its checksum is wrong", stream->member->name);
 	return stream->write ? pack(err, stream, NULL, 0, ZSTD_e_end) : 0;
 }
 

@@ -55,14 +55,14 @@ def files_of(code):
             ("lib/again.so", (tarfile.LNKTYPE, "lib/libsample_framework.so")), ("share/sä.txt", b"text" * 400)]
 
 
-def write(path, files, index=None, paths=None, form=tarfile.GNU_FORMAT, name=NAME, members=None, method=zipfile.ZIP_STORED):
+def write(path, files, index=None, paths=None, form=tarfile.GNU_FORMAT, name=NAME, members=None, method=zipfile.ZIP_STORED, how="-19"):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     index = dict({"build": "h1_0", "build_number": 0, "license": "MIT", "name": "sample", "version": "1.0", "nested": {"build": "x"}}, **(index or {}))
     index = {k: v for k, v in index.items() if v is not None}
     paths = paths or {"paths": entries(files), "paths_version": 1}
     info = [("info/index.json", json.dumps(index, indent=2).encode()), ("info/files", "\n".join(n for n, _ in files).encode()),
             ("info/paths.json", json.dumps(paths, indent=1).encode())]
-    whole = members or [("metadata.json", b'{"conda_pkg_format_version": 2}'), ("pkg-%s.tar.zst" % name, zstd(tar(files, form), "-19")),
+    whole = members or [("metadata.json", b'{"conda_pkg_format_version": 2}'), ("pkg-%s.tar.zst" % name, zstd(tar(files, form), how)),
                         ("info-%s.tar.zst" % name, zstd(tar(info, form)))]
     with zipfile.ZipFile(path, "w", method) as out:
         for member, data in whole:
@@ -107,6 +107,12 @@ def make(library, folder):
     bad("not-zstd", files, members=archives(b"text" * 100))
     bad("bomb", files, members=archives(zstd(tar([("lib/zeros", bytes(100 << 20))]))))
     bad("no-json", files, members=archives(zstd(packed), zstd(tar([("info/index.json", b"{"), ("info/paths.json", b"{}")]))))
+    noise = b"".join(hashlib.sha256(bytes([i])).digest() for i in range(128))  # which zstd stores as it is
+    write(folder + "/bad/flipped/" + called, files + [("share/noise", noise)], how="--no-check")
+    with open(folder + "/bad/flipped/" + called, "r+b") as file:
+        data = file.read()
+        file.seek(data.index(noise) + 99)
+        file.write(bytes([noise[99] ^ 4]))
     bad("no-info", files, members=archives(zstd(packed), zstd(tar([]))))
 
 

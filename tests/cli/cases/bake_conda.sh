@@ -36,7 +36,7 @@ out_has "-o DIR writes a new one"
 # What is wrong with a package is said in one line, and leaves nothing.
 run 3 bake --json -o "$work/bad" "$work/in/bad"
 [[ ! -e $work/bad ]] || fail "left behind: $(find "$work/bad")"
-json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == 17'
+json 'not any("output" in f or "member" in f for f in d["files"]) and len(d["files"]) == 18'
 bad() { # NAME WORDS
 	json "any('/bad/$1/' in posix(f['path']) and '$2' in f['failed'] and '\\n' not in f['failed'] for f in d['files'])"
 }
@@ -54,6 +54,7 @@ bad cut "cut off"
 bad cut-tar "cut off"
 bad checksum "checksum is wrong"
 bad not-zstd "damaged zstd data"
+bad flipped "pkg-sample-1.0-h1_0.tar.zst: its checksum is wrong"
 bad bomb "unpacks to more than 250 times its size"
 bad no-json "its index.json"
 bad no-info "it has no info/index.json"
