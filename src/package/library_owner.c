@@ -10,7 +10,7 @@
 #include "os/programs.h"
 #include "package/package_row.h"
 
-enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24, PE_HEAD = 4096 };
+enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24 };
 
 const char library_owner_dpkg[] = "/var/lib/dpkg/info";
 
@@ -86,24 +86,25 @@ static int is_licensed_by_nvidia(struct jw_error *err, const char *library, bool
 /* Whether the PE file's header names a table of certificates. Source: Microsoft, "PE Format". */
 static int look_for_signature(struct jw_error *err, const char *path, bool *ret_signed)
 {
-	enum { MAGIC = 24, FIRST_32 = 96, FIRST_64 = 112, CERTIFICATES = 4 };
-	uint8_t head[PE_HEAD];
+	enum { DOS = 64, MAGIC = 24, FIRST_32 = 96, FIRST_64 = 112, CERTIFICATES = 4, HEAD = 256 };
+	uint8_t dos[DOS], head[HEAD];
 	struct os_file *file;
-	size_t at, size = 0;
-	uint32_t pe;
+	size_t at, first, dos_size = 0, size = 0;
 	int failed;
 
 	if (os_file_open(err, path, OS_OPEN_READ, &file))
 		return -1;
-	failed = os_file_read(err, file, 0, head, sizeof head, &size);
+	failed = os_file_read(err, file, 0, dos, sizeof dos, &dos_size);
+	if (!failed && dos_size == DOS && dos[0] == 'M' && dos[1] == 'Z')
+		failed = os_file_read(err, file, load_u32(dos + 60), head, sizeof head, &size);
 	os_file_close(file);
 	if (failed)
 		return -1;
 	*ret_signed = false;
-	pe = size >= 64 && head[0] == 'M' && head[1] == 'Z' ? load_u32(head + 60) : 0;
-	if (!pe || !range_fits(pe, MAGIC + 2, size) || memcmp(head + pe, "PE\0\0", 4) != 0)
+	if (size < MAGIC + 2 || memcmp(head, "PE\0\0", 4) != 0)
 		return 0;
-	at = pe + MAGIC + (head[pe + MAGIC + 1] == 2 ? FIRST_64 : FIRST_32) + (size_t)CERTIFICATES * 8;
+	first = head[MAGIC + 1] == 2 ? FIRST_64 : FIRST_32;
+	at = MAGIC + first + (size_t)CERTIFICATES * 8;
 	*ret_signed = range_fits(at, 8, size) && load_u32(head + at + 4);
 	return 0;
 }

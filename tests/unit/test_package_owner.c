@@ -212,13 +212,20 @@ static size_t put_pe(uint8_t bytes[512], bool plus, uint32_t certificates)
 
 static void signed_files_are_recognised(void **state)
 {
-	uint8_t bytes[512];
+	enum { FAR = 5000 };
+	uint8_t bytes[512], large[FAR + 512] = {0};
 
 	(void)state;
 	for (int plus = 0; plus < 2; plus++) {
 		files_put(folder, "site/x.dll", bytes, put_pe(bytes, plus, 0));
 		check_copy(NULL, "x.dll", "");
 		files_put(folder, "site/x.dll", bytes, put_pe(bytes, plus, 8));
+		check_copy(NULL, "x.dll", "is signed");
+		/* Its headers may be anywhere. */
+		memcpy(large, bytes, 64);
+		memcpy(large + FAR, bytes + 64, sizeof bytes - 64);
+		store_u32(large + 60, FAR);
+		files_put(folder, "site/x.dll", large, sizeof large);
 		check_copy(NULL, "x.dll", "is signed");
 	}
 	for (size_t cut = 0; cut < 232; cut += 3) {
