@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/lent_file.h"
 
 enum {
 	MOST_LOGINS = 16,
@@ -17,6 +18,7 @@ enum {
 	TIMEOUT_S = 15,         /* pip's own */
 	RETRIES = 5,
 	PAUSE_MS = 50,
+	MOST_PEM = 64 << 20,
 };
 
 /* The parts of an address. */
@@ -30,7 +32,10 @@ struct http {
 	CURL *curl;
 	const struct pip_config *config;
 	const struct jw_cancel *cancel;
-	char *certificates;                 /* a file or folder; NULL: libcurl's own */
+	char *certificates;            /* a file or folder; NULL: libcurl's own */
+	bool folder;                   /* it is one */
+	struct os_lent bundle, client; /* the file, and the client's certificate; none: missing */
+	struct os_lent netrc;
 	struct address logins[MOST_LOGINS]; /* with name, password and origin */
 	size_t login_count;
 	char reason[CURL_ERROR_SIZE];
@@ -216,31 +221,28 @@ static void set_text(CURL *curl, CURLoption option, const char *text)
 
 static void set_proof(const struct http *http, const struct address *address)
 {
-	struct os_stat stat;
-	bool folder = http->certificates && !os_stat(NULL, http->certificates, &stat) &&
-				  stat.kind == OS_DIRECTORY;
+	const char *bundle = http->bundle.path, *client = http->client.path;
 	long verify = !is_trusted(http, address);
 
 	(void)curl_easy_setopt(http->curl, CURLOPT_SSL_VERIFYPEER, verify);
 	(void)curl_easy_setopt(http->curl, CURLOPT_SSL_VERIFYHOST, 2 * verify);
 	(void)curl_easy_setopt(http->curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
-	set_text(http->curl, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, http->certificates);
-	set_text(http->curl, CURLOPT_SSLCERT, http->config->values[PIP_CLIENT_CERT]);
+	set_text(http->curl, http->folder ? CURLOPT_CAPATH : CURLOPT_CAINFO,
+			 bundle ? bundle : http->certificates);
+	set_text(http->curl, CURLOPT_SSLCERT, client ? client : http->config->values[PIP_CLIENT_CERT]);
 }
 
 static void set_login(const struct http *http, const struct address *address)
 {
 	const struct address *login = address->user ? address : find_login(http, address->origin);
-	char *netrc = pip_config_variable("NETRC");
 
 	if (login) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_USERNAME, login->user);
 		set_text(http->curl, CURLOPT_PASSWORD, login->password);
-	} else {
+	} else if (http->netrc.path) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-		set_text(http->curl, CURLOPT_NETRC_FILE, netrc);
+		set_text(http->curl, CURLOPT_NETRC_FILE, http->netrc.path);
 	}
-	mem_free(netrc);
 }
 
 /* libcurl does not follow redirects here: every hop needs the checks of its host. */
@@ -446,6 +448,30 @@ static char *find_certificates(const struct pip_config *config)
 	return path;
 }
 
+/* libcurl says what is missing where it needs it. */
+static int lend_pem(struct jw_error *err, const char *path, struct os_lent *lent)
+{
+	struct jw_error why;
+
+	return !path || !os_lend(&why, path, MOST_PEM, lent) || why.code == JW_ERR_NOT_FOUND
+			   ? 0
+			   : error_copy(err, &why);
+}
+
+/* What others name is libcurl's to open only after it was looked at. */
+static int lend_files(struct jw_error *err, struct http *http)
+{
+	struct os_stat stat;
+
+	http->netrc = os_lend_netrc();
+	http->folder = http->certificates && !os_stat(NULL, http->certificates, &stat) &&
+				   stat.kind == OS_DIRECTORY;
+	return lend_pem(err, http->folder ? NULL : http->certificates, &http->bundle) ||
+				   lend_pem(err, http->config->values[PIP_CLIENT_CERT], &http->client)
+			   ? -1
+			   : 0;
+}
+
 struct http *http_open(struct jw_error *err, const struct pip_config *config,
 					   const struct jw_cancel *cancel)
 {
@@ -468,6 +494,10 @@ struct http *http_open(struct jw_error *err, const struct pip_config *config,
 		http_close(http);
 		return NULL;
 	}
+	if (lend_files(err, http)) {
+		http_close(http);
+		return NULL;
+	}
 	return http;
 }
 
@@ -478,6 +508,9 @@ void http_close(struct http *http)
 	curl_easy_cleanup(http->curl);
 	for (size_t i = 0; i < http->login_count; i++)
 		address_free(&http->logins[i]);
+	os_lent_close(&http->bundle);
+	os_lent_close(&http->client);
+	os_lent_close(&http->netrc);
 	mem_free(http->certificates);
 	mem_free(http);
 	curl_global_cleanup();

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "os/env.h"
 #include "os/folders.h"
+#include "os/lent_file.h"
 #include "share/web_answer.h"
 
 enum {
@@ -27,7 +28,7 @@ struct web {
 	CURLM *many; /* one transfer at a time; its loop asks for Ctrl-C often */
 	CURL *curl;
 	char *bundle, *folder; /* of certificates; NULL: libcurl's own */
-	char *netrc;           /* NULL: ~/.netrc */
+	struct os_lent netrc;
 	uint64_t waited_ms;
 	bool late;
 	char reason[CURL_ERROR_SIZE];
@@ -189,9 +190,9 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	(void)curl_easy_setopt(curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
 	set_web_text(curl, CURLOPT_CAINFO, web->bundle);
 	set_web_text(curl, CURLOPT_CAPATH, web->folder);
-	if (web->options->netrc)
+	if (web->netrc.path)
 		(void)curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-	set_web_text(curl, CURLOPT_NETRC_FILE, web->netrc);
+	set_web_text(curl, CURLOPT_NETRC_FILE, web->netrc.path);
 	set_web_text(curl, CURLOPT_NOPROXY, web->options->direct ? "*" : NULL);
 	set_method(curl, exchange->request);
 	set_limits(curl, web, exchange->request);
@@ -393,7 +394,8 @@ static void find_web_certificates(struct web *web)
 		}
 	}
 	web->folder = os_env("SSL_CERT_DIR");
-	web->netrc = web->options->netrc ? os_env("NETRC") : NULL;
+	if (web->options->netrc)
+		web->netrc = os_lend_netrc();
 	/* A libcurl that is part of the program knows no distribution's place. */
 	if (!web->bundle && !web->folder && !curl_version_info(CURLVERSION_NOW)->cainfo)
 		web->bundle = os_certificates();
@@ -438,7 +440,7 @@ void web_close(struct web *web)
 		(void)curl_multi_cleanup(web->many);
 	mem_free(web->bundle);
 	mem_free(web->folder);
-	mem_free(web->netrc);
+	os_lent_close(&web->netrc);
 	mem_free(web);
 	curl_global_cleanup();
 }

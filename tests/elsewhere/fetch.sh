@@ -133,7 +133,21 @@ grep -q "localhost None" http/log && ! grep -q "localhost Basic" http/log && ok 
 printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
 chmod 600 netrc
 NETRC=$scratch/netrc good "~/.netrc" login
-rm netrc
+mv netrc home/.netrc
+good "the same in the home folder" login
+rm home/.netrc
+
+# ---- what is no file: libcurl would wait for a pipe's writer, and Ctrl-C would not end it
+if [ ${#jitwarm[@]} = 1 ]; then
+	mkfifo home/.netrc
+	good "a pipe called .netrc" good
+	for option in CERT CLIENT_CERT; do
+		export PIP_$option=$scratch/home/.netrc
+		bad "a pipe in $option" good "/home/.netrc: is not a regular file"
+		unset PIP_$option
+	done
+	rm home/.netrc
+fi
 
 # ---- pip's configuration: each place is heavier than the one before
 conf() { mkdir -p "$(dirname "$1")"; printf '%s\n' "${@:2}" >"$1"; }

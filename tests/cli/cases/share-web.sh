@@ -89,6 +89,11 @@ objects auth
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
 [[ $(requests 'auth/.* Basic') -ge 8 ]] || fail "not named"
 unset NETRC
+is_wine || { # A pipe is not opened
+	mkfifo "$work/pipe"
+	machine piped
+	NETRC=$work/pipe objects good
+}
 printf 'machine localhost login ann password secret\n' >"$work/netrc"
 export NETRC=$work/netrc
 machine redirected
