@@ -1,5 +1,5 @@
 """api.py LIBRARY FOLDER   the Python API on the sample framework, under the simulated driver (wheel.sh)"""
-import ctypes, os, signal, sys, threading, time
+import ctypes, os, shutil, signal, subprocess, sys, threading, time
 
 import jitwarm
 from jitwarm import _library
@@ -126,3 +126,10 @@ baked = jitwarm.bake(library, output=os.path.join(folder, "baked"))
 assert [(file.path, file.baked, file.modules) for file in baked.files] == [(library, 9, 9)], baked
 assert baked.targets == ("sm_86",) and os.path.exists(baked.files[0].output) and not baked.uncompiled, baked
 assert jitwarm.check(baked.files[0].output).gpus[0].modules == 0
+
+# A name that the locale's encoding does not have: as open() takes it, and comes back so
+place = os.path.join(folder, "\ud55c\uae00.so")
+shutil.copy(library, place)
+script = "import jitwarm, os; p = os.fsdecode(os.environb[b'PLACE']); f, = jitwarm.check(p, cache=p + '.cache').files; assert f.path == p and open(f.path, 'rb'), f"
+subprocess.run([sys.executable, "-B", "-c", script], check=True,
+               env={**os.environ, "PLACE": place, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})

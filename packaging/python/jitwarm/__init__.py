@@ -190,6 +190,11 @@ def _text(pointer: Optional[int]) -> Optional[str]:
     return None if not pointer else ctypes.string_at(pointer).decode("utf-8", "surrogateescape")
 
 
+def _path(pointer: Optional[int]) -> Optional[str]:
+    """As open() takes it, whatever the locale's encoding is."""
+    return None if not pointer else os.fsdecode(ctypes.string_at(pointer))
+
+
 def _chars(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
@@ -234,7 +239,7 @@ def _seconds(value: Any) -> Seconds:
 def _encoded(text: Union[Name, None]) -> Optional[bytes]:
     if text is None:
         return None
-    encoded = os.fspath(text).encode("utf-8", "surrogateescape")
+    encoded = os.fsencode(text)
     if b"\0" in encoded:
         raise UsageError("a NUL character in a name")
     return encoded
@@ -343,7 +348,7 @@ class _Calls:
                 now = _struct("jw_prime_progress").from_address(address)
                 self.progress(PrimeProgress(
                     ("compiling", "carrying", "keeping")[now.phase], now.done, now.total, now.failed,
-                    now.done_weight / now.total_weight if now.total_weight else 0.0, now.seconds_left or None, _text(now.current) or ""))
+                    now.done_weight / now.total_weight if now.total_weight else 0.0, now.seconds_left or None, _path(now.current) or ""))
         except BaseException as why:
             self.raised = why
 
@@ -369,7 +374,7 @@ class _Calls:
 
         def handle(number: int, frame: Any) -> None:
             try:
-                former(number, frame)  # type: ignore[operator]
+                former(number, frame)
             except BaseException as why:
                 self.raised = why
 
@@ -433,7 +438,7 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                 gpus=tuple(CheckedGpu(_sm(gpu.target), gpu.modules, gpu.warm, gpu.cold, gpu.damaged, gpu.cold_bytes,
                                       _seconds(gpu.forecast.start), _seconds(gpu.forecast.prime))
                            for gpu in _items(result.gpus, result.gpu_count, "jw_check_gpu")),
-                files=tuple(CheckedFile(_text(file.path) or "", _text(file.member), file.warm, file.cold, file.seconds)
+                files=tuple(CheckedFile(_path(file.path) or "", _text(file.member), file.warm, file.cold, file.seconds)
                             for file in _items(result.files, result.file_count, "jw_check_file")),
                 failing=tuple(f"{_text(file.file)}: {_text(file.why)}"
                               for file in _items(result.failing, result.failing_count, "jw_check_failing")),
@@ -467,7 +472,7 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
                 failed=result.failed, unchanged=result.unchanged, undone=left, added_bytes=result.added_bytes,
                 seconds=result.seconds, interrupted=result.interrupted,
                 stopped=_chars(result.stopped.message) if result.stopped.code else "",
-                failures=tuple(PrimeFailure(_text(one.path) or "", _text(one.member), _sm(one.target), _text(one.reason) or "")
+                failures=tuple(PrimeFailure(_path(one.path) or "", _text(one.member), _sm(one.target), _text(one.reason) or "")
                                for one in failures),
                 notes=_found_notes(found) + _lines(result.notes, result.note_count),
                 complete=not (left or result.failed or result.unchanged or result.misjudged or result.interrupted or
@@ -489,7 +494,7 @@ def bake(*names: Name, output: Optional[Name] = None, in_place: bool = False,
         with how, options as given, calls.run("jw_bake_result", _lib.jw_bake, _lib.jw_bake_result_free, given) as made:
             result = made.struct
             return BakeResult(
-                files=tuple(BakedFile(_text(file.path) or "", _text(file.member), _text(file.output), file.modules, file.baked,
+                files=tuple(BakedFile(_path(file.path) or "", _text(file.member), _path(file.output), file.modules, file.baked,
                                       _chars(file.failed.message) if file.failed.code else "")
                             for file in _items(result.files, result.file_count, "jw_bake_file")),
                 targets=tuple(_sm(target) for target in _items(result.targets, result.target_count, "jw_target")),
