@@ -9,6 +9,6 @@ maintainer=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
 mkdir -p "$1"
 git archive HEAD | tar -C "$1" -xf -
 cp -r packaging/debian "$1/debian"
-sed -i "s/^Maintainer: .*/Maintainer: ${maintainer//\//\\/}/" "$1/debian/control"
+sed -i -e '/^Maintainer: /{r /dev/stdin' -e 'd}' "$1/debian/control" <<<"Maintainer: $maintainer"
 printf 'jitwarm (%s) unstable; urgency=medium\n\n  * Version %s. CHANGELOG.md says what is new.\n\n -- %s  %s\n' "$2" "$2" \
 	"$maintainer" "$(LC_ALL=C date -u -R -d "@$(git log -1 --format=%ct)")" >"$1/debian/changelog"

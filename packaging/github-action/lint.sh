@@ -3,9 +3,10 @@
 # The annotations go to standard output, where GitHub's runner reads them; the summary page gets the table.
 set -uo pipefail
 
-jitwarm=${LINT_JITWARM:-jitwarm}
+jitwarm=${LINT_JITWARM:-jitwarm} given=${LINT_PATHS:-}
 paths=()
-while IFS= read -r line; do
+# What YAML or an editor leaves at a line's ends is no part of a name
+while IFS=$' \t' read -r line; do
 	[ -n "$line" ] || continue
 	if [ -e "$line" ]; then
 		paths+=("$line")
@@ -13,7 +14,7 @@ while IFS= read -r line; do
 	fi
 	# A pattern; one that fits nothing stays as it is, and jitwarm names it
 	while IFS= read -r path; do paths+=("$path"); done < <(compgen -G "$line" || printf '%s\n' "$line")
-done <<<"${LINT_PATHS:-}"
+done <<<"${given//$'\r'/}"
 options=()
 [ -z "${LINT_GPUS:-}" ] || options+=(--gpus "$LINT_GPUS")
 [ -z "${LINT_MAX_START:-}" ] || options+=(--max-start "$LINT_MAX_START")

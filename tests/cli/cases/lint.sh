@@ -130,7 +130,7 @@ for input in PATHS GPUS MAX_START DRIVER SARIF JITWARM; do
 	grep -q "LINT_$input" "$action/lint.sh" || fail "lint.sh lacks $input"
 done
 ended=0
-LINT_JITWARM=$JITWARM LINT_PATHS=$'p-*.whl\nlib\n' LINT_GPUS=rtx30 LINT_MAX_START=0 LINT_SARIF=$work/found.sarif \
+LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_MAX_START=0 LINT_SARIF=$work/found.sarif \
 	GITHUB_STEP_SUMMARY=$work/summary.md "$action/lint.sh" >"$out" 2>"$err" || ended=$?
 [[ $ended == 1 ]] || fail "the action ended with $ended"
 out_has "::error file="
