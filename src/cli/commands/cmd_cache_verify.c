@@ -1,13 +1,25 @@
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
+#include "cli/language.h"
 #include "cli/parts/cache_commands.h"
 #include "cli/parts/module_text.h"
 #include "cli/terminal.h"
 #include "os/interrupt.h"
 
-enum { MOST_SHOWN = 20, WIDTH = 28 };
+enum { MOST_SHOWN = 20, TITLE_WIDTH = 9, WIDTH = 28 };
+
+/* What a column lacks behind a text as it is printed, in any language. */
+static int fill_behind(const char *text, int width)
+{
+	char *said = language_line(text);
+	const int lacking = width - (int)terminal_width(said ? said : text);
+
+	mem_free(said);
+	return lacking > 0 ? lacking : 0;
+}
 
 static void print_damage_groups(const struct output *out, const char *title,
 								const struct jw_cache_group *groups, size_t count, bool drivers)
@@ -18,10 +30,11 @@ static void print_damage_groups(const struct output *out, const char *title,
 		const char *name = drivers           ? cache_command_driver_text(text, groups[i].name)
 						   : *groups[i].name ? groups[i].name
 											 : "unknown";
-		const int fill = WIDTH - (int)terminal_width(name);
+		const char *before = i ? "" : title;
 
-		output_line(out, STYLE_PLAIN, "  %-9s %s%*s %6zu  %s", i ? "" : title, name,
-					fill > 0 ? fill : 0, "", groups[i].entries, text_bytes(size, groups[i].bytes));
+		output_line(out, STYLE_PLAIN, "  %s%*s %s%*s %6zu  %s", before,
+					fill_behind(before, TITLE_WIDTH), "", name, fill_behind(name, WIDTH), "",
+					groups[i].entries, text_bytes(size, groups[i].bytes));
 	}
 }
 

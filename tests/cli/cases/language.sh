@@ -38,6 +38,14 @@ rm -rf "$work/cache"
 JITWARM_STORE=1 korean 0 prime "$sample"
 out_has "항목 8개를 저장소에서 되돌려 놓았습니다("
 out_lacks "came back"
+# Columns are as wide as what stands in them
+korean 0 cache verify
+python3 - "$out" <<'PYTHON' || fail "columns"
+import re, sys, unicodedata
+rows = re.findall(r"^(  .* +[0-9]+)  [0-9.]+ [kKM]?B$", open(sys.argv[1], encoding="utf-8").read(), re.M)
+ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row) for row in rows}
+sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
+PYTHON
 # Of advice to remove, a translation must not turn the sense: --arch names what goes
 CUDA_VISIBLE_DEVICES='' korean 2 cache prune --arch other
 err_has "항목을 제거할지 --arch로"
