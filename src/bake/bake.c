@@ -153,39 +153,6 @@ static int note_inputs(struct jw_error *err, struct bake *bake)
 	return failed;
 }
 
-/* Whether the copy would overwrite another library that is to be baked, maybe before it is read. */
-static bool overwrites_input(const struct bake *bake, const struct jw_found_file *found,
-							 const char *output)
-{
-	const uint64_t identity = identity_of(output);
-	size_t cursor = 0, input = identity ? set_find(&bake->inputs, identity, &cursor) : SET_NONE;
-
-	return input != SET_NONE && &bake->options->found->files[input] != found;
-}
-
-/* NULL, and err: the library is left alone. NVIDIA's libraries are read all the same: without
- * anything to bake, nothing is refused. */
-static const char *allowed_output(struct jw_error *err, const struct bake *bake,
-								  const struct jw_found_file *found, const char *output)
-{
-	const struct jw_bake_options *options = bake->options;
-
-	if (!options->in_place && overwrites_input(bake, found, output)) {
-		error_set(err, JW_ERR_USAGE,
-				  "%s: the copy would take the place of another library that is to be baked: name "
-				  "another folder",
-				  output);
-		return NULL;
-	}
-	if (options->any_owner)
-		return output;
-	if (library_owner_allows_copy(err, found) ||
-		(options->in_place &&
-		 library_owner_allows_change(err, bake->in_place.library, library_owner_dpkg)))
-		return NULL;
-	return output;
-}
-
 static struct bake_file_job job_of(struct bake *bake, const char *output)
 {
 	const struct jw_bake_options *options = bake->options;
@@ -204,6 +171,54 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
 	};
+}
+
+/* Whether the copy would overwrite another library that has something to bake, maybe before it is
+ * read. An earlier copy has nothing, and is replaced. */
+static int overwrites_input(struct jw_error *err, struct bake *bake,
+							const struct jw_found_file *found, const char *output,
+							bool *ret_overwrites)
+{
+	const struct jw_found_file *files = bake->options->found->files;
+	const struct bake_file_job look = job_of(bake, NULL);
+	const uint64_t identity = identity_of(output);
+	size_t cursor = 0, input = identity ? set_find(&bake->inputs, identity, &cursor) : SET_NONE;
+	struct jw_bake_file other = {0};
+
+	*ret_overwrites = false;
+	if (input == SET_NONE || &files[input] == found)
+		return 0;
+	other.path = files[input].path;
+	if (bake_file(err, &look, &other))
+		return -1;
+	*ret_overwrites = other.modules || other.failed.code;
+	return 0;
+}
+
+/* NULL, and err: the library is left alone. NVIDIA's libraries are read all the same: without
+ * anything to bake, nothing is refused. */
+static const char *allowed_output(struct jw_error *err, struct bake *bake,
+								  const struct jw_found_file *found, const char *output)
+{
+	const struct jw_bake_options *options = bake->options;
+	bool overwrites = false;
+
+	if (!options->in_place && overwrites_input(err, bake, found, output, &overwrites))
+		return NULL;
+	if (overwrites) {
+		error_set(err, JW_ERR_USAGE,
+				  "%s: the copy would take the place of another library that is to be baked: name "
+				  "another folder",
+				  output);
+		return NULL;
+	}
+	if (options->any_owner)
+		return output;
+	if (library_owner_allows_copy(err, found) ||
+		(options->in_place &&
+		 library_owner_allows_change(err, bake->in_place.library, library_owner_dpkg)))
+		return NULL;
+	return output;
 }
 
 /* `output`: the copy's path, NULL in a dry run. */

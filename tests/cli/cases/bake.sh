@@ -110,6 +110,11 @@ run 3 bake -o "$work/over/x" "$work/over"
 out_has "the copy would take the place of another library that is to be baked: name another folder"
 cmp "$work/other/$name" "$work/over/x/$name" || fail "a library was overwritten"
 [[ -e $work/over/x/x/$name ]] || fail "the other one was not baked"
+# An earlier copy, which has nothing to bake, is replaced.
+if ! is_wine; then
+	for _ in first second; do run 0 bake -o "$work/two/copies" "$work/two"; done
+	rm -r "$work/two/copies"
+fi
 
 # Nothing is written outside the folder, however the libraries are named.
 cd "$work/two/a" || exit 1
