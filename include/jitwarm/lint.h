@@ -66,8 +66,7 @@ struct jw_lint_result {
 	size_t code_count;
 	struct jw_lint_finding *findings; /* by file, in the order of the files */
 	size_t finding_count;
-	char *
-		*troubles; /* files that could not be read, or hold damaged device code, with the reason */
+	char **troubles; /* files that could not be read, or hold damaged code, with the reason */
 	size_t trouble_count;
 	size_t images;  /* files and members with device code */
 	size_t damaged; /* places in them that look like device code but are unsound */

@@ -46,12 +46,13 @@ static int read_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *
 }
 
 static int print_result(struct jw_error *err, struct cli *cli, enum lint_format format,
-						const struct jw_lint_result *result, const struct lint_bound *bound)
+						const struct jw_found *found, const struct jw_lint_result *result,
+						const struct lint_bound *bound)
 {
 	switch (format) {
 	case LINT_JSON: return document_print(err, &cli->out, &document_lint, result);
-	case LINT_SARIF: return lint_sarif_print(err, &cli->out, result, bound);
-	case LINT_GITHUB: lint_github_print(&cli->out, result, bound); return 0;
+	case LINT_SARIF: return lint_sarif_print(err, &cli->out, found, result, bound);
+	case LINT_GITHUB: lint_github_print(&cli->out, found, result, bound); return 0;
 	case LINT_TEXT:
 	case LINT_FORMATS: break;
 	}
@@ -98,7 +99,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		for (size_t i = 0; i < result->trouble_count; i++)
 			output_error(&cli->out, "%s", result->troubles[i]);
 		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
-		failed = print_result(err, cli, format, result, &bound);
+		failed = print_result(err, cli, format, files.found, result, &bound);
 		jw_lint_free(result);
 	}
 	found_files_free(&files);

@@ -149,8 +149,28 @@ static void sarif_results(struct sarif *sarif, cJSON *run, const struct jw_lint_
 				sarif_result(sarif, results, &from->findings[i], &from->gpus[k], bound);
 }
 
-int lint_sarif_print(struct jw_error *err, struct output *out, const struct jw_lint_result *result,
-					 const struct lint_bound *bound)
+static void sarif_invocation(struct sarif *sarif, cJSON *run, const struct jw_found *found,
+							 const struct jw_lint_result *result)
+{
+	cJSON *made = sarif_element(sarif, sarif_array(sarif, run, "invocations"));
+	size_t cursor = 0;
+	const char *trouble = lint_trouble_next(found, result, &cursor);
+	cJSON *list;
+
+	sarif->lacking |= !cJSON_AddBoolToObject(made, "executionSuccessful", !trouble);
+	if (!trouble)
+		return;
+	list = sarif_array(sarif, made, "toolExecutionNotifications");
+	for (; trouble; trouble = lint_trouble_next(found, result, &cursor)) {
+		cJSON *note = sarif_element(sarif, list);
+
+		sarif_text(sarif, note, "level", "error");
+		sarif_text(sarif, sarif_object(sarif, note, "message"), "text", trouble);
+	}
+}
+
+int lint_sarif_print(struct jw_error *err, struct output *out, const struct jw_found *found,
+					 const struct jw_lint_result *result, const struct lint_bound *bound)
 {
 	struct sarif sarif = {cJSON_CreateObject(), false};
 	cJSON *run, *driver;
@@ -162,6 +182,7 @@ int lint_sarif_print(struct jw_error *err, struct output *out, const struct jw_l
 	sarif_text(&sarif, driver, "name", "jitwarm lint");
 	sarif_text(&sarif, driver, "version", jw_version());
 	sarif_rules(&sarif, driver);
+	sarif_invocation(&sarif, run, found, result);
 	sarif_results(&sarif, run, result, bound);
 	failed = sarif.lacking ? error_set(err, JW_ERR_MEMORY, "out of memory")
 						   : output_json(err, out, sarif.document);

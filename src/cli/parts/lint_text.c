@@ -195,11 +195,37 @@ static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *
 	return worst;
 }
 
-void lint_github_print(const struct output *out, const struct jw_lint_result *result,
-					   const struct lint_bound *bound)
+const char *lint_trouble_next(const struct jw_found *found, const struct jw_lint_result *result,
+							  size_t *cursor)
+{
+	for (; *cursor < found->note_count; ++*cursor)
+		if (found->notes[*cursor].is_trouble)
+			return found->notes[(*cursor)++].text;
+	return *cursor - found->note_count < result->trouble_count
+			   ? result->troubles[(*cursor)++ - found->note_count]
+			   : NULL;
+}
+
+static void print_trouble_annotation(const struct output *out, const char *trouble)
+{
+	struct buf line = BUF_MAX(MOST_LINT_LINE);
+
+	(void)buf_printf(NULL, &line, "::error title=jitwarm::");
+	say_escaped(&line, trouble, false);
+	output_expect_whole(out, &line);
+	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+	buf_free(&line);
+}
+
+void lint_github_print(const struct output *out, const struct jw_found *found,
+					   const struct jw_lint_result *result, const struct lint_bound *bound)
 {
 	static const char *const levels[] = {"notice", "warning", "error"};
+	const char *trouble;
+	size_t cursor = 0;
 
+	while ((trouble = lint_trouble_next(found, result, &cursor)))
+		print_trouble_annotation(out, trouble);
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_lint_gpu *gpu = &result->gpus[i];
 		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);

@@ -93,6 +93,14 @@ run 1 lint --gpus rtx30 --max-start 1m lib damaged.fatbin
 err_has "damaged.fatbin: damaged device code"
 run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
 json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
+run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
+out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.whl"
+run 1 lint --gpus rtx30 --max-start 1m --format sarif lib damaged.fatbin absent.whl
+how='d["runs"][0]["invocations"][0]'
+json "$how['executionSuccessful'] == False and [n['level'] for n in $how['toolExecutionNotifications']] == ['error', 'error']"
+json "['damaged device code' in n['message']['text'] for n in $how['toolExecutionNotifications']] == [False, True]"
+run 0 lint --gpus rtx30 --format sarif lib
+json "$how == {'executionSuccessful': True}"
 
 # Nothing in it, a file that is missing, one that is damaged
 printf 'no code\n' >"$work/plain.txt"
