@@ -23,11 +23,7 @@ enum {
 	SHNUM_AT = 60,
 };
 
-/* ---- where the new segment goes */
-
-/* Kernels before 5.18 compute the address of a program's headers from its first segment: there the
- * new one has the same distance. */
-static bool needs_same_distance(const struct elf_view *view)
+static bool is_program(const struct elf_view *view)
 {
 	bool interpreter = view->elf.type == ELF64_EXEC;
 
@@ -35,6 +31,43 @@ static bool needs_same_distance(const struct elf_view *view)
 		interpreter = interpreter || view->segments[i].type == ELF64_PT_INTERP;
 	return interpreter;
 }
+
+/* ---- what is behind all that the format knows */
+
+static void note_end(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
+					 uint64_t *end)
+{
+	if (range_fits(offset, size_bytes, view->map->size) && offset + size_bytes > *end)
+		*end = offset + size_bytes;
+}
+
+/* Programs that unpack themselves look for their data at the end of the file. */
+static int check_appended(struct jw_error *err, const struct elf_view *view)
+{
+	const struct elf64_header *elf = &view->elf;
+	uint64_t end = 0;
+
+	if (!is_program(view))
+		return 0;
+	note_end(view, elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, &end);
+	for (size_t i = 0; i < elf->phnum; i++)
+		note_end(view, view->segments[i].offset, view->segments[i].file_bytes, &end);
+	if (elf->shoff)
+		note_end(view, elf->shoff, (uint64_t)elf->shnum * ELF64_SHDR_SIZE, &end);
+	for (size_t i = 0; elf->shoff && i < elf->shnum; i++) {
+		struct elf64_section section;
+
+		elf64_section_read(view->map->data + elf->shoff + i * ELF64_SHDR_SIZE, &section);
+		if (section.type != ELF64_SHT_NOBITS)
+			note_end(view, section.offset, section.size_bytes, &end);
+	}
+	for (uint64_t at = end; at < view->map->size; at++)
+		if (view->map->data[at])
+			return error_set(err, JW_ERR_UNSUPPORTED, "data behind its sections");
+	return 0;
+}
+
+/* ---- where the new segment goes */
 
 static int place_segment(struct jw_error *err, struct grow *grow)
 {
@@ -61,7 +94,9 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 		return error_set(err, JW_ERR_FORMAT, "no segments");
 	grow->start = grow_aligned(view->map->size, grow->align);
 	grow->delta = grow_aligned(memory_end, grow->align) - grow->start;
-	if (needs_same_distance(view)) {
+	/* Kernels before 5.18 compute the address of a program's headers from its first segment: the
+	 * new one has the same distance. */
+	if (is_program(view)) {
 		grow->delta = first->address - first->offset;
 		if (grow->delta % grow->align || grow->delta > memory_end)
 			return error_set(err, JW_ERR_UNSUPPORTED, "segments of another page size");
@@ -94,8 +129,8 @@ static int open_elf(struct jw_error *err, const struct os_map *map,
 	grow->pointers = &grow->elf.pointers;
 	grow->align = grow->elf.elf.machine == MACHINE_ARM_64 ? LARGE_PAGE : PAGE;
 	grow->most_end = INT64_MAX;
-	return check_section_headers(err, &grow->elf) || place_segment(err, grow) ||
-				   elf_view_references(err, &grow->elf)
+	return check_section_headers(err, &grow->elf) || check_appended(err, &grow->elf) ||
+				   place_segment(err, grow) || elf_view_references(err, &grow->elf)
 			   ? -1
 			   : 0;
 }

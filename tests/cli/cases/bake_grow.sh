@@ -118,6 +118,12 @@ grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	program "$work/program-$how" "-f$how" "-$how"
 	baked "program-$how"
 	starts "$work/out/program-$how"
+	# With data behind it that it may look for at the end of the file it keeps its length.
+	{ cat "$work/program-$how"; printf payload; } >"$work/followed"
+	rm -rf "$CUDA_CACHE_PATH"
+	run 1 bake -o "$work/out" "$work/followed"
+	out_has "and cannot move: data behind its sections"
+	[[ $(stat -c %s "$work/out/followed") == $(stat -c %s "$work/followed") && $(tail -c 7 "$work/out/followed") == payload ]] || fail "followed: other bytes at the end"
 done
 
 # What other pointers lead to stays where it is.
