@@ -212,8 +212,8 @@ static size_t put_pe(uint8_t bytes[512], bool plus, uint32_t certificates)
 
 static void signed_files_are_recognised(void **state)
 {
-	enum { FAR = 5000 };
-	uint8_t bytes[512], large[FAR + 512] = {0};
+	enum { LATE = 5000 };
+	uint8_t bytes[512], large[LATE + 512] = {0};
 
 	(void)state;
 	for (int plus = 0; plus < 2; plus++) {
@@ -223,8 +223,8 @@ static void signed_files_are_recognised(void **state)
 		check_copy(NULL, "x.dll", "is signed");
 		/* Its headers may be anywhere. */
 		memcpy(large, bytes, 64);
-		memcpy(large + FAR, bytes + 64, sizeof bytes - 64);
-		store_u32(large + 60, FAR);
+		memcpy(large + LATE, bytes + 64, sizeof bytes - 64);
+		store_u32(large + 60, LATE);
 		files_put(folder, "site/x.dll", large, sizeof large);
 		check_copy(NULL, "x.dll", "is signed");
 	}
