@@ -5,6 +5,7 @@ import jitwarm
 from jitwarm import _library
 
 library, folder = sys.argv[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what is in the background with Ctrl-C ignored
 
 
 def raises(error, function, *arguments, **options):
