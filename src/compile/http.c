@@ -7,12 +7,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/web_address.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/lent_file.h"
 
 enum {
-	MOST_LOGINS = 16,
+	MOST_PLACES = 64,
 	MOST_REDIRECTS = 10,
 	MOST_IGNORED = 1 << 20, /* bytes of a redirect's body */
 	TIMEOUT_S = 15,         /* pip's own */
@@ -36,8 +37,8 @@ struct http {
 	bool folder;                   /* it is one */
 	struct os_lent bundle, client; /* the file, and the client's certificate; none: missing */
 	struct os_lent netrc;
-	struct address logins[MOST_LOGINS]; /* with name, password and origin */
-	size_t login_count;
+	struct address places[MOST_PLACES]; /* that the configuration names */
+	size_t place_count;
 	char reason[CURL_ERROR_SIZE];
 };
 
@@ -116,8 +117,8 @@ int http_login(struct jw_error *err, struct http *http, const char *url, char **
 	if (address_read(err, url, &address))
 		return -1;
 	whole = mem_string(err, address.whole);
-	if (whole && address.user && http->login_count < MOST_LOGINS)
-		http->logins[http->login_count++] = address;
+	if (whole && http->place_count < MOST_PLACES)
+		http->places[http->place_count++] = address;
 	else
 		address_free(&address);
 	if (!whole)
@@ -169,12 +170,15 @@ static bool is_trusted(const struct http *http, const struct address *address)
 	return trusted;
 }
 
-static const struct address *find_login(const struct http *http, const char *origin)
+/* A place on the same origin, if possible one with a name. */
+static const struct address *find_place(const struct http *http, const char *url)
 {
-	for (size_t i = 0; i < http->login_count; i++)
-		if (text_equal_fold(http->logins[i].origin, origin))
-			return &http->logins[i];
-	return NULL;
+	const struct address *found = NULL;
+
+	for (size_t i = 0; i < http->place_count; i++)
+		if ((!found || !found->user) && web_same_origin(http->places[i].whole, url))
+			found = &http->places[i];
+	return found;
 }
 
 static size_t on_body(char *data, size_t one, size_t size, void *context)
@@ -234,12 +238,13 @@ static void set_proof(const struct http *http, const struct address *address)
 
 static void set_login(const struct http *http, const struct address *address)
 {
-	const struct address *login = address->user ? address : find_login(http, address->origin);
+	const struct address *place = find_place(http, address->whole),
+						 *login = address->user ? address : place;
 
-	if (login) {
+	if (login && login->user) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_USERNAME, login->user);
 		set_text(http->curl, CURLOPT_PASSWORD, login->password);
-	} else if (http->netrc.path) {
+	} else if (place && http->netrc.path) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 		set_text(http->curl, CURLOPT_NETRC_FILE, http->netrc.path);
 	}
@@ -506,8 +511,8 @@ void http_close(struct http *http)
 	if (!http)
 		return;
 	curl_easy_cleanup(http->curl);
-	for (size_t i = 0; i < http->login_count; i++)
-		address_free(&http->logins[i]);
+	for (size_t i = 0; i < http->place_count; i++)
+		address_free(&http->places[i]);
 	os_lent_close(&http->bundle);
 	os_lent_close(&http->client);
 	os_lent_close(&http->netrc);

@@ -1,8 +1,9 @@
 /* HTTP and HTTPS with libcurl and the settings of pip's configuration.
  *
  * Plain http works only for this machine and for hosts that the configuration trusts. Names and
- * passwords go only to the host, scheme and port that they were given for, never to another host of
- * a redirect. Messages never contain them. */
+ * passwords, also those of .netrc, go only to the scheme, host and port of a place that the
+ * configuration names, never to another one of a redirect or a page. Messages never contain them.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -34,8 +35,8 @@ struct http *http_open(struct jw_error *err, const struct pip_config *config,
 					   const struct jw_cancel *cancel);
 void http_close(struct http *http);
 
-/* Remembers the name and password in an address, for everything on that host. *ret_url is the
- * address without them, for the caller. */
+/* Remembers an address that the configuration names, with its name and password, for everything on
+ * that scheme, host and port. *ret_url is the address without them, for the caller. */
 int http_login(struct jw_error *err, struct http *http, const char *url, char **ret_url);
 
 /* The address of a link on a page. The caller frees it. */

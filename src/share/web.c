@@ -190,9 +190,10 @@ static void set_web_options(struct exchange *exchange, const char *url, struct c
 	(void)curl_easy_setopt(curl, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_REVOKE_BEST_EFFORT);
 	set_web_text(curl, CURLOPT_CAINFO, web->bundle);
 	set_web_text(curl, CURLOPT_CAPATH, web->folder);
-	if (web->netrc.path)
+	if (web->netrc.path && web_same_origin(url, exchange->request->url)) {
 		(void)curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-	set_web_text(curl, CURLOPT_NETRC_FILE, web->netrc.path);
+		(void)curl_easy_setopt(curl, CURLOPT_NETRC_FILE, web->netrc.path);
+	}
 	set_web_text(curl, CURLOPT_NOPROXY, web->options->direct ? "*" : NULL);
 	set_method(curl, exchange->request);
 	set_limits(curl, web, exchange->request);
@@ -208,12 +209,12 @@ static int add_header(struct jw_error *err, struct curl_slist **headers, const c
 	return 0;
 }
 
-/* `authorization` NULL: this hop gets none. */
-static int list_headers(struct jw_error *err, const struct web_request *request,
-						const char *authorization, struct curl_slist **headers)
+static int list_headers(struct jw_error *err, const struct web_request *request, const char *url,
+						struct curl_slist **headers)
 {
-	char *line = authorization ? mem_printf(err, "Authorization: %s", authorization) : NULL;
-	int result = authorization && !line ? -1 : 0;
+	const bool proves = request->authorization && web_same_origin(url, request->url);
+	char *line = proves ? mem_printf(err, "Authorization: %s", request->authorization) : NULL;
+	int result = proves && !line ? -1 : 0;
 
 	for (size_t i = 0; !result && request->headers[i]; i++)
 		result = add_header(err, headers, request->headers[i]);
@@ -268,8 +269,7 @@ static int fail_exchange(struct jw_error *err, const struct exchange *exchange, 
 	return error_set(err, kind, "%s%s", *reason ? reason : curl_easy_strerror(code), how);
 }
 
-static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *url,
-				   const char *authorization)
+static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *url)
 {
 	struct web *web = exchange->web;
 	struct curl_slist *headers = NULL;
@@ -282,7 +282,7 @@ static int ask_hop(struct jw_error *err, struct exchange *exchange, const char *
 	exchange->begun = false;
 	buf_clear(&exchange->refusal);
 	result = web_may_ask(err, &web->options->plain, url) ||
-			 list_headers(err, exchange->request, authorization, &headers);
+			 list_headers(err, exchange->request, url, &headers);
 	if (!result) {
 		set_web_options(exchange, url, headers);
 		web_answer_clear(exchange->answer);
@@ -335,9 +335,7 @@ int web_ask(struct jw_error *err, struct web *web, const struct web_request *req
 		return error_set(err, JW_ERR_LIMIT, "an address is too long");
 	text_copy(url, sizeof url, request->url);
 	for (;;) {
-		const bool same = web_same_origin(url, request->url);
-
-		result = ask_hop(err, &exchange, url, same ? request->authorization : NULL);
+		result = ask_hop(err, &exchange, url);
 		if (result || !is_redirect(&exchange))
 			break;
 		text_copy(from, sizeof from, url);

@@ -13,7 +13,7 @@
 #include <jitwarm/share.h>
 
 #include "base/cancel.h"
-#include "share/web_address.h"
+#include "net/web_address.h"
 
 struct web;
 struct web_answer;
@@ -25,8 +25,8 @@ struct web_options {
 	uint64_t timeout_ms; /* of connecting, of silence, and of an answer that is a document */
 	const struct jw_cancel *cancel; /* may be NULL */
 	struct jw_traffic *traffic;     /* counts */
-	bool netrc;  /* names and passwords of ~/.netrc, or the file that NETRC names, each for its host
-				  */
+	bool netrc;  /* names and passwords of ~/.netrc, or the file that NETRC names, for the origin of
+					the request */
 	bool direct; /* no proxy */
 };
 

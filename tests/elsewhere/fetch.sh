@@ -133,6 +133,15 @@ grep -q "localhost None" http/log && ! grep -q "localhost Basic" http/log && ok 
 printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
 chmod 600 netrc
 NETRC=$scratch/netrc good "~/.netrc" login
+serve other
+other=$(cat other/port)
+for kind in moved files; do
+	: >other/log
+	NETRC=$scratch/netrc good "$kind to another port of the same host" "$kind-port-$other"
+	grep -q " 127.0.0.1 None" other/log && ! grep -q Basic other/log && ok "~/.netrc is not for that port" || fail "another port is told: $(cat other/log)"
+done
+PIP_EXTRA_INDEX_URL=http://127.0.0.1:$other/empty/simple NETRC=$scratch/netrc good "unless pip's configuration names it" "files-port-$other"
+grep -q "/good/files/.* Basic " other/log && ok "then it is" || fail "not named: $(cat other/log)"
 mv netrc home/.netrc
 good "the same in the home folder" login
 rm home/.netrc

@@ -110,6 +110,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             url = f"../../files/{name}" if kind != "base" else name
             if kind in ("elsewhere", "elsewhere-login"):
                 url = f"http://localhost:{self.server.server_port}/good/files/{name}"
+            if kind.startswith("files-port-"):
+                url = f"http://127.0.0.1:{kind.rsplit('-', 1)[1]}/good/files/{name}"
             if kind in ("wrong-hash-login", "no-zip-login"):
                 url = f"http://us%20er:p%40ss%2Fw@127.0.0.1:{self.server.server_port}/{kind}/files/{name}"
             files.append({"filename": name, "url": url, "hashes": {"sha256": digest} if kind != "json-unhashed" else {},
@@ -155,6 +157,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
         if kind == "login-away":
             return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
+        if kind.startswith("moved-port-"):
+            return self.answer(b"", status=302, Location=f"http://127.0.0.1:{kind.rsplit('-', 1)[1]}/good/{rest}/")
         if kind == "moved-to-ftp":
             return self.answer(b"", status=302, Location="ftp://127.0.0.1/x")
         if kind == "moved-to-http":

@@ -94,11 +94,14 @@ is_wine || { # A pipe is not opened
 	machine piped
 	NETRC=$work/pipe objects good
 }
-printf 'machine localhost login ann password secret\n' >"$work/netrc"
+printf 'machine %s login ann password secret\n' localhost 127.0.0.1 >"$work/netrc"
 export NETRC=$work/netrc
-machine redirected
-run 0 prime --share "http://localhost:${site#*:}/elsewhere" --insecure --share-unsigned "$sample" --json
-json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-[[ $(wc -l <"$work/server/foreign-log") -ge 8 ]] || fail "not redirected"
-! grep -q Basic "$work/server/foreign-log" || fail "a password went to another host"
-app_compiles 0
+for host in localhost 127.0.0.1; do # redirected to another host, and to another port of the same one
+	: >"$work/server/foreign-log"
+	machine "redirected-$host"
+	run 0 prime --share "http://$host:${site#*:}/elsewhere" --insecure --share-unsigned "$sample" --json
+	json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
+	[[ $(requests 'elsewhere/.* Basic') -ge 8 && $(wc -l <"$work/server/foreign-log") -ge 8 ]] || fail "not redirected"
+	! grep -q Basic "$work/server/foreign-log" || fail "a password went elsewhere"
+	app_compiles 0
+done

@@ -1,4 +1,4 @@
-#include "share/web_address.h"
+#include "net/web_address.h"
 
 #include <curl/curl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "share/web_address.h"
+#include "net/web_address.h"
 
 static void an_origin_is_scheme_host_and_port(void **state)
 {

@@ -26,5 +26,6 @@ int web_resolve(struct jw_error *err, const char *page, const char *link, char *
 				size_t size);
 /* Appends NAME=VALUE with what an address and a form cannot hold as %XX. */
 int web_query(struct jw_error *err, struct buf *text, const char *name, const char *value);
-/* Whether both addresses have the same scheme, host and port. */
+/* Whether both addresses have the same scheme, host and port: only then does what proves who we
+ * are, and was given for one of them, go to the other. */
 bool web_same_origin(const char *a, const char *b);
