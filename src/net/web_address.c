@@ -110,9 +110,10 @@ static bool is_this_machine(const char *host)
 static bool may_be_plain(const struct web_hosts *plain, const char *host, const char *with_port)
 {
 	for (size_t i = 0; i < plain->host_count; i++)
-		if (text_equal_fold(plain->hosts[i], host) || text_equal_fold(plain->hosts[i], with_port))
+		if ((!plain->exact && text_equal_fold(plain->hosts[i], host)) ||
+			text_equal_fold(plain->hosts[i], with_port))
 			return true;
-	return plain->here && is_this_machine(host);
+	return plain->here && !plain->exact && is_this_machine(host);
 }
 
 const char *web_scheme(const struct web_hosts *plain, const char *host)

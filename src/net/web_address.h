@@ -12,6 +12,7 @@ struct web_hosts {
 	bool here;                /* this machine */
 	const char *const *hosts; /* and these: "HOST" or "HOST:PORT" */
 	size_t host_count;
+	bool exact; /* only those with a port */
 };
 
 /* JW_ERR_FORMAT: not an address, or one that only https may go to. */

@@ -61,7 +61,7 @@ static int open_role_service(struct jw_error *err, struct role_service *service,
 {
 	*service =
 		(struct role_service){.until_ns = os_monotonic_ns() + MOST_ROLE_MS * UINT64_C(1000000)};
-	service->how = (struct web_options){.plain = {insecure, hosts, host_count},
+	service->how = (struct web_options){.plain = {insecure, hosts, host_count, false},
 										.timeout_ms = MOST_ROLE_MS / 2,
 										.traffic = &service->traffic,
 										.direct = true};

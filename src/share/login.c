@@ -171,13 +171,26 @@ static int put_token_request(struct jw_error *err, const struct login *login,
 																							   : 0;
 }
 
+/* Whoever may use plain http to a host may not mean all of its ports: each account has some. */
+static int check_realm(struct jw_error *err, const struct login *login, const char *realm)
+{
+	struct web_hosts plain = *login->plain;
+
+	plain.exact = true;
+	return (!login->credentials.user && !login->credentials.identity) ||
+				   web_same_origin(realm, login->base)
+			   ? 0
+			   : web_may_ask(err, &plain, realm);
+}
+
 static int fetch_token(struct jw_error *err, struct login *login, struct web *web,
 					   const struct challenge *challenge)
 {
 	struct buf text = BUF_MAX(MOST_TOKEN_ANSWER), answer = {0};
 	struct jw_error why = {0};
 	char *token = NULL;
-	int result = put_token_request(&why, login, challenge, &text) ||
+	int result = check_realm(&why, login, challenge->realm) ||
+				 put_token_request(&why, login, challenge, &text) ||
 				 ask_realm(&why, login, web, challenge, &text, &answer) ||
 				 login_parse_token(&why, buf_text(&answer), answer.size, &token);
 

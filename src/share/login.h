@@ -10,6 +10,8 @@
 
 struct login {
 	const struct reference *reference;
+	const struct web_hosts *plain;
+	const char *base;  /* an address of the registry */
 	const char *scope; /* that is asked for, whatever the challenge says; several with blanks */
 	struct credentials credentials;
 	bool looked;         /* for them */

@@ -275,11 +275,11 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		return NULL;
 	while (length && options->place[length - 1] == '/')
 		length--;
-	*web = (struct object_web){
-		.how = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
-				.timeout_ms = TIMEOUT_MS,
-				.netrc = !s3},
-		.moved = moved};
+	*web = (struct object_web){.how = {.plain = {options->insecure, options->insecure_hosts,
+												 options->insecure_host_count, false},
+									   .timeout_ms = TIMEOUT_MS,
+									   .netrc = !s3},
+							   .moved = moved};
 	web->how.traffic = &web->traffic;
 	web->base = mem_string_n(err, options->place, length);
 	if (web->base)

@@ -58,6 +58,8 @@ struct registry *registry_open(struct jw_error *err, const struct registry_optio
 		return NULL;
 	registry->options = options;
 	registry->login.reference = reference;
+	registry->login.plain = &options->web.plain;
+	registry->login.base = registry->base;
 	(void)snprintf(registry->place, sizeof registry->place, "%s/%s", reference->host,
 				   reference->repository);
 	if (sodium_init() < 0 || set_scope(err, registry) ||

@@ -322,7 +322,8 @@ static int open_pull(struct jw_error *err, struct pull *pull)
 		return -1;
 	pull->registry_how = (struct registry_options){
 		.reference = &pull->reference,
-		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
+		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,
+						  false},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &pull->result->traffic}};

@@ -198,7 +198,8 @@ static int open_push(struct jw_error *err, struct push *push)
 						 options->to);
 	push->how = (struct registry_options){
 		.reference = &push->reference,
-		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count},
+		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,
+						  false},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &push->result->traffic},

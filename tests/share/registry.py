@@ -117,6 +117,8 @@ class Registry(Quiet):
             wanted, challenge = "never", 'Bearer realm="' + "x" * 3000 + '"'
         elif kind == "realm-plain":
             wanted, challenge = "never", 'Bearer realm="http://192.0.2.1/token"'
+        elif kind == "realm-port":
+            wanted, challenge = "Bearer " + TOKEN, f'Bearer realm="{self.site(True)}/token"'
         elif kind.startswith("token-"):
             wanted, challenge = "never", f'Bearer realm="{self.site()}/{kind}"'
         else:
@@ -354,7 +356,7 @@ class Foreign(Quiet):
 
     def do_GET(self):
         self.note()
-        self.send(200, BLOBS[self.path[1:]])
+        self.send(200, json.dumps({"token": TOKEN}).encode() if self.path.startswith("/token") else BLOBS[self.path[1:]])
 
     def do_PUT(self):
         self.note()

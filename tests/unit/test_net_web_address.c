@@ -109,7 +109,7 @@ static void plain_text_is_for_few(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named};
+		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false};
 		char url[64];
 		struct jw_error why = {0};
 

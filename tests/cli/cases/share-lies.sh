@@ -73,6 +73,19 @@ lie 3 401-strange "does not know"
 lie 3 401-long "WWW-Authenticate"
 lie 3 realm-plain "only https"
 for kind in none line html long endless; do lie 3 "token-$kind" "its realm"; done
+# A password goes by plain http to the registry's own port, and to another one only where that is named
+lie 3 realm-port "--insecure-host $foreign allows plain http"
+docker_file '{"identitytoken": "identity of ann"}'
+lie 3 realm-port "--insecure-host $foreign allows plain http"
+docker_file "$ann"
+run 3 pull --insecure --insecure-host 127.0.0.1 --allow-unsigned "oci://$site/realm-port/lab:v1"
+[[ ! -s $work/registry/foreign-log ]] || fail "another port was told who asks: $(cat "$work/registry/foreign-log")"
+machine realm-named
+run 0 pull --insecure --insecure-host "$foreign" --allow-unsigned "oci://$site/realm-port/lab:v1"
+grep -q "^GET /token?.* Basic" "$work/registry/foreign-log" || fail "the named port was not told"
+rm "$work/registry/foreign-log"
+DOCKER_CONFIG=$work/nobody run 0 pull --insecure --allow-unsigned "oci://$site/realm-port/lab:v1"
+docker_file "$ann"
 [[ $(requests "401-loop/lab") -le 3 ]] || fail "asked again and again: $(requests 401-loop)"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" 2>/dev/null || fail "a foreign place was told who asks"
 
