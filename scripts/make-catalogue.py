@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Documents for programs, scripts, manual pages
-EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/parts/(report_|html)|cli/manual\.c|cli/examples\.c|cmd_completion|lint_sarif|src/worker/|os/win32/program|tune/.*(slurm|print)")
+EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/parts/(report_|html)|cli/manual\.c|cli/examples\.c|cmd_completion|src/worker/|os/win32/program|tune/.*(slurm|print)")
 EXCLUDED_CALLS = re.compile(r"^(JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+|ROW\w*|VERDICT\w*|ENTRY|"
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")

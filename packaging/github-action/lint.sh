@@ -26,12 +26,6 @@ options=()
 	status=${PIPESTATUS[0]}
 } 3>&1
 [ $status -lt 3 ] || exit $status
-if [ -n "${LINT_SARIF:-}" ]; then
-	: >"$LINT_SARIF" || exit 3
-	"$jitwarm" lint --format sarif "${options[@]}" -- "${paths[@]}" >"$LINT_SARIF" 2>/dev/null
-	written=$?
-	[ $written -lt 3 ] || exit $written
-fi
 # A name stands in a line of its own there, and may be one that ends a block of Markdown
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	{

@@ -52,7 +52,7 @@ const struct struck_line struck_lines[] = {
 	{"LC_ALL=ko_KR.UTF-8 check tree", 1, false, false},
 	{"scan tree", 0, false, false},
 	{"scan --json --environment env", 1, false, false},
-	{"lint --format sarif k.fatbin", 2, false, false},
+	{"lint --format github k.fatbin", 2, false, false},
 	{"lint --format github --max-start 0s tree", 1, false, false},
 	{"lint --json tree", 2, false, false},
 	{"prime --dry-run --json --recording r.json", 1, false, false},

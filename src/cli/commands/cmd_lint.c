@@ -6,10 +6,10 @@
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/lint_text.h"
 
-enum lint_format { LINT_TEXT, LINT_JSON, LINT_SARIF, LINT_GITHUB, LINT_FORMATS };
+enum lint_format { LINT_TEXT, LINT_JSON, LINT_GITHUB, LINT_FORMATS };
 
 static const char *const format_names[] = {
-	[LINT_TEXT] = "text", [LINT_JSON] = "json", [LINT_SARIF] = "sarif", [LINT_GITHUB] = "github"};
+	[LINT_TEXT] = "text", [LINT_JSON] = "json", [LINT_GITHUB] = "github"};
 
 static int read_format(struct jw_error *err, struct cli *cli, enum lint_format *ret_format)
 {
@@ -23,8 +23,7 @@ static int read_format(struct jw_error *err, struct cli *cli, enum lint_format *
 	while (format < LINT_FORMATS && strcmp(given, format_names[format]) != 0)
 		format++;
 	if (format == LINT_FORMATS)
-		return error_set(err, JW_ERR_USAGE, "--format is text, json, sarif or github, not “%s”",
-						 given);
+		return error_set(err, JW_ERR_USAGE, "--format is text, json or github, not “%s”", given);
 	if (cli->out.json && format != LINT_JSON)
 		return error_set(err, JW_ERR_USAGE, "--json and --format %s are two formats", given);
 	cli->out.json = format == LINT_JSON;
@@ -51,7 +50,6 @@ static int print_result(struct jw_error *err, struct cli *cli, enum lint_format 
 {
 	switch (format) {
 	case LINT_JSON: return document_print(err, &cli->out, &document_lint, result);
-	case LINT_SARIF: return lint_sarif_print(err, &cli->out, found, result, bound);
 	case LINT_GITHUB: lint_github_print(&cli->out, found, result, bound); return 0;
 	case LINT_TEXT:
 	case LINT_FORMATS: break;
@@ -128,9 +126,8 @@ static const struct cli_option options[] = {
 	CLI_VALUE("driver", "VERSION",
 			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME",
-			  "Print text, json (as --json), sarif (SARIF 2.1.0) or github (annotations of a "
-			  "workflow)",
-			  .choices = "text|json|sarif|github"),
+			  "Print text, json (as --json) or github (annotations of a workflow)",
+			  .choices = "text|json|github"),
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -9,9 +9,10 @@
 #include "cli/parts/gpu_targets.h"
 #include "cli/table.h"
 
-enum { MOST_LINT_LINE = 1 << 16 };
+enum { MOST_LINT_LINE = 1 << 16, LINT_GENCODE = 64 };
 
-const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
+/* The -gencode that spares what a GPU lacks; returns `text`. */
+static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 {
 	char compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
 
@@ -20,7 +21,9 @@ const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
 	return text;
 }
 
-void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu, const struct lint_bound *bound)
+/* What is the matter on a GPU, in one line; `text` is empty where nothing is. */
+static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
+						 const struct lint_bound *bound)
 {
 	char ptx[TEXT_SHORT], span[TEXT_SHORT], most[TEXT_SHORT], gencode[LINT_GENCODE];
 
@@ -40,7 +43,8 @@ void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu, const struct 
 		(void)buf_printf(NULL, text, "; spared by %s", lint_gencode(gencode, gpu->code));
 }
 
-void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
+/* The same of one finding, without the file's name. */
+static void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
 {
 	char name[GPUS_NAME], ptx[TEXT_SHORT], span[TEXT_SHORT];
 
@@ -195,8 +199,9 @@ static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *
 	return worst;
 }
 
-const char *lint_trouble_next(const struct jw_found *found, const struct jw_lint_result *result,
-							  size_t *cursor)
+/* Why the next file was not judged; NULL after the last one. *cursor begins at 0. */
+static const char *lint_trouble_next(const struct jw_found *found,
+									 const struct jw_lint_result *result, size_t *cursor)
 {
 	for (; *cursor < found->note_count; ++*cursor)
 		if (found->notes[*cursor].is_trouble)

@@ -47,19 +47,9 @@ run 0 lint --gpus rtx30 --format github "$package"
 run 0 lint --gpus rtx30 --max-start 5s --format github "$package"
 [[ $(head -c 14 "$out") == "::notice file=" ]] || fail "not a notice"
 
-# SARIF: also of a wheel, whose member is named
 python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").write(sys.argv[2], "pkg/a.ptx")' \
 	"$work/p-1-py3-none-any.whl" "$work/lib/a, b%.ptx"
 cd "$work" || fail "cd"
-run 1 lint --gpus rtx20..rtx30 --max-start 0 --format sarif "p-1-py3-none-any.whl" lib
-json 'd["version"] == "2.1.0" and d["runs"][0]["tool"]["driver"]["name"] == "jitwarm lint"'
-rules='[r["id"] for r in d["runs"][0]["tool"]["driver"]["rules"]]'
-json "all($rules[r['ruleIndex']] == r['ruleId'] and r['level'] == 'error' and r['message']['text'] for r in d['runs'][0]['results'])"
-places='[r["locations"][0] for r in d["runs"][0]["results"]]'
-json "any(p['physicalLocation']['artifactLocation']['uri'].endswith('p-1-py3-none-any.whl') and p['logicalLocations'][0]['fullyQualifiedName'] == 'pkg/a.ptx' for p in $places)"
-json "any(p['physicalLocation']['artifactLocation']['uri'].endswith('/a%2C%20b%25.ptx') for p in $places)"
-run 0 lint --gpus rtx30 --format sarif "$work/p-1-py3-none-any.whl"
-json 'd["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")'
 
 # What fails in a wheel is named as what compiles there is: file and member
 run 2 lint --gpus rtx20 --json "p-1-py3-none-any.whl" lib
@@ -95,12 +85,6 @@ run 1 lint --gpus rtx30 --max-start 1m --json lib damaged.fatbin
 json 'd["damaged"] == 1 and len(d["troubles"]) == 1'
 run 1 lint --gpus rtx30 --max-start 1m --format github lib damaged.fatbin absent.whl
 out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.whl"
-run 1 lint --gpus rtx30 --max-start 1m --format sarif lib damaged.fatbin absent.whl
-how='d["runs"][0]["invocations"][0]'
-json "$how['executionSuccessful'] == False and [n['level'] for n in $how['toolExecutionNotifications']] == ['error', 'error']"
-json "['damaged device code' in n['message']['text'] for n in $how['toolExecutionNotifications']] == [False, True]"
-run 0 lint --gpus rtx30 --format sarif lib
-json "$how == {'executionSuccessful': True}"
 
 # Nothing in it, a file that is missing, one that is damaged
 printf 'no code\n' >"$work/plain.txt"
@@ -118,8 +102,10 @@ run 64 lint
 err_has "name a wheel"
 run 64 lint --format xml lib
 err_has "not “xml”"
-run 64 lint --format sarif --json lib
+run 64 lint --format github --json lib
 err_has "two formats"
+run 64 lint --format sarif lib
+err_has "not “sarif”"
 run 64 lint --gpus rtx50..rtx20 lib
 err_has "ends before it begins"
 run 64 lint --max-start soon lib
@@ -133,23 +119,18 @@ mkdir "$work/lines" && ptx sm_80 >"$work/lines/"$'a\nb.ptx'
 run 0 lint --gpus rtx30 --format github "$work/lines"
 out_has "/a%0Ab.ptx,title="
 action=$cases/../../../packaging/github-action
-for input in PATHS GPUS MAX_START DRIVER SARIF JITWARM; do
+for input in PATHS GPUS MAX_START DRIVER JITWARM; do
 	grep -q "LINT_$input: \${{ inputs.$(tr 'A-Z_' 'a-z-' <<<"$input") }}" "$action/action.yml" || fail "action.yml lacks $input"
 	grep -q "LINT_$input" "$action/lint.sh" || fail "lint.sh lacks $input"
 done
 ended=0
-LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_MAX_START=0 LINT_SARIF=$work/found.sarif \
+LINT_JITWARM=$JITWARM LINT_PATHS=$' p-*.whl \r\nlib\n\t\n' LINT_GPUS=rtx30 LINT_MAX_START=0 \
 	GITHUB_STEP_SUMMARY=$work/summary.md "$action/lint.sh" >"$out" 2>"$err" || ended=$?
 [[ $ended == 1 ]] || fail "the action ended with $ended"
 out_has "::error file="
 [[ $(wc -l <"$out") == 1 ]] || fail "not one annotation"
 grep -q "p-1-py3-none-any.whl: pkg/a.ptx" "$work/summary.md" || fail "no table in the summary"
-cp "$work/found.sarif" "$out"
-json 'len(d["runs"][0]["results"]) == 2'
-# A document that cannot be written is no success; a name that ends a block of Markdown, and one that reads like HTML, stay text
-ended=0
-LINT_JITWARM=$JITWARM LINT_PATHS=lib LINT_GPUS=rtx30 LINT_SARIF=$work/no/such.sarif "$action/lint.sh" >"$out" 2>"$err" || ended=$?
-[[ $ended == 3 ]] || fail "without its document the action ended with $ended"
+# A name that ends a block of Markdown, and one that reads like HTML, stay text
 mkdir "$work/names" && ptx sm_80 >"$work/names/b.ptx"
 ln -s "$work/names/b.ptx" '```' && ln -s "$work/names/b.ptx" '[a](http:<b>).ptx'
 LINT_JITWARM=$JITWARM LINT_PATHS=$'```\n[[]a*' LINT_GPUS=rtx30 GITHUB_STEP_SUMMARY=$work/names.md "$action/lint.sh" >"$out" 2>"$err" || fail "the action ended with $?"
