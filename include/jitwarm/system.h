@@ -62,17 +62,6 @@ struct jw_cache_info {
 	size_t warning_count;
 };
 
-/* What the runs with one state directory have compiled, and what they have got instead. */
-struct jw_totals {
-	uint64_t compiled;        /* here */
-	uint64_t from_store;      /* entries: restored from the store, */
-	uint64_t from_shared;     /* taken from a shared place while compiling, */
-	uint64_t from_registries; /* pulled */
-	/* Predicted for compiling them on one core; of pulled ones only by jw_prime. */
-	double saved_seconds;
-	int64_t since_s; /* the first of these runs, in seconds since 1970; 0: there was none */
-};
-
 struct run_folder;
 
 struct jw_system {
@@ -93,7 +82,6 @@ struct jw_system {
 	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
-	struct jw_totals totals;    /* of runs before it was opened */
 };
 
 /* With jw_system_options.asleep: whether to start the driver anyway, once, if the GPUs are unknown

@@ -13,7 +13,6 @@
 #include "gpu/products.h"
 #include "gpu/rules.h"
 #include "history/speed_model.h"
-#include "history/totals.h"
 #include "machine/driver_probe.h"
 #include "machine/driver_query.h"
 #include "machine/known_gpus.h"
@@ -524,7 +523,6 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 								   : open_here(err, options, system))
 		goto done;
 	result = settle_settings(err, options, &forced, system);
-	totals_recall(system->state_dir, &system->totals);
 done:
 	mem_free(scratch);
 	if (result)

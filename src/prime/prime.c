@@ -8,7 +8,6 @@
 #include "cache/outlook.h"
 #include "cache/remove.h"
 #include "history/ledger.h"
-#include "history/totals.h"
 #include "os/clock.h"
 #include "prime/compile_plan.h"
 #include "prime/elsewhere.h"
@@ -117,30 +116,6 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 	elsewhere_write_pack(system, options, result);
 }
 
-static double cold_seconds(const struct plan *plan)
-{
-	double sum_ms = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++)
-		sum_ms += plan->modules[i].state == PLAN_COLD ? plan->modules[i].cost_ms : 0;
-	return sum_ms / 1000;
-}
-
-/* What a registry gave is counted there. `saved_s`: by it and the store. */
-static void count_run(const char *home, const struct jw_prime_options *options,
-					  const struct jw_prime_result *result, double saved_s)
-{
-	const struct jw_totals run = {
-		.compiled = result->compiled,
-		.from_store = result->reuse.refilled.entries,
-		.from_shared = result->shared.fetched,
-		.saved_seconds = saved_s + result->shared.saved_seconds,
-	};
-
-	if (!options->dry_run)
-		totals_add(home, &run);
-}
-
 /* From the files to the last result. */
 static int prime_system(struct jw_error *err, const struct jw_system *system,
 						const struct jw_prime_options *options, struct jw_prime_result *result)
@@ -151,7 +126,6 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	struct trace *trace = NULL;
 	struct jw_error why = {0};
 	uint64_t began_ns = os_monotonic_ns();
-	double saved_s;
 	int failed = -1;
 
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
@@ -159,11 +133,9 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
 		planning_make(err, system, options, result, &planning))
 		goto done;
-	saved_s = cold_seconds(planning.plan);
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
 		registry_results_pull(err, system, options, planning.found, planning.plan, result))
 		goto done;
-	saved_s -= cold_seconds(planning.plan);
 	if (reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
@@ -183,7 +155,6 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		failed = carry_out(err, planning.plan, system, options, trace, result);
 	if (!failed)
 		registry_results_push(system, options, planning.found, result);
-	count_run(home, options, result, saved_s);
 	ledger_note(&ledger, home, true);
 done:
 	if (trace_close(&why, trace) && !failed)

@@ -9,8 +9,6 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "history/ledger.h"
-#include "history/totals.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "pack/key_files.h"
@@ -337,17 +335,6 @@ static int open_pull(struct jw_error *err, struct pull *pull)
 			   : 0;
 }
 
-/* Also where another pack failed. */
-static void count_pulled(const struct jw_system *system, const struct jw_pull_result *result)
-{
-	struct jw_totals run = {0};
-
-	for (size_t i = 0; i < result->pack_count; i++)
-		if (result->packs[i].import)
-			run.from_registries += result->packs[i].import->added;
-	totals_add(ledger_home(system), &run);
-}
-
 int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 			struct jw_pull_result **ret_result)
 {
@@ -365,8 +352,6 @@ int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 	if (!pull.result)
 		return -1;
 	failed = open_pull(err, &pull) || pull_packs(err, &pull) ? -1 : 0;
-	if (pull.how && pull.how->system)
-		count_pulled(pull.how->system, pull.result);
 	registry_close(pull.registry);
 	run_folder_remove(&pull.folder);
 	share_plans_free(&pull.plans);

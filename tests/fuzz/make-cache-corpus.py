@@ -93,11 +93,6 @@ PROFILE = {
 ROW = {"release": 550, "cuda": 12040, "form": "load", "model_ms": 58312.8, "real_ms": 81044.2}
 
 
-def totals(**other):
-    return json.dumps({"schema": "jitwarm.totals/1", "compiled": 512, "from_store": 1204, "from_shared": 3000, "from_registries": 238,
-                       "saved_seconds": 7380.5, "since": 1795300000, **other}, separators=(",", ":")).encode()
-
-
 def speed(*rows, schema="jitwarm.speed/2"):
     return json.dumps({"schema": schema, "rows": rows}).encode()
 
@@ -110,9 +105,6 @@ SPEED = {
     "wrong-kinds": speed(ROW, None, 7, {**ROW, "model_ms": "1"}, {**ROW, "release": {}}, {}),
     "beyond-belief": speed({**ROW, "real_ms": 1e30}, {**ROW, "model_ms": 1e-300}, {**ROW, "real_ms": -1}),
     "cut": speed(ROW)[:60],
-    "totals": totals(),
-    "totals-beyond": totals(compiled=1e300, from_store=-1, from_shared=2**53 + 2, saved_seconds=1e300, since=-5),
-    "totals-wrong-kinds": totals(compiled="1", from_store=None, from_shared=[], saved_seconds={}, since=0.5),
     "empty": b"",
 }
 

@@ -79,21 +79,6 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
-/* Nothing where everything was compiled here. */
-static void print_totals(const struct output *out, const struct jw_totals *totals)
-{
-	char time[TEXT_SHORT];
-
-	if (totals->from_store || totals->from_shared || totals->from_registries)
-		output_line(out, STYLE_PLAIN,
-					"Totals  %s compiled here; %llu from the store, %llu from shared places and "
-					"%llu from registries saved %s of compiling",
-					TEXT_COUNT(totals->compiled, "module", "modules"),
-					(unsigned long long)totals->from_store, (unsigned long long)totals->from_shared,
-					(unsigned long long)totals->from_registries,
-					text_duration(time, totals->saved_seconds));
-}
-
 /* Services use other caches than the console's user. */
 static void print_other_caches(const struct output *out, const struct jw_other_cache *caches,
 							   size_t count)
@@ -189,7 +174,6 @@ static void print_status(const struct output *out, const struct status_document 
 	print_gpus(out, system);
 	print_driver(out, &system->driver);
 	print_cache(out, &system->cache, found->carried);
-	print_totals(out, &system->totals);
 	print_other_caches(out, found->others, found->other_count);
 	if (packages)
 		packages_text(out, found->environment, packages);

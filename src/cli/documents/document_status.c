@@ -83,19 +83,6 @@ static const struct json_field other_fields[] = {
 	{0},
 };
 
-static const struct json_field totals_fields[] = {
-	JSON(struct jw_totals, compiled, "modules compiled here"),
-	JSON(struct jw_totals, from_store, "entries restored from this machine's own store"),
-	JSON(struct jw_totals, from_shared, "entries taken from shared places (`prime --share`)"),
-	JSON(struct jw_totals, from_registries,
-		 "entries taken from registries (`pull`, `prime --from`)"),
-	JSON(struct jw_totals, saved_seconds,
-		 "predicted for compiling them on one core; those of `pull` count nothing"),
-	JSON_AS("since", struct jw_totals, since_s,
-			"the first of these runs, in seconds since 1970, UTC; 0: there was none"),
-	{0},
-};
-
 static const struct json_field package_gpu_fields[] = {
 	JSON_SAID("target", struct jw_check_package_gpu, target, document_sm, "`sm_86`"),
 	JSON(struct jw_check_package_gpu, warm, "modules with a sound entry in the cache"),
@@ -141,9 +128,6 @@ static const struct json_field status_fields[] = {
 	JSON_LIST_OF(
 		"baked", struct status_document, baked.items, baked.count, &document_baked_members,
 		"the libraries that this account has baked in their places, as in `jitwarm.baked/1`"),
-	JSON_OBJECT_OF("totals", struct status_document, system.totals,
-				   JSON_TABLE(struct jw_totals, totals_fields),
-				   "of all runs with this state folder"),
 	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),

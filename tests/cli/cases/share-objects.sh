@@ -53,10 +53,6 @@ nothing_left
 rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'
-run 0 status --json
-json '[d["totals"][name] for name in ("compiled", "from_store", "from_shared", "from_registries")] == [0, 8, 8, 0] and d["totals"]["saved_seconds"] > 0 < d["totals"]["since"]'
-run 0 status
-out_has "0 modules compiled here; 8 from the store, 8 from shared places and 0 from registries saved"
 cp -r "$work/good" "$place"
 unset JITWARM_STORE
 machine third
