@@ -12,6 +12,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* From here on no link below `folder` is followed, whoever made it, for accounts without rights
+ * too: JW_ERR_IO. For a whole process, which calls it before it starts threads. The superuser's
+ * rules stay as they are; on Windows it changes nothing. */
+int os_follow_none_below(struct jw_error *err, const char *folder);
+
 enum os_kind {
 	OS_REGULAR,
 	OS_DIRECTORY,

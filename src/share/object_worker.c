@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/interrupt.h"
 #include "os/power.h"
 #include "os/process.h"
@@ -173,6 +174,9 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	if (object_get_setup(err, line, size, given))
 		return -1;
 	worker->context.setup = &given->setup;
+	/* Other accounts write there. */
+	if (os_follow_none_below(err, options->place))
+		return -1;
 	/* Deriving a key from a passphrase takes a second: once. */
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,73 @@ static void note_sure(const char *path, size_t length, unsigned age)
 	known[at].age = age;
 }
 
+/* ---- a folder in which no link is followed */
+
+static char *closed; /* NULL: there is none */
+
+int os_follow_none_below(struct jw_error *err, const char *folder)
+{
+	char *path = mem_string(err, folder);
+	size_t length = path ? strlen(path) : 0;
+
+	if (!path)
+		return -1;
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	mem_free(closed);
+	closed = path;
+	return 0;
+}
+
+/* The length of the folder's path and of the separators behind it; 0: `path` is not below it. */
+static size_t closed_length(const char *path)
+{
+	size_t length = closed ? strlen(closed) : 0;
+
+	if (!length || strncmp(path, closed, length) != 0 ||
+		(closed[length - 1] != '/' && path[length] != '/'))
+		return 0;
+	length += strspn(path + length, "/");
+	return path[length] ? length : 0;
+}
+
+/* By descriptors, so that a link that is put there meanwhile is not followed either. What is
+ * missing is left to the actual call. */
+static int walk_closed(struct jw_error *err, const char *path, size_t length, struct at *at)
+{
+	char name[NAME_MAX + 1];
+	int dir = open(closed, O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+	struct stat stat;
+
+	at->guarded = true;
+	for (at->name = path + length; dir >= 0; dir = next) {
+		const size_t units = strcspn(at->name, "/");
+
+		at->dir = at->walk.dir = dir;
+		if (!at->name[units]) {
+			const size_t above = (size_t)(at->name - path);
+
+			at->walk.known = above <= sizeof at->walk.walked;
+			if (at->walk.known)
+				text_copy(at->walk.walked, above, path);
+			return 0;
+		}
+		errno = ENAMETOOLONG;
+		if (units > NAME_MAX)
+			break;
+		text_copy(name, units + 1, at->name);
+		next = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			break;
+		(void)close(dir);
+		at->dir = at->walk.dir = next;
+		if (!fstat(next, &stat) && S_ISLNK(stat.st_mode))
+			return error_set(err, JW_ERR_IO, "%s: a link is not followed there", path);
+		at->name += units + 1;
+	}
+	return posix_error(err, path);
+}
+
 /* ---- one path */
 
 static bool is_link(const char *path)
@@ -92,7 +160,7 @@ static bool is_link(const char *path)
 
 int at_enter(struct jw_error *err, const char *path, enum at_last last, struct at *at)
 {
-	const size_t length = directory_length(path);
+	const size_t length = directory_length(path), below = closed_length(path);
 	const unsigned age = atomic_load(&present_age);
 	size_t sure;
 
@@ -102,8 +170,14 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 	at->own = true;
 	at->foreign = at->guarded = false;
 	walk_begin(&at->walk, path, last != AT_LAST_KEPT, last == AT_LAST_ENTERED);
-	if (!*path || !rights_are_roots())
+	if (!*path)
 		return 0;
+	if (!rights_are_roots()) {
+		if (!below || !walk_closed(err, path, below, at))
+			return 0;
+		walk_end(&at->walk);
+		return -1;
+	}
 	sure = sure_length(path);
 	if (sure && sure == length &&
 		(last == AT_LAST_KEPT || (last == AT_LAST_FOLLOWED && !is_link(path))))

@@ -5,7 +5,7 @@
  * kernel enforces what that account may do, whatever it plants or moves meanwhile. Directories are
  * walked by descriptors. A link is followed with the superuser's rights only if no other account
  * can have made it; behind another link, its maker's rights apply to the path's end. For all other
- * accounts a path is used unchanged.
+ * accounts a path is used unchanged, unless it is below the folder of os_follow_none_below.
  *
  *     if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
  *         return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/file.h"
 #include "os/win32/links.h"
 #include "os/win32/trust.h"
 
@@ -310,6 +311,13 @@ static int walk_guarded(struct jw_error *err, const char *path, bool followed, s
 			return step == STEP_ARRIVED ? 0 : -1;
 	}
 	return error_set(err, JW_ERR_IO, "%s: Too many levels of symbolic links", path);
+}
+
+int os_follow_none_below(struct jw_error *err, const char *folder)
+{
+	(void)err;
+	(void)folder;
+	return 0;
 }
 
 int win32_enter(struct jw_error *err, const char *path, bool followed, struct win32_at *ret_at)

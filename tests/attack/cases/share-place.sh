@@ -1,4 +1,5 @@
-# prime --share: links of another account below the shared place, on each level; root writes, reads and removes nothing through them
+# prime --share: links of another account below the shared place, on each level; neither root nor another account writes, reads and
+# removes anything through them
 . "$cases/../lib.sh"
 with_simdriver sm_86
 place=$open/place
@@ -69,3 +70,45 @@ run 0 prime --share "$place" --share-unsigned "$sample"
 fresh_machine
 run 0 prime --share "$place" --share-unsigned "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
+
+# An account that is not root, with folders of its own
+# shellcheck disable=SC2154 # accounts.sh
+copy_for_all "$build" "$open" src/jitwarm tests/framework/libsample_framework.so tests/simdriver/lib && mkdir "$open/machine" || fail "copying for another account"
+mkdir -p "$open/ann/own/folder"
+chown -R 65534:65534 "$open/ann"
+# ann_primes PLANTED: 8 modules are in the cache of ann afterwards
+ann_primes() {
+	rm -rf "$open/ann/cache" "$open/ann/state"
+	$runner "${as_other[@]}" env HOME="$open/ann" SIMDRIVER_STATE="$open/ann/driver" LD_LIBRARY_PATH="$open/tests/simdriver/lib" CUDA_CACHE_PATH="$open/ann/cache" JITWARM_STATE="$open/ann/state" \
+		JITWARM_SYSTEM_ROOT="$open/machine" "$open/src/jitwarm" prime --share "$place" --share-unsigned "$open/tests/framework/libsample_framework.so" >"$out" 2>"$err" || true
+	[[ $(cached "$open/ann/cache") == 8 ]] || fail "what the place refuses is not compiled here: $1: $(cat "$out" "$err")"
+	[[ -z $(find "$open/ann/own" -type f -o -type l) ]] || fail "written through a link: $1: $(find "$open/ann/own")"
+}
+targets=(own own/missing own/folder)
+for folder in "${folders[@]}"; do
+	make_place $mallory 0777 "$folder"
+	as_mallory ln -s "$open/ann/${targets[0]}" "$place/$folder"
+	ann_primes "$folder -> ${targets[0]}"
+	cat "$out" "$err" | grep -q "a link is not followed there" || fail "not said: $(cat "$out" "$err")"
+	targets=("${targets[@]:1}" "${targets[0]}")
+done
+# Objects and claims that are links to files of ann: none is read, replaced or removed
+rm -rf "$place"
+cp -r "$work/good" "$place"
+find "$place" -type d -exec chmod 1777 {} +
+(umask 077; printf 'own' >"$open/ann/file")
+chown 65534 "$open/ann/file"
+find "$place" -name '*.jwpack' | while read -r path; do
+	rm "$path"
+	as_mallory ln -s "$open/ann/file" "$path"
+	as_mallory ln -s "$open/ann/file" "${path%.jwpack}.claim"
+done
+ann_primes "objects and claims"
+[[ $(cat "$open/ann/file") == own ]] || fail "a file was changed"
+# A place behind a link is fine: it is what was named
+make_place 0 1777 "$object"
+mv "$place" "$open/real" && ln -s real "$place"
+ann_primes "none"
+[[ -e $place/$object && $(stat -c %u "$place/$object") == 65534 ]] || fail "nothing was put: $(cat "$out" "$err")"
+ann_primes "none"
+! cat "$out" "$err" | grep -q "Compiled" || fail "what is there was compiled: $(cat "$out" "$err")"
