@@ -8,9 +8,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "share/login.h"
 
 enum { MOST_SCOPE = 4096, MOST_PAGES = 64 };
+/* So many times the time of one document, for all of them together: a registry has thousands. */
+enum { MOST_DOCUMENT_TIMES = 20 };
 
 struct registry {
 	const struct registry_options *options;
@@ -19,6 +22,7 @@ struct registry {
 	char place[REFERENCE_HOST + REFERENCE_REPOSITORY];
 	char base[REFERENCE_HOST + REFERENCE_REPOSITORY + 32]; /* https://HOST/v2/REPOSITORY */
 	struct buf scope;
+	uint64_t document_ns; /* that documents have taken */
 };
 
 void registry_digest(char digest[REFERENCE_DIGEST], const void *data, size_t size)
@@ -203,9 +207,20 @@ static int ask_document(struct jw_error *err, struct registry *registry, const c
 								  .context = text,
 								  .most_bytes = REGISTRY_MOST_MANIFEST};
 
+	const uint64_t limit_ms = MOST_DOCUMENT_TIMES * registry->options->web.timeout_ms;
+	const uint64_t before_ns = os_monotonic_ns();
+	int result;
+
 	if (text)
 		*text = BUF_MAX(REGISTRY_MOST_MANIFEST);
-	return registry_ask(err, registry, &request, ret_answer);
+	if (registry->document_ns / 1000000 > limit_ms)
+		return error_set(err, JW_ERR_IO,
+						 "its manifests and lists of tags took more than %llu s, %d times "
+						 "--timeout; name a tag, or give it more time",
+						 (unsigned long long)limit_ms / 1000, MOST_DOCUMENT_TIMES);
+	result = registry_ask(err, registry, &request, ret_answer);
+	registry->document_ns += os_monotonic_ns() - before_ns;
+	return result;
 }
 
 int registry_head(struct jw_error *err, struct registry *registry, const char *name,

@@ -188,6 +188,8 @@ class Registry(Quiet):
             if kind == "tag-race" and seen("race") < 1 and not self.item.startswith("p-"):  # another machine pushes at the same time
                 MANIFESTS.pop((self.name, self.item))
             return self.send(201, b"", [("Docker-Content-Digest", digest)])
+        if kind == "tags-slow":
+            time.sleep(0.3)
         if (self.name, self.item) not in MANIFESTS:
             return self.refuse(404, "MANIFEST_UNKNOWN")
         media, text = MANIFESTS[self.name, self.item]
@@ -215,6 +217,8 @@ class Registry(Quiet):
     def tags(self, kind, _):
         with LOCK:
             names = sorted(tag for name, tag in MANIFESTS if name == self.name and ":" not in tag)
+        if kind == "tags-slow":
+            names = [f"slow{number}" for number in range(4096)]
         if kind == "tags-wild":
             names = ["../x", "a b", 7, None, "x" * 500, "gone"] + names
         if kind == "tags-pages":

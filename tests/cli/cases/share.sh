@@ -100,6 +100,11 @@ digest=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"
 machine by-digest
 run 0 pull --insecure --allow-unsigned "oci://$site/good/lab@$digest"
 app_compiles 0
+# Of 4,096 tags each is answered in time, and all together are not
+machine tags-slow
+run 3 pull --insecure --allow-unsigned --timeout 500ms "oci://$site/tags-slow/lab"
+err_has "its manifests and lists of tags took more than 10 s, 20 times --timeout; name a tag"
+app_compiles 8
 for kind in tags-pages tags-wild tags-forever; do
 	machine "$kind"
 	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab"
