@@ -35,7 +35,7 @@ PIECES = {"src/cli/parts/scan_text.c": ["%s (%s, %llu container)", "%s (%s, %llu
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_status.c": ["Baked", " at %s"],
-          "src/tune/block_files.c": ["written", "removed", "restored", "left", "commented out %s", "damaged, kept as %s"]}
+          "src/tune/block_files.c": ["written", "removed", "restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",
           "Invalid cross-device link", "No such device", "Not a directory", "Is a directory", "Invalid argument", "Too many open files",

@@ -107,11 +107,10 @@ const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scop
 struct jw_tune_request {
 	size_t size; /* JW_TUNE_REQUEST_INIT sets it (jitwarm/api.h) */
 	enum jw_scope scope;
-	const char *unit;      /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
-	bool of_user;          /* JW_SCOPE_UNIT: of the account's own service manager */
-	uint64_t limit_bytes;  /* CUDA_CACHE_MAXSIZE; 0: do not change it */
-	const char *path;      /* CUDA_CACHE_PATH, absolute; NULL: do not change it */
-	bool remove_overrides; /* comment out the lines of jw_tune_is_removable that win over it */
+	const char *unit;     /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
+	bool of_user;         /* JW_SCOPE_UNIT: of the account's own service manager */
+	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE; 0: do not change it */
+	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL: do not change it */
 };
 #define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
 
@@ -119,16 +118,12 @@ struct jw_tune_request {
  * or a variable that keeps the driver from its cache. `ret_wins` has settings->count items. */
 int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 					  const struct jw_tune_request *request, bool *ret_wins);
-/* Whether it is a line of this account's shell profiles. A line that does more than set the
- * variable is not commented out nevertheless. */
-bool jw_tune_is_removable(const struct jw_setting *setting);
 
 /* The change of one file or registry key. */
 struct jw_tune_change {
 	char *where;
 	const char
-		*what; /* "written", "unchanged", "restored", "removed", "commented out": the line
-				  `where`; "left": another program or person has changed it since; "damaged, kept
+		*what; /* "written", "unchanged", "restored", "removed"; "left": another program or person has changed it since; "damaged, kept
 				  as": the record of settings could not be read, and is kept as `where` */
 };
 struct jw_tune_result {

@@ -77,13 +77,32 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 	return text;
 }
 
+/* What earlier versions took, and what to do instead. */
+static const struct retired_option {
+	const char *name, *text;
+} retired_options[] = {
+	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
+};
+
+static const struct retired_option *retired_option(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof retired_options / sizeof *retired_options; i++)
+		if (is_named(retired_options[i].name, name, length))
+			return &retired_options[i];
+	return NULL;
+}
+
 static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
 						size_t length)
 {
+	const struct retired_option *retired = retired_option(name, length);
 	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option;
 	char list[MOST_LIST];
 
+	if (retired)
+		return error_set(err, JW_ERR_USAGE, "--%s is no longer there: %s", retired->name,
+						 retired->text);
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);

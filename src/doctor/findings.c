@@ -114,13 +114,9 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 		EVIDENCE(draft, "%s=%.300s, set %s%s: %s", name, value, source ? "in " : "",
 				 source ? source->where : "in the environment of this process, and in no file",
 				 effect);
-	if (source && jw_tune_is_removable(source)) {
-		FIX(draft, "comment that line out, which “jitwarm tune --undo” reverts");
-		draft_word(draft, "tune");
-		draft_word(draft, "--apply");
-		draft_word(draft, "--remove-overrides");
-		draft->variable = name;
-	} else
+	if (source && source->line)
+		FIX(draft, "remove that line; then start the programs again from a new login");
+	else
 		FIX(draft, "unset %s where it is set; then start the programs again", name);
 }
 
@@ -237,13 +233,13 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 
 /* ---- the limit */
 
-/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where nothing else does, or in a shell profile. */
+/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where nothing else does. */
 static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
 {
 	const struct jw_setting *source = source_of(seen, "CUDA_CACHE_MAXSIZE");
 	char size[TEXT_SHORT];
 
-	if (seen->settings.limit_set && !(source && (source->ours || jw_tune_is_removable(source)))) {
+	if (seen->settings.limit_set && !(source && source->ours)) {
 		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) %s%s", (unsigned long long)bytes,
 			text_bytes(size, bytes), source ? "in " : "where it is set",
 			source ? source->where : "");
@@ -255,8 +251,6 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 	draft_word(draft, "tune");
 	draft_word(draft, "--apply");
 	draft_word(draft, draft->word);
-	if (source && !source->ours)
-		draft_word(draft, "--remove-overrides");
 	draft->variable = "CUDA_CACHE_MAXSIZE";
 	(void)snprintf(draft->value, sizeof draft->value, "%llu", (unsigned long long)bytes);
 }

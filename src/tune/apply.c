@@ -22,8 +22,6 @@ static int apply_scope(struct jw_error *err, struct tune_job *job)
 		result = tune_job_apply_variables(err, job, OS_VARIABLES_USER);
 	if (!result && os_variables_kept() && request->scope == JW_SCOPE_SYSTEM)
 		result = tune_job_apply_variables(err, job, OS_VARIABLES_MACHINE);
-	if (!result && request->remove_overrides)
-		result = tune_job_remove_overrides(err, job);
 	return result;
 }
 
@@ -35,8 +33,6 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 
 	if (places_of(err, job->request, &places))
 		return -1;
-	if (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL)
-		result = tune_job_restore_overrides(err, job);
 	/* In reverse: the file for which a folder was made is undone after the files that were added to
 	 * it. */
 	for (size_t i = places.count; !result && i > 0; i--)
@@ -51,7 +47,7 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 /* A change that cannot be undone stays on record, and the others are undone. */
 static int undo_record(struct jw_error *err, struct tune_job *job)
 {
-	int result = tune_job_restore_overrides(err, job);
+	int result = 0;
 
 	for (size_t i = job->record.file_count; i > 0; i--) {
 		struct setting_place place = {.path = mem_string(err, job->record.files[i - 1])};

@@ -50,10 +50,6 @@ int tune_job_read_file(struct jw_error *err, const char *path, struct buf *text)
 int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
 						const struct buf *text);
 
-/* Lines that win over the written ones (overrides.c). */
-int tune_job_remove_overrides(struct jw_error *err, struct tune_job *job);
-int tune_job_restore_overrides(struct jw_error *err, struct tune_job *job);
-
 /* Windows' variables in the registry (registry.c). */
 int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where);
 int tune_job_undo_variables(struct jw_error *err, struct tune_job *job, bool user, bool machine);

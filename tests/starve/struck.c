@@ -294,7 +294,6 @@ static int tunes(struct jw_error *err)
 	request.scope = JW_SCOPE_SHELL;
 	request.limit_bytes = 1u << 30;
 	request.path = target;
-	request.remove_overrides = true;
 	if (jw_tune_apply(err, &request, &result))
 		return -1;
 	jw_tune_result_free(result);

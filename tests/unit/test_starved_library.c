@@ -190,7 +190,6 @@ static int applies(struct jw_error *err, void *scope)
 	request.unit = request.scope == JW_SCOPE_UNIT ? "ollama" : NULL;
 	request.limit_bytes = 1u << 30;
 	request.path = request.scope == JW_SCOPE_SYSTEM ? NULL : site;
-	request.remove_overrides = request.scope == JW_SCOPE_USER;
 	result = jw_tune_apply(err, &request, &on) || jw_tune_undo(err, NULL, &off);
 	jw_tune_result_free(on);
 	jw_tune_result_free(off);

@@ -272,56 +272,6 @@ static void a_damaged_record_is_put_aside(void **state)
 	assert_false(is_there("home/.bashrc"));
 }
 
-/* Lines that win are commented out on request, and restored for the scopes whose files they are in.
- */
-static void lines_that_win_are_commented_out(void **state)
-{
-	static const char line[] = "export CUDA_CACHE_MAXSIZE=1\n",
-					  more[] = "export CUDA_CACHE_MAXSIZE=1 A=2\n";
-	struct jw_tune_request request = shell;
-
-	(void)state;
-	root_put("home/.zshrc", line);
-	root_put("home/.login", more);
-	root_put("home/.config/fish/config.fish", "set -gx CUDA_CACHE_MAXSIZE 1\n");
-	root_put("etc/profile.d/a.sh", line);
-	root_put("etc/bash.bashrc", line);
-	expect(false, &request, "written /home/.bashrc|");
-	assert_string_equal(content_of("home/.zshrc"), line);
-	request.remove_overrides = true;
-	expect(false, &request,
-		   "unchanged /home/.bashrc|commented out /home/.zshrc:1|commented out "
-		   "/home/.config/fish/config.fish:1|");
-	assert_string_equal(content_of("home/.zshrc"),
-						": # jitwarm tune removed # export CUDA_CACHE_MAXSIZE=1\n");
-	assert_string_equal(content_of("home/.config/fish/config.fish"),
-						"# jitwarm tune removed # set -gx CUDA_CACHE_MAXSIZE 1\n");
-	assert_string_equal(content_of("home/.login"), more);
-	assert_string_equal(content_of("etc/bash.bashrc"), line);
-	expect(true, &system_wide, "");
-	expect(true, &shell,
-		   "restored /home/.config/fish/config.fish|restored /home/.zshrc|removed /home/.bashrc|");
-	assert_string_equal(content_of("home/.zshrc"), line);
-	assert_false(is_there("state/tuned.json"));
-}
-
-/* A file with a line of theirs and a block of ours stays on record until both are undone. */
-static void a_file_with_both_is_undone_once_for_each(void **state)
-{
-	static const char line[] = "export CUDA_CACHE_MAXSIZE=1\n";
-	struct jw_tune_request request = shell;
-
-	(void)state;
-	request.remove_overrides = true;
-	root_put("home/.bashrc", BEGIN " >>>\n" FINISH);
-	root_put("home/.zshrc", line);
-	expect(false, &request, "unchanged /home/.bashrc|commented out /home/.zshrc:1|");
-	root_put("home/.bashrc", ": # jitwarm tune removed # a\n" BEGIN " >>>\n" FINISH);
-	expect(true, NULL, "restored /home/.zshrc|restored /home/.bashrc|restored /home/.bashrc|");
-	assert_string_equal(content_of("home/.bashrc"), "a\n");
-	assert_false(is_there("state/tuned.json"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,8 +284,6 @@ int main(void)
 		cmocka_unit_test_setup(what_is_asked_for_wrongly_changes_nothing, usual),
 		cmocka_unit_test_setup(half_a_block_stays_as_it_is, usual),
 		cmocka_unit_test_setup(a_damaged_record_is_put_aside, usual),
-		cmocka_unit_test_setup(lines_that_win_are_commented_out, usual),
-		cmocka_unit_test_setup(a_file_with_both_is_undone_once_for_each, usual),
 	};
 
 	return cmocka_run_group_tests(tests, root_make, root_remove);

@@ -77,28 +77,25 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
-static void print_override(const struct output *out, const struct jw_setting *setting, bool removed)
+static void print_override(const struct output *out, const struct jw_setting *setting)
 {
-	const char *how = !jw_tune_is_removable(setting) ? "remove this line"
-					  : removed                      ? "it does more than that: change it by hand"
-								: "remove this line, or let “--apply --remove-overrides” do it";
-
 	if (setting->line && setting->unset)
-		output_warning(out, "%s:%zu unsets %s, which wins over what --apply writes: %s",
-					   setting->where, setting->line, setting->name, how);
+		output_warning(out,
+					   "%s:%zu unsets %s, which wins over what --apply writes: remove this line",
+					   setting->where, setting->line, setting->name);
 	else if (setting->line)
-		output_warning(out, "%s:%zu sets %s=%s, which wins over what --apply writes: %s",
-					   setting->where, setting->line, setting->name, setting->value, how);
+		output_warning(out,
+					   "%s:%zu sets %s=%s, which wins over what --apply writes: remove this line",
+					   setting->where, setting->line, setting->name, setting->value);
 	else
 		output_warning(out, "%s=%s is set %s%s: unset it there", setting->name, setting->value,
 					   *setting->where ? "by " : "in this shell or service", setting->where);
 }
 
-/* Lines that users wrote themselves stay, unless the user asks to remove them. */
+/* Lines that users wrote themselves stay. */
 static int print_overrides(struct jw_error *err, const struct tuning *tuning,
-						   const struct jw_settings *settings, bool *ret_removable)
+						   const struct jw_settings *settings, bool *ret_some)
 {
-	const bool removed = options_given(&tuning->cli->options, "remove-overrides");
 	const struct jw_tune_request request = {.size = sizeof request,
 											.scope = tuning->scope,
 											.limit_bytes = tuning->document.limit_bytes,
@@ -106,37 +103,23 @@ static int print_overrides(struct jw_error *err, const struct tuning *tuning,
 	bool *wins = mem_array(err, settings->count + 1, sizeof *wins);
 	int result = wins ? jw_tune_overrides(err, settings, &request, wins) : -1;
 
-	*ret_removable = false;
+	*ret_some = false;
 	for (size_t i = 0; !result && i < settings->count; i++) {
 		if (!wins[i])
 			continue;
-		*ret_removable = *ret_removable || jw_tune_is_removable(&settings->items[i]);
-		print_override(&tuning->cli->out, &settings->items[i], removed);
+		*ret_some = true;
+		print_override(&tuning->cli->out, &settings->items[i]);
 	}
 	mem_free(wins);
 	return result;
 }
 
-static int print_remaining_overrides(struct jw_error *err, const struct tuning *tuning)
-{
-	struct jw_settings *settings;
-	bool removable;
-	int result;
-
-	if (jw_settings_read(err, &settings))
-		return -1;
-	result = print_overrides(err, tuning, settings, &removable);
-	jw_settings_free(settings);
-	return result;
-}
-
 /* As it was called, and with --apply. */
-static char *apply_command(struct jw_error *err, const struct options *options, bool removable)
+static char *apply_command(struct jw_error *err, const struct options *options)
 {
 	static const char *const names[] = {"scope", "max-size", "path", "environment"};
 	struct buf line = BUF_MAX(MOST_COMMAND);
-	int result =
-		buf_printf(err, &line, "jitwarm tune --apply%s", removable ? " --remove-overrides" : "");
+	int result = buf_printf(err, &line, "jitwarm tune --apply");
 
 	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
 		if (options_given(options, names[i]))
@@ -162,7 +145,7 @@ static bool is_in_force(const struct tuning *tuning)
 		   !tuning->document.settings.warning_count;
 }
 
-static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bool removable)
+static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bool overridden)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
@@ -180,18 +163,17 @@ static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bo
 			"Next       jitwarm tune --path DIR: a directory that this account can write to");
 		return 0;
 	}
-	if (!removable && is_in_force(tuning)) {
+	if (!overridden && is_in_force(tuning)) {
 		output_line(out, STYLE_FAINT, "No setting needs a change.");
 		return 0;
 	}
-	command = apply_command(err, &tuning->cli->options, removable);
+	command = apply_command(err, &tuning->cli->options);
 	if (!command)
 		return -1;
-	output_line_command(
-		out, STYLE_FAINT, "Next       ", command,
-		removable ? ": set it, and comment out the lines that are named above (--undo reverts both)"
-		: scope   ? ": set it (--undo reverts it)"
-				  : ": set it for this account (--scope: elsewhere; --undo reverts it)");
+	output_line_command(out, STYLE_FAINT, "Next       ", command,
+						scope
+							? ": set it (--undo reverts it)"
+							: ": set it for this account (--scope: elsewhere; --undo reverts it)");
 	mem_free(command);
 	return 0;
 }
@@ -201,7 +183,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
-	bool removable;
+	bool overridden;
 
 	if (print_settings(err, tuning))
 		return -1;
@@ -224,12 +206,10 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
-	if (options_given(&tuning->cli->options, "remove-overrides"))
-		return 0;
-	if (print_overrides(err, tuning, tuning->advice->settings, &removable))
+	if (print_overrides(err, tuning, tuning->advice->settings, &overridden))
 		return -1;
 	return options_given(&tuning->cli->options, "apply") ? 0
-														 : print_tune_next(err, tuning, removable);
+														 : print_tune_next(err, tuning, overridden);
 }
 
 /* Under sudo this account is root, which is seldom intended. */
@@ -257,12 +237,11 @@ static int apply_settings(struct jw_error *err, struct tuning *tuning,
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
 	request->limit_bytes = tuning->document.limit_bytes;
-	request->remove_overrides = options_given(&tuning->cli->options, "remove-overrides");
 	request->path = jw_tune_path(tuning->advice, request->scope);
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
-	return request->remove_overrides ? print_remaining_overrides(err, tuning) : 0;
+	return 0;
 }
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
@@ -297,8 +276,6 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
-	if (options_given(options, "remove-overrides") && !options_given(options, "apply"))
-		return error_set(err, JW_ERR_USAGE, "--remove-overrides is for --apply; --undo restores");
 	if (scope && tune_change_scope(err, scope, &request))
 		return -1;
 	tuning->scope = request.scope;
@@ -331,8 +308,6 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option tune_options[] = {
 	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
 					  "stay, and a second call changes nothing"),
-	CLI_FLAG("remove-overrides", "With --apply: comment out the lines of this account's shell "
-								 "profiles that override the settings (a variable in ~/.bashrc)"),
 	CLI_FLAG(
 		"undo",
 		"Restore every file byte for byte; without --scope wherever this account has applied it"),
