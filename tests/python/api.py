@@ -1,5 +1,5 @@
 """api.py LIBRARY FOLDER   the Python API on the sample framework, under the simulated driver (wheel.sh)"""
-import ctypes, os, shutil, signal, subprocess, sys, threading, time
+import ctypes, inspect, os, pathlib, shutil, signal, subprocess, sys, threading, time
 
 import jitwarm
 from jitwarm import _library
@@ -44,8 +44,43 @@ raises(jitwarm.UsageError, jitwarm.check, library, targets="sm_86", driver="not 
 raises(ValueError, jitwarm.bake, library)
 raises(jitwarm.JitwarmError, jitwarm.check, library, targets="no such GPU")
 
-raises(jitwarm.UsageError, jitwarm.prime, library, jobs=-1)
-raises(jitwarm.UsageError, jitwarm.check, library + "\0.so")
+# Every parameter of every function takes its own types alone: ctypes would take a number for an address. A path is also bytes; no
+# text holds a NUL, no number is beyond its range
+class Odd(os.PathLike):
+    def __fspath__(self):
+        return 5
+
+
+paths = ([5, 1.5, True, [library], Odd(), object()], [library + "\0.so", os.fsencode(library) + b"\0", "\ud800"])
+texts = ([5, b"550", [], os.path], ["550.163.01\0"])
+switches = ([None, 0, 1, "yes", b""], [])
+calls = ([5, "print", True, b""], [])
+sizes = ([None, "1", b"1", 1.5, True, [1]], [-1, 1 << 64])
+parameters = {  # wrong types; values that are refused
+    "names": paths, "cache": paths, "output": paths, "driver": texts, "progress": calls, "cancelled": calls,
+    "targets": ([5, True, b"sm_86", [5], [b"sm_86"], [None], object()], ["sm_86\0", ["sm_86", "sm_86\0"], "no such GPU"]),
+    "jobs": (sizes[0], [-1, 1 << 32, 1 << 64]), "budget_bytes": sizes,
+    "budget_seconds": ([None, "1", b"1", True, [1]], [-1, 1e300, float("inf"), float("nan")]),
+    **{name: switches for name in ("everything", "low_priority", "dry_run", "in_place", "drop_ptx", "any_owner")},
+}
+functions = [getattr(jitwarm, name) for name in jitwarm.__all__ if inspect.isfunction(getattr(jitwarm, name))]
+tried = set()
+for function in functions:
+    for name in inspect.signature(function).parameters:
+        tried.add(name)
+        for error, values in zip((TypeError, jitwarm.JitwarmError), parameters[name]):
+            for value in values:
+                fitting = {"output": os.path.join(folder, "none"), "dry_run": True} if function is jitwarm.bake else {}
+                arguments = ([value], fitting) if name == "names" else ([library], {**fitting, name: value})
+                why = raises(error, function, *arguments[0], **arguments[1])
+                assert type(why) is not jitwarm.JitwarmError, (function, name, value)
+assert tried == set(parameters), tried ^ set(parameters)
+assert len(functions) == 5 and not os.path.exists(os.path.join(folder, "none"))
+raises(TypeError, jitwarm.check, library, no_such_parameter=1)
+raises(ValueError, jitwarm.prime, library, jobs=-1)
+as_bytes = jitwarm.check(os.fsencode(library), cache=os.fsencode(folder + "/other"), targets=("sm_86",))
+assert as_bytes.cold == 8 and as_bytes.files[0].path == library, as_bytes
+assert jitwarm.check(pathlib.Path(library), cache=None, targets=None, driver=None, cancelled=None) == cold
 found_program, _library.program = _library.program, lambda: None
 raises(jitwarm.JitwarmError, jitwarm.check, library)
 _library.program = found_program

@@ -8,12 +8,15 @@ A name is a path (a file, a folder, a wheel) or a package of the active environm
 environment. The library prints nothing. Its failures are exceptions (JitwarmError); what could not be done for one file or
 module is in the result. The calls release the interpreter's lock.
 """
+import collections.abc
 import ctypes
+import functools
+import math
 import os
 import signal
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from . import _library
 from ._library import library as _lib, struct as _struct
@@ -24,7 +27,8 @@ __all__ = [
     "FormatError", "LimitError", "OutOfMemoryError", "UnsupportedError", "DriverError", "BusyError", "InterruptedCallError",
 ]
 
-Name = Union[str, "os.PathLike[str]"]
+Name = Union[str, bytes, os.PathLike]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class JitwarmError(Exception):
@@ -239,7 +243,10 @@ def _seconds(value: Any) -> Seconds:
 def _encoded(text: Union[Name, None]) -> Optional[bytes]:
     if text is None:
         return None
-    encoded = os.fsencode(text)
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError as why:
+        raise UsageError(str(why)) from None
     if b"\0" in encoded:
         raise UsageError("a NUL character in a name")
     return encoded
@@ -262,7 +269,7 @@ class _Options:
         self.struct.size = ctypes.sizeof(self.struct)
         self.kept: List[Any] = []
         for member, value in values.items():
-            if isinstance(value, (str, os.PathLike)):
+            if isinstance(value, (str, bytes, os.PathLike)):
                 value = ctypes.create_string_buffer(_encoded(value) or b"")
             if isinstance(value, (ctypes.Array, ctypes.Structure)):
                 self.kept.append(value)
@@ -328,7 +335,9 @@ def _targets(names: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
     most = 64
     array, count = (_struct("jw_target") * most)(), ctypes.c_size_t()
     for name in [names] if isinstance(names, str) else names:
-        _call(_lib.jw_targets_read, name.encode(), None, array, most, ctypes.byref(count))
+        if not isinstance(name, str):
+            raise TypeError(f"targets: {name!r} is no str")
+        _call(_lib.jw_targets_read, _encoded(name), None, array, most, ctypes.byref(count))
     return array, count.value
 
 
@@ -401,6 +410,30 @@ class _Calls:
 # ---- the calls
 
 
+def _is(value: Any, kind: Any) -> bool:
+    """Whether an argument has the type that a signature names. True is no number; an Iterable's items are seen when they are read."""
+    origin = get_origin(kind) or kind
+    if origin is Union:
+        return any(_is(value, one) for one in get_args(kind))
+    if origin in (int, float):
+        return isinstance(value, (int, origin)) and not isinstance(value, bool)
+    return callable(value) if origin is collections.abc.Callable else isinstance(value, origin)
+
+
+def _typed(function: _Function) -> _Function:
+    """Refuses what is not of the types in the signature: ctypes takes a number for an address."""
+    kinds = get_type_hints(function)
+
+    @functools.wraps(function)
+    def call(*names: Any, **options: Any) -> Any:
+        for key, value in [("names", name) for name in names] + list(options.items()):
+            if key in kinds and not _is(value, kinds[key]):
+                raise TypeError(f"{function.__name__}: {key}: {value!r} is of the type {type(value).__name__}")
+        return function(*names, **options)
+
+    return call  # type: ignore[return-value]
+
+
 def version() -> str:
     """Of the library."""
     return str(_lib.jw_version().decode())
@@ -414,6 +447,7 @@ def program() -> str:
     return found
 
 
+@_typed
 def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver: Optional[str] = None,
           cache: Optional[Name] = None, everything: bool = False, cancelled: Optional[Callable[[], bool]] = None) -> CheckResult:
     """Whether a first start would compile anything: from the files alone, in milliseconds, without waking the GPU.
@@ -448,6 +482,7 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                 warm=not (result.all.cold or result.failing_count or why_useless or troubles or result.cache.harmful))
 
 
+@_typed
 def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, budget_seconds: float = 0,
           budget_bytes: int = 0, cache: Optional[Name] = None, everything: bool = False, low_priority: bool = False,
           dry_run: bool = False, cancelled: Optional[Callable[[], bool]] = None) -> PrimeResult:
@@ -456,6 +491,8 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
     progress comes on the calling thread. If it raises, the run ends soon, and the exception comes out of this call; what was
     compiled by then stays.
     """
+    if not math.isfinite(budget_seconds):
+        raise UsageError(f"budget_seconds: {budget_seconds} is out of range")
     calls = _Calls(progress, cancelled)
     with _find(names) as found, _system(probe=True, cache_dir=cache) as system:
         paths, count = _paths(found)
@@ -479,6 +516,7 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
                               result.stopped.code or plan.hopeless or troubles))
 
 
+@_typed
 def bake(*names: Name, output: Optional[Name] = None, in_place: bool = False,
          progress: Optional[Callable[[PrimeProgress], Any]] = None, jobs: int = 0, cache: Optional[Name] = None,
          drop_ptx: bool = False, any_owner: bool = False, dry_run: bool = False,
