@@ -172,13 +172,14 @@ int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
 
 struct jw_bake_verified {
 	char *path;
-	size_t containers;    /* that a start loads, once for each GPU architecture */
-	size_t refused;       /* of these: the driver did not load them */
-	size_t too_old;       /* of these: the driver is too old for their code (it reads no zstd, or
-							 the code is of a newer CUDA). They are not handed to it: a program that
-							 loads them fails */
-	size_t entries;       /* that loading them added to an empty cache: each is a compile */
-	bool compiler_opened; /* the driver opened its compiler library, which links too */
+	size_t containers;      /* that a start loads, once for each GPU architecture */
+	size_t refused;         /* of these: the driver did not load them */
+	size_t too_old;         /* of these: the driver is too old for their code (it reads no zstd, or
+							   the code is of a newer CUDA). They are not handed to it: a program that
+							   loads them fails */
+	size_t entries;         /* that loading them added to an empty cache: each is a compile */
+	bool compiler_opened;   /* the driver opened its compiler library, which links too */
+	struct jw_error failed; /* why nothing can be said of it; code 0: all of it was loaded */
 };
 
 struct jw_bake_verify_result {
@@ -197,9 +198,8 @@ struct jw_bake_verify_options {
 #define JW_BAKE_VERIFY_OPTIONS_INIT JW_INIT(jw_bake_verify_options)
 
 /* Has the driver load the device code of libraries as a start would, in a worker with an empty
- * cache for each library. Loads no library itself. -1: no GPU, no worker, a library that cannot be
- * read, JW_ERR_INTERRUPTED, out of memory. The caller frees *ret_result with
- * jw_bake_verify_result_free. */
+ * cache for each library. Loads no library itself. -1: no GPU, no worker, JW_ERR_INTERRUPTED, out
+ * of memory. The caller frees *ret_result with jw_bake_verify_result_free. */
 int jw_bake_verify(struct jw_error *err, const struct jw_bake_verify_options *options,
 				   struct jw_bake_verify_result **ret_result);
 void jw_bake_verify_result_free(struct jw_bake_verify_result *result);

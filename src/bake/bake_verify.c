@@ -170,8 +170,10 @@ static int list_loads(struct jw_error *err, struct verifying *verifying)
 		verifying->linked_runs = verifying->linked_exists = false;
 		if (devcode_read(err, verifying->file->path, &sink))
 			return -1;
-		if (verifying->failed.code)
-			return error_copy(err, &verifying->failed);
+		if (verifying->failed.code) {
+			(void)error_copy(err, &verifying->failed);
+			return error_prefix(err, "%s", verifying->file->path);
+		}
 		drop_unused(verifying);
 	}
 	return 0;
@@ -249,6 +251,7 @@ static int verify_library(struct jw_error *err, struct verifying *verifying, con
 {
 	int result = -1;
 
+	verifying->failed = (struct jw_error){0};
 	verifying->file->path = mem_string(err, path);
 	if (!verifying->file->path || list_loads(err, verifying))
 		return -1;
@@ -276,9 +279,14 @@ static int verify_libraries(struct jw_error *err, const struct jw_bake_verify_op
 		verifying->options = options;
 		verifying->folder = folder.path;
 		for (size_t i = 0; !failed && i < options->path_count; i++) {
-			verifying->file = &result->items[result->count++];
-			failed = cancel_check(err, &options->cancel) ||
-					 verify_library(err, verifying, options->paths[i]);
+			struct jw_bake_verified *file = verifying->file = &result->items[result->count++];
+
+			failed = cancel_check(err, &options->cancel);
+			if (!failed && verify_library(&file->failed, verifying, options->paths[i]))
+				failed = file->failed.code == JW_ERR_MEMORY ||
+								 file->failed.code == JW_ERR_INTERRUPTED || !file->path
+							 ? error_copy(err, &file->failed)
+							 : 0;
 		}
 		run_folder_remove(&folder);
 		mem_free(verifying->loads);

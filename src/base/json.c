@@ -142,11 +142,57 @@ int json_add_text(struct jw_error *err, cJSON *object, const char *name, const c
 	return error_set(err, JW_ERR_MEMORY, "out of memory");
 }
 
+enum { ESCAPE = sizeof "\\udb40\\udc41" };
+
+static size_t escape(char to[ESCAPE], uint32_t point)
+{
+	const unsigned high = 0xd7c0 + (point >> 10), low = 0xdc00 + (point & 0x3ff);
+
+	return (size_t)(point < 0x10000 ? snprintf(to, ESCAPE, "\\u%04x", (unsigned)point)
+									: snprintf(to, ESCAPE, "\\u%04x\\u%04x", high, low));
+}
+
+/* cJSON has escaped what is below U+0020: the rest of the hidden characters are in texts alone.
+ * Returns the size, with `to` NULL of what would be written. */
+static size_t escape_hidden(const char *from, size_t size, char *to)
+{
+	size_t length, written = 0;
+	char room[ESCAPE];
+
+	for (size_t at = 0; at < size; at += length) {
+		uint32_t point = (uint8_t)from[at];
+		const char *next = from + at;
+		size_t put;
+
+		length = point < 0x7f ? 1 : text_utf8_next(next, size - at, &point);
+		length = put = length ? length : 1;
+		if (point >= 0x7f && text_is_hidden(point)) {
+			put = escape(room, point);
+			next = room;
+		}
+		if (to)
+			memcpy(to + written, next, put);
+		written += put;
+	}
+	return written;
+}
+
+char *json_print(struct jw_error *err, const cJSON *document, bool broken)
+{
+	char *text = broken ? cJSON_Print(document) : cJSON_PrintUnformatted(document), *shown;
+	const size_t size = text ? strlen(text) : 0, escaped = escape_hidden(text, size, NULL);
+
+	if (text && escaped == size)
+		return text;
+	if ((shown = text ? cJSON_malloc(escaped + 1) : NULL))
+		shown[escape_hidden(text, size, shown)] = '\0';
+	else
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	cJSON_free(text);
+	return shown;
+}
+
 char *json_line(struct jw_error *err, const cJSON *document)
 {
-	char *text = cJSON_PrintUnformatted(document);
-
-	if (!text)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	return text;
+	return json_print(err, document, false);
 }

@@ -43,6 +43,8 @@ enum { JSON_MOST_TEXT = 16 << 20 };
 cJSON *json_string(struct jw_error *err, const char *text);
 int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text);
 
-/* The document as one line without blanks; the caller frees it with cJSON_free. NULL and err set
- * when memory is short. */
+/* The document with line breaks, or as one line without blanks; the caller frees it with
+ * cJSON_free. Characters that are not for people's eyes (text_is_hidden) are escaped. NULL and err
+ * set when memory is short. */
+char *json_print(struct jw_error *err, const cJSON *document, bool broken);
 char *json_line(struct jw_error *err, const cJSON *document);

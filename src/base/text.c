@@ -264,6 +264,27 @@ size_t text_utf8_put(uint32_t point, char utf8[4])
 	return length;
 }
 
+/* Unicode 16: control characters (Cc), separators of lines and paragraphs (Zl, Zp), annotations,
+ * and DerivedCoreProperties.txt's Default_Ignorable_Code_Point, which has the marks of direction,
+ * joiners, fillers, variation selectors and tags. In order. */
+static const struct {
+	uint32_t first, last;
+} hidden[] = {
+	{0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+	{0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+	{0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+	{0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool text_is_hidden(uint32_t point)
+{
+	size_t i = 0;
+
+	while (i < sizeof hidden / sizeof *hidden && point > hidden[i].last)
+		i++;
+	return i < sizeof hidden / sizeof *hidden && point >= hidden[i].first;
+}
+
 bool text_is_utf8(const void *data, size_t size)
 {
 	const uint8_t *bytes = data;

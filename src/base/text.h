@@ -72,6 +72,10 @@ size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);
 /* The UTF-8 of a code point, U+FFFD for an invalid one; returns its length. */
 size_t text_utf8_put(uint32_t point, char utf8[4]);
 
+/* Whether a character must not reach a person's eyes as it is: it steers a terminal or the
+ * direction of writing, ends a line, or cannot be seen. */
+bool text_is_hidden(uint32_t point);
+
 /* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
  * feed. */
 bool text_is_utf8(const void *data, size_t size);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/language.h"
@@ -263,10 +264,10 @@ void output_log(const struct output *output,
 
 int output_json(struct jw_error *err, struct output *output, const cJSON *document)
 {
-	char *text = cJSON_Print(document);
+	char *text = json_print(err, document, true);
 
 	if (!text)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		return -1;
 	output_put(1, text);
 	output_put(1, "\n");
 	output->has_document = true;

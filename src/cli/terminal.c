@@ -19,16 +19,12 @@ static const struct code_range wide[] = {
 	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/* Blocks of combining marks, and of invisible joiners. */
+/* Blocks of combining marks. */
 static const struct code_range combining[] = {
-	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
-	{0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x20d0, 0x20ff},
-	{0x302a, 0x302f}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
+	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},
+	{0x64b, 0x65f},   {0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
+	{0x20d0, 0x20ff}, {0x302a, 0x302f}, {0x3099, 0x309a}, {0xfe20, 0xfe2f},
 };
-
-/* Marks that change the direction of writing: they could disguise text. */
-static const struct code_range direction[] = {
-	{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
 
 static bool within(const struct code_range *ranges, size_t count, uint32_t point)
 {
@@ -86,11 +82,6 @@ size_t terminal_width(const char *text)
 	return width_of(text, strlen(text));
 }
 
-static bool steers(uint32_t point)
-{
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) || WITHIN(direction, point);
-}
-
 int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
 {
 	size_t size = strlen(text);
@@ -102,10 +93,14 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
 
 		if (!length)
 			failed = buf_printf(err, buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
-		else if (!steers(point))
+		else if (!text_is_hidden(point))
 			failed = buf_append(err, buf, text + at, length);
 		else
-			failed = buf_printf(err, buf, point < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)point);
+			failed = buf_printf(err, buf,
+								point < 0x80      ? "\\x%02x"
+								: point < 0x10000 ? "\\u%04x"
+												  : "\\U%08x",
+								(unsigned)point);
 		if (failed)
 			return -1;
 		at += length ? length : 1;

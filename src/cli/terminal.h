@@ -10,8 +10,8 @@
 size_t terminal_width(const char *text);
 
 /* Appends `text` and escapes everything that could control a terminal: control characters,
- * ill-formed bytes ("\x1b") and marks that change the direction of writing ("\u202e"). Names of
- * files and archive members are hostile too. */
+ * ill-formed bytes ("\x1b"), and what disguises text ("\u202e", text_is_hidden). Names of files and
+ * archive members are hostile too. */
 int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
 
 /* Replaces this program's own quotes, dots and signs by ASCII if the locale is not UTF-8. File

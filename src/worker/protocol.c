@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "base/text.h"
 
 static const char *const form_names[] = {
@@ -31,6 +33,35 @@ static int put_and_delete(struct jw_error *err, struct buf *line, cJSON *documen
 	return result;
 }
 
+/* A name of a file may be any bytes, and a JSON text may not: "path", or {"hex": "70617468"}. */
+static bool put_path(cJSON *object, const char *name, const char *path)
+{
+	char hex[2 * sizeof((struct protocol_job *)0)->path + 1];
+	const size_t length = strlen(path);
+
+	if (text_is_utf8(path, length))
+		return cJSON_AddStringToObject(object, name, path);
+	(void)sodium_bin2hex(hex, sizeof hex, (const uint8_t *)path, length);
+	return cJSON_AddStringToObject(cJSON_AddObjectToObject(object, name), "hex", hex);
+}
+
+/* "" where there is none; false for one that is too long or damaged. */
+static bool get_path(const cJSON *object, const char *name, char *room, size_t size)
+{
+	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+	const char *text = json_text(object, name, ""), *hex = json_text(member, "hex", NULL);
+	size_t length = 0;
+
+	if (!hex) {
+		text_copy(room, size, text);
+		return strlen(text) < size;
+	}
+	if (sodium_hex2bin((uint8_t *)room, size - 1, hex, strlen(hex), NULL, &length, NULL))
+		return false;
+	room[length] = '\0';
+	return strlen(room) == length;
+}
+
 int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job)
 {
 	cJSON *object = cJSON_CreateObject();
@@ -38,12 +69,12 @@ int protocol_put_job(struct jw_error *err, struct buf *line, const struct protoc
 		cJSON_AddNumberToObject(object, "job", (double)job->id) &&
 		cJSON_AddNumberToObject(object, "device", job->device) &&
 		cJSON_AddStringToObject(object, "form", form_names[job->form]) &&
-		cJSON_AddStringToObject(object, "path", job->path) &&
+		put_path(object, "path", job->path) &&
 		cJSON_AddNumberToObject(object, "offset", (double)job->offset) &&
 		cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes) &&
 		(!job->spare_bytes ||
 		 cJSON_AddNumberToObject(object, "spare_bytes", (double)job->spare_bytes)) &&
-		(!job->output[0] || cJSON_AddStringToObject(object, "output", job->output)) &&
+		(!job->output[0] || put_path(object, "output", job->output)) &&
 		(job->threads < 2 || cJSON_AddNumberToObject(object, "threads", (double)job->threads)) &&
 		cJSON_AddNumberToObject(object, "entry_offset", (double)job->entry_offset);
 
@@ -77,14 +108,12 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 {
 	cJSON *object = get(err, line, size, "job");
 	struct protocol_job job = {0};
-	const char *form, *path, *output;
+	const char *form;
 	int result = -1;
 
 	if (!object)
 		return -1;
 	form = json_text(object, "form", "");
-	path = json_text(object, "path", "");
-	output = json_text(object, "output", "");
 	job.id = json_count(object, "job");
 	job.device = (int)(json_count(object, "device") % PROTOCOL_MOST_DEVICES);
 	job.offset = json_count(object, "offset");
@@ -94,13 +123,11 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 	job.threads = (unsigned)(json_count(object, "threads") % PROTOCOL_MOST_THREADS);
 	while (job.form <= CACHE_KEY_TEXT && strcmp(form_names[job.form], form) != 0)
 		job.form++;
-	if (job.form > CACHE_KEY_TEXT || !*path || strlen(path) >= sizeof job.path ||
-		strlen(output) >= sizeof job.output) {
+	if (job.form > CACHE_KEY_TEXT || !get_path(object, "path", job.path, sizeof job.path) ||
+		!*job.path || !get_path(object, "output", job.output, sizeof job.output)) {
 		error_set(err, JW_ERR_FORMAT, "not a job");
 		goto done;
 	}
-	TEXT_COPY(job.path, path);
-	TEXT_COPY(job.output, output);
 	*ret_job = job;
 	result = 0;
 done:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 static bool parses(const char *text, size_t size)
 {
@@ -105,12 +106,49 @@ static void nesting_is_bounded(void **state)
 	assert_true(parses(text + DEEP - 900, 1800));
 }
 
+/* Also in the names of members, and by pairs of surrogates: what is read is what was written. */
+static void hidden_characters_are_escaped(void **state)
+{
+	static const char *const visible[] = {"plain", "한글", "\xc3\xa9", "\xf0\x9f\x98\x80",
+										  "\xef\xbf\xbd"};
+
+	(void)state;
+	for (uint32_t point = 1; point < 0x110000; point += point < 0x3000 ? 1 : 0x31) {
+		char text[5] = {0}, *line, *lines;
+		cJSON *document = cJSON_CreateObject(), *again;
+		bool shown;
+
+		(void)text_utf8_put(point, text);
+		assert_int_equal(json_add_text(NULL, document, text, text), 0);
+		line = json_line(NULL, document);
+		lines = json_print(NULL, document, true);
+		shown = strstr(line, text) || (point >= 0x20 && strstr(lines, text));
+		if (shown && text_is_hidden(point))
+			fail_msg("U+%04X is there: %s", (unsigned)point, line);
+		assert_non_null(again = json_parse(NULL, line, strlen(line)));
+		assert_string_equal(json_text(again, text, "none"), text);
+		cJSON_Delete(again);
+		cJSON_Delete(document);
+		cJSON_free(lines);
+		cJSON_free(line);
+	}
+	for (size_t i = 0; i < sizeof visible / sizeof *visible; i++) {
+		cJSON *document = json_string(NULL, visible[i]);
+		char *line = json_line(NULL, document);
+
+		assert_non_null(strstr(line, visible[i]));
+		cJSON_free(line);
+		cJSON_Delete(document);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_is_parsed),
 		cmocka_unit_test(all_else_is_refused),
 		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(hidden_characters_are_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,12 +129,34 @@ static void no_password_is_said(void **state)
 	assert_string_equal(text_address(room, 11, "https://ann:secret@host"), "https://ho");
 }
 
+static void what_is_not_for_eyes_is_hidden(void **state)
+{
+	static const struct {
+		uint32_t first, last; /* and what is beside is not hidden */
+	} hidden[] = {
+		{0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},   {0x2028, 0x202e},
+		{0x2060, 0x206f}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xe0000, 0xe0fff},
+	};
+
+	(void)state;
+	for (uint32_t point = 0; point < 0x20; point++)
+		assert_true(text_is_hidden(point));
+	for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+		assert_false(text_is_hidden(hidden[i].first - 1));
+		assert_false(text_is_hidden(hidden[i].last + 1));
+		for (uint32_t point = hidden[i].first; point <= hidden[i].last; point++)
+			assert_true(text_is_hidden(point));
+	}
+	assert_false(text_is_hidden(0xac00));
+	assert_false(text_is_hidden(0x10ffff));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(spans_share_a_unit_where_they_can),
-									   cmocka_unit_test(forms_are_of_the_whole_text),
-									   cmocka_unit_test(dates_are_of_the_calendar),
-									   cmocka_unit_test(no_password_is_said)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spans_share_a_unit_where_they_can),
+		cmocka_unit_test(forms_are_of_the_whole_text), cmocka_unit_test(dates_are_of_the_calendar),
+		cmocka_unit_test(no_password_is_said), cmocka_unit_test(what_is_not_for_eyes_is_hidden)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,9 @@ static void steering_characters_become_visible(void **state)
 		 "gpj.exe",
 		 "\\u202egpj.exe"},
 		{"bad\xff", "bad\\xff"},
+		{"no\xe2\x80\x8bspace", "no\\u200bspace"},
+		{"one\xe2\x80\xa8two", "one\\u2028two"},
+		{"tag\xf3\xa0\x81\x81", "tag\\U000e0041"},
 	};
 	(void)state;
 

@@ -39,6 +39,7 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 	struct jw_bake_verify_options options = {
 		.size = sizeof options, .paths = paths, .path_count = count, .cancel = cli_cancel};
 	struct jw_bake_verify_result *result;
+	size_t troubles = 0;
 	int failed;
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
@@ -48,7 +49,13 @@ static int verify_paths(struct jw_error *err, struct cli *cli, const char *const
 	if (jw_bake_verify(err, &options, &result))
 		return cli_hopeless(err, cli, JW_ERR_NOT_FOUND);
 	for (size_t i = 0; i < result->count; i++)
-		print_verified(cli, &result->items[i]);
+		if (!result->items[i].failed.code) {
+			print_verified(cli, &result->items[i]);
+		} else {
+			output_warning(&cli->out, "%s", result->items[i].failed.message);
+			troubles++;
+		}
+	cli_end_with(cli, exit_of_troubles(troubles, result->count - troubles));
 	failed = document_print(err, &cli->out, &document_bake_verify, result);
 	jw_bake_verify_result_free(result);
 	return failed;
@@ -106,7 +113,7 @@ const struct cli_command command_bake_verify = {
 		"library, which it does to compile and to link. Without names: all libraries that were "
 		"baked in their places and are as they were baked. The libraries themselves are not "
 		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, "
-		"the driver is too old for it, or a name led to no file.",
+		"the driver is too old for it, a library cannot be read, or a name led to no file.",
 	.options = bake_verify_options,
 	.run = bake_verify_run,
 };

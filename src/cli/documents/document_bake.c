@@ -134,6 +134,8 @@ static const struct json_field verified_bake_fields[] = {
 			 "of these: the driver is too old for their code, and a program that loads them fails"),
 	VERIFIED(entries, "that loading them added to an empty cache"),
 	VERIFIED(compiler_opened, "the driver opened its compiler library, which links too"),
+	JSON_AS("failed", struct jw_bake_verified, failed.message,
+			"one line: why nothing can be said of it", .presence = JSON_IF_SET),
 	{0},
 };
 

@@ -1,0 +1,78 @@
+# Names that are no UTF-8, or steer a terminal, turn the direction of writing or cannot be seen: every command does its work with
+# them and with the file beside them, and prints none of these characters as it is, in text and in JSON.
+! is_wine || skip "Windows takes no such names"
+with_simdriver sm_86
+place=$work/place
+mkdir "$place"
+raw=(bad$'\xff'name c1$'\xc2\x9b'name turned$'\xe2\x80\xae'name zero$'\xe2\x80\x8b'name line$'\xe2\x80\xa8'name tag$'\xf3\xa0\x81\x81'name esc$'\x1b'"[31m"name)
+libraries=("$place/good.so")
+for name in good "${raw[@]}"; do cp "$sample" "$place/$name.so"; done
+for name in "${raw[@]}"; do libraries+=("$place/$name.so"); done
+head -c 30000 "$sample" >"$place/cut.so"
+
+# harmless: nothing of that in what was printed, and (in JSON) the names as they are
+harmless() {
+	python3 - "$out" "$err" <<'PYTHON' || fail "not harmless"
+import json, re, sys
+hidden = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\U000e0000-\U000e0fff]")
+for path in sys.argv[1:]:
+    text = open(path, "rb").read().decode()
+    found = hidden.search(text.replace("\t", "") if text.startswith("{") else text)
+    assert not found, (path, text[max(0, found.start() - 60):found.end() + 20])
+PYTHON
+}
+each() { # STATUS ARGUMENT…: with all libraries, as text and as JSON
+	local status=$1
+	shift
+	run "$status" "$@" "${libraries[@]}"
+	harmless
+	run "$status" "$@" --json "${libraries[@]}"
+	harmless
+	json '"good.so" in json.dumps(d)'
+	[[ $1 == check || $1 == find ]] || # which name one of several copies
+		json 'all(part in json.dumps(d, ensure_ascii=False) for part in ("turned\u202ename", "c1\u009bname", "tag\U000e0041name", "bad\ufffdname", "esc\\u001b[31mname"))'
+}
+each 0 scan --target sm_86
+each 1 check
+each 0 lint --gpus sm_86
+each 1 find
+each 0 bake --dry-run -o "$work/copies"
+run 0 prime --json "${libraries[@]}"
+harmless
+json 'd["failed"] == 0 and d["compiled"] == 8'
+each 0 check
+each 0 bake -o "$work/copies"
+for name in good "${raw[@]}"; do [[ -s $work/copies/$name.so ]] || fail "no copy of $name"; done
+run 0 bake verify "$work/copies/"*
+harmless
+libraries=("$work/copies/"*)
+each 0 bake verify
+# One that cannot be read is one line, and the others are verified
+run 1 bake verify --json "$place/cut.so" "${libraries[@]}"
+harmless
+json 'len(d["files"]) == 9 and [f["path"][-6:] for f in d["files"] if f.get("failed")] == ["cut.so"]'
+json 'sum(f["containers"] > 0 and not f["entries"] for f in d["files"]) == 8'
+run 1 bake verify "$place/cut.so" "${libraries[@]}"
+err_has "$place/cut.so: "
+run 3 bake verify "$place/cut.so"
+
+# The folders of the cache, the state and a pack, too
+export CUDA_CACHE_PATH=$place/cache-${raw[0]}-${raw[2]}
+for folder in "$work/state-${raw[0]}-${raw[5]}"; do
+	export JITWARM_STATE=$folder
+	for command in prime check "cache list" "cache verify" "cache prune --damaged" "bake list" "store list" "key list" status caches doctor tune; do
+		names=()
+		[[ $command != prime && $command != check ]] || names=("$place/good.so" "$place/${raw[0]}.so")
+		# shellcheck disable=SC2086
+		run "0|1" $command "${names[@]}"
+		harmless
+		# shellcheck disable=SC2086
+		run "0|1" $command --json "${names[@]}"
+		harmless
+	done
+	[[ -n $(find "$CUDA_CACHE_PATH" -type f) ]] || fail "nothing was primed"
+	run 0 export -o "$place/pack-${raw[1]}.jwpack"
+	harmless
+	run 0 import --dry-run --allow-unsigned "$place/pack-${raw[1]}.jwpack"
+	harmless
+done
