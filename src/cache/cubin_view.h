@@ -10,7 +10,6 @@
 /* An entry's value, and the facts in its key. */
 struct cache_code {
 	const struct cache_key_parts *parts;
-	size_t text_bytes; /* available bytes of the payload, if not all */
 	cubin_read_fn read;
 	void *context;
 	uint64_t size;

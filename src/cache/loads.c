@@ -4,10 +4,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/brief.h"
 #include "devcode/ptx.h"
 #include "os/folders.h"
 
 enum {
+	/* A text is judged by its beginning, whoever has read how much of it: all commands give the
+	 * same answer. In front of it a key has a stamp, a host and a GPU, fewer than 64 bytes. */
+	TEXT_JUDGED = CACHE_BRIEF_END - 64,
 	CUDA_12_5 = 12050,
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
 };
@@ -67,10 +71,10 @@ static void ask_stamp(struct cache_loads *loads, const char *stamp)
 
 /* What the machine code must define. The inputs of a link keep functions too, if only the link
  * needs them. */
-static size_t defined_name(const struct cache_key_parts *parts, size_t there, const char **ret_name)
+static size_t defined_name(const struct cache_key_parts *parts, const char **ret_name)
 {
 	const char *text = (const char *)parts->payload;
-	const size_t size = there && there < parts->payload_size ? there : parts->payload_size;
+	const size_t size = parts->payload_size < TEXT_JUDGED ? parts->payload_size : TEXT_JUDGED;
 	const size_t length = ptx_first_kernel(text, size, ret_name);
 
 	return length || parts->form != CACHE_KEY_LINK ? length
@@ -85,7 +89,7 @@ static enum cache_damage judge_names(const struct cache_code *code, struct cubin
 	char section[CUBIN_MOST_NAME] = ".text.";
 	const size_t before = strlen(section);
 	const char *name;
-	const size_t length = defined_name(code->parts, code->text_bytes, &name);
+	const size_t length = defined_name(code->parts, &name);
 	bool found = true;
 
 	if (!length || length > sizeof section - before)

@@ -68,8 +68,6 @@ static enum cache_damage judge_value(struct sounding *sounding, struct sound_rea
 
 	if (!cache_brief_split(brief, &parts))
 		return CACHE_SOUND;
-	/* The beginning of the key was read. */
-	code.text_bytes = CACHE_BRIEF_END - (size_t)(parts.payload - brief->entry.key);
 	return cache_code_damage(&sounding->loads, &code);
 }
 
