@@ -7,6 +7,7 @@
 #include "cache/stamp.h"
 #include "gpu/release.h"
 #include "os/file.h"
+#include "os/platform.h"
 
 enum { MOST_DRIVERS = 4096 };
 
@@ -27,15 +28,17 @@ static int add_former(struct jw_error *err, struct former_drivers *drivers, cons
 	return 0;
 }
 
-static bool still_there(const struct cache_profile *profile)
+static bool is_living(const struct former_drivers *drivers, const struct cache_profile *profile)
 {
 	struct os_stat stat;
 
+	if (drivers->running[0] && !gpu_release_compare(profile->driver.release, drivers->running))
+		return true;
 	return *profile->library && !os_stat(NULL, profile->library, &stat) &&
 		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
 }
 
-/* In two passes: existing libraries, then missing ones. Skips unreadable profiles. */
+/* In two passes: living ones, then others. Skips unreadable profiles. */
 static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
 						struct former_drivers *drivers)
 {
@@ -54,7 +57,8 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
 		struct cache_profile profile;
 
-		if (path && !cache_profile_read(NULL, path, &profile) && still_there(&profile) == living)
+		if (path && !cache_profile_read(NULL, path, &profile) &&
+			is_living(drivers, &profile) == living)
 			result = add_former(err, drivers, profile.stamp, profile.driver.release,
 								living ? FORMER_LIVING : FORMER_FORMER);
 		mem_free(path);
@@ -69,26 +73,54 @@ static int add_known(struct jw_error *err, struct former_drivers *drivers)
 	const struct cache_known_driver *known;
 
 	for (size_t i = 0; (known = cache_known_driver_at(i)); i++)
-		if (add_former(err, drivers, known->stamp, known->release, FORMER_FORMER))
+		if ((!drivers->newest[0] || gpu_release_compare(known->release, drivers->newest) < 0) &&
+			add_former(err, drivers, known->stamp, known->release, FORMER_FORMER))
 			return -1;
 	return 0;
+}
+
+static void find_running(struct former_drivers *drivers, const uint32_t installed[3])
+{
+	struct jw_driver running;
+	char text[32];
+
+	memcpy(drivers->newest, installed, sizeof drivers->newest);
+	if (!os_running_driver(text) || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
+		(installed[0] && !gpu_release_compare(running.release, installed)))
+		return;
+	memcpy(drivers->running, running.release, sizeof drivers->running);
+	if (gpu_release_compare(running.release, installed) > 0)
+		memcpy(drivers->newest, running.release, sizeof drivers->newest);
+}
+
+static bool has_living(const struct former_drivers *drivers, const uint32_t release[3])
+{
+	for (size_t i = 0; i < drivers->count; i++)
+		if (drivers->items[i].verdict == FORMER_LIVING &&
+			!gpu_release_compare(drivers->items[i].release, release))
+			return true;
+	return false;
 }
 
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers)
 {
 	struct former_drivers drivers = {0};
-	const struct cache_known_driver *known = cache_known_driver(release);
+	const struct cache_known_driver *known = cache_known_driver(release), *running;
 
+	find_running(&drivers, release);
+	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */
 	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
 		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
+		(running && add_former(err, &drivers, running->stamp, running->release, FORMER_LIVING)) ||
 		(state_dir && (add_profiles(err, state_dir, true, &drivers) ||
 					   add_profiles(err, state_dir, false, &drivers))) ||
 		add_known(err, &drivers)) {
 		former_free(&drivers);
 		return -1;
 	}
+	drivers.nameless = drivers.running[0] && !has_living(&drivers, drivers.running);
 	*ret_drivers = drivers;
 	return 0;
 }
@@ -97,7 +129,7 @@ int former_add(struct jw_error *err, struct former_drivers *drivers, const char 
 {
 	static const uint32_t unknown[3];
 
-	return add_former(err, drivers, stamp, unknown, FORMER_FORMER);
+	return drivers->nameless ? 0 : add_former(err, drivers, stamp, unknown, FORMER_FORMER);
 }
 
 void former_free(struct former_drivers *drivers)
@@ -113,6 +145,8 @@ static enum former_verdict of_release(const struct former_drivers *drivers,
 {
 	enum former_verdict verdict = drivers->count ? FORMER_FORMER : FORMER_UNKNOWN;
 
+	if (drivers->running[0] && !gpu_release_compare(drivers->running, release))
+		return FORMER_LIVING;
 	for (size_t i = 0; i < drivers->count; i++) {
 		const struct former_driver *one = &drivers->items[i];
 

@@ -4,7 +4,10 @@
  * own, docs/driver-cache.md, "Key"). So only stamps known to be a driver's count as a former one's:
  * those of the compiled-in table, of profiles that jitwarm has kept for libraries here, and those
  * that a caller adds from its history. A library that still exists unchanged (CUDA's compatibility
- * packages bring a second driver) counts as living. */
+ * packages bring a second driver) counts as living; so does the driver that runs
+ * (os_running_driver), whose library an update may have replaced before the next boot. A newer
+ * driver of the table was never here, unless a profile or the history has it: its entries were made
+ * ahead. */
 #pragma once
 
 #include "cache/profile.h"
@@ -20,6 +23,10 @@ struct former_driver {
 struct former_drivers {
 	struct former_driver *items;
 	size_t count, capacity;
+	uint32_t
+		running[3];     /* of the loaded kernel part, zeros if unknown or the installed library's */
+	uint32_t newest[3]; /* of it and the installed library's: a newer one comes next, if ever */
+	bool nameless;      /* its stamp is not known: any stamp may be its */
 };
 
 /* `stamp` and `release` of the installed driver; `state_dir` may be NULL. */

@@ -11,3 +11,6 @@ bool os_is_wsl(void);
 /* Whether the kernel's part of NVIDIA's driver shows a device file: WSL's GPU (dxg) and Jetson's
  * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
 bool os_has_gpu_file(void);
+/* The release of the driver whose kernel part is loaded ("550.163.01"), which an update replaces at
+ * the next boot only. False if there is none, or on Windows, where it is the library's. */
+bool os_running_driver(char ret_release[32]);

@@ -1,9 +1,12 @@
 /* Which driver made an entry: the installed one, a former one, or nobody knows. */
-#include "check.h"
+#include "folder.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cache/former.h"
+#include "gpu/release.h"
+#include "os/env.h"
 
 /* However many drivers are known: also where the list has room for no other. */
 static void stamps_and_releases_are_told_apart(void **state)
@@ -40,11 +43,88 @@ static void stamps_and_releases_are_told_apart(void **state)
 	former_free(&drivers);
 }
 
+#ifndef _WIN32
+static void write_version(const char *text)
+{
+	char *dir = os_join(NULL, folder, "proc/driver/nvidia"), *file = os_join(NULL, dir, "version");
+
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, file, text, strlen(text)), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", folder), 0);
+	mem_free(file);
+	mem_free(dir);
+}
+
+/* Between an update and the next boot, the driver that runs is not the one whose library is there.
+ */
+static void the_running_driver_is_no_former_one(void **state)
+{
+	const struct cache_known_driver *oldest = cache_known_driver_at(0), *newest = oldest, *at;
+	struct former_drivers drivers = {0};
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++) {
+		if (gpu_release_compare(at->release, newest->release) > 0)
+			newest = at;
+		if (gpu_release_compare(at->release, oldest->release) < 0)
+			oldest = at;
+	}
+	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
+	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
+	former_free(&drivers);
+	(void)snprintf(text, sizeof text,
+				   "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  %u.%u.%02u  Release "
+				   "Build  (root@host)\nGCC version:  gcc version 12.2.0\n",
+				   oldest->release[0], oldest->release[1], oldest->release[2]);
+	write_version(text);
+	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_LIVING);
+	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
+	assert_int_equal(former_add(NULL, &drivers, "Feb  3 202301:02:03"), 0);
+	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_FORMER);
+	former_free(&drivers);
+	/* Its stamp is not known: it may be any that is not another driver's. */
+	write_version(
+		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  600.12.03  Tue Apr  8 12:10:18 2025\n");
+	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	assert_int_equal(former_add(NULL, &drivers, "Feb  3 202301:02:03"), 0);
+	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_UNKNOWN);
+	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
+	assert_int_equal(former_of(&drivers, "600.12.03"), FORMER_LIVING);
+	former_free(&drivers);
+	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
+}
+
+#endif
+
+/* Made ahead, for an update or another machine */
+static void a_newer_driver_is_no_former_one(void **state)
+{
+	const struct cache_known_driver *oldest = cache_known_driver_at(0), *at;
+	struct former_drivers drivers = {0};
+
+	(void)state;
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
+		if (gpu_release_compare(at->release, oldest->release) < 0)
+			oldest = at;
+	assert_int_equal(former_read(NULL, NULL, oldest->stamp, oldest->release, &drivers), 0);
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
+		if (gpu_release_compare(at->release, oldest->release) > 0)
+			assert_int_equal(former_of(&drivers, at->stamp), FORMER_UNKNOWN);
+	former_free(&drivers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stamps_and_releases_are_told_apart),
+#ifndef _WIN32
+		cmocka_unit_test(the_running_driver_is_no_former_one),
+#endif
+		cmocka_unit_test(a_newer_driver_is_no_former_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

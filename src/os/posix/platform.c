@@ -22,6 +22,31 @@ bool os_is_wsl(void)
 	return is;
 }
 
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 …": the first word of
+ * digits and points. */
+bool os_running_driver(char ret_release[32])
+{
+	struct buf text = {0};
+	bool found = false;
+
+	if (posix_kernel_text(&text, "/proc/driver/nvidia/version")) {
+		const char *word = buf_text(&text);
+		size_t length = 0;
+
+		for (; *word && !found; word += found ? 0 : length + strspn(word + length, " \t\n")) {
+			length = strcspn(word, " \t\n");
+			found = length && length < 32 && memchr(word, '.', length) &&
+					strspn(word, "0123456789.") == length;
+		}
+		if (found) {
+			memcpy(ret_release, word, length);
+			ret_release[length] = '\0';
+		}
+	}
+	buf_free(&text);
+	return found;
+}
+
 bool os_has_gpu_file(void)
 {
 	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
