@@ -60,6 +60,7 @@ struct jw_carry_result {
 	size_t evicted; /* oldest other entries, evicted to make room */
 	double seconds;
 	char note[512]; /* a line about a problem, "" if there was none */
+	size_t cooled;  /* of the evicted: entries of the system's driver, which are cold now */
 };
 
 /* If the process is killed, each entry is whole, and entries of older compilers are marked. Does

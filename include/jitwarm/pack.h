@@ -196,6 +196,10 @@ struct jw_import_result {
 	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
 						   split ones) could not be marked, "" if they were, or if there are none */
 	bool searched;      /* files were searched for the PTX of a thin pack */
+	/* Of the evicted: entries of the system's driver (without a system, of any), which are cold
+	 * now.
+	 */
+	size_t cooled;
 };
 
 /* Writes nothing before the whole pack has been read and found sound. JW_ERR_NOT_FOUND: no such

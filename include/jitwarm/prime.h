@@ -184,6 +184,9 @@ struct jw_prime_result {
 	/* The work of the workers, in the order of its end; of a long run only the beginning. */
 	struct jw_prime_slice *slices;
 	size_t slice_count, slice_capacity;
+	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
+	 * cache; for another machine's cache, of any. They were warm and are cold now. */
+	size_t cooled;
 };
 
 struct jw_prime_options {

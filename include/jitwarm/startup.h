@@ -42,10 +42,10 @@ struct jw_startup_item {
 struct jw_startup {
 	struct jw_startup_item *items;
 	size_t count;
-	char **commands; /* commands that were run, or, if one failed, have to be run; one line each */
+	char **commands; /* commands that were run; one line each */
 	size_t command_count;
-	char *failed; /* why the last of them failed, NULL if all succeeded; the files are written in
-					 both cases */
+	char *failed; /* why the first of them failed, NULL if all succeeded; nothing is enabled then,
+					 and the files are as before */
 };
 
 /* Reports what would be written and what exists. Changes nothing. The caller frees with

@@ -1,10 +1,13 @@
 #include "cache/insert.h"
 
+#include <string.h>
+
 #include <sodium.h>
 #include <uv.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/brief.h"
 #include "cache/live_rows.h"
 #include "cache/shape.h"
 #include "cache/staging.h"
@@ -147,11 +150,31 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
+/* Whether the driver that uses the cache may look for this entry: it is its own, or nobody knows.
+ */
+static bool is_in_use(const struct cache_live *live, const char *path)
+{
+	const char *stamp = live->options.stamp;
+	struct cache_brief *brief = mem_alloc(NULL, sizeof *brief);
+	struct os_file *file = NULL;
+	struct cache_key_parts parts;
+	bool used = true;
+
+	if (stamp && *stamp && brief && !os_file_open(NULL, path, OS_OPEN_READ, &file))
+		used = cache_brief_open(file, brief) == CACHE_SOUND && cache_brief_split(brief, &parts) &&
+			   !strcmp(parts.stamp, stamp);
+	os_file_close(file);
+	mem_free(brief);
+	return used;
+}
+
 static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 {
 	char *path = cache_entry_path(err, live->dir, live->index.rows[at].key);
 	struct jw_error why = {0};
 	struct os_stat stat;
+	const bool there = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
+	const bool used = there && is_in_use(live, path);
 	int result = path ? os_remove(&why, path) : -1;
 
 	/* A folder in its place is no entry: it stays, and the row goes. */
@@ -163,6 +186,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 		return -1;
 	live->counts.evicted_bytes += live->index.rows[at].size_bytes;
 	live->counts.evicted++;
+	live->counts.cooled += used;
 	live_drop_row(live, at);
 	return 0;
 }

@@ -43,6 +43,9 @@ struct cache_live_options {
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* mode of a missing directory; 0: 0700 */
+	/* Of the driver that uses the cache; NULL or "": any may. Its entries that are evicted were
+	 * warm and are cold afterwards (cache_live_counts). It outlives the cache's handle. */
+	const char *stamp;
 	/* Writes with this account's rights, whoever owns the directory; it outlives the cache's
 	 * handle. NULL: with our own (the superuser uses those of each directory's owner: os/file.h).
 	 */
@@ -118,6 +121,7 @@ struct cache_live_counts {
 	int64_t grown_bytes; /* by inserted entries */
 	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
 	uint64_t evicted_bytes;
+	size_t cooled;   /* of these: those of the driver that uses the cache */
 	size_t counted;  /* files without rows that got one */
 	size_t dropped;  /* rows without files, and second rows for the same file, taken out */
 	size_t restored; /* rows that a driver's late write had removed */

@@ -142,6 +142,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 		.when_full = import->options->evict && !import->options->only_missing ? CACHE_FULL_EVICT
 																			  : CACHE_FULL_REFUSE,
 		.new_mode = import->new_mode,
+		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
 		.account = import->options->account};
 	struct writing *writing = mem_alloc(err, sizeof *writing);
 	struct cache_live_counts counts;
@@ -159,6 +160,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
 	import->result->evicted = counts.evicted;
 	import->result->evicted_bytes = counts.evicted_bytes;
+	import->result->cooled = counts.cooled;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
 done:

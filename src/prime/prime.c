@@ -138,6 +138,8 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	if (reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;
+	if (result->reuse.carried)
+		result->cooled += result->reuse.carried->cooled;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);

@@ -68,10 +68,80 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 	return 0;
 }
 
-int units_enable(struct jw_error *err, const struct jw_startup_options *options,
-				 struct jw_startup *startup)
+/* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
+static void remove_link(const char *folder, const char *wants, const char *unit)
 {
-	int result = 0;
+	char *links = os_join(NULL, folder, wants), *link = links ? os_join(NULL, links, unit) : NULL;
+
+	if (link && !os_exists(link) && !os_remove(NULL, link))
+		(void)os_remove_empty_dir(NULL, links);
+	mem_free(link);
+	mem_free(links);
+}
+
+/* Removes files that enabling the account's own units made beside them, and their folders if they
+ * are empty. */
+static void clean_up(const struct jw_startup *startup)
+{
+	char *folder = os_dir_name(NULL, startup->items[0].where),
+		 *above = folder ? os_dir_name(NULL, folder) : NULL;
+
+	if (folder && above) {
+		remove_link(folder, "timers.target.wants", "jitwarm.timer");
+		remove_link(folder, "default.target.wants", "jitwarm.path");
+		if (!os_remove_empty_dir(NULL, folder))
+			(void)os_remove_empty_dir(NULL, above);
+	}
+	mem_free(above);
+	mem_free(folder);
+}
+
+/* A unit's file as it was before. */
+struct former_unit {
+	struct buf text; /* empty: there was none */
+	bool ours;
+};
+
+static int read_former(struct jw_error *err, const struct jw_startup *startup,
+					   struct former_unit *former)
+{
+	for (size_t i = 0; i < startup->count; i++) {
+		former[i].ours = startup->items[i].ours;
+		if (startup->items[i].there &&
+			os_read_file(err, startup->items[i].where, STARTUP_MOST_TEXT, &former[i].text))
+			return -1;
+	}
+	return 0;
+}
+
+/* What the system has refused is not to be found installed. */
+static int take_back(struct jw_error *err, const struct jw_startup_options *options,
+					 struct jw_startup *startup, const struct former_unit *former)
+{
+	for (size_t i = 0; i < startup->count; i++) {
+		struct jw_startup_item *item = &startup->items[i];
+		struct jw_startup_item before = *item;
+
+		if (former[i].text.size) {
+			before.text = (char *)former[i].text.data;
+			if (write_item(err, options, &before))
+				return -1;
+			item->ours = former[i].ours;
+		} else {
+			if (os_remove(err, item->where))
+				return -1;
+			item->there = item->ours = false;
+		}
+	}
+	if (!options->service && !options->everyone && !startup->items[0].there)
+		clean_up(startup);
+	return 0;
+}
+
+static int enable_with(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup *startup, struct former_unit *former)
+{
+	int result = read_former(err, startup, former);
 
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, options, &startup->items[i]);
@@ -79,8 +149,21 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 		return options->service || options->everyone
 				   ? error_prefix(err, "units of the system need sudo")
 				   : -1;
-	return reload_units(err, options, startup) || switch_units(err, options, startup, "enable") ? -1
-																								: 0;
+	if (reload_units(err, options, startup) || switch_units(err, options, startup, "enable"))
+		return -1;
+	return startup->failed ? take_back(err, options, startup, former) : 0;
+}
+
+int units_enable(struct jw_error *err, const struct jw_startup_options *options,
+				 struct jw_startup *startup)
+{
+	struct former_unit *former = mem_array(err, startup->count, sizeof *former);
+	int result = former ? enable_with(err, options, startup, former) : -1;
+
+	for (size_t i = 0; former && i < startup->count; i++)
+		buf_free(&former[i].text);
+	mem_free(former);
+	return result;
 }
 
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
@@ -137,34 +220,6 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 	}
 	jw_lines_free(names, count);
 	return result;
-}
-
-/* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
-static void remove_link(const char *folder, const char *wants, const char *unit)
-{
-	char *links = os_join(NULL, folder, wants), *link = links ? os_join(NULL, links, unit) : NULL;
-
-	if (link && !os_exists(link) && !os_remove(NULL, link))
-		(void)os_remove_empty_dir(NULL, links);
-	mem_free(link);
-	mem_free(links);
-}
-
-/* Removes files that enabling the account's own units made beside them, and their folders if they
- * are empty. */
-static void clean_up(const struct jw_startup *startup)
-{
-	char *folder = os_dir_name(NULL, startup->items[0].where),
-		 *above = folder ? os_dir_name(NULL, folder) : NULL;
-
-	if (folder && above) {
-		remove_link(folder, "timers.target.wants", "jitwarm.timer");
-		remove_link(folder, "default.target.wants", "jitwarm.path");
-		if (!os_remove_empty_dir(NULL, folder))
-			(void)os_remove_empty_dir(NULL, above);
-	}
-	mem_free(above);
-	mem_free(folder);
 }
 
 int units_disable(struct jw_error *err, const struct jw_startup_options *options,

@@ -224,8 +224,10 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 						  const struct carried_place *places, size_t count)
 {
 	const struct jw_carry_options *options = carry->options;
-	const struct cache_live_options how = {.limit_bytes = options->system->cache.limit_bytes,
-										   .when_full = CACHE_FULL_EVICT};
+	const struct cache_live_options how = {
+		.limit_bytes = options->system->cache.limit_bytes,
+		.when_full = CACHE_FULL_EVICT,
+		.stamp = options->system->elsewhere ? NULL : options->system->driver.stamp};
 	struct inserting *inserting = mem_alloc(err, sizeof *inserting);
 	struct cache_live_counts counts;
 	int result, rest;
@@ -248,6 +250,7 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 	rest = result ? 0 : insert_carried_batch(err, inserting);
 	cache_live_counts(inserting->live, &counts);
 	carry->result->evicted += counts.evicted;
+	carry->result->cooled += counts.cooled;
 	if (cache_live_close(result || rest ? NULL : err, inserting->live))
 		rest = -1;
 	mem_free(inserting);

@@ -20,6 +20,8 @@ static enum exit_status status_of(const struct jw_import_result *result, bool ev
 {
 	size_t left = result->refused + result->missing;
 
+	if (!left && result->cooled)
+		return EXIT_COLD;
 	if (!left)
 		return result->dry_run && result->evicted && !evicts ? EXIT_COLD : EXIT_DONE;
 	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
@@ -219,7 +221,9 @@ const struct cli_command command_import = {
 		"place in a file. Missing files are listed; the other entries are imported.\n\nAn opaque "
 		"pack (“jitwarm export --opaque”) is a whole directory for the same driver, system and GPU "
 		"architecture. It goes only into an empty or missing directory.\n\nExit status: 0 where "
-		"all is in the cache, 1 where a part was refused or its PTX was not found, or where "
+		"all is in the cache, 1 where a part was refused or its PTX was not found, where entries "
+		"of "
+		"the driver in use were evicted (--evict), or where "
 		"--dry-run says that the import needs --evict, 2 where all of it was refused or there is "
 		"no driver to import for, 3 where the pack is damaged, entries of others would be evicted, "
 		"or the cache cannot be written. With --all-users: 1 where one account cannot be filled, 3 "

@@ -54,16 +54,6 @@ static void print_items(const struct output *out, const struct jw_startup *start
 	}
 }
 
-/* Prints a failure of the system's commands, and the commands to run by hand. */
-static void print_commands(const struct output *out, const struct jw_startup *startup)
-{
-	if (!startup->failed)
-		return;
-	output_warning(out, "the system refused it: %s", startup->failed);
-	for (size_t i = 0; i < startup->command_count; i++)
-		output_command(out, "run by hand", startup->commands[i]);
-}
-
 static void print_run(const struct output *out, const char *line)
 {
 	cJSON *run = json_parse(NULL, line, strlen(line));
@@ -140,8 +130,10 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
 	print_items(&cli->out, startup);
-	print_commands(&cli->out, startup);
-	cli->status = startup->failed ? EXIT_COLD : EXIT_DONE;
+	if (startup->failed)
+		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
+					 startup->failed);
+	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
 	return print_document(err, &cli->out, startup, NULL, 0);
 }
 

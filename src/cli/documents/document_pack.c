@@ -87,6 +87,8 @@ static const struct json_field import_fields[] = {
 	IMPORT(evicted, "old entries of others that were evicted for them; with `dry_run`: that would "
 					"be, for which the import needs `--evict`"),
 	IMPORT(evicted_bytes, "the size of these entries"),
+	IMPORT(cooled, "of those that were evicted: entries of the driver in use, which are cold now "
+				   "(status 1)"),
 	IMPORT(added_bytes, "growth of the cache"),
 	IMPORT(content_bytes, "of modules and cubins"),
 	IMPORT(pack_bytes, "of the file"),

@@ -91,7 +91,7 @@ static const struct json_field startup_fields[] = {
 	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
 				  "run for the system, one line each"),
 	JSON(struct startup_document, startup.failed,
-		 "why one of them failed; the files are written nevertheless",
+		 "why one of them failed; nothing is enabled then, and the files are as before",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("runs", struct startup_document, runs, &document_run,
 				  "with `startup status`: the last lines of the log"),

@@ -154,6 +154,10 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 					"CUDA_CACHE_MAXSIZE nothing is imported",
 					TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					text_bytes(bytes, result->evicted_bytes));
+	output_count(out, STYLE_WARN, "", result->cooled,
+				 "entry of the driver in use is no longer there: what was warm by it is cold again",
+				 "entries of the driver in use are no longer there: what was warm by them is cold "
+				 "again");
 	output_count(out, STYLE_WARN, "", result->dry_run ? 0 : result->evicted,
 				 "old entry evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
 				 "old entries evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)");

@@ -68,6 +68,11 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 					   "(CUDA_CACHE_MAXSIZE)",
 					   TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
+	if (result->cooled)
+		output_warning(out,
+					   "%s of them made by the driver in use: what was warm by them is cold again; "
+					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
+					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
 	if (result->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(result->failed, "module", "modules"));
@@ -154,7 +159,7 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 		return EXIT_COLD;
 	/* A module without an entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
-		result->misjudged || result->plan.over_budget)
+		result->misjudged || result->plan.over_budget || result->cooled)
 		status = exit_combine(status, EXIT_COLD);
 	if (result->plan.hopeless)
 		status = exit_combine(status, EXIT_CANNOT);

@@ -22,7 +22,17 @@ run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
 export VIRTUAL_ENV=$work/venv
+# What the system refuses is undone
+FAIL=1 run 3 startup enable tensorflow
+err_has "the system refused it, and nothing was changed: systemctl: Failed to connect to bus"
+out_lacks "installed"
+[[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
+run 1 startup status
+out_lacks "installed"
 run 0 startup enable tensorflow
+cp -r "$units" "$work/former"
+FAIL=1 run 3 startup enable torch
+diff -r "$units" "$work/former" || fail "another text is left"
 run 0 startup enable tensorflow
 run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
@@ -91,6 +101,5 @@ err_has "not jitwarm's"
 run 0 startup disable
 [[ -s $units/jitwarm.service ]] || fail "somebody else's unit was removed"
 run 0 startup enable --replace
-FAIL=1 run 1 startup enable
+FAIL=1 run 3 startup enable
 err_has "Failed to connect to bus"
-err_has "run by hand"
