@@ -52,8 +52,6 @@ struct jw_find_options {
 	const char *const *names;
 	size_t name_count; /* 0: the whole environment */
 	struct jw_cancel cancel;
-	const char *state_dir; /* jw_system.state_dir: which names folders hold is remembered there, and
-							  unchanged ones are not read again; NULL: nowhere */
 };
 #define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 

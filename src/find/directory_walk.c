@@ -5,7 +5,6 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "devcode/code_file.h"
-#include "os/clock.h"
 #include "os/tree.h"
 
 /* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
@@ -26,9 +25,6 @@ struct waiting {
 struct directory_walking {
 	struct found_list *list;
 	const struct find_package *package;
-	struct found_seen *seen; /* directories */
-	bool looks;              /* takes no file */
-	bool lasts;              /* of the directory (os_tree_list) */
 	struct os_tree *tree;
 	struct waiting waiting;
 };
@@ -63,17 +59,14 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 	struct found_list *list = walking->list;
 	struct jw_error why = {0};
 	struct os_stat stat;
-	bool code;
 
 	if (os_tree_stat(&why, walking->tree, path, &stat))
 		return found_unseen(err, list, path, &why);
 	if (kind == CODE_FILE_PROGRAM && (stat.mode & CODE_FILE_RUNS))
 		os_tree_rest(walking->tree);
-	code = found_may_hold_code(path, kind, &stat);
-	if (walking->looks)
-		return looked_files_add(err, &list->looked,
-								&(struct looked_file){path, stat, code, walking->lasts});
-	return code ? found_file(err, list, path, &stat, walking->package) : 0;
+	return found_may_hold_code(path, kind, &stat)
+			   ? found_file(err, list, path, &stat, walking->package)
+			   : 0;
 }
 
 static int take_names(struct jw_error *err, struct directory_walking *walking,
@@ -105,21 +98,14 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 }
 
 static int read_directory(struct jw_error *err, struct directory_walking *walking,
-						  const char *directory, const struct os_stat *stat, int64_t seen_s)
+						  const char *directory)
 {
-	struct folder_memory *memory = walking->list->memory;
 	struct os_names names;
 	struct jw_error why;
-	bool known;
 	int result;
 
-	if (folder_memory_names(err, memory, stat, &names, &known))
-		return -1;
-	walking->lasts = known;
-	if (!known && os_tree_list(&why, walking->tree, is_walked, &names, &walking->lasts))
+	if (os_tree_list(&why, walking->tree, is_walked, &names))
 		return found_trouble(err, walking->list, &why);
-	if (!known && walking->lasts)
-		folder_memory_note(memory, stat, seen_s, &names);
 	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);
 	return result;
@@ -130,24 +116,22 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 						   const char *directory, bool first)
 {
 	struct found_list *list = walking->list;
-	const bool passes = folder_memory_knows(list->memory);
-	const int64_t seen_s = os_now_s();
 	struct os_stat stat;
 	struct jw_error why;
 	bool is_new, is_made_up;
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	if ((passes ? os_tree_pass : os_tree_enter)(&why, walking->tree, directory, &stat, &is_made_up))
+	if (os_tree_enter(&why, walking->tree, directory, &stat, &is_made_up))
 		return found_trouble(err, list, &why);
 	if (is_made_up) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
 				  "%s: a pseudo file system: name files there, not folders", directory);
 		return first ? found_trouble(err, list, &why) : 0;
 	}
-	if (found_see(err, walking->seen, &stat, &is_new))
+	if (found_see(err, &list->seen, &stat, &is_new))
 		return -1;
-	return is_new ? read_directory(err, walking, directory, &stat, seen_s) : 0;
+	return is_new ? read_directory(err, walking, directory) : 0;
 }
 
 static int walk_from(struct jw_error *err, struct directory_walking *walking, const char *directory)
@@ -175,26 +159,7 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
 				   const struct find_package *package)
 {
-	struct directory_walking walking = {.list = list, .package = package, .seen = &list->seen};
+	struct directory_walking walking = {.list = list, .package = package};
 
 	return walk_from(err, &walking, directory);
-}
-
-int directory_look(struct jw_error *err, struct found_list *list, const char *directory,
-				   struct found_seen *seen)
-{
-	struct directory_walking walking = {.list = list, .seen = seen, .looks = true};
-
-	return walk_from(err, &walking, directory);
-}
-
-int directory_take_looked(struct jw_error *err, struct found_list *list)
-{
-	for (size_t i = 0; i < list->looked.count; i++) {
-		const struct looked_file *file = &list->looked.items[i];
-
-		if (file->code && found_file(err, list, file->path, &file->stat, NULL))
-			return -1;
-	}
-	return 0;
 }

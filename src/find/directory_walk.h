@@ -9,9 +9,3 @@
  */
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
 				   const struct find_package *package);
-
-/* The same in two steps, between which packages take what is theirs: the first one looks at all
- * files whose names allow device code, and the second one adds those that may hold some. */
-int directory_look(struct jw_error *err, struct found_list *list, const char *directory,
-				   struct found_seen *seen);
-int directory_take_looked(struct jw_error *err, struct found_list *list);

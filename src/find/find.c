@@ -185,18 +185,15 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	return take_named_package(err, finder, name, &typed);
 }
 
-/* The files of folders that belong to the environment as a whole; a folder of one that lies in
- * another one's is looked at once. */
-static int look_at_sites(struct jw_error *err, struct name_search *finder)
+/* The files of folders that belong to the environment as a whole, after packages took theirs. */
+static int walk_sites(struct jw_error *err, struct name_search *finder)
 {
 	const struct sites *environment = &finder->environment;
-	struct found_seen seen = {0};
 	int result = 0;
 
 	for (size_t i = 0; !result && i < environment->count; i++)
 		if (environment->items[i].whole)
-			result = directory_look(err, &finder->list, environment->items[i].path, &seen);
-	found_seen_free(&seen);
+			result = directory_walk(err, &finder->list, environment->items[i].path, NULL);
 	return result;
 }
 
@@ -209,8 +206,6 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX are not set, and %s; "
 						 "name a file, a folder or a package",
 						 finder->environment_error.message);
-	if (look_at_sites(err, finder))
-		return -1;
 	for (size_t i = 0; i < finder->packages.count; i++) {
 		const char *name = finder->packages.items[i].name;
 
@@ -219,7 +214,7 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
 			return -1;
 	}
-	if (directory_take_looked(err, &finder->list))
+	if (walk_sites(err, finder))
 		return -1;
 	return found_note(err, &finder->list, "looking into %s: %s, %s that may hold device code",
 					  finder->environment.label,
@@ -250,8 +245,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	if (result)
 		return -1;
 	finder.list.cancel = options->cancel;
-	result = folder_memory_open(err, options->state_dir, &finder.list.memory);
-	if (!result && !options->name_count)
+	if (!options->name_count)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)
 		result = take_typed_name(err, &finder, options->names[i]);

@@ -13,18 +13,11 @@ int found_open(struct jw_error *err, struct found_list *list)
 	return list->found ? 0 : -1;
 }
 
-void found_seen_free(struct found_seen *seen)
-{
-	set_free(&seen->by_key);
-	mem_free(seen->items);
-	*seen = (struct found_seen){0};
-}
-
 void found_close(struct found_list *list)
 {
-	found_seen_free(&list->seen);
-	looked_files_free(&list->looked);
-	folder_memory_close(list->memory);
+	set_free(&list->seen.by_key);
+	mem_free(list->seen.items);
+	list->seen = (struct found_seen){0};
 }
 
 void jw_found_free(struct jw_found *found)
@@ -110,18 +103,11 @@ bool found_may_hold_code(const char *path, enum code_file name, const struct os_
 }
 
 int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
-			   struct os_stat *ret_stat, bool *ret_code, bool *ret_looked)
+			   struct os_stat *ret_stat, bool *ret_code)
 {
-	const struct looked_file *looked = looked_files_find(&list->looked, path);
 	struct jw_error why = {0};
 
 	*ret_code = false;
-	*ret_looked = looked;
-	if (looked) {
-		*ret_stat = looked->stat;
-		*ret_code = looked->code;
-		return 0;
-	}
 	if (os_stat(&why, path, ret_stat))
 		return found_unseen(err, list, path, &why);
 	*ret_code = found_may_hold_code(path, name, ret_stat);

@@ -5,8 +5,6 @@
 
 #include "base/set.h"
 #include "devcode/code_file.h"
-#include "find/folder_memory.h"
-#include "find/looked_files.h"
 #include "os/file.h"
 
 enum {
@@ -34,8 +32,6 @@ struct found_list {
 	struct jw_cancel cancel;
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
-	struct looked_files looked; /* found_look need not look at these again */
-	struct folder_memory *memory;
 };
 
 int found_open(struct jw_error *err, struct found_list *list);
@@ -45,16 +41,15 @@ void found_close(struct found_list *list);
 /* Records a file or directory; *ret_new is false if it was known. */
 int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
 			  bool *ret_new);
-void found_seen_free(struct found_seen *seen);
 
 /* Adds the regular file at `path`, which is copied, unless it is in the list. `package` is from
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
 /* Whether `path` is a file that may hold device code, decided by its name if that suffices; a
- * missing path or another kind of file may not. *ret_looked: a walk has looked at it. */
+ * missing path or another kind of file may not. */
 int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
-			   struct os_stat *ret_stat, bool *ret_code, bool *ret_looked);
+			   struct os_stat *ret_stat, bool *ret_code);
 /* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
 int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
 				 const struct jw_error *why);

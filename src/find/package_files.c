@@ -9,7 +9,6 @@
 #include "find/metadata.h"
 #include "find/packages.h"
 #include "find/wheel_record.h"
-#include "os/clock.h"
 
 enum { MOST_WANTED = 1 << 16, MOST_TOP_LEVEL = 1 << 20 };
 
@@ -30,8 +29,7 @@ struct record_base {
 	const struct package *unnamed;
 	struct metadata metadata;
 	struct find_package package;
-	bool names_code; /* or what may become code without a change of the record */
-	size_t refused;  /* paths that leave the root */
+	size_t refused; /* paths that leave the root */
 	char first_refused[256];
 };
 
@@ -75,11 +73,10 @@ static int take_package_file(struct jw_error *err, struct found_list *list,
 							 struct record_base *place, const char *path, enum code_file kind)
 {
 	struct os_stat stat;
-	bool code, looked;
+	bool code;
 
-	if (found_look(err, list, path, kind, &stat, &code, &looked))
+	if (found_look(err, list, path, kind, &stat, &code))
 		return -1;
-	place->names_code = place->names_code || code || !looked;
 	if (!code)
 		return 0;
 	return name_package(err, list, place) || found_file(err, list, path, &stat, &place->package)
@@ -212,26 +209,6 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	return result;
 }
 
-/* A record that names no code is remembered as a folder that holds nothing: it need not be read
- * again before it has changed. Where it names files of which each could become code, it is not. */
-static int knows_no_code(struct jw_error *err, struct found_list *list,
-						 const struct looked_file *looked, bool *ret_known)
-{
-	struct os_names names = {0};
-	int result =
-		looked ? folder_memory_names(err, list->memory, &looked->stat, &names, ret_known) : 0;
-
-	os_names_free(&names);
-	return result;
-}
-
-static void note_no_code(struct found_list *list, const struct record_base *place,
-						 const struct looked_file *looked, int64_t seen_s)
-{
-	if (looked && looked->lasts && !place->names_code && !place->refused)
-		folder_memory_note(list->memory, &looked->stat, seen_s, &(struct os_names){0});
-}
-
 /* RECORD lists paths relative to the site's folder, installed-files.txt relative to the .egg-info
  * itself, one per line (valid as CSV with one field). */
 static int take_package_files(struct jw_error *err, struct found_list *list,
@@ -239,17 +216,12 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
 	char *path = os_join(err, package->path, egg ? "installed-files.txt" : "RECORD");
-	const struct looked_file *looked = path ? looked_files_find(&list->looked, path) : NULL;
-	const int64_t seen_s = os_now_s();
 	struct buf record = {0};
 	struct jw_error why;
-	bool known = false;
 	int result;
 
-	if (!path || knows_no_code(err, list, looked, &known) || known) {
-		mem_free(path);
-		return known ? 0 : -1;
-	}
+	if (!path)
+		return -1;
 	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
 		const char *base = place->base;
 
@@ -257,8 +229,6 @@ static int take_package_files(struct jw_error *err, struct found_list *list,
 			place->base = package->path;
 		result = take_record(err, list, place, &record);
 		place->base = base;
-		if (!result)
-			note_no_code(list, place, looked, seen_s);
 	} else if (why.code == JW_ERR_LIMIT) {
 		result = found_trouble(err, list, &why);
 	} else {

@@ -16,16 +16,10 @@ int os_tree_open(struct jw_error *err, struct os_tree **ret_tree);
  * os_is_made_up. After a failure they are about none. */
 int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
 				  struct os_stat *ret_stat, bool *ret_made_up);
-/* The same for a folder whose names are probably known: it is opened only where os_tree_list asks
- * for them, and until then folders and files below it are reached from one above. */
-int os_tree_pass(struct jw_error *err, struct os_tree *tree, const char *path,
-				 struct os_stat *ret_stat, bool *ret_made_up);
 /* As os_list, of the names that are wanted. To be called once for each time that the folder is
- * entered. *ret_lasts (may be NULL): no name comes, goes or becomes something else without a change
- * of the folder's changed_ns. */
+ * entered. */
 int os_tree_list(struct jw_error *err, struct os_tree *tree,
-				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names,
-				 bool *ret_lasts);
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names);
 /* As os_stat, of a path that is a name in the folder. */
 int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
 				 struct os_stat *ret_stat);

@@ -1,13 +1,12 @@
 #!/bin/bash
-# rules.sh LIBRARY SOURCE...   what is remembered of files and folders was decided by these sources alone (JITWARM_RULES), beside what is named here
+# rules.sh LIBRARY SOURCE...   what is remembered of files was decided by these sources alone (JITWARM_RULES), beside what is named here
 set -euo pipefail
 library=$1
 shift
-# What the cache holds now, what a package asks for and is called, notes, and who could write the memory itself: none of it is remembered.
-allowed='cache_presence cache_sound cache_verified_judge conda_free conda_read metadata_free metadata_line metadata_read
-requirement_applies requirement_parse state_check_writers variant_of_name'
+# What the cache holds now, and which variant a name means: not remembered.
+allowed='cache_presence cache_sound cache_verified_judge variant_of_name'
 # What remembers, and may be called by these sources alone
-remembering='folder_memory_note inventory_begin inventory_end inventory_image'
+remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '
 	BEGIN {
 		count = split(sources, all, " ")

@@ -2,10 +2,8 @@
 #include "folder.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,14 +49,12 @@ static void enter_and_list(struct os_tree *tree, const char *path)
 	bool made_up;
 
 	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
 	os_names_free(&names);
 }
 
-enum way { ENTERED, PASSED, PASSED_UNLISTED };
-
 /* Enters it and all below it; returns how many names there are. */
-static size_t compare_below(struct os_tree *tree, const char *path, size_t depth, enum way way)
+static size_t compare_below(struct os_tree *tree, const char *path, size_t depth)
 {
 	struct os_stat stat, wanted;
 	struct os_names names, all;
@@ -67,14 +63,10 @@ static size_t compare_below(struct os_tree *tree, const char *path, size_t depth
 
 	assert_int_equal(os_stat(NULL, path, &wanted), 0);
 	assert_int_equal(os_list(NULL, path, &all), 0);
-	assert_int_equal(
-		(way == ENTERED ? os_tree_enter : os_tree_pass)(NULL, tree, path, &stat, &made_up), 0);
+	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
 	assert_false(made_up);
 	assert_true(same(&stat, &wanted));
-	if (way == PASSED_UNLISTED)
-		assert_int_equal(os_list(NULL, path, &names), 0);
-	else
-		assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
 	assert_int_equal(names.count, all.count);
 	sum = names.count;
 	for (size_t i = 0; i < names.count; i++) {
@@ -91,7 +83,7 @@ static size_t compare_below(struct os_tree *tree, const char *path, size_t depth
 		if (names.kinds[i] == OS_DIRECTORY) {
 			char *name = os_join(NULL, path, names.items[i]);
 
-			sum += compare_below(tree, name, depth - 1, way);
+			sum += compare_below(tree, name, depth - 1);
 			mem_free(name);
 		}
 	os_names_free(&names);
@@ -132,15 +124,13 @@ static void a_tree_is_as_its_paths_are(void **state)
 	path = os_join(NULL, folder, "tree");
 	written(path, "last");
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	for (enum way way = ENTERED; way <= PASSED_UNLISTED; way++)
-		assert_int_equal(compare_below(tree, path, SIZE_MAX, way), 4 + 1 + 4 + 1 + 1 + LEVELS);
+	assert_int_equal(compare_below(tree, path, SIZE_MAX), 4 + 1 + 4 + 1 + 1 + LEVELS);
 	/* As a shell completes it, and twice */
 	for (size_t i = 0; i < 2; i++) {
 		link = mem_printf(NULL, "%s/", path);
 		mem_free(path);
 		path = link;
-		for (enum way way = ENTERED; way <= PASSED_UNLISTED; way++)
-			assert_int_equal(compare_below(tree, path, SIZE_MAX, way), 4 + 1 + 4 + 1 + 1 + LEVELS);
+		assert_int_equal(compare_below(tree, path, SIZE_MAX), 4 + 1 + 4 + 1 + 1 + LEVELS);
 	}
 	os_tree_close(tree);
 	mem_free(path);
@@ -179,175 +169,21 @@ static void names_that_are_not_wanted_are_left_out(void **state)
 	written(path, "-not");
 	written(path, "so");
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), -1);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
 	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
 	assert_int_equal(names.count, 1);
 	assert_string_equal(names.items[0], "so");
 	os_names_free(&names);
 	/* After a folder that is not there, the calls are not about the one before. */
 	assert_int_equal(os_tree_enter(NULL, tree, missing, &stat, &made_up), -1);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), -1);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
 	assert_int_equal(os_tree_stat(NULL, tree, missing, &stat), -1);
 	assert_int_equal(os_tree_enter(NULL, tree, "/proc", &stat, &made_up), 0);
 	assert_true(made_up);
 	os_tree_close(tree);
 	mem_free(missing);
 	mem_free(path);
-}
-
-static void another_folder_in_its_place_is_not_listed(void **state)
-{
-	char *path = made("place"), *in = made("place/in"), *away = os_join(NULL, folder, "place/away");
-	struct os_tree *tree = NULL;
-	struct os_names names;
-	struct os_stat stat;
-	bool made_up, lasts = false;
-
-	(void)state;
-	written(in, "file");
-	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_pass(NULL, tree, in, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &lasts), 0);
-	assert_int_equal(names.count, 1);
-	os_names_free(&names);
-	assert_int_equal(os_tree_pass(NULL, tree, in, &stat, &made_up), 0);
-	assert_int_equal(rename(in, away), 0);
-	assert_int_equal(mkdir(in, 0755), 0);
-	/* Where names do not last it was opened, and not passed */
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), lasts ? -1 : 0);
-	if (!lasts)
-		os_names_free(&names);
-	os_tree_close(tree);
-	mem_free(path);
-	mem_free(in);
-	mem_free(away);
-}
-
-/* Opening one may mount another one in its place (autofs, NFS), so it is opened at once. */
-static void folders_of_other_file_systems_are_not_passed(void **state)
-{
-	char *path = made("elsewhere"), *in = os_join(NULL, path, "in"),
-		 *away = os_join(NULL, path, "away");
-	struct os_tree *tree = NULL;
-	struct os_names names;
-	struct os_stat stat;
-	bool made_up, lasts = true;
-
-	(void)state;
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		mount("none", path, "ramfs", 0, NULL))
-		skip();
-	assert_int_equal(mkdir(in, 0755), 0);
-	written(in, "file");
-	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_pass(NULL, tree, in, &stat, &made_up), 0);
-	assert_int_equal(rename(in, away) || mkdir(in, 0755), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &lasts), 0);
-	assert_int_equal(names.count, 1);
-	assert_false(lasts);
-	os_names_free(&names);
-	os_tree_close(tree);
-	assert_int_equal(umount2(path, MNT_DETACH), 0);
-	mem_free(path);
-	mem_free(in);
-	mem_free(away);
-}
-
-/* What several folders show as one (overlayfs) has the time of one of them, and numbers that change
- * from one mount to the next. */
-static void names_of_joined_folders_do_not_last(void **state)
-{
-	char *path = made("joined"), *seen = os_join(NULL, path, "seen"),
-		 *in = os_join(NULL, seen, "in"),
-		 *how = mem_printf(NULL, "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", path, path,
-						   path);
-	struct os_tree *tree = NULL;
-	struct os_names names;
-	struct os_stat stat;
-	bool made_up, lasts = true;
-
-	(void)state;
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		mount("none", path, "tmpfs", 0, NULL))
-		skip();
-	mem_free(made("joined/lower/in"));
-	mem_free(made("joined/upper/in"));
-	mem_free(made("joined/work"));
-	mem_free(made("joined/seen"));
-	if (mount("none", seen, "overlay", 0, how)) {
-		assert_int_equal(umount2(path, MNT_DETACH), 0);
-		skip();
-	}
-	written(in, "file");
-	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, in, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &lasts), 0);
-	assert_int_equal(names.count, 1);
-	assert_false(lasts);
-	os_names_free(&names);
-	os_tree_close(tree);
-	assert_int_equal(umount2(path, MNT_DETACH), 0);
-	mem_free(path);
-	mem_free(seen);
-	mem_free(in);
-	mem_free(how);
-}
-
-static void links_do_not_last(void **state)
-{
-	char *path = made("lasting"), *link = os_join(NULL, path, "link");
-	struct os_tree *tree = NULL;
-	struct os_names names;
-	struct os_stat stat;
-	bool made_up, lasts = false, with_link = true;
-
-	(void)state;
-	written(path, "file");
-	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &lasts), 0);
-	os_names_free(&names);
-	assert_int_equal(symlink("file", link), 0);
-	assert_int_equal(os_tree_enter(NULL, tree, path, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, &with_link), 0);
-	os_names_free(&names);
-	assert_false(with_link);
-	/* A file system whose times may lag behind tells nothing */
-	print_message("names last here: %s\n", lasts ? "yes" : "no");
-	os_tree_close(tree);
-	mem_free(path);
-	mem_free(link);
-}
-
-/* What is in it is looked at with root's rights. */
-static void nobody_else_puts_a_link_in_the_place_of_a_passed_folder(void **state)
-{
-	char *shared = made("everyones"), *in = made("everyones/in"), *secret = made("hidden"),
-		 *away = os_join(NULL, shared, "away"), *name = os_join(NULL, in, "secret file");
-	struct os_tree *tree = NULL;
-	struct os_stat stat;
-	bool made_up;
-
-	(void)state;
-	if (geteuid())
-		skip();
-	written(secret, "secret file");
-	assert_int_equal(chmod(shared, 0777), 0);
-	assert_int_equal(os_tree_open(NULL, &tree), 0);
-	assert_int_equal(os_tree_pass(NULL, tree, shared, &stat, &made_up), 0);
-	assert_int_equal(os_tree_pass(NULL, tree, in, &stat, &made_up), 0);
-	assert_int_equal(rename(in, away), 0);
-	assert_int_equal(symlink(secret, in), 0);
-	assert_int_equal(os_tree_stat(NULL, tree, name, &stat), -1);
-	os_tree_close(tree);
-	mem_free(shared);
-	mem_free(in);
-	mem_free(secret);
-	mem_free(away);
-	mem_free(name);
 }
 
 static bool may_read(const char *path)
@@ -394,7 +230,7 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	assert_true(may_read(secret));
 	assert_int_equal(os_tree_enter(NULL, tree, deep, &stat, &made_up), 0);
 	mem_fail_after(1);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), -1);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), -1);
 	mem_fail_after(0);
 	assert_true(may_read(secret));
 	mem_free(in);
@@ -498,7 +334,7 @@ static void anothers_link_leads_nowhere_he_may_not_go(void **state)
 	assert_int_equal(os_tree_enter(NULL, tree, theirs, &stat, &made_up), 0);
 	assert_int_equal(os_tree_enter(NULL, tree, direct, &stat, &made_up), -1);
 	assert_int_equal(os_tree_enter(NULL, tree, link, &stat, &made_up), 0);
-	assert_int_equal(os_tree_list(NULL, tree, is_any, &names, NULL), 0);
+	assert_int_equal(os_tree_list(NULL, tree, is_any, &names), 0);
 	assert_int_equal(names.count, 1);
 	os_names_free(&names);
 	assert_int_equal(os_tree_enter(NULL, tree, behind, &stat, &made_up), -1);
@@ -529,11 +365,6 @@ int main(void)
 		cmocka_unit_test(a_tree_is_as_its_paths_are),
 		cmocka_unit_test(the_root_is_a_folder_too),
 		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
-		cmocka_unit_test(another_folder_in_its_place_is_not_listed),
-		cmocka_unit_test(folders_of_other_file_systems_are_not_passed),
-		cmocka_unit_test(names_of_joined_folders_do_not_last),
-		cmocka_unit_test(links_do_not_last),
-		cmocka_unit_test(nobody_else_puts_a_link_in_the_place_of_a_passed_folder),
 		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),
 		cmocka_unit_test(its_rights_are_neither_more_nor_less),
 		cmocka_unit_test(anothers_link_leads_nowhere_he_may_not_go),

@@ -55,8 +55,7 @@ static int find_programs(struct jw_error *err, struct doctoring *doctoring)
 	const struct jw_find_options find = {.size = sizeof find,
 										 .names = doctoring->names,
 										 .name_count = doctoring->name_count,
-										 .cancel = cli_cancel,
-										 .state_dir = doctoring->cli->system->state_dir};
+										 .cancel = cli_cancel};
 	struct jw_error why;
 
 	if (!jw_find(&why, &find, &doctoring->found))

@@ -130,8 +130,7 @@ static int look_into_row(struct jw_error *err, const struct finding_places *find
 											.names = (const char *const *)place->paths,
 											.name_count =
 												place->environment ? 0 : place->path_count,
-											.cancel = cli_cancel,
-											.state_dir = finding->cli->system->state_dir};
+											.cancel = cli_cancel};
 	struct jw_found *found = NULL;
 	size_t troubles = 0;
 	int failed = (place->environment && jw_use_environment(err, place->paths[0])) ||

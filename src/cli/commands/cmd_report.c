@@ -40,8 +40,7 @@ static int report_packages(struct jw_error *err, struct reporting *reporting)
 	const struct jw_find_options find = {.size = sizeof find,
 										 .names = cli->options.operands,
 										 .name_count = cli->options.operand_count,
-										 .cancel = cli_cancel,
-										 .state_dir = cli->system->state_dir};
+										 .cancel = cli_cancel};
 	struct jw_check_options check = {.size = sizeof check,
 									 .system = cli->system,
 									 .targets = reporting->gpus.targets,

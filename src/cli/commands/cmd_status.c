@@ -148,8 +148,7 @@ static int look_at_packages(struct jw_error *err, const struct cli *cli,
 							struct jw_found **ret_found, struct jw_check_result **ret_result)
 {
 	const struct jw_system *system = cli->system;
-	const struct jw_find_options find = {
-		.size = sizeof find, .cancel = cli_cancel, .state_dir = system->state_dir};
+	const struct jw_find_options find = {.size = sizeof find, .cancel = cli_cancel};
 	struct jw_check_options check = {.size = sizeof check, .system = system, .cancel = cli_cancel};
 	struct jw_error why;
 

@@ -25,11 +25,3 @@ enum os_kind posix_entry_kind(int directory, const char *name, unsigned char typ
 void posix_stat_of(const struct stat *from, struct os_stat *to);
 /* os_is_made_up, of an open file. */
 bool posix_is_made_up(int fd);
-/* Whether it lies on a file system that gives a folder a new time at each change of its names, and
- * no time twice: a local one that does so. Not overlayfs: a folder of several layers has the time
- * and number of the topmost, whatever the next mount has below it; those of one layer may have new
- * numbers then. */
-bool posix_keeps_times(int fd);
-/* Whether the file system encrypts its names: they become others when the key comes, and the folder
- * keeps its time. */
-bool posix_is_encrypted(int fd);

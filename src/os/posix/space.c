@@ -77,31 +77,6 @@ bool posix_is_made_up(int fd)
 	return !fstatfs(fd, &native) && is_made_up_type(&native);
 }
 
-bool posix_keeps_times(int fd)
-{
-	static const unsigned long local[] = {
-		0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */, 0x9123683e /* Btrfs */,
-		0x01021994 /* tmpfs */,    0x2fc12fc1 /* ZFS */, 0xf2f52010 /* F2FS */,
-		0xca451a4e /* bcachefs */,
-	};
-	struct statfs native = {0};
-	bool keeps = false;
-
-	if (fstatfs(fd, &native))
-		return false;
-	for (size_t i = 0; i < sizeof local / sizeof *local; i++)
-		keeps = keeps || (unsigned long)native.f_type == local[i];
-	return keeps;
-}
-
-bool posix_is_encrypted(int fd)
-{
-	enum { ENCRYPTED = 0x800 }; /* FS_ENCRYPT_FL, which older headers lack */
-	int flags = 0;
-
-	return !ioctl(fd, FS_IOC_GETFLAGS, &flags) && (flags & ENCRYPTED);
-}
-
 /* Reads the file system's quota of a user or group. Kernels before 5.14 need the device's name.
  * Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)

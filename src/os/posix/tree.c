@@ -26,14 +26,12 @@ enum { MOST_OPEN = 32, LISTED_BYTES = 1 << 15 };
 
 /* A folder on the way to the last one. */
 struct level {
-	int fd; /* -1: passed, and not opened; it is reached from the next one above that is open */
+	int fd;
 	size_t length; /* of its path, without slashes at the end: what is in it comes behind a slash */
 	uid_t owner;   /* whose rights it is used with; 0: this process's own */
 	gid_t group;
-	bool made_up, keeps_times; /* its file system */
-	bool shared;               /* others may put a link in the place of a folder in it */
+	bool made_up; /* its file system */
 	dev_t device;
-	ino_t inode;
 };
 
 struct os_tree {
@@ -61,10 +59,7 @@ int os_tree_open(struct jw_error *err, struct os_tree **ret_tree)
 
 static void leave_level(struct os_tree *tree)
 {
-	const int fd = tree->levels[--tree->count].fd;
-
-	if (fd >= 0)
-		(void)close(fd);
+	(void)close(tree->levels[--tree->count].fd);
 }
 
 void os_tree_rest(struct os_tree *tree)
@@ -112,25 +107,16 @@ static bool name_in_level(struct os_tree *tree, const char *path)
 	return false;
 }
 
-/* The last level that is open, and what of the path comes behind it; -1: none. */
-static int open_level(const struct os_tree *tree, const char *path, const char **ret_rest)
+/* The last level, and what of the path comes behind it; -1: none. */
+static int last_level(const struct os_tree *tree, const char *path, const char **ret_rest)
 {
-	for (size_t i = tree->count; i-- > 0;)
-		if (tree->levels[i].fd >= 0) {
-			for (*ret_rest = path + tree->levels[i].length; **ret_rest == '/'; ++*ret_rest)
-				;
-			return tree->levels[i].fd;
-		}
-	errno = ENOENT;
-	return -1;
-}
-
-static int open_below(const struct os_tree *tree, const char *path)
-{
-	const char *rest = path;
-	const int from = open_level(tree, path, &rest);
-
-	return from < 0 ? -1 : openat(from, rest, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (!tree->count) {
+		errno = ENOENT;
+		return -1;
+	}
+	for (*ret_rest = path + tree->levels[tree->count - 1].length; **ret_rest == '/'; ++*ret_rest)
+		;
+	return tree->levels[tree->count - 1].fd;
 }
 
 /* From the last level, with the rights that hold there. A link, another owner's folder and whatever
@@ -139,11 +125,13 @@ static int enter_from_level(struct os_tree *tree, const char *path, struct stat 
 							struct level *ret_level)
 {
 	struct level level = tree->levels[tree->count - 1];
+	const char *rest = path;
+	const int from = last_level(tree, path, &rest);
 	int fd;
 
 	if (act_as_owner(NULL, tree, &level))
 		return -1;
-	fd = open_below(tree, path);
+	fd = openat(from, rest, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, ret_stat) || (tree->root && ret_stat->st_uid != level.owner)) {
@@ -151,31 +139,6 @@ static int enter_from_level(struct os_tree *tree, const char *path, struct stat 
 		return -1;
 	}
 	level.fd = fd;
-	if (level.owner)
-		level.group = ret_stat->st_gid;
-	*ret_level = level;
-	return 0;
-}
-
-/* As enter_from_level, without opening it. What is in it is reached through its name later, with
- * the superuser's rights where they hold there: nobody else may have made that a link by then. */
-static int pass_from_level(struct os_tree *tree, const char *path, struct stat *ret_stat,
-						   struct level *ret_level)
-{
-	struct level level = tree->levels[tree->count - 1];
-	const char *rest = path;
-	int from;
-
-	/* On other file systems opening a folder may mount another one there (autofs, NFS). */
-	if (tree->count == MOST_OPEN || level.shared || !level.keeps_times ||
-		act_as_owner(NULL, tree, &level))
-		return -1;
-	from = open_level(tree, path, &rest);
-	if (from < 0 || fstatat(from, rest, ret_stat, AT_SYMLINK_NOFOLLOW) ||
-		!S_ISDIR(ret_stat->st_mode) || ret_stat->st_dev != level.device ||
-		(tree->root && ret_stat->st_uid != level.owner))
-		return -1;
-	level.fd = -1;
 	if (level.owner)
 		level.group = ret_stat->st_gid;
 	*ret_level = level;
@@ -213,16 +176,15 @@ static int enter_by_path(struct jw_error *err, struct os_tree *tree, const char 
 static void push_level(struct os_tree *tree, const struct level *level)
 {
 	if (tree->count == MOST_OPEN) {
-		if (tree->levels[0].fd >= 0)
-			(void)close(tree->levels[0].fd);
+		(void)close(tree->levels[0].fd);
 		memmove(tree->levels, tree->levels + 1, (MOST_OPEN - 1) * sizeof *tree->levels);
 		tree->count--;
 	}
 	tree->levels[tree->count++] = *level;
 }
 
-static int enter_tree(struct jw_error *err, struct os_tree *tree, const char *path, bool passes,
-					  struct os_stat *ret_stat, bool *ret_made_up)
+int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
+				  struct os_stat *ret_stat, bool *ret_made_up)
 {
 	const size_t length = strlen(path);
 	bool held;
@@ -235,17 +197,12 @@ static int enter_tree(struct jw_error *err, struct os_tree *tree, const char *pa
 		return posix_error(err, path);
 	}
 	held = name_in_level(tree, path);
-	if (!(held && passes && !pass_from_level(tree, path, &native, &level)) &&
-		!(held && !enter_from_level(tree, path, &native, &level)) &&
+	if (!(held && !enter_from_level(tree, path, &native, &level)) &&
 		enter_by_path(err, tree, path, &native, &level))
 		return -1;
-	if (native.st_dev != level.device) {
+	if (native.st_dev != level.device)
 		level.made_up = posix_is_made_up(level.fd);
-		level.keeps_times = posix_keeps_times(level.fd);
-	}
 	level.device = native.st_dev;
-	level.inode = native.st_ino;
-	level.shared = tree->root && !native.st_uid && (native.st_mode & (S_IWGRP | S_IWOTH));
 	level.length = length;
 	while (level.length && path[level.length - 1] == '/')
 		level.length--;
@@ -257,23 +214,10 @@ static int enter_tree(struct jw_error *err, struct os_tree *tree, const char *pa
 	return 0;
 }
 
-int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
-				  struct os_stat *ret_stat, bool *ret_made_up)
-{
-	return enter_tree(err, tree, path, false, ret_stat, ret_made_up);
-}
-
-int os_tree_pass(struct jw_error *err, struct os_tree *tree, const char *path,
-				 struct os_stat *ret_stat, bool *ret_made_up)
-{
-	return enter_tree(err, tree, path, true, ret_stat, ret_made_up);
-}
-
 struct tree_names {
 	bool (*wanted)(const char *name, enum os_kind kind);
 	struct named *found;
 	size_t count, capacity;
-	bool linked; /* a link's target may change without a change of the folder */
 };
 
 static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t size,
@@ -292,7 +236,6 @@ static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t
 		if (!strcmp(name, ".") || !strcmp(name, ".."))
 			continue;
 		kind = posix_entry_kind(fd, name, entry->d_type);
-		names->linked = names->linked || (entry->d_type != DT_REG && entry->d_type != DT_DIR);
 		if (!names->wanted(name, kind))
 			continue;
 		if (VEC_ROOM(err, names->found, names->capacity, names->count, NAMES_MOST))
@@ -312,26 +255,6 @@ static int no_folder(struct jw_error *err, const struct os_tree *tree)
 	return tree->entered ? 0 : posix_error(err, tree->path);
 }
 
-/* Of a folder that was passed. Another one may be in its place by now. */
-static int open_passed(struct jw_error *err, struct os_tree *tree, struct level *level)
-{
-	struct stat native;
-	int fd;
-
-	if (level->fd >= 0)
-		return 0;
-	fd = open_below(tree, tree->path);
-	if (fd < 0)
-		return posix_error(err, tree->path);
-	if (fstat(fd, &native) || native.st_dev != level->device || native.st_ino != level->inode) {
-		(void)close(fd);
-		errno = ENOENT;
-		return posix_error(err, tree->path);
-	}
-	level->fd = fd;
-	return 0;
-}
-
 static int read_wanted(struct jw_error *err, struct os_tree *tree, struct tree_names *names)
 {
 	const int fd = tree->levels[tree->count - 1].fd;
@@ -347,24 +270,18 @@ static int read_wanted(struct jw_error *err, struct os_tree *tree, struct tree_n
 }
 
 int os_tree_list(struct jw_error *err, struct os_tree *tree,
-				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names,
-				 bool *ret_lasts)
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
 {
 	struct tree_names names = {.wanted = wanted};
-	struct level *level = NULL;
 	int result = no_folder(err, tree);
 
-	if (!result) {
-		level = &tree->levels[tree->count - 1];
-		result = act_as_owner(err, tree, level) || open_passed(err, tree, level) ||
+	if (!result)
+		result = act_as_owner(err, tree, &tree->levels[tree->count - 1]) ||
 						 read_wanted(err, tree, &names)
 					 ? -1
 					 : 0;
-	}
 	if (!result)
 		result = names_finish(err, names.found, names.count, ret_names);
-	if (!result && ret_lasts)
-		*ret_lasts = level->keeps_times && !names.linked && !posix_is_encrypted(level->fd);
 	for (size_t i = 0; result && i < names.count; i++)
 		mem_free(names.found[i].name);
 	mem_free(names.found);
@@ -382,7 +299,7 @@ int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
 
 	if (no_folder(err, tree) || act_as_owner(err, tree, &tree->levels[tree->count - 1]))
 		return -1;
-	from = open_level(tree, path, &rest);
+	from = last_level(tree, path, &rest);
 	if (from < 0 || fstatat(from, rest, &native, AT_SYMLINK_NOFOLLOW)) {
 		posix_error(err, path);
 		os_tree_rest(tree);

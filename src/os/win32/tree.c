@@ -25,15 +25,8 @@ int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
 	return tree->path ? 0 : -1;
 }
 
-int os_tree_pass(struct jw_error *err, struct os_tree *tree, const char *path,
-				 struct os_stat *ret_stat, bool *ret_made_up)
-{
-	return os_tree_enter(err, tree, path, ret_stat, ret_made_up);
-}
-
 int os_tree_list(struct jw_error *err, struct os_tree *tree,
-				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names,
-				 bool *ret_lasts)
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
 {
 	struct os_names names;
 	size_t kept = 0;
@@ -50,8 +43,6 @@ int os_tree_list(struct jw_error *err, struct os_tree *tree,
 	}
 	names.count = kept;
 	*ret_names = names;
-	if (ret_lasts)
-		*ret_lasts = false;
 	return 0;
 }
 
