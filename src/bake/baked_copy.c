@@ -241,6 +241,7 @@ int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mo
 	result = result || os_set_mode(err, copy->part, mode & 0777) ||
 			 os_rename(err, copy->part, copy->output);
 	if (!result) {
+		os_sync_names(copy->output);
 		mem_free(copy->part);
 		copy->part = NULL;
 	}

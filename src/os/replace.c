@@ -114,7 +114,7 @@ int os_output_end(struct jw_error *err, const char *path, int fd, const void *da
 	int result = 0;
 
 	if (data)
-		result = fd < 0 ? os_write_atomic(err, path, data, size)
+		result = fd < 0 ? write_over(err, path, data, size, RIGHTS_OF_NEW, false, true)
 						: os_sink_write(err, path, fd, data, size);
 	if (fd >= 0)
 		os_sink_close(path, fd);

@@ -278,7 +278,8 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	signature = mem_printf(err, "%s.minisig", job->options->output);
 	if (!path || !signature || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
 		goto done;
-	result = write_members(err, job, ret_written);
+	/* Its entries may leave the cache next: the pack has to outlast a power loss. */
+	result = write_members(err, job, ret_written) || os_file_sync(err, job->file) ? -1 : 0;
 	os_file_close(job->file);
 	job->file = NULL;
 	if (!result) {
@@ -287,7 +288,9 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 	}
 	if (result)
 		(void)os_remove(NULL, path);
-	else if (left)
+	else
+		os_sync_names(real);
+	if (!result && left)
 		result = os_remove(err, signature);
 done:
 	mem_free(signature);

@@ -55,7 +55,7 @@ static int write_text(struct jw_error *err, const char *path, const struct buf *
 	if (os_make_parent(err, path, 0700))
 		return -1;
 	return secret ? os_write_secret(err, path, text->data, text->size)
-				  : os_write_atomic(err, path, text->data, text->size);
+				  : os_rewrite(err, path, text->data, text->size);
 }
 
 static int write_public(struct jw_error *err, const char *state_dir, const char *folder,

@@ -65,21 +65,6 @@ static int check_kept_file(struct jw_error *err, const char *path)
 					 path);
 }
 
-/* Entries leave the cache next: the pack has to outlast a power loss. */
-static int sync_kept_file(struct jw_error *err, const char *path)
-{
-	struct os_file *file;
-	int result = os_file_open(err, path, OS_OPEN_UPDATE, &file);
-
-	if (result)
-		return -1;
-	result = os_file_sync(err, file);
-	os_file_close(file);
-	if (!result)
-		os_sync_names(path);
-	return result;
-}
-
 static int write_pruned_pack(struct jw_error *err, struct prune *prune, struct set *names)
 {
 	const struct jw_export_options options = {.size = sizeof options,
@@ -102,8 +87,7 @@ static int write_pruned_pack(struct jw_error *err, struct prune *prune, struct s
 	if (check_kept_file(err, prune->options->keep))
 		return -1;
 	if (!jw_export(&why, &options, &made))
-		return read_names(err, options.output, names) || sync_kept_file(err, options.output) ? -1
-																							 : 0;
+		return read_names(err, options.output, names);
 	if (why.code == JW_ERR_NOT_FOUND && is_parent_there(prune->options->keep))
 		return 0; /* not an entry that a pack can hold */
 	return error_copy(err, &why);

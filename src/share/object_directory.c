@@ -57,11 +57,13 @@ fail:
 	return -1;
 }
 
-static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size, const char *path)
+/* `lasting`: an object that others find there holds its bytes after a power loss, too. */
+static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size, const char *path,
+					   bool lasting)
 {
 	struct os_file *to = NULL;
 	int result = os_file_open(err, path, OS_OPEN_CREATE, &to) || os_file_truncate(err, to, 0) ||
-				 os_file_copy(err, from, to, size);
+				 os_file_copy(err, from, to, size) || (lasting && os_file_sync(err, to));
 
 	os_file_close(to);
 	return result ? -1 : 0;
@@ -79,7 +81,7 @@ static int directory_get(struct jw_error *err, void *state, const char *name, ui
 
 	if (object) {
 		result = open_object(&why, object, most_bytes, &from, &size) ||
-						 copy_object(&why, from, size, path)
+						 copy_object(&why, from, size, path, false)
 					 ? -1
 					 : 0;
 		directory->unreadable = why.code == JW_ERR_IO ? directory->unreadable + 1 : 0;
@@ -96,8 +98,10 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 {
 	struct os_stat stat;
 
-	if (!os_rename(err, fresh, object))
+	if (!os_rename(err, fresh, object)) {
+		os_sync_names(object);
 		return 0;
+	}
 	return !os_stat(NULL, object, &stat) && stat.kind == OS_DIRECTORY
 			   ? error_set(err, JW_ERR_FORMAT, "%s: is no file", object)
 			   : -1;
@@ -119,7 +123,8 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 		fresh = mem_printf(err, "%s.%016llx", object, (unsigned long long)number);
 	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size)) {
 		result = os_make_parent(&why, object, DIRECTORY_MODE) ||
-						 copy_object(&why, from, size, fresh) || rename_object(&why, fresh, object)
+						 copy_object(&why, from, size, fresh, true) ||
+						 rename_object(&why, fresh, object)
 					 ? blame_object(err, directory, &why)
 					 : 0;
 		if (result)

@@ -60,7 +60,7 @@ static int write_item(struct jw_error *err, const struct jw_startup_options *opt
 	int result = options->service || options->everyone
 					 ? write_system_item(err, item)
 					 : os_make_parent(err, item->where, 0755) ||
-						   os_write_atomic(err, item->where, item->text, strlen(item->text));
+						   os_rewrite(err, item->where, item->text, strlen(item->text));
 
 	if (result)
 		return -1;

@@ -140,6 +140,7 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 	named = mem_printf(err, "%s/%s-%.16s%s", store->path, jw_target_sm(sm, target),
 					   made.blake2b_512, STORE_EXTENSION);
 	if (named && !os_rename(err, path, named)) {
+		os_sync_names(named);
 		*entries += made.entries;
 		result = 0;
 	}

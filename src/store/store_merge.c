@@ -119,6 +119,7 @@ static int merge_lot(struct jw_error *err, const struct lot *lot, const char *pa
 	named = name_of(err, lot, &written);
 	if (!named || os_rename(err, path, named))
 		goto done;
+	os_sync_names(named);
 	++*count_made;
 	result = remove_old(err, lot, named, count_merged);
 done:

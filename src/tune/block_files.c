@@ -102,6 +102,9 @@ static int remove_made(struct jw_error *err, const char *path, unsigned made)
 	char *at = mem_string(err, path);
 	int result = at ? os_remove(err, at) : -1;
 
+	/* The record of it goes next. */
+	if (!result)
+		os_sync_names(path);
 	for (unsigned level = 1; !result && at && level < made; level++) {
 		char *above = os_dir_name(NULL, at);
 

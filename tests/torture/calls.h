@@ -56,38 +56,42 @@ enum which {
 	if (!real)                                                                                     \
 	real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
-/* Whether this call fails; errno is set. `fd` stands for the path where that is NULL. */
+/* Whether this call fails; errno is set. `fd` stands for the path where that is NULL, and is the
+ * folder of a relative one. */
 static bool strike(enum which which, const char *path, int fd);
+/* What the name of a file that is renamed was, and its folder, while `strike` is asked. */
+static _Thread_local const char *renamed_from;
+static _Thread_local int renamed_in;
 
-static bool strike_open(const char *path, int flags)
+static bool strike_open(int dir, const char *path, int flags)
 {
-	return strike(flags & O_CREAT ? CREATE : OPEN, path, -1);
+	return strike(flags & O_CREAT ? CREATE : OPEN, path, dir);
 }
 
-#define OPEN_BODY(name, path, ...)                                                                 \
+#define OPEN_BODY(name, dir, path, ...)                                                            \
 	REAL(name);                                                                                    \
 	va_list list;                                                                                  \
 	mode_t rights;                                                                                 \
 	va_start(list, flags);                                                                         \
 	rights = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;                             \
 	va_end(list);                                                                                  \
-	return strike_open(path, flags) ? -1 : real(__VA_ARGS__, rights)
+	return strike_open(dir, path, flags) ? -1 : real(__VA_ARGS__, rights)
 
 int open(const char *path, int flags, ...)
 {
-	OPEN_BODY(open, path, path, flags);
+	OPEN_BODY(open, -1, path, path, flags);
 }
 int open64(const char *path, int flags, ...)
 {
-	OPEN_BODY(open64, path, path, flags);
+	OPEN_BODY(open64, -1, path, path, flags);
 }
 int openat(int dir, const char *path, int flags, ...)
 {
-	OPEN_BODY(openat, path, dir, path, flags);
+	OPEN_BODY(openat, dir, path, dir, path, flags);
 }
 int openat64(int dir, const char *path, int flags, ...)
 {
-	OPEN_BODY(openat64, path, dir, path, flags);
+	OPEN_BODY(openat64, dir, path, dir, path, flags);
 }
 
 #define CALL(type, failed, which, path, fd, name, parameters, ...)                                 \
@@ -121,9 +125,20 @@ CALL(ssize_t, -1, WRITE, NULL, fd, writev, (int fd, const struct iovec *from, in
 	 count)
 CALL(ssize_t, -1, WRITE, NULL, fd, pwritev, (int fd, const struct iovec *from, int count, off_t at),
 	 fd, from, count, at)
-CALL(int, -1, RENAME, to, -1, rename, (const char *from, const char *to), from, to)
-CALL(int, -1, RENAME, to, -1, renameat, (int a, const char *from, int b, const char *to), a, from,
-	 b, to)
+int rename(const char *from, const char *to)
+{
+	REAL(rename);
+	renamed_from = from;
+	renamed_in = -1;
+	return strike(RENAME, to, -1) ? -1 : real(from, to);
+}
+int renameat(int a, const char *from, int b, const char *to)
+{
+	REAL(renameat);
+	renamed_from = from;
+	renamed_in = a;
+	return strike(RENAME, to, b) ? -1 : real(a, from, b, to);
+}
 CALL(int, -1, FSYNC, NULL, fd, fsync, (int fd), fd)
 CALL(int, -1, FSYNC, NULL, fd, fdatasync, (int fd), fd)
 CALL(void *, MAP_FAILED, MMAP, NULL, fd, mmap,
@@ -133,12 +148,12 @@ CALL(void *, MAP_FAILED, MMAP, NULL, fd, mmap64,
 	 (void *at, size_t size, int rights, int flags, int fd, off64_t from), at, size, rights, flags,
 	 fd, from)
 CALL(int, -1, MKDIR, path, -1, mkdir, (const char *path, mode_t rights), path, rights)
-CALL(int, -1, MKDIR, path, -1, mkdirat, (int dir, const char *path, mode_t rights), dir, path,
+CALL(int, -1, MKDIR, path, dir, mkdirat, (int dir, const char *path, mode_t rights), dir, path,
 	 rights)
 CALL(char *, NULL, MKDIR, path, -1, mkdtemp, (char *path), path)
 CALL(int, -1, LOCK, NULL, fd, flock, (int fd, int how), fd, how)
 CALL(int, -1, UNLINK, path, -1, unlink, (const char *path), path)
-CALL(int, -1, UNLINK, path, -1, unlinkat, (int dir, const char *path, int flags), dir, path, flags)
+CALL(int, -1, UNLINK, path, dir, unlinkat, (int dir, const char *path, int flags), dir, path, flags)
 CALL(int, -1, UNLINK, path, -1, rmdir, (const char *path), path)
 CALL(int, -1, STAT, path, -1, stat, (const char *path, struct stat *to), path, to)
 CALL(int, -1, STAT, path, -1, stat64, (const char *path, struct stat64 *to), path, to)
@@ -146,17 +161,17 @@ CALL(int, -1, STAT, path, -1, lstat, (const char *path, struct stat *to), path, 
 CALL(int, -1, STAT, path, -1, lstat64, (const char *path, struct stat64 *to), path, to)
 CALL(int, -1, STAT, NULL, fd, fstat, (int fd, struct stat *to), fd, to)
 CALL(int, -1, STAT, NULL, fd, fstat64, (int fd, struct stat64 *to), fd, to)
-CALL(int, -1, STAT, path, -1, fstatat, (int dir, const char *path, struct stat *to, int flags), dir,
-	 path, to, flags)
-CALL(int, -1, STAT, path, -1, fstatat64, (int dir, const char *path, struct stat64 *to, int flags),
+CALL(int, -1, STAT, path, dir, fstatat, (int dir, const char *path, struct stat *to, int flags),
 	 dir, path, to, flags)
-CALL(int, -1, STAT, path, -1, statx,
+CALL(int, -1, STAT, path, dir, fstatat64, (int dir, const char *path, struct stat64 *to, int flags),
+	 dir, path, to, flags)
+CALL(int, -1, STAT, path, dir, statx,
 	 (int dir, const char *path, int flags, unsigned mask, struct statx *to), dir, path, flags,
 	 mask, to)
 CALL(int, -1, RESIZE, NULL, fd, ftruncate, (int fd, off_t size), fd, size)
 CALL(int, -1, RESIZE, NULL, fd, ftruncate64, (int fd, off64_t size), fd, size)
 CALL(int, -1, MODE, NULL, fd, fchmod, (int fd, mode_t rights), fd, rights)
-CALL(int, -1, MODE, path, -1, fchmodat, (int dir, const char *path, mode_t rights, int flags), dir,
+CALL(int, -1, MODE, path, dir, fchmodat, (int dir, const char *path, mode_t rights, int flags), dir,
 	 path, rights, flags)
 CALL(int, -1, PIPE, "", -1, pipe2, (int ends[2], int flags), ends, flags)
 CALL(pid_t, -1, FORK, "", -1, fork, (void))

@@ -35,13 +35,31 @@ static const char *path_part;
 static int log_fd = -1;
 static bool in_workers;
 
-static void note(unsigned long number, enum which which, const char *path)
+static void note(unsigned long number, const char *call, const char *path)
 {
 	char line[MOST_PATH + 64];
-	int length = snprintf(line, sizeof line, "%lu %s %s\n", number, calls[which].name, path);
+	int length = snprintf(line, sizeof line, "%lu %s %s\n", number, call, path);
 
 	if (log_fd >= 0)
 		(void)!syscall(SYS_write, log_fd, line, (size_t)length);
+}
+
+/* Where a path is NULL or relative, what `fd` is comes before it. */
+static const char *whole_path(char *to, const char *path, int fd)
+{
+	const int before = errno;
+	char link[64];
+	ssize_t length;
+
+	if (fd < 0 || (path && *path == '/'))
+		return path ? path : "";
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	length = syscall(SYS_readlinkat, AT_FDCWD, link, to, MOST_PATH - 1);
+	length = length > 0 ? length : 0;
+	(void)snprintf(to + length, (size_t)(MOST_PATH - length), "%s%s", path && *path ? "/" : "",
+				   path ? path : "");
+	errno = before;
+	return to;
 }
 
 /* Of all workers one is struck: the first that makes a file beside the log. */
@@ -57,29 +75,23 @@ static bool is_first(void)
 
 static bool strike(enum which which, const char *path, int fd)
 {
-	char link[64], real_path[MOST_PATH] = "";
-	const int before = errno;
+	char real_path[MOST_PATH], from[MOST_PATH];
 	unsigned long number;
-	ssize_t length;
 
 	if (!atomic_load_explicit(&armed, memory_order_relaxed) || !chosen[which] ||
 		(mode == INTERRUPT && !calls[which].interruptible))
 		return false;
-	if (!path && fd >= 0 && (path_part || mode == COUNT || log_fd >= 0)) {
-		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-		length = syscall(SYS_readlinkat, AT_FDCWD, link, real_path, sizeof real_path - 1);
-		real_path[length > 0 ? length : 0] = '\0';
-		errno = before;
-	}
-	path = path ? path : real_path;
+	path = path_part || log_fd >= 0 ? whole_path(real_path, path, fd) : "";
 	if (path_part && !strstr(path, path_part))
 		return false;
 	number = atomic_fetch_add(&counted, 1) + 1;
 	if (mode == COUNT)
-		note(number, which, path);
+		note(number, calls[which].name, path);
+	if (mode == COUNT && which == RENAME)
+		note(number, "from", whole_path(from, renamed_from, renamed_in));
 	if (mode == COUNT || number != wanted || !is_first())
 		return false;
-	note(number, which, path);
+	note(number, calls[which].name, path);
 	if (mode == KILL)
 		(void)syscall(SYS_kill, getpid(), SIGKILL);
 	errno = mode == INTERRUPT ? EINTR : calls[which].error;

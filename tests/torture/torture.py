@@ -143,13 +143,11 @@ def litter(place):
 class Case:
     """What is set up, the command, and what it has to have done."""
 
-    def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=(), whole=None, final=None, says=None, lasting=(), starts=False):
+    def __init__(self, command, done, setup=(), status=(0,), same_output=False, within=False, changes=(), whole=None, final=None, says=None, starts=False):
         self.command, self.done, self.setup, self.status = command, done, setup, status
         self.same_output, self.within, self.changes = same_output, within, changes
         # What holds at any moment; what holds at the end; a failure's line on standard output
         self.whole, self.final, self.says = whole or always, final or always, says
-        # Files whose bytes have to be on disk before they get their names
-        self.lasting = lasting
         # A program that prints something: 126 says that it was not started
         self.starts = starts
 
@@ -342,18 +340,16 @@ CASES = {
     "prune": Case(["cache", "prune", "--damaged", "--apply"], cached(6), [prime, damage], changes=True),
     "tune": Case(["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"], tuned, within=True),
     "retune": Case(["tune", "--apply", "--scope", "shell", "--max-size", "3GiB"], tuned, [["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]],
-                   within=True, whole=recorded, lasting=["state/tuned.json", "home/.bashrc"]),
+                   within=True, whole=recorded),
     "record": Case(["record", sample, "-o", "@/r.json", "--", build + "/tests/framework/framework-app"], is_json("r.json"), within=True,
                    starts=True),
-    "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: ",
-                 lasting=[record]),
+    "bake": Case(bake, is_it("@/expected/lib.so", 1), [prime, install], status=(0, 1), whole=is_whole, final=undone, says="not baked: "),
     "bake-again": Case(bake, is_it("@/expected/lib.so", 1), [prime, install, bake_for_another], status=(0, 1), whole=is_whole, final=undone,
-                       says="not baked: ", lasting=[record]),
-    "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: ", lasting=[record]),
+                       says="not baked: "),
+    "unbake": Case(unbake, is_it(sample, 0), [prime, install, bake_it], whole=is_whole, says="not undone: "),
     "bake-wheel": Case(["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], has_wheel, [prime, make_wheel], status=(0, 1), whole=is_whole_wheel,
                        final=has_wheel, says="not baked: "),
-    "key": Case(["key", "generate", "--no-passphrase"], exists("state/keys/default.key", "state/keys/default.pub", "state/trusted/default.pub"),
-                lasting=["state/keys/default.key"]),
+    "key": Case(["key", "generate", "--no-passphrase"], exists("state/keys/default.key", "state/keys/default.pub", "state/trusted/default.pub")),
     "uninstall": Case(["uninstall"], gone, [prime, ["tune", "--apply", "--scope", "shell", "--max-size", "2GiB"]]),
 }
 
@@ -380,8 +376,6 @@ def numbers(place, case, calls):
     status, out, err = place.run(case.command, torture(case, place, "count", calls, log))
     assert status in case.status, (case.command, status, out, err)
     assert case.done(place), (case.command, "not done", out, err)
-    if calls == "call" and not (args.workers or args.only or args.path):
-        check_lasting(place, case, log)
     # Each worker counts by itself
     kinds = {}
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -389,19 +383,6 @@ def numbers(place, case, calls):
             n, kind, _ = line.split(" ", 2)
             kinds.setdefault(int(n), kind)
     return [kinds[n] for n in sorted(kinds)], out
-
-
-def check_lasting(place, case, log):
-    with open(log, encoding="utf-8", errors="replace") as file:
-        made = [line.rstrip("\n").split(" ", 2)[1:] for line in file]
-    for name in case.lasting:
-        target = place.dir + "/" + name
-        assert ["rename", target] in made, (name, "is not replaced")
-        before = made[:made.index(["rename", target])]
-        last = [call for call, path in before if re.fullmatch(re.escape(target) + r"\.[a-z0-9]{6}", path) and call in ("write", "resize", "fsync")][-1:]
-        assert last == ["fsync"], (name, "gets its name before its bytes are on disk", last)
-        behind = made[made.index(["rename", target]):]
-        assert ["fsync", os.path.dirname(target)] in behind, (name, "its name is not on disk")
 
 
 def torture(case, place, how, calls, log):
@@ -542,4 +523,5 @@ def main():
     return 1 if defects else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,6 +1,7 @@
 /* Inserting into a cache, and the cache's state afterwards. */
 #include "check.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include <jitwarm/accounts.h>
 
+#include "files.h"
 #include "inserting.h"
 #include "os/identity.h"
 
@@ -496,9 +498,56 @@ static void every_allocation_may_fail(void **state)
 	}
 }
 
+/* What killed runs have left beside the tree goes an hour later: until then it may be a living
+ * one's. */
+static void leftovers_are_swept(void **state)
+{
+	char *old = os_join(NULL, dir, ".jitwarm-0123456789abcdef"),
+		 *young = os_join(NULL, dir, ".jitwarm-fedcba9876543210");
+	const struct timespec once[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+
+	(void)state;
+	start_anew();
+	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, young, 0700), 0);
+	files_put_text(old, "entry", "torn");
+	assert_int_equal(utimensat(AT_FDCWD, old, once, 0), 0);
+	fill(1, 1);
+	assert_false(os_exists(old));
+	assert_true(os_exists(young));
+	mem_free(old);
+	mem_free(young);
+}
+
+/* A file that cannot be looked at is not gone: its row stays. */
+static void what_cannot_be_told_stays(void **state)
+{
+	struct cache_live *live;
+	struct cache_index index;
+	char name[CACHE_NAME_SIZE], *level;
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	(void)cache_entry_name(name, key_of(1));
+	name[1] = '\0';
+	level = os_join(NULL, dir, name);
+	assert_int_equal(os_remove_tree(NULL, level), 0);
+	assert_int_equal(symlink(os_base_name(level), level), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	(void)cache_repair(NULL, live);
+	(void)cache_live_close(NULL, live);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_true(row_of(&index, key_of(1)));
+	cache_index_free(&index);
+	mem_free(level);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leftovers_are_swept),
+		cmocka_unit_test(what_cannot_be_told_stays),
 		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
 		cmocka_unit_test(folders_of_a_shared_cache_are_shared),
 		cmocka_unit_test(growth_is_that_of_the_counted_bytes),

@@ -57,6 +57,10 @@ static void failures_ask_for_ever_longer_rests(void **state)
 		assert_true(pace.probe_ns - now <= 32 * SECOND);
 		before = i % 2 ? before : pace.probe_ns - now;
 	}
+	/* An answer makes up for all of them */
+	share_pace_answered(&pace, MS, true);
+	assert_false(share_pace_failed(&pace, now, false, -1));
+	assert_int_equal(pace.probe_ns - now, 500 * MS);
 }
 
 static void slow_answers_make_room_small_and_quick_ones_large(void **state)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""order.py BUILD [NAME]...
+
+What promises to survive a power cut is written in an order: torture.so records the calls of each command, and they are compared with
+the table below. “A, then B”: A's bytes were synced before A had its name, its folder after that, and only then B was done.
+"""
+import os, re, shutil, sys, tempfile
+
+names, sys.argv = sys.argv[2:], sys.argv[:2]
+import torture as t
+
+JOURNAL, LIBRARY, UNITS = r"state/baked/\w+\.journal", "site/sample/lib.so", "home/.config/systemd/user/"
+ENTRY = r"cache/[0-9a-f]/[0-9a-f]/[0-9a-f]{14}"
+TUNE = ["tune", "--apply", "--scope", "shell", "--max-size"]
+
+
+def two_packs(place):
+    shutil.copy(place.dir + "/a.jwpack", place.dir + "/state/store/sm_86-0123456789abcdef.jwpack")
+
+
+def systemd(place):
+    os.makedirs(place.dir + "/bin")
+    with open(place.dir + "/bin/systemctl", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n")
+    os.chmod(place.dir + "/bin/systemctl", 0o755)
+    t.SETTINGS.update(PATH=place.dir + "/bin:" + os.environ["PATH"], XDG_RUNTIME_DIR=place.dir + "/tmp")
+
+
+def shared(place):
+    os.makedirs(place.dir + "/shared")
+
+
+BAKED = [(JOURNAL + r"\.next", "rename " + LIBRARY), (LIBRARY, "rename " + JOURNAL), (JOURNAL, "rename " + t.record), (t.record, "")]
+KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpack"]
+# name: (what is set up, the command, [(what lasts, before what)]); "": at the end
+ORDERS = {
+    "bake": ([t.prime, t.install], t.bake, BAKED),
+    "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED),
+    "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY], [("out/lib.so", "")]),
+    "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
+    "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL), (JOURNAL, "")]),
+    "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
+    "prune-keep": ([t.prime], ["cache", "prune", "--arch", "sm_86", "--keep", "@/k.jwpack", "--apply"], [("k.jwpack", "unlink " + ENTRY)]),
+    "store": ([], ["prime", t.sample], [(r"state/store/sm_86-\w+\.jwpack", "")]),
+    "store-merge": ([["prime", t.sample], EXPORT, two_packs], ["store", "gc"],
+                    [(r"state/store/sm_86-\w+\.jwpack", r"unlink state/store/sm_86-\w+\.jwpack")]),
+    "key": ([], KEY, [("state/keys/default.pub", "rename state/keys/default.key"), ("state/trusted/default.pub", "rename state/keys/default.key"),
+                      ("state/keys/default.key", "")]),
+    "trust": ([KEY], ["key", "trust", "@/state/keys/default.pub", "again"], [("state/trusted/again.pub", "")]),
+    "tune": ([TUNE + ["2GiB"]], TUNE + ["3GiB"], [("state/tuned.json", "rename home/.bashrc"), ("home/.bashrc", "")]),
+    "untune": ([TUNE + ["2GiB"]], ["tune", "--undo", "--scope", "shell"], [("home/.bashrc", "(unlink|rename) state/tuned.json")]),
+    "startup": ([systemd, t.install], ["startup", "enable", "@/site"],
+                [(UNITS + "jitwarm." + kind, "fork .*") for kind in ("service", "timer", "path")]),
+    "share": ([KEY, shared], t.prime + ["--share", "@/shared", "--sign"],
+              [(r"shared/.*\.jwpack\.minisig", r"rename shared/.*\.jwpack"), (r"shared/.*\.jwpack", "")]),
+}
+
+
+def read(place, log):
+    """[(call, path, what was its name before)]; paths are below the place's folder"""
+    made = []
+    with open(log, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            _, call, path = line.rstrip("\n").split(" ", 2)
+            path = os.path.relpath(path, place.dir) if path.startswith(place.dir) else path
+            if call == "from":
+                made[-1] = (*made[-1][:2], path)
+            else:
+                made.append((call, path, None))
+    return made
+
+
+def is_lasting(made, at):
+    """Whether what was created, renamed or removed by that call outlasts a power cut after all of these calls."""
+    call, path, _ = made[at]
+    names = {path}
+    for one, name, before in reversed(made[:at + 1]):
+        if one == "rename" and name in names:
+            names.add(before)
+    last = [one for one, name, _ in made if name in names and one in ("write", "resize", "create", "fsync")]
+    return (call == "unlink" or last[-1:] == ["fsync"]) and ("fsync", os.path.dirname(path) or ".", None) in made[at:]
+
+
+def wrong(made, what, then):
+    until = len(made)
+    if then:
+        until = next((i for i, (call, path, _) in enumerate(made) if re.fullmatch(then, call + " " + path)), None)
+    if until is None:
+        return "“%s” is not done" % then
+    changed = [i for i, (call, path, _) in enumerate(made[:until]) if call in ("create", "rename", "unlink") and re.fullmatch(what, path)]
+    if not changed:
+        return "“%s” is not changed before “%s”" % (what, then or "the end")
+    return None if is_lasting(made[:until], changed[-1]) else "“%s” need not be on disk before “%s”" % (what, then or "the end")
+
+
+def main():
+    root, bad = tempfile.mkdtemp(prefix="jitwarm-order."), 0
+    for name in names or ORDERS:
+        setup, command, rules = ORDERS[name]
+        place, log = t.Place(root + "/" + name), root + "/" + name + ".log"
+        os.makedirs(root + "/" + name)
+        t.SETTINGS.clear()
+        t.prepare(place, t.Case(command, t.always, setup))
+        wanted = {"TORTURE": "count", "TORTURE_LOG": log, "TORTURE_CALLS": "create,write,rename,fsync,unlink,resize,fork"}
+        status, out, err = place.run(command, dict(wanted, TORTURE_WORKERS="1") if name == "share" else wanted)
+        found = [wrong(read(place, log), *rule) for rule in rules] if status in (0, 1) else [(status, out, err)]
+        for one in filter(None, found):
+            bad += 1
+            print("%s: %s" % (name, one), flush=True)
+    print("%d commands, %d wrong orders" % (len(names or ORDERS), bad))
+    shutil.rmtree(root)
+    return 1 if bad else 0
+
+
+sys.exit(main())
