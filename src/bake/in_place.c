@@ -229,10 +229,11 @@ static int read_state(struct jw_error *err, struct in_place *in_place)
 
 	if (os_look(err, in_place->journal_file, &there))
 		return -1;
-	if (!there)
-		return 0;
-	if (journal_read(err, in_place->journal_file, &in_place->journal))
+	if (there ? journal_read(err, in_place->journal_file, &in_place->journal)
+			  : journal_find(err, in_place->state_dir, in_place->library, &in_place->journal))
 		return -1;
+	if (!in_place->journal.path)
+		return 0;
 	if (strcmp(in_place->journal.path, in_place->library) != 0)
 		return error_set(err, JW_ERR_FORMAT, "%s: the journal is of another library, %s",
 						 in_place->journal_file, in_place->journal.path);
@@ -494,7 +495,11 @@ static int put_with_journal(struct jw_error *err, const struct in_place *in_plac
 		(void)os_remove(NULL, next);
 	result = result || os_rename(err, next, in_place->journal_file);
 	if (!result) {
+		const char *former = in_place->journal.file;
+
 		os_sync_names(in_place->journal_file);
+		if (former && strcmp(former, in_place->journal_file) != 0)
+			(void)os_remove(NULL, former);
 		result = adapt_record(err, &journal, true);
 	}
 	journal_free(&journal);
@@ -576,8 +581,8 @@ int in_place_undo(struct jw_error *err, const struct in_place *in_place)
 	if ((state == JW_BAKED_SOUND || state == JW_BAKED_ORIGINAL) &&
 		adapt_record(err, &in_place->journal, false))
 		return -1;
-	if (os_remove(err, in_place->journal_file))
+	if (os_remove(err, in_place->journal.file))
 		return -1;
-	os_sync_names(in_place->journal_file);
+	os_sync_names(in_place->journal.file);
 	return 0;
 }

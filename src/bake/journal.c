@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "package/package_row.h"
 
 enum { MOST_DOCUMENT = 1 << 20, ID_DIGITS = 32 };
 
@@ -150,6 +151,98 @@ int journal_read(struct jw_error *err, const char *file, struct journal *ret_jou
 	}
 	*ret_journal = journal;
 	return 0;
+}
+
+/* ---- by what a library is */
+
+/* False, too, where it cannot be read. */
+static bool is_baked_file(const char *path, const struct journal *journal)
+{
+	struct digest digest;
+	struct os_map map;
+	bool is = false;
+
+	if (os_map_open(NULL, path, &map))
+		return false;
+	if (map.size == journal->size_after) {
+		digest_of(&digest, map.data, map.size);
+		is = digest_equal(&digest, &journal->after);
+	}
+	os_map_close(&map);
+	return is;
+}
+
+/* Where it is now, and the RECORD that lists it there. */
+static int journal_move(struct jw_error *err, struct journal *journal, const char *library)
+{
+	struct package_row row = {0};
+
+	mem_free(journal->path);
+	journal->path = mem_string(err, library);
+	if (!journal->path || (journal->record && package_row_find(err, library, &row)))
+		return -1;
+	if (row.record) {
+		mem_free(journal->record);
+		journal->record = row.record;
+		row.record = NULL;
+	}
+	package_row_free(&row);
+	return 0;
+}
+
+/* One that cannot be read is told of by the list. */
+static int judge_journal(struct jw_error *err, const char *file, const char *library,
+						 struct journal *ret_journal)
+{
+	struct journal journal = {0};
+	char *real = NULL;
+	int result = 0;
+
+	if (journal_read(NULL, file, &journal) || !strcmp(journal.path, library) ||
+		!is_baked_file(library, &journal))
+		goto done;
+	if (!os_real_path(NULL, journal.path, &real) && strcmp(real, library) != 0 &&
+		is_baked_file(real, &journal))
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: is a copy of %s, which was baked in its place: undo that, and copy "
+						   "the original",
+						   library, journal.path);
+	else if (!(result = journal_move(err, &journal, library))) {
+		*ret_journal = journal;
+		journal = (struct journal){0};
+	}
+done:
+	mem_free(real);
+	journal_free(&journal);
+	return result;
+}
+
+int journal_find(struct jw_error *err, const char *state_dir, const char *library,
+				 struct journal *ret_journal)
+{
+	char *folder = journal_folder(err, state_dir);
+	struct os_names names = {0};
+	struct jw_error why = {0};
+	struct journal found = {0};
+	int result = folder ? 0 : -1;
+
+	if (folder && os_list(&why, folder, &names))
+		result = error_unless_missing(err, &why);
+	for (size_t i = 0; !result && !found.path && i < names.count; i++) {
+		char *file =
+			text_ends(names.items[i], ".journal") ? os_join(err, folder, names.items[i]) : NULL;
+
+		if (file)
+			result = judge_journal(err, file, library, &found);
+		else if (text_ends(names.items[i], ".journal"))
+			result = -1;
+		mem_free(file);
+	}
+	if (!result && found.path)
+		*ret_journal = found;
+	os_names_free(&names);
+	mem_free(folder);
+	return result;
 }
 
 static int add_digest(struct jw_error *err, cJSON *object, const char *name,

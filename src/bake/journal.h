@@ -45,6 +45,13 @@ struct journal {
 char *journal_folder(struct jw_error *err, const char *state_dir);
 char *journal_file(struct jw_error *err, const char *state_dir, const char *library);
 
+/* The journal of a library that has none under its own path, but is byte for byte what another
+ * path's library was baked to: it was moved, or paths lead elsewhere now. Its path and RECORD are
+ * those of `library`, which has no links. Untouched: there is none. JW_ERR_UNSUPPORTED: it is a
+ * copy, and that library is still there. The caller frees it. */
+int journal_find(struct jw_error *err, const char *state_dir, const char *library,
+				 struct journal *ret_journal);
+
 /* JW_ERR_NOT_FOUND, JW_ERR_FORMAT. The caller frees it. */
 int journal_read(struct jw_error *err, const char *file, struct journal *ret_journal);
 void journal_free(struct journal *journal);

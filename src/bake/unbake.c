@@ -63,6 +63,16 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 /* ---- undo */
 
 /* Yes where that cannot be told. */
+static bool is_as_baked(const struct in_place *in_place, const char *library)
+{
+	struct journal journal = {0};
+	const bool is = journal_find(NULL, in_place->state_dir, library, &journal) || journal.path;
+
+	journal_free(&journal);
+	return is;
+}
+
+/* The same, by its path. */
 static bool has_journal(const struct in_place *in_place, const char *library)
 {
 	char *file = journal_file(NULL, in_place->state_dir, library),
@@ -83,7 +93,7 @@ static bool was_baked(const struct in_place *in_place, const char *path)
 	bool baked = has_journal(in_place, path);
 
 	if (!baked && !os_real_path(NULL, path, &real))
-		baked = has_journal(in_place, real);
+		baked = has_journal(in_place, real) || is_as_baked(in_place, real);
 	if (!baked && folder && !os_real_path(NULL, folder, &real_folder) &&
 		(named = os_join(NULL, real_folder, os_base_name(path))))
 		baked = has_journal(in_place, named);
@@ -247,7 +257,8 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 					  size_t count, struct jw_baked_list *list)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct jw_error why;
+		struct journal former = {0};
+		struct jw_error why = {0};
 		char *library, *file, *next;
 		bool there = false, there_next = false;
 		int result;
@@ -260,8 +271,16 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 		file = journal_file(err, state_dir, library);
 		next = file ? mem_printf(err, "%s%s", file, next_end) : NULL;
 		result = !next || os_look(err, file, &there) || os_look(err, next, &there_next);
-		if (!result && (there || there_next))
-			result = list_journal(err, state_dir, there ? file : next, true, list);
+		if (!result && !there && !there_next && journal_find(&why, state_dir, library, &former) &&
+			why.code != JW_ERR_UNSUPPORTED)
+			result = error_copy(err, &why);
+		if (!result && (there || there_next || former.file))
+			result = list_journal(err, state_dir,
+								  former.file ? former.file
+								  : there     ? file
+											  : next,
+								  true, list);
+		journal_free(&former);
 		mem_free(next);
 		mem_free(file);
 		mem_free(library);

@@ -263,7 +263,7 @@ run '0|1' bake --in-place "$library"
 baked=$(hash_of "$library")
 journal=$(echo "$JITWARM_STATE"/baked/*.journal)
 cp "$journal" "$work/journal"
-for at in 100 0 -10 -200; do
+for at in 100 0 -10 -150; do # the frame, the trailer, the hash of the original (a digit of the time before it may be another valid one)
 	python3 - "$journal" "$at" <<'PYTHON'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -376,6 +376,49 @@ run '0|1' bake --in-place "$(dirname "$library")/libalias.so"
 [[ -L $(dirname "$library")/libalias.so ]] || fail "the link was replaced"
 run 0 bake --undo "$(dirname "$library")/libalias.so"
 rm "$(dirname "$library")/libalias.so"
+is_original
+nothing_left
+
+# A library is found by what it is, wherever its path leads now: it was moved, its folder was moved and linked back, it became a
+# link. Baked again for another GPU and undone it is the original, by its hash.
+other_gpu() {
+	local JITWARM="${JITWARM/ sm_86 / sm_75 }"
+	run "$@"
+}
+folder=$(dirname "$library")
+for change in "mv $folder $work/moved && ln -s $work/moved $folder" "mv $library $folder/real.so && ln -s real.so $library" 	"mv $library $work/real.so && ln -s $work/real.so $library" "mv $folder $work/moved"; do
+	install
+	rm -rf "$work/moved" "$work/real.so"
+	for again in no yes; do
+		[[ $again == no ]] || { rm -rf "$work/moved" "$work/real.so" && install; }
+		run '0|1' bake --in-place "$library"
+		baked=$(hash_of "$library")
+		eval "$change" || fail "$change"
+		at=$library
+		[[ -e $library ]] || at=$work/moved/$name
+		at=$(readlink -f "$at")
+		[[ $(hash_of "$at") == "$baked" ]] || fail "not as baked: $at"
+		if [[ $again == yes ]]; then
+			other_gpu '0|1' bake --in-place "$at"
+			[[ $(hash_of "$at") != "$baked" ]] || fail "not baked again: $change"
+		fi
+		run 0 bake --undo "$at"
+		out_has "the original"
+		[[ $(hash_of "$at") == "$original" ]] || fail "not the original after: $change"
+		[[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "journals: $(ls -A "$JITWARM_STATE/baked")"
+		[[ ! -L $folder || $at != "$folder"/* ]] || fail "the folder's link was replaced"
+	done
+done
+# A copy is no original, and the journal stays its library's
+rm -rf "$work/moved" "$work/real.so"
+install
+run '0|1' bake --in-place "$library"
+cp "$library" "$work/copy.so"
+run 3 bake --undo "$work/copy.so"
+out_has "is a copy of"
+run 2 bake --in-place "$work/copy.so"
+cmp "$library" "$work/copy.so" || fail "the copy was changed"
+run 0 bake --undo "$library"
 is_original
 nothing_left
 
