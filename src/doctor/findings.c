@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "doctor/baked_findings.h"
 #include "doctor/examination.h"
+#include "doctor/look_as.h"
 #include "machine/unfit_driver.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -207,8 +208,9 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 
 static bool is_path_relative(const struct examination *seen, struct finding_draft *draft)
 {
-	const char *value = value_in_process(seen, "CUDA_CACHE_PATH");
+	const char *value = look_as_relative_cache();
 
+	value = value ? value : value_in_process(seen, "CUDA_CACHE_PATH");
 	if (!seen->settings.path_set || !*value || os_is_absolute(value))
 		return false;
 	EVIDENCE(draft,

@@ -18,6 +18,7 @@
 #include "os/accounts.h"
 #include "os/enter.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/identity.h"
 #include "os/processes.h"
 
@@ -133,9 +134,34 @@ struct taken {
 		char *name, *value;
 	} * items;
 	size_t count, capacity;
+	int pid; /* 0: no process's */
 };
 
 enum { MOST_TAKEN = 256 };
+
+/* Of the process that this one looks as from now on; NULL: it is not relative. */
+static char *relative_cache;
+
+const char *look_as_relative_cache(void)
+{
+	return relative_cache;
+}
+
+/* Its driver counts a relative path from the folder of the process, not from ours. */
+static int take_cache_path(struct jw_error *err, int pid, const char *value, char **ret_path)
+{
+	char *folder = NULL, *said = mem_string(err, value);
+
+	if (!said || os_process_folder(err, pid, &folder)) {
+		mem_free(said);
+		return error_prefix(err, "CUDA_CACHE_PATH=%.300s is relative", value);
+	}
+	*ret_path = os_join(err, folder, value);
+	mem_free(folder);
+	mem_free(relative_cache);
+	relative_cache = said;
+	return *ret_path ? 0 : -1;
+}
 
 static int keep_variable(struct jw_error *err, void *context, const char *name, const char *value)
 {
@@ -147,7 +173,10 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	if (VEC_ROOM(err, taken->items, taken->capacity, taken->count, MOST_TAKEN))
 		return -1;
 	item = &taken->items[taken->count++];
+	*item = (struct taken_variable){0};
 	item->name = mem_string(err, name);
+	if (taken->pid && !strcmp(name, "CUDA_CACHE_PATH") && *value && !os_is_absolute(value))
+		return item->name ? take_cache_path(err, taken->pid, value, &item->value) : -1;
 	item->value = mem_string(err, value);
 	return item->name && item->value ? 0 : -1;
 }
@@ -171,7 +200,7 @@ static void taken_free(struct taken *taken)
 
 int jw_look_as_process(struct jw_error *err, int pid)
 {
-	struct taken taken = {0};
+	struct taken taken = {.pid = pid};
 	uint32_t owner, still;
 	int result = -1;
 
@@ -198,7 +227,7 @@ bool jw_process_is_elsewhere(int pid)
 
 int jw_look_into_process(struct jw_error *err, int pid)
 {
-	struct taken taken = {0};
+	struct taken taken = {.pid = pid};
 	const int result = os_enter_process(err, pid, keep_variable, &taken) ||
 							   forget_own(err, is_forgotten) || set_taken(err, &taken)
 						   ? -1

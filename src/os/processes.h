@@ -58,6 +58,10 @@ int os_process_variables(struct jw_error *err, int pid,
 									 const char *value),
 						 void *context);
 
+/* The folder that a process is in now, by the path that it has for it (below its own root folder).
+ * JW_ERR_NOT_FOUND: it was removed, or nobody tells. The caller frees it. */
+int os_process_folder(struct jw_error *err, int pid, char **ret_path);
+
 /* What a process and its descendants have used so far. */
 struct os_process_use {
 	double cpu_ms; /* processor time, that of ended ones included where their parents waited for

@@ -63,6 +63,22 @@ int posix_open_of_process(int pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+bool posix_link_of_process(int pid, const char *name, char *room, size_t size)
+{
+	char path[320];
+	ssize_t length = -1;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%.250s", pid, name);
+	if (!held.pid)
+		length = readlink(path, room, size);
+	else if (pid == held.pid)
+		length = readlinkat(held.folder, name, room, size);
+	if (length < 0 || (size_t)length >= size)
+		return false;
+	room[length] = '\0';
+	return true;
+}
+
 int posix_read_of_process(struct jw_error *err, int pid, const char *name, struct buf *text)
 {
 	enum { STEP = 64 << 10 };

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,23 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 						 "private /tmp): run jitwarm there, with that container's own programs",
 						 pid);
 	return posix_process_owner(err, pid, ret_owner);
+}
+
+/* Both paths count from the root folder of its mounts, below which its own may lie (chroot). */
+int os_process_folder(struct jw_error *err, int pid, char **ret_path)
+{
+	char folder[PATH_MAX], root[PATH_MAX];
+	size_t above;
+
+	if (!posix_link_of_process(pid, "cwd", folder, sizeof folder) ||
+		!posix_link_of_process(pid, "root", root, sizeof root))
+		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d cannot be told", pid);
+	above = strcmp(root, "/") ? strlen(root) : 0;
+	if (!text_starts(folder, root) || (folder[above] && folder[above] != '/') ||
+		text_ends(folder, " (deleted)"))
+		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d is gone", pid);
+	*ret_path = mem_string(err, folder[above] ? folder + above : "/");
+	return *ret_path ? 0 : -1;
 }
 
 int os_process_variables(struct jw_error *err, int pid,

@@ -257,6 +257,14 @@ int os_process_variables(struct jw_error *err, int pid,
 	return os_process_owner(err, pid, &owner);
 }
 
+int os_process_folder(struct jw_error *err, int pid, char **ret_path)
+{
+	uint32_t owner;
+
+	(void)ret_path;
+	return os_process_owner(err, pid, &owner);
+}
+
 int os_process_parent(int pid)
 {
 	(void)pid;

@@ -42,6 +42,31 @@ json 'd["compiling_seconds"] == d["busy_seconds"] == 0 and d["state"] == "waitin
 wait $!
 end_victim
 
+# A relative path of its cache counts from its folder, not from ours, where all would be warm.
+mkdir "$work/there" "$work/here"
+CUDA_CACHE_PATH=$work/here/own run 0 prime --quiet "$sample"
+(cd "$work/there" && CUDA_CACHE_PATH=own exec "$(python3 -c 'import sys; print(sys.executable)')" -c 'import mmap, sys, time
+files = [open(path, "rb") for path in sys.argv[1:]]
+mapped = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC) for file in files]
+open("mapped", "w").close()
+time.sleep(100)' "$build/tests/simdriver/lib/libcuda.so.1" "$sample") &
+victim=$!
+await test -e "$work/there/mapped"
+cd "$work/here" || exit 1
+run 0 watch --for 300ms --json "$victim"
+json 'd["left"] == 8'
+run 1 doctor --no-probe --json --pid "$victim"
+json '"path-relative" in [f["id"] for f in d["findings"]] and "cold" in str(d["findings"])'
+cp -r own ../there/own
+run 0 watch --for 300ms --json "$victim"
+json 'd["left"] == 0'
+rm -r ../there
+run 3 doctor --no-probe --pid "$victim"
+err_has "CUDA_CACHE_PATH=own is relative"
+err_one_line
+cd "$work" || exit 1
+end_victim
+
 # It is busy, and no driver is in it.
 bash -c 'while :; do :; done' &
 victim=$!
