@@ -14,6 +14,7 @@
 #include <jitwarm/cache.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
+#include <jitwarm/compiler.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/nvrtc.h>
@@ -255,6 +256,9 @@ struct jw_prime_options {
 	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
 	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
 	const struct jw_share_options *share;
+	/* Fetches the ptxas that is wanted for another machine and not at hand; jw_bake also its
+	 * nvJitLink. NULL: nothing is fetched. */
+	const struct jw_compiler_fetch_options *fetch;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

@@ -156,7 +156,7 @@ struct jw_share_options {
 
 /* JW_ERR_USAGE: not such a place, or not oci://HOST/REPOSITORY[:TAG|@DIGEST]. Nobody is asked, and
  * nothing looked at: before any work. */
-int jw_share_check(struct jw_error *err, const char *place);
+int jw_share_check(struct jw_error *err, const struct jw_share_options *options);
 int jw_registry_name_check(struct jw_error *err, const char *name);
 
 struct jw_shared {

@@ -57,13 +57,16 @@ static size_t common_folder(char *const *places, size_t count)
 
 struct bake {
 	const struct jw_bake_options *options;
+	struct jw_bake_options given; /* `options`, with `system` instead of the caller's */
+	struct jw_system system;      /* with the driver and the stamp that the compiler stands for */
 	struct jw_bake_result *result;
 	struct cache_profile profile;
 	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
 	struct former_gpus gpus;  /* with those that the library at hand was baked for */
 	char driver[JW_DRIVER_TEXT];
-	char *kept; /* as the journals have it */
+	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
+	char *kept;         /* as the journals have it */
 	struct linker linker;
 	struct set inputs; /* the files of options->found, by identity_of */
 };
@@ -96,6 +99,26 @@ static void describe_failure(struct jw_error *why, const struct jw_prime_failure
 			  failure->reason, first_line ? ": " : "", first_line, failure->log);
 }
 
+/* The name of the code in the cache, where no driver has one: the entries' stamp has the form of a
+ * driver's, and the compiler's version for a time. No driver looks for such an entry. */
+static void stand_for(struct bake *bake, const struct jw_compiler *compiler)
+{
+	struct jw_driver_info *driver = &bake->system.driver;
+	/* A cache that was named may hold what the driver itself has made. */
+	const bool only_this = !driver->stamp[0] || bake->system.scratch;
+
+	if (!driver->version.cuda)
+		driver->version.cuda = compiler->cuda;
+	if (!driver->stamp[0])
+		(void)snprintf(driver->stamp, sizeof driver->stamp, "Jan  1 1970%02u:%02u:00",
+					   compiler->cuda / 1000 % 100, compiler->cuda % 1000 / 10);
+	driver->trust = JW_TRUST_READ;
+	bake->profile = profile_of_system(&bake->system);
+	bake->code_cuda = only_this ? compiler->cuda : driver->version.cuda;
+	bake->result->driver = bake->profile.driver;
+	(void)jw_driver_text(bake->driver, &bake->result->driver);
+}
+
 /* Compiles everything that a start may compile into the cache that supplies the code. */
 static int compile_cold(struct jw_error *err, struct bake *bake, const char *const *paths,
 						size_t path_count)
@@ -103,14 +126,22 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	const struct jw_bake_options *options = bake->options;
 	const struct jw_prime_options *given = SIZED(err, options->prime, struct jw_prime_options);
 	struct jw_prime_result *primed;
+	struct jw_compiler compiler = {0};
 	struct jw_prime_options how;
-	char *compiler = NULL;
 	int failed;
 
-	if (!given || (!given->ptxas && bake_compiler_choose(err, options, &compiler)))
+	if (!given)
 		return -1;
+	bake->linker.fetch = given->fetch;
+	if (options->system->elsewhere) {
+		if (bake_compiler_choose(err, options, given, &compiler))
+			return -1;
+		if (!compiler.path)
+			return 0;
+		stand_for(bake, &compiler);
+	}
 	how = *given;
-	how.ptxas = compiler ? compiler : how.ptxas;
+	how.ptxas = compiler.path ? compiler.path : how.ptxas;
 	how.size = sizeof how;
 	how.paths = paths;
 	how.path_count = path_count;
@@ -119,7 +150,7 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	how.pack = NULL;
 	how.cancel = options->cancel;
 	failed = jw_prime(err, options->system, &how, &primed);
-	mem_free(compiler);
+	jw_compiler_free(&compiler);
 	if (failed)
 		return -1;
 	bake->result->interrupted = primed->interrupted;
@@ -162,6 +193,7 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.linker = &bake->linker,
 		.cache_dir = options->system->cache.path,
 		.profile = &bake->profile,
+		.code_cuda = bake->code_cuda,
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
 		.drop_ptx = options->drop_ptx,
@@ -474,7 +506,8 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 						 ANALYSE_MOST_TARGETS);
 	bake->profile = profile_of_system(system);
 	result->driver = bake->profile.driver;
-	if (!bake->options->dry_run &&
+	bake->code_cuda = result->driver.cuda;
+	if (!bake->options->dry_run && !system->elsewhere &&
 		(!bake->profile.stamp[0] || bake->profile.trust == CACHE_STAMP_OPAQUE))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the form of this driver's cache is not known, so the code in it cannot "
@@ -488,12 +521,16 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result)
 {
 	options = SIZED(err, options, struct jw_bake_options);
-	struct bake bake = {.options = options};
+	struct bake bake;
 	int failed;
 
 	if (!options || check_bake_options(err, options))
 		return -1;
+	bake = (struct bake){.given = *options, .system = *options->system};
+	bake.given.system = &bake.system;
+	bake.options = &bake.given;
 	bake.linker.named = options->nvjitlink;
+	bake.linker.most = options->system->driver.version.cuda;
 	bake.result = mem_alloc(err, sizeof *bake.result);
 	if (!bake.result)
 		return -1;

@@ -12,6 +12,7 @@ struct bake_file_job {
 	struct linker *linker;          /* what links */
 	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
+	uint32_t code_cuda;              /* of the compiler of that code (1000 * major + 10 * minor) */
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;
 	const char *output; /* the copy's path; NULL: only count */

@@ -120,13 +120,14 @@ static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_
 
 	for (size_t i = 0; i < baking->write_count; i++) {
 		const struct write_cubin *write = &baking->writes[i];
-		const uint32_t driver = baking->job->profile->driver.cuda;
+		const uint32_t linked = baking->job->linker ? baking->job->linker->used : 0,
+					   made = baking->job->code_cuda > linked ? baking->job->code_cuda : linked;
 		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
 		struct gpu_code_range other;
 
 		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known.
 		 */
-		if (write->target.sm >= 100 && driver >= 13000)
+		if (write->target.sm >= 100 && made >= 13000)
 			cuda = 13000;
 		other = gpu_code_range(cuda, write->target, zstd);
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/compiler_fetch.h"
 #include "compile/nvjitlink.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
@@ -120,16 +121,16 @@ static int say_no_linker(struct jw_error *err, const struct linked_job *job, uin
 						 uint32_t most)
 {
 	const struct jw_error *why = &job->linker->why;
+	const uint32_t first = compiler_fetch_first(least);
 	char sm[JW_TARGET_TEXT];
 
 	if (why->code)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", why->message);
 	return error_set(err, JW_ERR_UNSUPPORTED,
 					 "no nvJitLink of CUDA %u.%u to %u.%u is at hand, which would link for %s: "
-					 "pip install nvidia-nvjitlink%s==%u.%u.*, or name one with --nvjitlink",
+					 "“jitwarm compiler fetch %u.%u” gets it, and --fetch does it on the way",
 					 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
-					 jw_target_sm(sm, job->device), least < 13000 ? "-cu12" : "", least / 1000,
-					 least % 1000 / 10);
+					 jw_target_sm(sm, job->device), first / 1000, first % 1000 / 10);
 }
 
 /* The oldest linker that knows the GPU and is not older than what compiled the objects: most
@@ -137,12 +138,14 @@ static int say_no_linker(struct jw_error *err, const struct linked_job *job, uin
 static int try_linkers(struct jw_error *err, const struct linked_job *job, const char *folder,
 					   const struct protocol_job *what, uint32_t compiler)
 {
-	const uint32_t gpu = gpu_first_cuda(job->device), most = job->system->driver.version.cuda;
+	const uint32_t gpu = gpu_first_cuda(job->device);
 	const uint32_t old = gpu > compiler ? gpu : compiler;
-	const uint32_t least = old > NVJITLINK_FIRST_CUDA ? old : NVJITLINK_FIRST_CUDA;
+	const uint32_t least = old > NVJITLINK_FIRST_CUDA ? old : NVJITLINK_FIRST_CUDA,
+				   most = job->linker->most ? job->linker->most : least / 1000 * 1000 + 990;
 	struct jw_error why = {0};
 
-	if (linker_look(err, job->linker, job->system, &job->cancel))
+	if (linker_look(err, job->linker, job->system, &job->cancel) ||
+		linker_fetch(err, job->linker, least, most, job->system, &job->cancel))
 		return -1;
 	for (size_t i = 0; i < job->linker->count; i++) {
 		const struct linker_library *library = &job->linker->items[i];
@@ -150,8 +153,11 @@ static int try_linkers(struct jw_error *err, const struct linked_job *job, const
 
 		if (library->cuda < least || library->cuda > most)
 			continue;
-		if (!ask_linker(&other, job, library->path, folder, what))
+		if (!ask_linker(&other, job, library->path, folder, what)) {
+			if (job->linker->used < library->cuda)
+				job->linker->used = library->cuda;
 			return 0;
+		}
 		if (!why.code || other.code == JW_ERR_INTERRUPTED || other.code == JW_ERR_MEMORY)
 			why = other;
 		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)

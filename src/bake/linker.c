@@ -1,11 +1,14 @@
 #include "bake/linker.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/compiler_fetch.h"
 #include "compile/nvjitlink.h"
 #include "find/library_kind.h"
+#include "gpu/release.h"
 #include "machine/driver_session.h"
 #include "os/file.h"
 #include "os/programs.h"
@@ -145,11 +148,29 @@ static int try_below(struct jw_error *err, struct linker_look *look, char *root)
 	return found ? try_library(err, look, path) : 0;
 }
 
+static int look_in_store(struct jw_error *err, struct linker_look *look)
+{
+	struct os_names names;
+	char *store = NULL;
+	int failed = 0;
+
+	if (compiler_fetch_store(NULL, &store))
+		return 0;
+	if (!os_list(NULL, store, &names)) {
+		for (size_t i = 0; !failed && i < names.count; i++)
+			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
+				failed = try_below(err, look, os_join(NULL, store, names.items[i]));
+		os_names_free(&names);
+	}
+	mem_free(store);
+	return failed;
+}
+
 static int look_everywhere(struct jw_error *err, struct linker_look *look)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-	const uint32_t last = look->system->driver.version.cuda;
-	int failed = 0;
+	const uint32_t last = look->linker->most ? look->linker->most : gpu_newest_cuda();
+	int failed = look_in_store(err, look);
 	char *path;
 
 	for (size_t i = 0; !failed && linker_packages[i]; i++)
@@ -185,6 +206,25 @@ int linker_look(struct jw_error *err, struct linker *linker, const struct jw_sys
 	if (!failed && linker->named && !linker->count)
 		failed = error_copy(err, &linker->why);
 	return failed;
+}
+
+int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, uint32_t most,
+				 const struct jw_system *system, const struct jw_cancel *cancel)
+{
+	const uint32_t cuda = compiler_fetch_first(least);
+	char version[32], *path;
+
+	if (!linker->fetch || linker->named || cuda > most)
+		return 0;
+	for (size_t i = 0; i < linker->count; i++)
+		if (linker->items[i].cuda >= least && linker->items[i].cuda <= most)
+			return 0;
+	(void)snprintf(version, sizeof version, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	if (jw_compiler_fetch(err, version, linker->fetch, &path))
+		return -1;
+	mem_free(path);
+	linker->looked = false;
+	return linker_look(err, linker, system, cancel);
 }
 
 /* ---- the driver */

@@ -2,6 +2,7 @@
  * nvJitLink, in a worker for each link. */
 #pragma once
 
+#include <jitwarm/compiler.h>
 #include <jitwarm/system.h>
 
 #include "base/cancel.h"
@@ -28,9 +29,12 @@ struct linker {
 	struct jw_cancel cancel;
 	/* Those at hand */
 	const char *named;
+	uint32_t most;                                 /* the driver's version; 0: not named */
+	const struct jw_compiler_fetch_options *fetch; /* NULL: nothing is fetched */
 	bool looked;
 	struct linker_library items[LINKER_MOST]; /* the oldest first */
 	size_t count;
+	uint32_t used;       /* the newest version that has linked */
 	struct jw_error why; /* why the first one that cannot be used is not */
 };
 
@@ -39,6 +43,10 @@ struct linker {
  * memory. */
 int linker_look(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				const struct jw_cancel *cancel);
+/* Where none at hand is of a version from `least` to `most`, fetches the first if that is asked
+ * for, and looks again. */
+int linker_fetch(struct jw_error *err, struct linker *linker, uint32_t least, uint32_t most,
+				 const struct jw_system *system, const struct jw_cancel *cancel);
 void linker_free(struct linker *linker);
 
 /* The folder of this run for what is linked. */

@@ -55,10 +55,27 @@ const char *compiler_fetch_package(char text[64], unsigned major)
 	return text;
 }
 
+/* PyPI has nvidia-cuda-nvcc since 11.7.99; there was no CUDA 12.7. */
+uint32_t compiler_fetch_first(uint32_t cuda)
+{
+	return cuda < 11070                   ? 11070
+		   : cuda > 11080 && cuda < 12000 ? 12000
+		   : cuda == 12070                ? 12080
+										  : cuda;
+}
+
+enum { MOST_PIECES = 2 };
+
+/* What is kept of one wheel. */
+struct piece {
+	struct wheel_wanted wanted;
+	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
+};
+
 struct fetch {
 	const struct jw_compiler_fetch_options *options;
-	struct wheel_wanted wanted;
-	const char *program; /* "ptxas" */
+	struct piece pieces[MOST_PIECES];
+	size_t piece_count;
 	struct os_file *file;
 	uint64_t size;
 	crypto_hash_sha256_state hash;
@@ -124,16 +141,16 @@ static int download(struct jw_error *err, struct fetch *fetch, struct http *http
 	return check_wheel(err, fetch, found);
 }
 
-static int take_program(struct jw_error *err, struct fetch *fetch, struct http *http,
-						const struct wheel_found *found, const char *folder)
+static int take_member(struct jw_error *err, struct fetch *fetch, struct http *http,
+					   const struct wheel_found *found, const char *member, const char *folder)
 {
 	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
-		 *program = os_join(err, folder, fetch->program);
+		 *program = os_join(err, folder, os_base_name(member));
 	char shown[MOST_SHOWN];
 	int result = -1;
 
 	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
-		result = wheel_member_take(err, wheel, fetch->program, program, &fetch->options->cancel);
+		result = wheel_member_take(err, wheel, member, program, &fetch->options->cancel);
 		if (result)
 			error_prefix(err, "%s", show_place(shown, found));
 	}
@@ -149,21 +166,44 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 	struct pip_config config;
 	struct wheel_found found;
 	struct http *http;
-	int result = -1;
+	int result;
 
 	if (pip_config_load(err, &config))
 		return -1;
 	http = http_open(err, &config, &fetch->options->cancel);
-	if (http && !package_index_find(err, http, &config, &fetch->wanted, &found)) {
-		result = take_program(err, fetch, http, &found, folder);
-		mem_free(found.place);
+	result = http ? 0 : -1;
+	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+		const struct piece *piece = &fetch->pieces[i];
+
+		result = package_index_find(err, http, &config, &piece->wanted, &found);
+		if (!result) {
+			result = take_member(err, fetch, http, &found, piece->member, folder);
+			mem_free(found.place);
+		}
 	}
 	http_close(http);
 	pip_config_free(&config);
 	return result;
 }
 
-/* Fills a folder beside the place, then renames it. */
+/* Into a place that has the others already. */
+static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
+					  const char *place)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
+		const char *name = os_base_name(fetch->pieces[i].member);
+		char *from = os_join(err, fresh, name), *to = os_join(err, place, name);
+
+		result = from && to ? os_rename(err, from, to) : -1;
+		mem_free(from);
+		mem_free(to);
+	}
+	return result;
+}
+
+/* Fills a folder beside the place, then renames it. `path`: of ptxas in that place. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place, const char *path)
 {
@@ -178,12 +218,12 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* Another process was faster. */
+	/* Fetched before, by another process or without its linker. */
 	if (result && os_exists(path))
-		result = 0;
+		result = add_pieces(err, fetch, fresh, place);
 	else if (result && os_exists(place))
 		error_set(err, JW_ERR_IO, "%.400s: is there without %s: remove it, then fetch again", place,
-				  fetch->program);
+				  compiler_fetch_program());
 	else if (result)
 		error_copy(err, &why);
 done:
@@ -247,6 +287,48 @@ int compiler_fetch_remove(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+/* The file of nvJitLink in its wheel, without the folders that differ. Source: the wheels of CUDA
+ * 12.0 to 13.0 for Linux and Windows. */
+static void name_linker(char text[64], unsigned major)
+{
+	if (strcmp(os_name, "windows") != 0)
+		(void)snprintf(text, 64, "lib/libnvJitLink.so.%u", major);
+	else
+		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);
+}
+
+/* ptxas and, from CUDA 12 on, nvJitLink, as far as they are not kept. */
+static int find_missing(struct jw_error *err, struct fetch *fetch,
+						const struct wheel_version *wanted, const char *place)
+{
+	const unsigned major = wanted->numbers[0];
+	struct piece pieces[MOST_PIECES] = {0};
+	const size_t count = major < 12 ? 1 : MOST_PIECES;
+
+	(void)compiler_fetch_package(pieces[0].package, major);
+	(void)snprintf(pieces[0].member, sizeof pieces[0].member, "bin/%s", compiler_fetch_program());
+	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
+				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
+	name_linker(pieces[1].member, major);
+	for (size_t i = 0; i < count; i++) {
+		char *path = os_join(err, place, os_base_name(pieces[i].member));
+		struct piece *piece = &fetch->pieces[fetch->piece_count];
+
+		if (!path)
+			return -1;
+		if (!os_exists(path)) {
+			*piece = pieces[i];
+			piece->wanted = (struct wheel_wanted){piece->package, *wanted, jw_platform()};
+			/* Its last number is another one than ptxas'. */
+			if (i)
+				piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
+			fetch->piece_count++;
+		}
+		mem_free(path);
+	}
+	return 0;
+}
+
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path)
 {
@@ -255,22 +337,22 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	options = SIZED(err, options ? options : &none, struct jw_compiler_fetch_options);
 	if (!options)
 		return -1;
-	struct fetch fetch = {.options = options, .program = compiler_fetch_program()};
-	char *store = NULL, *place, *path, package[64];
+	struct fetch fetch = {.options = options};
+	struct wheel_version wanted;
+	char *store = NULL, *place, *path;
 	int result = -1;
 
-	if (!wheel_version_read(version, &fetch.wanted.version) || !is_cuda(&fetch.wanted.version))
+	if (!wheel_version_read(version, &wanted) || !is_cuda(&wanted))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_IO, "libsodium cannot start");
 	if (compiler_fetch_store(err, &store))
 		return -1;
-	fetch.wanted.package = compiler_fetch_package(package, fetch.wanted.version.numbers[0]);
-	fetch.wanted.platform = jw_platform();
 	place = os_join(err, store, version);
-	path = place ? os_join(err, place, fetch.program) : NULL;
-	if (path && (os_exists(path) || !fetch_into(err, &fetch, store, place, path))) {
+	path = place ? os_join(err, place, compiler_fetch_program()) : NULL;
+	if (path && !find_missing(err, &fetch, &wanted, place) &&
+		(!fetch.piece_count || !fetch_into(err, &fetch, store, place, path))) {
 		*ret_path = path;
 		path = NULL;
 		result = 0;

@@ -1,6 +1,8 @@
 /* The folder of fetched compilers and the names of their wheels. */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
@@ -12,5 +14,8 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path);
 int compiler_fetch_remove(struct jw_error *err, char **ret_path);
 /* "ptxas" */
 const char *compiler_fetch_program(void);
+/* The first CUDA version from this one on that has a wheel with ptxas (1000 * major + 10 * minor).
+ */
+uint32_t compiler_fetch_first(uint32_t cuda);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
-#include "compile/compiler_oldest.h"
+#include "compile/compiler_find.h"
 #include "compile/compiler_trust.h"
 #include "compile/ptxas.h"
 #include "os/env.h"
@@ -116,8 +116,7 @@ static void try_path(struct compiler_search *search)
 	mem_free(list);
 }
 
-/* PyPI has nvidia-cuda-nvcc since 11.7.99. Toolkits from 9.0 on still compile for GPUs of today. */
-enum { FIRST_WHEEL = 11070, FIRST_TOOLKIT = 9000 };
+enum { FIRST_TOOLKIT = 9000 }; /* those from there on still compile for GPUs of today */
 
 static int say_missing(struct jw_error *err, const struct compiler_search *search,
 					   const struct jw_driver *driver)
@@ -131,7 +130,7 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
 			"own, and no module of a newer PTX",
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
-	if (search->wanted < FIRST_WHEEL)
+	if (compiler_fetch_first(search->wanted) != search->wanted)
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
 			"driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
@@ -139,13 +138,26 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 			jw_driver_text(text, driver), major, minor, major, minor, older);
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
-
-					 "%s==%u.%u.*)%s",
+					 "%s==%u.%u.*), and --fetch does it on the way%s",
 					 jw_driver_text(text, driver), major, minor, major, minor,
 					 compiler_fetch_package(package, major), major, minor, older);
 }
 
+static int fetch_version(struct jw_error *err, uint32_t cuda, bool exact,
+						 const struct jw_compiler_fetch_options *fetch,
+						 struct jw_compiler *ret_compiler)
+{
+	char version[32], *path;
+
+	(void)snprintf(version, sizeof version, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	if (jw_compiler_fetch(err, version, fetch, &path))
+		return -1;
+	*ret_compiler = (struct jw_compiler){path, cuda, exact};
+	return 0;
+}
+
 static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
+						 const struct jw_compiler_fetch_options *fetch,
 						 struct compiler_search *search, struct jw_compiler *compiler)
 {
 	int result;
@@ -153,6 +165,8 @@ static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 	try_store(search);
 	try_toolkits(search);
 	try_path(search);
+	if (!search->found && fetch && compiler_fetch_first(search->wanted) == search->wanted)
+		return fetch_version(err, search->wanted, true, fetch, compiler);
 	if (!search->found) {
 		result = say_missing(err, search, driver);
 		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message)
@@ -186,8 +200,8 @@ static int take_named(struct jw_error *err, const struct jw_driver *driver, cons
 	return 0;
 }
 
-int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
-					 struct jw_compiler *ret_compiler)
+int compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+				  const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
 {
 	struct compiler_search search = {.wanted = driver->cuda};
 	struct jw_compiler compiler = {0};
@@ -197,7 +211,7 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 		return error_set(err, JW_ERR_USAGE,
 						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
 	result = file ? take_named(err, driver, file, &compiler)
-				  : find_compiler(err, driver, &search, &compiler);
+				  : find_compiler(err, driver, fetch, &search, &compiler);
 	mem_free(search.found);
 	mem_free(search.older);
 	if (!result)
@@ -205,15 +219,39 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	return result;
 }
 
-char *compiler_oldest(uint32_t least, uint32_t most)
+int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					 struct jw_compiler *ret_compiler)
 {
+	return compiler_find(err, driver, file, NULL, ret_compiler);
+}
+
+int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
+					const struct jw_compiler_fetch_options *fetch, struct jw_compiler *ret_compiler)
+{
+	const uint32_t first = compiler_fetch_first(least);
 	struct compiler_search search = {.wanted = most,
 									 .least = least > FIRST_TOOLKIT ? least : FIRST_TOOLKIT};
 
 	try_store(&search);
 	try_toolkits(&search);
 	try_path(&search);
-	return search.oldest;
+	if (search.oldest) {
+		*ret_compiler = (struct jw_compiler){search.oldest, search.oldest_cuda, false};
+		return 0;
+	}
+	if (fetch && first <= most)
+		return fetch_version(err, first, false, fetch, ret_compiler);
+	if (first > most)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "this needs a ptxas of CUDA %u.%u to %u.%u, for which there is no wheel: "
+						 "--ptxas FILE names that of a toolkit",
+						 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10);
+	error_set(
+		err, JW_ERR_NOT_FOUND,
+		"this needs ptxas %u.%u or newer: “jitwarm compiler fetch %u.%u” gets it, and --fetch "
+		"does it on the way",
+		least / 1000, least % 1000 / 10, first / 1000, first % 1000 / 10);
+	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }
 
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)

@@ -86,13 +86,13 @@ static int write_program(struct jw_error *err, struct wheel *wheel, const char *
 	return result || os_set_mode(err, path, 0755) ? -1 : 0;
 }
 
-/* …/bin/NAME, with only characters that CSV does not quote. */
+/* …/NAME, with only characters that CSV does not quote. */
 static bool is_program_member(const char *member, const char *name)
 {
 	size_t length = strlen(member), tail = strlen(name);
 
-	return length > tail + 5 && text_ends(member, name) &&
-		   !memcmp(member + length - tail - 5, "/bin/", 5) && !strpbrk(member, "\",\r\n");
+	return length > tail + 1 && text_ends(member, name) && member[length - tail - 1] == '/' &&
+		   !strpbrk(member, "\",\r\n");
 }
 
 /* NAME.dist-info/RECORD */
@@ -138,7 +138,7 @@ static int read_members(struct jw_error *err, struct wheel *wheel, const char *n
 		if (take_wheel_member(err, wheel, entry, name, path))
 			return -1;
 	}
-	return wheel->member ? 0 : error_set(err, JW_ERR_FORMAT, "has no bin/%s", name);
+	return wheel->member ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", name);
 }
 
 /* The row of the program: “PATH,sha256=HASH,SIZE” (PEP 376). */

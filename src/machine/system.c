@@ -346,6 +346,8 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	char *library = NULL;
 	int result;
 
+	if (options->driver && !*options->driver)
+		return 0;
 	if (options->driver_profile)
 		return cache_profile_read(err, options->driver_profile, ret_profile);
 	if (options->driver_library) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "compile/compiler_find.h"
 #include "machine/compiler_gauge.h"
 
 /* Source: docs/compiler-twin.md, [1]. */
@@ -47,7 +48,8 @@ int elsewhere_prepare(struct jw_error *err, const struct jw_system *system,
 	if (options->dry_run)
 		return 0;
 	if (system->elsewhere) {
-		if (jw_compiler_find(err, &system->driver.version, options->ptxas, ret_compiler) ||
+		if (compiler_find(err, &system->driver.version, options->ptxas, options->fetch,
+						  ret_compiler) ||
 			(options->split && jw_compiler_can_split(err, ret_compiler)))
 			return -1;
 		tell_difference(system, ret_compiler, result);

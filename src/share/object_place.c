@@ -17,14 +17,23 @@ static bool is_web_place(const char *place)
 	return text_starts(place, "https://") || text_starts(place, "http://");
 }
 
-int jw_share_check(struct jw_error *err, const char *place)
+int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 {
+	const char *place = options->place;
 	char bucket[64], prefix[WEB_TEXT], name[300];
+	struct jw_error why = {0};
 
 	if (text_starts(place, "s3://"))
 		return object_s3_parse(err, place, bucket, prefix);
+	if (is_web_place(place) && web_check_address(err, place))
+		return -1;
 	if (is_web_place(place))
-		return web_check_address(err, place);
+		return web_may_ask(&why,
+						   &(struct web_hosts){options->insecure, options->insecure_hosts,
+											   options->insecure_host_count, false},
+						   place)
+				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
+				   : 0;
 	if (*place && !strstr(place, "://"))
 		return 0;
 	return error_set(err, JW_ERR_USAGE,

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd)
 shift
-program=ptxas jitwarm=("$build/src/jitwarm")
+program=ptxas linker=libnvJitLink.so.12 jitwarm=("$build/src/jitwarm")
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 scratch=$(mktemp -d)
 servers=()
@@ -41,7 +41,7 @@ export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config XDG_CONFIG_DIRS=
 
 fetch() { timeout 120 "${jitwarm[@]}" compiler fetch "$@" >out 2>err; }
 whole() { # VERSION: it is there, and nothing else
-	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$program")" ] && [ -x "store/$1/$program" ]
+	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$linker" "store/$1/$program" | sort)" ] && [ -x "store/$1/$program" ]
 }
 # good TEXT KIND [VERSION [FULL]]: fetched from that index
 good() {
@@ -86,6 +86,9 @@ export PIP_INDEX_URL=$site/500/simple PIP_EXTRA_INDEX_URL="$site/empty/simple $s
 good "what one index cannot say, another does" ""
 unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL
 fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && ok "not fetched again" || fail "not fetched again: $(cat out err)"
+rm "store/12.3/$linker"
+PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && ok "a kept ptxas gets its linker" || fail "a kept ptxas gets its linker: $(cat out err; find store)"
+bad "no linker" no-linker "no wheel nvidia-nvjitlink-cu12==12.3.*"
 for kind in 400 500 503; do bad "status $kind" $kind "$site/$kind/simple/nvidia-cuda-nvcc-cu12/: the server answers with status $kind"; done
 bad "no wheel at that address" missing-wheel "the server answers with status 404"
 bad "a page that breaks off" cut-index "nvidia-cuda-nvcc-cu12/: "
@@ -196,13 +199,17 @@ mkdir wheels && python3 - "$site" <<-'P'
 	    for tag in ("manylinux1_x86_64", "win_amd64"):
 	        name = f"nvidia_cuda_nvcc_cu12-{version}-py3-none-{tag}.whl"
 	        open("wheels/" + name, "wb").write(urllib.request.urlopen(f"{sys.argv[1]}/good/files/{name}").read())
+	for tag in ("manylinux2014_x86_64", "win_amd64"):
+	    for version in ("12.3.101", "12.4.127"):
+	        name = f"nvidia_nvjitlink_cu12-{version}-py3-none-{tag}.whl"
+	        open("wheels/" + name, "wb").write(urllib.request.urlopen(f"{sys.argv[1]}/good/files/{name}").read())
 P
 export PIP_NO_INDEX=1
 PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
-PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/" good "a page of links" good
+PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/ $site/good/simple/nvidia-nvjitlink-cu12/" good "a page of links" good
 PIP_FIND_LINKS=wheels bad "not in it" good "wheels: no wheel nvidia-cuda-nvcc-cu12==12.5.*" 12.5
 bad "neither index nor folder" good "no package index is known"
-PIP_FIND_LINKS=HTTP://127.0.0.1:${site##*:}/good/simple/nvidia-cuda-nvcc-cu12/ good "a page of links, its scheme in capitals" good
+PIP_FIND_LINKS="HTTP://127.0.0.1:${site##*:}/good/simple/nvidia-cuda-nvcc-cu12/ $site/good/simple/nvidia-nvjitlink-cu12/" good "a page of links, its scheme in capitals" good
 PIP_FIND_LINKS=ftp://x:p%40ss@127.0.0.1/wheels bad "a place that is neither a folder nor a page" good "an index needs https or http"
 if [ ${#jitwarm[@]} = 1 ]; then
 	cp -r wheels "my wheels"
@@ -257,5 +264,22 @@ if [ ${#jitwarm[@]} = 1 ]; then
 	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
 	"${jitwarm[@]}" prime --cache cache --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
 	[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
+	# On the way, and the exact line where that is not asked for. The fake ptxas compiles nothing.
+	library=$build/tests/framework/libsample_framework.so
+	: >http/log
+	for rest in "bake --target sm_86 --driver 12.4 -o baked" "prime --target sm_86 --driver 550.163.01 --cache cache"; do
+		rm -rf store
+		got=0
+		# shellcheck disable=SC2086
+		PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" $rest "$library" >out 2>err || got=$?
+		[[ $got == [23] ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
+			fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
+	done
+	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" prime --fetch --target sm_86 --driver 550.163.01 --cache cache "$library" >out 2>err
+	whole 12.4 && ok "prime --fetch" || fail "prime --fetch: $(cat out err; find store)"
+	rm -rf store cache
+	# Relocatable code: ptxas and nvJitLink of CUDA 12.0 are the first of which both are there. This index has none of them.
+	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" bake --fetch --target sm_86 -o baked "$library" >out 2>err
+	grep -qF "no wheel nvidia-cuda-nvcc-cu12==12.0.*" err && ok "bake --fetch: the oldest that will do" || fail "bake --fetch: $(cat out err)"
 fi
 exit $failed

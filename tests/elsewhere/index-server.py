@@ -18,7 +18,7 @@ import time
 import zipfile
 
 FOLDER = pathlib.Path(sys.argv[1])
-PACKAGE = "nvidia-cuda-nvcc-cu12"
+PACKAGE, LINKER = "nvidia-cuda-nvcc-cu12", "nvidia-nvjitlink-cu12"
 LOG = threading.Lock()
 ASKED = {}
 
@@ -63,6 +63,19 @@ def wheel(version, name="ptxas", kind="good"):
     return data
 
 
+def linker_wheel(name):
+    path, content = f"nvidia/nvjitlink/{name}", b"a linker"
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(path), content)
+        archive.writestr(zipfile.ZipInfo("x.dist-info/RECORD"), f"{path},sha256={digest},{len(content)}\n")
+    return memory.getvalue()
+
+
+# nvJitLink's last number is another one than ptxas'.
+LINKERS = {f"nvidia_nvjitlink_cu12-{version}-py3-none-{tag}.whl": linker_wheel("bin/nvJitLink_120_0.dll" if tag.startswith("win") else "lib/libnvJitLink.so.12")
+           for tag in ("manylinux2014_x86_64", "win_amd64", "manylinux2014_aarch64") for version in ("12.3.101", "12.4.127")}
 WHEELS = {  # name: (content, taken back)
     f"nvidia_cuda_nvcc_cu12-{version}-py3-none-{tag}.whl": (version, "ptxas.exe" if tag.startswith("win") else "ptxas", yanked)
     for tag in ("manylinux1_x86_64", "manylinux2014_x86_64.manylinux_2_17_x86_64", "win_amd64", "manylinux2014_aarch64")
@@ -123,6 +136,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         head = '<base href="/good/files/">' if kind == "base" else ""
         return f"<!DOCTYPE html><html><head>{head}<title>Links</title></head><body><!-- <a href=\"x.whl\"> -->{''.join(rows)}</body></html>".encode(), "text/html"
 
+    def linkers(self, kind):
+        rows = "" if kind == "no-linker" else "".join(f'<a href="/{kind}/files/{name}">{name}</a>' for name in LINKERS)
+        return self.answer(f"<!DOCTYPE html><html><body>{rows}</body></html>".encode())
+
     def do_GET(self):
         try:
             self.serve()
@@ -145,6 +162,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def index(self, kind, parts):
         rest = "/".join(parts[1:])
+        if len(parts) == 3 and parts[2] == LINKER:
+            return self.linkers(kind)
         if len(parts) == 3 and parts[2] != PACKAGE or kind == "empty":
             return self.answer(b"no such project", status=404)
         if kind.isdigit():
@@ -189,6 +208,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(body, kind=media)
 
     def file(self, kind, name):
+        if name in LINKERS:
+            return self.answer(LINKERS[name], kind="application/octet-stream")
         version, program_name, _ = WHEELS[name]
         content = wheel(version, program_name, kind)
         if kind == "cut-wheel" or (kind == "cut-once" and ASKED[self.path] == 1):

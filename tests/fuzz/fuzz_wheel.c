@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(wheel >= 0 && program >= 0 && write(wheel, data, size) == (ssize_t)size);
 	(void)snprintf(from, sizeof from, "/proc/self/fd/%d", wheel);
 	(void)snprintf(to, sizeof to, "/proc/self/fd/%d", program);
-	if (!wheel_member_take(NULL, from, "ptxas", to, &never)) {
+	if (!wheel_member_take(NULL, from, "bin/ptxas", to, &never)) {
 		MUST(!fstat(program, &stat) && (stat.st_mode & 0777) == 0755);
 		check_program(data, size, to);
 	}

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/baked_files.h"
+#include "cli/parts/fetching.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/prime_bar.h"
@@ -166,8 +167,8 @@ static bool is_for_others(const struct options *options)
 
 static int check_bake_usage(struct jw_error *err, const struct options *options)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas",
-									   "nvjitlink"};
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile",
+									   "ptxas",  "nvjitlink",  "fetch"};
 	const bool copies = options_given(options, "output"),
 			   in_place = options_given(options, "in-place"), undo = options_given(options, "undo");
 
@@ -195,6 +196,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 		.probe = !others,
 		.cache_dir = options_value(options, "cache"),
 		.driver = options_value(options, "driver"),
+		.nameless = others,
 		.driver_library = options_value(options, "driver-lib"),
 		.driver_profile = options_value(options, "driver-profile"),
 	};
@@ -204,7 +206,9 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 	how.targets = gpus->targets;
 	how.target_count = gpus->count;
 	how.scratch = gpus->count && !how.cache_dir;
-	how.nameless = gpus->count && options_given(options, "dry-run");
+	/* The driver that happens to be here does not count. */
+	if (others && !how.driver && !how.driver_library && !how.driver_profile)
+		how.driver = "";
 	return jw_system_open(err, &how, &cli->system);
 }
 
@@ -212,6 +216,8 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 					const struct gpu_targets *kept)
 {
 	struct prime_bar bar = {.output = &cli->out};
+	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
+	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	const struct jw_prime_options how = {
 		.size = sizeof how,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
@@ -223,6 +229,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.context = &bar,
 		.progress = prime_bar_report,
 		.message = prime_bar_message,
+		.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL,
 	};
 	const struct jw_bake_options options = {
 		.size = sizeof options,
@@ -245,6 +252,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	os_catch_interrupts();
 	failed = jw_bake(err, &options, &result);
 	prime_bar_end(&bar);
+	fetching_end(&fetching);
 	if (failed)
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
@@ -284,7 +292,10 @@ static const struct cli_option bake_options[] = {
 	CLI_LIST("target", "GPU",
 			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
 			 "repeated"),
-	CLI_VALUE("driver", "VERSION", "With --target: the oldest driver there (550.163.01)"),
+	CLI_VALUE("driver", "VERSION",
+			  "With --target: the oldest driver there (570, 550.163.01, or CUDA 12.8); without it "
+			  "any that loads "
+			  "what the oldest compiler makes that will do"),
 	CLI_VALUE("driver-lib", "FILE",
 			  "With --target: that driver's libcuda.so or nvcuda64.dll, for a driver unknown to "
 			  "jitwarm"),
@@ -297,6 +308,7 @@ static const struct cli_option bake_options[] = {
 		"nvjitlink", "FILE|PACKAGE",
 		"With --target: link relocatable code with this nvJitLink instead of the oldest one at "
 		"hand that will do"),
+	FETCH_OPTION,
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_SIZE("max-mem", "SIZE",
@@ -341,8 +353,10 @@ const struct cli_command command_bake = {
 		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
 		"old one. For X.conda a new conda package is written, with the GPUs in its build "
 		"string.\n\nIt does not change other archives, and PTX texts in a program's data, which "
-		"are counted. With --target NVIDIA's nvJitLink links; without one the runtime still links "
-		"at each start.\n\nExit status: 0 where "
+		"are counted. With --target, without a driver, NVIDIA's ptxas compiles and nvJitLink "
+		"links: “jitwarm compiler fetch” or --fetch gets them; the result says for which drivers "
+		"the "
+		"code is.\n\nExit status: 0 where "
 		"everything "
 		"is baked, 1 where a part is left or a name led to no file, 2 where jitwarm cannot help, 3 "
 		"on failure.",

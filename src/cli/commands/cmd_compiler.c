@@ -1,51 +1,19 @@
-/* jitwarm compiler: NVIDIA's ptxas, for machines without a GPU. */
+/* jitwarm compiler: NVIDIA's ptxas and nvJitLink, for machines without a GPU. */
 #include <jitwarm/compiler.h>
 
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/progress.h"
+#include "cli/parts/fetching.h"
 #include "os/interrupt.h"
-
-struct fetching {
-	const struct output *output;
-	const char *label;
-	struct progress progress; /* `output` NULL: not started */
-};
-
-static size_t megabytes(uint64_t bytes)
-{
-	return (size_t)(bytes / 1000000 + (bytes % 1000000 != 0));
-}
-
-static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
-{
-	struct fetching *fetching = context;
-
-	if (total_bytes < 1000000) /* too small to show */
-		return;
-	if (!fetching->progress.output) {
-		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),
-					   (double)total_bytes, fetching->label);
-		fetching->progress.unit = "MB";
-	}
-	progress_update(&fetching->progress,
-					done_bytes < total_bytes ? (size_t)(done_bytes / 1000000)
-											 : megabytes(total_bytes),
-					(double)done_bytes, 0);
-}
 
 static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)
 {
 	struct fetching fetching = {.output = &cli->out, .label = row->version};
-	const struct jw_compiler_fetch_options options = {.size = sizeof options,
-													  .context = &fetching,
-													  .progress = on_fetch_progress,
-													  .cancel = cli_cancel};
-	int result = jw_compiler_fetch(err, row->version, &options, &row->path);
+	const struct jw_compiler_fetch_options options = fetching_options(&fetching);
+	const int result = jw_compiler_fetch(err, row->version, &options, &row->path);
 
-	if (fetching.progress.output)
-		progress_finish(&fetching.progress);
+	fetching_end(&fetching);
 	return result;
 }
 
@@ -83,13 +51,15 @@ static int fetch_run(struct jw_error *err, struct cli *cli)
 
 const struct cli_command command_compiler_fetch = {
 	.name = "compiler fetch",
-	.summary = "Get NVIDIA's ptxas of a CUDA version",
+	.summary = "Get NVIDIA's ptxas and nvJitLink of a CUDA version",
 	.usage = "VERSION…",
-	.description = "Gets the compiler of “jitwarm prime --target”: the ptxas of CUDA VERSION "
-				   "(12.4, or 12.4.131), from NVIDIA's Python wheel. The package index is PyPI, or "
-				   "the one of pip's configuration and environment (PIP_INDEX_URL); Python is not "
-				   "needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
-				   "~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and its "
-				   "path is printed. A compiler that is kept is not fetched again.",
+	.description =
+		"Gets the compilers of “--target”: the ptxas of CUDA VERSION (12.4, or 12.4.131) and, "
+		"from CUDA 12 on, its nvJitLink, from NVIDIA's Python wheels. The package index is PyPI, "
+		"or "
+		"the one of pip's configuration and environment (PIP_INDEX_URL); Python is not "
+		"needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
+		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and "
+		"ptxas' path is printed. A compiler that is kept is not fetched again.",
 	.run = fetch_run,
 };

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/baked_files.h"
+#include "cli/parts/fetching.h"
 #include "cli/parts/prime_history.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_text.h"
@@ -126,9 +127,13 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.share = prime_registry_share(&priming->registry),
 		.cancel = cli_cancel,
 	};
+	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
+	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	struct jw_prime_result *result;
 	uint64_t *only;
 	int failed;
+
+	options.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
 
 	if (reproduce_offsets(err, &cli->options, &only, &options.only_count))
 		return -1;
@@ -136,6 +141,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	failed = jw_prime(err, cli->system, &options, &result);
 	mem_free(only);
 	prime_bar_end(&priming->bar);
+	fetching_end(&fetching);
 	if (failed) {
 		cli->failure = prime_outcome_status_of_error(err);
 		return -1;
@@ -252,7 +258,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 
-	if (check_rebake(err, &cli->options) || prime_registry_check(err, &cli->options) ||
+	if (check_rebake(err, &cli->options) || prime_registry_check(err, cli) ||
 		unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
@@ -344,7 +350,7 @@ const struct cli_command command_prime = {
 		"source name must be those of the program.\n\nWith --target it primes for another machine, "
 		"without GPU and driver: the ptxas of that driver's CUDA version makes the driver's own "
 		"bytes, in the directory of --cache or in a pack (-o) for “jitwarm import” there. “jitwarm "
-		"compiler fetch” gets that ptxas.",
+		"compiler fetch”, or --fetch on the way, gets that ptxas.",
 	.options = prime_options,
 	.run = prime_run,
 };

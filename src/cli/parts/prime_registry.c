@@ -4,8 +4,25 @@
 
 #include "base/text.h"
 
-int prime_registry_check(struct jw_error *err, const struct options *options)
+static int check_share(struct jw_error *err, const struct cli *cli)
 {
+	struct registry_given given;
+	int failed = registry_given_read(err, cli, &given);
+
+	if (!failed)
+		failed = jw_share_check(
+			err, &(struct jw_share_options){.size = sizeof(struct jw_share_options),
+											.place = options_value(&cli->options, "share"),
+											.insecure = given.insecure,
+											.insecure_hosts = given.hosts,
+											.insecure_host_count = given.host_count});
+	registry_given_free(&given);
+	return failed;
+}
+
+int prime_registry_check(struct jw_error *err, const struct cli *cli)
+{
+	const struct options *options = &cli->options;
 	static const char *const only[] = {"allow-unsigned", "timeout"};
 	static const char *const both[] = {"back", "insecure", "insecure-host"};
 	const bool from = options_given(options, "from"), share = options_given(options, "share");
@@ -26,7 +43,7 @@ int prime_registry_check(struct jw_error *err, const struct options *options)
 						 "--%s is for this machine; “jitwarm push” takes a pack of -o",
 						 from ? "from" : "share");
 	return (from && jw_registry_name_check(err, options_value(options, "from"))) ||
-				   (share && jw_share_check(err, options_value(options, "share")))
+				   (share && check_share(err, cli))
 			   ? -1
 			   : 0;
 }

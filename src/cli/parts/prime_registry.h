@@ -30,7 +30,7 @@ struct prime_registry {
 };
 
 /* Wrong usage, said before any work */
-int prime_registry_check(struct jw_error *err, const struct options *options);
+int prime_registry_check(struct jw_error *err, const struct cli *cli);
 /* Must not be copied afterwards. */
 int prime_registry_read(struct jw_error *err, const struct cli *cli,
 						struct prime_registry *registry);

@@ -27,7 +27,8 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 
 static int check_target_usage(struct jw_error *err, const struct options *options, bool given)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "split"};
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile",
+									   "ptxas",  "split",      "fetch"};
 
 	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]))

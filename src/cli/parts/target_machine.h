@@ -6,6 +6,7 @@
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
+#include "cli/parts/fetching.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/pack_report.h"
 
@@ -29,6 +30,7 @@ struct target_machine {
 				  "That driver's profile, from “jitwarm status --driver-profile” there"),          \
 		CLI_VALUE("ptxas", "FILE",                                                                 \
 				  "Compile with this ptxas instead of that of the driver's CUDA version"),         \
+		FETCH_OPTION,                                                                              \
 		CLI_FLAG("split", "With --target: where few long modules are left, compile one over "      \
 						  "several threads (ptxas of CUDA 12.8 and newer): equivalent code at "    \
 						  "twice the memory, but not the driver's own bytes"),                     \

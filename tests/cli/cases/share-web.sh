@@ -9,8 +9,7 @@ start_registry "$work/server"
 objects() { run 0 prime --share "http://$site/$1" --insecure --share-unsigned "$sample" --json "${@:2}"; }
 
 machine first
-run 0 prime --share "http://$site/good" --share-unsigned "$sample"
-err_has "the shared place is used no further"
+run 64 prime --share "http://$site/good" --share-unsigned "$sample"
 err_has "only https is allowed"
 [[ ! -s $log ]] || fail "asked by plain http"
 rm -rf "$CUDA_CACHE_PATH"
@@ -72,6 +71,14 @@ for place in "http://ann:geheim@$site/auth" "http://ann:geheim@127.0.0.1:9/none"
 	run 0 prime --share "$place" --insecure --share-unsigned "$sample"
 	err_has "the shared place is used no further: http://"
 	nobody_said_it
+done
+# Plain http that was not allowed is known at once: nothing is opened, asked or compiled.
+for rest in "" "--insecure-host other" "--insecure"; do
+	# shellcheck disable=SC2086
+	JITWARM_STATE=$work/untouched CUDA_CACHE_PATH=$work/untouched-cache run 64 prime --share http://host.invalid/x $rest --share-unsigned "$sample"
+	err_one_line
+	err_has "--insecure-host host.invalid"
+	[[ ! -e $work/untouched && ! -e $work/untouched-cache ]] || fail "something was started"
 done
 for place in "ftp://ann:geheim@$site/" "http://ann:gehe/geheim@$site" "s3://ann:geheim@bucket" "https://ann:geheim@host/?x=1" "https://host/?geheim"; do
 	run 64 prime --share "$place" --insecure --share-unsigned "$sample"
