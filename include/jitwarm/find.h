@@ -1,6 +1,7 @@
 /* Finds the files that may hold device code, from the names that a user types.
  *
- * A name is a path (file, directory, wheel), else a package of the active environment, with or
+ * A name is a path (file, directory, wheel; a file of a kind that holds no device code, such as a
+ * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or
  * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
  * found without running it. Reads environment variables; writes nothing but what is remembered.
@@ -52,6 +53,7 @@ struct jw_find_options {
 	const char *const *names;
 	size_t name_count; /* 0: the whole environment */
 	struct jw_cancel cancel;
+	bool sources; /* take CUDA C sources (*.cu) too, which jw_prime compiles */
 };
 #define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 

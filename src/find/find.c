@@ -245,6 +245,7 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 	if (result)
 		return -1;
 	finder.list.cancel = options->cancel;
+	finder.list.sources = options->sources;
 	if (!options->name_count)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)

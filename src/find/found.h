@@ -30,6 +30,7 @@ struct found_seen {
 struct found_list {
 	struct jw_found *found;
 	struct jw_cancel cancel;
+	bool sources; /* CUDA C sources are taken (jw_find_options) */
 	size_t file_capacity, note_capacity, package_capacity;
 	struct found_seen seen;
 };

@@ -1,7 +1,89 @@
 #include "find/named_paths.h"
 
+#include <string.h>
+
+#include "base/text.h"
+#include "devcode/image_kind.h"
 #include "find/directory_walk.h"
 #include "find/variants.h"
+
+static bool is_text(const uint8_t *head, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (head[i] < ' ' && !memchr("\t\n\f\r\x1b", head[i], 5))
+			return false;
+	return true;
+}
+
+static bool is_python(const char *path, const uint8_t *head, size_t size)
+{
+	char line[128];
+	size_t length = 0;
+
+	while (length < size && length < sizeof line - 1 && head[length] != '\n') {
+		line[length] = (char)head[length];
+		length++;
+	}
+	line[length] = '\0';
+	return text_ends(path, ".py") || (text_starts(line, "#!") && strstr(line, "python"));
+}
+
+static const char *compression_of(const uint8_t *head, size_t size)
+{
+	static const struct {
+		const char *magic, *name;
+	} known[] = {{"\x1f\x8b", "gzip"}, {"BZh", "bzip2"}, {"\xfd\x37zXZ", "xz"}};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (size >= strlen(known[i].magic) && !memcmp(head, known[i].magic, strlen(known[i].magic)))
+			return known[i].name;
+	return NULL;
+}
+
+/* Whether a named file is of a kind that holds no device code: `why` says which one, and what to
+ * name instead. What is called like code is judged as in a folder. */
+static bool is_refused(const struct found_list *list, const char *path, const struct os_stat *stat,
+					   struct jw_error *why)
+{
+	uint8_t head[KIND_HEAD];
+	const size_t size = os_read_head(path, head, sizeof head);
+	const char *compression = compression_of(head, size);
+	const bool source = text_ends(path, ".cu");
+
+	if ((!size && stat->size_bytes) || kind_of(head, size) != KIND_NONE ||
+		code_file_by_name(path) == CODE_FILE_CODE || (source && list->sources))
+		return false;
+	if (!size)
+		error_set(why, JW_ERR_USAGE, "%s: empty", path);
+	else if (source)
+		error_set(
+			why, JW_ERR_USAGE,
+			"%s: CUDA C source, which only “jitwarm prime” compiles: name what a compiler has "
+			"made of it",
+			path);
+	else if (compression)
+		error_set(why, JW_ERR_USAGE,
+				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
+				  "installed package, or the folder into which it is unpacked",
+				  path, compression);
+	else if (is_text(head, size) && is_python(path, head, size))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a Python script, which holds no device code: name the packages that it "
+				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
+				  "what its start compiles",
+				  path);
+	else if (is_text(head, size))
+		error_set(why, JW_ERR_USAGE,
+				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
+				  "folder or a package",
+				  path);
+	else
+		error_set(why, JW_ERR_USAGE,
+				  "%s: of no kind that holds device code: name a library, a program, a wheel, a "
+				  "folder or a package",
+				  path);
+	return true;
+}
 
 int named_path_take(struct jw_error *err, struct found_list *list, const char *path,
 					const struct os_stat *stat)
@@ -10,7 +92,8 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 	struct jw_error why;
 
 	if (stat->kind == OS_REGULAR)
-		return found_file(err, list, path, stat, NULL);
+		return is_refused(list, path, stat, &why) ? found_trouble(err, list, &why)
+												  : found_file(err, list, path, stat, NULL);
 	if (stat->kind != OS_DIRECTORY) {
 		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", path);
 		return found_trouble(err, list, &why);

@@ -4,7 +4,8 @@
 #include "find/found.h"
 
 /* Adds the file at `path`, whatever its name, or the files below the directory at `path` that may
- * hold device code. `stat` is the path's. Any other kind of file becomes a trouble in the list. */
+ * hold device code. `stat` is the path's. Any other kind of file, and a file whose content is of a
+ * kind that holds none (JW_ERR_USAGE), becomes a trouble in the list. */
 int named_path_take(struct jw_error *err, struct found_list *list, const char *path,
 					const struct os_stat *stat);
 

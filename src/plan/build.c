@@ -224,6 +224,43 @@ static int note_left_out(struct jw_error *err, struct build *build, const struct
 		text_bytes(bytes, most_bytes), targets);
 }
 
+/* The containers of a file that runs which it has no use for, or which fail where they are used. */
+static int note_unusable(struct jw_error *err, struct build *build, const struct build_image *image)
+{
+	char name[1024], sm[JW_TARGET_TEXT], driver[JW_DRIVER_TEXT];
+
+	for (size_t t = 0; t < build->request->target_count; t++) {
+		const struct analyse_target *target = &image->targets[t];
+		const struct jw_driver needs = gpu_isa_driver(target->isa);
+		const size_t others = target->reasons[REASON_EXCLUSIVE],
+					 old = target->verdicts[VERDICT_CANNOT] - others;
+
+		if (target->fate != ANALYSE_RUNS && target->fate != ANALYSE_NO_CODE)
+			continue;
+		(void)image_name(name, sizeof name, image);
+		(void)jw_target_sm(sm, build->request->targets[t]);
+		if (others && build_note(err, build, false, "%s: %s for other GPUs only, not used on %s",
+								 name, TEXT_COUNT(others, "container", "containers"), sm))
+			return -1;
+		if (old && needs.cuda &&
+			build_note(
+				err, build, false,
+				"%s: the driver reads not all of its code for %s, which fails where a program "
+				"uses that: %s, newer than the driver; driver %s reads them",
+				name, sm, TEXT_COUNT(old, "container", "containers"),
+				jw_driver_text(driver, &needs)))
+			return -1;
+		if (old && !needs.cuda &&
+			build_note(
+				err, build, false,
+				"%s: the driver reads not all of its code for %s, which fails where a program "
+				"uses that: %s; “jitwarm scan” says why",
+				name, sm, TEXT_COUNT(old, "container", "containers")))
+			return -1;
+	}
+	return 0;
+}
+
 static int note_link_doubts(struct jw_error *err, struct build *build,
 							const struct build_image *image)
 {
@@ -346,7 +383,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	}
 	if (count_texts(err, build, image, texts, superseded))
 		return -1;
-	if (note_left_out(err, build, image, left_out))
+	if (note_left_out(err, build, image, left_out) || note_unusable(err, build, image))
 		return -1;
 	return note_link_doubts(err, build, image);
 }

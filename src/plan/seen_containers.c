@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "devcode/ptx.h"
 #include "devcode/ptx_text.h"
 
 int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
@@ -226,6 +227,29 @@ static bool is_text(const struct devcode_container *container)
 		   !container->entries[0].payload_offset;
 }
 
+/* Whether no PTX in it declares anything: no program can use it, however new it is. nvcc makes such
+ * containers for files without kernels. */
+static bool is_empty(struct seen *seen, const struct devcode_container *container)
+{
+	enum { MOST_BYTES = 1024 };
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		struct ptx_features features;
+		struct devcode_view view;
+
+		if (!devcode_kind_is_ptx(entry->kind))
+			continue;
+		if (entry->damaged || entry->size_bytes > MOST_BYTES ||
+			devcode_payload(NULL, container, entry, &seen->scratch, &view))
+			return false;
+		ptx_count(view.data, view.size, &features);
+		if (features.code || features.statements)
+			return false;
+	}
+	return true;
+}
+
 /* Whether the container can be taken now: judgements and containers are looked up by its index. */
 static int check_next(struct jw_error *err, struct seen *seen, size_t index)
 {
@@ -267,6 +291,11 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		read = true;
 		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
 	}
+	for (size_t t = 0; t < question->target_count; t++)
+		if (judged[t].isa.major && is_empty(seen, &copy)) {
+			judged[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+			note.code = false;
+		}
 	if (note_judgements(err, seen, &copy, judged))
 		return -1;
 	if (is_text(container))

@@ -84,7 +84,8 @@ static int add_files(struct jw_error *err, const struct jw_run_key *key, struct 
 	if (jw_find(&why,
 				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
 										  .names = key->names,
-										  .name_count = key->name_count},
+										  .name_count = key->name_count,
+										  .sources = true},
 				&found))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why)
 										 : buf_printf(err, text, "%s", why.message);

@@ -391,7 +391,7 @@ static void unusable_containers_are_counted(void **state)
 	struct plan *plan;
 
 	(void)state;
-	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n");
+	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n");
 	ptx.payload_size = strlen(text) + 1;
 	assert_int_equal(write_container(NULL, &ptx, &data), 0);
 	small_write("loose.fatbin", &data);
@@ -400,6 +400,61 @@ static void unusable_containers_are_counted(void **state)
 	assert_int_equal(plan->targets[0].cannot, 1);
 	plan_free(plan);
 	buf_free(&data);
+}
+
+static bool has_note(const struct plan *plan, const char *text)
+{
+	for (size_t i = 0; i < plan->note_count; i++)
+		if (strstr(plan->notes[i], text))
+			return true;
+	return false;
+}
+
+/* Beside code that runs: whose PTX is too new, and what that means; but what declares nothing, as
+ * nvcc makes it for files without kernels, is of no use to any driver. */
+static void what_is_too_new_in_a_file_that_runs_is_said(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t cannot;
+	} cases[] = {
+		{"\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n", 1},
+		{"\n.version 8.8\n.target sm_70\n.global .u32 x;\n", 1},
+		{"\n.version 8.8\n.target sm_70\n.address_size 64\n", 0},
+	};
+	static const char runs[] = "\n.version 7.0\n.target sm_70\n.entry a() { ret; }\n";
+	const struct jw_target target = {86, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct write_ptx parts[] = {
+			{.payload = runs,
+			 .payload_size = sizeof runs,
+			 .isa_major = 7,
+			 .target = {.sm = 70},
+			 .compression = DEVCODE_LZ4},
+			{.payload = cases[i].text,
+			 .payload_size = strlen(cases[i].text) + 1,
+			 .isa_major = 8,
+			 .isa_minor = 8,
+			 .target = {.sm = 70},
+			 .compression = DEVCODE_LZ4},
+		};
+		struct buf data = make_buf();
+		struct plan *plan;
+
+		assert_int_equal(write_container(NULL, &parts[0], &data), 0);
+		assert_int_equal(write_container(NULL, &parts[1], &data), 0);
+		small_write("loose.fatbin", &data);
+		plan = plan_folder(&target, 1, NULL, false);
+		assert_int_equal(plan->module_count, 1);
+		assert_int_equal(plan->targets[0].cannot, cases[i].cannot);
+		assert_int_equal(plan->fates.count, 0);
+		assert_int_equal(has_note(plan, "fails where a program uses that"), cases[i].cannot != 0);
+		assert_int_equal(has_note(plan, "loose.fatbin: "), cases[i].cannot != 0);
+		plan_free(plan);
+		buf_free(&data);
+	}
 }
 
 /* An entry for sm_90 whose text says sm_90a is for that GPU alone; one for sm_70 whose text says
@@ -568,6 +623,7 @@ int main(void)
 		IN_FOLDER(the_dearest_comes_first),
 		IN_FOLDER(text_has_another_key),
 		IN_FOLDER(unusable_containers_are_counted),
+		IN_FOLDER(what_is_too_new_in_a_file_that_runs_is_said),
 		IN_FOLDER(the_text_decides_what_it_is_for),
 		IN_FOLDER(an_interrupt_ends_it_between_containers),
 		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),

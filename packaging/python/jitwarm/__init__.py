@@ -314,9 +314,9 @@ def _system(**values: Any) -> _Made:
     return system
 
 
-def _find(names: Sequence[Name]) -> _Made:
+def _find(names: Sequence[Name], sources: bool = False) -> _Made:
     array, kept = _pointers(names)
-    with _Options("jw_find_options", names=array, name_count=len(kept)) as options:
+    with _Options("jw_find_options", names=array, name_count=len(kept), sources=sources) as options:
         return _Made("jw_found", _lib.jw_find, _lib.jw_found_free, options)
 
 
@@ -494,7 +494,7 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
     if not math.isfinite(budget_seconds):
         raise UsageError(f"budget_seconds: {budget_seconds} is out of range")
     calls = _Calls(progress, cancelled)
-    with _find(names) as found, _system(probe=True, cache_dir=cache) as system:
+    with _find(names, sources=True) as found, _system(probe=True, cache_dir=cache) as system:
         paths, count = _paths(found)
         options = calls.into(_Options("jw_prime_options", paths=paths, path_count=count, everything=everything, jobs=jobs,
                                       budget_bytes=budget_bytes, budget_ms=int(budget_seconds * 1000), low_priority=low_priority,

@@ -273,7 +273,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
 	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
+			 found_files_find(err, &cli->out, options->operands, options->operand_count, false,
+							  &files) ||
 			 bake_now(err, cli, &files, &kept);
 
 	if (!failed)

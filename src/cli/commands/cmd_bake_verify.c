@@ -92,7 +92,8 @@ static int bake_verify_run(struct jw_error *err, struct cli *cli)
 
 	if (!options->operand_count)
 		return verify_baked(err, cli);
-	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
+	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
+							  &files) ||
 			 verify_paths(err, cli, files.paths, files.count);
 	if (!failed)
 		found_files_end(cli, &files);

@@ -48,13 +48,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					gpu->damaged == 1 ? "it" : "them");
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
-	if (gpu->needs.cuda)
+	/* Of files that run, the notes say what is too new. */
+	if (failing && gpu->needs.cuda)
 		output_line(out, STYLE_PLAIN,
-					"  their PTX is too new for the driver: it needs driver %s or newer",
+					"  what the driver is too old for needs driver %s or a newer one",
 					jw_driver_text(driver, &gpu->needs));
-	if (gpu->cannot)
-		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",
-					TEXT_COUNT(gpu->cannot, "container", "containers"));
 }
 
 /* Prints why a library's modules are cold. */
@@ -112,12 +110,15 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 					   driver);
 }
 
-static void print_check_result(const struct output *out, const struct jw_check_result *result)
+static void print_check_result(const struct cli *cli, const struct jw_check_result *result,
+							   const struct jw_found *found)
 {
+	const struct output *out = &cli->out;
+
 	if (!result->names_known && result->all.modules)
 		print_nameless(out, result);
 	if (!result->images && !result->troubles)
-		output_line(out, STYLE_PLAIN, "no device code found");
+		found_files_none(cli, found);
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
 				  result->cache.harmful);
@@ -159,7 +160,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	failed = baked_files_find(err, &cli->out, files->paths, files->count, &baked);
-	print_check_result(&cli->out, result);
+	print_check_result(cli, result, files->found);
 	baked_files_print(&cli->out, "", baked);
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
@@ -190,12 +191,12 @@ static int check_run(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus;
-	int failed =
-		gpu_targets_read(err, cli, &gpus) ||
-		(gpus.count ? cli_open_asleep(err, cli)
-					: cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
-		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
-		check_found(err, cli, &gpus, &files);
+	int failed = gpu_targets_read(err, cli, &gpus) ||
+				 (gpus.count ? cli_open_asleep(err, cli)
+							 : cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
+				 found_files_find(err, &cli->out, options->operands, options->operand_count, false,
+								  &files) ||
+				 check_found(err, cli, &gpus, &files);
 
 	found_files_free(&files);
 	return failed;

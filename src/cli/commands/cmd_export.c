@@ -49,7 +49,7 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		names[i] = options_item(&cli->options, "package", i);
-	result = found_files_find(err, &cli->out, names, count, found);
+	result = found_files_find(err, &cli->out, names, count, false, found);
 	mem_free(names);
 	options->found = found->found;
 	options->only_found = count > 0;

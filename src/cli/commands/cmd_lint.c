@@ -54,7 +54,10 @@ static int print_result(struct jw_error *err, struct cli *cli, enum lint_format 
 	case LINT_TEXT:
 	case LINT_FORMATS: break;
 	}
-	return lint_text_print(err, &cli->out, result, bound);
+	if (result->images)
+		return lint_text_print(err, &cli->out, result, bound);
+	found_files_none(cli, found);
+	return 0;
 }
 
 static void end_with_result(struct cli *cli, const struct jw_lint_result *result,
@@ -88,7 +91,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	struct found_files files;
 	int failed;
 
-	if (found_files_find(err, &cli->out, given->operands, given->operand_count, &files))
+	if (found_files_find(err, &cli->out, given->operands, given->operand_count, false, &files))
 		return -1;
 	options.paths = files.paths;
 	options.path_count = files.count;

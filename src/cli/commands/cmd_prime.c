@@ -27,7 +27,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (result->sources_failed && !result->images)
 		return true;
 	if (!result->images && !result->troubles && !priming->recording)
-		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
+		found_files_none(priming->cli, priming->files.found);
 	else
 		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"));
 	baked_files_print(&priming->cli->out, "", priming->baked);
@@ -194,7 +194,7 @@ static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 		return jw_recording_find(err, priming->recording, &found)
 				   ? -1
 				   : found_files_take(err, &cli->out, found, &priming->files);
-	return found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
+	return found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
 							&priming->files);
 }
 

@@ -69,7 +69,8 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 	if (jw_registry_name_check(err, cli->options.operands[0]))
 		return -1;
 	os_catch_interrupts();
-	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
+	/* Which packs fit is decided by the driver's CUDA version, which it tells itself. */
+	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), true))
 		return -1;
 	if (!cli->system->driver.stamp[0]) {
 		cli->failure = EXIT_CANNOT;
@@ -80,7 +81,7 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 	failed = registry_given_read(err, cli, &pulling.registry) ||
 			 (cli->options.operand_count > 1 &&
 			  found_files_find(err, &cli->out, cli->options.operands + 1,
-							   cli->options.operand_count - 1, &pulling.files)) ||
+							   cli->options.operand_count - 1, false, &pulling.files)) ||
 			 pull_and_report(err, cli, &pulling);
 	found_files_free(&pulling.files);
 	registry_given_free(&pulling.registry);

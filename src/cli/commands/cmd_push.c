@@ -46,7 +46,7 @@ static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushi
 				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
 							   given->operands[1]);
 	}
-	if (found_files_find(err, &cli->out, given->operands + 1, given->operand_count - 1,
+	if (found_files_find(err, &cli->out, given->operands + 1, given->operand_count - 1, false,
 						 &pushing->files))
 		return -1;
 	pushing->options.found = pushing->files.found;

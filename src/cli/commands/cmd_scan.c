@@ -92,20 +92,20 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	struct found_files files;
 	int result;
 
-	if (found_files_find(err, &run->cli->out, given->operands, given->operand_count, &files))
+	if (found_files_find(err, &run->cli->out, given->operands, given->operand_count, false, &files))
 		return -1;
 	run->troubles += files.found->trouble_count;
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
+	if (!result && !run->images)
+		found_files_none(run->cli, files.found);
 	found_files_free(&files);
 	return result;
 }
 
 static void print_end(const struct scan_run *run)
 {
-	if (!run->images)
-		output_line(&run->cli->out, STYLE_PLAIN, "no device code found");
 	for (size_t i = 0; run->images && i < run->total_count; i++)
 		scan_text_total(&run->cli->out, &run->totals[i]);
 	if (run->images && run->total_count)

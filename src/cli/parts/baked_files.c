@@ -214,7 +214,7 @@ static int undo_named(struct jw_error *err, struct cli *cli)
 	int failed = split_operands(err, &cli->options, &paths);
 
 	if (!failed && paths.name_count)
-		failed = found_files_find(err, &cli->out, paths.names, paths.name_count, &files) ||
+		failed = found_files_find(err, &cli->out, paths.names, paths.name_count, false, &files) ||
 				 add_found(err, &paths, &files);
 	failed = failed || undo_now(err, cli, &paths, &none);
 	found_files_free(&files);

@@ -11,6 +11,16 @@ void found_files_print(const struct output *out, const struct jw_found *found)
 																	found->notes[i].text);
 }
 
+void found_files_none(const struct cli *cli, const struct jw_found *found)
+{
+	if (!cli->options.operand_count && found && found->environment)
+		output_line(&cli->out, STYLE_PLAIN,
+					"no device code found in %s; “jitwarm find” shows the environments here",
+					found->environment);
+	else
+		output_line(&cli->out, STYLE_PLAIN, "no device code found");
+}
+
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files)
 {
@@ -34,10 +44,13 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 }
 
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
-					 size_t name_count, struct found_files *ret_files)
+					 size_t name_count, bool sources, struct found_files *ret_files)
 {
-	const struct jw_find_options options = {
-		.size = sizeof options, .names = names, .name_count = name_count, .cancel = cli_cancel};
+	const struct jw_find_options options = {.size = sizeof options,
+											.names = names,
+											.name_count = name_count,
+											.cancel = cli_cancel,
+											.sources = sources};
 	struct jw_found *found;
 
 	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);

@@ -13,13 +13,15 @@ struct found_files {
 	size_t count;
 };
 
-/* jw_find, with its notes and warnings printed (`out` NULL: not). Without names: the active
- * environment. */
+/* jw_find (`sources`: as there), with its notes and warnings printed (`out` NULL: not). Without
+ * names: the active environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
-					 size_t name_count, struct found_files *ret_files);
+					 size_t name_count, bool sources, struct found_files *ret_files);
 /* The same for a finished search; takes it over, also on failure. */
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
+/* Says that there was no device code; without operands, in which environment. */
+void found_files_none(const struct cli *cli, const struct jw_found *found);
 /* The notes and warnings alone. */
 void found_files_print(const struct output *out, const struct jw_found *found);
 /* Ends with 1 where a name led to no file, or something could not be read. */

@@ -160,10 +160,6 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 int lint_text_print(struct jw_error *err, const struct output *out,
 					const struct jw_lint_result *result, const struct lint_bound *bound)
 {
-	if (!result->images) {
-		output_line(out, STYLE_PLAIN, "no device code found");
-		return 0;
-	}
 	print_lint_findings(out, result);
 	if (output_wants_text(out) && print_linted_gpus(err, out, result, bound))
 		return -1;

@@ -135,7 +135,8 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
 					   plan->cache.evicted ? plan->cache.next_step : "");
-	if (plan->cannot)
+	/* Of files that run, the notes say what is not used. */
+	if (plan->cannot && plan->hopeless)
 		output_line(out, STYLE_WARN,
 					"%s with code that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",

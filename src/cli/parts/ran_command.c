@@ -92,8 +92,8 @@ int ran_command(struct jw_error *err, struct cli *cli, struct jw_record_options 
 	how->output_to_stderr = cli->out.json;
 	how->cancel = cli_cancel;
 	failed = cli_open_asleep(err, cli) ||
-			 (options->divided_at &&
-			  found_files_find(err, &cli->out, options->operands, options->divided_at, &files));
+			 (options->divided_at && found_files_find(err, &cli->out, options->operands,
+													  options->divided_at, false, &files));
 	if (!failed) {
 		how->found = files.found;
 		if (how->live && !cli->system->cache.limit_set)

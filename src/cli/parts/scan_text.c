@@ -80,9 +80,14 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 			NULL, line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
 			separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 			text_bytes(bytes, verdicts->loose_work.ptx_bytes));
+	if (!line->size && verdicts->cannot && (verdicts->native || verdicts->compatible))
+		(void)buf_printf(NULL, line, "runs as it is, but for what follows");
 	say_cannot(line, verdicts);
 	if (line->size)
-		return work.modules || link || verdicts->left_out ? STYLE_WARN : STYLE_BAD;
+		return work.modules || link || verdicts->left_out || verdicts->native ||
+					   verdicts->compatible
+				   ? STYLE_WARN
+				   : STYLE_BAD;
 	if (verdicts->native || verdicts->compatible) {
 		(void)buf_printf(NULL, line, "runs as it is");
 		return STYLE_GOOD;

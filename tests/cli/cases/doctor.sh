@@ -17,7 +17,7 @@ environment "$place/venv" 1.2
 VIRTUAL_ENV=$place/venv healthy
 json 'd["warm"] == 8'
 VIRTUAL_ENV=$place/venv healthy frame
-mkdir "$place/plain" && printf 'no code\n' >"$place/plain/readme.txt" && cp "$sample" "$place/plain"
+mkdir "$place/plain" && printf 'no code\n' >"$place/plain/none.so" && cp "$sample" "$place/plain"
 healthy "$place/plain"
 with_simdriver sm_86,sm_86
 export CUDA_CACHE_PATH=$place/cache
@@ -92,15 +92,15 @@ fi
 
 # ---- the driver does not load the tiny module: no memory is left, or the GPU is closed to programs
 fresh
-SIMDRIVER_FAULT=oom:jitwarm_probe probed 1 probe-failed "$place/plain/readme.txt"
+SIMDRIVER_FAULT=oom:jitwarm_probe probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed fix "free the GPU's memory"
 json 'd["probe"] == "failed"'
-SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/readme.txt"
+SIMDRIVER_COMPUTE_MODE=2 probed 1 probe-failed "$place/plain/none.so"
 says_of probe-failed evidence prohibited
-found 0 "" "$place/plain/readme.txt"
+found 0 "" "$place/plain/none.so"
 
 # ---- the driver was upgraded under a running system: its two parts differ until the next start
-SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 1 no-gpu "$place/plain/readme.txt"
+SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") found 1 no-gpu "$place/plain/none.so"
 says_of no-gpu evidence "is of another version: restart the machine"
 says_of no-gpu fix "restart the machine or the container"
 SIMDRIVER_INIT=803 JITWARM_STATE=$(native "$place/anew") run 2 status

@@ -88,7 +88,10 @@ out_has "::error title=jitwarm::" "damaged.fatbin: damaged device code" "absent.
 
 # Nothing in it, a file that is missing, one that is damaged
 printf 'no code\n' >"$work/plain.txt"
-run 0 lint --max-start 1s "$work/plain.txt"
+run 64 lint --max-start 1s "$work/plain.txt"
+err_has "plain.txt: a text"
+mv "$work/plain.txt" "$work/plain.so"
+run 0 lint --max-start 1s "$work/plain.so"
 out_has "no device code found"
 run 3 lint "$work/absent.whl"
 err_one_line

@@ -61,6 +61,9 @@ run 0 key trust "$public"
 run 0 pull --insecure --dry-run "oci://$site/good/lab" "$sample"
 out_has "8 entries would be added"
 nothing_imported
+# The driver tells its CUDA version itself: its release (550) does not say 13.0
+JITWARM_STATE=$(native "$work/asked") SIMDRIVER_CUDA=13000 run "0|1|3" pull --insecure "oci://$site/good/empty" "$sample"
+grep -Eq '"cuda":[[:space:]]*13000' "$work/asked/devices.json" || fail "the driver was not asked"
 : >"$log"
 run 0 pull --insecure "oci://$site/good/lab" "$sample" --json
 json 'd["schema"] == "jitwarm.pull/1" and d["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["signed_by"] and not d["missed"]'

@@ -75,11 +75,11 @@ run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
-	out_has "their PTX is too new for the driver: it needs driver 580 (CUDA 13.0) or newer"
+	out_has "what the driver is too old for needs driver 580 (CUDA 13.0) or a newer one"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 run 2 check --target sm_86 --driver 550.163.01 newest.ptx
-out_lacks "it needs driver"
+out_lacks "needs driver"
 
 # Pairs that do not exist
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do

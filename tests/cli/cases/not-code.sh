@@ -1,0 +1,62 @@
+# A name that leads to no device code: said what it is, and what to name instead, by the same words and status in every command.
+cd "$work" || fail "cd"
+mkdir lib
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >lib/a.ptx
+printf 'import torch\n' >train.py
+printf '#!/usr/bin/env python3\nimport torch\n' >train
+printf '__global__ void k() {}\n' >a.cu
+printf 'int main(void) { return 0; }\n' >a.c
+: >empty
+printf '\1\2\3\0\4' >model.bin
+python3 -c 'import bz2, gzip, lzma
+for name, pack in ("foo.tar.gz", gzip), ("foo.tar.bz2", bz2), ("foo.tar.xz", lzma): open(name, "wb").write(pack.compress(b"x" * 999))'
+refused() { # FILE TEXT
+	local command
+	for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86" "prime -n --target sm_86 --driver 550.163.01 --cache cache" \
+		lint "bake -n --target sm_86 --driver 550.163.01" "doctor --no-probe"; do
+		if [[ $command == prime* && $1 == *.cu ]]; then continue; fi
+		# shellcheck disable=SC2086
+		run 64 $command "$1"
+		err_has "$1: $2"
+		out_lacks "no device code"
+	done
+}
+refused train.py "a Python script"
+err_has "jitwarm run -- python3"
+refused train "a Python script"
+refused a.c "a text"
+refused a.cu "CUDA C source, which only “jitwarm prime” compiles"
+refused empty "empty"
+refused model.bin "of no kind that holds device code"
+refused foo.tar.gz "compressed by gzip"
+err_has "name the wheel"
+refused foo.tar.bz2 "compressed by bzip2"
+refused foo.tar.xz "compressed by xz"
+# Beside a file that was judged a part is left, and a folder is searched for what may hold code
+run 1 lint --gpus rtx30 lib/a.ptx train.py
+err_has "train.py: a Python script"
+cp train.py a.cu lib
+run 0 lint --gpus rtx30 lib
+out_has "a.ptx"
+# prime takes sources: only the compiler is missing
+run "1|2|3" prime --nvrtc "$work/none" --target sm_86 --driver 550.163.01 --cache cache a.cu
+err_lacks "CUDA C source"
+
+# Real formats without device code are judged
+python3 -c 'import io, tarfile, zipfile
+zipfile.ZipFile("pure-1-py3-none-any.whl", "w").writestr("pure/a.py", "pass")
+with tarfile.open("a.tar", "w") as tar: tar.add("a.c")'
+for each in pure-1-py3-none-any.whl a.tar; do
+	run 0 check --target sm_86 --driver 550.163.01 "$each"
+	out_has "no device code found"
+done
+
+# An environment without device code is named
+empty_environment "$work/env"
+export VIRTUAL_ENV=$work/env
+for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86"; do
+	# shellcheck disable=SC2086
+	run 0 $command
+	out_has "no device code found in the virtual environment"
+	out_has "env; “jitwarm find”"
+done
