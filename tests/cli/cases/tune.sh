@@ -257,12 +257,12 @@ run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
 run 0 tune --apply --scope shell --max-size 3GiB --path "$work/my cache"
 conf=$HOME/.config/fish/conf.d
 [[ $(cd "$conf" && echo *) == "jitwarm-login.fish jitwarm.fish" ]] || fail "fish: $(ls "$conf")"
-if command -v fish >/dev/null; then
+if type -P fish >/dev/null; then # not the function
 	[[ $(fish -c 'echo $CUDA_CACHE_MAXSIZE') == 3221225472 ]] || fail "fish does not read it"
 fi
 run 0 tune --undo --scope shell
 [[ ! -e $conf/jitwarm.fish && $(grep -c 2147483648 "$conf/jitwarm-login.fish") == 1 ]] || fail "one scope took the other back"
-if command -v fish >/dev/null; then
+if type -P fish >/dev/null; then # not the function
 	[[ $(fish -l -c 'echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"') == "2147483648 $work/my cache" ]] || fail "fish -l does not read it"
 	[[ -z $(fish -c 'echo $CUDA_CACHE_MAXSIZE') ]] || fail "fish reads the login shell's"
 fi
