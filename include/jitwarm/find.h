@@ -3,8 +3,9 @@
  * A name is a path (file, directory, wheel; a file of a kind that holds no device code, such as a
  * script, is refused with JW_ERR_USAGE), else a package of the active environment, with or
  * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
- * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
- * found without running it. Reads environment variables; writes nothing but what is remembered.
+ * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that in which the program of this process lies,
+ * else that of the python3 or python on PATH, which is found without running it. Reads environment
+ * variables; writes nothing but what is remembered.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */

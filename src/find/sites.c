@@ -348,6 +348,45 @@ static int named_folder(struct jw_error *err, struct found_list *list, const cha
 	return result;
 }
 
+static int look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
+{
+	char *path = os_join(err, prefix, name);
+	struct jw_error why = {0};
+	int result = path ? 0 : -1;
+
+	*ret_has = false;
+	if (path && os_look(&why, path, ret_has))
+		result = error_if_memory(err, &why);
+	mem_free(path);
+	return result;
+}
+
+/* The virtual or conda environment that the program lies in; NULL if there is none. What pipx and
+ * uv make for a command holds nothing but that command. */
+static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_virtual)
+{
+	struct jw_error why = {0};
+	char *self = NULL, *folder = NULL, *prefix = NULL;
+	bool is_virtual = false, conda = false, pipx = false, uv = false;
+	int result = os_self_path(&why, &self) ? error_if_memory(err, &why) : 0;
+
+	if (self && (!(folder = os_dir_name(err, self)) || !(prefix = os_dir_name(err, folder)) ||
+				 look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
+				 look_mark(err, prefix, "conda-meta", &conda) ||
+				 look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
+				 look_mark(err, prefix, "uv-receipt.toml", &uv)))
+		result = -1;
+	mem_free(self);
+	mem_free(folder);
+	if (result || !(is_virtual || conda) || pipx || uv) {
+		mem_free(prefix);
+		prefix = NULL;
+	}
+	*ret_prefix = prefix;
+	*ret_virtual = is_virtual;
+	return result;
+}
+
 static int fill_from_path(struct jw_error *err, struct sites *environment)
 {
 	char *executable = NULL, *prefix = NULL;
@@ -373,15 +412,20 @@ static int fill_from_path(struct jw_error *err, struct sites *environment)
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment)
 {
 	struct sites environment = {0};
-	char *own = NULL, *conda = NULL;
-	int result = named_folder(err, list, "VIRTUAL_ENV", &own);
+	char *prefix = NULL;
+	bool is_virtual = true;
+	int result = named_folder(err, list, "VIRTUAL_ENV", &prefix);
 
-	if (!result && !own)
-		result = named_folder(err, list, "CONDA_PREFIX", &conda);
+	if (!result && !prefix) {
+		is_virtual = false;
+		result = named_folder(err, list, "CONDA_PREFIX", &prefix);
+	}
+	if (!result && !prefix)
+		result = own_environment(err, &prefix, &is_virtual);
 	if (!result)
-		result = own     ? fill_virtual(err, &environment, own)
-				 : conda ? fill_installation(err, &environment, conda, NULL)
-						 : fill_from_path(err, &environment);
+		result = !prefix      ? fill_from_path(err, &environment)
+				 : is_virtual ? fill_virtual(err, &environment, prefix)
+							  : fill_installation(err, &environment, prefix, NULL);
 	if (result) {
 		sites_free(&environment);
 		return -1;

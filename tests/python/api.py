@@ -1,5 +1,6 @@
 """api.py LIBRARY FOLDER   the Python API on the sample framework, under the simulated driver (wheel.sh)"""
 import ctypes, inspect, os, pathlib, shutil, signal, subprocess, sys, threading, time
+from importlib import metadata
 
 import jitwarm
 from jitwarm import _library
@@ -20,6 +21,7 @@ def raises(error, function, *arguments, **options):
 assert os.path.dirname(jitwarm.__file__) == os.path.join(folder, "jitwarm"), jitwarm.__file__
 assert jitwarm.program() == os.path.join(folder, "bin", "jitwarm"), jitwarm.program()
 assert jitwarm.version().startswith("0."), jitwarm.version()
+assert jitwarm.__version__ == jitwarm.version() == metadata.version("jitwarm"), jitwarm.__version__
 # Every struct of the table can be made, and is as long as the table says
 for name, lines in _library._lines.items():
     if not name.startswith("enum") and lines:

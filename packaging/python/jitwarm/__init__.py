@@ -22,7 +22,7 @@ from . import _library
 from ._library import library as _lib, struct as _struct
 
 __all__ = [
-    "check", "prime", "bake", "program", "version", "CheckResult", "CheckedGpu", "CheckedFile", "Seconds", "PrimeProgress",
+    "check", "prime", "bake", "program", "version", "__version__", "CheckResult", "CheckedGpu", "CheckedFile", "Seconds", "PrimeProgress",
     "PrimeResult", "PrimeFailure", "BakeResult", "BakedFile", "JitwarmError", "UsageError", "NotFoundError", "SystemFailure",
     "FormatError", "LimitError", "OutOfMemoryError", "UnsupportedError", "DriverError", "BusyError", "InterruptedCallError",
 ]
@@ -437,6 +437,9 @@ def _typed(function: _Function) -> _Function:
 def version() -> str:
     """Of the library."""
     return str(_lib.jw_version().decode())
+
+
+__version__ = version()
 
 
 def program() -> str:
