@@ -8,6 +8,9 @@ target_compile_options(jitwarm_flags INTERFACE
   -fno-common -fstack-protector-strong)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   target_compile_options(jitwarm_flags INTERFACE -Wlogical-op -Wduplicated-cond -Wjump-misses-init)
+else()
+  # clang warns of {90} also inside of designated initializers, where what is left out is meant to be 0.
+  target_compile_options(jitwarm_flags INTERFACE -Wno-missing-field-initializers)
 endif()
 if(JITWARM_WERROR)
   target_compile_options(jitwarm_flags INTERFACE -Werror)
@@ -17,7 +20,8 @@ if(JITWARM_SANITIZE)
   target_compile_options(jitwarm_flags INTERFACE
     -fsanitize=${JITWARM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(jitwarm_flags INTERFACE -fsanitize=${JITWARM_SANITIZE})
-elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+elseif(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$" AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
+  # Only what is optimized can be fortified, and a packager's level stays.
   target_compile_options(jitwarm_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
 

@@ -121,7 +121,7 @@ log=$folder/build.log
 skip=ON
 [ -z "$all" ] || skip=OFF
 logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-	-DJITWARM_STATIC_LIBRARIES=ON -DJITWARM_WERROR=OFF "-DCMAKE_SKIP_RPATH=$skip" "-DCMAKE_C_FLAGS=\"-ffile-prefix-map=$folder=build\" \"-ffile-prefix-map=$PWD=.\"" \
+	-DJITWARM_STATIC_LIBRARIES=ON "-DCMAKE_SKIP_RPATH=$skip" "-DCMAKE_C_FLAGS=\"-ffile-prefix-map=$folder=build\" \"-ffile-prefix-map=$PWD=.\"" \
 	"-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g0 -DNDEBUG" \
 	"-DCMAKE_EXE_LINKER_FLAGS=-pie -s -Wl,--gc-sections" "-DCMAKE_SHARED_LINKER_FLAGS=-s -Wl,--gc-sections" "$@"
 # The simulated driver and the sample framework are for tests on other distributions (scripts/try-package.sh).

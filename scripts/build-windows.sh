@@ -53,7 +53,7 @@ log=$PWD/$folder/build.log
 case $folder in /*) log=$folder/build.log ;; esac
 : > "$log"
 logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" \
-	-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DJITWARM_WINDOWS_PREFIX=$prefix" "$@"
+	-DCMAKE_BUILD_TYPE=RelWithDebInfo -DJITWARM_WERROR=ON "-DJITWARM_WINDOWS_PREFIX=$prefix" "$@"
 if ! cmake --build "$folder" -j "$jobs" >> "$log" 2>&1; then
 	grep -E -A4 'error|FAILED|undefined' "$log" | head -60 >&2
 	die "the build failed; all of its output is in $log"

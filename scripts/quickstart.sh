@@ -34,7 +34,9 @@ has_gpu() {
 # Without a GPU it goes on to what needs a compiler.
 if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
 echo "building (a minute) ..."
-./scripts/build.sh release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
+warnings=OFF
+[ -z "${JITWARM_FRESH:-}" ] || warnings=ON # fresh.sh runs the tests next, of the same build
+./scripts/build.sh release -DJITWARM_WERROR=$warnings -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
 
 if has_gpu; then
 	show jitwarm status

@@ -17,7 +17,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(ca-certificates python3-pip) ;;
 	--tests) tests=1
-		packages+=(git ccache clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
+		packages+=(git ccache clang lld dpkg-dev clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish zsh python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools docker-registry skopeo nginx apache2-utils openssl curl tmux) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make nsis wixl msitools osslsigncode) ;;
 	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;

@@ -3,7 +3,7 @@
 #
 # In this order: the release build with gcc and its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
-# under Wine, the linters, and fresh.sh --quick (skipped without root). Later builds and linters start beside the tests, at the
+# under Wine, the linters, fresh.sh --quick (skipped without root), and compile.sh. Later builds and linters start beside the tests, at the
 # lowest priority. It ends where setting up or the first build fails.
 # It leaves out the tests that tests/long names, and what the tests write goes to memory where there is enough; with
 # JITWARM_LONG_TESTS=1 it runs all, on the disk (nightly.sh).
@@ -96,6 +96,7 @@ work_ahead() {
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
 	piece fresh ./scripts/fresh.sh --quick
+	piece compile ./scripts/compile.sh
 }
 piece() { # NAME COMMAND...
 	local name=$1 status=0
@@ -138,6 +139,7 @@ if [ -z "$quick" ]; then
 	stage "Windows" test_windows
 	stage "lint" await_piece lint
 	stage "a bare machine" await_piece fresh
+	stage "every way to compile" await_piece compile
 fi
 
 summary

@@ -155,7 +155,7 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 						 struct pack_manifest *ret_manifest)
 {
 	uint8_t header[TAR_BLOCK];
-	uint64_t size, frame_size;
+	uint64_t size, frame_size = 0;
 	char *text = NULL;
 	int result = -1;
 

@@ -292,7 +292,7 @@ static int pass_file(struct jw_error *err, struct tar_state *state, uint64_t siz
 static int pass_member(struct jw_error *err, struct tar_state *state)
 {
 	const char kind = (char)state->header[KIND_AT];
-	uint64_t size;
+	uint64_t size = 0;
 	int result;
 
 	if (read_size(err, state, &size))

@@ -19,15 +19,15 @@ void check_packages_free(struct jw_check_result *result)
 	result->package_count = 0;
 }
 
-/* The files of a package mostly follow one another. */
-static struct jw_check_package *listed_package(const struct jw_check_result *result,
-											   const struct jw_found_file *file)
+/* The place of a file's package; package_count if it is not listed. The files of a package mostly
+ * follow one another. */
+static size_t package_place(const struct jw_check_result *result, const struct jw_found_file *file)
 {
 	for (size_t i = result->package_count; i-- > 0;)
 		if (text_same(result->packages[i].name, file->package) &&
 			text_same(result->packages[i].version, file->version))
-			return &result->packages[i];
-	return NULL;
+			return i;
+	return result->package_count;
 }
 
 static int list_package(struct jw_error *err, const struct jw_found_file *file,
@@ -35,7 +35,7 @@ static int list_package(struct jw_error *err, const struct jw_found_file *file,
 {
 	struct jw_check_package *package;
 
-	if (listed_package(result, file))
+	if (package_place(result, file) < result->package_count)
 		return 0;
 	package = &result->packages[result->package_count++];
 	package->name = file->package ? mem_string(err, file->package) : NULL;
@@ -82,7 +82,7 @@ static void count_failing(const struct plan *plan, const struct jw_found *found,
 	while (gpu < result->gpu_count && !jw_target_equal(result->gpus[gpu].target, failing->target))
 		gpu++;
 	if (file < found->file_count && gpu < result->gpu_count)
-		listed_package(result, &found->files[file])->gpus[gpu].failing++;
+		result->packages[package_place(result, &found->files[file])].gpus[gpu].failing++;
 }
 
 static double package_seconds(const struct jw_check_package *package)
@@ -113,11 +113,13 @@ int check_packages(struct jw_error *err, const struct plan *plan, const struct j
 	for (size_t i = 0; i < found->file_count; i++)
 		if (plan->has_code[i] && list_package(err, &found->files[i], result))
 			return -1;
+	/* A file with modules has code, and so its package is listed. */
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		const struct jw_found_file *file = &found->files[plan->files[module->file].found];
 
-		count_packaged(plan, module, &listed_package(result, file)->gpus[module->target]);
+		count_packaged(plan, module,
+					   &result->packages[package_place(result, file)].gpus[module->target]);
 	}
 	for (size_t i = 0; i < result->failing_count; i++)
 		count_failing(plan, found, &result->failing[i], result);

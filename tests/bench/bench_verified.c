@@ -112,7 +112,7 @@ static double least(double a, double b)
 
 static int measure(struct jw_error *err, const struct bench *bench)
 {
-	double headers = 1e9, first = 1e9, busy = 1e9, second = 1e9, single = 1e9, one;
+	double headers = 1e9, first = 1e9, busy = 1e9, second = 1e9, single = 1e9, one = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		(void)os_remove_tree(NULL, bench->state);

@@ -174,7 +174,7 @@ static struct outcome run_once(int argc, char **argv, uint64_t fail)
 {
 	const int out = nameless(), errors = nameless();
 	struct outcome outcome;
-	int status;
+	int status = 0;
 	pid_t child;
 	char *text;
 

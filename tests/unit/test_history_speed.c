@@ -227,7 +227,7 @@ static void the_table_does_not_grow(void **state)
 
 static void implausible_times_are_skipped(void **state)
 {
-	static const double times[] = {-5, 1e9, 1e300, NAN, INFINITY};
+	static const double times[] = {-5, 1e9, 1e300, (double)NAN, (double)INFINITY};
 	const struct plan_module module = {.form = CACHE_KEY_LINK,
 									   .features = {.statements = 1000, .entries = 1}};
 	struct speed_run run = {{0, 0, 0}, {0, 0, 0}};
@@ -237,8 +237,8 @@ static void implausible_times_are_skipped(void **state)
 		speed_take(&run, &module, times[i], 50);
 	/* It was found in a cache. */
 	speed_take(&run, &module, 0.5, 0.5);
-	speed_take(&run, &module, 50, NAN);
-	speed_take(&run, &module, 50, INFINITY);
+	speed_take(&run, &module, 50, (double)NAN);
+	speed_take(&run, &module, 50, (double)INFINITY);
 	assert_true(run.link.model_ms == 0 && run.load.model_ms == 0);
 	speed_take(&run, &module, 50, 60);
 	speed_take(&run, &module, 0, 10);

@@ -95,12 +95,12 @@ static void put(enum os_variables where, const char *name, const char *value, bo
 /* "NAME=value" or "NAME=%value" of all that are set there. */
 static char *text_of(enum os_variables where)
 {
-	static char text[1024];
+	static char text[2048];
 
 	text[0] = '\0';
 	for (size_t i = 0; i < MOST_VARIABLES; i++)
 		if (registry[where][i].set)
-			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s=%s%s|",
+			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%.39s=%s%.79s|",
 						   registry[where][i].name, registry[where][i].expands ? "%" : "",
 						   registry[where][i].value);
 	return text;

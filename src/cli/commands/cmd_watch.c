@@ -186,8 +186,9 @@ static const char *left_text(char text[TEXT_SHORT], const struct watching *watch
 		watching->document.state == WATCH_COMPILING || watching->document.state == WATCH_LINKING;
 	char time[TEXT_SHORT];
 
-	(void)snprintf(text, TEXT_SHORT, seconds >= 0 && goes_on ? ", about %s" : "",
-				   text_duration(time, seconds < 0 ? 0 : seconds));
+	if (seconds < 0 || !goes_on)
+		return "";
+	(void)snprintf(text, TEXT_SHORT, ", about %s", text_duration(time, seconds));
 	return text;
 }
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# compile.sh [KIND...]   compiles jitwarm in every way that users and packagers do, and accepts no warning
+#
+# A KIND is COMPILER-FLAGS: gcc or clang, and one of
+#   none     no build type (cmake -B build && cmake --build build)
+#   debug, release, minsizerel   that build type
+#   lto      Release with -flto=auto
+#   debian   no flags of CMake's and those of Debian's packages (dpkg-buildflags)
+#   fedora   no flags of CMake's and those of Fedora's packages, as far as this compiler knows them
+# Without KIND: all of them. Tests are compiled in “release” alone, where compilers look deepest. Nothing is run. What ccache holds is not
+# compiled again, and a compiler that is not installed is left out, which is said.
+# Last line: “compile: N passed, N failed, N left out”. Exit status: 0; 1 a kind failed or warned; 64 wrong usage; 77 all were left out.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0"; }
+kinds=({gcc,clang}-{none,debug,release,minsizerel,lto,debian,fedora})
+case ${1:-} in
+-h | --help) usage; exit 0 ;;
+esac
+for kind; do
+	[[ " ${kinds[*]} " == *" $kind "* ]] || { usage >&2; exit 64; }
+done
+[ $# = 0 ] || kinds=("$@")
+if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
+	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+fi
+
+# What redhat-rpm-config's %optflags and %build_ldflags are on x86_64 (its buildflags.md says what each is for). “rpm --eval” on Debian
+# knows “-O2 -g” alone. Left out are -specs=, for files of that package, which make programs position-independent and annotate them.
+fedora_compiling="-O2 -flto=auto -ffat-lto-objects -fexceptions -g -grecord-gcc-switches -pipe -Wall -Werror=format-security
+	-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=3 -Wp,-D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fasynchronous-unwind-tables
+	-fstack-clash-protection -fcf-protection -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer"
+fedora_linking="-Wl,-z,relro -Wl,--as-needed -Wl,-z,pack-relative-relocs -Wl,-z,now -Wl,--build-id=sha1"
+known() { # COMPILER FLAG...   those that it takes without a word
+	local compiler=$1 flag
+	shift
+	for flag; do
+		[ -n "$("$compiler" -O2 "$flag" -xc - -o /dev/null <<<'int main(void) { return 0; }' 2>&1)" ] || printf '%s ' "$flag"
+	done
+}
+
+compile() { # COMPILER FLAGS FOLDER
+	local type='' tests=OFF compiling='' linking=''
+	case $2 in
+	debug) type=Debug ;;
+	release) type=Release tests=ON ;;
+	minsizerel) type=MinSizeRel ;;
+	lto) type=Release compiling=-flto=auto ;;
+	debian)
+		type=None
+		compiling=$(export DEB_BUILD_MAINT_OPTIONS=hardening=+all && dpkg-buildflags --get CFLAGS && dpkg-buildflags --get CPPFLAGS) || return 1
+		linking=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get LDFLAGS) ;;
+	fedora) type=None compiling=$(known "$1" $fedora_compiling) linking=$(known "$1" $fedora_linking) ;;
+	esac
+	[ "$1 $2" != "clang lto" ] || linking=-fuse-ld=lld # which needs no plugin
+	CC=$1 CFLAGS=${compiling//$'\n'/ } LDFLAGS=$linking cmake -S . -B "$3" -G Ninja ${type:+-DCMAKE_BUILD_TYPE=$type} -DJITWARM_TESTS=$tests &&
+		cmake --build "$3" -j "$(nproc)" -- -k 0
+}
+
+passed=0 failed=0 left_out=0 folder=
+trap '[ -z "$folder" ] || rm -rf "$folder"' EXIT
+for kind in "${kinds[@]}"; do
+	compiler=${kind%%-*} began=$SECONDS log=build-$kind.log
+	if ! command -v "$compiler" >/dev/null; then
+		echo "$kind: left out: there is no $compiler"
+		left_out=$((left_out + 1))
+		continue
+	fi
+	folder=$PWD/build/compile-$kind
+	rm -rf "$folder"
+	if compile "$compiler" "${kind#*-}" "$folder" >"$log" 2>&1 && ! grep -q 'warning:' "$log"; then
+		echo "$kind: passed in $((SECONDS - began)) s"
+		passed=$((passed + 1))
+		rm -f "$log"
+	else
+		echo "$kind: FAILED after $((SECONDS - began)) s (all of it is in $log)"
+		grep -E 'warning:|error:|^CMake Error|^FAILED|undefined reference' "$log" | sort -u | head -20 || tail -n 5 "$log"
+		failed=$((failed + 1))
+	fi
+	rm -rf "$folder"
+done
+echo "compile: $passed passed, $failed failed, $left_out left out"
+[ $failed = 0 ] || exit 1
+[ $passed -gt 0 ] || exit 77
