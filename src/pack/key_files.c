@@ -499,10 +499,15 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *c
 {
 	char text[MINISIGN_ID_TEXT];
 	struct jw_keys keys;
+	struct jw_error why = {0};
 	int result = -1;
 
-	if (jw_key_list(err, state_dir, &keys))
-		return -1;
+	if (jw_key_list(&why, state_dir, &keys)) {
+		/* A signer is not unknown because the keys cannot be listed. */
+		if (why.code == JW_ERR_NOT_FOUND)
+			why.code = JW_ERR_IO;
+		return error_copy(err, &why);
+	}
 	for (size_t i = 0; result && i < keys.count; i++) {
 		const struct jw_key *key = &keys.items[i];
 

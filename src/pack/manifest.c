@@ -249,8 +249,7 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 	while (form < FORMS && strcmp(json_text(object, "form", ""), pack_form_names[form]) != 0)
 		form++;
 	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
-		!text_is_utf8(options, strlen(options)) || (form == PACK_BARE && *options) ||
-		!json_hex64(object, "key", &entry->key) ||
+		(form == PACK_BARE && *options) || !json_hex64(object, "key", &entry->key) ||
 		!jw_target_parse(json_text(object, "target", ""), &entry->target) ||
 		!read_index(object, "driver", manifest->driver_count, &entry->driver) ||
 		!read_index(object, "ptx", manifest->member_count, &entry->ptx) ||
@@ -394,7 +393,7 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 	if (bits != 64)
 		return error_set(err, JW_ERR_UNSUPPORTED, "pointer size: %u bits, drivers here have 64",
 						 (unsigned)bits);
-	if (!*os || strlen(os) >= sizeof manifest->os || !text_is_utf8(os, strlen(os)))
+	if (!*os || strlen(os) >= sizeof manifest->os)
 		return error_set(err, JW_ERR_FORMAT, "manifest: no name of an operating system");
 	TEXT_COPY(manifest->os, os);
 	return 0;

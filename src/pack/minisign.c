@@ -201,15 +201,15 @@ static bool secret_holds(const struct minisign_secret *secret, const uint8_t che
 	uint8_t again[MINISIGN_SECRET];
 	bool holds;
 
-	secret_checksum(wanted, secret);
-	holds = !sodium_memcmp(checksum, wanted, sizeof wanted);
-	if (!holds && !encrypted) {
-		(void)crypto_sign_ed25519_sk_to_seed(seed, secret->key);
-		(void)crypto_sign_seed_keypair(public_key, again, seed);
-		holds = !sodium_memcmp(again, secret->key, sizeof again);
-		sodium_memzero(seed, sizeof seed);
-		sodium_memzero(again, sizeof again);
+	if (encrypted || !sodium_is_zero(checksum, sizeof wanted)) {
+		secret_checksum(wanted, secret);
+		return !sodium_memcmp(checksum, wanted, sizeof wanted);
 	}
+	(void)crypto_sign_ed25519_sk_to_seed(seed, secret->key);
+	(void)crypto_sign_seed_keypair(public_key, again, seed);
+	holds = !sodium_memcmp(again, secret->key, sizeof again);
+	sodium_memzero(seed, sizeof seed);
+	sodium_memzero(again, sizeof again);
 	return holds;
 }
 

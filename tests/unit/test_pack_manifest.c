@@ -103,6 +103,7 @@ static void head(void **state)
 		{OS, "\"fifteen letters\"", JW_OK, ""},
 		{OS, "\"sixteen letters.\"", JW_ERR_FORMAT, "no name of an operating system"},
 		{OS, "7", JW_ERR_FORMAT, "no name of an operating system"},
+		{OS, "\"\xff\"", JW_ERR_FORMAT, ""},
 	};
 
 	(void)state;

@@ -6,9 +6,12 @@
 
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
+#include <sodium.h>
 
 #include "base/text.h"
 #include "pack/minisign.h"
+#include "pack/reader.h"
+#include "pack/trust.h"
 
 static const uint8_t prehash[MINISIGN_PREHASH] = {1, 2, 3};
 
@@ -48,7 +51,154 @@ static void signed_and_verified(void **state)
 		changed.global[i] ^= 4;
 		assert_false(minisign_verify(&changed, &key, prehash));
 	}
-	assert_int_equal(minisign_sign(NULL, &secret, prehash, "two\nlines", &changed), -1);
+	for (size_t i = 0; i < 3; i++) {
+		static char longest[MINISIGN_MOST_COMMENT + 1];
+		const char *const comments[] = {"two\nlines", "no \xff text", longest};
+
+		memset(longest, 'c', MINISIGN_MOST_COMMENT);
+		assert_int_equal(minisign_sign(NULL, &secret, prehash, comments[i], &changed), -1);
+	}
+}
+
+/* A byte of a line of base64 is another. */
+static void change_byte(struct buf *text, size_t line, size_t at, uint8_t by)
+{
+	char *from = (char *)text->data, *end;
+	uint8_t bytes[256];
+	size_t size;
+
+	while (line--)
+		from = strchr(from, '\n') + 1;
+	end = strchr(from, '\n');
+	assert_int_equal(sodium_base642bin(bytes, sizeof bytes, from, (size_t)(end - from), NULL, &size,
+									   NULL, sodium_base64_VARIANT_ORIGINAL),
+					 0);
+	bytes[at] ^= by;
+	(void)sodium_bin2base64(from, (size_t)(end - from) + 1, bytes, size,
+							sodium_base64_VARIANT_ORIGINAL);
+	*end = '\n';
+}
+
+/* Sound in all but one. */
+static void each_field_of_a_file_counts(void **state)
+{
+	enum { KEY, SECRET, EMPTY, SIGNATURE, FORMS }; /* EMPTY: a secret key, as minisign leaves it */
+	enum { NUMBER = 54, SEED = 62, HALF = 94, SUM = 126 };
+	static const char key_kind[] = "a public key of an unknown kind", no_key[] = "not a public key",
+					  no_secret[] = "not a secret key", broken[] = "a damaged secret key",
+					  kind[] = "a signature of an unknown kind",
+					  no_signature[] = "not a signature of minisign";
+	static const struct {
+		unsigned form;
+		const char *says;  /* NULL: it is taken */
+		const char *words; /* changed in the text, to `to`; NULL: a byte of the second line */
+		const char *to;
+		size_t at;
+		uint8_t by;
+	} cases[] = {
+		{KEY, NULL, NULL, NULL, 0, 0},
+		{KEY, key_kind, NULL, NULL, 0, 1},
+		{KEY, key_kind, NULL, NULL, 1, 1},
+		{KEY, no_key, "untrusted", "Untrusted", 0, 0},
+		{SECRET, NULL, NULL, NULL, 0, 0},
+		{SECRET, no_secret, NULL, NULL, 0, 1},
+		{SECRET, no_secret, NULL, NULL, 1, 1},
+		{SECRET, no_secret, NULL, NULL, 2, 1},
+		{SECRET, no_secret, NULL, NULL, 3, 1},
+		{SECRET, no_secret, NULL, NULL, 4, 1},
+		{SECRET, no_secret, NULL, NULL, 5, 1},
+		{SECRET, broken, NULL, NULL, NUMBER, 1},
+		{SECRET, broken, NULL, NULL, SEED, 1},
+		{SECRET, broken, NULL, NULL, HALF, 1},
+		{SECRET, broken, NULL, NULL, SUM, 1},
+		{SECRET, no_secret, "untrusted", "Untrusted", 0, 0},
+		{EMPTY, NULL, NULL, NULL, 0, 0},
+		{EMPTY, broken, NULL, NULL, SEED, 1},
+		{EMPTY, broken, NULL, NULL, HALF, 1},
+		{EMPTY, broken, NULL, NULL, SUM + 31, 1},
+		{SIGNATURE, NULL, NULL, NULL, 0, 0},
+		{SIGNATURE, kind, NULL, NULL, 0, 1},
+		{SIGNATURE, kind, NULL, NULL, 1, 1},
+		{SIGNATURE, "the old form", NULL, NULL, 1, 'D' ^ 'd'},
+		{SIGNATURE, no_signature, "untrusted", "Untrusted", 0, 0},
+		{SIGNATURE, no_signature, "\ntrusted", "\nTrusted", 0, 0},
+		{SIGNATURE, no_signature, "what it", "what\0it", 0, 0},
+	};
+	struct minisign_secret secret;
+	struct minisign_public key;
+	struct minisign_signature signature;
+	struct buf texts[FORMS] = {BUF_MAX(4096), BUF_MAX(4096), BUF_MAX(4096), BUF_MAX(4096)};
+
+	(void)state;
+	make_signature(&secret, &key, &signature);
+	assert_int_equal(minisign_write_public(NULL, &key, &texts[KEY]), 0);
+	assert_int_equal(minisign_write_secret(NULL, &secret, NULL, &texts[SECRET]), 0);
+	assert_int_equal(minisign_write_secret(NULL, &secret, NULL, &texts[EMPTY]), 0);
+	assert_int_equal(minisign_write_signature(NULL, &signature, &texts[SIGNATURE]), 0);
+	for (size_t at = 0; at < 32; at++) {
+		uint8_t bytes[256];
+		size_t size;
+
+		assert_int_equal(sodium_base642bin(bytes, sizeof bytes,
+										   strchr((char *)texts[EMPTY].data, '\n') + 1, 212, NULL,
+										   &size, NULL, sodium_base64_VARIANT_ORIGINAL),
+						 0);
+		change_byte(&texts[EMPTY], 1, SUM + at, bytes[SUM + at]);
+	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct buf *sound = &texts[cases[i].form];
+		struct buf text = BUF_MAX(4096);
+		struct jw_error err = {0};
+		int result;
+
+		assert_int_equal(buf_append(NULL, &text, sound->data, sound->size), 0);
+		if (cases[i].words)
+			memcpy(strstr(buf_text(&text), cases[i].words) - buf_text(&text) + text.data,
+				   cases[i].to, strlen(cases[i].words));
+		else
+			change_byte(&text, 1, cases[i].at, cases[i].by);
+		result = cases[i].form == KEY
+					 ? minisign_read_public(&err, (char *)text.data, text.size, &key)
+				 : cases[i].form == SIGNATURE
+					 ? minisign_read_signature(&err, (char *)text.data, text.size, &signature)
+					 : minisign_read_secret(&err, (char *)text.data, text.size, NULL, &secret);
+		if (result != (cases[i].says ? -1 : 0) ||
+			(cases[i].says && !strstr(err.message, cases[i].says)))
+			fail_msg("case %zu: “%s”", i, err.message);
+		buf_free(&text);
+	}
+	/* What goes on behind its end */
+	assert_int_equal(buf_append(NULL, &texts[SIGNATURE], "x", 1), 0);
+	assert_int_equal(minisign_read_signature(NULL, (char *)texts[SIGNATURE].data,
+											 texts[SIGNATURE].size, &signature),
+					 -1);
+	for (size_t i = 0; i < FORMS; i++)
+		buf_free(&texts[i]);
+}
+
+/* A name is one key's: of the same number with other bytes, and the other way round. */
+static void a_trusted_name_is_one_keys(void **state)
+{
+	char *keys = os_join(NULL, folder, "one");
+	struct minisign_secret secret;
+	struct minisign_public key;
+	struct jw_key trusted;
+
+	(void)state;
+	minisign_generate(&secret);
+	minisign_public_of(&secret, &key);
+	for (size_t i = 0; i < 4; i++) {
+		struct minisign_public other = key;
+		struct jw_error err = {0};
+		char text[MINISIGN_PUBLIC_TEXT];
+
+		other.id[0] ^= i == 2;
+		other.key[0] ^= i == 3;
+		minisign_public_text(text, &other);
+		assert_int_equal(jw_key_trust(&err, keys, "lab", text, &trusted), i < 2 ? 0 : -1);
+		assert_int_equal(err.code, i < 2 ? JW_OK : JW_ERR_USAGE);
+	}
+	mem_free(keys);
 }
 
 /* Every bit of a signature's file: reading fails, verification fails, or only the untrusted comment
@@ -149,6 +299,108 @@ static void copy_file(const char *from, const char *to)
 	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
 	assert_int_equal(os_write_atomic(NULL, to, bytes.data, bytes.size), 0);
 	buf_free(&bytes);
+}
+
+/* A pack and its signature that are sound; of each case one thing is not. */
+static void a_pack_is_taken_by_what_is_known_of_its_signer(void **state)
+{
+	enum what {
+		SOUND,
+		NONE,       /* no file beside it */
+		NAMED_NONE, /* nor where it was named */
+		UNKNOWN,    /* a key that is not trusted */
+		UNREADABLE, /* the trusted keys cannot be listed */
+		OTHER_PACK, /* of other bytes */
+		OTHER_FACTS /* the signed comment is another pack's */
+	};
+	static const struct {
+		enum what what;
+		enum jw_code trusting; /* with --allow-unsigned */
+		enum jw_code code;     /* without */
+		const char *says;
+	} cases[] = {
+		{SOUND, JW_OK, JW_OK, ""},
+		{NONE, JW_OK, JW_ERR_NOT_FOUND, "is not signed"},
+		{NAMED_NONE, JW_ERR_NOT_FOUND, JW_ERR_NOT_FOUND, "none.minisig"},
+		{UNKNOWN, JW_OK, JW_ERR_NOT_FOUND, "is not trusted here"},
+		{UNREADABLE, JW_ERR_IO, JW_ERR_IO, "trusted"},
+		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
+		{OTHER_FACTS, JW_ERR_FORMAT, JW_ERR_FORMAT, "does not match its signature's comment"},
+	};
+	char *home = os_join(NULL, folder, "signers"), *pack = os_join(NULL, folder, "signed.jwpack");
+	char *keys = os_join(NULL, home, "trusted"), *none = os_join(NULL, folder, "none.minisig");
+	char *signature = mem_printf(NULL, "%s.minisig", pack);
+	struct minisign_secret secret;
+	struct minisign_public key;
+	struct pack_manifest manifest;
+	struct source *source;
+	uint8_t hash[MINISIGN_PREHASH];
+
+	(void)state;
+	copy_file(JITWARM_SOURCE_DIR "/tests/data/pack-1.jwpack", pack);
+	assert_int_equal(reader_manifest(NULL, pack, &manifest), 0);
+	assert_int_equal(source_open(NULL, pack, &source), 0);
+	memcpy(hash, source_prehash(source), sizeof hash);
+	source_close(source);
+	minisign_generate(&secret);
+	minisign_public_of(&secret, &key);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const enum what what = cases[i].what;
+		uint8_t signed_hash[MINISIGN_PREHASH];
+		char text[MINISIGN_PUBLIC_TEXT];
+		struct jw_key trusted;
+
+		if (os_exists(home))
+			assert_int_equal(os_remove_tree(NULL, home), 0);
+		minisign_public_text(text, &key);
+		if (what == UNREADABLE) {
+			assert_int_equal(os_make_dirs(NULL, home, 0700), 0);
+			assert_int_equal(os_write_atomic(NULL, keys, "x", 1), 0);
+		} else if (what != UNKNOWN) {
+			assert_int_equal(jw_key_trust(NULL, home, "lab", text, &trusted), 0);
+		}
+		memcpy(signed_hash, hash, sizeof hash);
+		signed_hash[0] ^= what == OTHER_PACK;
+		manifest.drivers[0].cuda ^= what == OTHER_FACTS ? 1 << 10 : 0;
+		assert_int_equal(trust_sign(NULL, &secret, &manifest, signed_hash, pack, signature), 0);
+		manifest.drivers[0].cuda ^= what == OTHER_FACTS ? 1 << 10 : 0;
+		if (what == NONE)
+			assert_int_equal(os_remove(NULL, signature), 0);
+		for (int allow = 0; allow < 2; allow++) {
+			const enum jw_code code = allow ? cases[i].trusting : cases[i].code;
+			const struct jw_import_options options = {.size = sizeof options,
+													  .path = pack,
+													  .signature = what == NAMED_NONE ? none : NULL,
+													  .allow_unsigned = allow,
+													  .state_dir = home,
+													  .cache_dir = folder,
+													  .dry_run = true};
+			struct jw_import_result *result = NULL;
+			struct jw_error err = {0};
+
+			if (jw_import(&err, &options, &result) != (code ? -1 : 0) || err.code != code ||
+				!strstr(code ? err.message : result->note, cases[i].says))
+				fail_msg("case %zu, %d: %d: “%s”", i, allow, (int)err.code, err.message);
+			if (!code && (*result->signed_by != '\0') != (what == SOUND))
+				fail_msg("case %zu: signed by “%s”", i, result->signed_by);
+			jw_import_result_free(result);
+		}
+	}
+	/* A name that is not UTF-8 would be no text. */
+	assert_int_equal(trust_sign(NULL, &secret, &manifest, hash, "\xff.jwpack", signature), 0);
+	{
+		struct buf text = {0};
+
+		assert_int_equal(os_read_file(NULL, signature, MINISIGN_MOST_FILE, &text), 0);
+		assert_non_null(strstr(buf_text(&text), "\tname:pack\t"));
+		buf_free(&text);
+	}
+	manifest_free(&manifest);
+	mem_free(home);
+	mem_free(pack);
+	mem_free(keys);
+	mem_free(none);
+	mem_free(signature);
 }
 
 /* The name that a pack was signed under is told where it has another one now. */
@@ -308,6 +560,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signed_and_verified),
+		cmocka_unit_test(each_field_of_a_file_counts),
+		cmocka_unit_test(a_trusted_name_is_one_keys),
+		cmocka_unit_test(a_pack_is_taken_by_what_is_known_of_its_signer),
 		cmocka_unit_test(every_bit),
 		cmocka_unit_test(comments_have_a_length),
 		cmocka_unit_test(secret_keys),
