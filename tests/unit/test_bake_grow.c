@@ -45,6 +45,70 @@ static void files_of_each_form_grow(void **state)
 	}
 }
 
+/* Each differs from a library that grows by one thing, or from a program by one. */
+static void the_new_segment_is_where_nothing_is(void **state)
+{
+	enum { DYN = 3, EXEC = 2, AMD64 = 62, ARM64 = 183, SIZE = 1192, SEGMENT = 64, SECTION = 1128 };
+	static const struct {
+		const char *what;
+		uint16_t type, machine;
+		uint64_t memory_bytes, second_at; /* 0: none but the first */
+		uint64_t nothing_bytes;           /* a section without content behind the others */
+		bool appended;
+		uint64_t start, delta;
+		const char *why; /* NULL: it grows */
+	} cases[] = {
+		{"a library", DYN, AMD64, 896, 0, 0, false, 0x1000, 0, NULL},
+		{"large pages", DYN, ARM64, 896, 0, 0, false, 0x10000, 0, NULL},
+		{"large pages and .bss", DYN, ARM64, 0x5000, 0, 0, false, 0x10000, 0, NULL},
+		{".bss", DYN, AMD64, 0x5000, 0, 0, false, 0x1000, 0x4000, NULL},
+		{"more .bss", DYN, ARM64, 0x15000, 0, 0, false, 0x10000, 0x10000, NULL},
+		{"a program", EXEC, AMD64, 896, 0, 0, false, 0x1000, 0, NULL},
+		{"a program's .bss", EXEC, AMD64, 0x5000, 0, 0, false, 0x5000, 0, NULL},
+		{"the same on large pages", EXEC, ARM64, 0x15000, 0, 0, false, 0x20000, 0, NULL},
+		{"appended to a library", DYN, AMD64, 896, 0, 0, true, 0x1000, 0, NULL},
+		{"appended", EXEC, AMD64, 896, 0, 0, true, 0, 0, "data behind its sections"},
+		{"appended behind .bss", EXEC, AMD64, 896, 0, 8, true, 0, 0, "data behind its sections"},
+		{"less memory than file", DYN, AMD64, 800, 0, 0, false, 0, 0, "longer in the file"},
+		{"a segment of .bss", DYN, AMD64, 896, 0x2000, 0, false, 0x1000, 0x2000, NULL},
+		{"the same before the first's end", DYN, AMD64, 896, 400, 0, false, 0, 0, "out of order"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = read_sample("elf");
+		struct os_map map = {0};
+		struct jw_error why = {0};
+		struct grow *grow = NULL;
+
+		assert_int_equal(file.size, SIZE);
+		store_u16(file.data + 16, cases[i].type);
+		store_u16(file.data + 18, cases[i].machine);
+		store_u64(file.data + SEGMENT + 40, cases[i].memory_bytes);
+		if (cases[i].second_at) {
+			store_u32(file.data + SEGMENT + 56, 1);
+			store_u64(file.data + SEGMENT + 56 + 16, cases[i].second_at);
+			store_u64(file.data + SEGMENT + 56 + 32, 0);
+		}
+		if (cases[i].nothing_bytes) {
+			store_u32(file.data + SECTION + 4, 8);
+			store_u64(file.data + SECTION + 24, SIZE);
+			store_u64(file.data + SECTION + 32, cases[i].nothing_bytes);
+		}
+		if (cases[i].appended)
+			assert_int_equal(buf_append(NULL, &file, "appended", 8), 0);
+		map = (struct os_map){.data = file.data, .size = file.size};
+		if (grow_open(&why, &map, NULL, 0, &grow) != (cases[i].why ? -1 : 0) ||
+			(cases[i].why && !strstr(why.message, cases[i].why)))
+			fail_msg("%s: “%s”", cases[i].what, why.message);
+		if (grow && (grow->start != cases[i].start || grow->delta != cases[i].delta))
+			fail_msg("%s: 0x%llx and 0x%llx", cases[i].what, (unsigned long long)grow->start,
+					 (unsigned long long)grow->delta);
+		grow_free(grow);
+		buf_free(&file);
+	}
+}
+
 /* A number of the PE file's headers is another: whether the file grows. */
 static void what_no_loader_takes_does_not_grow(void **state)
 {
@@ -321,6 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_of_each_form_grow),
+		cmocka_unit_test(the_new_segment_is_where_nothing_is),
 		cmocka_unit_test(what_no_loader_takes_does_not_grow),
 		cmocka_unit_test(headers_move_where_they_must),
 		cmocka_unit_test(a_check_without_memory_fails),

@@ -11,6 +11,7 @@
 #include "folder.h"
 #include "lacking.h"
 #include "os/posix/at.h"
+#include "os/posix/rights.h"
 
 static void a_rewritten_file_keeps_its_owner(void **state)
 {
@@ -36,11 +37,16 @@ static void a_rewritten_file_keeps_its_owner(void **state)
 	mem_free(path);
 }
 
-/* Also where its parents were walked just before. */
+/* Its group is another than its owner's number. Also where its parents were walked just before. */
 static void a_directory_is_entered_with_its_owners_rights(void **state)
 {
+	enum { OTHER = 12345, GROUP = 23456 };
 	char *path = os_join(NULL, folder, "theirs"), *below = os_join(NULL, path, "below");
+	char *made = os_join(NULL, below, "made");
 	struct os_stat stat;
+	struct at at;
+	bool acts;
+	int dir;
 
 	(void)state;
 	if (geteuid() != 0)
@@ -49,12 +55,65 @@ static void a_directory_is_entered_with_its_owners_rights(void **state)
 	assert_int_equal(os_stat(NULL, below, &stat), 0);
 	assert_int_equal(os_may_write(NULL, path), 0);
 	assert_int_equal(os_may_write(NULL, below), 0);
-	assert_int_equal(chown(below, 12345, 12345), 0);
+	assert_int_equal(at_enter(NULL, below, AT_LAST_KEPT, &at), 0);
+	assert_int_equal(at_set_owner(&at, OTHER, GROUP), 0);
+	at_leave(&at);
+	at_forget();
+	assert_int_equal(os_stat(NULL, below, &stat), 0);
+	assert_int_equal(stat.owner, OTHER);
+	assert_int_equal(stat.group, GROUP);
+	/* What is made there is its owner's, by the path and by the open directory. */
+	assert_int_equal(os_write_atomic(NULL, made, "x", 1), 0);
+	assert_int_equal(os_stat(NULL, made, &stat), 0);
+	assert_int_equal(stat.owner, OTHER);
+	assert_int_equal(stat.group, GROUP);
+	assert_int_equal(os_remove(NULL, made), 0);
+	/* Another group of the same owner's */
+	assert_int_equal(chown(below, OTHER, GROUP + 1), 0);
+	dir = open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(at_act_in(NULL, below, dir, &acts), 0);
+	assert_true(acts);
+	assert_int_equal(mkdirat(dir, "made", 0700), 0);
+	rights_return();
+	(void)close(dir);
+	assert_int_equal(os_stat(NULL, made, &stat), 0);
+	assert_int_equal(stat.owner, OTHER);
+	assert_int_equal(stat.group, GROUP + 1);
+	assert_int_equal(os_remove_tree(NULL, made), 0);
 	assert_int_equal(chmod(below, 0500), 0);
 	assert_int_equal(os_stat(NULL, below, &stat), 0);
 	assert_int_equal(os_may_write(NULL, below), -1);
+	mem_free(made);
 	mem_free(below);
 	mem_free(path);
+}
+
+/* Owner and group apart; and a group alone, which the owner's number does not show. */
+static void rights_are_copied_whole(void **state)
+{
+	static const struct {
+		uid_t owner;
+		gid_t group;
+	} cases[] = {{12345, 23456}, {0, 23456}, {12345, 0}};
+	char *from = os_join(NULL, folder, "from"), *to = os_join(NULL, folder, "to");
+	struct os_stat stat;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(os_write_atomic(NULL, from, "x", 1), 0);
+		assert_int_equal(os_write_atomic(NULL, to, "y", 1), 0);
+		assert_int_equal(chown(from, cases[i].owner, cases[i].group), 0);
+		assert_int_equal(os_copy_rights(NULL, from, to), 0);
+		assert_int_equal(os_stat(NULL, to, &stat), 0);
+		assert_int_equal(stat.owner, cases[i].owner);
+		assert_int_equal(stat.group, cases[i].group);
+		assert_int_equal(os_remove(NULL, from), 0);
+		assert_int_equal(os_remove(NULL, to), 0);
+	}
+	mem_free(from);
+	mem_free(to);
 }
 
 /* An access list that lets account 12345 write: in such a directory a file with a second name may
@@ -91,10 +150,11 @@ static void an_access_list_makes_a_directory_shared(void **state)
  */
 static void a_link_planted_after_the_walk_is_not_followed(void **state)
 {
-	enum { OTHER = 12345 };
+	enum { OTHER = 12345, GROUP = 23456 };
 	char *shared = os_join(NULL, folder, "shared"), *path = os_join(NULL, shared, "planted");
 	char *victim = os_join(NULL, folder, "victim");
 	struct os_stat stat;
+	struct stat link_there;
 	struct at at;
 
 	(void)state;
@@ -111,14 +171,17 @@ static void a_link_planted_after_the_walk_is_not_followed(void **state)
 	assert_int_equal(errno, ELOOP);
 	assert_int_equal(at_open(&at, O_RDONLY, 0), -1);
 	assert_int_equal(at_set_mode(&at, 0666), -1);
-	assert_int_equal(at_set_owner(&at, OTHER, OTHER), 0);
+	assert_int_equal(at_set_owner(&at, OTHER, GROUP), 0);
+	assert_int_equal(lstat(path, &link_there), 0);
+	assert_int_equal(link_there.st_uid, OTHER);
+	assert_int_equal(link_there.st_gid, GROUP);
 	/* A second name in place of the link. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(link(victim, path), 0);
 	assert_int_equal(at_open(&at, O_WRONLY, 0), -1);
 	assert_int_equal(errno, EPERM);
 	assert_int_equal(at_set_mode(&at, 0666), -1);
-	assert_int_equal(at_set_owner(&at, OTHER, OTHER), -1);
+	assert_int_equal(at_set_owner(&at, OTHER, GROUP), -1);
 	at_leave(&at);
 	assert_int_equal(os_stat(NULL, victim, &stat), 0);
 	assert_int_equal(stat.owner, 0);
@@ -197,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rewritten_file_keeps_its_owner),
 		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
+		cmocka_unit_test(rights_are_copied_whole),
 		cmocka_unit_test(an_access_list_makes_a_directory_shared),
 		cmocka_unit_test(a_link_planted_after_the_walk_is_not_followed),
 		cmocka_unit_test(what_cannot_be_replaced_is_said_first),

@@ -9,6 +9,14 @@ run 0 prime "$sample" --no-store
 driver_535_309
 run 1 prime "$sample" --dry-run --no-store
 out_has "8 modules for sm_86 would be carried over from driver 535.216.03 (CUDA 12.2), whose compiler is this driver's."
+# Within a budget a part goes over; what is warm by then counts against it, so that the rest stays
+cp -r "$work/cache" "$work/former"
+for part in 1 0; do
+	run 1 prime "$sample" --no-store --budget-size 10k --json
+	json "0 < d['warm'] < 8 and d['compiled'] == 0 and (d.get('carried_over', {'modules': 0})['modules'] > 0) == $part"
+done
+rm -rf "$work/cache"
+mv "$work/former" "$work/cache"
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == 0 and d["warm"] == 8 and d["carried"] == 0'
 json 'd["carried_over"]["modules"] == 8 and d["carried_over"]["older"] == 0 and d["carried_over"]["groups"][0]["from"] == "cache"'

@@ -99,6 +99,7 @@ for from in lab:frame-1.0 lab; do
 	app_compiles 0
 done
 run 0 pull --insecure --allow-unsigned "oci://$site/good/lab" --json
+json 'len(d["packs"]) == 1' # one, under its plan's tag and under frame-1.0
 digest=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["digest"])' "$out")
 machine by-digest
 run 0 pull --insecure --allow-unsigned "oci://$site/good/lab@$digest"
@@ -150,6 +151,9 @@ json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_70" and d["packs"
 with_simdriver sm_86
 machine ampere-too
 run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
+# … whether a tag leads to it or an index, or both
+run 0 pull --insecure --allow-unsigned "oci://$site/good/both" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
 app_compiles 0
 # … and one with GPUs of both kinds takes both
