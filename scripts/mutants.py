@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """mutants.py [--trace [PATTERN]] [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list] [--verbose] [--quick]
-           [--jobs COUNT] [--named]
+           [--jobs COUNT] [--named [PATTERN]]
 
 Makes mistakes by rule in the files that guard caches, packs, verdicts, settings, shared places and baked files, one at a time, in copies of the sources in
 build/mutants, runs the tests that reach the line (--trace runs all of them once with counters and remembers which do), and
@@ -209,7 +209,6 @@ class Place:
     def prepare(self, quick):
         self.usual = Build(self.tree, "tried", "debug", "-DCMAKE_C_FLAGS=-w", "-DCMAKE_C_FLAGS_DEBUG=-O0")
         self.sanitized = None if quick else Build(self.tree, "sanitized", "sanitize", "-DCMAKE_C_FLAGS=-w")
-        self.reach = mutant_tests.Reach(self.tree)
 
     def tests_at(self, path, number, text):
         """[(test, its limit in seconds)], as long as they take less than all that is spent on one mistake"""
@@ -241,18 +240,19 @@ class Place:
         return ("not built", "") if noticed is False else ("not noticed", "%d tests" % len(tests))
 
 
-def read_named():
-    """[(what it is, file, tests, lines, what they become)]"""
+def read_named(pattern):
+    """[(what it is, file, tests, lines, what they become)] of those files"""
     with open(NAMED, encoding="utf-8") as file:
         blocks = [block.split("\n") for block in file.read().strip("\n").split("\n\n")][1:]
     for head, place, *lines in blocks:
         path, tests = place.split(" ", 1)
-        yield (head[2:], path, "(%s)" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
+        if re.search(pattern, path):
+            yield (head[2:], path, "(%s)" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
 
 
-def try_named(place):
+def try_named(place, pattern):
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
-    for what, path, tests, old, new in read_named():
+    for what, path, tests, old, new in read_named(pattern):
         text = read(place.tree + "/" + path)
         tests = [(name, 600) for name in place.usual.tests if re.fullmatch(tests, name)]
         noticed = place.usual.notices(path, text, text.replace(old, new), tests) if text.count(old) == 1 else False
@@ -283,7 +283,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
     parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
-    parser.add_argument("--named", action="store_true", help="those of tests/mutants/named.txt instead; 0: all were noticed")
+    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed")
     args = parser.parse_args()
     known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
@@ -306,8 +306,9 @@ def main():
         return 0
     places = [Place(i) for i in range(1 if args.named else max(1, args.jobs))]
     for place in places:
-        place.prepare(args.quick)
-    return try_named(places[0]) if args.named else report(places, mutants, args)
+        place.prepare(args.quick or args.named)
+        place.reach = None if args.named else mutant_tests.Reach(place.tree)
+    return try_named(places[0], args.named) if args.named else report(places, mutants, args)
 
 
 def report(places, mutants, args):
@@ -333,4 +334,5 @@ def report(places, mutants, args):
     return 0 if not tried or counts["noticed"] >= 0.9 * tried else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
