@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -411,6 +414,13 @@ static void assert_owner(const char *name, uint32_t owner)
 	mem_free(path);
 }
 
+/* The kernel forgets then with whom the process ends; not every one that stands in for it does. */
+int setfsuid(uid_t owner)
+{
+	(void)prctl(PR_SET_PDEATHSIG, 0);
+	return (int)syscall(SYS_setfsuid, owner);
+}
+
 /* Root in another account's directory: new files belong to that account, and a link that it planted
  * is followed only with that account's rights. */
 static void another_accounts_cache_stays_its_own(void **state)
@@ -422,6 +432,7 @@ static void another_accounts_cache_stays_its_own(void **state)
 	char nobody[] = "nobody", name[CACHE_NAME_SIZE];
 	const struct jw_account account = {.name = nobody, .owner = NOBODY, .group = NOBODY};
 	uint64_t key = key_of(2);
+	int with_parent = 0;
 	bool reached;
 
 	(void)state;
@@ -434,7 +445,12 @@ static void another_accounts_cache_stays_its_own(void **state)
 	assert_int_equal(os_make_dirs(NULL, parent, 0711), 0);
 	assert_int_equal(os_set_owner(NULL, parent, NOBODY, NOBODY), 0);
 	dir = planted;
+	assert_int_equal(prctl(PR_SET_PDEATHSIG, SIGWINCH), 0);
 	fill(1, 1);
+	/* A worker ends with its run, whosever files it has written. */
+	assert_int_equal(prctl(PR_GET_PDEATHSIG, &with_parent), 0);
+	assert_int_equal(with_parent, SIGWINCH);
+	assert_int_equal(prctl(PR_SET_PDEATHSIG, 0), 0);
 	assert_owner("", NOBODY);
 	assert_owner("index", NOBODY);
 	assert_owner(cache_entry_name(name, key_of(1)), NOBODY);

@@ -4,9 +4,6 @@
 #include "gates_posix.h"
 
 #include <grp.h>
-#include <signal.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
 
 #include <jitwarm/accounts.h>
 
@@ -36,14 +33,6 @@ int setgroups(size_t count, const gid_t *groups)
 	(void)groups;
 	acting = 0;
 	return 0;
-}
-
-/* As the kernel does where the account is another one. */
-int setfsuid(uid_t owner)
-{
-	(void)owner;
-	(void)prctl(PR_SET_PDEATHSIG, 0);
-	return (int)geteuid();
 }
 
 static unsigned locked_acting, locked_otherwise;
@@ -101,10 +90,7 @@ static void each_step_takes_the_rights_and_gives_them_back(void **state)
 	static int (*const steps[])(struct jw_error * err,
 								struct cache_live * live) = {insert, removes, settles, repairs};
 
-	int with_parent = 0;
-
 	(void)state;
-	assert_int_equal(prctl(PR_SET_PDEATHSIG, SIGWINCH), 0);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct jw_error err = {0};
 		struct cache_live *live;
@@ -131,10 +117,6 @@ static void each_step_takes_the_rights_and_gives_them_back(void **state)
 		assert_int_equal(err.code, JW_OK);
 		assert_consistent(i == 0 ? 3 : i == 1 ? 1 : 2);
 	}
-	/* A worker ends with its run, whosever files it has written. */
-	assert_int_equal(prctl(PR_GET_PDEATHSIG, &with_parent), 0);
-	assert_int_equal(with_parent, SIGWINCH);
-	assert_int_equal(prctl(PR_SET_PDEATHSIG, 0), 0);
 }
 
 static void a_cache_is_opened_and_closed_with_the_rights(void **state)
