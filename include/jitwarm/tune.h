@@ -1,8 +1,8 @@
 /* Permanent settings of the driver's cache: their sources, their advised values, and writing them
  * so that every file can be restored to the byte.
  *
- * Threads: any number of threads may call these functions at the same time. One that applies or
- * undoes at a time. */
+ * Threads: any number of threads may call these functions at the same time, but jw_settings_adopt.
+ * One that applies or undoes at a time. */
 #ifndef JITWARM_TUNE_H
 #define JITWARM_TUNE_H
 
@@ -54,6 +54,13 @@ struct jw_settings {
  * nothing. The caller frees with jw_settings_free. */
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
+
+/* Gives this process the settings that its account's programs will have: CUDA_CACHE_PATH,
+ * CUDA_CACHE_MAXSIZE and CUDA_CACHE_DISABLE, where its environment lacks them, as environment.d's
+ * 60-jitwarm.conf, else /etc/environment say; on Windows the account's variables, else the
+ * machine's. For a program that speaks of other programs, such as `jitwarm` in a unit or a hook,
+ * and not for one whose own driver is asked about. No other thread may use the environment. */
+int jw_settings_adopt(struct jw_error *err);
 
 /* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
  * with little space, few files or little quota left. Whether it can be written to is
@@ -122,9 +129,9 @@ int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 /* The change of one file or registry key. */
 struct jw_tune_change {
 	char *where;
-	const char
-		*what; /* "written", "unchanged", "restored", "removed"; "left": another program or person has changed it since; "damaged, kept
-				  as": the record of settings could not be read, and is kept as `where` */
+	const char *what; /* "written", "unchanged", "restored", "removed"; "left": another program or
+						 person has changed it since; "damaged, kept as": the record of settings
+						 could not be read, and is kept as `where` */
 };
 struct jw_tune_result {
 	struct jw_tune_change *changes;

@@ -2,8 +2,9 @@
  * "Limits and variables" (measured on 550.163.01: numbers are parsed like strtoull, switches are on
  * only for the number 1).
  *
- * The driver's default directory and size depend on the system; jitwarm sees the environment of its
- * own process, which may differ from the application's. */
+ * The driver's default directory and size depend on the system; this is the environment of our own
+ * process, which may differ from the application's. The program jitwarm completes its own by
+ * jw_settings_adopt. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <jitwarm/find.h>
+#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "cli/command_table.h"
@@ -93,6 +94,11 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 						 cli->command->no_operands);
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
 		jw_use_environment(err, options_value(&cli->options, "environment")))
+		return -1;
+	/* A worker's are its parent's; under --sudo-user the account is another one yet. */
+	if (!cli->command->hidden &&
+		!(options_has(&cli->options, "sudo-user") && options_given(&cli->options, "sudo-user")) &&
+		jw_settings_adopt(err))
 		return -1;
 	return cli->command->run(err, cli);
 }

@@ -12,6 +12,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/variables.h"
+#include "state/kept_for.h"
 #include "tune/block.h"
 #include "tune/setting_places.h"
 
@@ -402,6 +403,59 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 	}
 	*ret_settings = settings;
 	return 0;
+}
+
+/* The files that --apply writes and no shell runs. Another account's decides nothing for the
+ * superuser, who may have its HOME. What cannot be read sets nothing here: tune says why. */
+static int read_kept(struct jw_error *err, struct jw_settings *settings)
+{
+	struct jw_error why = {0};
+	char *own;
+
+	if (os_variables_kept())
+		return read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
+					   read_registry(err, settings, OS_VARIABLES_USER, "Windows user")
+				   ? -1
+				   : 0;
+	if (read_owned(err, settings, "/etc/environment", place_system_path(err, "/etc/environment"),
+				   ASSIGN_LIST))
+		return -1;
+	own = place_config_path(&why, "environment.d/60-jitwarm.conf");
+	if (own && !state_check_writers(&why, own, 0))
+		return read_owned(err, settings, "environment.d", own, ASSIGN_LIST);
+	mem_free(own);
+	return error_if_memory(err, &why);
+}
+
+/* The last place wins, as at a login. NULL: none sets it, or only a login can tell to what. */
+static const char *value_kept(const struct jw_settings *settings, const char *name)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < settings->count; i++)
+		if (!strcmp(settings->items[i].name, name))
+			value = settings->items[i].value;
+	return value && !strpbrk(value, os_variables_kept() ? "%" : "$\\") ? value : NULL;
+}
+
+int jw_settings_adopt(struct jw_error *err)
+{
+	static const char *const names[] = {"CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",
+										"CUDA_CACHE_DISABLE"};
+	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
+	int result = settings ? read_kept(err, settings) : -1;
+
+	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++) {
+		const char *kept = value_kept(settings, names[i]);
+		char *own;
+
+		result = os_env_read(err, names[i], &own);
+		if (!result && !own && kept)
+			result = os_env_set(err, names[i], kept);
+		mem_free(own);
+	}
+	jw_settings_free(settings);
+	return result;
 }
 
 void jw_settings_free(struct jw_settings *settings)

@@ -158,7 +158,7 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	char *doubt = NULL;
 
 	if (options_given(&cli->options, "sudo-user"))
-		return jw_become_sudo_user(err);
+		return jw_become_sudo_user(err) || jw_settings_adopt(err) ? -1 : 0;
 	/* A named directory is the intended one, whoever fills it. */
 	if (options_given(&cli->options, "cache"))
 		return 0;

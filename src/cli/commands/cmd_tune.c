@@ -334,7 +334,8 @@ const struct cli_command command_tune = {
 		"profiles, environment.d, /etc/environment, systemd units, conda, the container, Windows' "
 		"registry), misleading values, and the limit that is needed: the present entries, plus "
 		"what the named libraries or packages (without a name: the active environment) would add "
-		"and a quarter of that.\n\n--apply sets it, --undo reverts it.",
+		"and a quarter of that.\n\n--apply sets it, --undo reverts it. Programs have it "
+		"from the next login on; jitwarm takes it at once, also in a unit or a hook.",
 	.options = tune_options,
 	.run = tune_run,
 };

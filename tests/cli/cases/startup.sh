@@ -99,7 +99,7 @@ held "$work/cache" >"$work/before"
 [[ -d $work/cache/jitwarm && $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
 # Two more caches of ours: the usual one, and one that a setting names. In the latter somebody has put something into our folder.
 if ! is_wine; then # where a user has one usual place
-	(unset CUDA_CACHE_PATH && run 0 prime --quiet "$work/lib") || exit 1
+	CUDA_CACHE_PATH=$HOME/.nv/ComputeCache run 0 prime --quiet "$work/lib" # settings name another one by now
 	run 0 tune --apply --scope shell --path "$work/other"
 	CUDA_CACHE_PATH=$work/other run 0 prime --quiet "$work/lib"
 	: >"$work/other/jitwarm/somebody's"
