@@ -39,9 +39,14 @@ else()
 endif()
 
 set(object ${CMAKE_CURRENT_BINARY_DIR}/jitwarm.o)
-# One object, in which every name but the visible ones has become local.
+# One object, in which every name but the visible ones has become local. With -flto it is here that it is compiled: what others link
+# must not need this compiler's plugin, and objcopy finds no names in what is not compiled.
+string(REGEX MATCH "-fuse-ld=[^ ]+" joining "${CMAKE_EXE_LINKER_FLAGS}")
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WIN32)
+  list(APPEND joining -flinker-output=nolto-rel)
+endif()
 add_custom_command(OUTPUT ${object}
-  COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${object} $<TARGET_OBJECTS:libjitwarm>
+  COMMAND ${CMAKE_C_COMPILER} ${joining} -r -nostdlib -o ${object} $<TARGET_OBJECTS:libjitwarm>
   COMMAND ${CMAKE_OBJCOPY} --keep-global-symbols=${visible}.names ${object}
   DEPENDS libjitwarm $<TARGET_OBJECTS:libjitwarm> ${visible}.names COMMAND_EXPAND_LISTS VERBATIM)
 set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)

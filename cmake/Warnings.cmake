@@ -9,8 +9,9 @@ target_compile_options(jitwarm_flags INTERFACE
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   target_compile_options(jitwarm_flags INTERFACE -Wlogical-op -Wduplicated-cond -Wjump-misses-init)
 else()
-  # clang warns of {90} also inside of designated initializers, where what is left out is meant to be 0.
-  target_compile_options(jitwarm_flags INTERFACE -Wno-missing-field-initializers)
+  # clang warns of {90} also inside of designated initializers, where what is left out is meant to be 0; and, from release 19 on with
+  # -Wextra, of constants of anonymous enums beside a double, which are ints as good as any.
+  target_compile_options(jitwarm_flags INTERFACE -Wno-missing-field-initializers -Wno-enum-float-conversion)
 endif()
 if(JITWARM_WERROR)
   target_compile_options(jitwarm_flags INTERFACE -Werror)
