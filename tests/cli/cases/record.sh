@@ -105,7 +105,8 @@ export VIRTUAL_ENV=$work/other
 rm -rf "$work/cache"
 run 0 prime --recording package.json --json
 json 'd["compiled"] == '"$before"
-run 0 record -o none.json "$cases/../lib.sh" -- "$app"
+printf "no code\n" >none.so
+run 0 record -o none.json none.so -- "$app"
 err_has "in no file that was looked at"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
