@@ -46,8 +46,9 @@ struct jw_compiler_fetch_options {
 
 /* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
  * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
- * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; a failure leaves no files. A compiler that
- * exists is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
+ * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked, and the version that the compiler says
+ * (ptxas is started); a failure leaves no files. A compiler that exists and says this version is
+ * not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
  * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
  *
  * Only this function uses libcurl. libcurl counts its global state itself, from any thread (7.84

@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "compile/nvjitlink.h"
 #include "compile/package_index.h"
+#include "compile/ptxas.h"
 #include "compile/wheel_member.h"
 #include "os/clock.h"
 #include "os/env.h"
@@ -70,6 +72,7 @@ enum { MOST_PIECES = 2 };
 struct piece {
 	struct wheel_wanted wanted;
 	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
+	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
 };
 
 struct fetch {
@@ -141,16 +144,37 @@ static int download(struct jw_error *err, struct fetch *fetch, struct http *http
 	return check_wheel(err, fetch, found);
 }
 
+/* A name is not enough: what says another version is passed over by every search for this one. The
+ * program is started, as it will be to compile. */
+static int check_version(struct jw_error *err, const struct piece *piece, const char *path)
+{
+	const unsigned *wanted = piece->wanted.version.numbers;
+	struct jw_error why = {0};
+	uint32_t cuda;
+
+	if (piece->version(&why, path, &cuda))
+		return error_set(err, JW_ERR_FORMAT, "%s", why.message);
+	if (cuda != wanted[0] * 1000 + wanted[1] * 10)
+		return error_set(err, JW_ERR_FORMAT, "its %s says that it is of CUDA %u.%u, not %u.%u",
+						 os_base_name(piece->member), cuda / 1000, cuda % 1000 / 10, wanted[0],
+						 wanted[1]);
+	return 0;
+}
+
 static int take_member(struct jw_error *err, struct fetch *fetch, struct http *http,
-					   const struct wheel_found *found, const char *member, const char *folder)
+					   const struct wheel_found *found, const struct piece *piece,
+					   const char *folder)
 {
 	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
-		 *program = os_join(err, folder, os_base_name(member));
+		 *program = os_join(err, folder, os_base_name(piece->member));
 	char shown[MOST_SHOWN];
 	int result = -1;
 
 	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
-		result = wheel_member_take(err, wheel, member, program, &fetch->options->cancel);
+		result = wheel_member_take(err, wheel, piece->member, program, &fetch->options->cancel) ||
+						 check_version(err, piece, program)
+					 ? -1
+					 : 0;
 		if (result)
 			error_prefix(err, "%s", show_place(shown, found));
 	}
@@ -177,7 +201,7 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 
 		result = package_index_find(err, http, &config, &piece->wanted, &found);
 		if (!result) {
-			result = take_member(err, fetch, http, &found, piece->member, folder);
+			result = take_member(err, fetch, http, &found, piece, folder);
 			mem_free(found.place);
 		}
 	}
@@ -186,7 +210,7 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 	return result;
 }
 
-/* Into a place that has the others already. */
+/* Into a place that has the others already, or these of another version. */
 static int add_pieces(struct jw_error *err, const struct fetch *fetch, const char *fresh,
 					  const char *place)
 {
@@ -218,7 +242,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* Fetched before, by another process or without its linker. */
+	/* Fetched before, by another process, without its linker, or another version. */
 	if (result && os_exists(path))
 		result = add_pieces(err, fetch, fresh, place);
 	else if (result && os_exists(place))
@@ -297,7 +321,8 @@ static void name_linker(char text[64], unsigned major)
 		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);
 }
 
-/* ptxas and, from CUDA 12 on, nvJitLink, as far as they are not kept. */
+/* ptxas and, from CUDA 12 on, nvJitLink, as far as none is kept that says this
+ * version. */
 static int find_missing(struct jw_error *err, struct fetch *fetch,
 						const struct wheel_version *wanted, const char *place)
 {
@@ -310,20 +335,21 @@ static int find_missing(struct jw_error *err, struct fetch *fetch,
 	(void)snprintf(pieces[1].package, sizeof pieces[1].package,
 				   major < 13 ? "nvidia-nvjitlink-cu%u" : "nvidia-nvjitlink", major);
 	name_linker(pieces[1].member, major);
+	pieces[0].version = ptxas_version;
+	pieces[1].version = nvjitlink_version;
 	for (size_t i = 0; i < count; i++) {
 		char *path = os_join(err, place, os_base_name(pieces[i].member));
 		struct piece *piece = &fetch->pieces[fetch->piece_count];
 
 		if (!path)
 			return -1;
-		if (!os_exists(path)) {
-			*piece = pieces[i];
-			piece->wanted = (struct wheel_wanted){piece->package, *wanted, jw_platform()};
-			/* Its last number is another one than ptxas'. */
-			if (i)
-				piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
+		*piece = pieces[i];
+		piece->wanted = (struct wheel_wanted){piece->package, *wanted, jw_platform()};
+		/* Its last number is another one than ptxas'. */
+		if (i)
+			piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
+		if (!os_exists(path) || check_version(NULL, piece, path))
 			fetch->piece_count++;
-		}
 		mem_free(path);
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #include "compile/compiler_trust.h"
 #include "devcode/container.h"
 #include "devcode/devcode.h"
+#include "os/file.h"
 #include "os/library.h"
 
 /* Source: nvJitLink.h, nvJitLinkInputType and nvJitLinkResult */
@@ -26,6 +27,50 @@ static bool find_linker_version(struct nvjitlink *nvjitlink, unsigned major, uns
 #undef NVJITLINK_FIND
 	nvjitlink->cuda = major * 1000 + minor * 10;
 	return true;
+}
+
+/* "12_4" of __nvJitLinkCreate_12_4, with the NUL at its end. 0: it is none. */
+static uint32_t read_symbol_version(const uint8_t *text, size_t size)
+{
+	unsigned numbers[2] = {0};
+	size_t at = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		const size_t start = at;
+
+		for (; at < size && at < start + 2 && text[at] >= '0' && text[at] <= '9'; at++)
+			numbers[i] = 10 * numbers[i] + (unsigned)(text[at] - '0');
+		if (at == start || at == size || text[at++] != (i ? '\0' : '_'))
+			return 0;
+	}
+	return numbers[0] * 1000 + numbers[1] * 10;
+}
+
+int nvjitlink_version(struct jw_error *err, const char *path, uint32_t *ret_cuda)
+{
+	static const char symbol[] = "__nvJitLinkCreate_";
+	const size_t length = sizeof symbol - 1;
+	uint32_t newest = 0;
+	struct os_map map;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	for (const uint8_t *at = map.data, *end = at + map.size;
+		 (at = memchr(at, symbol[0], (size_t)(end - at))); at++) {
+		const size_t left = (size_t)(end - at);
+		uint32_t cuda = 0;
+
+		if (left > length && !memcmp(at, symbol, length))
+			cuda = read_symbol_version(at + length, left - length);
+		if (cuda > newest)
+			newest = cuda;
+	}
+	os_map_close(&map);
+	if (!newest)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not an nvJitLink of CUDA 12.0 or newer",
+						 path);
+	*ret_cuda = newest;
+	return 0;
 }
 
 int nvjitlink_open(struct jw_error *err, const char *path, struct nvjitlink *ret_nvjitlink)

@@ -35,6 +35,9 @@ struct nvjitlink {
 	uint32_t cuda; /* 1000 * major + 10 * minor */
 };
 
+/* The CUDA version (1000 * major + 10 * minor) of which the file has symbols, without loading it.
+ * JW_ERR_UNSUPPORTED: it has none. */
+int nvjitlink_version(struct jw_error *err, const char *path, uint32_t *ret_cuda);
 /* Loads the library at `path`. JW_ERR_UNSUPPORTED: it is none. It is never unloaded. */
 int nvjitlink_open(struct jw_error *err, const char *path, struct nvjitlink *ret_nvjitlink);
 

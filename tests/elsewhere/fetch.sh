@@ -88,6 +88,17 @@ unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL
 fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && ok "not fetched again" || fail "not fetched again: $(cat out err)"
 rm "store/12.3/$linker"
 PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && ok "a kept ptxas gets its linker" || fail "a kept ptxas gets its linker: $(cat out err; find store)"
+for kind in other-program silent-program; do
+	PIP_INDEX_URL=$site/good/simple fetch 12.4 && rm -rf store/12.3 && mv store/12.4 store/12.3 # as an earlier jitwarm kept what such an index served
+	PIP_INDEX_URL=$site/$kind/simple fetch 12.3; got=$?
+	[ $got = 3 ] && [ ! -s out ] && grep -q 'V12.4.99"' "store/12.3/$program" && [ "$(ls -A store)" = 12.3 ] && ok "a kept one of another version stays where $kind is served" ||
+		fail "a kept one of another version, $kind: status $got: $(cat out err; find store)"
+	PIP_INDEX_URL=$site/good/simple fetch 12.3 && whole 12.3 && grep -q 'V12.3.107"' "store/12.3/$program" && grep -qa 'Create_12_3' "store/12.3/$linker" &&
+		! grep -qa 'Create_12_4' "store/12.3/$linker" && ok "and is replaced by the right one" || fail "a kept one of another version is not replaced: $(cat err; tail -n 3 "store/12.3/$program")"
+done
+bad "a ptxas of another version" other-program "/other-program/files/nvidia_cuda_nvcc_cu12-12.3.107-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl: its ptxas says that it is of CUDA 12.4, not 12.3"
+bad "a ptxas that does not say its version" silent-program "does not say which ptxas it is"
+bad "an nvJitLink of another version" other-linker "its $linker says that it is of CUDA 12.4, not 12.3"
 bad "no linker" no-linker "no wheel nvidia-nvjitlink-cu12==12.3.*"
 for kind in 400 500 503; do bad "status $kind" $kind "$site/$kind/simple/nvidia-cuda-nvcc-cu12/: the server answers with status $kind"; done
 bad "no wheel at that address" missing-wheel "the server answers with status 404"

@@ -19,24 +19,32 @@ import zipfile
 
 FOLDER = pathlib.Path(sys.argv[1])
 PACKAGE, LINKER = "nvidia-cuda-nvcc-cu12", "nvidia-nvjitlink-cu12"
+TEMPLATE = FOLDER / "ptxas.exe"  # a program that says 40 times @: its release is written over them
 LOG = threading.Lock()
 ASKED = {}
 
 
-def program(version):
+def program(version, name, kind):
+    release = f"release {version.rsplit('.', 1)[0]}, V{version}"
+    if kind == "other-program":
+        release = "release 12.4, V12.4.99"
+    if kind == "silent-program":
+        release = "hello"
+    if name.endswith(".exe") and TEMPLATE.exists():
+        return TEMPLATE.read_bytes().replace(b"@" * 40, release.encode().ljust(40))
     return (f'#!/bin/sh\necho "ptxas: NVIDIA (R) Ptx optimizing assembler"\n'
-            f'echo "Cuda compilation tools, release {version.rsplit(".", 1)[0]}, V{version}"\n').encode()
+            f'echo "Cuda compilation tools, {release}"\n').encode()
 
 
 def wheel(version, name="ptxas", kind="good"):
     """A wheel as NVIDIA's are: the program, and a RECORD that knows its hash."""
-    files = {f"nvidia/cuda_nvcc/bin/{name}": program(version), "nvidia/cuda_nvcc/nvvm/x": b"x" * 1000}
+    files = {f"nvidia/cuda_nvcc/bin/{name}": program(version, name, kind), "nvidia/cuda_nvcc/nvvm/x": b"x" * 1000}
     if kind == "no-program":
-        files = {f"nvidia/cuda_nvcc/lib/{name}": program(version)}
+        files = {f"nvidia/cuda_nvcc/lib/{name}": program(version, name, kind)}
     if kind == "two-programs":
-        files[f"nvidia/cu12/bin/{name}"] = program(version)
+        files[f"nvidia/cu12/bin/{name}"] = program(version, name, kind)
     if kind == "climbing":
-        files = {f"../../../../outside/bin/{name}": program(version), "/outside": b"x", "../outside": b"x"}
+        files = {f"../../../../outside/bin/{name}": program(version, name, kind), "/outside": b"x", "../outside": b"x"}
     rows = []
     for path, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -63,8 +71,8 @@ def wheel(version, name="ptxas", kind="good"):
     return data
 
 
-def linker_wheel(name):
-    path, content = f"nvidia/nvjitlink/{name}", b"a linker"
+def linker_wheel(name, minor):
+    path, content = f"nvidia/nvjitlink/{name}", b"a linker\0" + b"".join(b"__nvJitLinkCreate_12_%d\0" % number for number in range(minor + 1))
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -74,7 +82,7 @@ def linker_wheel(name):
 
 
 # nvJitLink's last number is another one than ptxas'.
-LINKERS = {f"nvidia_nvjitlink_cu12-{version}-py3-none-{tag}.whl": linker_wheel("bin/nvJitLink_120_0.dll" if tag.startswith("win") else "lib/libnvJitLink.so.12")
+LINKERS = {f"nvidia_nvjitlink_cu12-{version}-py3-none-{tag}.whl": linker_wheel("bin/nvJitLink_120_0.dll" if tag.startswith("win") else "lib/libnvJitLink.so.12", int(version.split(".")[1]))
            for tag in ("manylinux2014_x86_64", "win_amd64", "manylinux2014_aarch64") for version in ("12.3.101", "12.4.127")}
 WHEELS = {  # name: (content, taken back)
     f"nvidia_cuda_nvcc_cu12-{version}-py3-none-{tag}.whl": (version, "ptxas.exe" if tag.startswith("win") else "ptxas", yanked)
@@ -209,6 +217,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def file(self, kind, name):
         if name in LINKERS:
+            if kind == "other-linker":
+                name = name.replace("12.3.101", "12.4.127")
             return self.answer(LINKERS[name], kind="application/octet-stream")
         version, program_name, _ = WHEELS[name]
         content = wheel(version, program_name, kind)

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 command -v python3 > /dev/null || { echo "python3 is not installed"; exit 77; }
 
+cp "$build/tests/windows/fake_ptxas.exe" "$work/ptxas.exe"
 python3 "$root/tests/elsewhere/index-server.py" "$work" > "$work/said" 2>&1 &
 server=$!
 trap 'kill $server' EXIT
@@ -17,11 +18,11 @@ for kind in good json moved-away; do
 	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
 	exits 0 "fetch from the index “$kind”"
 	[ "$(cat "$out")" = "$JITWARM_PTXAS\\12.3\\ptxas.exe" ] || fail "another path than it should print"
-	grep -q 'V12.3.107"' "$work/저장소/12.3/ptxas.exe" || fail "not the newest for Windows"
+	grep -q 'release 12.3, V12.3.107 ' "$work/저장소/12.3/ptxas.exe" || fail "not the newest for Windows"
 done
 
 rm -rf "$work/저장소"
-for kind in wrong-hash cut-wheel no-record torn-zip 500; do
+for kind in wrong-hash cut-wheel no-record torn-zip other-program other-linker 500; do
 	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
 	exits 3 "fetch from the index “$kind”"
 	complains "$site/$kind/"

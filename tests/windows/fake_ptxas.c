@@ -1,0 +1,9 @@
+/* Says which ptxas it is, as the index of tests/elsewhere/index-server.py has written it over the
+ * @, and compiles nothing. */
+#include <stdio.h>
+
+int main(void)
+{
+	return puts("ptxas: NVIDIA (R) Ptx optimizing assembler\n"
+				"Cuda compilation tools, @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@") < 0;
+}
