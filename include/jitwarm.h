@@ -32,6 +32,7 @@
 #include <jitwarm/target.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/uninstall.h>
+#include <jitwarm/verdict.h>
 #include <jitwarm/version.h>
 #include <jitwarm/worker.h>
 

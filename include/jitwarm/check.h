@@ -16,6 +16,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
+#include <jitwarm/verdict.h>
 
 JW_BEGIN_DECLS
 
@@ -150,6 +151,7 @@ struct jw_check_result {
 	/* The largest modules by their PTX, at most JW_CHECK_LARGEST, the largest first. */
 	struct jw_check_module *largest;
 	size_t largest_count;
+	enum jw_verdict verdict;
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

@@ -15,6 +15,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
+#include <jitwarm/verdict.h>
 
 JW_BEGIN_DECLS
 
@@ -68,6 +69,8 @@ struct jw_doctor_result {
 	size_t note_count;
 	size_t troubles; /* names without a file, and files that could not be read: nothing is known of
 						them, so that no finding does not mean that all is well */
+	enum jw_verdict verdict; /* on `found`; without it on the settings: JW_VERDICT_USELESS or
+								JW_VERDICT_RUNS; without a GPU JW_VERDICT_NOTHING */
 };
 
 /* Reads settings, cache and files; only the probe writes. -1: out of memory, cancelled, or what

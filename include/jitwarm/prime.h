@@ -24,6 +24,7 @@
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
+#include <jitwarm/verdict.h>
 
 JW_BEGIN_DECLS
 
@@ -188,6 +189,7 @@ struct jw_prime_result {
 	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
 	 * cache; for another machine's cache, of any. They were warm and are cold now. */
 	size_t cooled;
+	enum jw_verdict verdict; /* before the run, on all modules, whatever the store has of them */
 };
 
 struct jw_prime_options {

@@ -24,6 +24,11 @@ enum exit_status exit_of(enum jw_code code)
 	return code == JW_ERR_INTERRUPTED ? EXIT_COLD : EXIT_FAILED;
 }
 
+enum exit_status exit_of_verdict(enum jw_verdict verdict)
+{
+	return (enum exit_status)jw_verdict_status(verdict);
+}
+
 enum exit_status exit_of_troubles(size_t troubles, size_t images)
 {
 	if (!troubles)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/verdict.h>
 
 enum exit_status {
 	EXIT_DONE = 0,   /* done, or warm */
@@ -19,6 +20,9 @@ enum exit_status exit_combine(enum exit_status a, enum exit_status b);
 
 /* The status of a library's failure: usage 64, interrupted 1, others 3. */
 enum exit_status exit_of(enum jw_code code);
+
+/* The status of every command that judges whether a start compiles. */
+enum exit_status exit_of_verdict(enum jw_verdict verdict);
 
 /* The status if something could not be read: work is left, or a failure if nothing was read.
  * `images`: files and members with device code that were read. */

@@ -121,13 +121,19 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 		FIX(draft, "unset %s where it is set; then start the programs again", name);
 }
 
+/* The settings do not matter to programs that compile nothing. */
+static bool compiles_nothing(const struct examination *seen)
+{
+	return seen->check && seen->check->verdict == JW_VERDICT_RUNS;
+}
+
 static bool is_cache_disabled(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_check_gpu *all = seen->check ? &seen->check->all : NULL;
 	const size_t compiled = all ? all->warm + all->cold : 0;
 	char effect[160], modules[64];
 
-	if (!seen->settings.disabled || (all && !compiled && !all->left_out && is_baked_for_here(seen)))
+	if (!seen->settings.disabled || compiles_nothing(seen))
 		return false;
 	if (compiled)
 		(void)snprintf(modules, sizeof modules, "%s of these files at every start",
@@ -177,7 +183,7 @@ static bool is_misnamed(const struct examination *seen, struct finding_draft *dr
 
 static bool has_no_cache_path(const struct examination *seen, struct finding_draft *draft)
 {
-	if (seen->settings.path)
+	if (seen->settings.path || compiles_nothing(seen))
 		return false;
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
@@ -194,7 +200,7 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 {
 	const struct cache_settings *settings = &seen->settings;
 
-	if (!settings->path || settings->usable)
+	if (!settings->path || settings->usable || compiles_nothing(seen))
 		return false;
 	/* The directory's warning comes last. */
 	EVIDENCE(draft, "%s",

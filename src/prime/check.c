@@ -16,6 +16,7 @@
 #include "prime/check_packages.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
+#include "prime/verdict.h"
 #include "worker/worker_command.h"
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -224,6 +225,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct jw_check_cause *causes = NULL;
 	const struct cache_known_driver *named;
 	struct jw_check_result *result = NULL;
+	struct jw_cache_outlook cache = {0};
+	enum jw_verdict verdict = JW_VERDICT_NOTHING;
 	struct jw_found *found = NULL;
 	size_t cause_count = 0, split = 0;
 	struct plan *plan = NULL;
@@ -241,9 +244,13 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	/* Other GPUs are another machine's, of whose processor nothing is known. */
 	if (!options->target_count)
 		request.factors = speed_recall(options->system->state_dir, &profile.driver);
+	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
 	if (!plan_build(err, &request, &plan) &&
-		!explain_cold(err, options, &request, plan, &causes, &cause_count, &split))
+		!explain_cold(err, options, &request, plan, &causes, &cause_count, &split)) {
+		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
+							 !options->driver, &cache);
 		result = summarise(err, plan, options->found);
+	}
 	plan_free(plan);
 	jw_found_free(found);
 	if (!result) {
@@ -254,7 +261,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	result->cause_count = cause_count;
 	result->split = split;
 	result->driver = profile.driver;
-	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &result->cache);
+	result->cache = cache;
+	result->verdict = verdict;
 	result->names_known = profile.stamp[0] != 0;
 	named = result->names_known ? NULL : cache_known_driver_like(&profile.driver);
 	result->named = named ? named->name : NULL;

@@ -14,21 +14,24 @@
 #include "prime/planning.h"
 #include "prime/registry_results.h"
 #include "prime/reuse.h"
+#include "prime/verdict.h"
 #include "run/prime_result.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 
-/* Refuses a driver that does not use a warm cache. */
-static int cannot_help(struct jw_error *err, const struct jw_system *system)
+/* Refuses what no cache helps, before anything is fetched or compiled. */
+static int judge(struct jw_error *err, const struct jw_system *system,
+				 const struct planning *planning, struct jw_prime_result *result)
 {
-	const struct jw_cache_info *cache = &system->cache;
-	bool by_setting = cache->disabled || cache->force_ptx_jit || !cache->path;
+	struct jw_cache_outlook outlook;
 
-	if (cache->why_useless[0])
-		return error_set(err, by_setting ? JW_ERR_UNSUPPORTED : JW_ERR_IO, "%s",
-						 cache->why_useless);
-	if (!cache->limit_bytes)
+	cache_outlook(system->cache.path, system->cache.limit_bytes, false, &outlook);
+	result->verdict =
+		verdict_of(planning->plan, planning->found->file_count, &system->cache, true, &outlook);
+	if (result->verdict == JW_VERDICT_USELESS)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);
+	if (result->verdict == JW_VERDICT_NO_ROOM && !system->cache.limit_bytes)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
 			"CUDA_CACHE_MAXSIZE makes the driver store nothing: unset it, or give it a "
@@ -131,7 +134,8 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
-		planning_make(err, system, options, result, &planning))
+		planning_make(err, system, options, result, &planning) ||
+		judge(err, system, &planning, result))
 		goto done;
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
 		registry_results_pull(err, system, options, planning.found, planning.plan, result))
@@ -150,8 +154,12 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		planning_choose(err, planning.plan, system, options, result))
 		goto done;
 	failed = 0;
+	/* A budget makes room, and what was carried over may be wanted anew. */
+	if ((result->verdict == JW_VERDICT_NO_ROOM && !result->plan.too_much) ||
+		(result->plan.anew && !jw_verdict_status(result->verdict)))
+		result->verdict = JW_VERDICT_COLD;
 	if ((options->planned && !options->planned(options->context, result)) || options->dry_run ||
-		result->plan.too_much)
+		result->plan.too_much || system->cache.why_useless[0])
 		result->undone = result->plan.cold;
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
@@ -188,7 +196,6 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	else
 		failed = check_prime_options(err, &how) || take_share(err, system, &how, &share) ||
-				 cannot_help(err, system) ||
 				 elsewhere_prepare(err, system, &how, result, &compiler);
 	/* A dry run looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)

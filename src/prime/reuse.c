@@ -123,7 +123,7 @@ int reuse_store_results(struct jw_error *err, const struct jw_system *system,
 	struct wanted wanted = {0};
 	int result;
 
-	if (!options->dry_run)
+	if (!options->dry_run && !system->cache.why_useless[0])
 		remove_damaged(system, plan);
 	result = list_wanted(err, plan, &wanted);
 	reuse->store = uses_store(system, options);

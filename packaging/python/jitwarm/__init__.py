@@ -123,7 +123,9 @@ class CheckResult:
     names_known: bool  # False: the names of this driver's entries are unknown, so all modules count as cold
     why_useless: str  # why programs with today's settings do not use the cache, "" if they do
     notes: Tuple[str, ...]
-    warm: bool  # a first start compiles nothing; False, too, where something could not be read, or the driver discards what is there
+    warm: bool  # a first start compiles nothing: status is 0
+    verdict: str  # "runs", "warm", "cold", "partly", "fails", "unknown", "no-room", "useless", "nothing" or "unread"
+    status: int  # the exit status of “jitwarm check”: 0, 1, 2 or 3
 
     @property
     def cold(self) -> int:
@@ -164,6 +166,7 @@ class PrimeResult:
     stopped: str  # why the run ended early or did not begin, "" if it did not
     failures: Tuple[PrimeFailure, ...]
     notes: Tuple[str, ...]
+    verdict: str  # as of check(), before the run
     complete: bool  # a first start compiles nothing now; False, too, where that cannot be shown or something could not be read
 
 
@@ -464,13 +467,12 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
     with _find(names) as found, _system(asleep=True, cache_dir=cache, **ask) as system:
         if not count and not system.struct.gpu_count:
             raise NotFoundError(_chars(system.struct.why_none))
-        paths, path_count = _paths(found)
-        options = calls.into(_Options("jw_check_options", paths=paths, path_count=path_count, system=system.struct, targets=wanted,
+        options = calls.into(_Options("jw_check_options", found=found.address, system=system.struct, targets=wanted,
                                       target_count=count, driver=driver, everything=everything))
         with options as given, calls.run("jw_check_result", _lib.jw_check, _lib.jw_check_result_free, given) as made:
             result = made.struct
             why_useless = "" if driver else _chars(system.struct.cache.why_useless)
-            troubles = result.troubles + found.struct.trouble_count
+            verdict, status = _verdict(result.verdict)
             return CheckResult(
                 gpus=tuple(CheckedGpu(_sm(gpu.target), gpu.modules, gpu.warm, gpu.cold, gpu.damaged, gpu.cold_bytes,
                                       _seconds(gpu.forecast.start), _seconds(gpu.forecast.prime))
@@ -482,7 +484,11 @@ def check(*names: Name, targets: Union[str, Iterable[str], None] = None, driver:
                 driver=_driver(result.driver), names_known=result.names_known,
                 why_useless=why_useless,
                 notes=_found_notes(found) + _lines(result.notes, result.note_count) + tuple(filter(None, [_chars(result.cache.text)])),
-                warm=not (result.all.cold or result.failing_count or why_useless or troubles or result.cache.harmful))
+                warm=not status, verdict=verdict, status=status)
+
+
+def _verdict(verdict: int) -> Tuple[str, int]:
+    return _chars(_lib.jw_verdict_name(verdict)), int(_lib.jw_verdict_status(verdict))
 
 
 @_typed
@@ -515,6 +521,7 @@ def prime(*names: Name, progress: Optional[Callable[[PrimeProgress], Any]] = Non
                 failures=tuple(PrimeFailure(_path(one.path) or "", _text(one.member), _sm(one.target), _text(one.reason) or "")
                                for one in failures),
                 notes=_found_notes(found) + _lines(result.notes, result.note_count),
+                verdict=_verdict(result.verdict)[0],
                 complete=not (left or result.failed or result.unchanged or result.misjudged or result.interrupted or
                               result.stopped.code or plan.hopeless or troubles))
 

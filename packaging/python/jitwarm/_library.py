@@ -94,7 +94,7 @@ def _open() -> Any:
         getattr(library, name).argtypes = [pointer]
         getattr(library, name).restype = None
     library.jw_targets_read.argtypes = [pointer, ctypes.c_char_p, pointer, pointer, ctypes.c_size_t, pointer]
-    library.jw_version.restype = ctypes.c_char_p
+    library.jw_version.restype = library.jw_verdict_name.restype = ctypes.c_char_p
     library.jw_target_sm.argtypes = [ctypes.c_char_p, struct("jw_target")]
     library.jw_driver_text.argtypes = [ctypes.c_char_p, pointer]
     return library

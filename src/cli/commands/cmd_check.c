@@ -110,7 +110,7 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 					   driver);
 }
 
-static void print_check_result(const struct cli *cli, const struct jw_check_result *result,
+static void print_check_result(struct cli *cli, const struct jw_check_result *result,
 							   const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
@@ -121,7 +121,7 @@ static void print_check_result(const struct cli *cli, const struct jw_check_resu
 		found_files_none(cli, found);
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
-				  result->cache.harmful);
+				  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
 	forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
@@ -136,8 +136,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 {
 	const struct jw_check_options options = {
 		.size = sizeof options,
-		.paths = files->paths,
-		.path_count = files->count,
+		.found = files->found,
 		.system = cli->system,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
@@ -162,18 +161,11 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	failed = baked_files_find(err, &cli->out, files->paths, files->count, &baked);
 	print_check_result(cli, result, files->found);
 	baked_files_print(&cli->out, "", baked);
-	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
-	for (size_t i = 0; i < result->gpu_count; i++)
-		cli_end_with(cli, result->gpus[i].cold ? EXIT_COLD : EXIT_DONE);
-	cli_end_with(cli, result->failing_count ? EXIT_CANNOT : EXIT_DONE);
-	if (result->cache.harmful)
-		cli_end_with(cli, EXIT_COLD);
+	cli_end_with(cli, exit_of_verdict(result->verdict));
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
-	if (*useless) {
+	if (result->verdict == JW_VERDICT_USELESS)
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
-		cli->status = EXIT_CANNOT;
-	}
 	failed = failed || document_print(err, &cli->out, &document_check,
 									  &(struct check_document){
 										  .result = *result,

@@ -239,10 +239,12 @@ static int look_and_fix(struct jw_error *err, struct doctoring *doctoring)
 
 static enum exit_status status_of_findings(const struct jw_doctor_result *result)
 {
-	enum exit_status status = result->troubles        ? EXIT_COLD
-							  : result->finding_count ? EXIT_CANNOT
-													  : EXIT_DONE;
+	enum exit_status status = exit_of_verdict(result->verdict);
 
+	/* Findings beyond the answer of `check`. */
+	if (status != EXIT_DONE)
+		return status;
+	status = result->troubles ? EXIT_COLD : result->finding_count ? EXIT_CANNOT : EXIT_DONE;
 	for (size_t i = 0; i < result->finding_count; i++)
 		if (!result->findings[i].hopeless)
 			status = EXIT_COLD;
@@ -333,9 +335,8 @@ const struct cli_command command_doctor = {
 		"name it looks at the active Python environment.\n\nWhere nothing is found, a start is "
 		"slow for another reason than the driver's compiler: another compiler with a cache of its "
 		"own (Triton, XLA, NVRTC), the choice of algorithms, the loading of weights.\n\nExit "
-		"status: 0 where all is well, 1 where something can be done or a file could not be read, 2 "
-		"where "
-		"nothing can.",
+		"status: that of “jitwarm check”, and where it is 0: 1 if something else can be done or a "
+		"file could not be read, 2 if nothing can.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

@@ -111,6 +111,7 @@ static int judge_row(struct jw_error *err, const struct finding_places *finding,
 	row->judged = true;
 	if (jw_check(err, &options, &result))
 		return -1;
+	row->verdict = result->verdict;
 	row->images = result->images;
 	row->warm = result->all.warm;
 	row->cold = result->all.cold;
@@ -209,7 +210,10 @@ static const char *verdict_of(const struct find_row *row, char *text, size_t siz
 		(void)snprintf(text, size, "will fail: no code for a GPU in %s",
 					   TEXT_COUNT(row->failing, "file", "files"));
 	} else {
-		(void)snprintf(text, size, "%s", row->warm ? "warm" : "runs as it is");
+		(void)snprintf(text, size, "%s",
+					   row->verdict == JW_VERDICT_USELESS ? "compiles at every start"
+					   : row->warm                        ? "warm"
+														  : "runs as it is");
 	}
 	return text;
 }
@@ -295,8 +299,12 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 
 		if (row->trouble)
 			output_warning(out, "%s", row->trouble);
-		cli_end_with(finding->cli, row->trouble || row->cold ? EXIT_COLD : EXIT_DONE);
+		/* That a place holds no device code is what was to be found out. */
+		cli_end_with(finding->cli, row->trouble  ? EXIT_COLD
+								   : row->images ? exit_of_verdict(row->verdict)
+												 : EXIT_DONE);
 	}
+	cli_end_with(finding->cli, finding->judged ? EXIT_DONE : EXIT_CANNOT);
 	for (size_t i = 0; i < document->places.note_count; i++)
 		output_note(out, "%s", document->places.notes[i]);
 	if (!finding->judged)

@@ -70,12 +70,13 @@ static struct jw_import_options import_options_of(struct cli *cli,
 	};
 }
 
-/* Without a driver, and without a directory for another machine, jitwarm cannot help. */
+/* Without a driver, without a directory for another machine, or where the driver has no cache,
+ * jitwarm cannot help. */
 static int fail_import(const struct jw_error *err, struct cli *cli)
 {
-	const bool no_help =
-		!options_given(&cli->options, "cache") &&
-		(!cli->system->driver.stamp[0] || options_given(&cli->options, "all-users"));
+	const bool no_help = !options_given(&cli->options, "cache") &&
+						 (!cli->system->driver.stamp[0] || !cli->system->cache.path ||
+						  options_given(&cli->options, "all-users"));
 
 	return cli_hopeless(err, cli, no_help ? JW_ERR_UNSUPPORTED : JW_OK);
 }
@@ -108,6 +109,9 @@ static int import_into(struct jw_error *err, struct cli *cli)
 					   "entries that are not the driver's own bytes could not be marked: %s",
 					   result->unmarked);
 	pack_report_import(&cli->out, result);
+	if (cli->system->cache.why_useless[0])
+		output_warning(&cli->out, "a warm cache is of no use here: %s",
+					   cli->system->cache.why_useless);
 	cli->status = status_of(result, options.evict);
 	failed = document_print(err, &cli->out, &document_import, result);
 	jw_import_result_free(result);

@@ -63,7 +63,7 @@ static int print_result(struct jw_error *err, struct cli *cli, enum lint_format 
 static void end_with_result(struct cli *cli, const struct jw_lint_result *result,
 							const struct lint_bound *bound, size_t troubles)
 {
-	cli->status = exit_of_troubles(troubles, result->images);
+	cli_end_with(cli, exit_of_troubles(troubles, result->images));
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		if (result->gpus[i].failing)
 			cli_end_with(cli, EXIT_CANNOT);
@@ -100,6 +100,8 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		for (size_t i = 0; i < result->trouble_count; i++)
 			output_error(&cli->out, "%s", result->troubles[i]);
 		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
+		if (!files.count && !cli->status)
+			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
 		failed = print_result(err, cli, format, files.found, result, &bound);
 		jw_lint_free(result);
 	}

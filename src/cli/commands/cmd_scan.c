@@ -148,7 +148,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	failed = scan_all(err, &run, &gpus);
 	if (!failed) {
 		print_end(&run);
-		cli->status = exit_of_troubles(run.troubles, run.images);
+		cli_end_with(cli, exit_of_troubles(run.troubles, run.images));
 		cli_end_with(cli, run.damaged ? EXIT_COLD : run.failing ? EXIT_CANNOT : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_scan,
 								&(struct scan_document){.files = run.files,

@@ -133,6 +133,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
 	else if (found->troubles)
 		next = "jitwarm check: what could not be read may hold something to compile";
+	else if (packages && packages->verdict == JW_VERDICT_COLD)
+		next = "jitwarm prime: repairs the cache, so that the first start compiles nothing";
 	else if (packages && packages->all.warm)
 		next = "nothing: these packages compile nothing; jitwarm find shows other environments and "
 			   "programs";
@@ -144,8 +146,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 
 /* Of the active environment; without one, or without a GPU, *ret_found stays NULL. An environment
  * that cannot be read must not hide the rest of the page. */
-static int look_at_packages(struct jw_error *err, const struct cli *cli,
-							struct jw_found **ret_found, struct jw_check_result **ret_result)
+static int look_at_packages(struct jw_error *err, struct cli *cli, struct jw_found **ret_found,
+							struct jw_check_result **ret_result)
 {
 	const struct jw_system *system = cli->system;
 	const struct jw_find_options find = {.size = sizeof find, .cancel = cli_cancel};
@@ -160,8 +162,10 @@ static int look_at_packages(struct jw_error *err, const struct cli *cli,
 	}
 	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
-	if (why.code != JW_ERR_NOT_FOUND)
+	if (why.code != JW_ERR_NOT_FOUND) {
 		output_warning(&cli->out, "%s", error_text(&why));
+		cli_end_with(cli, exit_of(why.code));
+	}
 	return 0;
 }
 
@@ -210,7 +214,9 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	if (!failed) {
 		print_status(&cli->out, &found, packages);
-		cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
+		cli_end_with(cli, packages ? exit_of_verdict(packages->verdict)
+						  : !system->gpu_count || system->cache.why_useless[0] ? EXIT_CANNOT
+																			   : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_status, &found);
 	}
 	jw_other_caches_free(found.others, found.other_count);
@@ -250,7 +256,7 @@ const struct cli_command command_status = {
 				   "of the active Python "
 				   "environment that have device code, with what the driver would compile of them "
 				   "for each GPU. What files hold is remembered, so only the first look at large "
-				   "packages takes seconds. Exit status: 2 without a GPU.",
+				   "packages takes seconds. Exit status: that of “jitwarm check”; 2 without a GPU.",
 	.options = status_options,
 	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
 	.run = run_status,

@@ -33,6 +33,10 @@ static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
 				 "the likeliest cause first; empty where all is well"),
+	JSON_SAID(
+		"verdict", struct doctor_document, result.verdict, document_verdict,
+		"as in `check`; without files `runs`, or `useless` by the settings; `nothing` without "
+		"a GPU"),
 	JSON_AS(
 		"probe", struct doctor_document, result.probe,
 		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "

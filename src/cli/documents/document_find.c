@@ -13,6 +13,8 @@ static const struct json_field row_fields[] = {
 	JSON(struct find_row, files, "that may hold device code"),
 	JSON(struct find_row, images, "files and members of archives with device code",
 		 JSON_IF(struct find_row, judged)),
+	JSON_SAID("verdict", struct find_row, verdict, document_verdict, "as in `check`",
+			  JSON_IF(struct find_row, images)),
 	JSON(struct find_row, warm, "modules in the cache", JSON_IF(struct find_row, judged)),
 	JSON(struct find_row, cold, "modules that a start compiles, for all GPUs together",
 		 JSON_IF(struct find_row, judged)),

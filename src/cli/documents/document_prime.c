@@ -87,6 +87,8 @@ static const struct json_field carried_fields[] = {
 extern const struct json_table document_export_members;
 
 static const struct json_field prime_fields[] = {
+	JSON_SAID("verdict", struct prime_document, result.verdict, document_verdict,
+			  "as in `check`, before the run; with `--dry-run` it decides the exit status"),
 	ROW(plan.modules, "as in `check`, like the next eight, before anything was compiled"),
 	ROW(plan.warm, NULL),
 	ROW(plan.cold, NULL),

@@ -124,6 +124,9 @@ static const struct json_field status_fields[] = {
 				 JSON_TABLE(struct jw_check_package, package_fields),
 				 "its packages with device code, the slowest to compile first; a module that "
 				 "several packages hold counts for the first"),
+	JSON_SAID("verdict", struct status_document, packages.verdict, document_verdict,
+			  "as in `check`; absent like `environment`",
+			  JSON_IF(struct status_document, environment)),
 	ROW(troubles, "its files and folders that could not be read: what they hold is not known"),
 	JSON_LIST_OF(
 		"baked", struct status_document, baked.items, baked.count, &document_baked_members,

@@ -21,6 +21,12 @@ const char *document_sm(char room[JSON_ROOM], const void *target)
 	return given->sm ? jw_target_sm(room, *given) : "";
 }
 
+const char *document_verdict(char room[JSON_ROOM], const void *verdict)
+{
+	(void)room;
+	return jw_verdict_name(*(const enum jw_verdict *)verdict);
+}
+
 double document_seconds(const void *ns)
 {
 	return (double)*(const uint64_t *)ns / 1e9;

@@ -102,6 +102,7 @@ struct find_document {
 		char *trouble;                             /* NULL: none */
 		char **dearest;                            /* files with cold modules */
 		size_t dearest_count;
+		enum jw_verdict verdict;
 		bool judged; /* for GPUs; otherwise only files are counted */
 	} * rows;        /* what costs most first */
 	size_t count;
@@ -273,5 +274,6 @@ struct uninstall_document {
 /* For rows: "sm_86" of a struct jw_target, "" if it is unknown; nanoseconds as seconds, and as
  * whole seconds. */
 const char *document_sm(char room[JSON_ROOM], const void *target);
+const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);

@@ -117,7 +117,10 @@ static int put_findings(struct jw_error *err, struct buf *text,
 
 	for (size_t i = 0; !failed && i < result->finding_count; i++)
 		failed = put_finding(err, text, i + 1, &document->words, &result->findings[i]);
-	if (!failed && !result->finding_count)
+	if (!failed && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
+		failed = buf_printf(err, text,
+							"no file was found that may hold device code: nothing is judged\n");
+	else if (!failed && !result->finding_count)
 		failed = buf_printf(
 			err, text,
 			"%s: %s%s. Where a start is slow nevertheless, the driver's compiler is not "

@@ -11,7 +11,7 @@ void found_files_print(const struct output *out, const struct jw_found *found)
 																	found->notes[i].text);
 }
 
-void found_files_none(const struct cli *cli, const struct jw_found *found)
+void found_files_none(struct cli *cli, const struct jw_found *found)
 {
 	if (!cli->options.operand_count && found && found->environment)
 		output_line(&cli->out, STYLE_PLAIN,
@@ -19,6 +19,9 @@ void found_files_none(const struct cli *cli, const struct jw_found *found)
 					found->environment);
 	else
 		output_line(&cli->out, STYLE_PLAIN, "no device code found");
+	/* Then nothing was judged. */
+	if (found && !found->file_count && !found->trouble_count)
+		cli_end_with(cli, EXIT_CANNOT);
 }
 
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,

@@ -20,8 +20,9 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 /* The same for a finished search; takes it over, also on failure. */
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
-/* Says that there was no device code; without operands, in which environment. */
-void found_files_none(const struct cli *cli, const struct jw_found *found);
+/* Says that there was no device code; without operands, in which environment. Ends with 2 where
+ * there was no file. */
+void found_files_none(struct cli *cli, const struct jw_found *found);
 /* The notes and warnings alone. */
 void found_files_print(const struct output *out, const struct jw_found *found);
 /* Ends with 1 where a name led to no file, or something could not be read. */

@@ -11,11 +11,15 @@ enum { MOST_PACKAGES = 12, GPU_TEXT = 2 * TEXT_SHORT + 64 };
 
 static const char head[] = "        ";
 
-static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_package_gpu *gpu)
+static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_package_gpu *gpu,
+									bool useless)
 {
 	char time[TEXT_SHORT];
 
-	if (gpu->cold)
+	if (useless && gpu->warm + gpu->cold)
+		(void)snprintf(text, GPU_TEXT, "%s to compile at every start",
+					   TEXT_COUNT(gpu->warm + gpu->cold, "module", "modules"));
+	else if (gpu->cold)
 		(void)snprintf(text, GPU_TEXT, "%s to compile, %s on one core",
 					   TEXT_COUNT(gpu->cold, "module", "modules"),
 					   text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
@@ -36,8 +40,10 @@ static bool runs_as_it_is(const struct jw_check_package *package)
 	return true;
 }
 
-static enum style style_of(const struct jw_check_package_gpu *gpu)
+static enum style style_of(const struct jw_check_package_gpu *gpu, bool useless)
 {
+	if (useless && gpu->warm)
+		return STYLE_WARN;
 	if (gpu->failing && !gpu->cold)
 		return STYLE_BAD;
 	return gpu->cold ? STYLE_WARN : STYLE_GOOD;
@@ -48,22 +54,24 @@ static const char *package_name(const struct jw_check_package *package)
 	return package->name ? package->name : "other files";
 }
 
-static void print_package(const struct output *out, const struct jw_check_package *package)
+static void print_package(const struct output *out, const struct jw_check_package *package,
+						  bool useless)
 {
 	char text[GPU_TEXT], target[JW_TARGET_TEXT];
 	const char *space = package->version ? " " : "",
 			   *version = package->version ? package->version : "";
 
 	if (package->gpu_count == 1) {
-		output_line(out, style_of(package->gpus), "%s%s%s%s: %s", head, package_name(package),
-					space, version, package_gpu_text(text, package->gpus));
+		output_line(out, style_of(package->gpus, useless), "%s%s%s%s: %s", head,
+					package_name(package), space, version,
+					package_gpu_text(text, package->gpus, useless));
 		return;
 	}
 	output_line(out, STYLE_PLAIN, "%s%s%s%s", head, package_name(package), space, version);
 	for (size_t t = 0; t < package->gpu_count; t++)
-		output_line(out, style_of(&package->gpus[t]), "%s  %s: %s", head,
+		output_line(out, style_of(&package->gpus[t], useless), "%s  %s: %s", head,
 					jw_target_sm(target, package->gpus[t].target),
-					package_gpu_text(text, &package->gpus[t]));
+					package_gpu_text(text, &package->gpus[t], useless));
 }
 
 /* Nothing has to be done for these. */
@@ -106,7 +114,7 @@ void packages_text(const struct output *out, const char *environment,
 		if (runs_as_it_is(package))
 			continue;
 		if (shown++ < MOST_PACKAGES)
-			print_package(out, package);
+			print_package(out, package, result->verdict == JW_VERDICT_USELESS);
 		else
 			more++;
 	}

@@ -155,8 +155,10 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 	/* Recorded files that are missing here count as work left undone. */
 	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
 
-	if (priming->only_plan && result->plan.cold && !result->plan.too_much)
-		return EXIT_COLD;
+	if (priming->only_plan || result->verdict == JW_VERDICT_NOTHING)
+		status = exit_combine(status, exit_of_verdict(result->verdict));
+	if (priming->only_plan)
+		return status;
 	/* A module without an entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
 		result->misjudged || result->plan.over_budget || result->cooled)

@@ -4,31 +4,31 @@
 warm
 
 # ---- settings: each fault, its finding, and what it costs; without it nothing is compiled
-CUDA_CACHE_DISABLE=1 probed 1 cache-disabled "$sample"
+CUDA_CACHE_DISABLE=1 probed 2 cache-disabled "$sample"
 says_of cache-disabled evidence "CUDA_CACHE_DISABLE=1, set in the environment of this process"
 json 'd["probe"] == "not asked"'
 CUDA_CACHE_DISABLE=1 app_compiles 8
 app_compiles 0
-CUDA_FORCE_PTX_JIT=1 found 1 jit-forced "$sample"
+CUDA_FORCE_PTX_JIT=1 found 2 jit-forced "$sample"
 CUDA_FORCE_PTX_JIT=1 app_compiles 8
 CUDA_DISABLE_PTX_JIT=1 found 1 jit-disabled "$sample"
 CUDA_CACHE_MAX_SIZE=2147483648 found 1 misnamed "$sample"
 says_of misnamed fix CUDA_CACHE_MAXSIZE
-CUDA_CACHE_PATH='' found 1 "no-cache-path cold" "$sample"
+CUDA_CACHE_PATH='' found 2 "no-cache-path cold" "$sample"
 says_of cold fix "jitwarm bake"
 json '"command" in d["findings"][1] and d["findings"][1]["command"] == []'
 CUDA_CACHE_PATH=$place/readme found 1 cold "$sample"
 : >"$place/file"
-CUDA_CACHE_PATH=$place/file found 1 "cache-unwritable cold" "$sample"
+CUDA_CACHE_PATH=$place/file found 2 "cache-unwritable cold" "$sample"
 says_of cache-unwritable evidence "not a directory"
 if ! is_wine; then
-	CUDA_CACHE_PATH=/dev/null/cache found 1 "cache-unwritable cold" "$sample"
-	(unset CUDA_CACHE_PATH HOME && found 1 "no-cache-path cold" "$sample") || exit 1
+	CUDA_CACHE_PATH=/dev/null/cache found 2 "cache-unwritable cold" "$sample"
+	(unset CUDA_CACHE_PATH HOME && found 2 "no-cache-path cold" "$sample") || exit 1
 	(cd "$place" && CUDA_CACHE_PATH=cache found 1 path-relative "$sample") || exit 1
 	CUDA_CACHE_PATH=$work/cache found 1 "cold bad-place" "$sample"
 	says_of bad-place evidence "gone after a restart"
 	CUDA_CACHE_PATH=/tmp/jitwarm-none-$$ found 1 "cold bad-place" "$sample" # what is above it stays, and is not the place
-	(unset CUDA_CACHE_PATH; HOME=/dev/null found 1 "cache-unwritable cold" "$sample") || exit 1
+	(unset CUDA_CACHE_PATH; HOME=/dev/null found 2 "cache-unwritable cold" "$sample") || exit 1
 fi
 
 # ---- the limit
@@ -38,7 +38,7 @@ says_of limit-misread fix "CUDA_CACHE_MAXSIZE=1073741824"
 CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 (unset CUDA_CACHE_MAXSIZE && healthy "$sample") || exit 1
 rm -rf "$place/cache"
-CUDA_CACHE_MAXSIZE=200000 found 1 "limit-small cold" "$sample"
+CUDA_CACHE_MAXSIZE=200000 found 2 "limit-small cold" "$sample"
 CUDA_CACHE_MAXSIZE=200000 app_compiles 8
 CUDA_CACHE_MAXSIZE=200000 simulated "$app" >"$out" 2>&1
 out_lacks "compiled 0 of"
@@ -48,18 +48,18 @@ warm
 if ! is_wine; then
 	printf 'export CUDA_CACHE_DISABLE=1\n' >"$HOME/.profile"
 	cp "$HOME/.profile" "$place/profile"
-	CUDA_CACHE_DISABLE=1 found 1 cache-disabled "$sample"
+	CUDA_CACHE_DISABLE=1 found 2 cache-disabled "$sample"
 	says_of cache-disabled evidence ".profile:1"
 	says_of cache-disabled fix "remove that line"
-	CUDA_CACHE_DISABLE=1 run 1 doctor --fix --no-probe "$sample"
+	CUDA_CACHE_DISABLE=1 run 2 doctor --fix --no-probe "$sample"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile is not as it was"
 	# A line that sets another value is not the cause, and --fix leaves it.
 	printf 'export CUDA_CACHE_DISABLE=0\nexport CUDA_CACHE_MAXSIZE=4294967296\n' >"$HOME/.profile"
 	cp "$HOME/.profile" "$place/profile"
-	CUDA_CACHE_DISABLE=1 found 1 cache-disabled "$sample"
+	CUDA_CACHE_DISABLE=1 found 2 cache-disabled "$sample"
 	says_of cache-disabled evidence "set in the environment of this process"
 	says_of cache-disabled fix "unset CUDA_CACHE_DISABLE where it is set"
-	CUDA_CACHE_DISABLE=1 run 1 doctor --fix --no-probe "$sample"
+	CUDA_CACHE_DISABLE=1 run 2 doctor --fix --no-probe "$sample"
 	CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 	says_of limit-small fix "where it is set"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile was changed: $(cat "$HOME/.profile")"

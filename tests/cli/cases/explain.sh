@@ -49,7 +49,7 @@ run 0 prime "$lib"
 # Too small a limit: all went at another program's insert, which took an index of ours as it is.
 find "$work/cache" -path "$work/cache/?/?/*" -type f -delete
 printf '\x41\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' | dd of="$work/cache/index" conv=notrunc status=none
-CUDA_CACHE_MAXSIZE=1000 run 1 check --explain --json "$lib"
+CUDA_CACHE_MAXSIZE=1000 run 2 check --explain --json "$lib"
 reasons '("evicted", 8)'
 json '"CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
 run 0 prime "$lib"

@@ -56,7 +56,7 @@ empty_environment "$work/env"
 export VIRTUAL_ENV=$work/env
 for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86"; do
 	# shellcheck disable=SC2086
-	run 0 $command
+	run 2 $command # there was no file: nothing was judged
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
 done

@@ -14,24 +14,24 @@ empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
 
-run 0 status
+run 2 status
 out_has "env: no package with device code"
 
 # An environment that cannot be read does not hide the rest.
 mkdir -p "$site/broken-1.0.dist-info/METADATA"
-run 0 status
+run 3 status
 out_has "GPU     "
 out_has "Next    jitwarm find"
 err_has "METADATA: "
 err_one_line
-run 0 status --json
+run 3 status --json
 json 'not d["packages"] and "environment" not in d'
 rm -r "$site/broken-1.0.dist-info"
 package empty 3.0
 package beta 1.1 sm_70 sm_75
 package alpha 2.0 sm_80
 package newer 0.9 sm_90
-run 0 status
+run 1 status
 out_has "env: 3 packages with device code"
 out_has "        beta 1.1: 2 modules to compile, "
 out_has "        alpha 2.0: 1 module to compile, "
@@ -39,7 +39,7 @@ out_has "        newer 0.9: will fail: no code that runs there"
 out_lacks empty
 out_has "  first start "
 out_has "Next    jitwarm prime: compile this now"
-run 0 status --json
+run 1 status --json
 json '[(p["name"], p["version"]) for p in d["packages"]] == [("beta", "1.1"), ("alpha", "2.0"), ("newer", "0.9")]'
 json '[[(g["target"], g["warm"], g["cold"], g["failing"]) for g in p["gpus"]] for p in d["packages"]] == [[("sm_86", 0, 2, 0)], [("sm_86", 0, 1, 0)], [("sm_86", 0, 0, 1)]]'
 json 'd["packages"][0]["gpus"][0]["forecast"]["start_seconds"]["likely"] > d["packages"][1]["gpus"][0]["forecast"]["start_seconds"]["likely"] > 0'
@@ -47,45 +47,45 @@ json 'd["environment"].endswith("env")'
 
 # One package primed: warm, and no longer first.
 run 0 prime beta
-run 0 status
+run 1 status
 out_has "        beta 1.1: warm"
 out_has "        alpha 2.0: 1 module to compile, "
-run 0 status --json
+run 1 status --json
 json '[p["name"] for p in d["packages"]] == ["alpha", "beta", "newer"]'
 json '[p["gpus"][0]["warm"] for p in d["packages"]] == [0, 2, 0]'
 run 0 prime alpha
-run 0 status
+run 2 status
 out_has "Next    nothing: these packages compile nothing"
 out_lacks "to compile"
 
 # What could not be read may hold something to compile.
 if ! is_wine; then
 	ln -s loop.so "$site/loop.so"
-	run 0 status
+	run 1 status
 	out_has "        1 file could not be read: “jitwarm check” tells why"
 	out_has "Next    jitwarm check: "
 	out_lacks "compile nothing"
-	run 0 status --json
+	run 1 status --json
 	json 'd["troubles"] == 1'
 	run 1 check
 	err_has loop.so
 	run 1 find "$work/env"
 	err_has ": 1 file could not be read"
 	rm "$site/loop.so"
-	run 0 status --json
+	run 2 status --json
 	json 'd["troubles"] == 0'
 fi
 
 # A line for each GPU; code that runs as it is on both has one word.
 rm -r "$site/newer-0.9.dist-info"
 with_simdriver sm_86,sm_90
-run 0 status
+run 1 status
 out_has "        alpha 2.0"
 out_has "          sm_86: warm"
 out_has "          sm_90: 1 module to compile, "
 cp "$sample" "$site/empty/"
 printf 'empty/%s,,\n' "${sample##*/}" >"$site/empty-3.0.dist-info/RECORD"
-run 0 status --json
+run 1 status --json
 json 'next(p for p in d["packages"] if p["name"] == "empty")["gpus"][1]["cold"] > 0'
 
 # A file without code whose name is the beginning of another package's.
@@ -97,16 +97,16 @@ if ! is_wine; then
 	printf '// nothing to run\n' >"$site/first/x.ptx"
 	printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$site/first/x.ptx: y.ptx"
 	printf 'first/x.ptx: y.ptx,,\n' >"$site/second-1.0.dist-info/RECORD"
-	run 0 status
+	run 1 status
 	out_has "        second 1.0: will fail: no code that runs there"
 fi
 
 # On Jetson the driver keeps 256 MiB, unless it is told otherwise.
 if ! is_wine; then
 	with_simdriver sm_87
-	run 0 status --json
+	run 1 status --json
 	json 'd["cache"]["limit_bytes"] == 256 << 20'
-	CUDA_CACHE_MAXSIZE=$((1 << 30)) run 0 status --json
+	CUDA_CACHE_MAXSIZE=$((1 << 30)) run 1 status --json
 	json 'd["cache"]["limit_bytes"] == 1 << 30'
 	with_simdriver sm_86
 fi
@@ -117,21 +117,21 @@ if ! is_wine; then
 	export JITWARM_SYSTEM_ROOT=$work/root JITWARM_PCI_DEVICES=10de:2484@$bus JITWARM_STATE=$work/asleep
 	mkdir -p "$work/root/sys/bus/pci/devices/$bus/power"
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
-	run 0 status
+	run 1 status
 	out_has "at $bus: not asked, since a GPU here sleeps"
 	out_has "        alpha 2.0: warm"
 	[[ ! -e $JITWARM_STATE/devices.json ]] || fail "the driver was asked"
 	# A GPU that has to be asked is woken; and one that is awake is asked.
-	CUDA_VISIBLE_DEVICES=0 run 0 status
+	CUDA_VISIBLE_DEVICES=0 run 1 status
 	out_lacks "sleeps"
 	rm "$JITWARM_STATE/devices.json"
 	echo active >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
-	run 0 status
+	run 1 status
 	out_lacks "sleeps"
 	[[ -e $JITWARM_STATE/devices.json ]] || fail "the driver was not asked"
 	# What was asked once is known while it sleeps.
 	echo suspended >"$work/root/sys/bus/pci/devices/$bus/power/runtime_status"
-	run 0 status
+	run 1 status
 	out_lacks "sleeps"
 fi
 
@@ -140,8 +140,8 @@ if ! is_wine; then
 	export JITWARM_STATE=$work/slices
 	unset JITWARM_SYSTEM_ROOT JITWARM_PCI_DEVICES
 	with_simdriver sm_90,sm_90
-	SIMDRIVER_MIG=1 run 0 status
+	SIMDRIVER_MIG=1 run 1 status
 	[[ $(grep -cE '^GPU     NVIDIA H100 .* MIG [0-9]g\.[0-9]+gb \(sm_90, ' "$out") == 2 ]] || fail "not two slices"
-	SIMDRIVER_MIG=1 run 0 status --json
+	SIMDRIVER_MIG=1 run 1 status --json
 	json 'len({g["uuid"] for g in d["gpus"]}) == 2 and all(g["uuid"].startswith("MIG-") for g in d["gpus"])'
 fi

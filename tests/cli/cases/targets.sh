@@ -36,7 +36,7 @@ for driver in 580 580.95.05 12.8; do
 	run 0 scan --json --target rtx4090 --driver $driver lib
 	json 'd["files"][0]["verdicts"]["sm_89"]["jit"] == 1'
 done
-run 1 check --target rtx4090 --driver 580 --cache cache lib
+run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
 err_has "name a release whose names are known (--driver 580.159.04), or check where it is installed"
 run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
@@ -44,7 +44,7 @@ err_has "“jitwarm status --driver-profile FILE”"
 
 # Verdicts need no names of entries: a dry run goes on, and says that nothing can be seen to be warm.
 for driver in 580 580.95.05 12.8; do
-	run 1 prime -n --json --target rtx4090 --driver $driver lib
+	run 2 prime -n --json --target rtx4090 --driver $driver lib
 	json 'd["modules"] == d["cold"] == 1'
 	err_has "are unknown, so every module counts as cold; priming needs --driver-lib or --driver-profile"
 done
@@ -130,7 +130,7 @@ if ! is_wine; then
 			cat "$out" >>"$err"
 			err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"
 		done
-		run 1 doctor --no-probe lib
+		run 2 doctor --no-probe lib
 		out_has "install a driver that runs this GPU"
 	) || exit 1
 fi

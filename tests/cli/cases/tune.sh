@@ -182,7 +182,7 @@ out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
 	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
 	CUDA_CACHE_PATH=some/where run 0 status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime"
-	CUDA_CACHE_PATH="$work/stdout/cache" run 3 prime "$sample"
+	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
 	err_has "cannot be made by this account"
 ) || exit 1
 

@@ -1,0 +1,35 @@
+/* The one answer to “would a first start compile anything, and can a warm cache help here?”, which
+ * jw_check, jw_prime and jw_doctor all give.
+ *
+ * Threads: any. */
+#ifndef JITWARM_VERDICT_H
+#define JITWARM_VERDICT_H
+
+#include <jitwarm/error.h>
+
+JW_BEGIN_DECLS
+
+/* Where several hold, the first of them. docs/commands.md has the same list with the statuses. */
+enum jw_verdict {
+	JW_VERDICT_UNREAD,  /* nothing of what was named could be read */
+	JW_VERDICT_NOTHING, /* nothing was judged: no file that may hold device code was found */
+	JW_VERDICT_USELESS, /* a start compiles, and its settings keep the driver from a warm cache
+						   (jw_cache_info.why_useless) */
+	JW_VERDICT_UNKNOWN, /* it cannot be told: the names of this driver's entries are not known */
+	JW_VERDICT_NO_ROOM, /* a start compiles more than the driver's limit keeps */
+	JW_VERDICT_COLD,    /* a start compiles, or the driver discards what is there
+						   (jw_cache_outlook.harmful) */
+	JW_VERDICT_PARTLY,  /* nothing in what was read, but a part could not be read */
+	JW_VERDICT_FAILS,   /* a program fails: its code does not run on a GPU, whatever is cached */
+	JW_VERDICT_WARM,    /* what a start would compile is in the cache */
+	JW_VERDICT_RUNS, /* the code runs as it is: a start compiles nothing, with or without cache */
+};
+/* "cold", "warm", "useless" …, as in JSON. */
+const char *jw_verdict_name(enum jw_verdict verdict);
+/* The exit status of every command that judges: 0 nothing is compiled, 1 cold or a part left, 2
+ * a warm cache cannot help, 3 failed. */
+int jw_verdict_status(enum jw_verdict verdict);
+
+JW_END_DECLS
+
+#endif

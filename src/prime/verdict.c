@@ -1,0 +1,70 @@
+#include "prime/verdict.h"
+
+const char *jw_verdict_name(enum jw_verdict verdict)
+{
+	switch (verdict) {
+	case JW_VERDICT_UNREAD: return "unread";
+	case JW_VERDICT_NOTHING: return "nothing";
+	case JW_VERDICT_USELESS: return "useless";
+	case JW_VERDICT_UNKNOWN: return "unknown";
+	case JW_VERDICT_NO_ROOM: return "no-room";
+	case JW_VERDICT_COLD: return "cold";
+	case JW_VERDICT_PARTLY: return "partly";
+	case JW_VERDICT_FAILS: return "fails";
+	case JW_VERDICT_WARM: return "warm";
+	case JW_VERDICT_RUNS: return "runs";
+	}
+	return "";
+}
+
+int jw_verdict_status(enum jw_verdict verdict)
+{
+	switch (verdict) {
+	case JW_VERDICT_RUNS:
+	case JW_VERDICT_WARM: return 0;
+	case JW_VERDICT_COLD:
+	case JW_VERDICT_PARTLY: return 1;
+	case JW_VERDICT_NOTHING:
+	case JW_VERDICT_USELESS:
+	case JW_VERDICT_UNKNOWN:
+	case JW_VERDICT_NO_ROOM:
+	case JW_VERDICT_FAILS: return 2;
+	case JW_VERDICT_UNREAD: break;
+	}
+	return 3;
+}
+
+enum jw_verdict verdict_of(const struct plan *plan, size_t files,
+						   const struct jw_cache_info *settings, bool here,
+						   const struct jw_cache_outlook *cache)
+{
+	size_t warm = 0, cold = 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		warm += module->state == PLAN_WARM;
+		cold += module->state == PLAN_COLD;
+		if (module->state != PLAN_LEFT_OUT)
+			bytes += module->entry_bytes;
+	}
+	if (!plan->images && (plan->troubles || !files))
+		return plan->troubles ? JW_VERDICT_UNREAD : JW_VERDICT_NOTHING;
+	/* What is left out is loaded on demand, and compiled then. Where PTX is forced, the driver
+	 * compiles also what runs as it is. */
+	if (here && settings->why_useless[0] &&
+		(plan->module_count || (settings->force_ptx_jit && plan->images)))
+		return JW_VERDICT_USELESS;
+	if (!plan->profile.stamp[0] && cold)
+		return JW_VERDICT_UNKNOWN;
+	if (here && cold && bytes > settings->limit_bytes)
+		return JW_VERDICT_NO_ROOM;
+	if (cold || (warm && cache->harmful))
+		return JW_VERDICT_COLD;
+	if (plan->troubles)
+		return JW_VERDICT_PARTLY;
+	if (plan->fates.count)
+		return JW_VERDICT_FAILS;
+	return warm ? JW_VERDICT_WARM : JW_VERDICT_RUNS;
+}

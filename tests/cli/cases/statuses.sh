@@ -1,0 +1,92 @@
+# The table of exit statuses in docs/commands.md: each of its commands is run in each of its states.
+is_wine && skip "the states are made with Linux's folders and an absent driver"
+plain=$JITWARM
+with_simdriver sm_86
+simulated=$JITWARM cache=$CUDA_CACHE_PATH
+environment "$work/env" 1.0
+empty_environment "$work/bare"
+mkdir "$work/bare/lib/python3.11/site-packages/text" "$work/machine"
+printf 'print("no device code")\n' >"$work/bare/lib/python3.11/site-packages/text/train.py"
+export VIRTUAL_ENV=$work/env JITWARM_STORE=0
+
+# What the states are made of
+mkdir "$work/caches" "$work/caches/cold"
+run 0 prime
+cp -a "$cache" "$work/caches/warm"
+run 0 export -o "$work/pack.jwpack"
+cp -a "$cache" "$work/caches/damaged"
+entry=$(find "$work/caches/damaged" -path '*/?/?/*' -type f | sort | head -1)
+printf 'damage' | dd of="$entry" bs=1 seek=$(($(stat -c %s "$entry") - 100)) conv=notrunc 2>/dev/null
+cp -a "$cache" "$work/caches/index"
+printf 'no index' >"$work/caches/index/index"
+
+# In which state: the driver, the settings, the cache, the files
+state() {
+	JITWARM=$simulated settings=(CUDA_CACHE_PATH="$cache") holds=cold driver=()
+	case $1 in
+	"no driver") JITWARM=$plain settings+=(JITWARM_SYSTEM_ROOT="$work/machine" JITWARM_PCI_DEVICES=) ;;
+	"no cache yet") holds= ;;
+	"CUDA_CACHE_DISABLE=1") settings+=(CUDA_CACHE_DISABLE=1) holds=warm ;;
+	"HOME not set") settings=(-u HOME -u CUDA_CACHE_PATH) ;;
+	"folder not writable") settings=(CUDA_CACHE_PATH=/dev/null/cache) ;;
+	"CUDA_CACHE_MAXSIZE too small") settings+=(CUDA_CACHE_MAXSIZE=20000) holds= ;;
+	"no file to judge") settings+=(VIRTUAL_ENV="$work/bare") files=$work/bare ;;
+	"--driver 12.4") driver=(--target sm_86 --driver 12.4) ;;
+	"no code for the GPU") settings+=(VIRTUAL_ENV="$work/newer") files=$work/newer ;;
+	"a file not readable") settings+=(VIRTUAL_ENV="$work/part") holds=warm files=$work/part ;;
+	cold) ;;
+	warm) holds=warm ;;
+	"an entry damaged") holds=damaged ;;
+	"index damaged") holds=index ;;
+	*) fail "$table: this test knows no state “$1”" ;;
+	esac
+}
+
+# What a command needs behind its name
+arguments() {
+	given=()
+	case $1 in
+	"find") given=("$files") ;;
+	"lint") given=(--gpus sm_86 "$(site_of "$files")") ;;
+	"export") given=(-o "$work/new.jwpack") ;;
+	"import") given=(--allow-unsigned "$work/pack.jwpack") ;;
+	esac
+}
+
+judge() { # STATE COMMAND STATUS
+	local words=() files=$work/env
+	state "$1"
+	arguments "$2"
+	rm -rf "$cache" "$work/new.jwpack" "$JITWARM_STATE"
+	[[ -z $holds ]] || cp -a "$work/caches/$holds" "$cache"
+	[[ $2 == jitwarm ]] || read -ra words <<<"$2"
+	JITWARM="env ${settings[*]} $JITWARM"
+	run "0|1|2|3|64" "${words[@]}" "${driver[@]}" "${given[@]}"
+	tried=$((tried + 1))
+	[[ $ended == "$3" ]] || { echo "$1: $2: $ended, and the table says $3" && wrong=$((wrong + 1)); }
+}
+
+# Code that is for newer GPUs alone; and what this account cannot read
+for each in newer part; do
+	empty_environment "$work/$each"
+	mkdir -p "$(site_of "$work/$each")/$each" "$(site_of "$work/$each")/$each-1.0.dist-info"
+	printf 'Name: %s\nVersion: 1.0\n' "$each" >"$(site_of "$work/$each")/$each-1.0.dist-info/METADATA"
+done
+printf '.version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$(site_of "$work/newer")/newer/k.ptx"
+printf 'newer/k.ptx,,\n' >"$(site_of "$work/newer")/newer-1.0.dist-info/RECORD"
+cp "$sample" "$(site_of "$work/part")/part/sample.so"
+ln -s loop.so "$(site_of "$work/part")/part/loop.so"
+printf 'part/sample.so,,\npart/loop.so,,\n' >"$(site_of "$work/part")/part-1.0.dist-info/RECORD"
+
+table=$cases/../../../docs/commands.md tried=0 wrong=0
+mapfile -t rows < <(sed -n '/^<!-- statuses -->$/,/^<!-- end -->$/p' "$table" | grep '^|' | grep -v '^|--' | tr -d '`')
+IFS='|' read -ra commands <<<"${rows[0]}"
+for row in "${rows[@]:1}"; do
+	IFS='|' read -ra cells <<<"$row"
+	for ((i = 2; i < ${#commands[@]}; i++)); do
+		held=${cells[i]// /}
+		[[ -z $held || $held == - ]] || judge "$(xargs <<<"${cells[1]}")" "$(xargs <<<"${commands[i]}")" "$held"
+	done
+done
+[[ $wrong == 0 ]] || fail "$wrong of $tried statuses differ"
+[[ $tried -gt 150 ]] || fail "only $tried statuses in $table"
