@@ -21,6 +21,16 @@ static size_t failing_on(const struct jw_check_result *result, struct jw_target 
 	return count;
 }
 
+/* Nothing is said of minutes that nobody may have to spend: “jitwarm scan” predicts them. */
+static void print_untold(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	char name[GPUS_NAME], ptx[TEXT_SHORT];
+
+	output_line(out, STYLE_WARN, "%s: %s to compile, if not in the cache (%s of PTX)",
+				gpu_targets_name(name, gpu->target), TEXT_COUNT(gpu->cold, "module", "modules"),
+				text_bytes(ptx, gpu->cold_bytes));
+}
+
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
 					  bool harmful)
 {
@@ -90,24 +100,22 @@ static void print_files(const struct output *out, const struct jw_check_result *
 
 static void print_nameless(const struct output *out, const struct jw_check_result *result)
 {
-	char driver[JW_DRIVER_TEXT];
+	const struct jw_driver *driver = &result->driver;
+	const bool none = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
+	char text[JW_DRIVER_TEXT];
 
-	(void)jw_driver_text(driver, &result->driver);
-	if (!result->driver.cuda && !result->driver.release[0])
-		output_warning(out, "without a driver the names of its cache entries are unknown, so every "
-							"module counts as cold: name one (--driver 550.163.01), or check "
-							"where it is installed");
-	else if (result->named)
-		output_warning(out,
-					   "the names of cache entries under driver %s are unknown, so every module "
-					   "counts as cold: name a release whose names are known (--driver %s), or "
-					   "check where it is installed",
-					   driver, result->named);
+	if (none || (!exact && result->named))
+		output_warning(
+			out,
+			"cannot tell: the names of entries need the driver's exact release (--driver "
+			"%s), or a check where it is installed",
+			none ? "550.163.01" : result->named);
 	else
-		output_warning(out,
-					   "the names of cache entries under driver %s are unknown, so every module "
-					   "counts as cold: check where it is installed",
-					   driver);
+		output_warning(
+			out,
+			"cannot tell: the names of entries under driver %s are not known; check where "
+			"it is installed",
+			jw_driver_text(text, driver));
 }
 
 static void print_check_result(struct cli *cli, const struct jw_check_result *result,
@@ -120,12 +128,17 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (!result->images && !result->troubles)
 		found_files_none(cli, found);
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
-		print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
-				  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
-	forecast_text_doubt(out, &result->all.forecast);
+		if (!result->names_known && result->gpus[i].cold)
+			print_untold(out, &result->gpus[i]);
+		else
+			print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
+					  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
+	if (result->names_known)
+		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
-	print_files(out, result);
+	if (result->names_known)
+		print_files(out, result);
 	module_text_marks(out, "", "the warm modules", 0, result->split, "");
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);

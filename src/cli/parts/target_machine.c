@@ -81,10 +81,11 @@ void target_machine_warn(const struct cli *cli, const struct target_machine *els
 	char text[JW_DRIVER_TEXT];
 
 	if (elsewhere->given && !driver->stamp[0])
-		output_warning(&cli->out,
-					   "the names of cache entries under driver %s are unknown, so every module "
-					   "counts as cold; priming needs --driver-lib or --driver-profile",
-					   jw_driver_text(text, &driver->version));
+		output_warning(
+			&cli->out,
+			"the names of entries under driver %s are not known, so that it cannot be told "
+			"which modules are warm; priming needs --driver-lib or --driver-profile",
+			jw_driver_text(text, &driver->version));
 }
 
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,

@@ -59,14 +59,29 @@ json 'd["modules"] == 1 and d["cannot"] == 0'
 # Without a driver's stamp nothing can be said to be warm.
 run 2 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
-err_has "are unknown, so every module counts as cold"
+err_has "cannot tell: the names of entries need the driver's exact release (--driver 550.163.01)"
+# … nor cold: no minutes are predicted as if they would be spent, and no file is said to be cold
+for driver in 12.4 550 550.1.2; do
+	run 2 check --target sm_86 --driver $driver lib/a.ptx
+	out_has "sm_86 (RTX 30): 1 module to compile, if not in the cache"
+	out_lacks "cold"
+	out_lacks "first start"
+	err_has "cannot tell: the names of entries"
+	run 0 scan --target sm_86 --driver $driver lib/a.ptx
+	out_has "1 module to compile"
+	run 2 prime -n --target sm_86 --driver $driver --cache cache lib/a.ptx
+	err_has "it cannot be told which modules are warm"
+done
+run 2 check --target sm_86 --driver 550.1.2 lib/a.ptx
+err_has "cannot tell: the names of entries under driver 550.01.02 (CUDA 12.4) are not known"
+err_lacks "exact release"
 if ! is_wine; then # there is always a driver there
 	run 2 check --target sm_86 lib/a.ptx
-	err_has "without a driver the names of its cache entries are unknown, so every module counts as cold: name one (--driver 550.163.01)"
+	err_has "cannot tell: the names of entries need the driver's exact release (--driver 550.163.01)"
 	# Where there is no module, none counts as anything
 	head -c 3000 /dev/zero >lib/none.so
 	run 0 check --target sm_86 lib/none.so
-	err_lacks "counts as cold"
+	err_lacks "cannot tell"
 fi
 # Nothing for this GPU at all: the program will fail, whether jitwarm has been there or not.
 sed 's/sm_70/sm_90/' lib/a.ptx >lib/newer.ptx

@@ -38,7 +38,7 @@ for driver in 580 580.95.05 12.8; do
 done
 run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "name a release whose names are known (--driver 580.159.04), or check where it is installed"
+err_has "cannot tell: the names of entries need the driver's exact release (--driver 580.159.04), or a check where it is installed"
 run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
@@ -46,7 +46,7 @@ err_has "“jitwarm status --driver-profile FILE”"
 for driver in 580 580.95.05 12.8; do
 	run 2 prime -n --json --target rtx4090 --driver $driver lib
 	json 'd["modules"] == d["cold"] == 1'
-	err_has "are unknown, so every module counts as cold; priming needs --driver-lib or --driver-profile"
+	err_has "are not known, so that it cannot be told which modules are warm; priming needs --driver-lib or --driver-profile"
 done
 run 1 prime -n --json --target rtx4090 --driver 550.163.01 lib
 json 'd["cold"] == 1'
