@@ -67,18 +67,19 @@ json 'd["from_store"]["entries"] == '"$entries"
 JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$work/roots run 0 tune --apply --scope system --max-size 2GiB
 environment=$open/root/etc/environment
 cp "$environment" "$open/was"
-printf '# jitwarm tune removed # export CUDA_CACHE_DISABLE=1\n' >"$treasure/profile"
+block=$'# >>> jitwarm tune >>>\nexport CUDA_CACHE_MAXSIZE=1000\n# <<< jitwarm tune <<<'
+printf 'mine\n%s\n' "$block" >"$treasure/.profile"
 before=$(state_of)
 mkfifo "$open/pipe"
-printf '{"schema":"jitwarm.tuned/1","files":["%s","%s","%s","%s"]}\n' "$environment" "$treasure/profile" "$open/pipe" "$home/.profile" >"$theirs/tuned.json"
-as_mallory sh -c "printf '# jitwarm tune removed # export CUDA_CACHE_DISABLE=1\n' >'$home/.profile'"
+printf '{"schema":"jitwarm.tuned/1","files":["%s","%s","%s","%s"]}\n' "$environment" "$treasure/.profile" "$open/pipe" "$home/.profile" >"$theirs/tuned.json"
+as_mallory sh -c "printf 'mine\n%s\n' '$block' >'$home/.profile'"
 chown $mallory "$theirs/tuned.json"
 (exec 2>/dev/null; echo opened >"$open/pipe"; : >"$open/opened") &
 writer=$!
 trap 'kill $writer 2>/dev/null || :; rm -rf "$open"' EXIT
 JITWARM_SYSTEM_ROOT=$open/root JITWARM_STATE=$theirs run 3 tune --undo
 cmp -s "$environment" "$open/was" || fail "another account's record changed $environment"
-[[ $(cat "$home/.profile") == "export CUDA_CACHE_DISABLE=1" ]] || fail "its own file stayed: $(cat "$home/.profile")"
+[[ $(cat "$home/.profile") == mine ]] || fail "its own file stayed: $(cat "$home/.profile")"
 # Nobody opens a pipe or a device to find out that it is none of our files: that has effects
 run '1|2|3' scan "$open/pipe"
 run '1|2|3' prime --recording "$open/pipe"
