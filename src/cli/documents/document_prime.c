@@ -138,8 +138,9 @@ static const struct json_field prime_fields[] = {
 				   "what the driver would have done with the cache before this run"),
 	ROW(repaired, "the cache's index was not sound, and is now"),
 	ROW(evicted, "old entries that were evicted for them"),
-	ROW(cooled, "of the evicted, also those for carried entries: entries of the driver in use, which "
-				"are cold now (status 1)"),
+	ROW(cooled,
+		"of the evicted, also those for carried entries: entries of the driver in use, which "
+		"are cold now (status 1)"),
 	ROW(seconds, "wall time of compiling"),
 	ROW(compile_seconds, "the sum of the modules' times in their workers"),
 	ROW(longest_seconds, "the longest of them"),
