@@ -13,7 +13,7 @@
 #include "plan/verdict.h"
 
 /* What a start would have to compile. */
-struct work {
+struct compiler_work {
 	const struct jw_system *system;
 	struct gpu_isa isa; /* the newest; zeros: nothing */
 	bool link;          /* some of it may be linked */
@@ -22,7 +22,7 @@ struct work {
 static int note_ptx_isa(struct jw_error *err, void *context,
 						const struct devcode_container *container)
 {
-	struct work *work = context;
+	struct compiler_work *work = context;
 
 	(void)err;
 	for (size_t i = 0; i < work->system->gpu_count; i++) {
@@ -41,7 +41,7 @@ static int note_ptx_isa(struct jw_error *err, void *context,
 
 static int note_linking(struct jw_error *err, void *context, const struct devcode_image *image)
 {
-	struct work *work = context;
+	struct compiler_work *work = context;
 
 	(void)err;
 	for (size_t i = 0; i < image->container_count; i++)
@@ -59,7 +59,8 @@ static void ignore_trouble(void *context, const char *path, const char *member,
 	(void)why;
 }
 
-static int find_work(struct jw_error *err, const struct jw_bake_options *options, struct work *work)
+static int find_work(struct jw_error *err, const struct jw_bake_options *options,
+					 struct compiler_work *work)
 {
 	const struct devcode_sink sink = {.context = work,
 									  .container = note_ptx_isa,
@@ -74,7 +75,7 @@ static int find_work(struct jw_error *err, const struct jw_bake_options *options
 }
 
 /* The oldest version that will do; `driver` 0: none is named. */
-static uint32_t least_version(const struct work *work, uint32_t driver)
+static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
 {
 	uint32_t least = gpu_isa_driver(work->isa).cuda;
 
@@ -108,7 +109,7 @@ int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *opt
 						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
 {
 	const struct jw_driver *driver = &options->system->driver.version;
-	struct work work = {.system = options->system};
+	struct compiler_work work = {.system = options->system};
 	uint32_t least, most;
 
 	*ret_compiler = (struct jw_compiler){0};

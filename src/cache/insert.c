@@ -152,7 +152,7 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 
 /* Whether the driver that uses the cache may look for this entry: it is its own, or nobody knows.
  */
-static bool is_in_use(const struct cache_live *live, const char *path)
+static bool entry_is_in_use(const struct cache_live *live, const char *path)
 {
 	const char *stamp = live->options.stamp;
 	struct cache_brief *brief = mem_alloc(NULL, sizeof *brief);
@@ -174,7 +174,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 	struct jw_error why = {0};
 	struct os_stat stat;
 	const bool there = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
-	const bool used = there && is_in_use(live, path);
+	const bool used = there && entry_is_in_use(live, path);
 	int result = path ? os_remove(&why, path) : -1;
 
 	/* A folder in its place is no entry: it stays, and the row goes. */

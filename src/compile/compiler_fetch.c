@@ -69,7 +69,7 @@ uint32_t compiler_fetch_first(uint32_t cuda)
 enum { MOST_PIECES = 2 };
 
 /* What is kept of one wheel. */
-struct piece {
+struct fetched_piece {
 	struct wheel_wanted wanted;
 	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
 	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
@@ -77,7 +77,7 @@ struct piece {
 
 struct fetch {
 	const struct jw_compiler_fetch_options *options;
-	struct piece pieces[MOST_PIECES];
+	struct fetched_piece pieces[MOST_PIECES];
 	size_t piece_count;
 	struct os_file *file;
 	uint64_t size;
@@ -146,7 +146,7 @@ static int download(struct jw_error *err, struct fetch *fetch, struct http *http
 
 /* A name is not enough: what says another version is passed over by every search for this one. The
  * program is started, as it will be to compile. */
-static int check_version(struct jw_error *err, const struct piece *piece, const char *path)
+static int check_version(struct jw_error *err, const struct fetched_piece *piece, const char *path)
 {
 	const unsigned *wanted = piece->wanted.version.numbers;
 	struct jw_error why = {0};
@@ -162,7 +162,7 @@ static int check_version(struct jw_error *err, const struct piece *piece, const 
 }
 
 static int take_member(struct jw_error *err, struct fetch *fetch, struct http *http,
-					   const struct wheel_found *found, const struct piece *piece,
+					   const struct wheel_found *found, const struct fetched_piece *piece,
 					   const char *folder)
 {
 	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
@@ -197,7 +197,7 @@ static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const ch
 	http = http_open(err, &config, &fetch->options->cancel);
 	result = http ? 0 : -1;
 	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
-		const struct piece *piece = &fetch->pieces[i];
+		const struct fetched_piece *piece = &fetch->pieces[i];
 
 		result = package_index_find(err, http, &config, &piece->wanted, &found);
 		if (!result) {
@@ -327,7 +327,7 @@ static int find_missing(struct jw_error *err, struct fetch *fetch,
 						const struct wheel_version *wanted, const char *place)
 {
 	const unsigned major = wanted->numbers[0];
-	struct piece pieces[MOST_PIECES] = {0};
+	struct fetched_piece pieces[MOST_PIECES] = {0};
 	const size_t count = major < 12 ? 1 : MOST_PIECES;
 
 	(void)compiler_fetch_package(pieces[0].package, major);
@@ -339,7 +339,7 @@ static int find_missing(struct jw_error *err, struct fetch *fetch,
 	pieces[1].version = nvjitlink_version;
 	for (size_t i = 0; i < count; i++) {
 		char *path = os_join(err, place, os_base_name(pieces[i].member));
-		struct piece *piece = &fetch->pieces[fetch->piece_count];
+		struct fetched_piece *piece = &fetch->pieces[fetch->piece_count];
 
 		if (!path)
 			return -1;

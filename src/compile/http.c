@@ -171,7 +171,7 @@ static bool is_trusted(const struct http *http, const struct address *address)
 }
 
 /* A place on the same origin, if possible one with a name. */
-static const struct address *find_place(const struct http *http, const char *url)
+static const struct address *find_address(const struct http *http, const char *url)
 {
 	const struct address *found = NULL;
 
@@ -238,7 +238,7 @@ static void set_proof(const struct http *http, const struct address *address)
 
 static void set_login(const struct http *http, const struct address *address)
 {
-	const struct address *place = find_place(http, address->whole),
+	const struct address *place = find_address(http, address->whole),
 						 *login = address->user ? address : place;
 
 	if (login && login->user) {

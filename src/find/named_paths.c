@@ -7,7 +7,7 @@
 #include "find/directory_walk.h"
 #include "find/variants.h"
 
-static bool is_text(const uint8_t *head, size_t size)
+static bool reads_as_text(const uint8_t *head, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (head[i] < ' ' && !memchr("\t\n\f\r\x1b", head[i], 5))
@@ -42,7 +42,7 @@ static const char *compression_of(const uint8_t *head, size_t size)
 
 /* Whether a named file is of a kind that holds no device code: `why` says which one, and what to
  * name instead. What is called like code is judged as in a folder. */
-static bool is_refused(const struct found_list *list, const char *path, const struct os_stat *stat,
+static bool is_no_code(const struct found_list *list, const char *path, const struct os_stat *stat,
 					   struct jw_error *why)
 {
 	uint8_t head[KIND_HEAD];
@@ -66,13 +66,13 @@ static bool is_refused(const struct found_list *list, const char *path, const st
 				  "%s: compressed by %s, which jitwarm does not read: name the wheel (.whl), the "
 				  "installed package, or the folder into which it is unpacked",
 				  path, compression);
-	else if (is_text(head, size) && is_python(path, head, size))
+	else if (reads_as_text(head, size) && is_python(path, head, size))
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a Python script, which holds no device code: name the packages that it "
 				  "imports (no name: the active environment); “jitwarm run -- python3 SCRIPT” says "
 				  "what its start compiles",
 				  path);
-	else if (is_text(head, size))
+	else if (reads_as_text(head, size))
 		error_set(why, JW_ERR_USAGE,
 				  "%s: a text, which holds no device code: name a library, a program, a wheel, a "
 				  "folder or a package",
@@ -92,7 +92,7 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 	struct jw_error why;
 
 	if (stat->kind == OS_REGULAR)
-		return is_refused(list, path, stat, &why) ? found_trouble(err, list, &why)
+		return is_no_code(list, path, stat, &why) ? found_trouble(err, list, &why)
 												  : found_file(err, list, path, stat, NULL);
 	if (stat->kind != OS_DIRECTORY) {
 		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", path);

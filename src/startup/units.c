@@ -102,8 +102,8 @@ struct former_unit {
 	bool ours;
 };
 
-static int read_former(struct jw_error *err, const struct jw_startup *startup,
-					   struct former_unit *former)
+static int read_former_units(struct jw_error *err, const struct jw_startup *startup,
+							 struct former_unit *former)
 {
 	for (size_t i = 0; i < startup->count; i++) {
 		former[i].ours = startup->items[i].ours;
@@ -141,7 +141,7 @@ static int take_back(struct jw_error *err, const struct jw_startup_options *opti
 static int enable_with(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup *startup, struct former_unit *former)
 {
-	int result = read_former(err, startup, former);
+	int result = read_former_units(err, startup, former);
 
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, options, &startup->items[i]);
