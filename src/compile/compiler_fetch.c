@@ -146,7 +146,8 @@ static int download(struct jw_error *err, struct fetch *fetch, struct http *http
 
 /* A name is not enough: what says another version is passed over by every search for this one. The
  * program is started, as it will be to compile. */
-static int check_version(struct jw_error *err, const struct fetched_piece *piece, const char *path)
+static int check_fetched_version(struct jw_error *err, const struct fetched_piece *piece,
+								 const char *path)
 {
 	const unsigned *wanted = piece->wanted.version.numbers;
 	struct jw_error why = {0};
@@ -172,7 +173,7 @@ static int take_member(struct jw_error *err, struct fetch *fetch, struct http *h
 
 	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
 		result = wheel_member_take(err, wheel, piece->member, program, &fetch->options->cancel) ||
-						 check_version(err, piece, program)
+						 check_fetched_version(err, piece, program)
 					 ? -1
 					 : 0;
 		if (result)
@@ -348,7 +349,7 @@ static int find_missing(struct jw_error *err, struct fetch *fetch,
 		/* Its last number is another one than ptxas'. */
 		if (i)
 			piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
-		if (!os_exists(path) || check_version(NULL, piece, path))
+		if (!os_exists(path) || check_fetched_version(NULL, piece, path))
 			fetch->piece_count++;
 		mem_free(path);
 	}

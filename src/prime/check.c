@@ -16,7 +16,7 @@
 #include "prime/check_packages.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
-#include "prime/verdict.h"
+#include "prime/start_verdict.h"
 #include "worker/worker_command.h"
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -204,6 +204,13 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	return result;
 }
 
+static const char *known_driver_name(const struct jw_driver *driver)
+{
+	const struct cache_known_driver *named = cache_known_driver_like(driver);
+
+	return named ? named->name : NULL;
+}
+
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
@@ -223,7 +230,6 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.cancel = options->cancel,
 	};
 	struct jw_check_cause *causes = NULL;
-	const struct cache_known_driver *named;
 	struct jw_check_result *result = NULL;
 	struct jw_cache_outlook cache = {0};
 	enum jw_verdict verdict = JW_VERDICT_NOTHING;
@@ -264,8 +270,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	result->cache = cache;
 	result->verdict = verdict;
 	result->names_known = profile.stamp[0] != 0;
-	named = result->names_known ? NULL : cache_known_driver_like(&profile.driver);
-	result->named = named ? named->name : NULL;
+	if (!result->names_known)
+		result->named = known_driver_name(&profile.driver);
 	*ret_result = result;
 	return 0;
 }

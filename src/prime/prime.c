@@ -14,15 +14,15 @@
 #include "prime/planning.h"
 #include "prime/registry_results.h"
 #include "prime/reuse.h"
-#include "prime/verdict.h"
+#include "prime/start_verdict.h"
 #include "run/prime_result.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 
 /* Refuses what no cache helps, before anything is fetched or compiled. */
-static int judge(struct jw_error *err, const struct jw_system *system,
-				 const struct planning *planning, struct jw_prime_result *result)
+static int judge_plan(struct jw_error *err, const struct jw_system *system,
+					  const struct planning *planning, struct jw_prime_result *result)
 {
 	struct jw_cache_outlook outlook;
 
@@ -135,7 +135,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	run_folder_sweep(system->state_dir);
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
 		planning_make(err, system, options, result, &planning) ||
-		judge(err, system, &planning, result))
+		judge_plan(err, system, &planning, result))
 		goto done;
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
 		registry_results_pull(err, system, options, planning.found, planning.plan, result))

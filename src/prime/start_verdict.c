@@ -1,4 +1,4 @@
-#include "prime/verdict.h"
+#include "prime/start_verdict.h"
 
 const char *jw_verdict_name(enum jw_verdict verdict)
 {
