@@ -121,10 +121,10 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 		FIX(draft, "unset %s where it is set; then start the programs again", name);
 }
 
-/* The settings do not matter to programs that compile nothing. */
+/* The settings do not matter to programs with device code that compile nothing. */
 static bool compiles_nothing(const struct examination *seen)
 {
-	return seen->check && seen->check->verdict == JW_VERDICT_RUNS;
+	return seen->check && seen->check->images && seen->check->verdict == JW_VERDICT_RUNS;
 }
 
 static bool is_cache_disabled(const struct examination *seen, struct finding_draft *draft)

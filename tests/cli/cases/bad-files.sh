@@ -35,7 +35,7 @@ err_one_line
 err_has "missing.so: no such file"
 run 64 scan "${gpu[@]}" ''
 err_one_line
-run 0 scan "${gpu[@]}" folder
+run 2 scan "${gpu[@]}" folder
 err_has "folder: no file in it"
 if ! is_wine; then # links, devices as files, limits of memory: none of it on Windows
 	run 3 scan "${gpu[@]}" loop.so

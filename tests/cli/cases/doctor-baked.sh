@@ -33,7 +33,7 @@ json 'd["cold"] == 0'
 CUDA_CACHE_DISABLE=1 found 0 "" "$library"
 CUDA_CACHE_DISABLE=1 found 2 "cache-disabled cold" "$library" "$sample"
 says_of cache-disabled evidence "neither reads nor writes its cache, and compiles 8 modules of these files at every start"
-CUDA_CACHE_DISABLE=1 found 2 cache-disabled
+CUDA_CACHE_DISABLE=1 found 1 cache-disabled
 says_of cache-disabled evidence "and compiles at every start what has no machine code"
 
 # Under a driver that its code is too new for, only the way back helps. The journal says which drivers load it.

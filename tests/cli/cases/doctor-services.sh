@@ -189,15 +189,15 @@ chmod 777 "$all" && rm -f "$all/ready"
 	"$all" "$python" "$map_it") >/dev/null 2>&1 &
 victim=$!
 await test -e "$all/ready"
-run 1 doctor --json --pid "$victim"
+run 2 doctor --json --pid "$victim"
 json '"before" not in d and "cold" in [f["id"] for f in d["findings"]] and not any(f["command"] for f in d["findings"]) and d["cold"] == 8'
-run 1 doctor --pid "$victim"
+run 2 doctor --pid "$victim"
 out_has "run jitwarm there"
 out_lacks nsenter
 out_lacks "jitwarm prime $all"
 # As the container's own tool enters it, it is as safe as that.
 answer '%d\n' "$victim"
-run 1 doctor --json --container c1
+run 2 doctor --json --container c1
 json 'd["before"].startswith("docker exec c1 ") and any(f["command"] for f in d["findings"])'
 run 0 watch --for 500ms "$victim"
 out_has "was watched for"

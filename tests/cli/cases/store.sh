@@ -22,7 +22,7 @@ run 0 prime "$sample"
 # One package's entries
 run 0 export -o "$work/one.jwpack" --package "$sample" --json
 json 'd["entries"] == '"$compiled"
-run 2 export -o "$work/none.jwpack" --package "$(dirname "$JITWARM" >/dev/null; echo "$cases/../lib.sh")"
+run 64 export -o "$work/none.jwpack" --package "$cases/../lib.sh"
 run 3 export -o "$work/none.jwpack" --package no-such-package
 run 1 export -o "$work/one.jwpack" --package "$sample" --package no-such-package
 

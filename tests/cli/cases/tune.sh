@@ -255,7 +255,7 @@ snapshot "$work/env" | diff before.env - || fail "the environment is not as it w
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE
 	limit() { # BYTES DIRECTORY
-		run 0 status --json
+		run "0|2" status --json
 		json "d['cache']['limit_bytes'] == $1 and d['cache']['limit_set'] and d['cache']['path'] == '$2'"
 		run '0|1' prime -n "$sample"
 		out_has "at most $3"

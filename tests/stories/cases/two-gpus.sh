@@ -9,7 +9,7 @@ wheel "$(site_of "$place/env")" torch 1.7.1 torch/lib/libtorch_cuda.so
 simulated "$app" 0 >/dev/null
 first_start 0 0
 
-run 0
+run 1
 [ "$(grep -c '^GPU     ' "$out")" = 2 ] || fail "two GPUs are not shown"
 out_has "sm_75: warm"
 out_has "sm_86: 8 modules to compile"
