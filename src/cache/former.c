@@ -79,18 +79,22 @@ static int add_known(struct jw_error *err, struct former_drivers *drivers)
 	return 0;
 }
 
-static void find_running(struct former_drivers *drivers, const uint32_t installed[3])
+static int find_running(struct jw_error *err, struct former_drivers *drivers,
+						const uint32_t installed[3])
 {
 	struct jw_driver running;
 	char text[32];
 
 	memcpy(drivers->newest, installed, sizeof drivers->newest);
-	if (!os_running_driver(text) || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
+	if (os_running_driver(err, text))
+		return -1;
+	if (!*text || jw_driver_parse(NULL, text, &running) || !running.release[0] ||
 		(installed[0] && !gpu_release_compare(running.release, installed)))
-		return;
+		return 0;
 	memcpy(drivers->running, running.release, sizeof drivers->running);
 	if (gpu_release_compare(running.release, installed) > 0)
 		memcpy(drivers->newest, running.release, sizeof drivers->newest);
+	return 0;
 }
 
 static bool has_living(const struct former_drivers *drivers, const uint32_t release[3])
@@ -108,7 +112,8 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	struct former_drivers drivers = {0};
 	const struct cache_known_driver *known = cache_known_driver(release), *running;
 
-	find_running(&drivers, release);
+	if (find_running(err, &drivers, release))
+		return -1;
 	running = cache_known_driver(drivers.running);
 	/* If the stamp was read wrongly, the table still knows the installed release. */
 	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||

@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 /* "linux" or "windows". */
 extern const char os_name[];
 /* Whether this Linux runs inside Windows (WSL): its driver comes from Windows, and its cache
@@ -12,5 +14,6 @@ bool os_is_wsl(void);
  * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
 bool os_has_gpu_file(void);
 /* The release of the driver whose kernel part is loaded ("550.163.01"), which an update replaces at
- * the next boot only. False if there is none, or on Windows, where it is the library's. */
-bool os_running_driver(char ret_release[32]);
+ * the next boot only. Empty if there is none, or on Windows, where it is the library's; -1 where
+ * memory is short. */
+int os_running_driver(struct jw_error *err, char ret_release[32]);

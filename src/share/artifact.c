@@ -233,7 +233,7 @@ static void read_note(const cJSON *notes, const char *name, char *room, size_t s
 {
 	const char *text = json_text(notes, name, "");
 
-	if (strlen(text) < size && !strpbrk(text, "\r\n\t"))
+	if (strlen(text) < size && text_is_utf8(text, strlen(text)) && !strpbrk(text, "\r\n\t"))
 		text_copy(room, size, text);
 }
 

@@ -24,12 +24,19 @@ bool os_is_wsl(void)
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 …": the first word of
  * digits and points. */
-bool os_running_driver(char ret_release[32])
+int os_running_driver(struct jw_error *err, char ret_release[32])
 {
+	enum { MOST_VERSION = 1 << 12 };
+	char *path = posix_system_path("/proc/driver/nvidia/version");
+	struct jw_error why = {0};
 	struct buf text = {0};
 	bool found = false;
+	int result = path ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
 
-	if (posix_kernel_text(&text, "/proc/driver/nvidia/version")) {
+	ret_release[0] = '\0';
+	if (path && os_read_file(&why, path, MOST_VERSION, &text)) {
+		result = error_if_memory(err, &why);
+	} else if (path) {
 		const char *word = buf_text(&text);
 		size_t length = 0;
 
@@ -44,7 +51,8 @@ bool os_running_driver(char ret_release[32])
 		}
 	}
 	buf_free(&text);
-	return found;
+	mem_free(path);
+	return result;
 }
 
 bool os_has_gpu_file(void)

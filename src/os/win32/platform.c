@@ -7,10 +7,11 @@ bool os_is_wsl(void)
 	return false;
 }
 
-bool os_running_driver(char ret_release[32])
+int os_running_driver(struct jw_error *err, char ret_release[32])
 {
-	(void)ret_release;
-	return false;
+	(void)err;
+	ret_release[0] = '\0';
+	return 0;
 }
 
 bool os_has_gpu_file(void)
