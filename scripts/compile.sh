@@ -32,16 +32,19 @@ fedora_compiling="-O2 -flto=auto -ffat-lto-objects -fexceptions -g -grecord-gcc-
 	-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=3 -Wp,-D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fasynchronous-unwind-tables
 	-fstack-clash-protection -fcf-protection -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer"
 fedora_linking="-Wl,-z,relro -Wl,--as-needed -Wl,-z,pack-relative-relocs -Wl,-z,now -Wl,--build-id=sha1"
-known() { # COMPILER FLAG...   those that it takes without a word
+known() { # COMPILER FLAG...   those that it and $linker take without a word
 	local compiler=$1 flag
 	shift
 	for flag; do
-		[ -n "$("$compiler" -O2 "$flag" -xc - -o /dev/null <<<'int main(void) { return 0; }' 2>&1)" ] || printf '%s ' "$flag"
+		[ -n "$("$compiler" -O2 $linker "$flag" -xc - -o /dev/null <<<'int main(void) { return 0; }' 2>&1)" ] || printf '%s ' "$flag"
 	done
 }
 
 compile() { # COMPILER FLAGS FOLDER
-	local type='' tests=OFF compiling='' linking=''
+	local type='' tests=OFF compiling='' linking='' linker=''
+	case "$1 $2" in
+	"clang lto" | "clang fedora") linker=-fuse-ld=lld ;; # which needs no plugin
+	esac
 	case $2 in
 	debug) type=Debug ;;
 	release) type=Release tests=ON ;;
@@ -53,7 +56,7 @@ compile() { # COMPILER FLAGS FOLDER
 		linking=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get LDFLAGS) ;;
 	fedora) type=None compiling=$(known "$1" $fedora_compiling) linking=$(known "$1" $fedora_linking) ;;
 	esac
-	[ "$1 $2" != "clang lto" ] || linking=-fuse-ld=lld # which needs no plugin
+	linking+=" $linker"
 	CC=$1 CFLAGS=${compiling//$'\n'/ } LDFLAGS=$linking cmake -S . -B "$3" -G Ninja ${type:+-DCMAKE_BUILD_TYPE=$type} -DJITWARM_TESTS=$tests &&
 		cmake --build "$3" -j "$(nproc)" -- -k 0
 }

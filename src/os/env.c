@@ -10,6 +10,7 @@ int os_env_read(struct jw_error *err, const char *name, char **ret_value)
 	size_t size = sizeof none;
 	int result = uv_os_getenv(name, &none, &size);
 
+	*ret_value = NULL;
 	if (!result || result == UV_ENOBUFS) {
 		/* If it does not fit, `size` becomes the size of the value and its NUL. */
 		value = mem_alloc(err, size + 1);

@@ -36,7 +36,7 @@ OTHERS = [
     ("bake.md", "pip install", "tests/cli/cases/bake_wheel.sh", "install --quiet --no-index"),
     ("building.md", "./scripts/quickstart.sh", "scripts/fresh.sh", "run ./scripts/quickstart.sh"),
     ("building.md", "./scripts/test.sh", "scripts/fresh.sh", "command=./scripts/test.sh"),
-    ("building.md", "cmake --preset release", "scripts/build.sh", "cmake --build --preset"),
+    ("building.md", "cmake -B build -DCMAKE_BUILD_TYPE=Release", "scripts/compile.sh", "cmake --build"),
     ("fleets.md", "srun ", "tests/share/slurm.sh", "srun --chdir"),
     ("fleets.md", "deployment.yaml", "tests/share/fleets.sh", "deployment.yaml"),
     ("fleets.md", "daemonset.yaml", "tests/share/image.sh", "daemonset.yaml"),

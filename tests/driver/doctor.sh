@@ -34,7 +34,7 @@ found 0 "" "$library"
 for name in CUDA_CACHE_DISABLE:cache-disabled CUDA_FORCE_PTX_JIT:jit-forced; do
 	export "${name%:*}=1"
 	[ "$(starts)" = "compiled $all of $all" ] || fail "$name: $(starts)"
-	found 1 "${name#*:}" "$library"
+	found 2 "${name#*:}" "$library"
 	export "${name%:*}=0"
 	found 0 "" "$library"
 done

@@ -105,7 +105,8 @@ if [ "$kind" = fake ]; then
 		struct.pack_into("<HH", b, at + 16 + 24, 3, 8) # its first PTX says 8.3
 		open(sys.argv[2], "wb").write(b)
 	P
-	baked_by 11.8 550.163.01 sm_86 "$library"
+	baked_by 11.8 520.61.05 sm_86 "$library"
+	baked_by 12.2 550.163.01 sm_86 "$library" # which nvJitLink, new in 12.0, links what it compiles
 	grep -q "with --cache DIR the next run goes on" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
 	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 has no sm_90a, which is what the driver compiles for
 	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
@@ -114,7 +115,7 @@ if [ "$kind" = fake ]; then
 	baked_by 12.2 550.163.01 sm_86 "$library"
 	rm -rf store/12.2
 	baked_by "" 535.309.01 sm_86 "$library"
-	grep -q "needs ptxas 12.2" out || fail "no compiler for 535: $(cat out)"
+	grep -q "needs ptxas 12.0 or newer: “jitwarm compiler fetch 12.0” gets it" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
 	expect 64 0 "--split is for another machine" --split "$library"

@@ -245,8 +245,11 @@ static void a_manager_that_fails_is_quoted(void **state)
 	(void)state;
 	put_systemctl(false);
 	expect(jw_startup_enable, &own,
-		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
+		   OWN("--") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
 							"f systemctl: no bus\n");
+	put_systemctl(true);
+	expect(jw_startup_enable, &own,
+		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
 	assert_int_equal(os_remove(NULL, inside("bin/systemctl")), 0);
 	assert_int_equal(os_env_set(NULL, "PATH", inside("bin")), 0);
 	{

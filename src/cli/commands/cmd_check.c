@@ -140,7 +140,8 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (result->names_known)
 		print_files(out, result);
 	module_text_marks(out, "", "the warm modules", 0, result->split, "");
-	for (size_t i = 0; i < result->note_count; i++)
+	/* Those of the search come first, and were printed as it went on. */
+	for (size_t i = found->note_count; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);
 }
 

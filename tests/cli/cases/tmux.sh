@@ -41,7 +41,7 @@ captured() { # NAME STATUS COMMAND…: at each width
 		python3 -I -S check.py "$columns" rows whole styled || fail "$name: $(cat rows)"
 	done
 }
-captured status 0
+captured status 1
 captured check 1 check frame
 captured doctor 1 doctor --no-probe frame
 captured help 0 prime --help
