@@ -52,7 +52,7 @@ state()
 	so "d['next_insert'] == '$next' and d['sound'] == $count"
 	under "$version" sm_86 "$build/src/jitwarm" status --json >"$scratch/json" || fail "$name: status"
 	so "d['cache']['entries'] == $count and d['cache']['next_insert'] == '$next'"
-	jitwarm 0 prime --dry-run "$library"
+	jitwarm "$status" prime --dry-run "$library"
 	answer=$(starts)
 	case $wanted in
 	0) [ "$answer" = "compiled 0 of $count" ] ;;
