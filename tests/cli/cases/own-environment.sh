@@ -16,7 +16,8 @@ for name in path own active named; do
 	empty_environment "$work/$name"
 	code "$work/$name" "of_$name"
 done
-program_path=$work/path/$bin:$PATH
+program_path=$work/path/$bin
+is_wine || program_path+=:$PATH # Wine has one of its own
 
 run 0 scan
 out_has "of_path.ptx"
