@@ -53,7 +53,8 @@ struct jw_startup {
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
 /* Writes and registers it. JW_ERR_BUSY: an item of that name exists and is not ours; JW_ERR_IO: no
- * permission. */
+ * permission; jw_find's error: a name that is neither a path nor a package of the active
+ * environment (not looked for with `environment`, `service` or `everyone`). */
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup);
 /* Removes it, and nothing that jitwarm did not write. */

@@ -254,6 +254,25 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 	return result;
 }
 
+/* Those of another account are resolved in its environment, which is not known here. */
+static int check_names(struct jw_error *err, const struct jw_startup_options *options)
+{
+	int result = 0;
+
+	if (options->service || options->everyone || options->environment)
+		return 0;
+	for (size_t i = 0; !result && i < options->name_count; i++) {
+		const struct jw_find_options one = {
+			.size = sizeof one, .names = &options->names[i], .name_count = 1};
+		struct jw_found *found = NULL;
+
+		if (!os_exists(options->names[i]))
+			result = jw_find(err, &one, &found);
+		jw_found_free(found);
+	}
+	return result;
+}
+
 static char *absolute_variable(const char *name)
 {
 	char *value = os_env(name);
@@ -323,7 +342,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 
 	if (jw_startup_look(err, options, &startup))
 		return -1;
-	result = check_program(err, options);
+	result = check_program(err, options) || check_names(err, options) ? -1 : 0;
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,

@@ -189,7 +189,7 @@ printf '[Timer]\n' >"$units/jitwarm.timer"
 run 3 startup enable --all-users
 err_has "not jitwarm's"
 rm "$units/jitwarm.timer"
-run 0 startup enable --all-users "$sample"
+run 0 startup enable --all-users "$sample" package-of-theirs
 account alice 20002
 account thief 20007
 rmdir "$work/homes/thief/.nv/ComputeCache" && ln -s "$work/treasure" "$work/homes/thief/.nv/ComputeCache"

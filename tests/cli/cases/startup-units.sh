@@ -12,9 +12,13 @@ chmod +x "$work/bin/systemctl"
 export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
 mkdir -m 700 "$work/run"
 site=$work/venv/lib/python3.11/site-packages
-mkdir -p "$site/frame-1.2.dist-info" "$work/venv/bin" "$work/root/etc/systemd/system"
-printf 'home = /usr\n' >"$work/venv/pyvenv.cfg"
-ln -s /usr/bin/python3 "$work/venv/bin/python3"
+empty_environment "$work/venv"
+for name in frame other; do
+	mkdir "$site/$name-1.2.dist-info"
+	printf 'Metadata-Version: 2.1\nName: %s\nVersion: 1.2\n' $name >"$site/$name-1.2.dist-info/METADATA"
+	: >"$site/$name-1.2.dist-info/RECORD"
+done
+mkdir -p "$work/root/etc/systemd/system"
 
 run 1 startup status
 out_has "missing"
@@ -22,21 +26,29 @@ run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
 export VIRTUAL_ENV=$work/venv
+# A name that leads to nothing now would lead to nothing after each logon
+for name in fraem "frame>=2" "$work/nosuch"; do
+	run 3 check "$name"
+	cp "$err" "$work/refusal"
+	run 3 startup enable frame "$name"
+	diff "$err" "$work/refusal" || fail "not check's words"
+done
+[[ ! -e $HOME/.config && ! -e $work/bin/systemctl.log ]] || fail "a name that is refused leaves units"
 # What the system refuses is undone
-FAIL=1 run 3 startup enable tensorflow
+FAIL=1 run 3 startup enable frame
 err_has "the system refused it, and nothing was changed: systemctl: Failed to connect to bus"
 out_lacks "installed"
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
 run 1 startup status
 out_lacks "installed"
-run 0 startup enable tensorflow
+run 0 startup enable frame
 cp -r "$units" "$work/former"
-FAIL=1 run 3 startup enable torch
+FAIL=1 run 3 startup enable other
 diff -r "$units" "$work/former" || fail "another text is left"
-run 0 startup enable tensorflow
+run 0 startup enable frame
 run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
-grep -q -e "--environment \"$work/venv\" -- \"tensorflow\"" "$units/jitwarm.service" || fail "the environment is not named"
+grep -q -e "--environment \"$work/venv\" -- \"frame\"" "$units/jitwarm.service" || fail "the environment is not named"
 grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
 grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/bin/systemctl.log" || fail "not enabled"
 if command -v systemd-analyze >/dev/null; then
@@ -53,7 +65,7 @@ FAIL=1 run 0 startup disable
 err_has "the system said: systemctl: Failed to connect to bus"
 [[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
 rm -r "$units/default.target.wants"
-run 0 startup enable tensorflow
+run 0 startup enable frame
 FAIL=1 run 0 uninstall
 err_has "the system said"
 [[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
@@ -72,7 +84,7 @@ if ((EUID == 0)); then
 	trap 'rm -rf "$safe"' EXIT
 	cp "$JITWARM" "$safe/jitwarm" && JITWARM=$safe/jitwarm
 fi
-run 0 startup enable --service ollama --account ollama /usr/lib/ollama
+run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
 run 0 startup status --service ollama
 run 64 startup enable --service ../x
 system=$work/root/etc/systemd/system
@@ -91,7 +103,7 @@ run 0 startup disable --service ollama
 [[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
 
 # Others' units stay; a system that does not answer is told of.
-run 0 startup enable tensorflow
+run 0 startup enable frame
 run 0 startup disable
 [[ ! -e $units ]] || fail "units are left"
 mkdir -p "$units"
