@@ -140,27 +140,30 @@ sed -i '/20[0-9]*:/d' "$work/root/etc/passwd"
 run 3 import --all-users --allow-unsigned "$work/a.jwpack"
 err_has "no account of a person"
 
-# Caches of services are told of, and --cache takes them.
+# Caches of services are told of, and --cache takes them. No package is judged, whatever Python this machine has.
+empty_environment "$work/env"
+export VIRTUAL_ENV=$work/env
 mkdir -p "$work/root/var/lib/private/modeld"
 cp -a "$work/homes/alice/.nv" "$work/root/var/lib/private/modeld/"
-run 0 status
+run 2 status
 out_has "$work/homes/svc/.nv/ComputeCache (svc: 0 entries"
-run 0 status --json
+run 2 status --json
 json "[(o['account'], o['entries']) for o in d['others']] == [('svc', 0), ('modeld', $entries)]"
 run 0 cache list --json --cache "$work/root/var/lib/private/modeld/.nv/ComputeCache"
 json "len(d['entries']) == $entries"
 
 # Linux inside Windows is recognised, and what its cache is not.
-run 0 status --json
+run 2 status --json
 json 'not d["wsl"]'
 mkdir -p "$work/root/proc/sys/kernel"
 printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
-run 0 status
+run 2 status
 out_has "Side    Linux in Windows (WSL)"
 out_has '%APPDATA%\NVIDIA\ComputeCache'
-run 0 status --json
+run 2 status --json
 json 'd["wsl"]'
 rm -r "$work/root/proc"
+unset VIRTUAL_ENV
 
 # startup for everyone: units of every account's manager
 mkdir -p "$work/bin"
