@@ -45,7 +45,7 @@ night_analyse() { ./scripts/tidy.py --deep; }
 night_torture() { ./scripts/torture.sh build/release; }
 night_starve() {
 	local status=0 command
-	for command in struck struck_bake struck_pack; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
+	for command in struck struck_bake struck_pack pack_lacking pack_lacking_import; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
 	STRUCK_EVERY=1 scripts/with-simdriver.sh -B build/release sm_86,sm_89 -- build/release/tests/unit/test_struck_commands || status=1
 	for command in reads writes runs bakes; do tests/starve/commands.sh build/release $command 1 || status=1; done
 	for command in reads writes runs; do tests/starve/commands.sh build/release $command 1 -s || status=1; done

@@ -22,7 +22,7 @@
 #include "packs.h"
 #include "struck_try.h"
 
-enum { ENTRIES = 4, USUAL_EVERY = 11 };
+enum { ENTRIES = 4, USUAL_EVERY = 29 };
 
 /* ---- what is there */
 
