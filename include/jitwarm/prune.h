@@ -32,7 +32,8 @@ struct jw_prune_options {
 	const struct jw_system *system;
 	bool damaged; /* hashes every value */
 	/* Entries of drivers that this machine had before: their stamp is in the table of known
-	 * drivers, in a profile of a library that is gone, or of a driver that prime has worked for. */
+	 * drivers, in a profile of a library that is gone, or of a driver that prime has worked for;
+	 * not of one that it has worked for as another machine's alone. */
 	bool former_drivers;
 	const char *const *drivers; /* and of these: a release (535.309.01) or a stamp */
 	size_t driver_count;

@@ -137,6 +137,16 @@ int former_add(struct jw_error *err, struct former_drivers *drivers, const char 
 	return drivers->nameless ? 0 : add_former(err, drivers, stamp, unknown, FORMER_FORMER);
 }
 
+int former_spare(struct jw_error *err, struct former_drivers *drivers, const char *stamp)
+{
+	static const uint32_t unknown[3];
+
+	for (size_t i = 0; i < drivers->count; i++)
+		if (!strcmp(drivers->items[i].stamp, stamp))
+			drivers->items[i].verdict = FORMER_LIVING;
+	return add_former(err, drivers, stamp, unknown, FORMER_LIVING);
+}
+
 void former_free(struct former_drivers *drivers)
 {
 	mem_free(drivers->items);

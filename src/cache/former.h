@@ -7,7 +7,7 @@
  * packages bring a second driver) counts as living; so does the driver that runs
  * (os_running_driver), whose library an update may have replaced before the next boot. A newer
  * driver of the table was never here, unless a profile or the history has it: its entries were made
- * ahead. */
+ * ahead. So were those for which the history has a driver of another machine alone. */
 #pragma once
 
 #include "cache/profile.h"
@@ -34,6 +34,8 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers);
 /* Adds a driver's stamp, unless the list contains it. */
 int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
+/* That driver is in use, if not here: whatever the list says of it. */
+int former_spare(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
 void former_free(struct former_drivers *drivers);
 
 /* For a stamp, or for the release that OpenCL's keys name ("418.39"); "": unknown. */

@@ -136,6 +136,20 @@ static void save_ledger(struct ledger *ledger, const char *state_dir, const char
 	mem_free(path);
 }
 
+/* A driver that was once seen here is no other machine's alone. */
+static uint32_t note_stamp(struct ledger *ledger, const char *stamp)
+{
+	const size_t known = ledger->stamp_count;
+	const uint32_t number = ledger_stamp_number(ledger, stamp);
+
+	if (number < LEDGER_MOST_STAMPS && ledger->ahead[number] != ledger->elsewhere &&
+		(number == known || !ledger->elsewhere)) {
+		ledger->ahead[number] = ledger->elsewhere;
+		ledger->changed = true;
+	}
+	return number;
+}
+
 static bool is_made(const struct plan *plan, const struct plan_module *module)
 {
 	return module->state == PLAN_COLD && module->key &&
@@ -152,7 +166,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 		return;
 	cache_shape_take(plan->cache_dir, &now);
 	note_shape(ledger, &now);
-	stamp = ledger_stamp_number(ledger, plan->profile.stamp);
+	stamp = note_stamp(ledger, plan->profile.stamp);
 	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 

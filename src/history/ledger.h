@@ -11,7 +11,7 @@
  *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
  *             stamp…   record…   [older [split]]   u64 FNV-1a-64 of all that stands before it
  *             little endian
- *     stamp   char[19]
+ *     stamp   char[19], the first one 0x80 higher where entries were made ahead for that driver
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 epoch
  *     older, split (enum ledger_kind)
@@ -72,6 +72,7 @@ struct ledger_marks {
 
 struct ledger {
 	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
+	bool ahead[LEDGER_MOST_STAMPS]; /* that driver is another machine's alone */
 	size_t stamp_count;
 	struct ledger_record *records; /* oldest first */
 	size_t count, capacity;
@@ -82,6 +83,7 @@ struct ledger {
 	struct ledger_marks marks[LEDGER_KINDS];
 	bool changed;
 	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
+	bool elsewhere; /* the caller sets it: the plan's driver is another machine's */
 	/* For the current plan: a hash for each of its files. */
 	const struct plan *plan;
 	uint64_t *files;

@@ -19,6 +19,7 @@ enum {
 	HEAD = sizeof magic + 12 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS),
 	RECORD = 24,
 	SUM = 8,
+	AHEAD = 0x80,
 };
 
 int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record)
@@ -114,8 +115,11 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 
 		if (!stamp)
 			return;
-		memcpy(ledger->stamps[ledger->stamp_count], stamp, CACHE_STAMP_SIZE);
-		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->ahead[i] = *stamp & AHEAD;
+		ledger->stamps[i][0] = (char)(*stamp & ~AHEAD);
+		ledger->stamp_count++;
+		if (!stamp_is(ledger->stamps[i]))
 			return;
 	}
 	if (!parse_ledger_records(ledger, &at, records))
@@ -150,9 +154,12 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 	format_head(ledger, head);
 	if (buf_append(err, bytes, head, sizeof head))
 		return -1;
-	for (size_t i = 0; i < ledger->stamp_count; i++)
-		if (buf_append(err, bytes, ledger->stamps[i], CACHE_STAMP_SIZE))
+	for (size_t i = 0; i < ledger->stamp_count; i++) {
+		memcpy(number, ledger->stamps[i], CACHE_STAMP_SIZE);
+		number[0] |= ledger->ahead[i] ? AHEAD : 0;
+		if (buf_append(err, bytes, number, CACHE_STAMP_SIZE))
 			return -1;
+	}
 	for (size_t i = 0; i < ledger->count; i++) {
 		store_u64(number, ledger->records[i].place);
 		store_u64(number + 8, ledger->records[i].key);

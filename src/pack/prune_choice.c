@@ -248,7 +248,8 @@ static int read_cache_drivers(struct jw_error *err, struct choose *choose)
 		return -1;
 	ledger_open(&ledger, system->state_dir, choose->list->path);
 	for (size_t i = 0; !result && i < ledger.stamp_count; i++)
-		result = former_add(err, &choose->drivers, ledger.stamps[i]);
+		result =
+			(ledger.ahead[i] ? former_spare : former_add)(err, &choose->drivers, ledger.stamps[i]);
 	ledger_close(&ledger);
 	return result;
 }

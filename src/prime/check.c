@@ -198,7 +198,8 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 	}
 	if (!result) {
 		*ret_split = ledger_count(&ledger, LEDGER_SPLIT);
-		ledger_note(&ledger, request->state_dir, false);
+		if (!options->driver && !options->system->elsewhere)
+			ledger_note(&ledger, request->state_dir, false);
 	}
 	ledger_close(&ledger);
 	return result;

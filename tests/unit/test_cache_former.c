@@ -116,6 +116,30 @@ static void a_newer_driver_is_no_former_one(void **state)
 	former_free(&drivers);
 }
 
+/* The table, the history or a profile may know it: it is in use elsewhere. */
+static void a_driver_of_another_machine_is_no_former_one(void **state)
+{
+	static const char other[] = "Feb  3 202301:02:03";
+	const struct cache_known_driver *oldest = cache_known_driver_at(0), *newest = oldest, *at;
+	struct former_drivers drivers = {0};
+
+	(void)state;
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++) {
+		if (gpu_release_compare(at->release, newest->release) > 0)
+			newest = at;
+		if (gpu_release_compare(at->release, oldest->release) < 0)
+			oldest = at;
+	}
+	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
+	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
+	assert_int_equal(former_spare(NULL, &drivers, oldest->stamp), 0);
+	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_LIVING);
+	assert_int_equal(former_of(&drivers, oldest->name), FORMER_LIVING);
+	assert_int_equal(former_spare(NULL, &drivers, other), 0);
+	assert_int_equal(former_of(&drivers, other), FORMER_LIVING);
+	former_free(&drivers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +148,7 @@ int main(void)
 		cmocka_unit_test(the_running_driver_is_no_former_one),
 #endif
 		cmocka_unit_test(a_newer_driver_is_no_former_one),
+		cmocka_unit_test(a_driver_of_another_machine_is_no_former_one),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

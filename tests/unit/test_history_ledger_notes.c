@@ -248,6 +248,28 @@ static void a_common_loss_ends_an_epoch(void **state)
 		}
 }
 
+/* A driver of another machine alone is told apart from those that were here, for good. */
+static void what_is_made_for_elsewhere_is_told_apart(void **state)
+{
+	static const bool elsewhere[] = {true, true, false, true};
+	struct ledger ledger;
+
+	(void)state;
+	plan.module_count = 1;
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+		begin(&ledger);
+		ledger.elsewhere = elsewhere[i];
+		ledger_note(&ledger, state_dir, true);
+		ledger_close(&ledger);
+		ledger_open(&ledger, state_dir, cache);
+		assert_int_equal(ledger.stamp_count, 1);
+		assert_string_equal(ledger.stamps[0], stamp);
+		assert_int_equal(ledger.ahead[0], i < 2);
+		assert_int_equal(ledger.count, 1);
+		ledger_close(&ledger);
+	}
+}
+
 static void the_older_half_makes_room(void **state)
 {
 	static struct ledger ledger, again;
@@ -482,6 +504,7 @@ int main(void)
 		cmocka_unit_test(what_has_its_entry_is_noted),
 		cmocka_unit_test_setup(news_alone_are_written, start),
 		cmocka_unit_test_setup(a_common_loss_ends_an_epoch, start),
+		cmocka_unit_test_setup(what_is_made_for_elsewhere_is_told_apart, start),
 		cmocka_unit_test_setup(the_older_half_makes_room, start),
 		cmocka_unit_test_setup(marks_of_warm_modules_are_counted, start),
 		cmocka_unit_test_setup(what_is_taken_out_is_remembered, start),

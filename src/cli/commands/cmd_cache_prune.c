@@ -224,8 +224,9 @@ const struct cli_command command_cache_prune = {
 		"Reports, and with --apply removes, useless entries of the driver's JIT cache: of former "
 		"drivers, for other GPUs, damaged or old ones. It works beside running programs, under the "
 		"driver's own lock.\n\nFormer drivers are those that jitwarm knows or has seen here and "
-		"whose library is gone. An entry with an unknown stamp may belong to a compiler library in "
-		"use (nvJitLink): it is removed only where --driver names its stamp. Entries of no known "
+		"whose library is gone; not one that only “prime --target” has worked for in this cache. "
+		"An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is "
+		"removed only where --driver names its stamp. Entries of no known "
 		"form and foreign files are left alone.\n\nExit status: 0 where nothing is left to prune, "
 		"1 where --apply would remove something or could not, 2 where this machine's driver or "
 		"GPUs are unknown, 3 on failure.",

@@ -128,6 +128,17 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	[[ $(count) == $((before - former)) ]] || fail "$(count) of $before left"
 	run 0 check "$sample"
 	run 0 cache verify
+	# What was made ahead for another machine with an older driver is no former one's
+	ahead=$work/ahead module=$work/module.ptx
+	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made()\n{\n\tret;\n}\n' >"$module"
+	JITWARM_STATE=$work/of-another SIMDRIVER_VERSION=535.309.01 SIMDRIVER_STAMP="Mar 25 202615:25:13" SIMDRIVER_CUDA=12020 \
+		run 0 prime --no-store --cache "$ahead" "$module"
+	run 1 cache prune --driver former --cache "$ahead"
+	run 0 check --target sm_86 --driver 535.309.01 --cache "$ahead" "$module"
+	run 1 cache prune --driver former --cache "$ahead"
+	run 0 prime -n --target sm_86 --driver 535.309.01 --cache "$ahead" "$module"
+	run 0 cache prune --driver former --cache "$ahead"
+	run 1 cache prune --arch sm_86 --cache "$ahead"
 	pack_entry "$cache" 5 "$own" 75
 	run 0 cache prune --arch other --apply
 	out_has "1 entry removed"
