@@ -155,21 +155,29 @@ int journal_read(struct jw_error *err, const char *file, struct journal *ret_jou
 
 /* ---- by what a library is */
 
-/* False, too, where it cannot be read. */
-static bool is_baked_file(const char *path, const struct journal *journal)
+/* Whether a file may be there that could not be looked at. */
+static bool tells_nothing(const struct jw_error *why)
 {
+	return why->code == JW_ERR_IO || why->code == JW_ERR_MEMORY;
+}
+
+/* Not even an error of the disk says that it is another one. */
+static int look_for_baked(struct jw_error *err, const char *path, const struct journal *journal,
+						  bool *ret_is)
+{
+	struct jw_error why = {0};
 	struct digest digest;
 	struct os_map map;
-	bool is = false;
 
-	if (os_map_open(NULL, path, &map))
-		return false;
+	*ret_is = false;
+	if (os_map_open(&why, path, &map))
+		return tells_nothing(&why) ? error_copy(err, &why) : 0;
 	if (map.size == journal->size_after) {
 		digest_of(&digest, map.data, map.size);
-		is = digest_equal(&digest, &journal->after);
+		*ret_is = digest_equal(&digest, &journal->after);
 	}
 	os_map_close(&map);
-	return is;
+	return 0;
 }
 
 /* Where it is now, and the RECORD that lists it there. */
@@ -190,29 +198,45 @@ static int journal_move(struct jw_error *err, struct journal *journal, const cha
 	return 0;
 }
 
-/* One that cannot be read is told of by the list. */
+/* Whether the library that the journal names is still there, as it was baked: this is its copy. */
+static int refuse_copy(struct jw_error *err, const struct journal *journal, const char *library)
+{
+	struct jw_error why = {0};
+	char *real = NULL;
+	bool is = false;
+	int result = 0;
+
+	if (os_real_path(&why, journal->path, &real))
+		return tells_nothing(&why) ? error_copy(err, &why) : 0;
+	if (strcmp(real, library) != 0)
+		result = look_for_baked(err, real, journal, &is);
+	mem_free(real);
+	return is ? error_set(err, JW_ERR_UNSUPPORTED,
+						  "%s: is a copy of %s, which was baked in its place: undo that, and copy "
+						  "the original",
+						  library, journal->path)
+			  : result;
+}
+
+/* A damaged one is told of by the list. */
 static int judge_journal(struct jw_error *err, const char *file, const char *library,
 						 struct journal *ret_journal)
 {
 	struct journal journal = {0};
-	char *real = NULL;
-	int result = 0;
+	struct jw_error why = {0};
+	bool is = false;
+	int result;
 
-	if (journal_read(NULL, file, &journal) || !strcmp(journal.path, library) ||
-		!is_baked_file(library, &journal))
-		goto done;
-	if (!os_real_path(NULL, journal.path, &real) && strcmp(real, library) != 0 &&
-		is_baked_file(real, &journal))
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "%s: is a copy of %s, which was baked in its place: undo that, and copy "
-						   "the original",
-						   library, journal.path);
-	else if (!(result = journal_move(err, &journal, library))) {
+	if (journal_read(&why, file, &journal))
+		return tells_nothing(&why) ? error_copy(err, &why) : 0;
+	result = strcmp(journal.path, library) != 0 ? look_for_baked(err, library, &journal, &is) : 0;
+	if (is)
+		result =
+			refuse_copy(err, &journal, library) || journal_move(err, &journal, library) ? -1 : 0;
+	if (is && !result) {
 		*ret_journal = journal;
-		journal = (struct journal){0};
+		return 0;
 	}
-done:
-	mem_free(real);
 	journal_free(&journal);
 	return result;
 }

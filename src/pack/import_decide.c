@@ -142,16 +142,13 @@ static int decide_missing(struct jw_error *err, struct import *import)
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
 					 uint64_t *ret_room_bytes)
 {
-	struct jw_error why = {0};
 	struct cache_index index;
-	uint64_t used = 0;
+	uint64_t used;
 
-	if (!cache_index_load(&why, dir, &index)) {
-		used = cache_index_rows_total(&index);
-		cache_index_free(&index);
-	} else if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_IO) {
-		return error_copy(err, &why);
-	}
+	if (cache_index_load(err, dir, &index))
+		return -1;
+	used = cache_index_rows_total(&index);
+	cache_index_free(&index);
 	*ret_room_bytes = used < limit_bytes ? limit_bytes - used : 0;
 	return 0;
 }

@@ -170,6 +170,51 @@ static void a_folder_that_cannot_be_looked_at_is_not_gone(void **state)
 	mem_free(gone);
 }
 
+static void expect_not_told(const char *path)
+{
+	struct jw_error err = {0};
+
+	assert_int_equal(in_place_enter(&err, &place, path), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
+}
+
+/* A link to itself stands for each file that cannot be looked at. */
+static void what_cannot_be_looked_at_was_perhaps_baked(void **state)
+{
+	char *own = mem_string(NULL, place.journal_file), *journals = os_dir_name(NULL, own),
+		 *other = os_join(NULL, journals, "other.journal"),
+		 *moved = os_join(NULL, folder, "moved.so");
+
+	(void)state;
+	assert_int_equal(in_place_put(NULL, &place, &copy, &from), 0);
+	/* The journal of what the library was before it was moved */
+	assert_int_equal(os_rename(NULL, library, moved), 0);
+	assert_int_equal(symlink(library, library), 0);
+	expect_not_told(moved);
+	assert_int_equal(os_remove(NULL, library), 0);
+	assert_int_equal(in_place_enter(NULL, &place, moved), 0);
+	assert_int_equal(place.state, JW_BAKED_SOUND);
+	assert_int_equal(in_place_undo(NULL, &place), 0);
+	assert_int_equal(os_rename(NULL, moved, library), 0);
+	/* Its own */
+	assert_int_equal(symlink(own, own), 0);
+	expect_not_told(library);
+	assert_int_equal(os_remove(NULL, own), 0);
+	/* One that may be its own, under another name */
+	assert_int_equal(symlink(other, other), 0);
+	expect_not_told(library);
+	assert_int_equal(os_remove(NULL, other), 0);
+	/* A damaged one is none. */
+	assert_int_equal(os_write_atomic(NULL, other, "x", 1), 0);
+	assert_int_equal(in_place_enter(NULL, &place, library), 0);
+	assert_null(place.journal.path);
+	assert_int_equal(os_remove(NULL, other), 0);
+	mem_free(own);
+	mem_free(journals);
+	mem_free(other);
+	mem_free(moved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_on_disk_takes_no_place, begin, end),
 		cmocka_unit_test_setup_teardown(the_way_back_comes_first, begin, end),
 		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_looked_at_is_not_gone, begin, end),
+		cmocka_unit_test_setup_teardown(what_cannot_be_looked_at_was_perhaps_baked, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "cache/cache_files.h"
+#include "cache/index.h"
 #include "os/clock.h"
+#include "pack/import.h"
 #include "packs.h"
 
 #define OURS   "Apr  8 202512:10:18"
@@ -273,6 +275,31 @@ static void many_are_written(void **state)
 	jw_import_result_free(result);
 }
 
+/* Where the rows of an index cannot be read, nobody knows what room is left. */
+static void an_index_that_cannot_be_read_leaves_no_room(void **state)
+{
+	char *index = os_join(NULL, target, "index");
+	struct jw_error err = {0};
+	struct os_file *file;
+	uint64_t room = 0;
+
+	(void)state;
+	clear(target);
+	assert_int_equal(import_free_room(NULL, target, 1000, &room), 0);
+	assert_int_equal(room, 1000);
+	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
+	assert_int_equal(os_file_open(NULL, index, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(
+		os_file_truncate(NULL, file,
+						 CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE + 1),
+		0);
+	os_file_close(file);
+	assert_int_equal(import_free_room(&err, target, 1000, &room), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(os_remove(NULL, index), 0);
+	mem_free(index);
+}
+
 static int set_up(void **state)
 {
 	if (make_folder(state))
@@ -298,6 +325,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_of_others_would_go),
 		cmocka_unit_test(the_index_says_which_is_the_oldest),
 		cmocka_unit_test(many_are_written),
+		cmocka_unit_test(an_index_that_cannot_be_read_leaves_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
