@@ -362,6 +362,7 @@ static void wrong_content(void **state)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	char *manifest = manifest_of(members, entry);
+	enum { PADDED = 7 };
 	uint8_t other[ENTRIES_CUBIN];
 	const struct packs_member cases[][3] = {
 		{{parts.ptx_name, "// 00001", 8}, {parts.cubin_name, parts.cubin, 64}, {0}},
@@ -370,6 +371,9 @@ static void wrong_content(void **state)
 		{{parts.ptx_name, parts.ptx, 8}, {"cubin/x", parts.cubin, 64}, {0}},
 		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {"more", "x", 1}},
 		{{parts.ptx_name, parts.ptx, 8}, {0}, {0}},
+		/* Right up to its size, and below in all but its padding */
+		{{parts.ptx_name, "// 00000x", 9}, {parts.cubin_name, parts.cubin, 64}, {0}},
+		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {0}},
 		{{0}, {0}, {0}},
 	};
 	struct jw_error err = {0};
@@ -383,7 +387,9 @@ static void wrong_content(void **state)
 
 		while (count < 3 && cases[i][count].name)
 			count++;
+		packs_last_padding = i == PADDED;
 		packs_make(&pack, manifest, cases[i], count);
+		packs_last_padding = 0;
 		import_bytes(pack.data, pack.size, false, &err);
 		assert_int_equal(err.code, JW_ERR_FORMAT);
 		buf_free(&pack);

@@ -93,6 +93,28 @@ static void its_own_wins_over_one_that_is_carried(void **state)
 	}
 }
 
+/* Of the same size, and another checksum */
+static void another_entry_of_its_name_is_replaced(void **state)
+{
+	enum { CHECKSUM = 20 };
+	struct jw_import_result *result;
+	struct entries_entry entry;
+
+	(void)state;
+	clear(cache);
+	clear(target);
+	entries_make(&entry, 1, 0);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	export_cache();
+	entry.bytes[CHECKSUM] ^= 1;
+	packs_put(target, entry.key, entry.bytes, entry.size);
+	assert_int_equal(import_with(NULL, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
+					 0);
+	assert_int_equal(result->there, 0);
+	assert_int_equal(result->accepted, 1);
+	jw_import_result_free(result);
+}
+
 /* ---- entries of others */
 
 static uint64_t sizes[OTHERS];
@@ -322,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_own_wins_over_one_that_is_carried),
+		cmocka_unit_test(another_entry_of_its_name_is_replaced),
 		cmocka_unit_test(the_oldest_of_others_would_go),
 		cmocka_unit_test(the_index_says_which_is_the_oldest),
 		cmocka_unit_test(many_are_written),

@@ -257,6 +257,16 @@ static void only_the_same_machine(void **state)
 	assert_import(&other, false,
 				  "driver version 700.10.02 (CUDA 14.0) (this machine's is 700.11.02");
 	other = machine;
+	other.driver.version.cuda = 14010;
+	assert_import(&other, false, "driver version 700.10.02 (CUDA 14.0)");
+	other = machine;
+	other.driver.library[0] = 0;
+	assert_import(&other, false, "no driver is here");
+	other = machine;
+	other.driver.stamp[0] = 0;
+	other.driver.version = (struct jw_driver){0};
+	assert_import(&other, false, "(this machine's is not known)");
+	other = machine;
 	other.driver.stamp[0] = 0;
 	assert_import(&other, true, "");
 	assert_int_equal(os_remove_tree(NULL, target), 0);
@@ -454,6 +464,38 @@ static void hostile_manifests(void **state)
 	try_hostile(name + 5, &sound, DRIVER, "file");
 }
 
+/* A pack that is right in all but its system */
+static void another_system_takes_nothing(void **state)
+{
+	struct pack_member member = {.kind = PACK_FILE};
+	char name[TAR_MOST_NAME + 1], *manifest;
+	const struct packs_member rows = {name, "rows", 4};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+	struct buf bytes;
+
+	(void)state;
+	make_machine();
+	digest_of(&member.digest, "rows", 4);
+	(void)pack_member_name(name, &member);
+	manifest =
+		mem_printf(NULL,
+				   HEAD "\"drivers\":[" DRIVER "],\"members\":[{\"name\":\"%s\",\"bytes\":4}],"
+						"\"entries\":[],\"targets\":[],\"tree\":[" LEAF("a") "]}",
+				   "plan9", name);
+	packs_make(&bytes, manifest, &rows, 1);
+	assert_int_equal(os_write_atomic(NULL, pack, bytes.data, bytes.size), 0);
+	result = import_into(&machine, 1 << 20, &err);
+	if (!result)
+		fail_msg("%s", err.message);
+	assert_int_equal(result->added, 0);
+	assert_non_null(strstr(result->groups->why, "OS plan9"));
+	jw_import_result_free(result);
+	assert_nothing_left();
+	buf_free(&bytes);
+	mem_free(manifest);
+}
+
 static int set_up(void **state)
 {
 	if (make_folder(state))
@@ -487,6 +529,7 @@ int main(void)
 		cmocka_unit_test(names_of_devices_are_refused),
 		cmocka_unit_test(half_known_drivers_are_named),
 		cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(another_system_takes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
