@@ -236,14 +236,14 @@ static void set_proof(const struct http *http, const struct address *address)
 	set_text(http->curl, CURLOPT_SSLCERT, client ? client : http->config->values[PIP_CLIENT_CERT]);
 }
 
+/* Nobody is named in an address that a server gives. */
 static void set_login(const struct http *http, const struct address *address)
 {
-	const struct address *place = find_address(http, address->whole),
-						 *login = address->user ? address : place;
+	const struct address *place = find_address(http, address->whole);
 
-	if (login && login->user) {
-		(void)curl_easy_setopt(http->curl, CURLOPT_USERNAME, login->user);
-		set_text(http->curl, CURLOPT_PASSWORD, login->password);
+	if (place && place->user) {
+		(void)curl_easy_setopt(http->curl, CURLOPT_USERNAME, place->user);
+		set_text(http->curl, CURLOPT_PASSWORD, place->password);
 	} else if (place && http->netrc.path) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 		set_text(http->curl, CURLOPT_NETRC_FILE, http->netrc.path);

@@ -218,7 +218,9 @@ int login_answer(struct jw_error *err, struct login *login, struct web *web,
 	const struct reference *reference = login->reference;
 	struct challenge challenge;
 
-	if (challenge_parse(err, challenge_text, &challenge))
+	if (challenge_parse(err, challenge_text, &challenge) ||
+		(challenge.kind == CHALLENGE_BEARER &&
+		 web_resolve(err, login->base, challenge.realm, challenge.realm, sizeof challenge.realm)))
 		return -1;
 	if (!login->looked && credentials_find(err, reference->host, reference->repository, HELPER_MS,
 										   web_cancel(web), &login->credentials))

@@ -144,6 +144,12 @@ PIP_INDEX_URL=http://us%20er:wrong@127.0.0.1:${site##*:}/login/simple bad "wrong
 PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/elsewhere-login/simple good "wheels on another host" elsewhere-login
 PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login-away/simple good "a redirect to another host" login-away
 grep -q "localhost None" http/log && ! grep -q "localhost Basic" http/log && ok "no password goes to another host" || fail "to another host: $(cat http/log)"
+for kind in moved-named no-zip-login; do
+	: >http/log
+	rm -rf store
+	PIP_INDEX_URL=$site/$kind/simple fetch 12.3
+	[ -s http/log ] && ! grep -q Basic http/log && ok "nobody is named in an address that a server gives ($kind)" || fail "a server's own name, $kind: $(cat err http/log)"
+done
 printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
 chmod 600 netrc
 NETRC=$scratch/netrc good "~/.netrc" login

@@ -184,6 +184,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
         if kind == "login-away":
             return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
+        if kind == "moved-named":
+            return self.answer(b"", status=302, Location=f"http://mallory:geheim@127.0.0.1:{self.server.server_port}/good/{rest}/")
         if kind.startswith("moved-port-"):
             return self.answer(b"", status=302, Location=f"http://127.0.0.1:{kind.rsplit('-', 1)[1]}/good/{rest}/")
         if kind == "moved-to-ftp":

@@ -98,6 +98,10 @@ class Registry(Quiet):
         scheme = "https" if len(sys.argv) > 2 and not foreign else "http"
         return f"{scheme}://127.0.0.1:{FOREIGN.server_port if foreign else self.server.server_port}"
 
+    def named(self, path):
+        """An address of this registry that names somebody."""
+        return self.site().replace("//", "//mallory:geheim@") + path
+
     def may_enter(self, kind):
         given = self.headers.get("Authorization")
         realm = f'Bearer realm="{self.site()}/token",service="the \\"service\\"",scope="repository:x:pull"'
@@ -117,6 +121,8 @@ class Registry(Quiet):
             wanted, challenge = "never", 'Bearer realm="' + "x" * 3000 + '"'
         elif kind == "realm-plain":
             wanted, challenge = "never", 'Bearer realm="http://192.0.2.1/token"'
+        elif kind == "realm-named":
+            wanted, challenge = "never", f'Bearer realm="{self.named("/token")}"'
         elif kind == "realm-port":
             wanted, challenge = "Bearer " + TOKEN, f'Bearer realm="{self.site(True)}/token"'
         elif kind.startswith("token-"):
@@ -151,6 +157,8 @@ class Registry(Quiet):
             return self.refuse(503, "UNAVAILABLE")
         if kind == "redirect-loop":
             return self.send(307, b"", [("Location", self.path)])
+        if kind == "redirect-user":
+            return self.send(307, b"", [("Location", self.named(self.path.replace(kind, "good", 1)))])
         if kind == "redirect-nowhere":
             return self.send(307, b"", [("Location", "gopher://[/x")])
         if kind == "redirect-file":
@@ -227,6 +235,8 @@ class Registry(Quiet):
             link = [("Link", f'</v2/{kind}/{self.name}/tags/list?n=1&last={names[0]}>; rel="next"')] if len(names) > 1 else []
             return self.send(200, json.dumps({"tags": names[:1]}).encode(), link)
         link = [("Link", f"<{self.path}>; rel=\"next\"")] if kind == "tags-forever" else []
+        if kind == "tags-foreign":
+            link = [("Link", f"<{self.site(True)}/back>; rel=\"next\"")]
         return self.send(200, json.dumps({"name": self.name, "tags": names}).encode(), link)
 
     # ---- blobs
@@ -284,8 +294,8 @@ class Registry(Quiet):
         blob = BLOBS[self.item]
         if kind.startswith("mutate-"):
             blob = mutate(blob, kind, self.item)
-        if kind in ("foreign", "foreign-auth") and self.command == "GET":
-            return self.send(307, b"", [("Location", f"{self.site(True)}/{self.item}")])
+        if kind in ("foreign", "foreign-auth", "foreign-401") and self.command == "GET":
+            return self.send(307, b"", [("Location", f"{self.site(True)}/{'who' if kind == 'foreign-401' else self.item}")])
         if kind == "wrong-digest":
             blob = blob[:-1] + bytes([blob[-1] ^ 1])
         if kind == "short":
@@ -360,7 +370,11 @@ class Foreign(Quiet):
 
     def do_GET(self):
         self.note()
-        self.send(200, json.dumps({"token": TOKEN}).encode() if self.path.startswith("/token") else BLOBS[self.path[1:]])
+        if self.path == "/who":
+            return self.send(401, b"", [("WWW-Authenticate", 'Basic realm="foreign"')])
+        if self.path == "/back":  # where the registry asks who it is
+            return self.send(307, b"", [("Location", f"http://127.0.0.1:{here.server_port}/v2/basic/lab/tags/list")])
+        return self.send(200, json.dumps({"token": TOKEN}).encode() if self.path.startswith("/token") else BLOBS[self.path[1:]])
 
     def do_PUT(self):
         self.note()

@@ -143,7 +143,9 @@ class Services(Answers):
     log_name = "foreign-log"
 
     def answer(self, body):
-        if self.path == "/box":
+        if self.path.startswith("/latest/meta-data/") and (FOLDER / "moved").exists():
+            self.say(307, Location=f"http://127.0.0.1:{server.server_port}{self.path}")
+        elif self.path == "/box":
             self.role("AKIDBOX", self.headers.get("Authorization") == "Box abc")
         elif self.path == "/latest/api/token" and self.command == "PUT" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers:
             self.say(200, b"instance-token==")

@@ -73,6 +73,20 @@ lie 3 401-strange "does not know"
 lie 3 401-long "WWW-Authenticate"
 lie 3 realm-plain "only https"
 for kind in none line html long endless; do lie 3 "token-$kind" "its realm"; done
+# Nor is the registry's password given to a foreign place that asks, or that sends back to the registry
+lie 3 foreign-401 "status 401"
+[[ $(requests "GET /v2/foreign-401/lab/blobs.* Basic") == 0 ]] || fail "logged in for a foreign place"
+machine tags-foreign
+run 3 pull --insecure --allow-unsigned "oci://$site/tags-foreign/lab"
+err_has "status 401"
+! grep -q "Basic" "$work/registry/foreign-log" || fail "a foreign place was told who asks: $(cat "$work/registry/foreign-log")"
+rm "$work/registry/foreign-log"
+# Nobody is named in an address that a server gives
+machine redirect-user
+run 0 pull --insecure --allow-unsigned "oci://$site/redirect-user/lab:v1"
+DOCKER_CONFIG=$work/nobody lie 3 realm-named "its realm"
+err_lacks "geheim"
+[[ $(requests "bWFsbG9yeTpnZWhlaW0=") == 0 ]] || fail "a server's own name was used"
 # A password goes by plain http to the registry's own port, and to another one only where that is named
 lie 3 realm-port "--insecure-host $foreign allows plain http"
 docker_file '{"identitytoken": "identity of ann"}'

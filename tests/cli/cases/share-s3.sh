@@ -98,6 +98,9 @@ grep -q 'PUT /latest/api/token 200' "$work/server/foreign-log" || fail "no sessi
 no_proxy=localhost http_proxy=http://127.0.0.1:9 AWS_ENDPOINT_URL=http://localhost:${site#*:} objects lab 0 8
 AWS_EC2_METADATA_SERVICE_ENDPOINT=http://localhost:${foreign#*:} refused lab "it answers with status 404"
 AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:$(cat "$work/server/silent") refused lab "timed out"
+: >"$work/server/moved"
+refused lab "it answers with status 307"
+rm "$work/server/moved"
 AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:9 refused lab "the role of this instance (http://127.0.0.1:9)"
 export AWS_CONTAINER_CREDENTIALS_FULL_URI=http://$foreign/box
 AWS_CONTAINER_AUTHORIZATION_TOKEN="Box abc" objects lab 0 8
@@ -109,3 +112,4 @@ nothing_left
 # A secret itself goes nowhere, and a token of a session only to the store
 ! grep -qE '(plain|session|role|box)/Secret' "$work/server/keys" || fail "a secret was sent"
 ! awk '/^foreign-log/ {f = 1} /^log/ {f = 0} f' "$work/server/keys" | grep -qE 'session/Token|role/Token|box/Token' || fail "a token went to another host"
+! awk '/^foreign-log/ {f = 1} /^log/ {f = 0} !f' "$work/server/keys" | grep -qE 'instance-token' || fail "an instance's token went to another host"
