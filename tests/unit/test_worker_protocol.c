@@ -20,7 +20,7 @@ static void a_job_arrives_as_it_was_sent(void **state)
 									 .size_bytes = 344,
 									 .entry_offset = 80};
 		memcpy(sent.path, "/a \"b\"/\xed\x95\x9c", sizeof "/a \"b\"/\xed\x95\x9c");
-		memcpy(sent.output, i ? "/out" : "", i ? 5 : 1);
+		memcpy(sent.output, i ? "/out\xff" : "", i ? 6 : 1);
 		buf_clear(&line);
 		assert_int_equal(protocol_put_job(NULL, &line, &sent), 0);
 		assert_int_equal(line.data[line.size - 1], '\n');
@@ -98,6 +98,8 @@ static void invalid_values_are_refused(void **state)
 		"{\"job\":1}",
 		"{\"job\":1,\"form\":\"bake\",\"path\":\"x\"}",
 		"{\"job\":1,\"form\":\"load\",\"path\":\"\"}",
+		"{\"job\":1,\"form\":\"load\",\"path\":{\"hex\":\"610062\"}}",
+		"{\"job\":1,\"form\":\"load\",\"path\":{\"hex\":\"zz\"}}",
 		"{\"hello\":0}",
 		"{\"hello\":0,\"devices\":[{}]}",
 		"{\"hello\":0,\"devices\":[{\"sm\":70000}]}",
