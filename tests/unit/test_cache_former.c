@@ -60,6 +60,10 @@ static void write_version(const char *text)
 static void the_running_driver_is_no_former_one(void **state)
 {
 	const struct cache_known_driver *oldest = cache_known_driver_at(0), *newest = oldest, *at;
+	const struct cache_profile profile = {.stamp = "Feb  4 202301:02:03",
+										  .trust = CACHE_STAMP_CONFIRMED,
+										  .driver = {.release = {600, 12, 3}},
+										  .library = "/gone/libcuda.so.1"};
 	struct former_drivers drivers = {0};
 	char text[200];
 
@@ -93,6 +97,11 @@ static void the_running_driver_is_no_former_one(void **state)
 	assert_int_equal(former_of(&drivers, "Feb  3 202301:02:03"), FORMER_UNKNOWN);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, "600.12.03"), FORMER_LIVING);
+	former_free(&drivers);
+	/* Its profile has it, though its library is gone. */
+	assert_int_equal(cache_profile_save(NULL, folder, &profile), 0);
+	assert_int_equal(former_read(NULL, folder, newest->stamp, newest->release, &drivers), 0);
+	assert_int_equal(former_of(&drivers, profile.stamp), FORMER_LIVING);
 	former_free(&drivers);
 	assert_int_equal(os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL), 0);
 }
