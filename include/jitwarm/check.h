@@ -138,7 +138,6 @@ struct jw_check_result {
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
 	bool names_known; /* false: the names of this driver's entries are unknown, so all modules count
 						 as cold */
-	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */
 	char **notes;     /* one line each: modules that were left out, files that could not be read */
 	size_t note_count, troubles; /* with those of options.found */
 	size_t images;               /* files and members of archives with device code that were read */

@@ -30,8 +30,6 @@ struct jw_compiler {
  * one. The caller frees with jw_compiler_free. */
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler);
-/* JW_ERR_UNSUPPORTED if the compiler cannot split one module over several threads. */
-int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
 /* `progress`, which may be NULL: gets the number of bytes received. `cancel` is polled at least

@@ -1,5 +1,5 @@
-/* The entries of a cache whose bytes are not the driver's own. jitwarm knows this for entries that
- * it made or imported.
+/* The entries of a cache that an older driver's compiler made (jitwarm/carry.h). jitwarm knows this
+ * for entries that it carried over or imported.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read one jw_marks. */
@@ -14,11 +14,6 @@
 
 JW_BEGIN_DECLS
 
-enum jw_mark {
-	JW_MARK_OLDER, /* an older driver's compiler made it (jitwarm/carry.h) */
-	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): equivalent code */
-};
-
 /* The marks of the cache directory, in the form of jw_cache_list; `state_dir` NULL: no marks. The
  * caller frees with jw_marks_close. */
 struct jw_marks;
@@ -27,8 +22,8 @@ int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache
 void jw_marks_close(struct jw_marks *marks);
 
 /* A mark ends when the entry is compiled again. */
-bool jw_marks_has(const struct jw_marks *marks, enum jw_mark mark, uint64_t key);
-size_t jw_marks_count(const struct jw_marks *marks, enum jw_mark mark);
+bool jw_marks_has(const struct jw_marks *marks, uint64_t key);
+size_t jw_marks_count(const struct jw_marks *marks);
 
 JW_END_DECLS
 

@@ -73,12 +73,10 @@ struct jw_export_result {
 	size_t size; /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
 	bool opaque; /* then `entries` are files of any kind, and modules and cubins are unknown */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
-	size_t split; /* of the entries: compiled over several threads (jw_prime_options.split), so not
-					 the driver's own bytes; known for entries that jitwarm made or imported */
-	uint64_t entry_bytes;   /* the entries' files */
-	uint64_t content_bytes; /* distinct PTX and cubins */
-	size_t thin_modules;    /* of the modules: their PTX is not in the pack */
-	uint64_t thin_bytes;    /* of the content: that PTX */
+	uint64_t entry_bytes;            /* the entries' files */
+	uint64_t content_bytes;          /* distinct PTX and cubins */
+	size_t thin_modules;             /* of the modules: their PTX is not in the pack */
+	uint64_t thin_bytes;             /* of the content: that PTX */
 	uint64_t pack_bytes;
 	size_t damaged;       /* left out: not sound, or the driver refuses it */
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
@@ -126,7 +124,6 @@ struct jw_import_group {
 	char target[JW_TARGET_TEXT];
 	char driver[64]; /* the driver that made them: "550.163.01 (CUDA 12.4)", "built …" */
 	bool carried;    /* with this machine's stamp instead of their own */
-	bool split;      /* compiled over several threads: equivalent, but not the driver's own bytes */
 	size_t entries;
 	char why[512]; /* refused: each mismatching field by name */
 };
@@ -193,8 +190,8 @@ struct jw_import_result {
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" if none has signed */
 	char note[256];     /* a line about the signature, or "" */
-	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
-						   split ones) could not be marked, "" if they were, or if there are none */
+	char unmarked[256]; /* why entries that an older compiler made could not be marked, "" if they
+						   were, or if there are none */
 	bool searched;      /* files were searched for the PTX of a thin pack */
 	/* Of the evicted: entries of the system's driver (without a system, of any), which are cold
 	 * now.

@@ -140,7 +140,6 @@ struct jw_prime_result {
 	size_t gpu_count;
 	struct jw_prime_reuse reuse;
 	size_t compiled; /* here, and in the cache now */
-	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */
 	size_t failed;
 	size_t unchanged;       /* the driver loaded them without leaving an entry: there was nothing to
 							   compile */
@@ -225,10 +224,6 @@ struct jw_prime_options {
 	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
 	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
 	const char *ptxas;
-	/* Compiles long modules over several threads at the end of a run, when cores would idle. Needs
-	 * a ptxas that can (jw_compiler_can_split). The code is equivalent, but not the driver's own
-	 * bytes. */
-	bool split;
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
 	/* All may be NULL. `planned` gets a result with plan and reuse; it returns false to stop before

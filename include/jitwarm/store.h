@@ -21,7 +21,7 @@ JW_BEGIN_DECLS
 struct jw_store_pack {
 	char name[96]; /* "sm_86-0123456789abcdef.jwpack" */
 	uint64_t bytes, content_bytes;
-	size_t entries, split; /* `split` of them compiled over several threads (jitwarm/pack.h) */
+	size_t entries;
 	char targets[256], drivers[512];
 	int64_t mtime_ns;
 	char damage[512]; /* why it cannot be read, "" if it can */

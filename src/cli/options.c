@@ -82,6 +82,7 @@ static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
+	{"split", .text = "each module is compiled as the driver does, to its own bytes: leave it out"},
 };
 
 static const struct retired_option *retired_option(const char *name, size_t length)

@@ -254,20 +254,6 @@ int compiler_oldest(struct jw_error *err, uint32_t least, uint32_t most,
 	return search.distrust.code ? error_prefix(err, "%s; so", search.distrust.message) : -1;
 }
 
-int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)
-{
-	bool can;
-
-	if (ptxas_can_split(err, compiler->path, &can))
-		return -1;
-	if (can)
-		return 0;
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "--split: %s (CUDA %u.%u) cannot compile one module over several threads; "
-					 "those of CUDA 12.8 and newer can",
-					 compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10);
-}
-
 void jw_compiler_free(struct jw_compiler *compiler)
 {
 	mem_free(compiler->path);

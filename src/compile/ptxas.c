@@ -69,22 +69,10 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 	return result;
 }
 
-int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
-{
-	struct buf text = {0};
-	int result = ask_ptxas(err, program, "--help", &text);
-
-	if (!result)
-		*ret_can = strstr(buf_text(&text), "--split-compile") != NULL;
-	buf_free(&text);
-	return result;
-}
-
 /* The files and arguments of one compile. */
 struct call {
 	char *source, *output, *log;
 	char *options;
-	char split[32];
 	const char *arguments[MOST_ARGUMENTS];
 	size_t count;
 };
@@ -130,7 +118,6 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 
 	while (size && !text[size - 1])
 		size--;
-	(void)snprintf(call->split, sizeof call->split, "-split-compile=%u", job->threads);
 	call->source = os_join(err, job->folder, "module.ptx");
 	call->output = os_join(err, job->folder, "module.cubin");
 	call->log = os_join(err, job->folder, "module.log");
@@ -138,10 +125,9 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 	if (!call->source || !call->output || !call->log || !call->options ||
 		os_write_atomic(err, call->source, text, size) ||
 		add_ptxas_argument(err, call, job->program) || add_ptxas_argument(err, call, arch) ||
-		(job->link && add_ptxas_argument(err, call, "-c")) ||
-		(job->threads > 1 && add_ptxas_argument(err, call, call->split)) ||
-		add_options(err, call) || add_ptxas_argument(err, call, call->source) ||
-		add_ptxas_argument(err, call, "-o") || add_ptxas_argument(err, call, call->output))
+		(job->link && add_ptxas_argument(err, call, "-c")) || add_options(err, call) ||
+		add_ptxas_argument(err, call, call->source) || add_ptxas_argument(err, call, "-o") ||
+		add_ptxas_argument(err, call, call->output))
 		return -1;
 	return 0;
 }

@@ -17,10 +17,6 @@ enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
  * not a ptxas. */
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda);
 
-/* Whether it can split one module over several threads: -split-compile. Of 12.4, 12.5, 12.6, 12.8,
- * 12.9 and 13.0 those from 12.8 on can. */
-int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can);
-
 struct ptxas_job {
 	const char *program;
 	const char *folder;      /* for temporary files */
@@ -29,8 +25,6 @@ struct ptxas_job {
 	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
 	const void *ptx;         /* its text, without the NULs at its end */
 	size_t ptx_bytes;
-	unsigned threads; /* more than 1: number of threads for a ptxas that can split; gives other
-						 bytes */
 };
 
 struct ptxas_outcome {

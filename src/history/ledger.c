@@ -54,19 +54,6 @@ const struct ledger_record *ledger_find(const struct ledger *ledger,
 	return ledger_at(ledger, ledger_place_of(ledger, module));
 }
 
-size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < ledger->plan->module_count; i++) {
-		const struct plan_module *module = &ledger->plan->modules[i];
-
-		count += module->state == PLAN_WARM &&
-				 ledger_marked(ledger, kind, ledger->plan->cache_dir, module->key) != NULL;
-	}
-	return count;
-}
-
 /* Drops the older half, so that this happens seldom. */
 static void forget_old(struct ledger *ledger)
 {

@@ -9,20 +9,19 @@
  *
  *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
  *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
- *             stamp…   record…   [older [split]]   u64 FNV-1a-64 of all that stands before it
+ *             stamp…   record…   [marks]   u64 FNV-1a-64 of all that stands before it
  *             little endian
  *     stamp   char[19], the first one 0x80 higher where entries were made ahead for that driver
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 epoch
- *     older, split (enum ledger_kind)
- *             u32 marks   mark…
- *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known, or split)
+ *     marks   u32 number   mark…
+ *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known)
  *
- * A mark says that an entry holds other bytes than this driver's own compiler makes: an older
- * driver's (carried over, under this driver's stamp), and which driver; or those of a compile over
- * several threads. It holds as long as the entry has a value of that checksum; compiling it again
- * makes the mark void. Marks are the last part of the file: readers that do not know them skip them
- * and drop them when they write. Marks are changed under a lock, so that no mark is lost.
+ * A mark says that an older driver's compiler made an entry (carried over, under this driver's
+ * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
+ * it again makes the mark void. What follows the marks is skipped, and dropped when the file is
+ * written: former versions had marks of another kind there. Marks are changed under a lock, so that
+ * no mark is lost.
  */
 #pragma once
 
@@ -39,16 +38,9 @@ enum {
 	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
 	LEDGER_MOST_EPOCHS = 16,       /* the endings of this many are remembered */
 	LEDGER_MOST_BYTES = 32 << 20,
-	LEDGER_MOST_MARKS = 1 << 16, /* of a kind, of 20 bytes; the oldest are forgotten first */
+	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
 #define LEDGER_NO_STAMP UINT32_MAX
-
-/* The maker of a marked entry's bytes. */
-enum ledger_kind {
-	LEDGER_OLDER, /* an older driver's compiler */
-	LEDGER_SPLIT, /* ptxas with several threads: other bytes, equally valid */
-	LEDGER_KINDS,
-};
 
 /* The epoch of an entry that jitwarm has removed. */
 #define LEDGER_TAKEN_OUT UINT32_MAX
@@ -80,7 +72,7 @@ struct ledger {
 	uint32_t epoch; /* the current one */
 	uint8_t losses[LEDGER_MOST_EPOCHS];
 	struct cache_shape shape; /* when it was last written */
-	struct ledger_marks marks[LEDGER_KINDS];
+	struct ledger_marks marks;
 	bool changed;
 	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
 	bool elsewhere; /* the caller sets it: the plan's driver is another machine's */
@@ -109,8 +101,6 @@ const struct ledger_record *ledger_find(const struct ledger *ledger,
  * (cache_shape_take). */
 enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
 							const struct cache_shape *now);
-/* The number of the plan's warm modules whose entries have such a mark. */
-size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind);
 /* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
@@ -120,28 +110,26 @@ void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const s
 /* ---- marks (ledger_marks.c, ledger_change.c) */
 
 /* The mark of that entry; NULL if there is none or the cache's value has changed. */
-const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
-										const char *cache_dir, uint64_t key);
+const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+										uint64_t key);
 /* "" if it is unknown. */
 const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark);
-/* The number of the cache's entries with such a mark. */
-size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
-						   const char *cache_dir);
+/* The number of the cache's entries with a mark. */
+size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir);
 
 /* Changes the file's marks, under the lock of its folder: new marks, which replace those of the
- * same keys and kind, and keys whose marks of a kind are cleared. Call it before such entries are
+ * same keys, and keys whose marks are cleared. Call it before such entries are
  * inserted, and after others have replaced them, so that no such entry ever lacks its mark. A
  * state_dir of NULL is JW_ERR_NOT_FOUND. */
 struct ledger_new_mark {
-	enum ledger_kind kind;
 	uint64_t key, checksum;
-	const char *stamp; /* of the driver that compiled it; NULL: unknown, or split */
+	const char *stamp; /* of the driver that compiled it; NULL: unknown */
 };
 struct ledger_change {
 	const struct ledger_new_mark *marks;
 	size_t mark_count;
-	const uint64_t *cleared[LEDGER_KINDS];
-	size_t cleared_count[LEDGER_KINDS];
+	const uint64_t *cleared;
+	size_t cleared_count;
 };
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change);
@@ -172,7 +160,6 @@ struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t 
 /* Adds one, or replaces the one of its key. */
 int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
 					const struct ledger_mark *mark);
-/* False: the marks that follow are unknown. */
-bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
+void ledger_parse_marks(struct ledger *ledger, struct cursor *at);
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 void ledger_free_marks(struct ledger *ledger);

@@ -30,27 +30,23 @@ static bool is_news(const struct ledger *ledger, const struct ledger_change *cha
 {
 	bool news = change->mark_count > 0;
 
-	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
-		for (size_t i = 0; !news && i < change->cleared_count[kind]; i++)
-			news = ledger_mark_find(&ledger->marks[kind], change->cleared[kind][i]) != NULL;
+	for (size_t i = 0; !news && i < change->cleared_count; i++)
+		news = ledger_mark_find(&ledger->marks, change->cleared[i]) != NULL;
 	return news;
 }
 
 /* Drops the cleared marks, and the oldest ones if the new ones do not fit beside them. */
-static int drop_marks_for(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
+static int drop_marks_for(struct jw_error *err, struct ledger *ledger,
 						  const struct ledger_change *change)
 {
-	const size_t most = LEDGER_MOST_MARKS;
+	const size_t most = LEDGER_MOST_MARKS, coming = change->mark_count;
 	struct set gone = {0};
-	size_t coming = 0;
 	int result = 0;
 
-	for (size_t i = 0; i < change->mark_count; i++)
-		coming += change->marks[i].kind == kind;
-	for (size_t i = 0; !result && i < change->cleared_count[kind]; i++)
-		result = set_add(err, &gone, change->cleared[kind][i], i);
+	for (size_t i = 0; !result && i < change->cleared_count; i++)
+		result = set_add(err, &gone, change->cleared[i], i);
 	if (!result)
-		result = keep_marks(err, &ledger->marks[kind], &gone, coming < most ? most - coming : 0);
+		result = keep_marks(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
 	set_free(&gone);
 	return result;
 }
@@ -58,15 +54,14 @@ static int drop_marks_for(struct jw_error *err, struct ledger *ledger, enum ledg
 static int apply_change(struct jw_error *err, struct ledger *ledger,
 						const struct ledger_change *change)
 {
-	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
-		if (drop_marks_for(err, ledger, (enum ledger_kind)kind, change))
-			return -1;
+	if (drop_marks_for(err, ledger, change))
+		return -1;
 	for (size_t i = 0; i < change->mark_count; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
 		const struct ledger_mark mark = {one->key, one->checksum,
 										 ledger_mark_number(ledger, one->stamp)};
 
-		if (ledger_mark_put(err, &ledger->marks[one->kind], &mark))
+		if (ledger_mark_put(err, &ledger->marks, &mark))
 			return -1;
 	}
 	return 0;

@@ -122,11 +122,8 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		if (!stamp_is(ledger->stamps[i]))
 			return;
 	}
-	if (!parse_ledger_records(ledger, &at, records))
-		return;
-	for (unsigned kind = 0; kind < LEDGER_KINDS && cursor_left(&at); kind++)
-		if (!ledger_parse_marks(ledger, (enum ledger_kind)kind, &at))
-			return;
+	if (parse_ledger_records(ledger, &at, records) && cursor_left(&at))
+		ledger_parse_marks(ledger, &at);
 }
 
 static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
@@ -271,15 +268,12 @@ void ledger_reread_marks(struct ledger *ledger, const char *path)
 
 	ledger_read(&file, path);
 	ledger_free_marks(ledger);
-	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++) {
-		for (size_t i = 0; i < file.marks[kind].count; i++) {
-			struct ledger_mark mark = file.marks[kind].items[i];
+	for (size_t i = 0; i < file.marks.count; i++) {
+		struct ledger_mark mark = file.marks.items[i];
 
-			mark.stamp = ledger_mark_number(ledger, ledger_mark_stamp(&file, &mark));
-			(void)ledger_mark_put(NULL, &ledger->marks[kind], &mark);
-		}
-		ledger->partial =
-			ledger->partial || file.partial || ledger->marks[kind].count != file.marks[kind].count;
+		mark.stamp = ledger_mark_number(ledger, ledger_mark_stamp(&file, &mark));
+		(void)ledger_mark_put(NULL, &ledger->marks, &mark);
 	}
+	ledger->partial = ledger->partial || file.partial || ledger->marks.count != file.marks.count;
 	ledger_close(&file);
 }

@@ -24,17 +24,15 @@ struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t 
 
 void ledger_free_marks(struct ledger *ledger)
 {
-	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++) {
-		mem_free(ledger->marks[kind].items);
-		set_free(&ledger->marks[kind].by_key);
-		ledger->marks[kind] = (struct ledger_marks){0};
-	}
+	mem_free(ledger->marks.items);
+	set_free(&ledger->marks.by_key);
+	ledger->marks = (struct ledger_marks){0};
 }
 
-const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
-										const char *cache_dir, uint64_t key)
+const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+										uint64_t key)
 {
-	const struct ledger_mark *mark = ledger_mark_find(&ledger->marks[kind], key);
+	const struct ledger_mark *mark = ledger_mark_find(&ledger->marks, key);
 	struct cache_probed probed;
 
 	if (!mark || !cache_dir || cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
@@ -48,14 +46,13 @@ const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_m
 	return mark->stamp < ledger->stamp_count ? ledger->stamps[mark->stamp] : "";
 }
 
-size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
-						   const char *cache_dir)
+size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir)
 {
-	const struct ledger_marks *marks = &ledger->marks[kind];
+	const struct ledger_marks *marks = &ledger->marks;
 	size_t count = 0;
 
 	for (size_t i = 0; i < marks->count; i++)
-		count += ledger_marked(ledger, kind, cache_dir, marks->items[i].key) != NULL;
+		count += ledger_marked(ledger, cache_dir, marks->items[i].key) != NULL;
 	return count;
 }
 
@@ -70,13 +67,13 @@ int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
 	return 0;
 }
 
-bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at)
+void ledger_parse_marks(struct ledger *ledger, struct cursor *at)
 {
-	struct ledger_marks *marks = &ledger->marks[kind];
+	struct ledger_marks *marks = &ledger->marks;
 	uint32_t count = cursor_u32(at);
 
 	if (at->overrun || count > LEDGER_MOST_MARKS)
-		return false;
+		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct ledger_mark mark;
 
@@ -85,18 +82,20 @@ bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cur
 		mark.stamp = cursor_u32(at);
 		if (at->overrun || (mark.stamp >= ledger->stamp_count && mark.stamp != LEDGER_NO_STAMP) ||
 			ledger_mark_find(marks, mark.key))
-			return false;
+			return;
 		ledger->partial = ledger_mark_add(NULL, marks, &mark) != 0;
 		if (ledger->partial)
-			return false;
+			return;
 	}
-	return true;
 }
 
-static int format_marks(struct jw_error *err, const struct ledger_marks *marks, struct buf *bytes)
+int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
 {
+	const struct ledger_marks *marks = &ledger->marks;
 	uint8_t number[MARK];
 
+	if (!marks->count)
+		return 0;
 	store_u32(number, (uint32_t)marks->count);
 	if (buf_append(err, bytes, number, 4))
 		return -1;
@@ -107,18 +106,5 @@ static int format_marks(struct jw_error *err, const struct ledger_marks *marks, 
 		if (buf_append(err, bytes, number, MARK))
 			return -1;
 	}
-	return 0;
-}
-
-/* Kinds behind the last one with marks are not written. */
-int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
-{
-	unsigned kinds = LEDGER_KINDS;
-
-	while (kinds && !ledger->marks[kinds - 1].count)
-		kinds--;
-	for (unsigned kind = 0; kind < kinds; kind++)
-		if (format_marks(err, &ledger->marks[kind], bytes))
-			return -1;
 	return 0;
 }

@@ -8,9 +8,6 @@ struct jw_marks {
 	char *cache_dir;
 };
 
-static const enum ledger_kind kinds[] = {
-	[JW_MARK_OLDER] = LEDGER_OLDER, [JW_MARK_SPLIT] = LEDGER_SPLIT};
-
 int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache_dir,
 				  struct jw_marks **ret_marks)
 {
@@ -37,12 +34,12 @@ void jw_marks_close(struct jw_marks *marks)
 	mem_free(marks);
 }
 
-bool jw_marks_has(const struct jw_marks *marks, enum jw_mark mark, uint64_t key)
+bool jw_marks_has(const struct jw_marks *marks, uint64_t key)
 {
-	return ledger_marked(&marks->ledger, kinds[mark], marks->cache_dir, key) != NULL;
+	return ledger_marked(&marks->ledger, marks->cache_dir, key) != NULL;
 }
 
-size_t jw_marks_count(const struct jw_marks *marks, enum jw_mark mark)
+size_t jw_marks_count(const struct jw_marks *marks)
 {
-	return ledger_count_marked(&marks->ledger, kinds[mark], marks->cache_dir);
+	return ledger_count_marked(&marks->ledger, marks->cache_dir);
 }

@@ -350,7 +350,6 @@ static void describe_export(const struct job *job, const struct written *written
 	(void)pack_targets_text(result->targets, manifest);
 	(void)pack_drivers_text(result->drivers, manifest);
 	result->entries = manifest->tree_count + manifest->entry_count; /* one of them is zero */
-	result->split = manifest_split(manifest);
 	result->content_bytes = manifest_content(manifest);
 	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
 	result->pack_bytes = written->size_bytes;

@@ -260,9 +260,8 @@ static enum fate judge_gathered(struct jw_error *err, struct work *work, struct 
 		return DAMAGED;
 	/* A marked entry has this driver's key; the importing driver would take it for its own result.
 	 */
-	if (ledger_marked(&work->ledger, LEDGER_OLDER, work->dir, key))
+	if (ledger_marked(&work->ledger, work->dir, key))
 		return CARRIED;
-	item->entry.split = ledger_marked(&work->ledger, LEDGER_SPLIT, work->dir, key) != NULL;
 	item->file_bytes = room->bytes[i].size;
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);

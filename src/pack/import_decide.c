@@ -17,9 +17,8 @@ static bool is_same_kind(const void *element, const void *like)
 {
 	const struct jw_import_group *a = element, *b = like;
 
-	return a->verdict == b->verdict && a->carried == b->carried && a->split == b->split &&
-		   !strcmp(a->target, b->target) && !strcmp(a->driver, b->driver) &&
-		   !strcmp(a->why, b->why);
+	return a->verdict == b->verdict && a->carried == b->carried && !strcmp(a->target, b->target) &&
+		   !strcmp(a->driver, b->driver) && !strcmp(a->why, b->why);
 }
 
 /* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
@@ -47,8 +46,7 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	struct import_fate *fate = &import->fates[at];
-	struct jw_import_group group = {
-		.verdict = fate->verdict, .carried = fate->carried, .split = entry->split};
+	struct jw_import_group group = {.verdict = fate->verdict, .carried = fate->carried};
 
 	(void)jw_target_sm(group.target, entry->target);
 	(void)pack_driver_text(group.driver, &import->manifest.drivers[entry->driver]);
@@ -73,7 +71,7 @@ static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_othe
 		return false;
 	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
 		   probed.checksum == fate->checksum;
-	*ret_other = fate->older || (entry->split && !same);
+	*ret_other = fate->older;
 	return same || *ret_other;
 }
 

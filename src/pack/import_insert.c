@@ -86,7 +86,7 @@ static int mark_others(struct jw_error *err, const struct import *import)
 	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
 	const char *home = import->system ? ledger_home(import->system) : options->state_dir;
-	struct ledger_new_mark *marks = mem_array(err, 2 * manifest->entry_count, sizeof *marks);
+	struct ledger_new_mark *marks = mem_array(err, manifest->entry_count, sizeof *marks);
 	struct ledger_change change = {.marks = marks};
 	struct jw_error why = {0};
 
@@ -100,13 +100,9 @@ static int mark_others(struct jw_error *err, const struct import *import)
 			continue;
 		if (fate->older)
 			marks[change.mark_count++] =
-				(struct ledger_new_mark){.kind = LEDGER_OLDER,
-										 .key = fate->key,
+				(struct ledger_new_mark){.key = fate->key,
 										 .checksum = fate->checksum,
 										 .stamp = manifest->drivers[entry->driver].stamp};
-		if (entry->split)
-			marks[change.mark_count++] = (struct ledger_new_mark){
-				.kind = LEDGER_SPLIT, .key = fate->key, .checksum = fate->checksum};
 	}
 	if (change.mark_count && ledger_change_marks(&why, home, import->result->path, &change))
 		TEXT_COPY(import->result->unmarked, why.message);

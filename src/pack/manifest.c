@@ -96,15 +96,6 @@ bool pack_entry_is_jitlink(const struct pack_entry *entry)
 		   strstr(entry->options, "-arch=sm_");
 }
 
-size_t manifest_split(const struct pack_manifest *manifest)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < manifest->entry_count; i++)
-		count += manifest->entries[i].split;
-	return count;
-}
-
 bool pack_entry_is_relocatable(const struct pack_entry *entry)
 {
 	return entry->form == PACK_LINK || pack_entry_is_jitlink(entry);
@@ -243,7 +234,6 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 	const struct pack_manifest *manifest = context;
 	struct pack_entry *entry = element;
 	const char *options = json_text(object, "options", NULL);
-	const cJSON *split = cJSON_GetObjectItemCaseSensitive(object, "split");
 	size_t form = 0;
 
 	while (form < FORMS && strcmp(json_text(object, "form", ""), pack_form_names[form]) != 0)
@@ -258,8 +248,6 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 		manifest->members[entry->cubin].kind != PACK_CUBIN)
 		return malformed(err);
 	entry->form = (enum pack_form)form;
-	/* Any text is accepted: an unnecessary note costs less than a missing one. */
-	entry->split = !cJSON_IsFalse(split) && split;
 	entry->options = mem_string(err, options);
 	return entry->options ? 0 : -1;
 }

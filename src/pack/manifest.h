@@ -58,8 +58,6 @@ struct pack_entry {
 	uint32_t driver, ptx, cubin; /* indices */
 	struct jw_target target;     /* of the device, as in its key */
 	enum pack_form form;
-	bool split;    /* compiled over several threads: not the bytes that the driver would write, but
-					  equally valid */
 	char *options; /* "" without options, and for PACK_BARE */
 };
 
@@ -107,9 +105,6 @@ uint64_t manifest_extent(const struct pack_manifest *manifest);
 struct set;
 int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, struct set *leads,
 						const struct pack_member *member, uint32_t *ret_at);
-
-/* Entries that were compiled over several threads. */
-size_t manifest_split(const struct pack_manifest *manifest);
 
 /* The options of libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
 bool pack_entry_is_jitlink(const struct pack_entry *entry);

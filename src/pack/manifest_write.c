@@ -68,7 +68,6 @@ static const struct json_field entry_fields[] = {
 	JSON(struct pack_entry, options, NULL),
 	JSON(struct pack_entry, ptx, NULL),
 	JSON(struct pack_entry, cubin, NULL),
-	JSON(struct pack_entry, split, NULL, .presence = JSON_IF_SET),
 	{0},
 };
 

@@ -177,7 +177,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
  * for the next time. */
 static int explain_cold(struct jw_error *err, const struct jw_check_options *options,
 						const struct plan_request *request, struct plan *plan,
-						struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)
+						struct jw_check_cause **ret_causes, size_t *ret_count)
 {
 	struct ledger ledger;
 	struct explain_request why = {.plan = plan,
@@ -196,11 +196,8 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 			result = explain_causes(err, &why, explanations, ret_causes, ret_count);
 		mem_free(explanations);
 	}
-	if (!result) {
-		*ret_split = ledger_count(&ledger, LEDGER_SPLIT);
-		if (!options->driver && !options->system->elsewhere)
-			ledger_note(&ledger, request->state_dir, false);
-	}
+	if (!result && !options->driver && !options->system->elsewhere)
+		ledger_note(&ledger, request->state_dir, false);
 	ledger_close(&ledger);
 	return result;
 }
@@ -235,7 +232,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct jw_cache_outlook cache = {0};
 	enum jw_verdict verdict = JW_VERDICT_NOTHING;
 	struct jw_found *found = NULL;
-	size_t cause_count = 0, split = 0;
+	size_t cause_count = 0;
 	struct plan *plan = NULL;
 
 	if (!request.target_count)
@@ -253,7 +250,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		request.factors = speed_recall(options->system->state_dir, &profile.driver);
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
 	if (!plan_build(err, &request, &plan) &&
-		!explain_cold(err, options, &request, plan, &causes, &cause_count, &split)) {
+		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {
 		verdict = verdict_of(plan, request.found->file_count, &options->system->cache,
 							 !options->driver, &cache);
 		result = summarise(err, plan, options->found);
@@ -266,7 +263,6 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	}
 	result->causes = causes;
 	result->cause_count = cause_count;
-	result->split = split;
 	result->driver = profile.driver;
 	result->cache = cache;
 	result->verdict = verdict;

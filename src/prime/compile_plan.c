@@ -195,26 +195,20 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 	return 0;
 }
 
-/* Removes the marks of modules that this driver has compiled itself, without splitting. The value
- * alone cannot tell: one with the same bytes would be compiled again each time. */
+/* Removes the marks of modules that this driver has compiled itself. The value alone cannot tell:
+ * one with the same bytes would be compiled again each time. */
 static void clear_marks(const struct jw_system *system, const struct plan *plan,
-						const bool *inserted, const bool *split)
+						const bool *inserted)
 {
-	uint64_t *older = mem_array(NULL, plan->module_count, sizeof *older);
-	uint64_t *whole = mem_array(NULL, plan->module_count, sizeof *whole);
-	struct ledger_change change = {.cleared = {[LEDGER_OLDER] = older, [LEDGER_SPLIT] = whole}};
+	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
+	struct ledger_change change = {.cleared = keys};
 
-	for (size_t i = 0; older && whole && i < plan->module_count; i++) {
-		if (!inserted[i])
-			continue;
-		older[change.cleared_count[LEDGER_OLDER]++] = plan->modules[i].key;
-		if (!split[i])
-			whole[change.cleared_count[LEDGER_SPLIT]++] = plan->modules[i].key;
-	}
-	if (change.cleared_count[LEDGER_OLDER])
+	for (size_t i = 0; keys && i < plan->module_count; i++)
+		if (inserted[i])
+			keys[change.cleared_count++] = plan->modules[i].key;
+	if (change.cleared_count)
 		(void)ledger_change_marks(NULL, ledger_home(system), system->cache.path, &change);
-	mem_free(older);
-	mem_free(whole);
+	mem_free(keys);
 }
 
 /* The run was cancelled before it began: not a failure. */
@@ -259,7 +253,6 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 							  .system = system,
 							  .options = options,
 							  .workers = result->plan.forecast.workers,
-							  .split_cores = options->split ? planning_cores(options) : 0,
 							  .trace = trace,
 							  .share = options->share,
 							  .learnt = &learnt};
@@ -271,8 +264,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	int failed = -1;
 
 	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
-	setup.split = mem_array(err, plan->module_count, sizeof *setup.split);
-	if (!setup.inserted || !setup.split || run_folder_make(err, system->state_dir, &folder))
+	if (!setup.inserted || run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
@@ -290,14 +282,13 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 	if (failed)
 		result->stopped = why;
 	if (!result->opaque)
-		clear_marks(system, plan, setup.inserted, setup.split);
+		clear_marks(system, plan, setup.inserted);
 	/* A request that came after the last module has stopped nothing. */
 	result->interrupted = result->interrupted && result->undone;
 	speed_remember(system->state_dir, &compiler, &learnt);
 	failed = note_doubts(err, result);
 done:
 	mem_free(setup.inserted);
-	mem_free(setup.split);
 	mem_free(task);
 	spool_free(&spool);
 	run_folder_remove(&folder);

@@ -49,8 +49,7 @@ int elsewhere_prepare(struct jw_error *err, const struct jw_system *system,
 		return 0;
 	if (system->elsewhere) {
 		if (compiler_find(err, &system->driver.version, options->ptxas, options->fetch,
-						  ret_compiler) ||
-			(options->split && jw_compiler_can_split(err, ret_compiler)))
+						  ret_compiler))
 			return -1;
 		tell_difference(system, ret_compiler, result);
 		compiler_gauge(system, ret_compiler->path, &options->cancel);

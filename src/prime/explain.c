@@ -141,7 +141,7 @@ static void explain_module(const struct explain_request *request, const struct p
 		return;
 	if (module->carried) {
 		const struct ledger_mark *mark =
-			ledger_marked(request->ledger, LEDGER_OLDER, request->plan->cache_dir, module->key);
+			ledger_marked(request->ledger, request->plan->cache_dir, module->key);
 
 		explanation->reason = JW_COLD_CARRIED;
 		if (mark)

@@ -17,9 +17,6 @@ struct run_setup {
 	const char *task;          /* names another compiler (worker/task.h); NULL: the driver's */
 	const char *folder;        /* for the workers' private directories */
 	unsigned workers;
-	unsigned split_cores; /* cores over which a long module may be split when they idle; 0: never */
-	bool *split; /* for each module of the plan: set if it was compiled over several threads; may be
-					NULL */
 	struct speed_run *learnt; /* adds the times of the compiles; may be NULL */
 	/* The time that a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;

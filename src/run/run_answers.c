@@ -166,40 +166,17 @@ static void job_refused(struct run *run, struct slot *slot, struct run_job job,
 						const struct protocol_answer *answer)
 {
 	const size_t index = job.module;
-	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
+	bool crowded = answer->result == OUT_OF_MEMORY;
 
 	/* Other processes may have taken the memory, even if they have ended since, so the module is
-	 * tried once more. A split module is tried once more unsplit. */
-	if ((answer->sticky || crowded || split) && job_queue_retry(&run->queue, index)) {
+	 * tried once more. */
+	if ((answer->sticky || crowded) && job_queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)run_retire(run, slot, answer->error);
 		return;
 	}
 	run_module_failed(run, index, answer->error[0] ? answer->error : "the driver refused it",
 					  answer->log);
-}
-
-/* Whether the entry came from a compile over several threads, or from one that others do alike. */
-static void note_split(const struct run *run, const struct slot *slot, const struct run_job *job)
-{
-	const struct run_setup *setup = run->setup;
-	const struct plan_module *module = &setup->plan->modules[job->module];
-	const bool split = job->threads > 1;
-	struct cache_probed probed;
-
-	if (setup->split)
-		setup->split[job->module] = split;
-	run->result->split += split;
-	/* Marks the entry before inserting it, so that it never exists unmarked, even if this process
-	 * is killed. */
-	if (split && setup->live &&
-		cache_presence(slot->cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT) {
-		const struct ledger_new_mark mark = {LEDGER_SPLIT, module->key, probed.checksum, NULL};
-		const struct ledger_change change = {.marks = &mark, .mark_count = 1};
-
-		(void)ledger_change_marks(NULL, ledger_home(setup->system), setup->system->cache.path,
-								  &change);
-	}
 }
 
 /* Threads that share a core are slower; learns the time of one thread alone. */
@@ -240,22 +217,19 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 		memory_budget_measured(&run->memory, run_job_bytes(run, &job), answer->peak_bytes);
 	}
 	/* A worker that uses the live cache itself may have found the module there. */
-	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
+	if (!answer->result && run->setup->learnt && run->setup->live)
 		learn(run, slot, &job, answer);
-	if (job.threads < 2)
-		pace_take(&run->pace, run->setup->plan->modules[job.module].form,
-				  run->setup->plan->modules[job.module].cost_ms,
-				  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms, answer->wall_ms);
+	pace_take(&run->pace, run->setup->plan->modules[job.module].form,
+			  run->setup->plan->modules[job.module].cost_ms,
+			  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms, answer->wall_ms);
 	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)
 		run->result->longest_seconds = seconds;
-	if (answer->result == 0) {
-		note_split(run, slot, &job);
+	if (answer->result == 0)
 		compiled(run, slot, job.module);
-	} else {
+	else
 		job_refused(run, slot, job, answer);
-	}
 }
 
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer)
@@ -267,9 +241,7 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
 	run_trace(run, slot, job.module,
-			  &(struct trace_end){.result = answer->result    ? answer->error
-											: job.threads > 1 ? "compiled over several threads"
-															  : "compiled",
+			  &(struct trace_end){.result = answer->result ? answer->error : "compiled",
 								  .cpu_ms = answer->cpu_ms,
 								  .failed = answer->result != 0});
 	slot->since_ns = os_monotonic_ns();

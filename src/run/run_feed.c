@@ -4,41 +4,9 @@
 
 #include "os/clock.h"
 #include "run/run_state.h"
-#include "worker/thread_share.h"
 
 /* Only if the current job is shorter than this, the next one has to be sent early. */
 enum { SHORT_MS = 250 };
-
-/* The remaining work beside this module, on one core. */
-static double others_ms(const struct run *run, const struct slot *slot)
-{
-	const struct plan *plan = run->setup->plan;
-	const uint64_t now = os_monotonic_ns();
-	double left_ms = 0;
-
-	for (unsigned i = 0; i < run->setup->workers; i++)
-		for (size_t k = 0; k < run->slots[i].job_count; k++) {
-			double ms = plan->modules[run->slots[i].jobs[k].module].cost_ms;
-
-			if (!k)
-				ms -= (double)(now - run->slots[i].since_ns) / 1e6;
-			left_ms += ms > 0 && &run->slots[i] != slot ? ms : 0;
-		}
-	return left_ms + job_queue_cost_ms(&run->queue);
-}
-
-/* Splits only if the user allows it: the bytes are then not the driver's own. A module that ended a
- * worker, or failed when it was split, is compiled unsplit. */
-static unsigned threads_for(const struct run *run, const struct slot *slot, size_t index)
-{
-	struct run_job job = {.module = index};
-
-	if (!run->setup->split_cores || slot->job_count || job_queue_is_suspect(&run->queue, index))
-		return 1;
-	job.threads = thread_share(run->setup->plan->modules[index].cost_ms, others_ms(run, slot),
-							   run->setup->split_cores);
-	return job.threads > 1 && run_has_room(run, slot, &job) ? job.threads : 1;
-}
 
 double run_first_cost_ms(const struct run *run, const struct slot *slot)
 {
@@ -90,8 +58,7 @@ static bool module_has_room(const void *context, size_t module)
 	const struct room_candidate *candidate = context;
 
 	return run_remote_allows(candidate->run, module) &&
-		   run_has_room(candidate->run, candidate->slot,
-						&(struct run_job){.module = module, .threads = 1});
+		   run_has_room(candidate->run, candidate->slot, &(struct run_job){.module = module});
 }
 
 /* The next job of this worker. A suspect is tried when all else is done, and alone, so that neither
@@ -120,7 +87,7 @@ static struct run_order order_for(const struct run *run, const struct slot *slot
 	const char *path = run->setup->spool->places[index].path;
 	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
 									   (size_t)(slot - run->slots));
-	struct run_order order = {ORDER_CANNOT, {index, device, 1}, ""};
+	struct run_order order = {ORDER_CANNOT, {index, device}, ""};
 
 	/* Another run may have compiled it since the plan was made. */
 	if (run->setup->live && plan_is_compiled(run->setup->system->cache.path, module)) {
@@ -133,7 +100,6 @@ static struct run_order order_for(const struct run *run, const struct slot *slot
 					   run->pool.why);
 	} else {
 		order.what = ORDER_COMPILE;
-		order.job.threads = threads_for(run, slot, index);
 	}
 	return order;
 }
@@ -172,7 +138,6 @@ void run_describe_job(const struct run *run, const struct slot *slot, const stru
 		.size_bytes = place->size_bytes,
 		.spare_bytes = run_gpu_spare(run, slot, job->device),
 		.entry_offset = module->entry_offset - module->container_offset,
-		.threads = job->threads,
 	};
 	memcpy(ret_job->path, place->path, strlen(place->path) + 1);
 }

@@ -23,12 +23,10 @@ static const struct plan_module *module_of(const struct run *run, size_t index)
 	return &run->setup->plan->modules[index];
 }
 
-/* The elapsed time of a worker's oldest job, converted to one thread. */
+/* The elapsed time of a worker's oldest job. */
 static double in_hand_ms(const struct slot *slot, uint64_t now_ns)
 {
-	return slot->greeted && slot->job_count
-			   ? ms_since(slot->since_ns, now_ns) * slot->jobs[0].threads
-			   : 0;
+	return slot->greeted && slot->job_count ? ms_since(slot->since_ns, now_ns) : 0;
 }
 
 /* Includes modules that already take longer than predicted. */
@@ -82,8 +80,7 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 		const struct plan_module *module = module_of(run, slot->jobs[i].module);
 
 		left_ms +=
-			pace_left_ms(pace, module->form, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns)) /
-			slot->jobs[i].threads;
+			pace_left_ms(pace, module->form, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns));
 	}
 	return left_ms;
 }
@@ -98,11 +95,10 @@ static enum jw_prime_left left_of_module(const struct run *run, const struct pla
 }
 
 /* A module that is most of the time left decides. */
-static void judge_left(struct run *run, size_t index, double taken_ms, unsigned threads)
+static void judge_left(struct run *run, size_t index, double taken_ms)
 {
 	const struct plan_module *module = module_of(run, index);
-	const double left_ms =
-		pace_left_ms(&run->pace, module->form, module->cost_ms, taken_ms) / threads;
+	const double left_ms = pace_left_ms(&run->pace, module->form, module->cost_ms, taken_ms);
 	const enum jw_prime_left left = left_of_module(run, module, taken_ms);
 
 	if (left_ms * 2 > run->progress.seconds_left * 1000 && left > run->progress.left)
@@ -119,10 +115,10 @@ static void judge_all_left(struct run *run, uint64_t now_ns)
 		const double taken_ms = in_hand_ms(slot, now_ns);
 
 		if (taken_ms > 0)
-			judge_left(run, slot->jobs[0].module, taken_ms, slot->jobs[0].threads);
+			judge_left(run, slot->jobs[0].module, taken_ms);
 	}
 	if (queue->next < queue->count)
-		judge_left(run, queue->order[queue->next], 0, 1);
+		judge_left(run, queue->order[queue->next], 0);
 }
 
 static double guess_seconds_left(struct run *run, const struct pace *pace, uint64_t now_ns)

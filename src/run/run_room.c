@@ -6,10 +6,9 @@
 
 static const uint64_t LOOK_EVERY_NS = 1000000000;
 
-/* Each thread needs its own part of the module's working memory (measured: docs/elsewhere.md). */
 uint64_t run_job_bytes(const struct run *run, const struct run_job *job)
 {
-	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
+	return run->setup->plan->modules[job->module].memory_bytes;
 }
 
 /* The memory that a worker has, or will have before its jobs are done. */
@@ -44,7 +43,7 @@ bool run_has_room(const struct run *run, const struct slot *slot, const struct r
 	}
 	/* The only worker has to continue, or the run would never end. */
 	if (alone)
-		return job->threads < 2 || !run->memory.budget_bytes || need <= run->memory.budget_bytes;
+		return true;
 	return memory_budget_admits(&run->memory, others, need);
 }
 

@@ -22,7 +22,6 @@ enum { RUN_DEPTH = 2 };
 /* A job that was sent and not yet answered. */
 struct run_job {
 	size_t module, device; /* indices in the plan and in the pool */
-	unsigned threads;      /* number of threads; 1: not split */
 };
 
 struct slot {
@@ -110,10 +109,9 @@ void run_break_off_with(struct run *run, const struct jw_error *why);
 
 /* ---- run_room.c */
 
-/* The predicted memory of the compile of a module over so many threads. */
+/* The predicted memory of the compile. */
 uint64_t run_job_bytes(const struct run *run, const struct run_job *job);
-/* Whether memory has room for this job beside the others. A module alone is always admitted, but
- * not split. */
+/* Whether memory has room for this job beside the others. A module alone is always admitted. */
 bool run_has_room(const struct run *run, const struct slot *slot, const struct run_job *job);
 /* The GPU memory that must stay free when this worker has a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);

@@ -268,7 +268,7 @@ size_t jw_carry_count(const struct jw_system *system)
 	size_t count;
 
 	ledger_open(&ledger, ledger_home(system), system->cache.path);
-	count = ledger_count_marked(&ledger, LEDGER_OLDER, system->cache.path);
+	count = ledger_count_marked(&ledger, system->cache.path);
 	ledger_close(&ledger);
 	return count;
 }

@@ -182,7 +182,7 @@ static int mark_carried(struct jw_error *err, const struct carry *carry,
 						const struct carried_place *places, size_t count)
 {
 	const struct jw_system *system = carry->options->system;
-	struct ledger_new_mark *marks = mem_array(err, 2 * count, sizeof *marks);
+	struct ledger_new_mark *marks = mem_array(err, count, sizeof *marks);
 	struct ledger_change change = {.marks = marks};
 	struct jw_error why = {0};
 
@@ -193,13 +193,8 @@ static int mark_carried(struct jw_error *err, const struct carry *carry,
 		const struct carry_find *find = &carry->finds[places[i].module];
 
 		if (find->judgement.older)
-			marks[change.mark_count++] = (struct ledger_new_mark){.kind = LEDGER_OLDER,
-																  .key = key,
-																  .checksum = find->checksum,
-																  .stamp = find->driver.stamp};
-		if (find->split)
 			marks[change.mark_count++] = (struct ledger_new_mark){
-				.kind = LEDGER_SPLIT, .key = key, .checksum = find->checksum};
+				.key = key, .checksum = find->checksum, .stamp = find->driver.stamp};
 	}
 	if (change.mark_count &&
 		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))

@@ -71,8 +71,6 @@ static bool is_better_place(const struct carry_find *one, const struct carry_fin
 		return !other->found || other->judgement.refused;
 	if (one->judgement.older != other->judgement.older)
 		return other->judgement.older;
-	if (one->split != other->split)
-		return other->split;
 	if (one->driver.cuda != other->driver.cuda)
 		return one->driver.cuda > other->driver.cuda;
 	/* The same compiler: any will do, but the choice must not vary. */
@@ -118,10 +116,9 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 	find.value_bytes = file->probed.value_bytes;
 	find.checksum = file->probed.checksum;
 	find.row = set_find(&look->rows, file->key, &cursor);
-	older = ledger_marked(&look->ledger, LEDGER_OLDER, system->cache.path, file->key);
+	older = ledger_marked(&look->ledger, system->cache.path, file->key);
 	find.driver =
 		*driver_of_stamp(look, older ? ledger_mark_stamp(&look->ledger, older) : parts.stamp);
-	find.split = ledger_marked(&look->ledger, LEDGER_SPLIT, system->cache.path, file->key) != NULL;
 	judge_made(&find.driver, parts.target, system, carry->options->carry_over, &find.judgement);
 	for (size_t i = 0; i < system->gpu_count; i++) {
 		const uint16_t sm = system->gpus[i].target.sm;

@@ -12,7 +12,6 @@
  * an older one's, the newest before others. */
 struct carry_find {
 	bool found;
-	bool split; /* compiled over several threads */
 	struct judgement judgement;
 	struct pack_driver driver; /* the driver whose compiler made it */
 	struct jw_target target;

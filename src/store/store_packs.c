@@ -89,7 +89,6 @@ static int describe_pack(struct jw_error *err, const char *path,
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
 		pack->entries = manifest.entry_count;
-		pack->split = manifest_split(&manifest);
 		pack->content_bytes = manifest_content(&manifest);
 		(void)pack_targets_text(pack->targets, &manifest);
 		(void)pack_drivers_text(pack->drivers, &manifest);

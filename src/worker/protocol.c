@@ -65,18 +65,16 @@ static bool get_path(const cJSON *object, const char *name, char *room, size_t s
 int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job)
 {
 	cJSON *object = cJSON_CreateObject();
-	bool complete =
-		cJSON_AddNumberToObject(object, "job", (double)job->id) &&
-		cJSON_AddNumberToObject(object, "device", job->device) &&
-		cJSON_AddStringToObject(object, "form", form_names[job->form]) &&
-		put_path(object, "path", job->path) &&
-		cJSON_AddNumberToObject(object, "offset", (double)job->offset) &&
-		cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes) &&
-		(!job->spare_bytes ||
-		 cJSON_AddNumberToObject(object, "spare_bytes", (double)job->spare_bytes)) &&
-		(!job->output[0] || put_path(object, "output", job->output)) &&
-		(job->threads < 2 || cJSON_AddNumberToObject(object, "threads", (double)job->threads)) &&
-		cJSON_AddNumberToObject(object, "entry_offset", (double)job->entry_offset);
+	bool complete = cJSON_AddNumberToObject(object, "job", (double)job->id) &&
+					cJSON_AddNumberToObject(object, "device", job->device) &&
+					cJSON_AddStringToObject(object, "form", form_names[job->form]) &&
+					put_path(object, "path", job->path) &&
+					cJSON_AddNumberToObject(object, "offset", (double)job->offset) &&
+					cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes) &&
+					(!job->spare_bytes ||
+					 cJSON_AddNumberToObject(object, "spare_bytes", (double)job->spare_bytes)) &&
+					(!job->output[0] || put_path(object, "output", job->output)) &&
+					cJSON_AddNumberToObject(object, "entry_offset", (double)job->entry_offset);
 
 	return put_and_delete(err, line, object, complete);
 }
@@ -120,7 +118,6 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 	job.size_bytes = json_count(object, "size_bytes");
 	job.spare_bytes = json_count(object, "spare_bytes");
 	job.entry_offset = json_count(object, "entry_offset");
-	job.threads = (unsigned)(json_count(object, "threads") % PROTOCOL_MOST_THREADS);
 	while (job.form <= CACHE_KEY_TEXT && strcmp(form_names[job.form], form) != 0)
 		job.form++;
 	if (job.form > CACHE_KEY_TEXT || !get_path(object, "path", job.path, sizeof job.path) ||

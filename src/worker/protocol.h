@@ -20,7 +20,6 @@
 enum {
 	PROTOCOL_MOST_LINE = 1 << 20,
 	PROTOCOL_MOST_DEVICES = 64,
-	PROTOCOL_MOST_THREADS = 1024,
 	PROTOCOL_MOST_LOG = 16 << 10, /* maximum size of the compiler's log in an answer */
 };
 
@@ -56,8 +55,6 @@ struct protocol_job {
 							  counts as one without context; 0: no such check */
 	uint64_t entry_offset; /* of the requested PTX, in the container; for compilers that do not
 							  choose by themselves */
-	unsigned threads;      /* the number of threads for a compiler that can split; 0, 1: not split
-							*/
 	/* Not "": the bytes are containers, one behind the other, which the worker links as the CUDA
 	 * runtime does at a start; the linked machine code goes to this file. */
 	char output[4096];

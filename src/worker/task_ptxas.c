@@ -163,8 +163,7 @@ static int compile_ptx(struct jw_error *err, struct ptxas_task *task,
 	struct ptxas_job compile = {.program = task->program,
 								.folder = task->folder,
 								.link = job->form == CACHE_KEY_LINK,
-								.options = module.options,
-								.threads = job->threads};
+								.options = module.options};
 	struct ptxas_outcome outcome;
 	struct jw_target device;
 

@@ -51,7 +51,6 @@ static void take_option(const char *text, struct asked *asked)
 	prime->carry_over = prime->carry_over || !strcmp(text, "carry-over");
 	prime->no_store = prime->no_store || !strcmp(text, "no-store");
 	prime->dry_run = prime->dry_run || !strcmp(text, "dry-run");
-	prime->split = prime->split || !strcmp(text, "split");
 	asked->if_changed = asked->if_changed || !strcmp(text, "if-changed");
 	if (!strcmp(text, "define")) {
 		asked->nvrtc.options = defined;

@@ -118,28 +118,11 @@ if [ "$kind" = fake ]; then
 	grep -q "needs ptxas 12.0 or newer: “jitwarm compiler fetch 12.0” gets it" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
-	expect 64 0 "--split is for another machine" --split "$library"
-	expect 2 0 "12.4/ptxas (CUDA 12.4) cannot compile one module over several threads; those of CUDA 12.8 and newer can" \
-		$sm --driver 550.163.01 --ptxas 12.4/ptxas --split "$library"
-	# The gauge compiles first where nothing is known of this CUDA version; its files lie in gauge-cache.
-	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }; case $* in *gauge-cache*) exit 3 ;; esac; echo "$*" >>'"$scratch"'/calls; exit 3'
+	expect 64 0 "--split is no longer there: each module is compiled as the driver does" $sm --split "$library"
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
-	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas --split -j 2 long.ptx
-	[ "$(grep -c -- '-arch=sm_86 -split-compile=2 /' calls)" = 1 ] && [ "$(grep -c -- '-arch=sm_86 /' calls)" = 1 ] && [ "$(wc -l <calls)" = 2 ] &&
-		ok "what fails split is tried whole" || fail "split and whole: $(cat calls)"
-	rm calls
-	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx
-	! grep -q split calls && ok "nothing is split unasked" || fail "split unasked: $(cat calls)"
-	# One that writes no more than a cubin's header: what was split is told wherever it comes to.
-	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }
-while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
+	# One that writes no more than a cubin's header
+	fake 13.0 'while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
 exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B7xHHIQQQIHHHHHH\", b\"\\x7fELF\", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0))" >"$out"'
-	told() { # TEXT ARGUMENT...: what jitwarm says there
-		local text=$1
-		shift
-		timeout 300 "$jitwarm" "$@" >out 2>&1 && grep -qF -- "$text" out && ok "$* ($text)" || fail "$*, not “$text”: $(cat out)"
-	}
-	parting=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx --split)
 	# The gauge: once, and the first estimate follows it. One that hangs is given up.
 	(
 		export JITWARM_STATE=$scratch/measured
@@ -163,30 +146,19 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 		[ -s first ] && [ ! -e hung ] && grep -q '"cuda":12020,"form":"tried"' measured/speed.json && ok "a gauge that hangs is given up, once" || fail "hung: $(cat measured/speed.json)"
 		exit $failed
 	) || failed=1
-	told "1 of them was compiled over several threads" "${parting[@]}" --cache parted
-	told "1 of them was compiled over several threads" cache verify --cache parted/
-	told "load, split" cache list --cache "$scratch/parted"
-	told "1 of its entries was compiled over several threads" export --all --cache parted -o parted.jwpack
-	told "1 of its entries was compiled over several threads" "${parting[@]}" -o scratch.jwpack
-	cmp parted.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
+	making=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx)
+	timeout 300 "$jitwarm" "${making[@]}" --cache made >out 2>&1 && timeout 300 "$jitwarm" export --all --cache made -o made.jwpack >out 2>&1 &&
+		timeout 300 "$jitwarm" "${making[@]}" -o scratch.jwpack >out 2>&1 || fail "a pack of one module: $(cat out)"
+	cmp made.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
 	# A program on the public headers gets the same
 	api() { timeout 300 "$build/tests/cli/prime-api" "$jitwarm" long.ptx jobs=2 "$@" >out 2>&1; }
-	api driver=580.159.04 ptxas=13.0/ptxas split pack=api.jwpack && grep -qx "packed 1" out && cmp -s api.jwpack scratch.jwpack &&
+	api driver=580.159.04 ptxas=13.0/ptxas pack=api.jwpack && grep -qx "packed 1" out && cmp -s api.jwpack scratch.jwpack &&
 		ok "jw_prime: the same pack" || fail "jw_prime: another pack: $(cat out)"
 	api driver=550.163.01 pack=api.jwpack && fail "jw_prime: without a compiler: $(cat out)" || grep -q "needs ptxas 12.4" out &&
 		ok "jw_prime: the compiler that is missing" || fail "jw_prime: without a compiler: $(cat out)"
 	api driver=535.309.01 dry-run pack=none.jwpack && [ ! -e none.jwpack ] && ok "jw_prime: a dry run needs none" || fail "jw_prime: a dry run: $(cat out)"
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
-	(
-		export JITWARM_STATE=$scratch/other
-		told "compiled over several threads (--split)" import --allow-unsigned --as-is --cache there parted.jwpack
-		told "1 of them was compiled over several threads" cache verify --cache there
-		told "1 of the warm modules was compiled over several threads" check $sm --driver 580.159.04 --cache there long.ptx
-		exit $failed
-	) || failed=1
-	timeout 300 "$jitwarm" prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 --cache whole long.ptx >out 2>&1 &&
-		told "1 entry" cache verify --cache whole && ! grep -q threads out && ok "of no other" || fail "told of another: $(cat out)"
-	rm -rf parted there whole other ./*.jwpack
+	rm -rf made ./*.jwpack
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
@@ -308,21 +280,6 @@ timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-profile profi
 rm by-library/index
 cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
 mv index cache/
-# One long module over several threads, by a ptxas that can: not the driver's own bytes, which is told now and later.
-if split=$(get_ptxas 13.0); then
-	python3 "$root/ptx/make-sample.py" long 42000 >long.ptx
-	there=(--target sm_86 --driver 580.159.04 --cache)
-	timeout 300 "$jitwarm" prime "${there[@]}" parted --ptxas "$split" --split -j 2 --json long.ptx >document 2>out || fail "--split: $(cat out)"
-	keep_document document
-	timeout 300 "$jitwarm" prime "${there[@]}" whole --ptxas "$split" -j 2 long.ptx >out 2>&1 || fail "without --split: $(cat out)"
-	grep -q '"split":[[:space:]]*1,' document && [ "$(entries parted)" = 1 ] && [ "$(entries whole)" = 1 ] && ! diff -r parted whole >/dev/null && ok "--split" ||
-		fail "--split: $(cat document)"
-	"$jitwarm" check "${there[@]}" parted long.ptx | grep -q "^1 of the warm modules was compiled over several threads" && ok "check tells it" || fail "check does not tell it"
-	! "$jitwarm" check "${there[@]}" whole long.ptx | grep -q "several threads" && ok "and of no other" || fail "check tells it of another"
-	"$jitwarm" cache verify --cache parted >out 2>&1 && ok "a sound cache" || fail "cache verify: $(cat out)"
-else
-	echo "(left out: no ptxas 13.0)"
-fi
 # A first start there compiles nothing.
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" prime "$library" >out 2>&1
 [ "$(entries cache)" = "$before" ] && grep -q "^Warm: all" out && ok "the driver finds all of it" || fail "the driver does not find it: $(cat out)"

@@ -9,7 +9,6 @@ static void check(const void *data, size_t size)
 {
 	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
-	bool some = false;
 
 	ledger_parse(&ledger, data, size);
 	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
@@ -17,20 +16,14 @@ static void check(const void *data, size_t size)
 		MUST(ledger.records[i].stamp < ledger.stamp_count);
 		MUST(ledger_loss(&ledger, &ledger.records[i], &ledger.shape) <= CACHE_LOSS_UNKNOWN);
 	}
-	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++) {
-		const struct ledger_marks *marks = &ledger.marks[kind];
-
-		MUST(marks->count <= LEDGER_MOST_MARKS);
-		for (size_t i = 0; i < marks->count; i++)
-			MUST(marks->items[i].stamp < ledger.stamp_count ||
-				 marks->items[i].stamp == LEDGER_NO_STAMP);
-		some = some || marks->count;
-	}
-	if ((ledger.count || some) && !ledger_format(NULL, &ledger, &bytes)) {
+	MUST(ledger.marks.count <= LEDGER_MOST_MARKS);
+	for (size_t i = 0; i < ledger.marks.count; i++)
+		MUST(ledger.marks.items[i].stamp < ledger.stamp_count ||
+			 ledger.marks.items[i].stamp == LEDGER_NO_STAMP);
+	if ((ledger.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
 		MUST(again.count == ledger.count && again.epoch == ledger.epoch);
-		for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
-			MUST(again.marks[kind].count == ledger.marks[kind].count);
+		MUST(again.marks.count == ledger.marks.count);
 		ledger_close(&again);
 	}
 	buf_free(&bytes);

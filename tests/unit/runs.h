@@ -48,8 +48,7 @@ static struct spool spool = {.places = places};
 static struct jw_system jw_machine;
 static struct jw_prime_options options;
 static struct jw_prime_result *result;
-static unsigned start_ms, end_ms, split_cores;
-static bool split[MODULES];
+static unsigned start_ms, end_ms;
 static bool opaque; /* the workers write the cache themselves */
 
 static inline int make_folder(void **state)
@@ -107,8 +106,7 @@ static inline int begin(void **state)
 	jw_machine = (struct jw_system){.state_dir = state_dir,
 									.cache = {.path = cache, .limit_bytes = 1 << 30}};
 	options = (struct jw_prime_options){.size = sizeof(struct jw_prime_options)};
-	start_ms = end_ms = split_cores = 0;
-	memset(split, 0, sizeof split);
+	start_ms = end_ms = 0;
 	opaque = false;
 	result = mem_alloc(NULL, sizeof *result);
 	return result ? 0 : -1;
@@ -136,8 +134,6 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .worker = command,
 							  .folder = private_folder,
 							  .workers = workers,
-							  .split_cores = split_cores,
-							  .split = split,
 							  .start_ms = start_ms,
 							  .end_ms = end_ms};
 	int failed;

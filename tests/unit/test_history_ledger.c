@@ -23,17 +23,12 @@ static uint64_t put_entry(unsigned n, size_t padding, uint64_t *ret_checksum)
 	return entry.key;
 }
 
-/* Which of them the test is about. */
-static enum ledger_kind kind;
-
 static void change(const struct ledger_new_mark *marks, size_t mark_count, const uint64_t *cleared,
 				   size_t cleared_count)
 {
-	struct ledger_change what = {.marks = marks, .mark_count = mark_count};
+	const struct ledger_change what = {marks, mark_count, cleared, cleared_count};
 	struct jw_error err = {0};
 
-	what.cleared[kind] = cleared;
-	what.cleared_count[kind] = cleared_count;
 	if (ledger_change_marks(&err, folder, cache, &what))
 		fail_msg("%s", err.message);
 }
@@ -44,7 +39,7 @@ static size_t count_marked(void)
 	size_t count;
 
 	ledger_open(&ledger, folder, cache);
-	count = ledger_count_marked(&ledger, kind, cache);
+	count = ledger_count_marked(&ledger, cache);
 	ledger_close(&ledger);
 	return count;
 }
@@ -58,12 +53,12 @@ static void forget(void)
 	mem_free(path);
 }
 
-static void hold(void)
+static void a_mark_holds_as_long_as_its_value(void **state)
 {
-	struct ledger_new_mark carried[2] = {{.kind = kind, .stamp = stamp_old},
-										 {.kind = kind, .stamp = stamp_old}};
+	struct ledger_new_mark carried[2] = {{.stamp = stamp_old}, {.stamp = stamp_old}};
 	uint64_t checksum;
 
+	(void)state;
 	forget();
 	for (unsigned i = 0; i < 2; i++)
 		carried[i].key = put_entry(i, 10, &carried[i].checksum);
@@ -83,42 +78,6 @@ static void hold(void)
 	/* No entry, no mark. */
 	assert_int_equal(os_remove_tree(NULL, cache), 0);
 	assert_int_equal(count_marked(), 0);
-}
-
-static void a_mark_holds_as_long_as_its_value(void **state)
-{
-	(void)state;
-	hold();
-	kind = LEDGER_SPLIT;
-	hold();
-	kind = LEDGER_OLDER;
-}
-
-/* The same entry may be both; clearing one leaves the other. */
-static void kinds_of_marks_coexist(void **state)
-{
-	struct ledger_new_mark both[2] = {{.kind = LEDGER_OLDER, .stamp = stamp_old},
-									  {.kind = LEDGER_SPLIT}};
-	struct ledger ledger;
-
-	(void)state;
-	forget();
-	both[0].key = both[1].key = put_entry(0, 10, &both[0].checksum);
-	both[1].checksum = both[0].checksum;
-	change(both, 2, NULL, 0);
-	ledger_open(&ledger, folder, cache);
-	for (unsigned i = 0; i < LEDGER_KINDS; i++)
-		assert_non_null(ledger_marked(&ledger, (enum ledger_kind)i, cache, both[0].key));
-	assert_string_equal(
-		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key)), "");
-	ledger_close(&ledger);
-	change(NULL, 0, &both[0].key, 1);
-	ledger_open(&ledger, folder, cache);
-	assert_null(ledger_marked(&ledger, LEDGER_OLDER, cache, both[0].key));
-	assert_non_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key));
-	ledger_close(&ledger);
-	assert_int_equal(os_remove_tree(NULL, cache), 0);
-	forget();
 }
 
 /* A ledger's bytes: a stamp, a record, and these behind them. */
@@ -144,13 +103,13 @@ static void a_ledger_without_marks_is_read(void **state)
 	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = ledger_with("", 0);
 	char *path = ledger_file(NULL, folder, cache);
-	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
+	const struct ledger_new_mark carried = {1, 2, stamp_now};
 
 	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.count, 1);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
+	assert_int_equal(ledger.marks.count, 0);
 	/* Without marks it is written in the old form. */
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
 	ledger_close(&ledger);
@@ -167,10 +126,10 @@ static void a_ledger_without_marks_is_read(void **state)
 	change(&carried, 1, NULL, 0);
 	ledger_open(&again, folder, cache);
 	assert_int_equal(again.count, 1);
-	assert_int_equal(again.marks[LEDGER_OLDER].count, 1);
+	assert_int_equal(again.marks.count, 1);
 	assert_int_equal(again.stamp_count, 2);
 	assert_string_equal(again.stamps[0], stamp_old);
-	assert_string_equal(ledger_mark_stamp(&again, &again.marks[LEDGER_OLDER].items[0]), stamp_now);
+	assert_string_equal(ledger_mark_stamp(&again, &again.marks.items[0]), stamp_now);
 	ledger_close(&again);
 	buf_free(&bytes);
 	mem_free(path);
@@ -180,8 +139,7 @@ static void a_ledger_without_marks_is_read(void **state)
  * the mark. */
 static void marks_of_another_process_stay(void **state)
 {
-	const struct ledger_new_mark mine = {LEDGER_OLDER, 1, 2, stamp_old},
-								 theirs = {LEDGER_OLDER, 3, 4, stamp_now};
+	const struct ledger_new_mark mine = {1, 2, stamp_old}, theirs = {3, 4, stamp_now};
 	struct ledger ledger;
 	char *path = ledger_file(NULL, folder, cache);
 
@@ -194,9 +152,8 @@ static void marks_of_another_process_stay(void **state)
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
 	ledger_close(&ledger);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 2);
-	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[1]),
-						stamp_now);
+	assert_int_equal(ledger.marks.count, 2);
+	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[1]), stamp_now);
 	ledger_close(&ledger);
 	mem_free(path);
 }
@@ -213,19 +170,18 @@ static void excess_marks_are_dropped(void **state)
 	forget();
 	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
 		(void)snprintf(stamp, sizeof stamp, "Jan  1 20%02u00:00:00", i);
-		change(&(struct ledger_new_mark){LEDGER_OLDER, i + 1, i, stamp}, 1, NULL, 0);
+		change(&(struct ledger_new_mark){i + 1, i, stamp}, 1, NULL, 0);
 	}
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_STAMPS + 1);
-	assert_string_equal(
-		ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_STAMPS]), "");
+	assert_int_equal(ledger.marks.count, LEDGER_MOST_STAMPS + 1);
+	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[LEDGER_MOST_STAMPS]), "");
 	ledger_close(&ledger);
 	for (size_t i = 0; i < MANY; i++)
-		many[i] = (struct ledger_new_mark){LEDGER_OLDER, 1000 + i, i, stamp_old};
+		many[i] = (struct ledger_new_mark){1000 + i, i, stamp_old};
 	change(many, MANY, NULL, 0);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_MARKS);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
+	assert_int_equal(ledger.marks.count, LEDGER_MOST_MARKS);
+	assert_int_equal(ledger.marks.items[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
 	ledger_close(&ledger);
 	mem_free(many);
 	forget();
@@ -253,8 +209,7 @@ static void a_count_that_is_too_large_ends_a_ledger(void **state)
 		bytes = ledger_with(marks[i], sizes[i]);
 		ledger_parse(&ledger, bytes.data, bytes.size);
 		assert_int_equal(ledger.count, 1);
-		assert_int_equal(ledger.marks[LEDGER_OLDER].count, read[i]);
-		assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+		assert_int_equal(ledger.marks.count, read[i]);
 		assert_false(ledger.partial);
 		ledger_close(&ledger);
 		buf_free(&bytes);
@@ -263,7 +218,7 @@ static void a_count_that_is_too_large_ends_a_ledger(void **state)
 
 static void without_a_folder_nothing_is_marked(void **state)
 {
-	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_old};
+	const struct ledger_new_mark carried = {1, 2, stamp_old};
 	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
 	struct jw_error err = {0};
 
@@ -305,9 +260,7 @@ static void a_part_that_memory_lacks_for_is_not_left_out(void **state)
 	(void)state;
 	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS, .records = records, .epoch = 1};
 	ledger.count = sizeof records / sizeof *records;
-	for (size_t i = 0; i < LEDGER_KINDS; i++)
-		ledger.marks[i] =
-			(struct ledger_marks){.items = marks, .count = sizeof marks / sizeof *marks};
+	ledger.marks = (struct ledger_marks){.items = marks, .count = sizeof marks / sizeof *marks};
 	STARVE(format_anew(&err, &ledger), (void)0);
 }
 
@@ -319,10 +272,9 @@ static void what_memory_lacks_for_is_not_added(void **state)
 
 	(void)state;
 	STARVE(ledger_add(&err, &ledger, &record), assert_int_equal(ledger.count, 1));
-	STARVE(ledger_mark_add(&err, &ledger.marks[0], &mark),
-		   assert_int_equal(ledger.marks[0].count, 1));
+	STARVE(ledger_mark_add(&err, &ledger.marks, &mark), assert_int_equal(ledger.marks.count, 1));
 	assert_non_null(ledger_at(&ledger, 7));
-	assert_non_null(ledger_mark_find(&ledger.marks[0], 9));
+	assert_non_null(ledger_mark_find(&ledger.marks, 9));
 	ledger_close(&ledger);
 }
 
@@ -336,7 +288,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
-		cmocka_unit_test(kinds_of_marks_coexist),
 		cmocka_unit_test(a_ledger_without_marks_is_read),
 		cmocka_unit_test(marks_of_another_process_stay),
 		cmocka_unit_test(excess_marks_are_dropped),

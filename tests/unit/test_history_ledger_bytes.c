@@ -20,11 +20,11 @@ enum { STAMPS_AT = 8, RECORDS_AT = 12, EPOCH_AT = 16, LOSSES_AT = 20, FIRST = HE
 
 static const char stamp[] = "Apr  8 202512:10:18";
 
-/* Two stamps, two records, a mark of each kind; everything has another value. */
+/* Two stamps, two records, a mark; everything has another value. */
 static struct ledger *make_ledger(void)
 {
 	static struct ledger ledger;
-	struct ledger_mark mark = {.key = 70, .checksum = 71, .stamp = 1};
+	const struct ledger_mark mark = {.key = 70, .checksum = 71, .stamp = 1};
 
 	ledger = (struct ledger){.epoch = 5, .shape = {11, 12, 13, {0}}};
 	for (unsigned i = 0; i < CACHE_PARTS; i++)
@@ -37,9 +37,8 @@ static struct ledger *make_ledger(void)
 		const struct ledger_record record = {50 + i, 60 + i, 3 + i, i};
 
 		assert_int_equal(ledger_add(NULL, &ledger, &record), 0);
-		mark.key += i;
-		assert_int_equal(ledger_mark_add(NULL, &ledger.marks[i], &mark), 0);
 	}
+	assert_int_equal(ledger_mark_add(NULL, &ledger.marks, &mark), 0);
 	return &ledger;
 }
 
@@ -64,7 +63,7 @@ static void what_is_written_is_read(void **state)
 	struct ledger ledger = {0};
 
 	(void)state;
-	assert_int_equal(bytes.size, HEAD + 2 * CACHE_STAMP_SIZE + 2 * RECORD + 2 * (4 + MARK) + SUM);
+	assert_int_equal(bytes.size, HEAD + 2 * CACHE_STAMP_SIZE + 2 * RECORD + 4 + MARK + SUM);
 	ledger_parse(&ledger, bytes.data, bytes.size);
 	assert_int_equal(ledger.epoch, 5);
 	assert_int_equal(ledger.stamp_count, 2);
@@ -93,7 +92,7 @@ static void what_is_written_is_read(void **state)
 	buf_free(&again);
 }
 
-/* Where a byte is another one, what is left of stamps, records and marks of each kind. */
+/* Where a byte is another one, what is left of stamps, records and marks. */
 static void only_sound_parts_are_believed(void **state)
 {
 	enum { RECORDS = FIRST + 2 * CACHE_STAMP_SIZE, MARKS = RECORDS + 2 * RECORD };
@@ -101,32 +100,32 @@ static void only_sound_parts_are_believed(void **state)
 		size_t at;
 		uint8_t value;
 		bool no_sum;
-		size_t stamps, records, older, split;
+		size_t stamps, records, marks;
 	} cases[] = {
-		{0, 'J', false, 2, 2, 1, 1},
-		{0, 'K', false, 0, 0, 0, 0},
-		{0, 'K', true, 0, 0, 0, 0},
-		{6, 3, false, 0, 0, 0, 0},
-		{LOSSES_AT, 1, true, 0, 0, 0, 0},
-		{STAMPS_AT, LEDGER_MOST_STAMPS + 1, false, 0, 0, 0, 0},
-		{RECORDS_AT + 3, 1, false, 0, 0, 0, 0},
-		{LOSSES_AT, CACHE_LOSS_UNKNOWN - 1, false, 2, 2, 1, 1},
-		{LOSSES_AT, CACHE_LOSS_UNKNOWN, false, 0, 0, 0, 0},
-		{LOSSES_AT + LEDGER_MOST_EPOCHS - 1, CACHE_LOSS_UNKNOWN, false, 0, 0, 0, 0},
+		{0, 'J', false, 2, 2, 1},
+		{0, 'K', false, 0, 0, 0},
+		{0, 'K', true, 0, 0, 0},
+		{6, 3, false, 0, 0, 0},
+		{LOSSES_AT, 1, true, 0, 0, 0},
+		{STAMPS_AT, LEDGER_MOST_STAMPS + 1, false, 0, 0, 0},
+		{RECORDS_AT + 3, 1, false, 0, 0, 0},
+		{LOSSES_AT, CACHE_LOSS_UNKNOWN - 1, false, 2, 2, 1},
+		{LOSSES_AT, CACHE_LOSS_UNKNOWN, false, 0, 0, 0},
+		{LOSSES_AT + LEDGER_MOST_EPOCHS - 1, CACHE_LOSS_UNKNOWN, false, 0, 0, 0},
 		/* A stamp that is none */
-		{FIRST, 'a', false, 1, 0, 0, 0},
-		{FIRST + CACHE_STAMP_SIZE, 'a', false, 2, 0, 0, 0},
+		{FIRST, 'a', false, 1, 0, 0},
+		{FIRST + CACHE_STAMP_SIZE, 'a', false, 2, 0, 0},
 		/* The second record: of a stamp that there is, of one more, in the first one's place */
-		{RECORDS + RECORD + 16, 0, false, 2, 2, 1, 1},
-		{RECORDS + RECORD + 16, 2, false, 2, 1, 0, 0},
-		{RECORDS + RECORD + 17, 1, false, 2, 1, 0, 0},
-		{RECORDS + RECORD, 50, false, 2, 1, 0, 0},
+		{RECORDS + RECORD + 16, 0, false, 2, 2, 1},
+		{RECORDS + RECORD + 16, 2, false, 2, 1, 0},
+		{RECORDS + RECORD + 17, 1, false, 2, 1, 0},
+		{RECORDS + RECORD, 50, false, 2, 1, 0},
 		/* More records than there are bytes */
-		{RECORDS_AT, 200, false, 2, 2, 0, 0},
+		{RECORDS_AT, 200, false, 2, 2, 0},
 		/* Marks: of a stamp that there is, of one more; more than there are */
-		{MARKS + 4 + 16, 0, false, 2, 2, 1, 1},
-		{MARKS + 4 + 16, 2, false, 2, 2, 0, 0},
-		{MARKS, 2, false, 2, 2, 2, 0},
+		{MARKS + 4 + 16, 0, false, 2, 2, 1},
+		{MARKS + 4 + 16, 2, false, 2, 2, 0},
+		{MARKS, 2, false, 2, 2, 1},
 	};
 
 	(void)state;
@@ -140,16 +139,15 @@ static void only_sound_parts_are_believed(void **state)
 		ledger_parse(&ledger, bytes.data, bytes.size);
 		if (ledger.stamp_count != cases[i].stamps ||
 			(ledger.count != cases[i].records && cases[i].value != 200) ||
-			ledger.marks[LEDGER_OLDER].count != cases[i].older ||
-			ledger.marks[LEDGER_SPLIT].count != cases[i].split || ledger.partial)
-			fail_msg("%zu: %zu stamps, %zu records, %zu and %zu marks", i, ledger.stamp_count,
-					 ledger.count, ledger.marks[0].count, ledger.marks[1].count);
+			ledger.marks.count != cases[i].marks || ledger.partial)
+			fail_msg("%zu: %zu stamps, %zu records, %zu marks", i, ledger.stamp_count, ledger.count,
+					 ledger.marks.count);
 		ledger_close(&ledger);
 		buf_free(&bytes);
 	}
 }
 
-/* A later jitwarm's marks of another kind are left alone. */
+/* Another version's marks of another kind are left alone. */
 static void what_follows_the_marks_is_not_read(void **state)
 {
 	static const uint8_t more[4 + MARK] = {1};
@@ -162,7 +160,7 @@ static void what_follows_the_marks_is_not_read(void **state)
 	assert_int_equal(buf_append(NULL, &bytes, more, SUM), 0);
 	sum_up(&bytes);
 	ledger_parse(&ledger, bytes.data, bytes.size);
-	assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 1);
+	assert_int_equal(ledger.marks.count, 1);
 	assert_true(!ledger.changed && !ledger.partial && !ledger.plan && !ledger.files);
 	ledger_close(&ledger);
 	buf_free(&bytes);
@@ -192,7 +190,7 @@ static void the_least_ledger_has_a_head(void **state)
 		ledger = (struct ledger){0};
 		ledger_parse(&ledger, bytes.data, bytes.size);
 		assert_int_equal(ledger.epoch, cases[i].wanted);
-		assert_int_equal(ledger_count_marked(&ledger, LEDGER_OLDER, "/no/such"), 0);
+		assert_int_equal(ledger_count_marked(&ledger, "/no/such"), 0);
 		buf_free(&bytes);
 		bytes = make_bytes_of(make_ledger());
 		store_u32(bytes.data + EPOCH_AT, cases[i].epoch);
@@ -284,9 +282,7 @@ static void what_cannot_be_read_stays(void **state)
 		assert_int_equal(ledger.partial, !left);
 		/* Nothing behind what is missing */
 		if (!ledger.count)
-			assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
-		if (!ledger.marks[LEDGER_OLDER].count)
-			assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+			assert_int_equal(ledger.marks.count, 0);
 		if (ledger_write(&err, &ledger, path))
 			assert_int_equal(err.code, JW_ERR_IO);
 		else
@@ -299,7 +295,7 @@ static void what_cannot_be_read_stays(void **state)
 		ledger_reread_marks(&ledger, path);
 		left = mem_fail_after(0);
 		assert_int_equal(ledger.partial, !left);
-		assert_true(ledger.marks[LEDGER_OLDER].count == 1 || !left);
+		assert_true(ledger.marks.count == 1 || !left);
 		ledger_close(&ledger);
 	}
 	mem_free(path);

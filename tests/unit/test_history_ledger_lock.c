@@ -17,7 +17,7 @@ static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
 	const struct ledger_mark one = {key, key, ledger_mark_number(ledger, stamp)};
 
-	assert_int_equal(ledger_mark_put(NULL, &ledger->marks[LEDGER_OLDER], &one), 0);
+	assert_int_equal(ledger_mark_put(NULL, &ledger->marks, &one), 0);
 	return ledger_write(NULL, ledger, path);
 }
 
@@ -42,7 +42,7 @@ static int change_slowly(const char *path, int ready)
 
 static void a_writer_waits_for_another(void **state)
 {
-	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
+	const struct ledger_new_mark ours = {2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	char *cache = os_join(NULL, folder, "cache"), *path = ledger_file(NULL, folder, cache);
 	struct ledger ledger;
@@ -60,7 +60,7 @@ static void a_writer_waits_for_another(void **state)
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_int_equal(status, 0);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 2);
+	assert_int_equal(ledger.marks.count, 2);
 	ledger_close(&ledger);
 	close(ends[0]);
 	close(ends[1]);
@@ -97,7 +97,7 @@ static int note_plan(const char *path, char *cache)
 /* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
 static void nobody_writes_without_the_lock(void **state)
 {
-	const struct ledger_new_mark ours = {LEDGER_OLDER, 2, 2, stamp};
+	const struct ledger_new_mark ours = {2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
 	struct jw_error err = {0};
 	char *cache = os_join(NULL, folder, "third"), *path = ledger_file(NULL, folder, cache);
@@ -136,7 +136,7 @@ static void nobody_writes_without_the_lock(void **state)
 /* A plan that was made before another process marked an entry keeps that mark when it is noted. */
 static void a_noted_plan_keeps_the_marks_of_others(void **state)
 {
-	const struct ledger_new_mark theirs = {LEDGER_OLDER, 3, 3, stamp};
+	const struct ledger_new_mark theirs = {3, 3, stamp};
 	const struct ledger_change what = {.marks = &theirs, .mark_count = 1};
 	struct jw_error err = {0};
 	char *cache = os_join(NULL, folder, "second");
@@ -155,7 +155,7 @@ static void a_noted_plan_keeps_the_marks_of_others(void **state)
 	assert_false(ledger.changed);
 	ledger_close(&ledger);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 1);
+	assert_int_equal(ledger.marks.count, 1);
 	ledger_close(&ledger);
 	mem_free(cache);
 }

@@ -315,19 +315,15 @@ static void marks_of_warm_modules_are_counted(void **state)
 	modules[1].state = PLAN_COLD;
 	begin(&ledger);
 	mark = (struct ledger_mark){.key = entry.key, .checksum = load_u64(entry.bytes + 20)};
-	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 0);
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[LEDGER_SPLIT], &mark), 0);
-	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 2);
-	assert_int_equal(ledger_count(&ledger, LEDGER_OLDER), 0);
-	assert_non_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key));
-	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, NULL, entry.key));
-	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key + 1));
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &mark), 0);
+	assert_non_null(ledger_marked(&ledger, cache, entry.key));
+	assert_null(ledger_marked(&ledger, NULL, entry.key));
+	assert_null(ledger_marked(&ledger, cache, entry.key + 1));
 	/* Of another value; as the same key again, it replaces the first one */
 	mark.checksum++;
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[LEDGER_SPLIT], &mark), 0);
-	assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 1);
-	assert_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, entry.key));
-	assert_int_equal(ledger_count(&ledger, LEDGER_SPLIT), 0);
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &mark), 0);
+	assert_int_equal(ledger.marks.count, 1);
+	assert_null(ledger_marked(&ledger, cache, entry.key));
 	ledger_close(&ledger);
 }
 
@@ -360,19 +356,19 @@ static void what_is_taken_out_is_remembered(void **state)
 /* Marks of the file replace those in memory, whatever number its stamps have. */
 static void marks_are_read_again(void **state)
 {
-	const struct ledger_new_mark both[] = {{LEDGER_OLDER, 1, 2, stamp}, {LEDGER_SPLIT, 3, 4, NULL}};
+	const struct ledger_new_mark both[] = {{1, 2, stamp}, {3, 4, NULL}};
 	const struct ledger_change what = {.marks = both, .mark_count = 2};
 	struct ledger ledger = {0};
 
 	(void)state;
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	assert_int_equal(ledger_stamp_number(&ledger, "Jan  1 200000:00:00"), 0);
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks[0], &(struct ledger_mark){.key = 9}), 0);
+	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &(struct ledger_mark){.key = 9}), 0);
 	ledger_reread_marks(&ledger, path);
 	assert_false(ledger.partial);
-	assert_null(ledger_mark_find(&ledger.marks[LEDGER_OLDER], 9));
-	assert_int_equal(ledger_mark_find(&ledger.marks[LEDGER_OLDER], 1)->stamp, 1);
-	assert_int_equal(ledger_mark_find(&ledger.marks[LEDGER_SPLIT], 3)->stamp, LEDGER_NO_STAMP);
+	assert_null(ledger_mark_find(&ledger.marks, 9));
+	assert_int_equal(ledger_mark_find(&ledger.marks, 1)->stamp, 1);
+	assert_int_equal(ledger_mark_find(&ledger.marks, 3)->stamp, LEDGER_NO_STAMP);
 	/* What was incomplete stays so. */
 	ledger.partial = true;
 	ledger_reread_marks(&ledger, path);
@@ -382,7 +378,7 @@ static void marks_are_read_again(void **state)
 
 static void a_change_that_changes_nothing_is_not_written(void **state)
 {
-	const struct ledger_new_mark one = {LEDGER_SPLIT, 1, 2, NULL};
+	const struct ledger_new_mark one = {1, 2, NULL};
 	const uint64_t keys[] = {1, 2};
 	struct ledger_change what = {0};
 	struct ledger ledger;
@@ -396,31 +392,26 @@ static void a_change_that_changes_nothing_is_not_written(void **state)
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	what.mark_count = 0;
 	first = inode_of(path);
-	/* A mark of the other kind; none of this kind */
-	what.cleared[LEDGER_OLDER] = keys;
-	what.cleared_count[LEDGER_OLDER] = 2;
-	what.cleared[LEDGER_SPLIT] = keys + 1;
-	what.cleared_count[LEDGER_SPLIT] = 1;
+	/* None of that key */
+	what.cleared = keys + 1;
+	what.cleared_count = 1;
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	assert_int_equal(inode_of(path), first);
-	what.cleared[LEDGER_SPLIT] = keys;
-	what.cleared_count[LEDGER_SPLIT] = 2;
+	what.cleared = keys;
+	what.cleared_count = 2;
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	ledger_open(&ledger, state_dir, cache);
-	assert_int_equal(ledger.marks[LEDGER_SPLIT].count, 0);
+	assert_int_equal(ledger.marks.count, 0);
 	ledger_close(&ledger);
 }
 
 /* Without memory: all of the change, or none of it and a reason. */
 static void no_part_of_a_change_is_left_out(void **state)
 {
-	const struct ledger_new_mark marks[] = {{LEDGER_OLDER, 1, 2, stamp},
-											{LEDGER_SPLIT, 3, 4, NULL}};
+	const struct ledger_new_mark marks[] = {{1, 2, stamp}, {3, 4, NULL}};
 	const struct ledger_change first = {.marks = marks, .mark_count = 1};
-	const struct ledger_change second = {.marks = marks + 1,
-										 .mark_count = 1,
-										 .cleared = {[LEDGER_OLDER] = &marks[0].key},
-										 .cleared_count = {[LEDGER_OLDER] = 1}};
+	const struct ledger_change second = {
+		.marks = marks + 1, .mark_count = 1, .cleared = &marks[0].key, .cleared_count = 1};
 
 	for (size_t n = 1, left = 0; !left; n++) {
 		struct jw_error err = {0};
@@ -434,8 +425,8 @@ static void no_part_of_a_change_is_left_out(void **state)
 		left = mem_fail_after(0);
 		assert_true(result ? !left && err.message[0] : !err.code);
 		ledger_open(&ledger, state_dir, cache);
-		assert_int_equal(ledger.marks[LEDGER_OLDER].count, result ? 1 : 0);
-		assert_int_equal(ledger.marks[LEDGER_SPLIT].count, result ? 0 : 1);
+		assert_int_equal(ledger.marks.count, 1);
+		assert_int_equal(ledger.marks.items[0].key, result ? 1 : 3);
 		ledger_close(&ledger);
 	}
 }
@@ -456,17 +447,16 @@ static void marks_make_room_for_others(void **state)
 		/* So many that ten more fit */
 		assert_int_equal(start(state), 0);
 		for (size_t i = 0; i < MOST; i++)
-			many[i] = (struct ledger_new_mark){LEDGER_OLDER, i + 1, i, NULL};
+			many[i] = (struct ledger_new_mark){i + 1, i, NULL};
 		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 		for (size_t i = 0; i < MOST; i++)
 			many[i].key = MOST + 1 + i;
 		what.mark_count = cases[n].coming;
 		assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 		ledger_open(&ledger, state_dir, cache);
-		assert_int_equal(ledger.marks[LEDGER_OLDER].count,
+		assert_int_equal(ledger.marks.count,
 						 cases[n].coming == 10 ? MOST : cases[n].coming + MOST - cases[n].coming);
-		assert_true((ledger_mark_find(&ledger.marks[LEDGER_OLDER], 1) != NULL) ==
-					(cases[n].coming == 10));
+		assert_true((ledger_mark_find(&ledger.marks, 1) != NULL) == (cases[n].coming == 10));
 		ledger_close(&ledger);
 	}
 	mem_free(many);
@@ -478,7 +468,7 @@ static void the_history_is_where_the_run_is(void **state)
 	struct os_file *lock = NULL;
 	struct jw_error err = {0};
 	char *file = os_join(NULL, folder, "file");
-	const struct ledger_new_mark one = {LEDGER_OLDER, 1, 2, stamp};
+	const struct ledger_new_mark one = {1, 2, stamp};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
 	(void)state;

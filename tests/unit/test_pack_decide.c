@@ -8,6 +8,7 @@
 #include "cache/cache_files.h"
 #include "cache/index.h"
 #include "os/clock.h"
+#include "os/platform.h"
 #include "pack/import.h"
 #include "packs.h"
 
@@ -48,6 +49,26 @@ static void export_cache(void)
 	struct jw_export_result result = {.size = sizeof result};
 
 	assert_int_equal(jw_export(NULL, &options, &result), 0);
+}
+
+/* A pack of version 1 that marks an entry as compiled over several threads, which no jitwarm writes
+ * any more: the entry is like any other. */
+static void a_split_entry_of_before_is_read(void **state)
+{
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = JITWARM_SOURCE_DIR
+											  "/tests/data/features/pack-1-split.jwpack",
+											  .cache_dir = target,
+											  .allow_unsigned = true};
+	struct jw_import_result *result;
+
+	(void)state;
+	if (strcmp(os_name, "linux") != 0)
+		skip(); /* it is for Linux */
+	assert_int_equal(jw_import(NULL, &options, &result), 0);
+	assert_int_equal(result->accepted, 3);
+	jw_import_result_free(result);
+	clear(target);
 }
 
 /* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
@@ -343,6 +364,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_split_entry_of_before_is_read),
 		cmocka_unit_test(its_own_wins_over_one_that_is_carried),
 		cmocka_unit_test(another_entry_of_its_name_is_replaced),
 		cmocka_unit_test(the_oldest_of_others_would_go),

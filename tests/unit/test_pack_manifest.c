@@ -378,15 +378,12 @@ static void sums(void **state)
 	struct pack_member all[3] = {{.kind = PACK_PTX, .size_bytes = 1},
 								 {.kind = PACK_PTX, .size_bytes = 512, .thin = true},
 								 {.kind = PACK_CUBIN, .size_bytes = 513}};
-	struct pack_entry some[3] = {{.split = true}, {.split = false}, {.split = true}};
-	const struct pack_manifest manifest = {
-		.members = all, .member_count = 3, .entries = some, .entry_count = 3};
+	const struct pack_manifest manifest = {.members = all, .member_count = 3};
 
 	(void)state;
 	assert_int_equal(manifest_content(&manifest), 1026);
 	assert_int_equal(manifest_stored(&manifest), 514);
 	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 3 * 512 + 1024);
-	assert_int_equal(manifest_split(&manifest), 2);
 }
 
 static void kinds_of_entries(void **state)

@@ -463,12 +463,8 @@ static void parsers_say_that_memory_is_short(void **state)
 /* A line that lacks memory is reported and leaves nothing behind it. */
 static void a_message_that_lacks_memory_is_not_sent(void **state)
 {
-	static struct protocol_job job = {.id = 1,
-									  .form = CACHE_KEY_LINK,
-									  .spare_bytes = 4,
-									  .path = "/a",
-									  .output = "/b",
-									  .threads = 2};
+	static struct protocol_job job = {
+		.id = 1, .form = CACHE_KEY_LINK, .spare_bytes = 4, .path = "/a", .output = "/b"};
 	static struct protocol_hello hello = {.device_count = 1, .library = "/l", .error = "e"};
 	static const struct protocol_answer answer = {.id = 1, .error = "e"};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE), other = BUF_MAX(PROTOCOL_MOST_LINE),

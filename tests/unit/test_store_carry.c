@@ -48,8 +48,8 @@ static void older_entries_are_carried_on_request_and_marked(void **state)
 	assert_int_equal(jw_carry_count(&machine->system), ENTRIES);
 	ledger_open(&ledger, folder, machine->system.cache.path);
 	assert_string_equal(
-		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path,
-												 machine->keys[0])),
+		ledger_mark_stamp(&ledger,
+						  ledger_marked(&ledger, machine->system.cache.path, machine->keys[0])),
 		"Jun 25 202401:14:48");
 	ledger_close(&ledger);
 }
@@ -227,8 +227,7 @@ static void the_store_keeps_no_marked_entry(void **state)
 	/* Once compiled, an entry is no longer marked. */
 	assert_int_equal(
 		ledger_change_marks(NULL, folder, machine->system.cache.path,
-							&(struct ledger_change){.cleared = {[LEDGER_OLDER] = machine->keys},
-													.cleared_count = {[LEDGER_OLDER] = 1}}),
+							&(struct ledger_change){.cleared = machine->keys, .cleared_count = 1}),
 		0);
 	assert_int_equal(jw_carry_count(&machine->system), 1);
 	packs_keep(&machine->system, 1);
@@ -237,29 +236,22 @@ static void the_store_keeps_no_marked_entry(void **state)
 }
 
 /* A mark decides, not the key: an entry that an earlier carry marked as an older compiler's stays
- * one, and a split entry stays split under its new name. */
+ * one. */
 static void marks_are_carried_along(void **state)
 {
 	struct machine *machine = *state;
-	struct ledger_new_mark marks[2] = {{.kind = LEDGER_OLDER, .stamp = "Mar  5 202422:02:27"},
-									   {.kind = LEDGER_SPLIT}};
+	struct ledger_new_mark mark = {machine->entries[0].key,
+								   load_u64(machine->entries[0].bytes + 20), "Mar  5 202422:02:27"};
 	struct ledger ledger;
 
-	for (unsigned i = 0; i < 2; i++) {
-		marks[i].key = machine->entries[i].key;
-		marks[i].checksum = load_u64(machine->entries[i].bytes + 20);
-	}
 	assert_int_equal(ledger_change_marks(NULL, folder, machine->system.cache.path,
-										 &(struct ledger_change){.marks = marks, .mark_count = 2}),
+										 &(struct ledger_change){.marks = &mark, .mark_count = 1}),
 					 0);
 	carry(machine);
 	assert_int_equal(machine->result->carried, ENTRIES - 1);
 	assert_int_equal(machine->result->refused, 1);
 	ledger_open(&ledger, folder, machine->system.cache.path);
-	assert_null(ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path, machine->keys[0]));
-	assert_non_null(
-		ledger_marked(&ledger, LEDGER_SPLIT, machine->system.cache.path, machine->keys[1]));
-	assert_int_equal(ledger_count_marked(&ledger, LEDGER_SPLIT, machine->system.cache.path), 2);
+	assert_null(ledger_marked(&ledger, machine->system.cache.path, machine->keys[0]));
 	ledger_close(&ledger);
 	machine->options.carry_over = true;
 	carry(machine);
@@ -267,9 +259,9 @@ static void marks_are_carried_along(void **state)
 	assert_int_equal(machine->result->older, 1);
 	ledger_open(&ledger, folder, machine->system.cache.path);
 	assert_string_equal(
-		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path,
-												 machine->keys[0])),
-		marks[0].stamp);
+		ledger_mark_stamp(&ledger,
+						  ledger_marked(&ledger, machine->system.cache.path, machine->keys[0])),
+		mark.stamp);
 	ledger_close(&ledger);
 }
 

@@ -43,8 +43,8 @@ static int print_cache_list(struct jw_error *err, const struct output *out,
 		if (entry->target.sm)
 			(void)jw_target_sm(arch, entry->target);
 		table_cell(&table, STYLE_PLAIN, "%016llx", (unsigned long long)entry->key);
-		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s%s", what_text(entry),
-				   row->carried ? ", carried" : "", row->split ? ", split" : "");
+		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s", what_text(entry),
+				   row->carried ? ", carried" : "");
 		table_cell(&table, STYLE_PLAIN, "%s", arch);
 		table_cell(&table, STYLE_PLAIN, "%s",
 				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver));
@@ -67,8 +67,7 @@ static int read_rows(struct jw_error *err, const struct jw_cache_listing *list,
 
 		document->rows[document->count] = (struct cache_list_row){
 			.entry = *entry,
-			.carried = jw_marks_has(marks, JW_MARK_OLDER, entry->key),
-			.split = jw_marks_has(marks, JW_MARK_SPLIT, entry->key),
+			.carried = jw_marks_has(marks, entry->key),
 		};
 	}
 	return document->rows ? 0 : -1;
@@ -109,8 +108,8 @@ const struct cli_command command_cache_list = {
 		"Lists the entries of the driver's JIT cache in the order of eviction; entries that the "
 		"index does not count come last. What: “load” is a module, “link” an input of run-time "
 		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program; "
-		"“carried”: by an older driver's compiler; “split”: over several threads (prime --split). "
-		"Values are not hashed; “jitwarm cache verify” does that.",
+		"“carried”: by an older driver's compiler. Values are not hashed; “jitwarm cache verify” "
+		"does that.",
 	.options = list_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = run_cache_list,

@@ -89,7 +89,7 @@ static void print_verify_report(const struct output *out, const struct cache_ver
 			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
 						report->kinds[JW_CACHE_OTHER]);
-		module_text_marks(out, "  ", "them", found->carried, found->split, "");
+		module_text_marks(out, "  ", "them", found->carried, "");
 	}
 	print_damaged(out, report);
 	print_index(out, report);
@@ -124,8 +124,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	failed = jw_marks_open(err, cli_state(NULL, cli), report->path, &marks);
 	if (!failed) {
 		found.report = *report;
-		found.carried = jw_marks_count(marks, JW_MARK_OLDER);
-		found.split = jw_marks_count(marks, JW_MARK_SPLIT);
+		found.carried = jw_marks_count(marks);
 		print_verify_report(&cli->out, &found);
 		print_repaired(&cli->out, &found.repaired);
 		cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;

@@ -56,7 +56,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
 					gpu->damaged == 1 ? "it" : "them");
-	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
+	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 	/* Of files that run, the notes say what is too new. */
 	if (failing && gpu->needs.cuda)
@@ -139,7 +139,6 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
 	if (result->names_known)
 		print_files(out, result);
-	module_text_marks(out, "", "the warm modules", 0, result->split, "");
 	/* Those of the search come first, and were printed as it went on. */
 	for (size_t i = found->note_count; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);

@@ -113,7 +113,6 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		.ptxas = options_value(&cli->options, "ptxas"),
-		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_prime_progress,

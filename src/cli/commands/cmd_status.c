@@ -71,7 +71,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					text_bytes(size, cache->outlook.bytes), limit, from);
 	else
 		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path, limit, from);
-	module_text_marks(out, "        ", "them", carried, 0, "");
+	module_text_marks(out, "        ", "them", carried, "");
 	if (cache->outlook.text[0])
 		output_line(out, cache->outlook.harmful ? STYLE_BAD : STYLE_WARN, "        %s; %s",
 					cache->outlook.text, cache->outlook.next_step);

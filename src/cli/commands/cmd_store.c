@@ -24,10 +24,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 		const struct jw_store_pack *pack = &store->packs[i];
 
 		table_name(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, pack->name);
-		if (pack->split)
-			table_cell(&table, STYLE_PLAIN, "%zu, %zu split", pack->entries, pack->split);
-		else
-			table_cell(&table, STYLE_PLAIN, "%zu", pack->entries);
+		table_cell(&table, STYLE_PLAIN, "%zu", pack->entries);
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->content_bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", pack->targets);
@@ -70,9 +67,8 @@ const struct cli_command command_store_list = {
 		"The store, in jitwarm's own folder, keeps in packs what “jitwarm prime” compiled, at a "
 		"hundredth of its size in the cache. After the driver has evicted or wiped entries, the "
 		"next “jitwarm prime” restores those that it is asked for instead of compiling them again, "
-		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 GiB. "
-		"Split entries (“prime --split”) were compiled over several threads: they are not the "
-		"driver's own bytes.\n\nExit status: 1 where a pack is damaged.",
+		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 "
+		"GiB.\n\nExit status: 1 where a pack is damaged.",
 	.no_operands = "nothing can be named here",
 	.run = show_run,
 };

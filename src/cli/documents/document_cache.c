@@ -69,7 +69,6 @@ static const struct json_field entry_fields[] = {
 	ENTRY(damaged, "by its header; values are not hashed (`cache verify` does that)"),
 	JSON(struct cache_list_row, carried,
 		 "marked by this account: made by an older driver's compiler"),
-	JSON(struct cache_list_row, split, "marked by this account: compiled over several threads"),
 	{0},
 };
 
@@ -134,8 +133,6 @@ static const struct json_field verify_fields[] = {
 	REPORT(damaged, NULL),
 	JSON(struct cache_verify_document, carried,
 		 "of them, marked by this account: carried over from an older driver"),
-	JSON(struct cache_verify_document, split,
-		 "of them, marked by this account: compiled over several threads"),
 	REPORT(bytes, "of all entries"),
 	REPORT(rows, "of the index"),
 	REPORT(rows_without_file, NULL),

@@ -73,9 +73,6 @@ static const struct json_field check_fields[] = {
 			  "`unknown`, `no-room`, `useless`, `nothing` (2) or `unread` (3): the table in "
 			  "`commands.md`"),
 	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
-	JSON(struct check_document, result.split,
-		 "of the warm ones: modules that `prime --split` had compiled here over several threads, "
-		 "which are not the driver's own bytes"),
 	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
 				   "what the driver does with the cache as it is"),
 	JSON(struct check_document, result.names_known,

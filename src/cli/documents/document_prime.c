@@ -124,8 +124,6 @@ static const struct json_field prime_fields[] = {
 	ROW_AS("over_budget_cpu_seconds", plan.over_budget_seconds, "predicted for these modules",
 		   JSON_IF(struct prime_document, result.plan.over_budget)),
 	ROW(compiled, "modules compiled into the cache"),
-	ROW(split, "of these: modules that `--split` had compiled over several threads, which are not "
-			   "the driver's own bytes"),
 	ROW(misjudged, "of these: entries whose names differ from the prediction"),
 	ROW(unchanged, "modules that the driver loaded without leaving an entry"),
 	ROW(failed, "modules that could not be compiled"),

@@ -227,7 +227,7 @@ struct cache_list_document {
 	char *path;
 	struct cache_list_row {
 		struct jw_cache_entry entry;
-		bool carried, split;
+		bool carried;
 	} * rows;
 	size_t count;
 };
@@ -235,7 +235,7 @@ struct cache_list_document {
 extern const struct json_table document_cache_verify;
 struct cache_verify_document {
 	struct jw_cache_report report;
-	size_t carried, split;
+	size_t carried;
 	struct jw_cache_repaired repaired;
 };
 

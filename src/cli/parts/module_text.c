@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
-					   size_t split, const char *end)
+					   const char *end)
 {
 	if (carried)
 		output_line(out, STYLE_PLAIN,
@@ -11,11 +11,6 @@ void module_text_marks(const struct output *out, const char *head, const char *w
 					"--recompile-carried” replaces %s%s",
 					head, carried, what, carried == 1 ? "was" : "were",
 					carried == 1 ? "it" : "them", end);
-	if (split)
-		output_line(out, STYLE_PLAIN,
-					"%s%zu of %s %s compiled over several threads (prime --split): equivalent "
-					"code, but not the driver's own bytes%s",
-					head, split, what, split == 1 ? "was" : "were", end);
 }
 
 const char *module_text_all(char text[TEXT_SHORT], size_t count)

@@ -75,7 +75,6 @@ void pack_report_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
 				*result->targets ? result->targets : "any GPU", result->drivers,
 				result->opaque ? ", and no other" : "");
-	module_text_marks(out, "  ", "its entries", 0, result->split, "");
 	if (result->thin_modules)
 		output_line(out, STYLE_PLAIN,
 					"  thin: %zu of its %s (%s of PTX) %s in files that an import needs there",
@@ -101,14 +100,13 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 
 		if (!group->entries)
 			continue;
-		output_line(out, styles[group->verdict], "  %-13s  %s for %s by driver %s%s%s%s%s",
+		output_line(out, styles[group->verdict], "  %-13s  %s for %s by driver %s%s%s%s",
 					verdict_names[group->verdict], ENTRY_COUNT(result, group->entries),
 					*group->target   ? group->target
 					: result->opaque ? "any GPU"
 									 : "other GPUs",
 					*group->driver ? group->driver : "of several versions",
 					group->carried ? ", carried over to this machine's" : "",
-					group->split ? ", compiled over several threads (--split)" : "",
 					*group->why ? ": " : "", group->why);
 	}
 }

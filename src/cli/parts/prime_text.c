@@ -156,7 +156,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 					module_text_all(bytes, plan->modules),
 					only ? "--only names" : "the driver would compile",
 					plan->modules == 1 ? "is" : "are", only ? "the" : "its");
-		module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
+		module_text_marks(out, "", "the warm modules", plan->carried, ".");
 		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;
 	}
@@ -166,7 +166,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 	print_forecast(out, result);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
-	module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
+	module_text_marks(out, "", "the warm modules", plan->carried, ".");
 	module_text_link(out, "", plan->link, &plan->forecast, ".");
 	print_limit(out, plan);
 	print_over_budget(out, plan);
@@ -190,7 +190,6 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
 					TEXT_COUNT(result->compiled, "module", "modules"),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
-	module_text_marks(out, "", "them", 0, result->split, ".");
 	if (result->compile_seconds > 60 && result->compile_cpu_seconds > 0 &&
 		result->compile_seconds > 1.5 * result->compile_cpu_seconds)
 		output_note(out,

@@ -27,8 +27,7 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 
 static int check_target_usage(struct jw_error *err, const struct options *options, bool given)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile",
-									   "ptxas",  "split",      "fetch"};
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "fetch"};
 
 	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]))

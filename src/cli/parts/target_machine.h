@@ -17,7 +17,7 @@ struct target_machine {
 	char passphrase[PASSPHRASE_SIZE];
 };
 
-/* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
+/* --target, --driver, --driver-lib, --driver-profile, --ptxas, -o, --sign … */
 #define ELSEWHERE_OPTIONS                                                                          \
 	CLI_LIST("target", "GPU",                                                                      \
 			 "For another machine with this GPU (sm_86, rtx3070), into --cache or -o; needs no "   \
@@ -31,9 +31,6 @@ struct target_machine {
 		CLI_VALUE("ptxas", "FILE",                                                                 \
 				  "Compile with this ptxas instead of that of the driver's CUDA version"),         \
 		FETCH_OPTION,                                                                              \
-		CLI_FLAG("split", "With --target: where few long modules are left, compile one over "      \
-						  "several threads (ptxas of CUDA 12.8 and newer): equivalent code at "    \
-						  "twice the memory, but not the driver's own bytes"),                     \
 		CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",   \
 				  .letter = 'o'),                                                                  \
 		CLI_FLAG("thin", "With -o: without the PTX; import takes it from the same files there"),   \
