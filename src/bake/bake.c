@@ -85,7 +85,7 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
 						 *system->cache.why_useless ? system->cache.why_useless
 													: "the driver has no cache here");
-	return 0;
+	return options->nvjitlink ? linker_named(err, options->nvjitlink) : 0;
 }
 
 static void describe_failure(struct jw_error *why, const struct jw_prime_failure *failure)

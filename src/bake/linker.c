@@ -184,6 +184,16 @@ static int look_everywhere(struct jw_error *err, struct linker_look *look)
 	return failed ? failed : try_below(err, look, os_cuda_toolkit(0, 0));
 }
 
+int linker_named(struct jw_error *err, const char *name)
+{
+	char *path;
+
+	if (library_kind_named(err, &linker_kind, name, &path))
+		return -1;
+	mem_free(path);
+	return 0;
+}
+
 int linker_look(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 				const struct jw_cancel *cancel)
 {

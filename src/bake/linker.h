@@ -38,6 +38,8 @@ struct linker {
 	struct jw_error why; /* why the first one that cannot be used is not */
 };
 
+/* Whether what the user named leads to a library: JW_ERR_NOT_FOUND. */
+int linker_named(struct jw_error *err, const char *name);
 /* Looks for them once: the named one alone; else those of the environment, of toolkits, and fetched
  * ones. Asks each for its version. -1: the named one cannot be used, JW_ERR_INTERRUPTED, out of
  * memory. */

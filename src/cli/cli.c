@@ -89,6 +89,8 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		language_close();
 	if (options_given(&cli->options, "help"))
 		return show_help(err, cli, NULL);
+	if (options_check(err, &cli->options))
+		return -1;
 	if (cli->command->no_operands && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
 						 cli->command->no_operands);

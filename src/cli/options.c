@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "os/file.h"
 
 enum { MOST_GIVEN = 65536, MOST_LIST = 300 };
 
@@ -338,6 +339,88 @@ void options_free(struct options *options)
 	mem_free(options->given);
 	mem_free(options->operands);
 	*options = (struct options){0};
+}
+
+static bool is_host(const char *text)
+{
+	const char *bracket = *text == '[' ? strchr(text, ']') : NULL;
+	const size_t length = bracket ? (size_t)(bracket + 1 - text) : strcspn(text, ":");
+	uint64_t port;
+
+	return length && !strpbrk(text, "/?#@ ") &&
+		   (!text[length] || (text[length] == ':' && text_number(text + length + 1, 65535, &port)));
+}
+
+static bool has_separator(const char *text)
+{
+	while (*text && !os_is_separator(*text))
+		text++;
+	return *text;
+}
+
+static int check_input(struct jw_error *err, const char *path, bool or_folder)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+
+	if (os_stat(&why, path, &stat))
+		return why.code == JW_ERR_NOT_FOUND ? error_copy(err, &why) : 0;
+	if (stat.kind == OS_DIRECTORY && !or_folder)
+		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
+	return os_is_denied(path) ? error_set(err, JW_ERR_USAGE, "%s: Permission denied", path) : 0;
+}
+
+/* Looks at the folder that `path` is or lies in. `made`: missing ones are. */
+static int check_folder(struct jw_error *err, const char *path, bool made)
+{
+	char *folder = made ? os_nearest(err, path) : os_dir_name(err, path);
+	struct jw_error why = {0};
+	struct os_stat stat;
+	int result = folder ? 0 : -1;
+
+	if (folder && os_stat(&why, folder, &stat))
+		result = why.code == JW_ERR_NOT_FOUND && !made ? error_copy(err, &why) : 0;
+	else if (folder && stat.kind != OS_DIRECTORY)
+		result = error_set(err, JW_ERR_USAGE, "%s: not a directory", folder);
+	mem_free(folder);
+	return result;
+}
+
+static int check_output(struct jw_error *err, const char *path, bool made)
+{
+	struct os_stat stat;
+
+	if (os_stat(NULL, path, &stat))
+		return check_folder(err, path, made);
+	return stat.kind == OS_DIRECTORY ? error_set(err, JW_ERR_USAGE, "%s: Is a directory", path) : 0;
+}
+
+static int check_value(struct jw_error *err, const struct option_given *given)
+{
+	const char *value = given->value;
+
+	switch (given->option->names) {
+	case NAMES_OTHER: return 0;
+	case NAMES_FILE: return check_input(err, value, false);
+	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_input(err, value, true) : 0;
+	case NAMES_FOLDER: return check_folder(err, value, true);
+	case NAMES_OUTPUT: return check_output(err, value, false);
+	case NAMES_LOG: return check_output(err, value, true);
+	case NAMES_HOST: break;
+	}
+	return is_host(value) ? 0
+						  : error_set(err, JW_ERR_USAGE, "“%s” is not HOST or HOST:PORT", value);
+}
+
+int options_check(struct jw_error *err, const struct options *options)
+{
+	for (size_t i = 0; i < options->given_count; i++)
+		if (check_value(err, &options->given[i])) {
+			if (err->code == JW_ERR_NOT_FOUND)
+				err->code = JW_ERR_USAGE;
+			return error_prefix(err, "--%s", options->given[i].option->name);
+		}
+	return 0;
 }
 
 static const struct option_given *last_given(const struct options *options, const char *name)

@@ -27,6 +27,17 @@ enum option_kind {
 	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
 };
 
+/* What a value names: options_check refuses what cannot be that. */
+enum option_names {
+	NAMES_OTHER,
+	NAMES_FILE,         /* a file to be read */
+	NAMES_FILE_OR_NAME, /* with a separator the path of a file or folder */
+	NAMES_FOLDER,       /* made if missing */
+	NAMES_OUTPUT,       /* a file to be written, in a folder that is there */
+	NAMES_LOG,          /* the same; the folder is made if missing */
+	NAMES_HOST,         /* HOST or HOST:PORT */
+};
+
 struct cli_option {
 	const char *name;  /* without "--"; NULL ends the table */
 	const char *alias; /* a second name, which help does not show; NULL: none */
@@ -35,9 +46,10 @@ struct cli_option {
 	const char *value;   /* name of the value in help: "DIR" */
 	const char *help;    /* a sentence without its full stop; help wraps it */
 	const char *choices; /* all values that there are: “user|system|systemd=”; NULL: others */
-	uint64_t most;       /* OPTION_NUMBER: 0 means the type's limit */
-	bool positive;       /* a number: 0 is refused */
-	bool hidden;         /* not in help: for tests and repairs */
+	enum option_names names;
+	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
+	bool positive;     /* a number: 0 is refused */
+	bool hidden;       /* not in help: for tests and repairs */
 	const char *title; /* no option, but the heading of those below it, “Where to”; NULL: none */
 };
 
@@ -65,7 +77,8 @@ struct cli_option {
 
 /* For every command on the driver's cache. */
 #define CLI_CACHE                                                                                  \
-	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's")
+	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's",           \
+			  .names = NAMES_FOLDER)
 
 /* For every command that takes packages; the frame makes it the active environment. */
 #define CLI_ENVIRONMENT                                                                            \
@@ -95,6 +108,8 @@ struct options {
 int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
 				 struct options *ret_options);
 void options_free(struct options *options);
+/* Refuses values that name what they cannot name, before the command starts. JW_ERR_USAGE. */
+int options_check(struct jw_error *err, const struct options *options);
 
 /* Whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/file.h"
 #include "share/object_s3.h"
 #include "share/web.h"
 
@@ -15,6 +16,19 @@ struct object_place {
 static bool is_web_place(const char *place)
 {
 	return text_starts(place, "https://") || text_starts(place, "http://");
+}
+
+/* A folder that is not there may come: it is on a server. */
+static int check_directory(struct jw_error *err, const char *place)
+{
+	char *nearest = os_nearest(err, place);
+	struct os_stat stat;
+	int result = nearest ? 0 : -1;
+
+	if (nearest && !os_stat(NULL, nearest, &stat) && stat.kind != OS_DIRECTORY)
+		result = error_set(err, JW_ERR_USAGE, "%s: is no directory", nearest);
+	mem_free(nearest);
+	return result;
 }
 
 int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
@@ -35,7 +49,7 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
 				   : 0;
 	if (*place && !strstr(place, "://"))
-		return 0;
+		return check_directory(err, place);
 	return error_set(err, JW_ERR_USAGE,
 					 "“%s”: a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX",
 					 text_address(name, sizeof name, place));

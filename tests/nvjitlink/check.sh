@@ -121,7 +121,6 @@ bad noise "nvJitLink's output has 0 bytes" --nvjitlink "$fakes/12.4"
 : >empty.so
 bad "$scratch/linked" "empty.so" --nvjitlink empty.so
 bad "$scratch/linked" "not an nvJitLink of CUDA 12.0 or newer" --nvjitlink "$build/tests/simdriver/lib/libcuda.so.1"
-bad "$scratch/linked" "--nvjitlink $scratch/nowhere: " --nvjitlink "$scratch/nowhere"
 if [ "$(id -u)" = 0 ]; then
 	chown 65534 again/lib/libnvJitLink.so.12
 	bad "$scratch/linked" "is not run as root" --nvjitlink "$scratch/again"

@@ -284,7 +284,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option bake_options[] = {
-	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o'),
+	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o',
+			  .names = NAMES_FOLDER),
 	CLI_FLAG("in-place", "Replace the libraries themselves; --undo restores them"),
 	CLI_FLAG(
 		"undo",
@@ -299,16 +300,20 @@ static const struct cli_option bake_options[] = {
 			  "what the oldest compiler makes that will do"),
 	CLI_VALUE("driver-lib", "FILE",
 			  "With --target: that driver's libcuda.so or nvcuda64.dll, for a driver unknown to "
-			  "jitwarm"),
+			  "jitwarm",
+			  .names = NAMES_FILE),
 	CLI_VALUE("driver-profile", "FILE",
-			  "With --target: that driver's profile, from “jitwarm status --driver-profile” there"),
+			  "With --target: that driver's profile, from “jitwarm status --driver-profile” there",
+			  .names = NAMES_FILE),
 	CLI_VALUE(
 		"ptxas", "FILE",
-		"With --target: compile with this ptxas instead of the oldest one at hand that will do"),
+		"With --target: compile with this ptxas instead of the oldest one at hand that will do",
+		.names = NAMES_FILE),
 	CLI_VALUE(
 		"nvjitlink", "FILE|PACKAGE",
 		"With --target: link relocatable code with this nvJitLink instead of the oldest one at "
-		"hand that will do"),
+		"hand that will do",
+		.names = NAMES_FILE_OR_NAME),
 	FETCH_OPTION,
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),

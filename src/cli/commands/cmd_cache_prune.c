@@ -211,7 +211,8 @@ static const struct cli_option prune_options[] = {
 			 "Then the oldest entries, in the driver's order of eviction, down to this size"),
 	CLI_VALUE(
 		"keep", "FILE",
-		"With --apply: write them into this new pack first; entries that no pack can hold stay"),
+		"With --apply: write them into this new pack first; entries that no pack can hold stay",
+		.names = NAMES_OUTPUT),
 	CLI_FLAG("apply", "Remove them; without it they are only listed"),
 	CLI_CACHE,
 	{0}};

@@ -117,7 +117,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option export_options[] = {
 	CLI_VALUE("output", "FILE",
 			  "Write the pack to FILE instead of jitwarm.jwpack; “-”: to standard output",
-			  .letter = 'o'),
+			  .letter = 'o', .names = NAMES_OUTPUT),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",

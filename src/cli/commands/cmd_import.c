@@ -194,7 +194,8 @@ static const struct cli_option import_options[] = {
 						  "rights. As an administrator (root); your own keys decide about trust"),
 	CLI_FLAG("dry-run",
 			 "Check everything, also that the directory is writable, and report; write nothing"),
-	CLI_VALUE("signature", "FILE", "The pack's signature, if it is not FILE.minisig"),
+	CLI_VALUE("signature", "FILE", "The pack's signature, if it is not FILE.minisig",
+			  .names = NAMES_FILE),
 	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "

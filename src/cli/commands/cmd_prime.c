@@ -142,7 +142,10 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);
 	if (failed) {
-		cli->failure = prime_outcome_status_of_error(err);
+		/* There it is the compiler that is not there. */
+		cli->failure = priming->elsewhere.given && err->code == JW_ERR_NOT_FOUND
+						   ? EXIT_CANNOT
+						   : prime_outcome_status_of_error(err);
 		return -1;
 	}
 	failed = conclude(err, priming, result);
@@ -280,7 +283,8 @@ static const struct cli_option prime_options[] = {
 			 "modules of the container at this offset; may be repeated"),
 	CLI_VALUE("recording", "FILE",
 			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
-			  "or the named ones"),
+			  "or the named ones",
+			  .names = NAMES_FILE),
 	CLI_ENVIRONMENT,
 	SOURCES_OPTIONS,
 	CLI_FLAG("rebake", "First bake again what “jitwarm bake --in-place” had baked for GPUs of this "
@@ -318,7 +322,8 @@ static const struct cli_option prime_options[] = {
 	ELSEWHERE_OPTIONS,
 	CLI_VALUE(
 		"trace", "FILE",
-		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto"),
+		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto",
+		.names = NAMES_OUTPUT),
 	JSON_LOG_OPTION,
 	{0}};
 

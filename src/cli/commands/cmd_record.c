@@ -79,7 +79,7 @@ static int record_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option record_options[] = {
 	CLI_VALUE("output", "FILE", "Write the recording to FILE instead of jitwarm-recording.json",
-			  .letter = 'o'),
+			  .letter = 'o', .names = NAMES_OUTPUT),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	{0}};

@@ -173,7 +173,7 @@ static int report_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option report_options[] = {
 	CLI_VALUE("output", "FILE", "Write the page to FILE instead of jitwarm-report.html",
-			  .letter = 'o'),
+			  .letter = 'o', .names = NAMES_OUTPUT),
 	GPUS_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_CACHE,

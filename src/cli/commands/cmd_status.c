@@ -242,7 +242,8 @@ static int run_status(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option status_options[] = {
 	CLI_VALUE("driver-profile", "FILE",
-			  "Write a profile of this driver, for priming on another machine"),
+			  "Write a profile of this driver, for priming on another machine",
+			  .names = NAMES_OUTPUT),
 	{0}};
 
 const struct cli_command command_status = {

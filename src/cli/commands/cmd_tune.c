@@ -321,7 +321,8 @@ static const struct cli_option tune_options[] = {
 			  "script for Prolog and TaskProlog), systemd or conda",
 			  .choices = "sh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
-	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force"),
+	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force",
+			  .names = NAMES_FOLDER),
 	CLI_ENVIRONMENT,
 	{0}};
 

@@ -18,7 +18,8 @@ struct nvrtc_options {
 			  "Compile *.cu by NVRTC with these options, as the program does"),                    \
 		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                         \
 				  "The NVRTC of the program: a library, a toolkit, or a package that has or "      \
-				  "requires one"),                                                                 \
+				  "requires one",                                                                  \
+				  .names = NAMES_FILE_OR_NAME),                                                    \
 		CLI_VALUE("nvrtc-name", "NAME",                                                            \
 				  "The program's name for the source; without it the file's name")
 

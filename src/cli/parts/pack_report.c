@@ -10,16 +10,24 @@
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					char room[PASSPHRASE_SIZE])
 {
+	static const char *const only[] = {"key", "signature", "passphrase-file"};
 	const struct options *given = &cli->options;
 
 	options->state_dir = cli->system->state_dir;
+	for (size_t i = 0; !options_given(given, "sign") && i < sizeof only / sizeof *only; i++)
+		if (options_has(given, only[i]) && options_given(given, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for --sign", only[i]);
 	if (!options_given(given, "sign"))
 		return 0;
 	options->sign_key = options_value(given, "key");
 	if (!options->sign_key)
 		options->sign_key = PASSPHRASE_DEFAULT_KEY;
-	return passphrase_of_key(err, given, options->state_dir, options->sign_key, room,
-							 &options->passphrase);
+	if (!passphrase_of_key(err, given, options->state_dir, options->sign_key, room,
+						   &options->passphrase))
+		return 0;
+	if (err->code == JW_ERR_NOT_FOUND)
+		err->code = JW_ERR_USAGE;
+	return -1;
 }
 
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,

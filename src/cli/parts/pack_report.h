@@ -11,11 +11,12 @@
 	CLI_FLAG("sign", sign_text),                                                                    \
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
-				  "minisign's file"),                                                               \
+				  "minisign's file",                                                                \
+				  .names = NAMES_FILE_OR_NAME),                                                     \
 		PASSPHRASE_OPTION
 #define PACKING_SIGN_OPTIONS                                                                       \
 	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig"),                   \
-		CLI_VALUE("signature", "FILE", "Write the signature there")
+		CLI_VALUE("signature", "FILE", "Write the signature there", .names = NAMES_OUTPUT)
 
 /* Stores the state of cli->system, --sign and --key in the options, and asks for the passphrase,
  * which `room` holds (passphrase_forget). */

@@ -8,7 +8,8 @@ enum { PASSPHRASE_SIZE = 1025 };
 
 #define PASSPHRASE_OPTION                                                                          \
 	CLI_VALUE("passphrase-file", "FILE",                                                           \
-			  "The first line of FILE is the key's passphrase; without it the terminal asks")
+			  "The first line of FILE is the key's passphrase; without it the terminal asks",      \
+			  .names = NAMES_FILE)
 
 /* The passphrase of an existing key, in `room`; NULL for a key without one. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,

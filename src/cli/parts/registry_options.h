@@ -12,7 +12,8 @@
 		CLI_LIST(                                                                                  \
 			"insecure-host", "HOST[:PORT]",                                                        \
 			"Speak plain HTTP to this host, which others can read and change on its way; may be "  \
-			"repeated"),                                                                           \
+			"repeated",                                                                            \
+			.names = NAMES_HOST),                                                                  \
 		CLI_DURATION("timeout", "TIME",                                                            \
 					 "Give up on a registry that is silent or crawls for so long; without it 30s", \
 					 .positive = true)

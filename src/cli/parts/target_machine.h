@@ -25,14 +25,17 @@ struct target_machine {
 		CLI_VALUE("driver", "VERSION",                                                             \
 				  "That machine's driver (550.163.01; for -n also 580 or CUDA 12.8)"),             \
 		CLI_VALUE("driver-lib", "FILE",                                                            \
-				  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm"),    \
+				  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm",     \
+				  .names = NAMES_FILE),                                                            \
 		CLI_VALUE("driver-profile", "FILE",                                                        \
-				  "That driver's profile, from “jitwarm status --driver-profile” there"),          \
+				  "That driver's profile, from “jitwarm status --driver-profile” there",           \
+				  .names = NAMES_FILE),                                                            \
 		CLI_VALUE("ptxas", "FILE",                                                                 \
-				  "Compile with this ptxas instead of that of the driver's CUDA version"),         \
+				  "Compile with this ptxas instead of that of the driver's CUDA version",          \
+				  .names = NAMES_FILE),                                                            \
 		FETCH_OPTION,                                                                              \
 		CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",   \
-				  .letter = 'o'),                                                                  \
+				  .letter = 'o', .names = NAMES_OUTPUT),                                           \
 		CLI_FLAG("thin", "With -o: without the PTX; import takes it from the same files there"),   \
 		PACKING_SIGN_OPTIONS
 

@@ -33,4 +33,5 @@ int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run
 						   "settings and cache are unchanged since the last such run")
 #define JSON_LOG_OPTION                                                                            \
 	CLI_VALUE("json-log", "FILE",                                                                  \
-			  "Append a line of JSON to FILE at the end of the run, also after a failure")
+			  "Append a line of JSON to FILE at the end of the run, also after a failure",         \
+			  .names = NAMES_LOG)

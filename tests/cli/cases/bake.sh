@@ -134,7 +134,7 @@ fi
 
 # A folder that cannot be made, and what is no file in the copy's place
 echo >"$work/file"
-run 3 bake -o "$work/file/out" "$work/$name"
+run 64 bake -o "$work/file/out" "$work/$name"
 mkdir -p "$work/taken/$name"
 run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"

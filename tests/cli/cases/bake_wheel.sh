@@ -115,7 +115,7 @@ CUDA_CACHE_PATH=$work/no-cache run 2 bake -o "$work/refused/out" "$work/refused/
 nothing_compiled
 if ! is_wine; then
 	: >"$work/refused/file"
-	CUDA_CACHE_PATH=$work/no-cache run 3 bake -o "$work/refused/file/out" "$old"
+	CUDA_CACHE_PATH=$work/no-cache run 64 bake -o "$work/refused/file/out" "$old"
 	nothing_compiled
 fi
 [[ ! -e $work/refused/out ]] || fail "a folder for nothing"

@@ -75,7 +75,7 @@ err_one_line
 out_empty
 [[ ! -e $work/missing ]] || fail "the directory was made"
 printf x >"$work/file"
-run 3 cache verify --cache "$(native "$work/file")"
+run 64 cache verify --cache "$(native "$work/file")"
 err_one_line
 mkdir "$work/other"
 printf x >"$work/other/readme"

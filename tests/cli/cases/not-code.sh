@@ -39,7 +39,7 @@ cp train.py a.cu lib
 run 0 lint --gpus rtx30 lib
 out_has "a.ptx"
 # prime takes sources: only the compiler is missing
-run "1|2|3" prime --nvrtc "$work/none" --target sm_86 --driver 550.163.01 --cache cache a.cu
+run "1|2|3" prime --nvrtc none --target sm_86 --driver 550.163.01 --cache cache a.cu
 err_lacks "CUDA C source"
 
 # Real formats without device code are judged

@@ -64,16 +64,17 @@ done
 # Refused, by a line that says why
 mkdir folder
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
-for to in pipe:"is a pipe that no other process reads" folder:"Is a directory" socket:"is a disk or a socket"; do
-	run 3 export -o "${to%%:*}"
+for to in 3:pipe:"is a pipe that no other process reads" 64:folder:"Is a directory" 3:socket:"is a disk or a socket"; do
+	status=${to%%:*} to=${to#*:}
+	run $status export -o "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
-	run 3 report -o "${to%%:*}" "$sample"
+	run $status report -o "${to%%:*}" "$sample"
 	err_has "${to%%:*}: ${to#*:}"
-	run 3 export -o file --sign --key outputs --signature "${to%%:*}"
+	run $status export -o file --sign --key outputs --signature "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
-	run '2|3' prime "$sample" --trace "${to%%:*}"
+	run "2|$status" prime "$sample" --trace "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
-	run '2|3' prime "$sample" --json-log "${to%%:*}"
+	run "2|$status" prime "$sample" --json-log "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
 done
 

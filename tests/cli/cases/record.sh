@@ -5,7 +5,7 @@ run 64 record ls
 err_has "follows “--”"
 run 64 record --
 err_has "follows “--”"
-run 3 prime --recording "$work/nosuch.json"
+run 64 prime --recording "$work/nosuch.json"
 err_one_line
 printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
 run "2|3" prime --recording "$work/newer.json"
@@ -33,8 +33,11 @@ err_has "cannot be started"
 run 0 record -o r.json --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.record/1" and d["exit_status"] == 0 and d["modules"] == 0'
 err_has hello
-run 3 record -o "$work/nosuch/r.json" -- "${nothing[@]}"
-run 5 record -o "$work/nosuch/r.json" -- "${shell[@]}" 'exit 5'
+# A folder that goes while the command runs
+for ends in 3 5; do
+	mkdir gone
+	run $ends record -o gone/r.json -- "${shell[@]}" "$(is_wine && echo 'rmdir gone &' || echo 'rmdir gone;') exit $((ends == 5 ? 5 : 0))"
+done
 # Where the command's cache cannot be read, it was started all the same.
 if ! is_wine; then
 	for verb in "record -o nothing.json" run; do

@@ -7,10 +7,10 @@ err_one_line
 [ ! -e jitwarm-report.html ] || fail "a page of what is not there"
 # A file that cannot be written is said before the work, which would end with another word: the named file is not there either.
 mkdir folder
-run 3 report -o "$work/folder" "$work/none"
+run 64 report -o "$work/folder" "$work/none"
 err_has "Is a directory"
-run 3 report -o "$work/no/such/report.html" "$work/none"
-err_has "report.html"
+run 64 report -o "$work/no/such/report.html" "$work/none"
+err_has "no/such: "
 err_lacks "$work/none"
 echo old >kept.html
 run 3 report -o "$work/kept.html" "$work/none"

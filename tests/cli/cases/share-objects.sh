@@ -22,7 +22,7 @@ run 64 prime --share-unsigned "$sample"
 run 64 prime --sign "$sample"
 run 64 prime --share "$place" --insecure --timeout 1s "$sample"
 run 64 prime --share "$place" --target sm_86 --driver 550.163.01 -n "$sample"
-run 3 prime --share "$place" --sign "$sample"
+run 64 prime --share "$place" --sign "$sample"
 err_has "key generate"
 # A dry run touches nothing, and a place that is not there is not made
 run 1 prime -n --share "$place" "$sample"
