@@ -84,6 +84,7 @@ static int end(void **state)
 {
 	(void)state;
 	watched = false;
+	baked_copy_drop(&copy);
 	os_map_close(&from);
 	(void)os_remove(NULL, place.journal_file);
 	in_place_close(&place);
