@@ -22,8 +22,13 @@ static bool uses_store(const struct jw_system *system, const struct jw_prime_opt
 		   !system->cache.named && !system->cache.why_useless[0];
 }
 
-static int list_wanted(struct jw_error *err, const struct plan *plan, struct wanted *wanted)
+/* `budget_bytes`, 0: none; what it has no room for is not wanted. The most expensive modules come
+ * first in the plan. */
+static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t budget_bytes,
+					   struct wanted *wanted)
 {
+	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
+
 	wanted->keys = mem_array(err, plan->module_count, sizeof *wanted->keys);
 	wanted->key_bytes = mem_array(err, plan->module_count, sizeof *wanted->key_bytes);
 	wanted->warm = mem_array(err, plan->module_count, sizeof *wanted->warm);
@@ -34,10 +39,17 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, struct wan
 
 		if (module->state == PLAN_WARM) {
 			wanted->warm[wanted->warm_count++] = module->key;
-		} else if (module->state == PLAN_COLD && module->key) {
-			wanted->key_bytes[wanted->count] = module->key_bytes;
-			wanted->keys[wanted->count++] = module->key;
+			left = left > module->entry_bytes ? left - module->entry_bytes : 0;
 		}
+	}
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state != PLAN_COLD || !module->key || module->entry_bytes > left)
+			continue;
+		wanted->key_bytes[wanted->count] = module->key_bytes;
+		wanted->keys[wanted->count++] = module->key;
+		left -= module->entry_bytes;
 	}
 	return 0;
 }
@@ -77,7 +89,8 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 		.kept = wanted->warm,
 		.kept_count = wanted->warm_count,
 		.carry_over = options->carry_over,
-		.store = reuse->store,
+		/* What comes from packs is not measured against a budget. */
+		.store = reuse->store && !options->budget_bytes,
 		.dry_run = options->dry_run,
 		.most_bytes = options->budget_bytes,
 		.cancel = options->cancel,
@@ -125,7 +138,7 @@ int reuse_store_results(struct jw_error *err, const struct jw_system *system,
 
 	if (!options->dry_run && !system->cache.why_useless[0])
 		remove_damaged(system, plan);
-	result = list_wanted(err, plan, &wanted);
+	result = list_wanted(err, plan, options->budget_bytes, &wanted);
 	reuse->store = uses_store(system, options);
 	if (!result && wanted.count && reuse->store) {
 		reuse_store(system, options, &wanted, reuse);
@@ -140,7 +153,7 @@ int reuse_carry_over(struct jw_error *err, const struct jw_system *system,
 					 struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
-	int result = list_wanted(err, plan, &wanted);
+	int result = list_wanted(err, plan, 0, &wanted);
 
 	if (!result && wanted.count) {
 		carry_over(system, options, &wanted, reuse);

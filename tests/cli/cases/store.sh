@@ -37,6 +37,12 @@ out_has "came back from the store"
 out_has "Warm"
 run 0 check "$sample"
 run 0 cache verify --cache "$work/cache"
+# A budget holds for what comes back, too
+rm -rf "$work/cache"
+run 1 prime --budget-size 40K "$sample"
+out_has "came back from the store"
+(($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
+run 0 prime "$sample"
 # One entry is lost
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 run 0 prime "$sample" --json
