@@ -143,9 +143,9 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 	return result;
 }
 
-static int look_config(struct jw_error *err, const char *directory, bool *ret_has)
+int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
 {
-	char *path = os_join(err, directory, "pyvenv.cfg");
+	char *path = os_join(err, prefix, name);
 	struct jw_error why = {0};
 	int result = path ? 0 : -1;
 
@@ -176,10 +176,10 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 	char *folder = os_dir_name(err, executable), *above = folder ? os_dir_name(err, folder) : NULL;
 	char *prefix = NULL;
 	bool here = false, there = false;
-	int result = above ? look_config(err, folder, &here) : -1;
+	int result = above ? python_look_mark(err, folder, "pyvenv.cfg", &here) : -1;
 
 	if (!result && !here)
-		result = look_config(err, above, &there);
+		result = python_look_mark(err, above, "pyvenv.cfg", &there);
 	if (!result && here) {
 		prefix = folder;
 		folder = NULL;

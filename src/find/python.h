@@ -16,6 +16,9 @@ int python_on_path(struct jw_error *err, char **ret_executable);
 int python_prefix(struct jw_error *err, const char *executable, char **ret_prefix,
 				  bool *ret_virtual);
 
+/* Whether a folder has a file or folder of this name; false too where that cannot be looked at. */
+int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
+
 /* The executable that a pyenv shim selects, by PYENV_VERSION, .python-version in the current
  * directory or above, or pyenv's own `version` file. JW_ERR_NOT_FOUND if that is the system's. */
 int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable);

@@ -348,19 +348,6 @@ static int named_folder(struct jw_error *err, struct found_list *list, const cha
 	return result;
 }
 
-static int look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has)
-{
-	char *path = os_join(err, prefix, name);
-	struct jw_error why = {0};
-	int result = path ? 0 : -1;
-
-	*ret_has = false;
-	if (path && os_look(&why, path, ret_has))
-		result = error_if_memory(err, &why);
-	mem_free(path);
-	return result;
-}
-
 /* The virtual or conda environment that the program lies in; NULL if there is none. What pipx and
  * uv make for a command holds nothing but that command. */
 static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_virtual)
@@ -371,10 +358,10 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	int result = os_self_path(&why, &self) ? error_if_memory(err, &why) : 0;
 
 	if (self && (!(folder = os_dir_name(err, self)) || !(prefix = os_dir_name(err, folder)) ||
-				 look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
-				 look_mark(err, prefix, "conda-meta", &conda) ||
-				 look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
-				 look_mark(err, prefix, "uv-receipt.toml", &uv)))
+				 python_look_mark(err, prefix, "pyvenv.cfg", &is_virtual) ||
+				 python_look_mark(err, prefix, "conda-meta", &conda) ||
+				 python_look_mark(err, prefix, "pipx_metadata.json", &pipx) ||
+				 python_look_mark(err, prefix, "uv-receipt.toml", &uv)))
 		result = -1;
 	mem_free(self);
 	mem_free(folder);
