@@ -64,7 +64,7 @@ def by_scenario(tests, tree):
 def tests_of(tree, build):
     said = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, check=True).stdout
     described = [one for one in json.loads(said)["tests"] if "command" in one]
-    return by_scenario({one["name"]: Test(one) for one in described if not re.fullmatch(LEFT_OUT, one["name"])}, tree)
+    return by_scenario({one["name"]: Test(one) for one in described}, tree)
 
 
 def lines_run(folder, files):
@@ -131,7 +131,7 @@ def trace(tree, files, environment, pattern):
         shutil.rmtree(folder)
         return test.name, passed, test.cpu_s, ran, could
 
-    chosen = [test for test in tests_of(tree, build).values() if re.search(pattern, test.name)]
+    chosen = [test for test in tests_of(tree, build).values() if re.search(pattern, test.name) and not re.fullmatch(LEFT_OUT, test.name)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() * 2) as pool:
         for name, passed, took, ran, could in pool.map(one, chosen):
             print("%s: %s, %.1f s, %d lines" % (name, "passed" if passed else "FAILED", took, sum(map(len, ran.values()))), flush=True)

@@ -106,6 +106,11 @@ def read(path):
         return file.read()
 
 
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -134,13 +139,12 @@ class Build:
 
     def compiled(self, path):
         """Whether it compiles and the library links."""
-        return not self.run(self.compiling[path]) and not self.run(self.linking)
+        return path not in self.compiling or (not self.run(self.compiling[path]) and not self.run(self.linking))
 
     def notices(self, path, text, changed, tests):
         """The first of these tests, each with its limit in seconds, that fails with the change and passes without it, or None; False where it is not built."""
-        made = self.folder + "/" + re.search(r" -o (\S+)", self.compiling[path])[1]
-        with open(made, "rb") as file:
-            sound = file.read()
+        made = self.folder + "/" + re.search(r" -o (\S+)", self.compiling[path])[1] if path in self.compiling else None
+        sound = read_bytes(made) if made else b""
         write(self.tree + "/" + path, changed)
         try:
             if not self.compiled(path):
@@ -161,8 +165,9 @@ class Build:
             return None
         finally:
             # The next one links. The source last: where this ends before, it is seen to have changed.
-            with open(made, "wb") as file:
-                file.write(sound)
+            if made:
+                with open(made, "wb") as file:
+                    file.write(sound)
             write(self.tree + "/" + path, text)
 
     def optimized(self, path, text):
