@@ -341,7 +341,7 @@ void options_free(struct options *options)
 	*options = (struct options){0};
 }
 
-static bool is_host(const char *text)
+static bool is_host_name(const char *text)
 {
 	const char *bracket = *text == '[' ? strchr(text, ']') : NULL;
 	const size_t length = bracket ? (size_t)(bracket + 1 - text) : strcspn(text, ":");
@@ -358,7 +358,7 @@ static bool has_separator(const char *text)
 	return *text;
 }
 
-static int check_input(struct jw_error *err, const char *path, bool or_folder)
+static int check_value_file(struct jw_error *err, const char *path, bool or_folder)
 {
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -371,7 +371,7 @@ static int check_input(struct jw_error *err, const char *path, bool or_folder)
 }
 
 /* Looks at the folder that `path` is or lies in. `made`: missing ones are. */
-static int check_folder(struct jw_error *err, const char *path, bool made)
+static int check_value_folder(struct jw_error *err, const char *path, bool made)
 {
 	char *folder = made ? os_nearest(err, path) : os_dir_name(err, path);
 	struct jw_error why = {0};
@@ -391,7 +391,7 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 	struct os_stat stat;
 
 	if (os_stat(NULL, path, &stat))
-		return check_folder(err, path, made);
+		return check_value_folder(err, path, made);
 	return stat.kind == OS_DIRECTORY ? error_set(err, JW_ERR_USAGE, "%s: Is a directory", path) : 0;
 }
 
@@ -401,15 +401,16 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 
 	switch (given->option->names) {
 	case NAMES_OTHER: return 0;
-	case NAMES_FILE: return check_input(err, value, false);
-	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_input(err, value, true) : 0;
-	case NAMES_FOLDER: return check_folder(err, value, true);
+	case NAMES_FILE: return check_value_file(err, value, false);
+	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_value_file(err, value, true) : 0;
+	case NAMES_FOLDER: return check_value_folder(err, value, true);
 	case NAMES_OUTPUT: return check_output(err, value, false);
 	case NAMES_LOG: return check_output(err, value, true);
 	case NAMES_HOST: break;
 	}
-	return is_host(value) ? 0
-						  : error_set(err, JW_ERR_USAGE, "“%s” is not HOST or HOST:PORT", value);
+	return is_host_name(value)
+			   ? 0
+			   : error_set(err, JW_ERR_USAGE, "“%s” is not HOST or HOST:PORT", value);
 }
 
 int options_check(struct jw_error *err, const struct options *options)

@@ -19,7 +19,7 @@ static bool is_web_place(const char *place)
 }
 
 /* A folder that is not there may come: it is on a server. */
-static int check_directory(struct jw_error *err, const char *place)
+static int check_share_directory(struct jw_error *err, const char *place)
 {
 	char *nearest = os_nearest(err, place);
 	struct os_stat stat;
@@ -49,7 +49,7 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
 				   : 0;
 	if (*place && !strstr(place, "://"))
-		return check_directory(err, place);
+		return check_share_directory(err, place);
 	return error_set(err, JW_ERR_USAGE,
 					 "“%s”: a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX",
 					 text_address(name, sizeof name, place));

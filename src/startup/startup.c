@@ -255,7 +255,7 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 }
 
 /* Those of another account are resolved in its environment, which is not known here. */
-static int check_names(struct jw_error *err, const struct jw_startup_options *options)
+static int check_named(struct jw_error *err, const struct jw_startup_options *options)
 {
 	int result = 0;
 
@@ -342,7 +342,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 
 	if (jw_startup_look(err, options, &startup))
 		return -1;
-	result = check_program(err, options) || check_names(err, options) ? -1 : 0;
+	result = check_program(err, options) || check_named(err, options) ? -1 : 0;
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,

@@ -79,7 +79,7 @@ run 0 startup status --json
 json 'len(d["runs"]) == 5 and d["runs"][-1]["status"] == 3'
 run 0 startup status
 out_has "changed: cache"
-run 3 prime --json-log "$work/lib/none/../../lib" "$work/lib"
+run '3|64' prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
 # prime --tune sets what the results need, on the way.
 settings() { # where they are made for good: on Linux in a login shell's profile, which was not there before
