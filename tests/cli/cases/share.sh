@@ -70,6 +70,18 @@ json 'd["schema"] == "jitwarm.pull/1" and d["packs"][0]["import"]["added"] == 8 
 [[ $(requests "manifests") == 1 ]] || fail "one request does not tell whether there is one: $(cat "$log")"
 nothing_left
 app_compiles 0
+# What was warm here and has to go for it is cold again
+machine full
+run 0 key trust "$public"
+for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
+run 0 prime "$work"/other?.ptx
+limit=$(($(find "$CUDA_CACHE_PATH" "$work/machines/other/cache" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }') - 100))
+CUDA_CACHE_MAXSIZE=$limit run 3 pull --insecure "oci://$site/good/lab" "$sample"
+err_has "allow it with --evict"
+CUDA_CACHE_MAXSIZE=$limit run 1 pull --insecure --evict "oci://$site/good/lab" "$sample" --json
+json 'd["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["cooled"] == d["packs"][0]["import"]["evicted"] > 0'
+CUDA_CACHE_MAXSIZE=$limit run 0 check "$sample"
+machine other
 # A miss is one request, and no failure of the registry
 : >"$log"
 run 1 pull --insecure "oci://$site/good/empty" "$sample"
