@@ -112,6 +112,7 @@ static int warm(struct jw_error *err, struct recorder *recorder)
 	const struct jw_cache_info *cache = &recorder->system->cache;
 	const struct cache_live_options how = {.limit_bytes = cache->limit_bytes,
 										   .when_full = CACHE_FULL_EVICT,
+										   .stamp = recorder->system->driver.stamp,
 										   .lock_wait_ms = LOCK_WAIT_MS};
 	struct cache_live_counts counts;
 	struct cache_live *live;
@@ -129,6 +130,7 @@ static int warm(struct jw_error *err, struct recorder *recorder)
 	failed = insert_recorded(err, live, recorder);
 	cache_live_counts(live, &counts);
 	recorder->result->evicted = counts.evicted;
+	recorder->result->cooled = counts.cooled;
 	if (cache_live_close(failed ? NULL : err, live))
 		failed = -1;
 	return failed;

@@ -37,6 +37,11 @@ static void print_record_result(const struct output *out, const struct jw_record
 	if (result->evicted)
 		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
 					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
+	if (result->cooled)
+		output_warning(out,
+					   "%s of them made by the driver in use: what was warm by them is cold again; "
+					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
+					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
 	if (result->refused)
 		output_warning(out,
 					   "%s not added to your cache: damaged, or of a kind that no driver "
@@ -58,7 +63,7 @@ static int report_record(struct jw_error *err, struct cli *cli, const struct jw_
 	if (result->not_written.code)
 		return error_copy(err, &result->not_written);
 	print_record_result(&cli->out, result, how->output);
-	cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
+	cli->status = result->interrupted || result->cooled ? EXIT_COLD : EXIT_DONE;
 	return document_print(err, &cli->out, &document_record,
 						  &(struct record_document){
 							  .file = how->output,
@@ -99,7 +104,8 @@ const struct cli_command command_record = {
 		"status, 127 where there is no such command, 126 where it cannot be started. Its output is "
 		"left alone; with --json its standard output goes to standard error.\n\nWhile the command "
 		"runs, it receives Ctrl-C. After its end Ctrl-C stops the search for owners; the recording "
-		"is written as far as it is known (status 1 where the command's is 0).",
+		"is written as far as it is known (status 1 where the command's is 0; the same where the "
+		"results evict what was warm).",
 	.options = record_options,
 	.run = record_run,
 };

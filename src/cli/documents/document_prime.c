@@ -331,6 +331,7 @@ static const struct json_field record_fields[] = {
 	RECORD(result.there, "entries that the user's cache had already"),
 	RECORD(result.refused, "entries not added: damaged, or of an unknown form"),
 	RECORD(result.evicted, "old entries that were evicted for them"),
+	RECORD(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
 	RECORD(result.compiler_seen, "a process of the command had loaded the driver's compiler, which "
 								 "compiles and links; a process that ended quickly may be missed"),
 	RECORD(result.elsewhere,

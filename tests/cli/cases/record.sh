@@ -67,6 +67,18 @@ run 0 cache verify --json --cache "$work/cache"
 json 'd["damaged"] == d["files_without_row"] == d["rows_without_file"] == 0'
 [[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
 
+# What was warm and had to go for it is cold again.
+rm -rf "$work/cache"
+for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
+run 0 prime "$sample"
+limit=$(find "$work/cache" -path "$work/cache/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum + 100 }')
+rm -rf "$work/cache"
+run 0 prime --no-store "$work"/other?.ptx
+CUDA_CACHE_MAXSIZE=$limit recorded 1 record --json -o r.json -- "$app"
+json 'd["cooled"] == d["evicted"] > 0'
+err_has "cold again"
+CUDA_CACHE_MAXSIZE=$limit run 5 record -o nothing.json -- "${shell[@]}" 'exit 5'
+
 # Wiped, and primed from the recording: the next start compiles nothing.
 rm -rf "$work/cache"
 run 0 prime --recording r.json --json
