@@ -139,7 +139,9 @@ class Build:
 
     def compiled(self, path):
         """Whether it compiles and the library links."""
-        return path not in self.compiling or (not self.run(self.compiling[path]) and not self.run(self.linking))
+        if path in self.compiling:
+            return not self.run(self.compiling[path]) and not self.run(self.linking)
+        return not path.endswith(".c") or not self.run("ninja jitwarm")
 
     def notices(self, path, text, changed, tests):
         """The first of these tests, each with its limit in seconds, that fails with the change and passes without it, or None; False where it is not built."""
@@ -169,6 +171,8 @@ class Build:
                 with open(made, "wb") as file:
                     file.write(sound)
             write(self.tree + "/" + path, text)
+            if not made:
+                self.compiled(path)
 
     def optimized(self, path, text):
         """The code that the compiler makes of this text: the same code is no mistake."""
