@@ -1,7 +1,7 @@
 /* Machine code for named GPUs in copies of libraries: the code that the driver would compile and
  * keep in its cache is in the copies' containers, so it is never compiled at a start, whatever
  * happens to the cache. For a wheel a new wheel is written, whose version has a local label
- * ("1.0.2+jitwarm.sm86"), and for a .conda package a new one, with another build string.
+ * ("1.0.2+jitwarm.sm86").
  *
  * Threads: any number of threads may call these functions at the same time, with different output
  * folders. */
@@ -22,7 +22,7 @@ JW_BEGIN_DECLS
 
 struct jw_bake_file {
 	char *path;   /* the library, or the package that it is a member of */
-	char *member; /* of a wheel or conda package; NULL: a file, or `failed` is about the whole
+	char *member; /* of a wheel; NULL: a file, or `failed` is about the whole
 					 package */
 	char *output; /* its copy, or in place the library without links, or the new package; NULL: none
 					 was written, see `failed`, or there was nothing to bake */

@@ -24,16 +24,15 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 {
 	const size_t length = strlen(job->path);
 
-	if (text_equal_fold(job->path + length - 4, ".bz2"))
+	if (!text_equal_fold(job->path + length - strlen(".whl"), ".whl"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "is a conda package of the old form (.tar.bz2), which jitwarm does not "
-						 "read: “cph transmute FILE .conda” makes one of the new form");
+						 "is a conda package, which jitwarm does not write: bake in its recipe's "
+						 "build step (jitwarm bake --in-place …), and conda-build writes the "
+						 "package");
 	if (job->file.in_place)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is a package that is not installed: -o DIR writes a new one");
-	return text_equal_fold(job->path + length - strlen(".whl"), ".whl")
-			   ? bake_wheel(err, job, files, ret_output)
-			   : bake_conda(err, job, files, ret_output);
+	return bake_wheel(err, job, files, ret_output);
 }
 
 /* Each library of the package has the same output. */

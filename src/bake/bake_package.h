@@ -1,4 +1,4 @@
-/* A wheel or conda package: a new one, whose libraries have machine code. */
+/* A wheel: a new one, whose libraries have machine code. */
 #pragma once
 
 #include <jitwarm/bake.h>
@@ -61,9 +61,7 @@ int bake_package_check_owner(struct jw_error *err, const struct bake_package_job
  * is no longer the one that was mapped. */
 int bake_package_check(struct jw_error *err, const struct bake_package_job *job,
 					   const struct os_map *map, const char *output);
-/* Both report what their package's own failure is in `err`. *ret_output: the new package, NULL:
+/* Reports what the package's own failure is in `err`. *ret_output: the new package, NULL:
  * there was nothing to bake. */
 int bake_wheel(struct jw_error *err, const struct bake_package_job *job,
-			   struct bake_package_files *files, char **ret_output);
-int bake_conda(struct jw_error *err, const struct bake_package_job *job,
 			   struct bake_package_files *files, char **ret_output);

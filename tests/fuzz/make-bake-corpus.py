@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the corpora of fuzz_zip, fuzz_wheel_edit, fuzz_tar and fuzz_conda_edit beside this file."""
+"""Writes the corpora of fuzz_zip and fuzz_wheel_edit beside this file."""
 import io
-import json
 import pathlib
 import struct
-import tarfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "corpus"
@@ -64,54 +62,7 @@ EDIT = {
     "two": b"Version: 1\nVersion: 1\n\0,,\n", "none": b"Name: a\n\n\0\"\"\"\",,", "folded": b"Name: a\n Version: 9\nVersion: 1\n\0a\0b,,\n",
     "slash": b"Version: 1/../2\n\0../a,,\n", "long": b"Version: " + b"1" * 600 + b"\n\0" + b"a" * 40000 + b",,\n", "empty": b"",
 }
-
-
-def tar(files, form=tarfile.GNU_FORMAT):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=form) as to:
-        for name, data in files:
-            info = tarfile.TarInfo(name)
-            if isinstance(data, bytes):
-                info.size = len(data)
-                to.addfile(info, io.BytesIO(data))
-            else:
-                info.type, info.linkname = data
-                to.addfile(info)
-    return out.getvalue()
-
-
-def resized(data, field):
-    """With another size of the first file, and the right checksum."""
-    head = bytearray(data[:512])
-    head[124:136] = field
-    head[148:156] = b"%06o\0 " % (sum(head[:148]) + 8 * 32 + sum(head[156:]))
-    return bytes(head) + data[512:]
-
-
-some = [("lib/a.so", b"\x7fELF" + bytes(700)), ("b/" * 80 + "c", b"text"), ("l", (tarfile.SYMTYPE, "x")), ("h", (tarfile.LNKTYPE, "lib/a.so"))]
-TAR = {
-    "gnu": tar(some), "pax": tar(some + [("\u00e4" * 120, b"x")], tarfile.PAX_FORMAT), "ustar": tar(some[:1] + some[2:], tarfile.USTAR_FORMAT),
-    "cut": tar(some)[:900], "no-end": tar(some[:1])[:1536], "empty": b"", "zeros": bytes(1024), "sum": b"x" + tar(some)[1:],
-    "binary-size": resized(tar(some[:1]), b"\x80" + bytes(9) + b"\x02\xc0"), "huge": resized(tar(some[:1]), b"\x80\0\0\0\xff" + bytes(7)),
-    "bad-size": resized(tar(some[:1]), b"0000x000000\0"), "long-pax": tar([("a" * 5000, b"x")], tarfile.PAX_FORMAT),
-    "bad-pax": tar(some + [("\u00e4" * 120, b"x")], tarfile.PAX_FORMAT).replace(b" path=", b"xpath="),
-}
-ROW = {"_path": "lib/a.so", "path_type": "hardlink", "sha256": "00" * 32, "size_in_bytes": 7}
-INDEX = json.dumps({"nested": {"build": "no"}, "build": "h1_0", "depends": ["a", "b\"]}"], "n": -1.5e3, "t": True, "z": None}).encode()
-
-
-def paths(*rows):
-    return json.dumps({"paths_version": 1, "paths": list(rows)}).encode()
-
-
-CONDA = {
-    "plain": INDEX + b"\0" + paths({"_path": "x", "sha256": "1"}, ROW), "other-order": b'{"build":"a\\"b"}\0' + paths(dict(reversed(ROW.items()))),
-    "twice": b"{}\0" + paths(ROW, ROW), "escaped": b'{"bu\\u0069ld": "x"}\0' + paths(ROW).replace(b"lib/a", b"lib\\/\\u0061"),
-    "odd": b'{"build": 7}\0{"paths": [1, "x", [], {}, null, {"_path": {"_path": "lib/a.so"}}]}', "no-list": b'[]\0{"paths": {}}',
-    "blanks": b' {\n"build"\t:\r"x" } \0 { "paths" : [ { "_path" : "lib/a.so" , "sha256" : "' + b"00" * 32 + b'" , "size_in_bytes" : 7 } ] } ',
-    "cut": b'{"build": "x\0{"paths": [', "empty": b"", "deep": b"[" * 2000 + b"\0" + b'{"a":' * 2000,
-}
-for folder, files in (("zip", ZIP), ("wheel_edit", EDIT), ("tar", TAR), ("conda_edit", CONDA)):
+for folder, files in (("zip", ZIP), ("wheel_edit", EDIT)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (HERE / folder / name).write_bytes(content)

@@ -112,11 +112,9 @@ runs) # what starts other programs
 	;;
 bakes)
 	python3 "$root/tests/bake/wheels.py" make-one "$sample" in
-	python3 "$root/tests/bake/condas.py" make-one "$sample" in
 	keep
 	writes bake --in-place site/sample/lib.so
 	writes bake -o out in/sample-1.0-py3-none-any.whl
-	! command -v zstd >/dev/null || writes bake -o out in/sample-1.0-h1_0.conda
 	under "$build/src/jitwarm" bake --in-place site/sample/lib.so >/dev/null || [ $? = 1 ] || exit 1
 	keep
 	writes bake verify

@@ -1,4 +1,4 @@
-/* Machine code in libraries, wheels and conda packages, and its way back (struck_try.h). */
+/* Machine code in libraries and wheels, and its way back (struck_try.h). */
 #include "check.h"
 
 #include <stdio.h>
@@ -95,14 +95,6 @@ static void put_entries(uint16_t sm)
 	put_entry(1, sm);
 }
 
-static void sha256_of(const struct buf *bytes, char hex[65])
-{
-	uint8_t sum[crypto_hash_sha256_BYTES];
-
-	(void)crypto_hash_sha256(sum, bytes->data, bytes->size);
-	(void)sodium_bin2hex(hex, 65, sum, sizeof sum);
-}
-
 static void put_library(void)
 {
 	struct buf file = make_buf();
@@ -158,54 +150,6 @@ static void put_wheel(void)
 	for (size_t i = 0; i < 4; i++)
 		buf_free(&bytes[i]);
 	buf_free(&wheel);
-}
-
-static void make_packed(struct buf *packed, const struct packed_file *files, size_t count)
-{
-	struct buf tar = make_buf();
-
-	*packed = make_buf();
-	make_archive(&tar, true, "", files, count);
-	make_zstd(packed, &tar);
-	buf_free(&tar);
-}
-
-static void put_conda(void)
-{
-	struct buf bytes[4] = {make_buf()}, whole[3], conda = make_buf();
-	const struct packed_file pkg[] = {{"lib/lib.so", &bytes[0]},
-									  {"lib/link.so", NULL},
-									  {"share/note.txt", &bytes[1]}},
-							 info[] = {{"info/index.json", &bytes[2]},
-									   {"info/paths.json", &bytes[3]}};
-	const struct packed_file files[] = {{"metadata.json", &whole[0]},
-										{"pkg-frame-1.0-h1_0.tar.zst", &whole[1]},
-										{"info-frame-1.0-h1_0.tar.zst", &whole[2]}};
-	char hex[65], *paths;
-
-	put_entries(86);
-	make_code_library(&bytes[0]);
-	sha256_of(&bytes[0], hex);
-	paths = mem_printf(NULL,
-					   "{\"paths\": [{\"_path\": \"lib/lib.so\", \"path_type\": \"hardlink\", "
-					   "\"sha256\": \"%s\", \"size_in_bytes\": %zu}, {\"_path\": \"lib/link.so\", "
-					   "\"path_type\": \"hardlink\", \"sha256\": \"%s\", \"size_in_bytes\": %zu}], "
-					   "\"paths_version\": 1}",
-					   hex, bytes[0].size, hex, bytes[0].size);
-	put_text_into(&bytes[1], "a note\n");
-	put_text_into(&bytes[2], "{\"build\": \"h1_0\", \"name\": \"frame\", \"version\": \"1.0\"}");
-	put_text_into(&bytes[3], paths);
-	put_text_into(&whole[0], "{\"conda_pkg_format_version\": 2}");
-	make_packed(&whole[1], pkg, 3);
-	make_packed(&whole[2], info, 2);
-	make_archive(&conda, false, "compression=store", files, 3);
-	files_put(site, "frame-1.0-h1_0.conda", conda.data, conda.size);
-	for (size_t i = 0; i < 4; i++)
-		buf_free(&bytes[i]);
-	for (size_t i = 0; i < 3; i++)
-		buf_free(&whole[i]);
-	buf_free(&conda);
-	mem_free(paths);
 }
 
 /* ---- what is done */
@@ -268,11 +212,6 @@ static int bake_package(struct jw_error *err, const char *name)
 static int bakes_a_wheel(struct jw_error *err)
 {
 	return bake_package(err, "frame-1.0-py3-none-any.whl");
-}
-
-static int bakes_a_conda_package(struct jw_error *err)
-{
-	return bake_package(err, "frame-1.0-h1_0.conda");
 }
 
 /* Done again there is nothing left to bake. */
@@ -392,7 +331,6 @@ static int looks_for_a_successor(struct jw_error *err)
 static const struct struck_scenario scenarios[] = {
 	{"bake", put_library, bakes_a_copy, "out", NEXT_TIME},
 	{"bake a wheel", put_wheel, bakes_a_wheel, "out", NEXT_TIME},
-	{"bake a conda package", put_conda, bakes_a_conda_package, "out", NEXT_TIME},
 	{"bake in place", put_library, bakes_in_place, "site", ALWAYS},
 	{"bake again", put_baked_before, bakes_again, "site", ALWAYS},
 	{"unbake", put_baked, unbakes, "site", ALWAYS},

@@ -21,7 +21,6 @@
 #include "os/file.h"
 #include "pack/manifest.h"
 #include "pack/minisign.h"
-#include "package/conda_edit.h"
 #include "package/wheel_edit.h"
 #include "plan/inventory.h"
 #include "record/recording.h"
@@ -307,36 +306,6 @@ static bool try_wheel(const char *data, size_t size)
 	return sound || old;
 }
 
-static int edit_paths(struct jw_error *err, const struct buf *paths, struct buf *text)
-{
-	struct conda_change changes[] = {{.path = (char[]){"lib/a.so"}, .size_bytes = 12345}};
-	const int failed = conda_edit_paths(err, paths, changes, 1, text);
-
-	if (failed)
-		buf_free(text);
-	return failed;
-}
-
-static bool try_conda_edit(const char *data, size_t size)
-{
-	struct buf paths, index = halves(data, size, &paths), text = BUF_MAX(1 << 22);
-	const bool has_index = !conda_edit_index(NULL, &index, "b_jitwarm_sm86", &text);
-	bool has_paths;
-
-	buf_free(&text);
-	has_paths = !edit_paths(NULL, &paths, &text);
-	buf_free(&text);
-	/* Without memory for a name with escapes it is none of those wanted: refused, too */
-	if (has_index && !memchr(data, '\\', size))
-		STARVE(conda_edit_index(&err, &index, "b_jitwarm_sm86", &text) ? (buf_free(&text), -1) : 0,
-			   buf_free(&text));
-	if (has_paths && !memchr(data, '\\', size))
-		STARVE(edit_paths(&err, &paths, &text), buf_free(&text));
-	buf_free(&index);
-	buf_free(&paths);
-	return has_index || has_paths;
-}
-
 /* ---- files with device code: what is found is all of it, or memory is to blame */
 
 struct found_code {
@@ -426,7 +395,6 @@ static const struct {
 	{"zip", try_zip},
 	{"artifact", try_artifact},
 	{"wheel_edit", try_wheel},
-	{"conda_edit", try_conda_edit},
 	{"ar", try_code},
 	{"archive", try_code},
 	{"pe", try_code},

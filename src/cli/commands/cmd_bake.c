@@ -106,10 +106,9 @@ static void print_summary(const struct output *out, const struct jw_bake_result 
 		wheels += result->files[i].output && result->files[i].member;
 	}
 	if (wheels)
-		output_line(
-			out, STYLE_PLAIN,
-			"Next: install the new package (pip install FILE; conda install FILE) instead of the "
-			"old one.");
+		output_line(out, STYLE_PLAIN,
+					"Next: install the new package (pip install FILE) instead of the "
+					"old one.");
 	if (!copies)
 		return;
 	if (in_place)
@@ -357,8 +356,7 @@ const struct cli_command command_bake = {
 		"code, is linked once by the driver.\n\nFor a wheel (X.whl) a new "
 		"wheel is written into DIR, with the libraries so changed and their hashes in RECORD, and "
 		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
-		"old one. For X.conda a new conda package is written, with the GPUs in its build "
-		"string.\n\nIt does not change other archives, and PTX texts in a program's data, which "
+		"old one.\n\nIt does not change other archives, and PTX texts in a program's data, which "
 		"are counted. With --target, without a driver, NVIDIA's ptxas compiles and nvJitLink "
 		"links: “jitwarm compiler fetch” or --fetch gets them; the result says for which drivers "
 		"the "

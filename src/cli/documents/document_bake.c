@@ -27,7 +27,7 @@ static const struct json_field baked_drivers_fields[] = {
 
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library, or the package that it is a member of"),
-	FILE_MEMBER(member, "of a wheel or conda package", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(member, "of a wheel", .presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(output, "its copy; in place the library without links; of a member the new package",
 				.presence = JSON_UNLESS_NULL),
 	FILE_MEMBER(modules,

@@ -167,7 +167,7 @@ json 'len(d["files"]) == 32'
 run 2 bake -o "$work/bad" "$work/in/bad/link/"*
 out_has "is a link"
 run 2 bake -o "$work/bad" "$work/in/bad/old-conda/"*
-out_has "cph transmute"
+out_has "bake in its recipe's build step"
 
 # A run that cannot end, or is killed, leaves no wheel; the next run removes what a killed one has left, and nothing of a living one.
 if ! is_wine; then
