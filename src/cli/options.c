@@ -83,7 +83,8 @@ static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
-	{"split", .text = "each module is compiled as the driver does, to its own bytes: leave it out"},
+	{"split",
+	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
 };
 
 static const struct retired_option *retired_option(const char *name, size_t length)
@@ -370,16 +371,16 @@ static int check_value_file(struct jw_error *err, const char *path, bool or_fold
 	return os_is_denied(path) ? error_set(err, JW_ERR_USAGE, "%s: Permission denied", path) : 0;
 }
 
-/* Looks at the folder that `path` is or lies in. `made`: missing ones are. */
-static int check_value_folder(struct jw_error *err, const char *path, bool made)
+/* The folder that `path` lies in has to be there. */
+static int check_parent(struct jw_error *err, const char *path)
 {
-	char *folder = made ? os_nearest(err, path) : os_dir_name(err, path);
+	char *folder = os_dir_name(err, path);
 	struct jw_error why = {0};
 	struct os_stat stat;
 	int result = folder ? 0 : -1;
 
 	if (folder && os_stat(&why, folder, &stat))
-		result = why.code == JW_ERR_NOT_FOUND && !made ? error_copy(err, &why) : 0;
+		result = why.code == JW_ERR_NOT_FOUND ? error_copy(err, &why) : 0;
 	else if (folder && stat.kind != OS_DIRECTORY)
 		result = error_set(err, JW_ERR_USAGE, "%s: not a directory", folder);
 	mem_free(folder);
@@ -391,7 +392,7 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 	struct os_stat stat;
 
 	if (os_stat(NULL, path, &stat))
-		return check_value_folder(err, path, made);
+		return made ? os_may_be_folder(err, path) : check_parent(err, path);
 	return stat.kind == OS_DIRECTORY ? error_set(err, JW_ERR_USAGE, "%s: Is a directory", path) : 0;
 }
 
@@ -403,7 +404,7 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 	case NAMES_OTHER: return 0;
 	case NAMES_FILE: return check_value_file(err, value, false);
 	case NAMES_FILE_OR_NAME: return has_separator(value) ? check_value_file(err, value, true) : 0;
-	case NAMES_FOLDER: return check_value_folder(err, value, true);
+	case NAMES_FOLDER: return os_may_be_folder(err, value);
 	case NAMES_OUTPUT: return check_output(err, value, false);
 	case NAMES_LOG: return check_output(err, value, true);
 	case NAMES_HOST: break;

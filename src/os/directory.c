@@ -56,6 +56,18 @@ char *os_nearest(struct jw_error *err, const char *path)
 	return at;
 }
 
+int os_may_be_folder(struct jw_error *err, const char *path)
+{
+	char *nearest = os_nearest(err, path);
+	struct os_stat stat;
+	int result = nearest ? 0 : -1;
+
+	if (nearest && !os_stat(NULL, nearest, &stat) && stat.kind != OS_DIRECTORY)
+		result = error_set(err, JW_ERR_USAGE, "%s: not a directory", nearest);
+	mem_free(nearest);
+	return result;
+}
+
 int os_may_make(struct jw_error *err, const char *path)
 {
 	struct jw_error why = {0};

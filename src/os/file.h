@@ -244,6 +244,9 @@ const char *os_base_name(const char *path);
 char *os_dir_name(struct jw_error *err, const char *path);
 /* `path`, or its nearest existing parent (the topmost one if none exists); the caller frees it. */
 char *os_nearest(struct jw_error *err, const char *path);
+/* JW_ERR_USAGE: `path`, or its nearest existing parent, is no folder. One that cannot be looked at
+ * may be. */
+int os_may_be_folder(struct jw_error *err, const char *path);
 
 /* The separators: '/' and, on Windows, '\\' too. ':' or ';' separate the members of a list of
  * paths. */

@@ -172,7 +172,7 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 	if (os_stat(err, folder, &stat))
 		return NULL;
 	if (stat.kind != OS_DIRECTORY) {
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", folder);
+		error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", folder);
 		return NULL;
 	}
 	directory = mem_alloc(err, sizeof *directory);

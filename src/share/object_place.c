@@ -18,19 +18,6 @@ static bool is_web_place(const char *place)
 	return text_starts(place, "https://") || text_starts(place, "http://");
 }
 
-/* A folder that is not there may come: it is on a server. */
-static int check_share_directory(struct jw_error *err, const char *place)
-{
-	char *nearest = os_nearest(err, place);
-	struct os_stat stat;
-	int result = nearest ? 0 : -1;
-
-	if (nearest && !os_stat(NULL, nearest, &stat) && stat.kind != OS_DIRECTORY)
-		result = error_set(err, JW_ERR_USAGE, "%s: is no directory", nearest);
-	mem_free(nearest);
-	return result;
-}
-
 int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 {
 	const char *place = options->place;
@@ -49,7 +36,7 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 				   ? error_set(err, JW_ERR_USAGE, "%s", why.message)
 				   : 0;
 	if (*place && !strstr(place, "://"))
-		return check_share_directory(err, place);
+		return os_may_be_folder(err, place); /* on a server it may come later */
 	return error_set(err, JW_ERR_USAGE,
 					 "“%s”: a shared place is a directory, https://HOST/PATH or s3://BUCKET/PREFIX",
 					 text_address(name, sizeof name, place));

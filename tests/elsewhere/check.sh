@@ -118,7 +118,7 @@ if [ "$kind" = fake ]; then
 	grep -q "needs ptxas 12.0 or newer: “jitwarm compiler fetch 12.0” gets it" out || fail "no compiler for 535: $(cat out)"
 	fake 12.4 'echo "ptxas $*" >&2; exit 3'
 	rm -rf store/12.4 store/12.2 && fake 12.2 'exit 1' && cp -r 12.2 store/
-	expect 64 0 "--split is no longer there: each module is compiled as the driver does" $sm --split "$library"
+	expect 64 0 "--split is no longer there: modules are compiled as the driver itself does" $sm --split "$library"
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
 	# One that writes no more than a cubin's header
 	fake 13.0 'while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done

@@ -8,6 +8,20 @@
 #include "gpu/release.h"
 #include "os/env.h"
 
+/* The newest driver of the table, or the oldest */
+static const struct cache_known_driver *known_driver_at_end(bool newest)
+{
+	const struct cache_known_driver *end = cache_known_driver_at(0), *at;
+
+	for (size_t i = 0; (at = cache_known_driver_at(i)); i++) {
+		const int order = gpu_release_compare(at->release, end->release);
+
+		if (newest ? order > 0 : order < 0)
+			end = at;
+	}
+	return end;
+}
+
 /* However many drivers are known: also where the list has room for no other. */
 static void stamps_and_releases_are_told_apart(void **state)
 {
@@ -59,7 +73,8 @@ static void write_version(const char *text)
  */
 static void the_running_driver_is_no_former_one(void **state)
 {
-	const struct cache_known_driver *oldest = cache_known_driver_at(0), *newest = oldest, *at;
+	const struct cache_known_driver *const oldest = known_driver_at_end(false),
+										   *const newest = known_driver_at_end(true);
 	const struct cache_profile profile = {.stamp = "Feb  4 202301:02:03",
 										  .trust = CACHE_STAMP_CONFIRMED,
 										  .driver = {.release = {600, 12, 3}},
@@ -68,12 +83,6 @@ static void the_running_driver_is_no_former_one(void **state)
 	char text[200];
 
 	(void)state;
-	for (size_t i = 0; (at = cache_known_driver_at(i)); i++) {
-		if (gpu_release_compare(at->release, newest->release) > 0)
-			newest = at;
-		if (gpu_release_compare(at->release, oldest->release) < 0)
-			oldest = at;
-	}
 	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
@@ -111,13 +120,10 @@ static void the_running_driver_is_no_former_one(void **state)
 /* Made ahead, for an update or another machine */
 static void a_newer_driver_is_no_former_one(void **state)
 {
-	const struct cache_known_driver *oldest = cache_known_driver_at(0), *at;
+	const struct cache_known_driver *const oldest = known_driver_at_end(false), *at;
 	struct former_drivers drivers = {0};
 
 	(void)state;
-	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
-		if (gpu_release_compare(at->release, oldest->release) < 0)
-			oldest = at;
 	assert_int_equal(former_read(NULL, NULL, oldest->stamp, oldest->release, &drivers), 0);
 	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
 		if (gpu_release_compare(at->release, oldest->release) > 0)
@@ -129,16 +135,11 @@ static void a_newer_driver_is_no_former_one(void **state)
 static void a_driver_of_another_machine_is_no_former_one(void **state)
 {
 	static const char other[] = "Feb  3 202301:02:03";
-	const struct cache_known_driver *oldest = cache_known_driver_at(0), *newest = oldest, *at;
+	const struct cache_known_driver *const oldest = known_driver_at_end(false),
+										   *const newest = known_driver_at_end(true);
 	struct former_drivers drivers = {0};
 
 	(void)state;
-	for (size_t i = 0; (at = cache_known_driver_at(i)); i++) {
-		if (gpu_release_compare(at->release, newest->release) > 0)
-			newest = at;
-		if (gpu_release_compare(at->release, oldest->release) < 0)
-			oldest = at;
-	}
 	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_spare(NULL, &drivers, oldest->stamp), 0);

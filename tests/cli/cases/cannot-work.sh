@@ -36,8 +36,8 @@ prime --trace folder $sample|64|--trace: folder: Is a directory
 prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
 prime --nvrtc none/nvrtc $sample|64|--nvrtc: none/nvrtc: 
-prime --share plain $sample|64|plain: is no directory
-prime --share plain/deep $sample|64|plain: is no directory
+prime --share plain $sample|64|plain: not a directory
+prime --share plain/deep $sample|64|plain: not a directory
 prime --share folder --key nobody $sample|64|--key is for --sign
 prime --share folder --sign --key nobody $sample|64|no key “nobody”
 prime --share folder --sign --key none/key $sample|64|--key: none/key: 
