@@ -126,9 +126,6 @@ struct jw_scan_options {
 	/* Then called for each file with which a program will fail (as jw_check_failing). May be NULL.
 	 */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
-	/* Then called for each line that says what counted where the files leave it open. May be NULL.
-	 */
-	void (*note)(void *context, const char *line);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 

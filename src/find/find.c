@@ -10,7 +10,6 @@
 #include "find/directory_walk.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
-#include "find/variants.h"
 
 /* State while the names are resolved. */
 struct name_search {
@@ -250,8 +249,6 @@ int jw_find(struct jw_error *err, const struct jw_find_options *options,
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < options->name_count; i++)
 		result = take_typed_name(err, &finder, options->names[i]);
-	if (!result)
-		result = variants_settle(err, &finder.list, options->names, options->name_count);
 	if (!result)
 		result = fail_if_empty(err, finder.list.found);
 	if (result)

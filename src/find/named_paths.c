@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "devcode/image_kind.h"
 #include "find/directory_walk.h"
-#include "find/variants.h"
 
 static bool reads_as_text(const uint8_t *head, size_t size)
 {
@@ -125,8 +124,6 @@ int named_paths_find(struct jw_error *err, const char *const *paths, size_t coun
 		return -1;
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
-	if (!result)
-		result = variants_settle(err, &list, paths, count);
 	if (result)
 		jw_found_free(list.found);
 	else

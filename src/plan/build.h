@@ -38,8 +38,6 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 
 /* After the last image: notes how loose files are treated. */
 int build_note_loose(struct jw_error *err, struct build *build);
-/* The same of members of archives that are variants of each other (find/variants.h). */
-int build_note_variants(struct jw_error *err, struct build *build);
 
 /* Estimates each module from its text. */
 void build_estimate(struct plan *plan);

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "find/named_paths.h"
-#include "find/variants.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
@@ -296,21 +295,6 @@ static void tell_failing_scanned(const struct scan *scan)
 	}
 }
 
-static int tell_notes(struct jw_error *err, struct scan *scan)
-{
-	const struct plan *plan = scan->build.plan;
-	size_t told = plan->note_count;
-
-	/* Other notes are in what is told of each image. */
-	if (!scan->options->note)
-		return 0;
-	if (build_note_variants(err, &scan->build))
-		return -1;
-	for (; told < plan->note_count; told++)
-		scan->options->note(scan->options->context, plan->notes[told]);
-	return 0;
-}
-
 static int scan_files(struct jw_error *err, struct scan *scan)
 {
 	const struct analyse_sink sink = {.context = scan,
@@ -322,8 +306,6 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 
 	for (size_t i = 0; !result && i < scan->options->path_count; i++)
 		result = find_path_files(err, scan, scan->options->paths[i], &list);
-	if (!result)
-		result = variants_settle(err, &list, scan->options->paths, scan->options->path_count);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
 		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
 	jw_found_free(list.found);
@@ -365,7 +347,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		build_estimate(scan.build.plan);
 		tell_totals(&scan);
 		tell_failing_scanned(&scan);
-		result = tell_notes(err, &scan);
 	}
 	plan_free(scan.build.plan);
 	return result;

@@ -65,13 +65,6 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	output_line(&run->cli->out, STYLE_BAD, "%s: %s", file, why);
 }
 
-static void print_scan_note(void *context, const char *line)
-{
-	struct scan_run *run = context;
-
-	output_note(&run->cli->out, "%s", line);
-}
-
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
 	const struct options *given = &run->cli->options;
@@ -87,7 +80,6 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.trouble = print_scan_trouble,
 		.total = take_total,
 		.failing = take_failing,
-		.note = print_scan_note,
 	};
 	struct found_files files;
 	int result;
