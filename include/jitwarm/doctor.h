@@ -93,13 +93,6 @@ bool jw_process_is_elsewhere(int pid);
  * executes nothing: it starts no program and loads no library, so that jw_system_options.machine
  * and no probe is wanted. On failure this process should end. */
 int jw_look_into_process(struct jw_error *err, int pid);
-/* The first process of a running container, as docker, podman or nerdctl (*ret_tool, a constant)
- * tell. JW_ERR_NOT_FOUND: none of them knows it, or it does not run. */
-int jw_container_process(struct jw_error *err, const char *id, int *ret_pid, const char **ret_tool);
-/* The main process of a systemd unit; where it does not run, *ret_pid is 0, and this process has
- * turned into the unit's account with the variables that the unit sets, as jw_look_as_user.
- * JW_ERR_NOT_FOUND: no such unit; JW_ERR_UNSUPPORTED: no systemd. */
-int jw_look_as_unit(struct jw_error *err, const char *name, int *ret_pid);
 
 JW_END_DECLS
 

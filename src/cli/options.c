@@ -82,9 +82,13 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
+	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
+	{"unit",
+	 .text = "jitwarm doctor --pid and watch take its process, which “systemctl show -p MainPID "
+			 "--value UNIT” prints"},
 };
 
 static const struct retired_option *retired_option(const char *name, size_t length)

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "doctor/baked_findings.h"
 #include "doctor/examination.h"
-#include "doctor/look_as.h"
 #include "machine/unfit_driver.h"
 #include "os/env.h"
 #include "os/file.h"

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "doctor/look_as.h"
+#include "doctor/examination.h"
 #include "os/accounts.h"
 #include "os/enter.h"
 #include "os/env.h"
@@ -128,13 +128,12 @@ int jw_look_as_user(struct jw_error *err, const char *name)
 	return result;
 }
 
-/* The variables of a process. */
 struct taken {
 	struct taken_variable {
 		char *name, *value;
 	} * items;
 	size_t count, capacity;
-	int pid; /* 0: no process's */
+	int pid;
 };
 
 enum { MOST_TAKEN = 256 };
@@ -175,7 +174,7 @@ static int keep_variable(struct jw_error *err, void *context, const char *name, 
 	item = &taken->items[taken->count++];
 	*item = (struct taken_variable){0};
 	item->name = mem_string(err, name);
-	if (taken->pid && !strcmp(name, "CUDA_CACHE_PATH") && *value && !os_is_absolute(value))
+	if (!strcmp(name, "CUDA_CACHE_PATH") && *value && !os_is_absolute(value))
 		return item->name ? take_cache_path(err, taken->pid, value, &item->value) : -1;
 	item->value = mem_string(err, value);
 	return item->name && item->value ? 0 : -1;
@@ -234,27 +233,5 @@ int jw_look_into_process(struct jw_error *err, int pid)
 						   : 0;
 
 	taken_free(&taken);
-	return result;
-}
-
-int look_as_account(struct jw_error *err, const char *name, uint32_t owner, bool has_home,
-					const char *const *variables, size_t count)
-{
-	struct taken taken = {0};
-	char *home = NULL;
-	int result = become_found(err, name, owner);
-
-	if (!result && has_home)
-		home = os_env("HOME");
-	if (!result)
-		result = forget_own(err, is_forgotten);
-	if (!result && home)
-		result = os_env_set(err, "HOME", home);
-	for (size_t i = 0; !result && i + 1 < count; i += 2)
-		result = keep_variable(err, &taken, variables[i], variables[i + 1]);
-	if (!result)
-		result = set_taken(err, &taken);
-	taken_free(&taken);
-	mem_free(home);
 	return result;
 }

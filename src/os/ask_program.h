@@ -12,10 +12,9 @@ struct os_question {
 	unsigned timeout_ms;          /* then it is killed */
 	const struct jw_cancel *cancel;
 	struct buf *answer; /* takes its standard output; its maximum bounds it */
-	bool mute;          /* what it prints on standard error is dropped */
 };
 
-/* *ret_status: its exit status, 128 where a signal ended it. Its standard error is ours, unless
- * `mute`. -1: it could not be started (JW_ERR_IO), or said too much or took too long
- * (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
+/* *ret_status: its exit status, 128 where a signal ended it. Its standard error is ours.
+ * -1: it could not be started (JW_ERR_IO), or said too much or took too long (JW_ERR_LIMIT), or
+ * JW_ERR_INTERRUPTED. */
 int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status);

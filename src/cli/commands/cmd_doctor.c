@@ -111,7 +111,7 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 	options.process = doctoring->loaded;
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;
-	if (eyes->foreign)
+	if (eyes->inside)
 		forget_commands(doctoring->result);
 	/* What a process has loaded, and is no longer there, nobody can look at. */
 	doctoring->result->troubles += eyes->process.replaced_count;
@@ -121,7 +121,7 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 static struct doctor_words words_of(const struct doctoring *doctoring)
 {
 	return (struct doctor_words){.before = doctoring->eyes.before,
-								 .foreign = doctoring->eyes.foreign,
+								 .inside = doctoring->eyes.inside,
 								 .environment =
 									 options_value(&doctoring->cli->options, "environment")};
 }
@@ -313,11 +313,6 @@ static const struct cli_option doctor_options[] = {
 			   .most = 1 << 30, .positive = true),
 	CLI_VALUE("user", "NAME",
 			  "Look as this account, with the variables of its next login (root, Linux)"),
-	CLI_VALUE("unit", "NAME",
-			  "Look at the process of a systemd unit, or, where it does not run, with its account "
-			  "and variables"),
-	CLI_VALUE("container", "ID",
-			  "Look at the first process of a running container (docker, podman or nerdctl; root)"),
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -15,7 +15,6 @@
 #include "cli/parts/eyes.h"
 #include "cli/parts/watch_left.h"
 #include "cli/parts/watch_screen.h"
-#include "cli/parts/watch_target.h"
 #include "os/clock.h"
 #include "os/cores.h"
 #include "os/file.h"
@@ -25,7 +24,7 @@
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum { LOOK_EVERY_MS = 500, FILES_TEXT = 200, SHOWN_FILES = 3 };
+enum { LOOK_EVERY_MS = 500, FILES_TEXT = 200, SHOWN_FILES = 3, MOST_PROGRAMS = 64, MOST_NAMED = 8 };
 
 /* What is known at one moment. */
 struct watch_look {
@@ -52,6 +51,96 @@ struct watching {
 	struct watch_screen screen;
 	struct watch_document document;
 };
+
+/* ---- which process */
+
+/* "python3 (4242), ollama (17)" */
+static void name_programs(char *text, size_t size, const struct os_program *programs, size_t count)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < count && i < MOST_NAMED && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s (%d)", i ? ", " : "",
+								 programs[i].name, programs[i].pid);
+}
+
+/* Our own workers compile on purpose. */
+static size_t drop_own(struct os_program *programs, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(programs[i].name, "jitwarm") != 0)
+			programs[kept++] = programs[i];
+	return kept;
+}
+
+static bool has_started(int pid, int other)
+{
+	enum { MOST_GENERATIONS = 32 };
+
+	for (int i = 0; i < MOST_GENERATIONS && other > 1; i++) {
+		other = os_process_parent(other);
+		if (other == pid)
+			return true;
+	}
+	return false;
+}
+
+/* The program that has started all others; 0: none has. */
+static int first_program(const struct os_program *programs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t its = 0;
+
+		for (size_t j = 0; j < count; j++)
+			its += i == j || has_started(programs[i].pid, programs[j].pid);
+		if (its == count)
+			return programs[i].pid;
+	}
+	return 0;
+}
+
+static int only_program(struct jw_error *err, int *ret_pid)
+{
+	static struct os_program programs[MOST_PROGRAMS];
+	struct os_process_use own;
+	char names[1024];
+	size_t count = 0;
+
+	/* Where the system does not show other processes, that is the answer. */
+	if (os_process_used(err, (int)uv_os_getpid(), &own) ||
+		os_programs_with(err, "libcuda.so", programs, MOST_PROGRAMS, &count))
+		return -1;
+	count = drop_own(programs, count);
+	if (!count)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no program that this account may see has loaded NVIDIA's driver: name "
+						 "the process");
+	*ret_pid = first_program(programs, count);
+	if (!*ret_pid) {
+		name_programs(names, sizeof names, programs, count);
+		return error_set(err, JW_ERR_USAGE,
+						 "several programs have loaded NVIDIA's driver: name one of %s%s", names,
+						 count > MOST_NAMED ? ", …" : "");
+	}
+	return 0;
+}
+
+/* The process that is named by its number; without one the only that has loaded NVIDIA's driver, or
+ * that has started all others which have. */
+static int choose_process(struct jw_error *err, const struct options *options, int *ret_pid)
+{
+	uint64_t pid = 0;
+
+	if (!options->operand_count)
+		return only_program(err, ret_pid);
+	if (options->operand_count > 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
+		return error_set(err, JW_ERR_USAGE, "the number of one process is wanted");
+	*ret_pid = (int)pid;
+	return 0;
+}
 
 /* ---- looking */
 
@@ -409,8 +498,8 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	failed = watch_target_choose(err, cli, &watching.pid) || look_with_its_eyes(err, &watching) ||
-			 watch_to_end(err, &watching, most_s);
+	failed = choose_process(err, &cli->options, &watching.pid) ||
+			 look_with_its_eyes(err, &watching) || watch_to_end(err, &watching, most_s);
 	watch_screen_close(&watching.screen);
 	if (!failed) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
@@ -423,9 +512,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option watch_options[] = {
-	CLI_DURATION("for", "TIME", "End after this time (90s, 5m) instead of with the process"),
-	WATCH_TARGET_OPTIONS,
-	{0}};
+	CLI_DURATION("for", "TIME", "End after this time (90s, 5m) instead of with the process"), {0}};
 
 const struct cli_command command_watch = {
 	.name = "watch",

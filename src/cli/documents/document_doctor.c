@@ -49,11 +49,10 @@ static const struct json_field doctor_fields[] = {
 	JSON(struct doctor_document, result.warm, "modules in the cache"),
 	JSON(struct doctor_document, result.cold, "modules that a start compiles"),
 	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
-			 .text = "with `--pid`, `--unit` or `--container`",
-			 JSON_IF(struct doctor_document, process.pid)),
+			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
 	JSON(struct doctor_document, words.before,
 		 "what a shell needs before `jitwarm`, so that the commands have the same account, files "
-		 "and variables; with `--user`, `--pid`, `--unit` or `--container`",
+		 "and variables; with `--user` or `--pid`",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
 				  "with `--fix`: the commands that were run"),

@@ -179,7 +179,7 @@ extern const struct json_table document_doctor;
 /* What a command of a finding has before it, and behind its name; NULL: nothing. */
 struct doctor_words {
 	const char *before, *environment;
-	bool foreign; /* it would have to be run among files that are not trusted: there is none */
+	bool inside; /* it would have to be run among files that are not trusted: there is none */
 };
 struct doctor_document {
 	struct jw_doctor_result result;

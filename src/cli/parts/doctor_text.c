@@ -109,7 +109,7 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	const struct jw_doctor_result *result = &document->result;
 	int failed = put_process(err, text, &document->process);
 
-	if (!failed && document->words.foreign)
+	if (!failed && document->words.inside)
 		failed = buf_printf(err, text,
 							"        its files are those of a container: run jitwarm there, with "
 							"that container's own programs. A command from here would run, with "

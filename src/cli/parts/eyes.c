@@ -30,7 +30,7 @@ enum { DECIDING = sizeof deciding / sizeof *deciding };
 /* Who looks before, with which variables, and at what. */
 struct looking {
 	struct cli *cli;
-	const char *user, *unit, *container, *tool;
+	const char *user;
 	int pid;
 	uint32_t owner;
 	char *values[DECIDING];
@@ -39,16 +39,11 @@ struct looking {
 static int read_question(struct jw_error *err, struct looking *looking)
 {
 	const struct options *options = &looking->cli->options;
-	int asked;
 
 	looking->user = options_value(options, "user");
-	looking->unit = options_value(options, "unit");
-	looking->container = options_value(options, "container");
 	looking->pid = (int)options_number(options, "pid", 0);
-	asked = !!looking->user + !!looking->unit + !!looking->container + !!looking->pid;
-	if (asked > 1)
-		return error_set(err, JW_ERR_USAGE,
-						 "--user, --pid, --unit and --container: name one, it has its own account");
+	if (looking->user && looking->pid)
+		return error_set(err, JW_ERR_USAGE, "--user and --pid: name one, it has its own account");
 	if (looking->pid && options->operand_count)
 		return error_set(err, JW_ERR_USAGE,
 						 "--pid looks at what the process has loaded: name "
@@ -93,10 +88,9 @@ static int look_into_other(struct jw_error *err, struct looking *looking, struct
 	if (options_given(&looking->cli->options, "fix"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "--fix: process %d has other files (a container, or mounts of its own), "
-						 "which jitwarm only reads: run the commands that it names",
+						 "which jitwarm only reads: run jitwarm there",
 						 looking->pid);
 	eyes->inside = true;
-	eyes->foreign = !looking->tool;
 	return eyes_enter(err, looking->cli, looking->pid, &eyes->process, &eyes->machine);
 }
 
@@ -104,11 +98,6 @@ static int look_as(struct jw_error *err, struct looking *looking, struct eyes *e
 {
 	if (looking->user)
 		return jw_look_as_user(err, looking->user);
-	if (looking->container &&
-		jw_container_process(err, looking->container, &looking->pid, &looking->tool))
-		return -1;
-	if (looking->unit && jw_look_as_unit(err, looking->unit, &looking->pid))
-		return -1;
 	if (!looking->pid)
 		return 0;
 	if (jw_process_is_elsewhere(looking->pid))
@@ -129,8 +118,7 @@ static int add_words(struct jw_error *err, struct buf *line, const char *const *
 	return 0;
 }
 
-/* How another account, or another's files, are had: "sudo -u ollama". *ret_reset: our own variables
- * do not get there. */
+/* How another account is had: "sudo -u ollama". *ret_reset: our own variables do not get there. */
 static int put_way(struct jw_error *err, const struct looking *looking, struct buf *line,
 				   bool *ret_reset)
 {
@@ -138,12 +126,6 @@ static int put_way(struct jw_error *err, const struct looking *looking, struct b
 	char *name = NULL;
 	int result;
 
-	*ret_reset = true;
-	if (looking->tool) {
-		const char *const words[] = {looking->tool, "exec", looking->container, NULL};
-
-		return add_words(err, line, words);
-	}
 	if (owner_now(err, &now))
 		return -1;
 	*ret_reset = now != looking->owner;
@@ -214,7 +196,7 @@ int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
 		result = remember_own(err, &looking);
 	if (!result)
 		result = look_as(err, &looking, &eyes);
-	if (!result && !eyes.foreign && (looking.user || looking.unit || looking.pid))
+	if (!result && !eyes.inside && (looking.user || looking.pid))
 		result = describe_eyes(err, &looking, &eyes);
 	for (size_t i = 0; i < DECIDING; i++)
 		mem_free(looking.values[i]);

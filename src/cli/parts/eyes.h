@@ -1,5 +1,4 @@
-/* With whose eyes `doctor` looks: its own, another account's, a process's, a unit's, a
- * container's. */
+/* With whose eyes `doctor` looks: its own, another account's, a process's. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,13 +8,12 @@
 
 struct eyes {
 	struct process_code process; /* pid 0: none */
-	bool inside;               /* its files are not ours: nothing is started, nothing is changed */
-	bool foreign;              /* and no tool of a container enters them: no command is named */
+	bool inside; /* its files are not ours: nothing is started or changed, no command is named */
 	struct jw_system *machine; /* then: as it was seen before they were entered */
 	char *before; /* what a command needs before it to have the same eyes, in a shell; NULL: none */
 };
 
-/* --user, --pid, --unit, --container. Turns this process into that account, permanently. */
+/* --user, --pid. Turns this process into that account, permanently. */
 int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes);
 /* Enters the files of a process that has other ones (jw_process_is_elsewhere), for good. What it
  * has loaded and the GPUs that it sees are looked at before: inside there is no driver to ask. On

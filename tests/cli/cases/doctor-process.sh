@@ -12,12 +12,16 @@ if is_wine; then
 else
 	run 3 doctor --pid 99999999
 	err_has "there is no process"
-	CUDA_CACHE_DISABLE=1 VICTIM=x sleep 60 &
+	env -u HOME CUDA_CACHE_DISABLE=1 CUDA_CACHE_PATH="$place/a \"b\"" CUDA_INJECTION64_PATH=/x sleep 60 &
 	victim=$!
 	await test -r "/proc/$victim/environ"
 	await grep -q sleep "/proc/$victim/comm"
 	found 1 cache-disabled --pid "$victim"
 	json 'd["process"]["name"] == "sleep" and not d["process"]["driver"] and d["process"]["pid"] == '"$victim"
+	# A command with the same eyes names what differs.
+	json "d['before'] == \"env -u HOME 'CUDA_CACHE_PATH=$place/a \\\"b\\\"' CUDA_CACHE_DISABLE=1\""
+	run 64 doctor --pid "$victim" --user nobody
+	err_has "name one"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
 	# One that has ended, and that nobody waits for: it has nothing mapped any more.
@@ -37,6 +41,10 @@ time.sleep(60)' >"$work/ended" &
 	run 3 doctor --user no-such-account
 	err_has "no such account"
 fi
+run 64 doctor --unit ollama
+err_has "--unit is no longer there: jitwarm doctor --pid and watch take its process"
+run 64 doctor --container c1
+err_has "--container is no longer there: jitwarm runs in the container itself: docker exec ID jitwarm doctor"
 
 # ---- as root: with another account's rights and variables
 # shellcheck source=/dev/null
@@ -49,6 +57,7 @@ if ! is_wine && all=$(folder_for_all); then
 	unset CUDA_CACHE_PATH
 	export CUDA_CACHE_DISABLE=1 JITWARM_STATE=$all/none
 	run "1|2" doctor --json --user nobody
+	json 'd["before"].startswith("sudo -u nobody env HOME=")'
 	json '"cache-unwritable" in [f["id"] for f in d["findings"]]'
 	json '"cache-disabled" not in [f["id"] for f in d["findings"]]'
 	unset CUDA_CACHE_DISABLE

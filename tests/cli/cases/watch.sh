@@ -1,9 +1,8 @@
 # watch: whether a process compiles, is busy with something else, or waits.
 run 64 watch x
 run 64 watch 1 2
-run 64 watch 1 --container c
-run 64 watch --unit a --container c
-run 64 watch --unit -x
+run 64 watch --unit ollama
+err_has "no longer there"
 if is_wine; then
 	run 2 watch 4
 	err_one_line
@@ -190,11 +189,6 @@ fi
 # As root: a container, whose cache is nowhere but in its own files.
 unshare --mount --pid --fork true 2>/dev/null || exit 0
 mkdir "$work/its"
-for tool in docker systemctl; do # they know no other container, and no other unit
-	# shellcheck disable=SC2016
-	printf '#!/bin/sh\n[ $1 != inspect ] || exec cat %q\nprintf "LoadState=loaded\\nMainPID=%%d\\n" "$(cat %q)"\n' "$work/its pid" "$work/its pid" >"$work/bin/$tool"
-	chmod +x "$work/bin/$tool"
-done
 in_container() { # COMMAND…: with a folder for its cache that nobody else sees
 	# shellcheck disable=SC2016,SC2086
 	ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" CUDA_CACHE_PATH=$work/its/cache SIMDRIVER_COST=4,busy \
@@ -203,8 +197,7 @@ in_container() { # COMMAND…: with a folder for its cache that nobody else sees
 in_container "$app" >/dev/null 2>&1 &
 victim=$!
 await ready framework-app
-echo $victim >"its pid"
-program_path=$work/bin:$PATH run 0 watch --json --container c
+run 0 watch --json $victim
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["driver"] and d["process"]["compiler"]'
 json 'd["left"] < 8 and d["cache"].endswith("its/cache") and d["process"]["name"] == "framework-app"'
 [ ! -e its/cache ] || fail "the container's files are ours"
@@ -214,7 +207,7 @@ wait $victim || fail "the container's program was disturbed"
 in_container bash -c ': >begun; LD_PRELOAD= sleep 0.5; "$0" & wait; LD_PRELOAD= sleep 0.6; :' "$app" >/dev/null 2>&1 &
 victim=$!
 await test -e begun
-program_path=$work/bin:$PATH run 0 watch --json $victim
+run 0 watch --json $victim
 json 'd["compiling_seconds"] > 0 and d["entries"] > 0 and d["ended"] and d["process"]["name"] == "bash"'
 json 'd["cache"].endswith("its/cache")'
 wait $victim || fail "the container's programs were disturbed"
@@ -222,7 +215,6 @@ wait $victim || fail "the container's programs were disturbed"
 in_container bash -c ': >there; until [ -e go ]; do sleep 0.05; done; exec sleep 100' >/dev/null 2>&1 &
 victim=$!
 await test -e there
-echo $victim >"its pid"
 # shellcheck disable=SC2086
 $JITWARM watch $victim >until-int 2>&1 &
 watcher=$!
@@ -231,7 +223,7 @@ kill -INT "$(pgrep -x jitwarm -P $watcher || echo $watcher)"
 wait $watcher || fail "status $? after Ctrl-C in a container"
 grep -q "was watched for" until-int || fail "no summary: $(cat until-int)"
 (sleep 0.7; touch go) &
-program_path=$work/bin:$PATH run 0 watch --json --unit its.service
+run 0 watch --json $victim
 json 'd["ended"] and d["compiling_seconds"] == 0'
 end_victim
 
