@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/package_version.h"
 #include "find/wheel_record.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,

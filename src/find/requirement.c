@@ -1,9 +1,10 @@
 #include "find/requirement.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "find/package_version.h"
+#include "base/text.h"
 
 static bool is_alnum(char c)
 {
@@ -87,6 +88,167 @@ static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
 		list_append(when, value + 1, length);
 	}
 }
+
+/* ---- versions */
+
+enum { MOST_NUMBERS = 8 };
+
+/* "2.1" and "rc1" of "2.1rc1", ".post1" of "2.1.post1". */
+struct version {
+	uint64_t numbers[MOST_NUMBERS];
+	size_t count;
+	const char *rest;
+};
+
+enum relation { EQUAL, UNEQUAL, LIKE, LESS, MOST, GREATER, LEAST, SAME };
+
+struct clause {
+	enum relation relation;
+	struct version version;
+	const char *text;
+	size_t length, rest_length;
+	bool any_rest; /* ".*", or conda's "=" */
+};
+
+/* Whether `text` is the first `length` bytes of `other`. */
+static bool text_is(const char *text, const char *other, size_t length)
+{
+	return strlen(text) == length && !memcmp(text, other, length);
+}
+
+static bool read_version(const char *text, struct version *ret_version)
+{
+	enum { MOST_DIGITS = 18 };
+	struct version version = {.rest = text};
+
+	do {
+		const char *at = version.rest + (version.count > 0);
+		uint64_t value = 0;
+		size_t digits = 0;
+
+		for (; text_is_digit(at[digits]) && digits < MOST_DIGITS; digits++)
+			value = value * 10 + (uint64_t)(at[digits] - '0');
+		if (!digits || text_is_digit(at[digits]) || version.count == MOST_NUMBERS)
+			return false;
+		version.numbers[version.count++] = value;
+		version.rest = at + digits;
+	} while (*version.rest == '.' && text_is_digit(version.rest[1]));
+	*ret_version = version;
+	return true;
+}
+
+static bool take_relation(const char **at, enum relation *ret_relation)
+{
+	/* Longer ones first */
+	static const struct {
+		const char *sign;
+		enum relation relation;
+	} signs[] = {{"===", SAME}, {"==", EQUAL}, {"!=", UNEQUAL}, {"~=", LIKE},
+				 {"<=", MOST},  {">=", LEAST}, {"<", LESS},     {">", GREATER}};
+
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (text_starts(*at, signs[i].sign)) {
+			*at += strlen(signs[i].sign);
+			*ret_relation = signs[i].relation;
+			return true;
+		}
+	return false;
+}
+
+static bool take_clause(const char **at, struct clause *ret_clause)
+{
+	struct clause clause = {.relation = EQUAL};
+	const char *next = skip_requirement_space(*at);
+
+	if (!take_relation(&next, &clause.relation)) {
+		if (*next++ != '=')
+			return false;
+		clause.any_rest = true;
+	}
+	clause.text = next = skip_requirement_space(next);
+	clause.length = strcspn(next, ", \t");
+	next += clause.length;
+	if (clause.relation == SAME) {
+		if (!clause.length)
+			return false;
+	} else if (!read_version(clause.text, &clause.version) ||
+			   (clause.relation == LIKE && clause.version.count < 2)) {
+		return false;
+	} else {
+		const char *rest = clause.version.rest;
+
+		clause.rest_length = (size_t)(next - rest);
+		if (clause.rest_length == 2 && text_starts(rest, ".*") &&
+			(clause.relation == EQUAL || clause.relation == UNEQUAL))
+			clause.any_rest = true;
+		else if (strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+							  "._-+!") < clause.rest_length)
+			return false;
+	}
+	next = skip_requirement_space(next);
+	if (*next && *next != ',')
+		return false;
+	*at = next + (*next == ',');
+	*ret_clause = clause;
+	return true;
+}
+
+bool version_is_wanted(const char *text)
+{
+	struct clause clause;
+
+	while (*skip_requirement_space(text))
+		if (!take_clause(&text, &clause))
+			return false;
+	return true;
+}
+
+/* Of the first `count` numbers; those that are missing are 0. */
+static int order_of_numbers(const struct version *a, const struct version *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a->numbers[i] != b->numbers[i])
+			return a->numbers[i] > b->numbers[i] ? 1 : -1;
+	return 0;
+}
+
+static bool satisfies(const struct version *version, const struct clause *clause)
+{
+	const struct version *wanted = &clause->version;
+	const int at = order_of_numbers(version, wanted, MOST_NUMBERS);
+	const bool equal = clause->any_rest
+						   ? !order_of_numbers(version, wanted, wanted->count)
+						   : !at && (!clause->rest_length ||
+									 text_is(version->rest, wanted->rest, clause->rest_length));
+
+	switch (clause->relation) {
+	case EQUAL: return equal;
+	case UNEQUAL: return !equal;
+	case LIKE: return at >= 0 && !order_of_numbers(version, wanted, wanted->count - 1);
+	case MOST: return at <= 0;
+	case LEAST: return at >= 0;
+	case LESS: return at < 0;
+	case GREATER: return at > 0;
+	case SAME: break;
+	}
+	return false;
+}
+
+bool version_fits(const char *version, const char *wanted)
+{
+	struct version is;
+	const bool known = read_version(version, &is);
+	struct clause clause;
+
+	while (*skip_requirement_space(wanted))
+		if (!take_clause(&wanted, &clause) ||
+			!(clause.relation == SAME ? text_is(version, clause.text, clause.length)
+									  : known && satisfies(&is, &clause)))
+			return false;
+	return true;
+}
+
+/* ---- packages as they are typed */
 
 static size_t typed_length(const char *text)
 {

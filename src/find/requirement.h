@@ -1,4 +1,4 @@
-/* Names of packages and requirements (PEP 503, PEP 508). */
+/* Names of packages and requirements (PEP 503, PEP 508), and versions. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +21,15 @@ struct requirement {
 /* Reads the value of a Requires-Dist field. Reads only `extra` of the marker: an installed
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
+
+/* Whether `text` is a list of clauses such as ">=1.3,<2", "~=2.1", "==1.3.*", "!=1.4" or conda's
+ * "=1.3"; blanks between its parts do not count. The empty list is one. */
+bool version_is_wanted(const char *text);
+
+/* Whether `version` satisfies each clause of such a list, by its numbers: 2.1rc1 and 2.1+cu118 are
+ * 2.1. Only "==" and "!=" look at what is behind them, if it is in the clause, too. A version that
+ * does not begin with a number satisfies only "===". */
+bool version_fits(const char *version, const char *wanted);
 
 /* A package as a user types it: a name, extras, versions ("jax[cuda12]>=0.4,<0.6"). */
 struct typed_package {

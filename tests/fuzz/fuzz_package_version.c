@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "find/package_version.h"
 #include "find/requirement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

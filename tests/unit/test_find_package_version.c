@@ -1,10 +1,8 @@
-/* Versions of packages, as PEP 440 orders them. */
+/* Versions of packages, by their numbers. */
 #include "check.h"
 
-#include "find/package_version.h"
 #include "find/requirement.h"
 
-/* What Python's own “packaging” 26 answers, candidates included. */
 static const struct {
 	const char *version, *wanted;
 	bool fits;
@@ -34,16 +32,20 @@ static const struct {
 	{"2.1", ">2", true},
 	{"2.1", ">2.1", false},
 	{"2.1.post1", ">2.1", false},
-	{"2.1.post2", ">2.1.post1", true},
 	{"2.1+cu118", ">2.1", false},
 	{"2.1", "<3", true},
 	{"2.1", "<2.1", false},
 	{"2.1", "<2.2", true},
 	{"2.1rc1", "<2.1", false},
-	{"2.1rc1", "<2.1rc2", true},
 	{"2.1.dev3", "<2.1", false},
 	{"2.1rc1", "<=2.1", true},
 	{"2.1rc1", "<2.2", true},
+	{"2.1rc1", "==2.1", true},
+	{"2.1rc1", "==2.1.0rc1", true},
+	{"2.1.0rc1", "==2.1rc2", false},
+	{"2.1", "==2.1rc1", false},
+	{"2.1rc1", "!=2.1rc1", false},
+	{"2.1", ">=2.1rc1", true},
 	{"2.1", "<=2.1", true},
 	{"2.1+cu118", "<=2.1", true},
 	{"2.1", "~=2.0", true},
@@ -51,27 +53,21 @@ static const struct {
 	{"2.0.9", "~=2.0.1", true},
 	{"3.0", "~=2.0", false},
 	{"2.1", "~=2.1rc1", true},
-	{"2.1a1", ">=2.1a2", false},
-	{"2.1a2", ">=2.1.alpha-2", true},
-	{"2.1b1", ">=2.1a9", true},
-	{"2.1rc1", ">=2.1b1", true},
-	{"2.1c1", "==2.1-RC1", true},
-	{"2.1.dev1", ">=2.1a1", false},
-	{"2.1.dev1", "<2.1a1", true},
-	{"2.1a1.dev1", "<2.1a1", true},
-	{"2.1.post1.dev1", "<2.1.post1", false},
 	{"2.1.post1.dev1", ">=2.1", true},
-	{"2.1-1", "==2.1.post1", true},
-	{"2.1.rev2", "==2.1post2", true},
-	{"v2.1", "==2.1", true},
-	{"1!1.0", ">=2", true},
-	{"1!1.0", "==1!1.*", true},
 	{"1.0", "==1!1.0", false},
 	{"2.1", ">=2,!=2.1", false},
 	{"2.1", ">= 2 , < 3", true},
 	{"2.1", "===2.1", true},
 	{"2.1.0", "===2.1", false},
 	{"20240101", ">=20230101", true},
+	{"1.1.1w", ">=1.1", true},
+	{"1.1.1w", "==1.1.1w", true},
+	{"1.1.1w", "===1.1.1w", true},
+	{"1.1.1w", "===1.1.1", false},
+	{"2023c_x", "", true},
+	{"v2", "!=3", false},
+	{"v2", "===v2", true},
+	{"1.2.3.4.5.6.7.8.9", ">=1", false},
 };
 
 static void versions_are_ordered(void **state)
@@ -91,32 +87,21 @@ static void conda_s_sign_is_known(void **state)
 	assert_false(version_fits("2.10", "=2.1"));
 }
 
-/* conda has versions that are none of Python's. */
-static void other_versions_are_compared_as_texts(void **state)
-{
-	(void)state;
-	assert_true(version_fits("2023c_x", ""));
-	assert_true(version_fits("1.1.1w", "===1.1.1w"));
-	assert_false(version_fits("1.1.1w", ">=1.1"));
-	assert_false(version_fits("1.1.1w", "==1.1.1"));
-	assert_false(version_fits("1.2.3.4.5.6.7.8.9", ">=1"));
-}
-
 static void other_texts_are_no_versions(void **state)
 {
-	static const char *const others[] = {"2.1",      "=",
-										 "==",       ">=x",
-										 "~=2",      ">=2.*",
-										 "<2.*",     "~=2.1.*",
-										 "=>2",      "==2 3",
-										 "== 2;x",   ">=2 <3",
-										 "==2..1",   "==2.1+",
-										 "==-1",     "@ x",
-										 "(>=2)",    ">",
-										 ",torch",   "==2.1.*.1",
-										 "==1!",     "==!1",
-										 "==1.1.1w", "==2.1x",
-										 "[x]",      "==1234567890123456789"};
+	static const char *const others[] = {"2.1",       "=",
+										 "==",        ">=x",
+										 "~=2",       ">=2.*",
+										 "<2.*",      "~=2.1.*",
+										 "=>2",       "==2 3",
+										 "== 2;x",    ">=2 <3",
+										 "==-1",      "@ x",
+										 "(>=2)",     ">",
+										 ",torch",    "[x]",
+										 "==!1",      "==2.1(a",
+										 "===",       "==2*.1",
+										 "==2.1.*.1", "==2.1*",
+										 "=2/x",      "==1234567890123456789"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -164,7 +149,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_are_ordered),
 		cmocka_unit_test(conda_s_sign_is_known),
-		cmocka_unit_test(other_versions_are_compared_as_texts),
 		cmocka_unit_test(other_texts_are_no_versions),
 		cmocka_unit_test(packages_are_read_as_they_are_typed),
 	};
