@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -35,7 +36,12 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 			finder->is_open = true;
 		}
 	}
-	return finder->is_open ? 0 : error_if_memory(err, &finder->environment_error);
+	if (finder->is_open)
+		return 0;
+	return cancel_check(err, &finder->list.cancel) ||
+				   error_if_memory(err, &finder->environment_error)
+			   ? -1
+			   : 0;
 }
 
 static bool is_visited(struct name_search *finder, const struct requirement *wanted,

@@ -5,11 +5,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/metadata.h"
+#include "os/ask_program.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "os/platform.h"
 
-enum { MOST_CONFIG = 65536 };
+enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
 
 static bool is_windows(void)
 {
@@ -47,11 +49,62 @@ int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* What a file on PATH starts: itself, or what a pyenv shim selects; NULL for neither. Takes over
- * `file`. */
-static int started_by(struct jw_error *err, char *file, char **ret_executable)
+/* The superuser runs nothing here: what a script starts may depend on the current folder, which
+ * may be another account's. */
+static int may_ask(struct jw_error *err, const char *script)
 {
+	struct os_account account;
+	bool superuser;
+
+	if (os_account(err, &account))
+		return -1;
+	superuser = account.superuser;
+	os_account_free(&account);
+	return superuser ? error_set(err, JW_ERR_NOT_FOUND,
+								 "%s is a script, which root does not run (--environment \"$(%s -c "
+								 "'import sys; print(sys.prefix)')\" names its environment)",
+								 script, script)
+					 : 0;
+}
+
+/* The executable that a script starts, as pyenv's select a version at each start; NULL if it does
+ * not tell. */
+static int ask_script(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
+					  char **ret_executable)
+{
+	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
+									 NULL};
+	struct buf answer = BUF_MAX(MOST_ANSWER);
+	const struct os_question question = {.arguments = arguments,
+										 .input = "",
+										 .timeout_ms = ANSWER_MS,
+										 .cancel = cancel,
+										 .answer = &answer};
 	struct jw_error why = {0};
+	char *executable = NULL;
+	int status = 0, result = may_ask(err, script);
+	bool is = false;
+
+	if (!result && os_ask_program(&why, &question, &status))
+		result = why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
+	else if (!result && !status) {
+		executable = mem_string_n(err, buf_text(&answer), strcspn(buf_text(&answer), "\n"));
+		result = executable ? look_executable(err, executable, &is) : -1;
+	}
+	buf_free(&answer);
+	if (!result && is && os_is_absolute(executable) && !is_script(executable)) {
+		*ret_executable = executable;
+		return 0;
+	}
+	mem_free(executable);
+	return result;
+}
+
+/* What a file on PATH starts: itself, or what a script says; NULL for neither. Takes over `file`.
+ */
+static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
+					  char **ret_executable)
+{
 	bool is = false;
 	int result = look_executable(err, file, &is);
 
@@ -60,15 +113,15 @@ static int started_by(struct jw_error *err, char *file, char **ret_executable)
 		*ret_executable = file;
 		return 0;
 	}
-	if (is && pyenv_resolve(&why, file, ret_executable))
-		result = error_if_memory(err, &why);
+	if (is && os_is_absolute(file))
+		result = ask_script(err, file, cancel, ret_executable);
 	mem_free(file);
 	return result;
 }
 
 /* The first member of PATH with a `name` that can be started; NULL if there is none. */
 static int search_path(struct jw_error *err, const char *path, const char *name,
-					   char **ret_executable)
+					   const struct jw_cancel *cancel, char **ret_executable)
 {
 	char *folder, *file;
 
@@ -79,13 +132,13 @@ static int search_path(struct jw_error *err, const char *path, const char *name,
 			break;
 		file = os_join(err, folder, name);
 		mem_free(folder);
-		if (!file || started_by(err, file, ret_executable))
+		if (!file || started_by(err, file, cancel, ret_executable))
 			return -1;
 	}
 	return 0;
 }
 
-int python_on_path(struct jw_error *err, char **ret_executable)
+int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable)
 {
 	static const char *const posix_names[] = {"python3", "python", NULL};
 	static const char *const windows_names[] = {"python3.exe", "python.exe", NULL};
@@ -94,7 +147,7 @@ int python_on_path(struct jw_error *err, char **ret_executable)
 	int result = os_env_read(err, "PATH", &path);
 
 	for (; path && !result && !found && *names; names++)
-		result = search_path(err, path, *names, &found);
+		result = search_path(err, path, *names, cancel, &found);
 	mem_free(path);
 	if (!result && !found)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");

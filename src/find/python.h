@@ -1,15 +1,17 @@
-/* Finds the python that a user would start, without starting it: on Windows it may be the Store's
- * stub, on a login node it may take seconds. */
+/* Finds the python that a user would start, without starting it (on Windows it may be the Store's
+ * stub, on a login node it may take seconds), unless it is a script. */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 
 /* The executable of `python3`, else `python`, on PATH, as the user's shell would start it (links
- * not resolved); for a pyenv shim, the version that it would select. Skips other scripts of that
- * name. JW_ERR_NOT_FOUND. The caller frees it. */
-int python_on_path(struct jw_error *err, char **ret_executable);
+ * not resolved). A script of that name, as pyenv's, is run and asked which one it starts, for ten
+ * seconds at most, and skipped if it does not tell; the superuser runs none. JW_ERR_NOT_FOUND. The
+ * caller frees it. */
+int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable);
 
 /* An executable's environment: the folder of the pyvenv.cfg beside or above it (*ret_virtual true),
  * else the parent of the real file's folder (the folder itself on Windows). */
@@ -18,10 +20,6 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 
 /* Whether a folder has a file or folder of this name; false too where that cannot be looked at. */
 int python_look_mark(struct jw_error *err, const char *prefix, const char *name, bool *ret_has);
-
-/* The executable that a pyenv shim selects, by PYENV_VERSION, .python-version in the current
- * directory or above, or pyenv's own `version` file. JW_ERR_NOT_FOUND if that is the system's. */
-int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable);
 
 /* The value of `key` in a pyvenv.cfg; NULL if it is missing. The caller frees it. */
 int pyvenv_value(struct jw_error *err, const char *directory, const char *key, char **ret_value);

@@ -374,7 +374,8 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	return result;
 }
 
-static int fill_from_path(struct jw_error *err, struct sites *environment)
+static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
+						  struct sites *environment)
 {
 	char *executable = NULL, *prefix = NULL;
 	bool is_virtual = false;
@@ -382,7 +383,7 @@ static int fill_from_path(struct jw_error *err, struct sites *environment)
 
 	struct jw_error why = {0};
 
-	if (python_on_path(&why, &executable)) {
+	if (python_on_path(&why, cancel, &executable)) {
 		/* Windows: the registered python (PEP 514), if there is no python on PATH. */
 		if (why.code != JW_ERR_NOT_FOUND || os_python_registered(NULL, &prefix))
 			return error_copy(err, &why);
@@ -410,7 +411,7 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 	if (!result && !prefix)
 		result = own_environment(err, &prefix, &is_virtual);
 	if (!result)
-		result = !prefix      ? fill_from_path(err, &environment)
+		result = !prefix      ? fill_from_path(err, &list->cancel, &environment)
 				 : is_virtual ? fill_virtual(err, &environment, prefix)
 							  : fill_installation(err, &environment, prefix, NULL);
 	if (result) {

@@ -40,9 +40,8 @@ static void set(const char *name, const char *relative)
 /* Clears the variables that decide which environment is active. */
 static int set_up(void **state)
 {
-	static const char *const variables[] = {"VIRTUAL_ENV",    "CONDA_PREFIX",     "PYTHONPATH",
-											"PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYENV_ROOT",
-											"PYENV_VERSION"};
+	static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
+											"PYTHONUSERBASE", "PYTHONNOUSERSITE"};
 	char *made;
 
 	(void)state;

@@ -1,5 +1,5 @@
 /* How jw_find determines the active environment: conda, the Python on PATH, virtual environments,
- * pyenv. */
+ * scripts in its place. */
 #include "environments_posix.h"
 
 #include "os/env.h"
@@ -98,49 +98,101 @@ static void virtual_environment_may_share_its_base(void **state)
 	mem_free(base);
 }
 
-/* A shim as pyenv writes it. */
-static void make_pyenv(void)
+/* A script in the place of Python, which prints a line, and leaves a file where it has run. */
+static void put_script(const char *relative, const char *line)
 {
-	char *pyenv = at("pyenv");
-	char *shim = mem_printf(NULL,
-							"#!/usr/bin/env bash\nset -e\nexport PYENV_ROOT=\"%s\"\n"
-							"exec \"%s/libexec/pyenv\" exec \"$program\" \"$@\"\n",
-							pyenv, pyenv);
+	char *ran = at("ran"),
+		 *text = mem_printf(NULL,
+							"#!/bin/sh\n: >'%s'\n[ \"$1 $2 $3\" = "
+							"\"-I -c print(__import__('sys').executable)\" ] && %s\n",
+							ran, line);
 
-	put_program("pyenv/shims/python3", shim);
-	put("pyenv/version", "# a remark\n3.11.7\n3.9.1\n");
-	put_program("pyenv/versions/3.11.7/bin/python3.11", "\x7f"
-														"ELF");
-	link_to("pyenv/versions/3.11.7/bin/python3", "python3.11");
-	put("pyenv/versions/3.11.7/lib/python3.11/site-packages/eleven.so", "x");
-	put_program("pyenv/versions/3.9.10/bin/python3.9", "\x7f"
-													   "ELF");
-	link_to("pyenv/versions/3.9.10/bin/python3", "python3.9");
-	put("pyenv/versions/3.9.10/lib/python3.9/site-packages/nine.so", "x");
-	put("pyenv/versions/3.9.9/bin/python3", "x");
-	set("PATH", "pyenv/shims");
-	mem_free(shim);
-	mem_free(pyenv);
+	put_program(relative, text);
+	mem_free(text);
+	mem_free(ran);
 }
 
-static void pyenv_shims_are_followed(void **state)
+static bool has_run(void)
 {
+	char *ran = at("ran");
+	const bool has = os_exists(ran);
+
+	mem_free(ran);
+	return has;
+}
+
+/* As an account that may run scripts, in a folder of its own. */
+static int set_up_account(void **state)
+{
+	const uid_t nobody = 65534;
+
+	if (set_up(state))
+		return -1;
+	return geteuid() == 0 && (chown(root, nobody, (gid_t)-1) || seteuid(nobody));
+}
+
+static int tear_down_account(void **state)
+{
+	return seteuid(getuid()) || tear_down(state);
+}
+
+/* pyenv's python3 is a script that selects a version at each start. */
+static void a_script_is_asked_what_it_starts(void **state)
+{
+	const uid_t own = geteuid();
+	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python);
 	struct jw_found *found;
 	(void)state;
 
-	make_pyenv();
+	put_program("versions/3.11.7/bin/python3", "\x7f"
+											   "ELF");
+	put("versions/3.11.7/lib/python3.11/site-packages/eleven.so", "x");
+	put_script("shims/python3", line);
+	set("PATH", "shims");
+	if (getuid() == 0) {
+		assert_int_equal(seteuid(0), 0);
+		find_fails(NULL, JW_ERR_NOT_FOUND, "shims/python3 is a script, which root does not run");
+		find_fails("torch", JW_ERR_NOT_FOUND, "import sys; print(sys.prefix)");
+		assert_false(has_run());
+		assert_int_equal(seteuid(own), 0);
+	}
 	found = find_one(NULL);
 	assert_int_equal(found->file_count, 1);
-	expect_file(found, "pyenv/versions/3.11.7/lib/python3.11/site-packages/eleven.so", NULL, NULL);
+	expect_file(found, "versions/3.11.7/lib/python3.11/site-packages/eleven.so", NULL, NULL);
 	jw_found_free(found);
-	/* "3.9" is the newest 3.9.x. */
-	assert_int_equal(os_env_set(NULL, "PYENV_VERSION", "missing:3.9"), 0);
-	found = find_one(NULL);
-	assert_int_equal(found->file_count, 1);
-	expect_file(found, "pyenv/versions/3.9.10/lib/python3.9/site-packages/nine.so", NULL, NULL);
-	jw_found_free(found);
-	assert_int_equal(os_env_set(NULL, "PYENV_VERSION", "../../elsewhere:system"), 0);
+	assert_true(has_run());
+	put_script("shims/python3", "echo no/such/python");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	put_script("shims/python3", "exit 1");
+	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	put_script("shims/python3", "echo $0"); /* itself a script */
+	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	put_script("shims/python3", "while :; do echo python; done");
+	find_fails(NULL, JW_ERR_LIMIT, "");
+	mem_free(line);
+	mem_free(python);
+}
+
+static bool always(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void a_script_that_does_not_end_is_left(void **state)
+{
+	struct jw_found *found = NULL;
+	struct jw_error err;
+	(void)state;
+
+	put_script("shims/python3", "while :; do :; done");
+	set("PATH", "shims");
+	assert_int_equal(jw_find(&err,
+							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
+													   .cancel = {.is_cancelled = always}},
+							 &found),
+					 -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 }
 
 int main(void)
@@ -150,7 +202,10 @@ int main(void)
 		TEST(python_on_path_is_followed),
 		TEST(python_of_a_virtual_environment_is_noticed),
 		TEST(virtual_environment_may_share_its_base),
-		TEST(pyenv_shims_are_followed),
+		cmocka_unit_test_setup_teardown(a_script_is_asked_what_it_starts, set_up_account,
+										tear_down_account),
+		cmocka_unit_test_setup_teardown(a_script_that_does_not_end_is_left, set_up_account,
+										tear_down_account),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
