@@ -128,10 +128,6 @@ struct jw_baked {
 	bool drop_ptx, any_owner;
 	char *kept;
 	struct jw_driver from; /* the first driver that loads it; zeros: unknown */
-	/* JW_BAKED_GONE: libraries that a newer version of its package may have put in its place, under
-	 * another name (how many, and the first of them, without links). */
-	size_t successors;
-	char *successor; /* NULL: none */
 	/* jw_unbake: nothing is left to undo. The file is the original, if `state` was JW_BAKED_SOUND
 	 * or JW_BAKED_ORIGINAL; otherwise jitwarm has only forgotten it. */
 	bool undone;
@@ -149,7 +145,7 @@ struct jw_baked_list {
  * *ret_list with jw_baked_list_free. */
 int jw_baked_look(struct jw_error *err, struct jw_baked_list **ret_list);
 /* The same without reading a file whose size and time are the baked one's; and only of these
- * libraries, in their order, and of those whose successor is one of them (`paths` NULL: of all). */
+ * libraries, in their order (`paths` NULL: of all). */
 int jw_baked_find(struct jw_error *err, const char *const *paths, size_t path_count,
 				  struct jw_baked_list **ret_list);
 void jw_baked_list_free(struct jw_baked_list *list);

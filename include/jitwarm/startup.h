@@ -28,7 +28,6 @@ struct jw_startup_options {
 	bool replace;  /* replace a task or unit of that name that is not ours */
 	const char *program; /* the jitwarm that it starts, absolute; NULL: the calling program, which
 							must then support `prime --if-changed` */
-	bool rebake; /* also bakes again what was baked in its place and replaced by an upgrade */
 };
 #define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "bake/in_place.h"
-#include "bake/successor.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -31,7 +30,6 @@ static void baked_free(struct jw_baked *baked)
 	mem_free(baked->targets);
 	mem_free(baked->driver);
 	mem_free(baked->kept);
-	mem_free(baked->successor);
 	*baked = (struct jw_baked){0};
 }
 
@@ -187,21 +185,7 @@ static int read_newest(struct jw_error *err, const char *file, bool quick, struc
 	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
-static int fill_successor(struct jw_error *err, const char *state_dir,
-						  const struct journal *journal, struct jw_baked *baked)
-{
-	struct successors found;
-
-	if (baked->state != JW_BAKED_GONE)
-		return 0;
-	if (successors_find(err, state_dir, journal, &found))
-		return -1;
-	baked->successors = found.count;
-	baked->successor = found.first;
-	return 0;
-}
-
-static int list_journal(struct jw_error *err, const char *state_dir, const char *file, bool quick,
+static int list_journal(struct jw_error *err, const char *file, bool quick,
 						struct jw_baked_list *list)
 {
 	struct jw_baked *baked = &list->items[list->count];
@@ -222,10 +206,7 @@ static int list_journal(struct jw_error *err, const char *state_dir, const char 
 			result = baked->path ? 0 : -1;
 		} else if (!next || baked->state == JW_BAKED_SOUND) {
 			list->count++;
-			result =
-				fill_baked(err, &journal, baked) || fill_successor(err, state_dir, &journal, baked)
-					? -1
-					: 0;
+			result = fill_baked(err, &journal, baked);
 		}
 	}
 	journal_free(&journal);
@@ -233,8 +214,8 @@ static int list_journal(struct jw_error *err, const char *state_dir, const char 
 	return result;
 }
 
-static int list_folder(struct jw_error *err, const char *state_dir, const char *folder,
-					   const struct os_names *names, bool quick, struct jw_baked_list *list)
+static int list_folder(struct jw_error *err, const char *folder, const struct os_names *names,
+					   bool quick, struct jw_baked_list *list)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		char *file;
@@ -244,7 +225,7 @@ static int list_folder(struct jw_error *err, const char *state_dir, const char *
 			(!text_ends(names->items[i], journal_end) && !text_ends(names->items[i], next_end)))
 			continue;
 		file = os_join(err, folder, names->items[i]);
-		result = file ? list_journal(err, state_dir, file, quick, list) : -1;
+		result = file ? list_journal(err, file, quick, list) : -1;
 		mem_free(file);
 		if (result)
 			return -1;
@@ -275,11 +256,7 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 			why.code != JW_ERR_UNSUPPORTED)
 			result = error_copy(err, &why);
 		if (!result && (there || there_next || former.file))
-			result = list_journal(err, state_dir,
-								  former.file ? former.file
-								  : there     ? file
-											  : next,
-								  true, list);
+			result = list_journal(err, former.file ? former.file : there ? file : next, true, list);
 		journal_free(&former);
 		mem_free(next);
 		mem_free(file);
@@ -288,72 +265,6 @@ static int list_paths(struct jw_error *err, const char *state_dir, const char *c
 			return -1;
 	}
 	return 0;
-}
-
-static int is_one_of(struct jw_error *err, const char *const *paths, size_t count,
-					 const char *library, bool *ret_is)
-{
-	*ret_is = false;
-	for (size_t i = 0; !*ret_is && i < count; i++) {
-		struct jw_error why;
-		char *real;
-
-		if (os_real_path(&why, paths[i], &real)) {
-			if (os_holds_nothing(err, paths[i], &why))
-				return -1;
-			continue;
-		}
-		*ret_is = !strcmp(real, library);
-		mem_free(real);
-	}
-	return 0;
-}
-
-/* Whether that journal's library is gone: only then its successor is looked for. */
-static int is_library_gone(struct jw_error *err, const char *file, bool *ret_gone)
-{
-	struct journal journal;
-	struct jw_error why;
-	bool there = true;
-	int result;
-
-	*ret_gone = false;
-	if (journal_read(&why, file, &journal))
-		return os_holds_nothing(err, file, &why);
-	result = os_look(&why, journal.path, &there) ? os_holds_nothing(err, journal.path, &why) : 0;
-	journal_free(&journal);
-	*ret_gone = !result && !there;
-	return result;
-}
-
-/* What is gone and has its successor among the paths. */
-static int list_succeeded(struct jw_error *err, const char *state_dir, const char *folder,
-						  const struct os_names *names, const char *const *paths, size_t path_count,
-						  struct jw_baked_list *list)
-{
-	int result = 0;
-
-	for (size_t i = 0; !result && i < names->count; i++) {
-		const size_t before = list->count;
-		bool gone = false, named = false;
-		char *file;
-
-		if (names->kinds[i] != OS_REGULAR || !text_ends(names->items[i], journal_end))
-			continue;
-		file = os_join(err, folder, names->items[i]);
-		result = !file || is_library_gone(err, file, &gone) ||
-				 (gone && list_journal(err, state_dir, file, true, list));
-		if (!result && list->count > before)
-			result = list->items[before].successor
-						 ? is_one_of(err, paths, path_count, list->items[before].successor, &named)
-						 : os_holds_nothing(err, file, &list->items[before].failed);
-		if (list->count > before && !named) {
-			baked_free(&list->items[before]);
-			list->count = before;
-		}
-		mem_free(file);
-	}
-	return result ? -1 : 0;
 }
 
 /* `paths` NULL: of all journals. */
@@ -369,13 +280,11 @@ static int list_baked(struct jw_error *err, const char *const *paths, size_t pat
 	folder = result ? NULL : journal_folder(err, state);
 	if (!folder || (os_list(&why, folder, &names) && error_unless_missing(err, &why)))
 		result = -1;
-	if (!result &&
-		!(list = new_list(err, paths && names.count ? path_count + names.count : names.count)))
+	if (!result && !(list = new_list(err, paths ? path_count : names.count)))
 		result = -1;
 	if (!result && names.count)
-		result = !paths ? list_folder(err, state, folder, &names, quick, list)
-						: list_paths(err, state, paths, path_count, list) ||
-							  list_succeeded(err, state, folder, &names, paths, path_count, list);
+		result = paths ? list_paths(err, state, paths, path_count, list)
+					   : list_folder(err, folder, &names, quick, list);
 	os_names_free(&names);
 	mem_free(folder);
 	mem_free(state);

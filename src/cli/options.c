@@ -83,6 +83,9 @@ static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
 	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
+	{"rebake", .text =
+				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
+				   "“jitwarm startup enable” writes a unit that has it anew"},
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},

@@ -104,16 +104,33 @@ bool is_baked_for_newer(const struct examination *seen, struct finding_draft *dr
 
 /* ---- what was replaced */
 
-/* Where the library is now that was to be baked again; NULL: it is none of them. */
-static const char *replaced_path(const struct examination *seen, const struct jw_baked *baked)
+/* All GPUs that it was baked for are here. */
+static bool is_replaced(const struct examination *seen, const struct jw_baked *baked)
 {
 	size_t all;
 
-	if (baked->failed.code || count_gpus_here(seen, baked, &all) != all || !all)
-		return NULL;
-	return baked->state == JW_BAKED_REPLACED ? baked->path
-		   : baked->successors == 1          ? baked->successor
-											 : NULL;
+	return !baked->failed.code && baked->state == JW_BAKED_REPLACED &&
+		   count_gpus_here(seen, baked, &all) == all && all;
+}
+
+static bool is_baked_alike(const struct jw_baked *a, const struct jw_baked *b)
+{
+	return a->drop_ptx == b->drop_ptx && a->any_owner == b->any_owner && !strcmp(a->kept, b->kept);
+}
+
+/* “bake --in-place” with the options that it was baked with before. */
+static void draft_bake(struct finding_draft *draft, const struct jw_baked *like)
+{
+	draft_word(draft, "bake");
+	draft_word(draft, "--in-place");
+	if (like->drop_ptx)
+		draft_word(draft, "--drop-ptx");
+	if (like->any_owner)
+		draft_word(draft, "--i-may");
+	if (*like->kept) {
+		draft_word(draft, "--keep");
+		draft_word(draft, like->kept);
+	}
 }
 
 bool is_baked_replaced(const struct examination *seen, struct finding_draft *draft)
@@ -121,17 +138,26 @@ bool is_baked_replaced(const struct examination *seen, struct finding_draft *dra
 	const struct jw_baked *first = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; seen->baked && i < seen->baked->count; i++)
-		if (replaced_path(seen, &seen->baked->items[i])) {
-			first = first ? first : &seen->baked->items[i];
-			count++;
+	for (size_t i = 0; seen->baked && i < seen->baked->count; i++) {
+		const struct jw_baked *baked = &seen->baked->items[i];
+
+		if (!is_replaced(seen, baked))
+			continue;
+		if (!count++) {
+			first = baked;
+			draft_bake(draft, first);
 		}
+		if (is_baked_alike(first, baked))
+			draft_word(draft, baked->path);
+		else
+			draft->dropped++;
+	}
 	if (!first)
 		return false;
 	DRAFT_EVIDENCE(draft, "%.900s was baked for %.200s, and its package has replaced %s",
 				   first->path, first->targets,
 				   count > 1 ? TEXT_COUNT(count, "such library", "such libraries") : "it");
-	draft_prime(seen, draft, true);
+	DRAFT_FIX(draft, "bake again what was replaced");
 	return true;
 }
 
@@ -147,8 +173,7 @@ static const struct jw_baked *baked_of(const struct examination *seen, const cha
 	for (size_t i = 0; !found && i < seen->baked->count; i++) {
 		const struct jw_baked *baked = &seen->baked->items[i];
 
-		if (!baked->failed.code &&
-			(!strcmp(baked->path, real) || (baked->successor && !strcmp(baked->successor, real))))
+		if (!baked->failed.code && !strcmp(baked->path, real))
 			found = baked;
 	}
 	mem_free(real);
@@ -165,7 +190,7 @@ bool are_cold_replaced(const struct examination *seen)
 		if (!seen->check->files[i].cold)
 			continue;
 		baked = baked_of(seen, seen->check->files[i].path);
-		if (!baked || !replaced_path(seen, baked))
+		if (!baked || !is_replaced(seen, baked))
 			return false;
 		cold++;
 	}

@@ -18,25 +18,20 @@ void draft_finish(struct finding_draft *draft)
 
 	if (draft->dropped)
 		(void)snprintf(draft->fix + length, sizeof draft->fix - length,
-					   "; the command has no room for %zu more: then ask doctor again",
-					   draft->dropped);
+					   "; the command leaves out %zu more: then ask doctor again", draft->dropped);
 }
 
-void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake)
+void draft_prime(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_doctor_options *options = seen->options;
-	const char *what = rebake ? "bake them again" : "compile them now, on all cores";
 	bool like_option = false;
 
-	if (options->name_count + 2 + rebake > DRAFT_WORDS) {
-		DRAFT_FIX(draft, "%s: “jitwarm prime%s”, with the same names", what,
-				  rebake ? " --rebake" : "");
+	if (options->name_count + 2 > DRAFT_WORDS) {
+		DRAFT_FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
 		return;
 	}
-	DRAFT_FIX(draft, "%s", what);
+	DRAFT_FIX(draft, "compile them now, on all cores");
 	draft_word(draft, "prime");
-	if (rebake)
-		draft_word(draft, "--rebake");
 	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
 		if (seen->check->files[i].cold)
 			draft_word(draft, seen->check->files[i].path);

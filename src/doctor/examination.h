@@ -41,7 +41,7 @@ void draft_word(struct finding_draft *draft, const char *word);
 /* Says what the command leaves out. */
 void draft_finish(struct finding_draft *draft);
 /* What `jitwarm prime` is told: what the user has named; without names, the environment. */
-void draft_prime(const struct examination *seen, struct finding_draft *draft, bool rebake);
+void draft_prime(const struct examination *seen, struct finding_draft *draft);
 
 /* CUDA_CACHE_PATH as the process has it that is looked as, where it is relative: in the environment
  * it is absolute now. */

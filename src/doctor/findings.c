@@ -452,7 +452,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 				   "needs no cache");
 		return true;
 	}
-	draft_prime(seen, draft, false);
+	draft_prime(seen, draft);
 	baked = baked_for_others(seen);
 	if (baked)
 		FIX(draft,

@@ -14,8 +14,7 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 {
 	/* A service waits for this run: at full speed, and on battery too. */
 	if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
-				   options->service ? "" : " --background") ||
-		(options->rebake && buf_printf(err, line, " --rebake")))
+				   options->service ? "" : " --background"))
 		return -1;
 	if (options->environment &&
 		(buf_printf(err, line, " --environment") || quote(err, line, options->environment)))

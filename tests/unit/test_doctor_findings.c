@@ -49,16 +49,16 @@ static void a_command_that_is_cut_says_so(void **state)
 		files[i].path = path;
 		files[i].cold = i != 3;
 	}
-	draft_prime(&seen, &draft, false);
+	draft_prime(&seen, &draft);
 	draft_finish(&draft);
 	assert_int_equal(draft.word_count, DRAFT_WORDS);
 	assert_string_equal(draft.fix, "compile them now, on all cores");
 	draft = (struct finding_draft){0};
 	check.file_count = DRAFT_WORDS + 7;
-	draft_prime(&seen, &draft, false);
+	draft_prime(&seen, &draft);
 	draft_finish(&draft);
 	assert_int_equal(draft.word_count, DRAFT_WORDS);
-	assert_non_null(strstr(draft.fix, "no room for 7 more"));
+	assert_non_null(strstr(draft.fix, "leaves out 7 more"));
 }
 
 int main(void)

@@ -10,7 +10,6 @@
 #include "cli/parts/prime_history.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/rebake.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
 #include "os/interrupt.h"
@@ -119,7 +118,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.message = on_message,
 		.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
-		.run = priming->not_rebaked ? NULL : priming->unattended.state,
+		.run = priming->unattended.state,
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
 		.from = prime_registry_from(&priming->registry),
 		.back = prime_registry_back(&priming->registry),
@@ -237,20 +236,9 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		return -1;
 	os_catch_interrupts();
 	if (baked_files_find(err, &cli->out, priming->files.paths, priming->files.count,
-						 &priming->baked) ||
-		(options_given(&cli->options, "rebake") && rebake_replaced(err, priming)))
+						 &priming->baked))
 		return -1;
 	return work_of_prime(err, priming);
-}
-
-static int check_rebake(struct jw_error *err, const struct options *options)
-{
-	static const char *const others[] = {"target", "dry-run", "recording", "only"};
-
-	for (size_t i = 0; options_given(options, "rebake") && i < sizeof others / sizeof *others; i++)
-		if (options_given(options, others[i]))
-			return error_set(err, JW_ERR_USAGE, "--rebake and --%s exclude each other", others[i]);
-	return 0;
 }
 
 static int prime_run(struct jw_error *err, struct cli *cli)
@@ -260,8 +248,8 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 
-	if (check_rebake(err, &cli->options) || prime_registry_check(err, cli) ||
-		unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
+	if (prime_registry_check(err, cli) || unattended_begin(err, cli, unattended) ||
+		(!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
@@ -287,8 +275,6 @@ static const struct cli_option prime_options[] = {
 			  .names = NAMES_FILE),
 	CLI_ENVIRONMENT,
 	SOURCES_OPTIONS,
-	CLI_FLAG("rebake", "First bake again what “jitwarm bake --in-place” had baked for GPUs of this "
-					   "machine, and what an upgrade of its package has replaced"),
 	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
 	IF_CHANGED_OPTION,
 

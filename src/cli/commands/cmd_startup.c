@@ -99,7 +99,6 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 			enables && options_given(given, "service") ? options_value(given, "account") : NULL,
 		.everyone = options_given(given, "all-users"),
 		.replace = enables && options_given(given, "replace"),
-		.rebake = enables && options_given(given, "rebake"),
 	};
 	struct jw_startup *startup = NULL;
 	int failed =
@@ -199,9 +198,6 @@ static const struct cli_option enable_options[] = {
 			  "With --service: the account that the service runs as, whose cache is warmed; "
 			  "without it root"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
-	CLI_FLAG("rebake",
-			 "Also bake again what “jitwarm bake --in-place” had baked, and what an upgrade "
-			 "of its package has replaced"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	CLI_ENVIRONMENT,
 	{0}};

@@ -98,11 +98,6 @@ static const struct json_field baked_fields[] = {
 	BAKED(drop_ptx, "baked with `--drop-ptx`", .presence = JSON_IF_SET),
 	BAKED(any_owner, "baked with `--i-may`", .presence = JSON_IF_SET),
 	BAKED(kept, "the GPUs of `--keep`, with commas between", .presence = JSON_IF_SET),
-	BAKED(successors,
-		  "of what is `gone`: libraries that may have taken its place in a newer version of its "
-		  "package",
-		  .presence = JSON_IF_SET),
-	BAKED(successor, "the first of them", .presence = JSON_UNLESS_NULL),
 	BAKED(undone, "by `--undo`: the original again, or for the other states forgotten"),
 	JSON_AS("failed", struct jw_baked, failed.message,
 			"one line: why it is not undone, or what is wrong with the journal, whose `path` it is",

@@ -214,7 +214,6 @@ static const struct json_field run_fields[] = {
 		 "modules that were taken from the store, a shared place or an older driver's entries"),
 	JSON(struct unattended, saved_seconds,
 		 "processor time of the compiled ones, which a first start is spared"),
-	JSON(struct unattended, rebaked, "libraries that `--rebake` baked again"),
 	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
 	{0},
 };

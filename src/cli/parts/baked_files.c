@@ -60,12 +60,6 @@ void baked_files_print(const struct output *out, const char *head, const struct 
 						"%s%s was baked for %s, and its package has replaced it: “jitwarm bake "
 						"--in-place” bakes it again",
 						head, baked->path, baked->targets);
-		else if (baked->successor)
-			output_line(out, STYLE_WARN,
-						"%s%s was baked for %s, and its package has replaced it by %s%s: “jitwarm "
-						"bake --in-place” bakes it again",
-						head, baked->path, baked->targets,
-						baked->successors > 1 ? "one of several, such as " : "", baked->successor);
 		else
 			output_line(out, STYLE_WARN, "%s%s was baked for %s: %s", head, baked->path,
 						baked->targets, baked_state_text(baked->state));

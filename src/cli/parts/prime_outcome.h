@@ -24,7 +24,6 @@ struct prime_outcome {
 	struct unattended unattended;
 	struct prime_bar bar;
 	struct jw_baked_list *baked; /* of the files; NULL: none */
-	bool not_rebaked;            /* and the next run should try again */
 	bool only_plan;
 };
 

@@ -41,21 +41,6 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 	return 0;
 }
 
-int unattended_look_again(struct jw_error *err, const struct cli *cli, struct unattended *run)
-{
-	struct jw_run_state *state;
-	char *changes;
-
-	if (!run->state)
-		return 0;
-	if (look_at_changes(err, &cli->options, &state, &changes))
-		return -1;
-	jw_text_free(changes);
-	jw_run_state_free(run->state);
-	run->state = state;
-	return 0;
-}
-
 static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
 {
 	const char *file = options_value(&cli->options, "json-log");

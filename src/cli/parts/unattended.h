@@ -14,7 +14,7 @@ struct unattended {
 	double seconds; /* set when the run has ended */
 	unsigned status;
 	/* The run's results, for the log. */
-	size_t modules, compiled, failed, undone, rebaked;
+	size_t modules, compiled, failed, undone;
 	size_t restored;      /* from the store, a shared place or another driver's entries */
 	bool remembered;      /* the run goes into the history (prime_history.h) */
 	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
@@ -23,8 +23,6 @@ struct unattended {
 
 /* Reads the options; with --if-changed checks whether anything has changed. Start with {0}. */
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
-/* Once the run itself has changed files that the next one compares. */
-int unattended_look_again(struct jw_error *err, const struct cli *cli, struct unattended *run);
 /* Records that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 

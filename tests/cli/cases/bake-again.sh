@@ -1,5 +1,5 @@
-# What is known of a library that was baked in its place: check, status and prime name it, and prime --rebake bakes it again after
-# an upgrade.
+# What is known of a library that was baked in its place: check, status and prime name it, also after an upgrade, and bake --in-place
+# bakes it again.
 with_simdriver sm_86
 name=libsample_framework.so
 if is_wine; then name=sample_framework.dll; fi
@@ -8,24 +8,20 @@ site=$work/venv/lib/python3.11/site-packages
 if is_wine; then site=$work/venv/Lib/site-packages; fi
 library=$site/sample_pkg/lib/$name
 hash_of() { sha256sum <"$1" | cut -d' ' -f1; }
-# As pip does: another version's files and RECORD. $2: what this version's libraries end with; $3…: their names
+# As pip does: another version's files and RECORD. $2: what this version's library ends with; $3: its name
 install() {
-	local each version=$1 end=${2-}
-	shift $(($# > 1 ? 2 : 1))
-	(($#)) || set -- "$name"
+	local version=$1 end=${2-} file=${3-$name}
 	rm -rf "$work/venv"
 	mkdir -p "$site/sample_pkg/lib" "$site/sample_pkg-$version.dist-info"
-	for each; do
-		cp "$build/tests/framework/$name" "$site/sample_pkg/lib/$each"
-		printf %s "$end" >>"$site/sample_pkg/lib/$each"
-	done
-	printf 'Metadata-Version: 2.1\nName: sample-pkg\nVersion: %s\n%s' "$version" "${licence-}" >"$site/sample_pkg-$version.dist-info/METADATA"
-	python3 - "$site" "$version" "${@/#/sample_pkg/lib/}" <<'PYTHON'
+	cp "$build/tests/framework/$name" "$site/sample_pkg/lib/$file"
+	printf %s "$end" >>"$site/sample_pkg/lib/$file"
+	printf 'Metadata-Version: 2.1\nName: sample-pkg\nVersion: %s\n' "$version" >"$site/sample_pkg-$version.dist-info/METADATA"
+	python3 - "$site" "$version" "sample_pkg/lib/$file" <<'PYTHON'
 import base64, hashlib, sys
-site, version, *libraries = sys.argv[1:]
+site, version, library = sys.argv[1:]
 info = f"sample_pkg-{version}.dist-info"
 with open(f"{site}/{info}/RECORD", "w", newline="") as record:
-    for path in (*libraries, info + "/METADATA"):
+    for path in (library, info + "/METADATA"):
         data = open(f"{site}/{path}", "rb").read()
         record.write("%s,sha256=%s,%d\n" % (path, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data)))
     record.write(info + "/RECORD,,\n")
@@ -40,12 +36,14 @@ state_is() { # STATE: of the one library, for check, status and prime
 	json 'len(d["baked"]) == 1 and d["baked"][0]["state"] == "'"$1"'"'
 }
 
-run 64 prime --rebake -n "$work"
-run 64 prime --rebake --target sm_86 "$work"
+run 64 prime --rebake "$work"
+err_has "--rebake is no longer there: “jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced"
+run 64 startup enable --print --rebake "$work"
+err_has "; “jitwarm startup enable” writes a unit that has it anew"
 install 1.0
 run '0|1' check --json "$site"
 json 'd["baked"] == []'
-run 0 prime --json --rebake "$site"
+run 0 prime --json "$site"
 json 'd["baked"] == [] and d["compiled"] > 0'
 run '0|1' bake --in-place "$library"
 baked=$(hash_of "$library")
@@ -82,58 +80,27 @@ out_has ": nothing to compile"
 run 0 bake --undo
 run '0|1' bake --in-place "$library"
 
-# Upgraded: told, and left alone unless that is asked for.
+# Upgraded: told, and left alone until it is baked again.
 install 1.1 newer
 newer=$(hash_of "$library")
 state_is replaced
 run 0 prime "$site"
 out_has "its package has replaced it"
+run 1 bake list
+out_has "replaced by its package"
 [[ $(hash_of "$library") == "$newer" ]] || fail "baked without being asked to"
-# Not for other GPUs than those here
-first=$JITWARM
-JITWARM=${JITWARM/ sm_86 / sm_75 }
-run 0 prime --rebake "$site"
-err_has "not baked again: it was baked for GPUs that are not here"
-[[ $(hash_of "$library") == "$newer" ]] || fail "baked for another GPU"
-JITWARM=$first
-# While another process bakes: told, and tried again by the next run.
-if ! is_wine; then
-	command python3 - "$JITWARM_STATE/baked/lock" "$work/held" <<'PYTHON' &
-import fcntl, os, sys, time
-lock = open(sys.argv[1], "r+")
-fcntl.flock(lock, fcntl.LOCK_EX)
-fcntl.lockf(lock, fcntl.LOCK_EX)
-open(sys.argv[2], "w").close()
-while os.path.exists(sys.argv[2]):
-    time.sleep(0.05)
-PYTHON
-	until [[ -e $work/held ]]; do sleep 0.05; done
-	run 1 prime --if-changed --rebake "$site"
-	err_has "another jitwarm bakes in place"
-	rm "$work/held"
-	wait
-fi
-run '0|1' prime --if-changed --rebake --json --json-log "$work/log" "$site"
-json 'len(d["baked"]) == 1 and d["baked"][0]["state"] == "as_baked"'
-python3 - "$work/log" <<'PYTHON' || fail "the log: $(cat "$work/log")"
-import json, sys
-run, = map(json.loads, open(sys.argv[1]))
-assert run["rebaked"] == 1 and run["problem"] == "" and not run["skipped"]
-PYTHON
+run '0|1' bake --in-place "$library"
 [[ $(hash_of "$library") != "$newer" && $(hash_of "$library") != "$baked" ]] || fail "not baked again"
 state_is as_baked
-# What the run itself has changed is no reason for another one.
-run 0 prime --if-changed --rebake --json "$site"
-json 'd["skipped"]'
 run 0 bake --undo
 [[ $(hash_of "$library") == "$newer" ]] || fail "the way back leads elsewhere"
 
-# Neither what a user has changed, nor what is the original again.
+# What a user has changed
 run '0|1' bake --in-place "$library"
 printf x >>"$library"
 changed=$(hash_of "$library")
 state_is changed
-run 0 prime --rebake "$site"
+run 0 prime "$site"
 [[ $(hash_of "$library") == "$changed" ]] || fail "a changed library was baked"
 out_has "was baked for sm_86: changed since"
 # A file of the same size and time is taken for the baked one; bake list reads it.
@@ -159,51 +126,26 @@ echo damaged >"$journal"
 run '0|1' check "$site"
 err_has "$(basename "$journal")"
 
-# As it was baked the first time. A copy of the new version shows what that makes of it.
-as_first=(--i-may --drop-ptx --keep sm_70 --keep sm_80)
+# How it was baked is known, for the next time.
 rm -f "$JITWARM_STATE"/baked/*.journal
-licence=$'License: NVIDIA Proprietary Software\n'
 install 2.0
-run '0|1' bake --in-place "${as_first[@]}" "$library"
-install 2.1 newer
-run '0|1' bake -o "$work/like" "${as_first[@]}" "$library"
-run '0|1' prime --rebake "$site"
-out_has "Baked again: "
-[[ $(hash_of "$library") == "$(hash_of "$work/like/$name")" ]] || fail "--drop-ptx: forgotten"
+run '0|1' bake --in-place --i-may --drop-ptx --keep sm_70 --keep sm_80 "$library"
 run 0 bake list --json
 json 'd["files"][0]["any_owner"] and d["files"][0]["drop_ptx"] and d["files"][0]["kept"] == "sm_70,sm_80"'
 
-# Renamed by the upgrade, as auditwheel and delvewheel do: found by what the names share, if the same package has it and
-# only one can be meant.
-rm -f "$JITWARM_STATE"/baked/*.journal
-licence=
-renamed=${name/./-0123abcd.} successor=${name/./-89ef4567.}
-library=$site/sample_pkg/lib/$successor
-install 3.0 "" "$renamed"
-run '0|1' bake --in-place "$site/sample_pkg/lib/$renamed"
-install 3.1 newer "$successor" "${name/./-76543210.}"
-newer=$(hash_of "$library")
-run '0|1' prime --rebake "$site"
-err_has "which of them took the place of"
-install 3.1 newer "$successor"
-mv "$site/sample_pkg-3.1.dist-info" "$site/other_pkg-3.1.dist-info"
-sed -i s/sample_pkg-3.1/other_pkg-3.1/ "$site/other_pkg-3.1.dist-info/RECORD"
-run '0|1' prime --rebake "$site"
-[[ $(hash_of "$library") == "$newer" ]] || fail "one of two, or another package's library was baked"
-install 3.1 newer "$successor"
-run '0|1' check "$site"
-out_has "its package has replaced it by"
-run '0|1' prime --rebake --json "$site"
-json 'len(d["baked"]) == 1 and posix(d["baked"][0]["path"]).endswith("'"$successor"'") and d["baked"][0]["state"] == "as_baked"'
+# Renamed by the upgrade: the former name is gone, and the other file is one that was never baked.
+install 2.1 newer "2-$name"
+run '0|1' check --json "$site"
+json 'd["baked"] == []'
+run 0 status --json
+json '[b["state"] for b in d["baked"]] == ["gone"]'
+run 0 status
+out_has "was baked for sm_86: gone"
+run 1 bake list
+out_has gone
+run '0|1' bake --in-place "$site/sample_pkg/lib/2-$name"
+run 1 bake list --json
+json 'sorted(f["state"] for f in d["files"]) == ["as_baked", "gone"]'
+run 0 bake --undo "$library"
 run 0 bake list --json
-json 'len(d["files"]) == 1'
-run 0 bake --undo
-[[ $(hash_of "$library") == "$newer" ]] || fail "the way back leads elsewhere"
-
-if ! is_wine; then
-	unset XDG_CONFIG_HOME
-	run 0 startup enable --print --rebake "$site"
-	out_has "prime --background --quiet --if-changed --rebake --"
-	run 0 startup enable --print "$site"
-	out_lacks "--rebake"
-fi
+json '[f["state"] for f in d["files"]] == ["as_baked"]'

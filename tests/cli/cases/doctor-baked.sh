@@ -68,10 +68,27 @@ install 1.1
 fresh
 found 1 baked-replaced "$site"
 says_of baked-replaced evidence "was baked for sm_86, and its package has replaced it"
-json 'd["findings"][0]["command"][:2] == ["prime", "--rebake"]'
+json 'd["findings"][0]["command"][:3] == ["bake", "--in-place", "--drop-ptx"] and len(d["findings"][0]["command"]) == 4'
 printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/other.ptx"
 found 1 "baked-replaced cold" "$site" "$place/other.ptx"
 run 0 doctor --no-probe --fix --json "$site"
-json 'len(d["fixed"]) == 1 and "--rebake" in d["fixed"][0] and d["findings"] == []'
+json 'len(d["fixed"]) == 1 and "bake --in-place --drop-ptx " in d["fixed"][0] and d["findings"] == []'
 fresh
+found 0 "" "$site"
+
+# Each as it was baked before: what was baked otherwise is another command.
+install 1.2
+first=$site site=$place/second library=$place/second/pkg/${library##*/}
+install 1.0
+run '0|1' bake --in-place --drop-ptx --i-may --keep sm_70 --keep sm_80 "$library"
+install 1.1
+found 1 baked-replaced "$first" "$site"
+says_of baked-replaced fix "; the command leaves out 1 more: then ask doctor again"
+run 0 doctor --no-probe --fix --json "$first" "$site"
+json 'len(d["fixed"]) == 2 and d["findings"] == []'
+json '"bake --in-place --drop-ptx --i-may --keep sm_70,sm_80 " in d["fixed"][1] and "--i-may" not in d["fixed"][0]'
+run 0 bake list --json
+json 'sorted(f.get("kept", "") for f in d["files"]) == ["", "sm_70,sm_80"]'
+# Changed by somebody else: that is not the package's own, and stays.
+printf x >>"$library"
 found 0 "" "$site"
