@@ -124,12 +124,23 @@ static int wants_second(struct jw_error *err, const struct cli *cli, char **word
 			   : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0], list);
 }
 
+/* What earlier versions had, and what to do instead. */
+static const struct retired_command {
+	const char *name, *text;
+} retired_commands[] = {
+	{"caches", .text = "jitwarm doctor lists the caches of other compilers"},
+};
+
 static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
 	const char *nearest = commands_suggest(cli->commands, words[0]);
 
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
+	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
+		if (!strcmp(retired_commands[i].name, words[0]))
+			return error_set(err, JW_ERR_USAGE, "“jitwarm %s” is no longer there: %s", words[0],
+							 retired_commands[i].text);
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
 						 words[0], nearest);

@@ -14,7 +14,6 @@
 	X(lint) \
 	X(doctor) \
 	X(watch) \
-	X(caches) \
 	X(report) \
 	X(run) \
 	X(record) \

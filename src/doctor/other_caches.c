@@ -4,14 +4,11 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "doctor/folder_size.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/platform.h"
-
-enum { MOST_SUPERSEDED = 64, MOST_NUMBERS = 4, MOST_DIGITS = 6 };
 
 /* A path begins with one of: ~ (the account's folder), {cache} (XDG_CACHE_HOME), {temp}, {local}
  * (%LOCALAPPDATA%). {user}, in its last part, is the account's name. */
@@ -20,32 +17,29 @@ struct known_cache {
 	const char *below;   /* of the variable's folder */
 	const char *path;    /* "": there is none without the variable */
 	const char *windows; /* NULL: the same there */
-	bool versioned;      /* its folders are named after the version that reads them */
 };
 
 static const struct known_cache known_caches[] = {
-	{"CuPy", "CuPy", "CUPY_CACHE_DIR", "", "~/.cupy/kernel_cache", NULL, false},
+	{"CuPy", "CuPy", "CUPY_CACHE_DIR", "", "~/.cupy/kernel_cache", NULL},
 	{"jiterator", "PyTorch", "PYTORCH_KERNEL_CACHE_PATH", "", "{cache}/torch/kernels",
-	 "{temp}/torch/kernels", false},
+	 "{temp}/torch/kernels"},
 	{"Inductor", "PyTorch's torch.compile", "TORCHINDUCTOR_CACHE_DIR", "",
-	 "{temp}/torchinductor_{user}", NULL, false},
-	{"Triton", "Triton", "TRITON_CACHE_DIR", "", "~/.triton/cache", NULL, false},
-	{"vLLM", "vLLM", "VLLM_CACHE_ROOT", "", "{cache}/vllm", "~/.cache/vllm", false},
+	 "{temp}/torchinductor_{user}", NULL},
+	{"Triton", "Triton", "TRITON_CACHE_DIR", "", "~/.triton/cache", NULL},
+	{"vLLM", "vLLM", "VLLM_CACHE_ROOT", "", "{cache}/vllm", "~/.cache/vllm"},
 	{"FlashInfer", "FlashInfer", "FLASHINFER_WORKSPACE_BASE", ".cache/flashinfer",
-	 "~/.cache/flashinfer", NULL, true},
-	{"DeepGEMM", "DeepGEMM", "DG_JIT_CACHE_DIR", "", "~/.deep_gemm", NULL, false},
-	{"CuTe DSL", "CUTLASS", "CUTE_DSL_CACHE_DIR", "", "{temp}/{user}/cutlass_python_cache", NULL,
-	 false},
-	{"Warp", "NVIDIA Warp", "WARP_CACHE_PATH", "", "{cache}/warp", "{local}/NVIDIA/warp/Cache",
-	 true},
-	{"MLX", "MLX", "MLX_PTX_CACHE_DIR", "", "{temp}/mlx", NULL, true},
-	{"cuDF", "RAPIDS cuDF", "LIBCUDF_KERNEL_CACHE_PATH", "", "~/.cudf", NULL, true},
-	{"JAX", "JAX, XLA", "JAX_COMPILATION_CACHE_DIR", "", "", NULL, false},
-	{"Numba", "Numba", "NUMBA_CACHE_DIR", "", "", NULL, false},
+	 "~/.cache/flashinfer", NULL},
+	{"DeepGEMM", "DeepGEMM", "DG_JIT_CACHE_DIR", "", "~/.deep_gemm", NULL},
+	{"CuTe DSL", "CUTLASS", "CUTE_DSL_CACHE_DIR", "", "{temp}/{user}/cutlass_python_cache", NULL},
+	{"Warp", "NVIDIA Warp", "WARP_CACHE_PATH", "", "{cache}/warp", "{local}/NVIDIA/warp/Cache"},
+	{"MLX", "MLX", "MLX_PTX_CACHE_DIR", "", "{temp}/mlx", NULL},
+	{"cuDF", "RAPIDS cuDF", "LIBCUDF_KERNEL_CACHE_PATH", "", "~/.cudf", NULL},
+	{"JAX", "JAX, XLA", "JAX_COMPILATION_CACHE_DIR", "", "", NULL},
+	{"Numba", "Numba", "NUMBA_CACHE_DIR", "", "", NULL},
 	{"OptiX", "OptiX: Blender and other ray tracers", "OPTIX_CACHE_PATH", "",
-	 "/var/tmp/OptixCache_{user}", "{local}/NVIDIA/OptixCache", false},
+	 "/var/tmp/OptixCache_{user}", "{local}/NVIDIA/OptixCache"},
 	{"GLCache", "OpenGL and Vulkan", "__GL_SHADER_DISK_CACHE_PATH", "", "{cache}/nvidia/GLCache",
-	 "{local}/NVIDIA/GLCache", false},
+	 "{local}/NVIDIA/GLCache"},
 };
 
 enum { KNOWN = sizeof known_caches / sizeof *known_caches };
@@ -163,74 +157,7 @@ static int place_of(struct jw_error *err, const struct known_cache *known, char 
 	return *usual ? usual_path(err, usual, ret_path) : 0;
 }
 
-/* ---- versions */
-
-static bool version_read(const char *name, uint32_t numbers[MOST_NUMBERS])
-{
-	memset(numbers, 0, MOST_NUMBERS * sizeof *numbers);
-	return text_numbers(name, MOST_DIGITS, numbers, MOST_NUMBERS) >= 2;
-}
-
-static bool version_is_older(const uint32_t *a, const uint32_t *b)
-{
-	for (size_t i = 0; i < MOST_NUMBERS; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i];
-	return false;
-}
-
-static int note_superseded(struct jw_error *err, struct jw_compiler_cache *cache, const char *name)
-{
-	struct folder_size size = {0};
-	char *path = os_join(err, cache->path, name);
-	int result = path ? folder_size(err, path, JW_COMPILER_CACHE_MOST_NAMES, &size) : -1;
-
-	cache->superseded_bytes += size.bytes;
-	if (!result)
-		result = mem_add_string(err, &cache->superseded, &cache->superseded_count, MOST_SUPERSEDED,
-								name);
-	mem_free(path);
-	return result;
-}
-
-static int find_superseded(struct jw_error *err, struct jw_compiler_cache *cache)
-{
-	uint32_t newest[MOST_NUMBERS] = {0}, numbers[MOST_NUMBERS];
-	struct os_names names;
-	int result = 0;
-
-	if (os_list(NULL, cache->path, &names))
-		return 0;
-	for (size_t i = 0; i < names.count; i++)
-		if (names.kinds[i] == OS_DIRECTORY && version_read(names.items[i], numbers) &&
-			version_is_older(newest, numbers))
-			memcpy(newest, numbers, sizeof newest);
-	for (size_t i = 0; i < names.count && !result; i++)
-		if (names.kinds[i] == OS_DIRECTORY && version_read(names.items[i], numbers) &&
-			version_is_older(numbers, newest))
-			result = note_superseded(err, cache, names.items[i]);
-	os_names_free(&names);
-	return result;
-}
-
-/* ---- all */
-
-static int measure_cache(struct jw_error *err, const struct known_cache *known,
-						 struct jw_compiler_cache *cache)
-{
-	struct folder_size size = {0};
-
-	if (folder_size(err, cache->path, JW_COMPILER_CACHE_MOST_NAMES, &size))
-		return -1;
-	cache->files = size.files;
-	cache->bytes = size.bytes;
-	cache->newest_ns = size.newest_ns;
-	cache->unread = size.unread;
-	cache->cut = size.cut;
-	return known->versioned ? find_superseded(err, cache) : 0;
-}
-
-static int add_known_cache(struct jw_error *err, const struct known_cache *known, bool measured,
+static int add_known_cache(struct jw_error *err, const struct known_cache *known,
 						   struct jw_compiler_caches *caches)
 {
 	struct jw_compiler_cache *cache = &caches->items[caches->count];
@@ -242,18 +169,15 @@ static int add_known_cache(struct jw_error *err, const struct known_cache *known
 		.name = known->name, .belongs_to = known->belongs_to, .variable = known->variable};
 	if (place_of(&why, known, &given, &cache->moved))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
-	if (given && !os_real_path(&why, given, &cache->path)) {
+	if (given && !os_real_path(&why, given, &cache->path))
 		caches->count++;
-		result = measured ? measure_cache(err, known, cache) : 0;
-	} else if (why.code == JW_ERR_MEMORY) {
+	else if (why.code == JW_ERR_MEMORY)
 		result = error_copy(err, &why);
-	}
 	mem_free(given);
 	return result;
 }
 
-int jw_compiler_caches_find(struct jw_error *err, bool measured,
-							struct jw_compiler_caches **ret_caches)
+int jw_compiler_caches_find(struct jw_error *err, struct jw_compiler_caches **ret_caches)
 {
 	struct jw_compiler_caches *caches = mem_alloc(err, sizeof *caches);
 	int result = 0;
@@ -264,7 +188,7 @@ int jw_compiler_caches_find(struct jw_error *err, bool measured,
 	if (!caches->items)
 		result = -1;
 	for (size_t i = 0; i < KNOWN && !result; i++)
-		result = add_known_cache(err, &known_caches[i], measured, caches);
+		result = add_known_cache(err, &known_caches[i], caches);
 	if (result) {
 		jw_compiler_caches_free(caches);
 		return -1;
@@ -277,14 +201,8 @@ void jw_compiler_caches_free(struct jw_compiler_caches *caches)
 {
 	if (!caches)
 		return;
-	for (size_t i = 0; caches->items && i < caches->count; i++) {
-		struct jw_compiler_cache *cache = &caches->items[i];
-
-		for (size_t at = 0; at < cache->superseded_count; at++)
-			mem_free(cache->superseded[at]);
-		mem_free(cache->superseded);
-		mem_free(cache->path);
-	}
+	for (size_t i = 0; caches->items && i < caches->count; i++)
+		mem_free(caches->items[i].path);
 	mem_free(caches->items);
 	mem_free(caches);
 }

@@ -40,8 +40,6 @@ const struct struck_line struck_lines[] = {
 	{"tune --print k8s tree", 0, false, false},
 	{"status", 1, false, true},
 	{"LC_ALL=ko_KR.UTF-8 status", 1, false, true},
-	{"caches --json", 0, false, false},
-	{"caches", 0, false, false},
 	/* Environments and files */
 	{"find --json tree", 1, false, true},
 	{"find tree", 1, false, true},

@@ -251,22 +251,6 @@ static enum exit_status status_of_findings(const struct jw_doctor_result *result
 	return status;
 }
 
-/* Their names, for the last line: only whether they exist is looked at. */
-static int name_other_caches(struct jw_error *err, struct doctor_document *document)
-{
-	struct jw_compiler_caches *caches;
-	size_t used = 0;
-
-	if (jw_compiler_caches_find(err, false, &caches))
-		return -1;
-	for (size_t i = 0; i < caches->count && used < sizeof document->other_caches; i++)
-		used +=
-			(size_t)snprintf(document->other_caches + used, sizeof document->other_caches - used,
-							 "%s%s", i ? ", " : "", caches->items[i].name);
-	jw_compiler_caches_free(caches);
-	return 0;
-}
-
 static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
@@ -275,14 +259,21 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
+	struct jw_compiler_caches *caches;
+	int result;
 
-	if (name_other_caches(err, &document))
+	if (jw_compiler_caches_find(err, &caches))
 		return -1;
+	document.caches = *caches;
 	cli->status = status_of_findings(doctoring->result);
-	if (options_given(&cli->options, "report"))
-		return doctor_text_report(err, &cli->out, cli->system, &document);
-	doctor_text(&cli->out, cli->system, &document);
-	return document_print(err, &cli->out, &document_doctor, &document);
+	if (options_given(&cli->options, "report")) {
+		result = doctor_text_report(err, &cli->out, cli->system, &document);
+	} else {
+		doctor_text(&cli->out, cli->system, &document);
+		result = document_print(err, &cli->out, &document_doctor, &document);
+	}
+	jw_compiler_caches_free(caches);
+	return result;
 }
 
 static int doctor_run(struct jw_error *err, struct cli *cli)
@@ -305,7 +296,7 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option doctor_options[] = {
 	CLI_FLAG("fix", "Run the commands that are named: each is printed first, and can be undone or "
 					"loses nothing"),
-	CLI_FLAG("report", "Print one block for an issue, without folders and the account's name"),
+	CLI_FLAG("report", "Print one block for an issue, without the account's folder and name"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
 			   "Look at a running process (Linux): its variables, its account's rights (as root), "
@@ -329,7 +320,8 @@ const struct cli_command command_doctor = {
 		"of 3 KB). Each finding is a line of evidence and a line that says what to do. Without a "
 		"name it looks at the active Python environment.\n\nWhere nothing is found, a start is "
 		"slow for another reason than the driver's compiler: another compiler with a cache of its "
-		"own (Triton, XLA, NVRTC), the choice of algorithms, the loading of weights.\n\nExit "
+		"own (Triton, XLA, NVRTC: those of this account are listed), the choice of algorithms, the "
+		"loading of weights.\n\nExit "
 		"status: that of “jitwarm check”, and where it is 0: 1 if something else can be done or a "
 		"file could not be read, 2 if nothing can.",
 	.options = doctor_options,

@@ -29,6 +29,15 @@ static const struct json_field process_fields[] = {
 	{0},
 };
 
+static const struct json_field cache_fields[] = {
+	JSON(struct jw_compiler_cache, name, "the compiler, or the cache, as it is called there"),
+	JSON(struct jw_compiler_cache, belongs_to, "the package or program that uses it"),
+	JSON(struct jw_compiler_cache, variable, "the variable that moves it"),
+	JSON(struct jw_compiler_cache, moved, "that variable is set"),
+	JSON(struct jw_compiler_cache, path, "the directory, absolute and without links"),
+	{0},
+};
+
 static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
@@ -56,6 +65,9 @@ static const struct json_field doctor_fields[] = {
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
 				  "with `--fix`: the commands that were run"),
+	JSON_LIST_OF("caches", struct doctor_document, caches.items, caches.count,
+				 JSON_TABLE(struct jw_compiler_cache, cache_fields),
+				 "of other compilers, that this account has"),
 	{0},
 };
 const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields = doctor_fields};
@@ -97,32 +109,3 @@ static const struct json_field watch_fields[] = {
 	{0},
 };
 const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};
-
-static const struct json_field cache_fields[] = {
-	JSON(struct jw_compiler_cache, name, "the compiler, or the cache, as it is called there"),
-	JSON(struct jw_compiler_cache, belongs_to, "the package or program that uses it"),
-	JSON(struct jw_compiler_cache, variable, "the variable that moves it"),
-	JSON(struct jw_compiler_cache, moved, "that variable is set"),
-	JSON(struct jw_compiler_cache, path, "the directory, absolute and without links"),
-	JSON(struct jw_compiler_cache, files,
-		 "below it; links are not followed, other file systems not "
-		 "entered"),
-	JSON(struct jw_compiler_cache, bytes, "of these files, by their lengths"),
-	JSON_NUMBERED("newest_s", struct jw_compiler_cache, newest_ns, document_whole_seconds,
-				  "when the newest of them was written, in seconds since 1970; 0: there is none"),
-	JSON(struct jw_compiler_cache, unread, "folders that could not be read"),
-	JSON(struct jw_compiler_cache, cut,
-		 "there are more than 500000 names: the rest was not looked at"),
-	JSON_LINES_OF("superseded", struct jw_compiler_cache, superseded, superseded_count,
-				  "folders of a version that is not the newest there; empty also where a cache "
-				  "does not name versions"),
-	JSON(struct jw_compiler_cache, superseded_bytes, "of the files in them"),
-	{0},
-};
-
-static const struct json_field caches_fields[] = {
-	JSON_LIST_OF("caches", struct jw_compiler_caches, items, count,
-				 JSON_TABLE(struct jw_compiler_cache, cache_fields), "those that exist"),
-	{0},
-};
-const struct json_table document_caches = {.schema = "jitwarm.caches/1", .fields = caches_fields};

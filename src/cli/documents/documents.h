@@ -185,7 +185,7 @@ struct doctor_document {
 	struct jw_doctor_result result;
 	struct doctor_words words;
 	struct process_code process; /* pid 0: none */
-	char other_caches[256];      /* names of those that exist; "": none */
+	struct jw_compiler_caches caches;
 	char **fixed;
 	size_t fixed_count;
 };
@@ -204,8 +204,6 @@ struct watch_document {
 	enum watch_state state; /* the last one */
 	bool ended;             /* the process has */
 };
-
-extern const struct json_table document_caches; /* struct jw_compiler_caches */
 
 extern const struct json_table document_record;
 struct record_document {

@@ -1,12 +1,14 @@
 #include "cli/parts/doctor_text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/parts/hidden_names.h"
 #include "cli/parts/reproduce.h"
+#include "os/env.h"
+#include "os/folders.h"
 
 /* Before a command, in a text of lines. Another one in a line is a name's, and only keeps what is
  * behind it in English: a command holds none. */
@@ -67,23 +69,46 @@ static const char *probe_text(enum jw_probe_use use)
 	return "not asked";
 }
 
-/* Names from outside: a line break in them would begin a line of ours. */
+/* Of a text with names from outside: a line break in them would begin a line of ours. */
+static int end_line(struct jw_error *err, struct buf *text, size_t from)
+{
+	for (size_t i = from; i < text->size; i++)
+		if (text->data[i] < ' ')
+			text->data[i] = '?';
+	return buf_printf(err, text, "\n");
+}
+
 static int put_replaced(struct jw_error *err, struct buf *text, const struct process_code *process)
 {
 	const size_t from = text->size;
 
 	if (!process->replaced_count)
 		return 0;
-	if (buf_printf(err, text,
-				   "        %s replaced or removed since it started (%s%s): nothing is "
-				   "known of what it has loaded there, start it again",
-				   TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
-				   process->replaced[0], process->replaced_count > 1 ? ", …" : ""))
-		return -1;
-	for (size_t i = from; i < text->size; i++)
-		if (text->data[i] < ' ')
-			text->data[i] = '?';
-	return buf_printf(err, text, "\n");
+	return buf_printf(err, text,
+					  "        %s replaced or removed since it started (%s%s): nothing is "
+					  "known of what it has loaded there, start it again",
+					  TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
+					  process->replaced[0], process->replaced_count > 1 ? ", …" : "") ||
+				   end_line(err, text, from)
+			   ? -1
+			   : 0;
+}
+
+static int put_caches(struct jw_error *err, struct buf *text,
+					  const struct jw_compiler_caches *caches)
+{
+	int failed = caches->count ? buf_printf(err, text, "Caches of other compilers:\n") : 0;
+
+	for (size_t i = 0; !failed && i < caches->count; i++) {
+		const struct jw_compiler_cache *cache = &caches->items[i];
+		const size_t from = text->size;
+
+		failed = buf_printf(err, text, "        %-10s  %s%s%s%s", cache->name, cache->path,
+							cache->moved ? " (" : "", cache->moved ? cache->variable : "",
+							cache->moved ? ")" : "") ||
+				 end_line(err, text, from);
+	}
+	return failed;
 }
 
 static int put_process(struct jw_error *err, struct buf *text, const struct process_code *process)
@@ -124,15 +149,15 @@ static int put_findings(struct jw_error *err, struct buf *text,
 		failed = buf_printf(
 			err, text,
 			"%s: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
-			"the reason: another compiler with a cache of its own (%s%s), the choice of algorithms "
-			"or "
-			"the loading of weights is\n",
+			"the reason: another compiler with a cache of its own (Triton, XLA, NVRTC), the choice "
+			"of algorithms or the loading of weights is\n",
 			result->troubles ? "Nothing is found in what could be read" : "All is well",
 			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
-			result->warm ? " in the cache, and nothing else is compiled" : "",
-			*document->other_caches ? "here: " : "Triton, XLA, NVRTC", document->other_caches);
+			result->warm ? " in the cache, and nothing else is compiled" : "");
 	if (!failed && result->probe != JW_PROBE_NOT)
 		failed = buf_printf(err, text, "Probe   %s\n", probe_text(result->probe));
+	if (!failed)
+		failed = put_caches(err, text, &document->caches);
 	return failed;
 }
 
@@ -192,6 +217,58 @@ static int put_machine(struct jw_error *err, struct buf *text, const struct jw_s
 	return failed;
 }
 
+/* ---- for strangers */
+
+/* What is hidden, and what stands there instead. */
+struct hidden_name {
+	char *name; /* NULL: there is none */
+	const char *shown;
+};
+
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool begins_hidden(const char *text, size_t at, const struct hidden_name *hidden)
+{
+	enum { SHORTEST_NAME = 2 };
+	const size_t length = hidden->name ? strlen(hidden->name) : 0;
+
+	return length >= SHORTEST_NAME && !strncmp(text + at, hidden->name, length) &&
+		   !is_in_word(text[at + length]) && (!at || !is_in_word(text[at - 1]));
+}
+
+/* A copy with "~" for the account's folder, and "USER" for its name or that of sudo's caller. */
+static char *hide_names(struct jw_error *err, const char *text)
+{
+	static const char *const variables[] = {"USER", "USERNAME", "LOGNAME", "SUDO_USER"};
+	enum { HIDDEN = 1 + sizeof variables / sizeof *variables };
+	struct hidden_name names[HIDDEN] = {{NULL, "~"}};
+	struct buf copy = BUF_MAX(MOST_REPORT);
+	char *whole = NULL;
+	int failed = 0;
+
+	(void)os_home_dir(NULL, &names[0].name);
+	for (size_t i = 1; i < HIDDEN; i++)
+		names[i] = (struct hidden_name){os_env(variables[i - 1]), "USER"};
+	for (size_t at = 0; text[at] && !failed;) {
+		size_t i = 0;
+
+		while (i < HIDDEN && !begins_hidden(text, at, &names[i]))
+			i++;
+		failed = i < HIDDEN ? buf_printf(err, &copy, "%s", names[i].shown)
+							: buf_append(err, &copy, text + at, 1);
+		at += i < HIDDEN ? strlen(names[i].name) : 1;
+	}
+	if (!failed)
+		whole = mem_string(err, buf_text(&copy));
+	buf_free(&copy);
+	for (size_t i = 0; i < HIDDEN; i++)
+		mem_free(names[i].name);
+	return whole;
+}
+
 int doctor_text_report(struct jw_error *err, const struct output *out,
 					   const struct jw_system *system, const struct doctor_document *document)
 {
@@ -200,7 +277,7 @@ int doctor_text_report(struct jw_error *err, const struct output *out,
 	int failed = put_machine(err, &text, system) || put_findings(err, &text, document);
 
 	if (!failed)
-		hidden = hidden_names(err, buf_text(&text));
+		hidden = hide_names(err, buf_text(&text));
 	if (hidden) {
 		output_line(out, STYLE_PLAIN, "```text");
 		print_lines_of(out, hidden);

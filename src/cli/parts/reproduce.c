@@ -46,11 +46,6 @@ int reproduce_offsets(struct jw_error *err, const struct options *options, uint6
 	return 0;
 }
 
-static int add_text_to_line(struct jw_error *err, struct buf *line, const char *text)
-{
-	return buf_append(err, line, text, strlen(text));
-}
-
 /* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
  * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
 static bool is_plain(const char *word, bool windows)
@@ -76,36 +71,24 @@ static size_t acts_in_double_quotes(const char *at)
 			   : 0;
 }
 
-static int add_double_quoted(struct jw_error *err, struct buf *line, const char *word)
-{
-	int result = add_text_to_line(err, line, "\"");
-
-	for (const char *at = word; *at && !result;) {
-		const size_t acts = acts_in_double_quotes(at);
-
-		/* No file's name has a '?': the command finds nothing, and nothing runs. */
-		result = acts ? add_text_to_line(err, line, "?") : buf_append(err, line, at, 1);
-		at += acts ? acts : 1;
-	}
-	return result || add_text_to_line(err, line, "\"") ? -1 : 0;
-}
-
-static int add_single_quoted(struct jw_error *err, struct buf *line, const char *word)
-{
-	int result = add_text_to_line(err, line, "'");
-
-	for (const char *at = word; *at && !result; at++)
-		result = *at == '\'' ? add_text_to_line(err, line, "'\\''") : buf_append(err, line, at, 1);
-	return result || add_text_to_line(err, line, "'") ? -1 : 0;
-}
-
+/* In single quotes "'" ends them; in double ones '?' stands for what acts there: no file's name has
+ * one, so that the command finds nothing, and nothing runs. */
 int reproduce_quote(struct jw_error *err, struct buf *line, const char *word, bool windows)
 {
-	if (add_text_to_line(err, line, " "))
-		return -1;
+	const char *const quote = windows ? "\"" : "'";
+	int failed;
+
 	if (is_plain(word, windows))
-		return add_text_to_line(err, line, word);
-	return windows ? add_double_quoted(err, line, word) : add_single_quoted(err, line, word);
+		return buf_printf(err, line, " %s", word);
+	failed = buf_printf(err, line, " %s", quote);
+	for (const char *at = word; *at && !failed;) {
+		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
+
+		failed = acts ? buf_printf(err, line, "%s", windows ? "?" : "'\\''")
+					  : buf_append(err, line, at, 1);
+		at += acts ? acts : 1;
+	}
+	return failed || buf_printf(err, line, "%s", quote) ? -1 : 0;
 }
 
 int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word)
@@ -118,40 +101,32 @@ void reproduce_print(const struct output *output, const char *what, const char *
 {
 	struct buf line = BUF_MAX(MOST_COMMAND);
 
-	if (!add_text_to_line(NULL, &line, begin) && !reproduce_add_word(NULL, &line, word))
+	if (!buf_printf(NULL, &line, "%s", begin) && !reproduce_add_word(NULL, &line, word))
 		output_command(output, what, buf_text(&line));
 	else
 		output_expect_whole(output, &line);
 	buf_free(&line);
 }
 
-static int add_option(struct jw_error *err, struct buf *line, const struct options *options,
-					  const char *name)
-{
-	const char *value = options_value(options, name);
-
-	if (!value)
-		return 0;
-	return add_text_to_line(err, line, " --") || add_text_to_line(err, line, name) ||
-				   reproduce_add_word(err, line, value)
-			   ? -1
-			   : 0;
-}
-
 char *reproduce_command(struct jw_error *err, const struct options *options,
 						const struct jw_prime_failure *failure)
 {
+	static const char *const kept[] = {"cache", "module-timeout"};
 	struct buf line = BUF_MAX(MOST_COMMAND);
-	char *only =
-		mem_printf(err, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
 	char *result = NULL;
+	int failed =
+		buf_printf(err, &line, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
 
-	if (only && !add_text_to_line(err, &line, only) && !add_option(err, &line, options, "cache") &&
-		!add_option(err, &line, options, "module-timeout") &&
-		!(failure->path[0] == '-' && add_text_to_line(err, &line, " --")) &&
-		!reproduce_add_word(err, &line, failure->path))
+	for (size_t i = 0; i < sizeof kept / sizeof *kept && !failed; i++) {
+		const char *value = options_value(options, kept[i]);
+
+		failed = value && (buf_printf(err, &line, " --%s", kept[i]) ||
+						   reproduce_add_word(err, &line, value));
+	}
+	if (!failed && failure->path[0] == '-')
+		failed = buf_printf(err, &line, " --");
+	if (!failed && !reproduce_add_word(err, &line, failure->path))
 		result = mem_string(err, buf_text(&line));
-	mem_free(only);
 	buf_free(&line);
 	return result;
 }

@@ -30,10 +30,14 @@ if ! is_wine; then
 	! grep -q '^ 9  forged' "$out" || fail "a name made a line of its own in the report"
 	mkdir -p "Acme & Sons/earlier (1)"
 	cp "$sample" "Acme & Sons/earlier (1)/x.so"
-	run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
-	out_has "x.so"
+	HOME=$work/Acme LOGNAME=earlier run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	out_has "~ & Sons/USER (1)/x.so"
 	out_lacks Acme
 	out_lacks earlier
+	# A folder or a name of one letter, or within a word, is no account's.
+	HOME=/ USER=earl USERNAME=x LOGNAME=ons run 1 doctor --no-probe --report "$work/Acme & Sons/earlier (1)/x.so"
+	out_has "$work/Acme & Sons/earlier (1)/x.so"
+	out_lacks "~"
 fi
 
 # Of what is not there, nothing is known.

@@ -52,7 +52,7 @@ err_has "항목을 제거할지 --arch로"
 
 # No line of what people meet first is English: three words of it
 for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
-	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate --no-passphrase" "store list" "caches" \
+	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate --no-passphrase" "store list" \
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
 	"prime --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
 	# shellcheck disable=SC2086
