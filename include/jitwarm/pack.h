@@ -18,21 +18,7 @@
 
 JW_BEGIN_DECLS
 
-/* A file that may hold modules: a thin pack gets their PTX from it. */
-struct jw_pack_file {
-	const char *path; /* here */
-	const char *name; /* on every machine: below the folder that its package is installed in, or
-						 without folders */
-	const char *package, *version; /* the package that installed it; NULL if unknown */
-};
-
 struct jw_found; /* jitwarm/find.h */
-struct jw_find_options;
-/* The files that jw_find found, with these names. They point into `found`, which must outlive them;
- * the caller frees *ret_files, one for each found file, with jw_pack_files_free. */
-int jw_pack_files(struct jw_error *err, const struct jw_found *found,
-				  struct jw_pack_file **ret_files);
-void jw_pack_files_free(struct jw_pack_file *files);
 
 /* ---- export */
 
@@ -50,22 +36,16 @@ struct jw_export_options {
 	int output_fd;
 	bool opaque; /* the whole directory unchanged, for exactly the driver of `system`; always so if
 					the form of that driver's cache is unknown */
-	bool thin;   /* without the PTX of modules in `files`; the import needs these files */
-	const struct jw_pack_file *files;
-	size_t file_count;
-	bool best;              /* as small as possible, in forty times the time */
+	bool best;   /* as small as possible, in forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase; /* of that key, if it has one */
 	const char *state_dir;  /* the directory with the keys */
 	const char *signature;  /* the signature's file; NULL: `output` with ".minisig" behind it */
 	struct jw_cancel cancel;
-	void *context; /* of the functions below */
+	void *context; /* of the function below */
 	/* Which entries, by their names; called by several threads. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
-	/* The files in question, as jw_find finds them; stands for `files`, and with `only_found` for
-	 * `paths`. NULL: those two do. */
-	const struct jw_found *found;
-	bool only_found; /* only entries of modules in `found` */
+	const struct jw_found *found; /* only entries of modules in these; stands for `paths` */
 };
 #define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
@@ -75,8 +55,6 @@ struct jw_export_result {
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	uint64_t entry_bytes;            /* the entries' files */
 	uint64_t content_bytes;          /* distinct PTX and cubins */
-	size_t thin_modules;             /* of the modules: their PTX is not in the pack */
-	uint64_t thin_bytes;             /* of the content: that PTX */
 	uint64_t pack_bytes;
 	size_t damaged;       /* left out: not sound, or the driver refuses it */
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
@@ -106,16 +84,6 @@ enum jw_import_verdict {
 	JW_IMPORT_NEW,
 	JW_IMPORT_THERE,   /* the cache has it already */
 	JW_IMPORT_REFUSED, /* no program would find it here, or it would do harm: `why` */
-	JW_IMPORT_MISSING, /* the pack is thin, and no file here has its PTX */
-};
-
-/* A file of a thin pack whose modules were found neither in it nor elsewhere. */
-struct jw_import_missing {
-	char *path;              /* as in the pack: below the folder of its package */
-	char *package, *version; /* NULL if unknown */
-	char *member;            /* inside an archive; NULL for a file */
-	size_t modules, entries; /* missing because of it */
-	char why[256];           /* the file found instead */
 };
 
 /* Entries of a pack with something in common. */
@@ -152,22 +120,11 @@ struct jw_import_options {
 	bool carry_over; /* an older driver's cubins, with this machine's stamp; they are marked, so
 						that jw_prime_options.recompile_carried finds them, and replace nothing */
 	struct jw_cancel cancel;
-	void *context; /* of the functions below */
+	void *context; /* of the function below */
 	/* Which entries, by their new names; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
-	/* Finds the files that may hold the PTX of a thin pack; called once, for thin packs only. The
-	 * caller keeps them; they must outlive the import. NULL: no files. */
-	int (*find_files)(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
-					  size_t *ret_count);
-	bool any_file; /* look into all of them, not just those whose package or name the pack names */
 	bool evict; /* where the limit asks for it, evict the oldest entries of others; otherwise such
 				   an import is JW_ERR_LIMIT before anything is written */
-	/* Finds these files by jw_find, which is called only if their PTX is needed; with names, all
-	 * files that they lead to are searched (any_file). NULL: `find_files` does. */
-	const struct jw_find_options *find;
-	/* Told once that they were looked for: `found`, or NULL and `why` none is there, so that all
-	 * PTX counts as missing. May be NULL. */
-	void (*found)(void *context, const struct jw_found *found, const struct jw_error *why);
 };
 #define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)
 
@@ -179,10 +136,8 @@ struct jw_import_result {
 	bool as_is;   /* no driver of this machine decided: jw_import_options.system */
 	bool dry_run; /* nothing was written: jw_import_options.dry_run */
 	size_t entries;
-	size_t accepted, there, refused, missing; /* their sum is `entries` */
-	struct jw_import_missing *missing_files;
-	size_t missing_file_count;
-	size_t added, replaced; /* of the accepted; 0 for a dry run */
+	size_t accepted, there, refused; /* their sum is `entries` */
+	size_t added, replaced;          /* of the accepted; 0 for a dry run */
 	size_t evicted;         /* oldest entries of others, to keep to the cache's limit; those that
 							   would be evicted (jw_import_options.evict) for a dry run */
 	uint64_t evicted_bytes; /* theirs */
@@ -192,7 +147,6 @@ struct jw_import_result {
 	char note[256];     /* a line about the signature, or "" */
 	char unmarked[256]; /* why entries that an older compiler made could not be marked, "" if they
 						   were, or if there are none */
-	bool searched;      /* files were searched for the PTX of a thin pack */
 	/* Of the evicted: entries of the system's driver (without a system, of any), which are cold
 	 * now.
 	 */

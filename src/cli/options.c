@@ -89,6 +89,7 @@ static const struct retired_option {
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
+	{"thin", .text = "packs are always whole: leave it out"},
 	{"unit",
 	 .text = "jitwarm doctor --pid and watch take its process, which “systemctl show -p MainPID "
 			 "--value UNIT” prints"},

@@ -33,15 +33,12 @@ struct job;
 struct form {
 	/* Fills the manifest and `contributors`; counts the entries that it skips. */
 	int (*gather)(struct jw_error *err, struct job *job, struct jw_export_result *result);
-	/* The bytes of a member that is not thin, valid until the next call. */
+	/* The bytes of a member, valid until the next call. */
 	int (*read)(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data);
 };
 
 struct job {
 	const struct jw_export_options *options;
-	struct jw_export_options of_found; /* the same with `paths` and `files` of `found` */
-	struct jw_pack_file *files;
-	const char **paths;
 	const struct form *form;
 	char *dir;
 	struct gather gather;
@@ -53,7 +50,7 @@ struct job {
 	struct os_file *file;
 	int sink;                      /* where there is no file */
 	struct minisign_secret secret; /* set where the pack is signed */
-	struct set wanted;             /* names of the entries of the modules in `paths` */
+	struct set wanted;             /* names of the entries of the modules that were named */
 };
 
 /* Threads call this; by then the set is only read. */
@@ -132,7 +129,7 @@ static int make_export_manifest(struct jw_error *err, struct job *job)
 	if (manifest->entries && manifest->members && manifest->drivers && job->contributors)
 		result = add_items(err, job, &set);
 	set_free(&set);
-	return !result && job->options->thin ? thin_find(err, job->options, manifest) : result;
+	return result;
 }
 
 static int nothing_there(struct jw_error *err, const struct job *job,
@@ -150,8 +147,7 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 {
 	struct jw_export_options options = *job->options;
 
-	/* With paths, only the entries of their modules are exported. */
-	if (options.path_count) {
+	if (options.path_count || options.found) {
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
 		options.context = job;
@@ -182,7 +178,7 @@ static int gather_tree(struct jw_error *err, struct job *job, struct jw_export_r
 	const struct jw_export_options *options = job->options;
 
 	(void)result;
-	if (options->target_count || options->path_count || options->thin || options->wanted)
+	if (options->target_count || options->path_count || options->found || options->wanted)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,
 			"this driver's cache is of a form that is not known: it can only be packed "
@@ -219,8 +215,6 @@ static int put_content(struct jw_error *err, void *context, struct writer *write
 		char name[TAR_MOST_NAME + 1];
 		const uint8_t *data;
 
-		if (member->thin)
-			continue;
 		if (cancel_check(err, &job->options->cancel) || job->form->read(err, job, i, &data) ||
 			writer_member(err, writer, pack_member_name(name, member), data, member->size_bytes))
 			return -1;
@@ -339,7 +333,6 @@ static void describe_export(const struct job *job, const struct written *written
 	for (size_t i = 0; i < manifest->member_count; i++) {
 		result->modules += manifest->members[i].kind == PACK_PTX;
 		result->cubins += manifest->members[i].kind == PACK_CUBIN;
-		result->thin_modules += manifest->members[i].thin;
 	}
 	for (size_t i = 0; i < job->gather.count; i++)
 		result->entry_bytes += job->gather.items[i].file_bytes;
@@ -351,7 +344,6 @@ static void describe_export(const struct job *job, const struct written *written
 	(void)pack_drivers_text(result->drivers, manifest);
 	result->entries = manifest->tree_count + manifest->entry_count; /* one of them is zero */
 	result->content_bytes = manifest_content(manifest);
-	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
 	result->pack_bytes = written->size_bytes;
 	sodium_bin2hex(result->blake2b_512, sizeof result->blake2b_512, written->prehash,
 				   PACK_PREHASH_SIZE);
@@ -387,30 +379,6 @@ static bool is_opaque_export(const struct jw_export_options *options)
 	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
 }
 
-static int take_found(struct jw_error *err, struct job *job)
-{
-	struct jw_export_options *options = &job->of_found;
-	const struct jw_found *found = job->options->found;
-
-	if (!found)
-		return 0;
-	if (!found->file_count)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the named files and packages have no device code");
-	*options = *job->options;
-	job->options = options;
-	job->paths = mem_array(err, found->file_count, sizeof *job->paths);
-	if (!job->paths || jw_pack_files(err, found, &job->files))
-		return -1;
-	for (size_t i = 0; i < found->file_count; i++)
-		job->paths[i] = found->files[i].path;
-	options->files = job->files;
-	options->file_count = options->thin ? found->file_count : 0;
-	options->paths = job->paths;
-	options->path_count = options->only_found ? found->file_count : 0;
-	return 0;
-}
-
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
@@ -429,7 +397,10 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	if (take_found(err, &job) || find_export_directory(err, &job) ||
+	if (options->found && !options->found->file_count)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the named files and packages have no device code");
+	if (find_export_directory(err, &job) ||
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
@@ -450,8 +421,6 @@ done:
 	manifest_free(&job.manifest);
 	buf_free(&job.bytes);
 	mem_free(job.contributors);
-	jw_pack_files_free(job.files);
-	mem_free(job.paths);
 	mem_free(job.dir);
 	return done;
 }

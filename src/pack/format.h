@@ -12,9 +12,6 @@ enum {
 	PACK_MOST_MEMBERS = 1 << 18,
 	PACK_MOST_ENTRIES = 1 << 18,
 	PACK_MOST_DRIVERS = 256,
-	PACK_MOST_FILES = 4096,   /* files that modules of a thin pack come from */
-	PACK_MOST_PATH = 1024,    /* bytes of such a file's path, or of its name in an archive */
-	PACK_MOST_WORD = 128,     /* bytes of a package's name or version */
 	PACK_MOST_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
 	PACK_MOST_RATIO = 1000,   /* content beyond the free bytes to compressed ones */
 };
@@ -27,11 +24,7 @@ enum {
  * nothing. */
 #define PACK_FREE_BYTES (UINT64_C(4) << 30)
 
-/* The size of a file that a module comes from. */
-#define PACK_MOST_OFFSET (UINT64_C(1) << 48)
-
 #define PACK_FORMAT   "jitwarm.pack/1"
 #define PACK_MANIFEST "manifest.json"
 /* Features that a manifest requires: */
-#define PACK_THIN   "thin"
 #define PACK_OPAQUE "opaque"

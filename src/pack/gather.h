@@ -38,15 +38,11 @@ struct gather_parts {
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts);
 
-/* Computes the names of the entries of the modules in options->paths under the system's driver, for
- * the given GPUs or else the system's, warm or not. JW_ERR_USAGE: the driver's names or the GPUs
- * are not known. The caller frees the set. */
+/* Computes the names of the entries of the modules in options->found, else options->paths, under
+ * the system's driver, for the given GPUs or else the system's, warm or not. JW_ERR_USAGE: the
+ * driver's names or the GPUs are not known. The caller frees the set. */
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys);
-/* Looks for the manifest's PTX in options->files and makes the members thin that it finds. The
- * others stay in the pack. */
-int thin_find(struct jw_error *err, const struct jw_export_options *options,
-			  struct pack_manifest *manifest);
 
 /* For a cache of unknown form: fills an empty manifest with all files of the directory, hashed.
  * JW_ERR_UNSUPPORTED: the directory's driver is not known, or a pack cannot hold a file's name.

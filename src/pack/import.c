@@ -162,7 +162,6 @@ static int run(struct jw_error *err, struct import *import)
 static void import_free(struct import *import)
 {
 	source_close(import->source);
-	supply_close(import->supply);
 	member_walk_free(&import->walk);
 	manifest_free(&import->manifest);
 	mem_free(import->fates);
@@ -170,12 +169,11 @@ static void import_free(struct import *import)
 }
 
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
-			   struct supply_search *search, struct jw_import_result **ret_result)
+			   struct jw_import_result **ret_result)
 {
 	struct import import = {.options = options,
 							.final_dir = final_dir,
 							.system = options->system,
-							.search = search,
 							.most_kept_bytes = KEPT_BYTES,
 							.new_mode = new_mode(options)};
 	uint64_t started_ns = os_monotonic_ns();
@@ -186,7 +184,6 @@ int import_one(struct jw_error *err, const struct jw_import_options *options, co
 	import.result = mem_alloc(err, sizeof *import.result);
 	if (import.result && !run(err, &import)) {
 		import.result->dry_run = options->dry_run;
-		import.result->searched = search->done;
 		import.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 		*ret_result = import.result;
 		import.result = NULL;
@@ -203,15 +200,10 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	options = SIZED(err, options, struct jw_import_options);
 	if (!options)
 		return -1;
-	struct supply_search search = {0};
-	int result = import_one(err, options, NULL, &search, ret_result);
-
-	supply_search_free(&search);
-	return result;
+	return import_one(err, options, NULL, ret_result);
 }
 
-int import_check_pack(struct jw_error *err, const struct jw_import_options *given,
-					  struct supply_search *search)
+int import_check_pack(struct jw_error *err, const struct jw_import_options *given)
 {
 	struct jw_import_options options = *given;
 	struct jw_import_result *result = NULL;
@@ -221,7 +213,7 @@ int import_check_pack(struct jw_error *err, const struct jw_import_options *give
 	options.account = NULL;
 	options.cache_dir = nowhere;
 	options.dry_run = options.pack_only = true;
-	failed = nowhere ? import_one(err, &options, NULL, search, &result) : -1;
+	failed = nowhere ? import_one(err, &options, NULL, &result) : -1;
 	jw_import_result_free(result);
 	mem_free(nowhere);
 	return failed;
@@ -231,7 +223,6 @@ void jw_import_result_free(struct jw_import_result *result)
 {
 	if (!result)
 		return;
-	supply_free_report(result);
 	mem_free(result->path);
 	mem_free(result->groups);
 	mem_free(result);

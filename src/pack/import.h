@@ -9,7 +9,6 @@
 #include "pack/manifest.h"
 #include "pack/member_walk.h"
 #include "pack/minisign.h"
-#include "pack/supply.h"
 
 struct import;
 
@@ -60,10 +59,8 @@ struct import {
 	/* For a pack of entries */
 	struct import_fate *fates; /* for each entry */
 	size_t group_capacity;
-	uint64_t room_bytes;   /* only_missing: the rest of the limit */
-	struct set keys;       /* names of this pack's entries in this cache */
-	struct supply *supply; /* for a thin pack */
-	struct supply_search *search;
+	uint64_t room_bytes; /* only_missing: the rest of the limit */
+	struct set keys;     /* names of this pack's entries in this cache */
 	struct member_walk walk;
 };
 
@@ -73,13 +70,12 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 /* The bytes before the payload in the entry's key in this cache. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 
-/* jw_import, one of several that search for files once. `final_dir`: the cache for which the
- * directory of the options is filled, if that is another one; else NULL. */
+/* jw_import. `final_dir`: the cache for which the directory of the options is filled, if that is
+ * another one; else NULL. */
 int import_one(struct jw_error *err, const struct jw_import_options *options, const char *final_dir,
-			   struct supply_search *search, struct jw_import_result **ret_result);
+			   struct jw_import_result **ret_result);
 /* Reads the whole pack and checks it as an import with these options does, without a directory. */
-int import_check_pack(struct jw_error *err, const struct jw_import_options *given,
-					  struct supply_search *search);
+int import_check_pack(struct jw_error *err, const struct jw_import_options *given);
 /* JW_ERR_UNSUPPORTED: the names of the driver's entries are not known. */
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 

@@ -8,8 +8,7 @@
 
 /* A damaged folder of one account must not keep the others from their import. */
 static int import_for(struct jw_error *err, const struct jw_import_options *given,
-					  const struct jw_account *account, struct supply_search *search,
-					  struct jw_import_all_result *all)
+					  const struct jw_account *account, struct jw_import_all_result *all)
 {
 	struct jw_import_account *made = &all->accounts[all->count++];
 	struct jw_import_options options = *given;
@@ -24,7 +23,7 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 	}
 	options.account = account;
 	options.cache_dir = dir;
-	all->failed += import_one(&made->failed, &options, NULL, search, &made->result) != 0;
+	all->failed += import_one(&made->failed, &options, NULL, &made->result) != 0;
 	mem_free(dir);
 	return made->failed.code == JW_ERR_INTERRUPTED || made->failed.code == JW_ERR_MEMORY
 			   ? error_copy(err, &made->failed)
@@ -32,8 +31,7 @@ static int import_for(struct jw_error *err, const struct jw_import_options *give
 }
 
 static int import_for_each(struct jw_error *err, const struct jw_import_options *options,
-						   const struct jw_accounts *accounts, struct supply_search *search,
-						   struct jw_import_all_result *all)
+						   const struct jw_accounts *accounts, struct jw_import_all_result *all)
 {
 	if (!accounts->count)
 		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
@@ -41,7 +39,7 @@ static int import_for_each(struct jw_error *err, const struct jw_import_options 
 	if (!all->accounts)
 		return -1;
 	for (size_t i = 0; i < accounts->count; i++)
-		if (import_for(err, options, &accounts->items[i], search, all))
+		if (import_for(err, options, &accounts->items[i], all))
 			return -1;
 	return 0;
 }
@@ -53,16 +51,14 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 	if (!options)
 		return -1;
 	struct jw_accounts accounts = {0};
-	struct supply_search search = {0};
 	struct jw_import_all_result *all = NULL;
 	int result = -1;
 
 	if (!(options->system && import_needs_stamp(err, options->system)) &&
-		!import_check_pack(err, options, &search) && !jw_accounts_people(err, &accounts))
+		!import_check_pack(err, options) && !jw_accounts_people(err, &accounts))
 		all = mem_alloc(err, sizeof *all);
 	if (all)
-		result = import_for_each(err, options, &accounts, &search, all);
-	supply_search_free(&search);
+		result = import_for_each(err, options, &accounts, all);
 	jw_accounts_free(&accounts);
 	if (result)
 		jw_import_all_result_free(all);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "pack/import.h"
 #include "pack/judge.h"
-#include "pack/supply.h"
 
 /* Entries whose keys are hashed in parallel; all of one payload, so that the lanes have equal
  * lengths. */
@@ -63,23 +62,6 @@ static int judge_by_manifest(struct jw_error *err, struct import *import)
 			return -1;
 	}
 	return 0;
-}
-
-/* Finds the PTX that a thin pack lacks, for the entries that this machine accepts. */
-static int find_supply(struct jw_error *err, struct import *import)
-{
-	const struct pack_manifest *manifest = &import->manifest;
-	bool *needed = mem_array(err, manifest->member_count, sizeof *needed);
-	int result = -1;
-
-	for (size_t i = 0; needed && i < manifest->entry_count; i++)
-		if (import->fates[i].verdict != JW_IMPORT_REFUSED)
-			needed[manifest->entries[i].ptx] = true;
-	if (needed)
-		result =
-			supply_open(err, import->options, import->search, manifest, needed, &import->supply);
-	mem_free(needed);
-	return result;
 }
 
 /* ---- by the content */
@@ -181,41 +163,15 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	return import_put_into_group(err, import, at, why);
 }
 
-/* The module was not found, so the name cannot be checked: the entry is not written, but may be in
- * the cache already. */
-static void do_without_module(struct import *import, const struct member_walk *walk, uint32_t at)
-{
-	const struct pack_manifest *manifest = &import->manifest;
-	const struct pack_entry *entry = &manifest->entries[at];
-	struct import_fate *fate = &import->fates[at];
-
-	if (fate->verdict == JW_IMPORT_REFUSED)
-		return;
-	fate->verdict = JW_IMPORT_MISSING;
-	fate->key = fate->carried ? 0 : entry->key;
-	fate->key_bytes = pack_key_bytes(manifest, entry);
-	fate->checksum = fnv_update(FNV_START, walk->bytes[entry->cubin],
-								(size_t)manifest->members[entry->cubin].size_bytes);
-}
-
 static int check_members(struct jw_error *err, void *context, const struct member_walk *walk,
 						 const uint32_t *entries, size_t count)
 {
 	struct import *import = context;
-	uint32_t whole[MOST_TOGETHER];
-	size_t filled = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (walk->bytes[import->manifest.entries[entries[i]].ptx])
-			whole[filled++] = entries[i];
-		else
-			do_without_module(import, walk, entries[i]);
-		if (filled < MOST_TOGETHER && i + 1 < count)
-			continue;
-		if (check_hashes(err, import, walk, whole, filled))
+	for (size_t i = 0; i < count; i += MOST_TOGETHER)
+		if (check_hashes(err, import, walk, entries + i,
+						 count - i < MOST_TOGETHER ? count - i : MOST_TOGETHER))
 			return -1;
-		filled = 0;
-	}
 	for (size_t i = 0; i < count; i++)
 		if (check_cubin(err, import, walk, entries[i]))
 			return -1;
@@ -232,9 +188,7 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 		.cancel = import->options->cancel,
 		.complete = check_members,
 	};
-	if (choose_system(err, import) || judge_by_manifest(err, import) ||
-		(import->manifest.thin && find_supply(err, import)))
+	if (choose_system(err, import) || judge_by_manifest(err, import))
 		return -1;
-	import->walk.supply = import->supply;
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
 }

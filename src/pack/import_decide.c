@@ -9,7 +9,6 @@
 #include "cache/presence.h"
 #include "pack/driver_text.h"
 #include "pack/import.h"
-#include "pack/supply.h"
 
 enum { MOST_GROUPS = 256 };
 
@@ -27,7 +26,7 @@ static int find_group(struct jw_error *err, struct import *import,
 {
 	struct jw_import_result *result = import->result;
 	const struct jw_import_group rest = {.verdict = like->verdict};
-	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_MISSING + 1);
+	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_REFUSED + 1);
 	size_t at;
 
 	if (mem_find_or_add(
@@ -82,11 +81,6 @@ static bool is_import_wanted(const struct import *import, uint64_t key)
 	return !options->wanted || options->wanted(options->context, key);
 }
 
-static bool is_left_out(const struct import_fate *fate)
-{
-	return fate->verdict == JW_IMPORT_REFUSED || fate->verdict == JW_IMPORT_MISSING;
-}
-
 /* An entry under its original stamp wins over one that is carried over to the same name. */
 static int claim_names(struct jw_error *err, struct import *import)
 {
@@ -94,7 +88,7 @@ static int claim_names(struct jw_error *err, struct import *import)
 		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
 			struct import_fate *fate = &import->fates[i];
 
-			if (is_left_out(fate) || fate->carried != (pass == 1))
+			if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != (pass == 1))
 				continue;
 			if (!is_import_wanted(import, fate->key)) {
 				fate->verdict = JW_IMPORT_REFUSED;
@@ -112,29 +106,6 @@ static int claim_names(struct jw_error *err, struct import *import)
 		}
 	}
 	return 0;
-}
-
-/* Entries whose modules were not found; one that is in the cache already does not need its module.
- */
-static int decide_missing(struct jw_error *err, struct import *import)
-{
-	size_t count = import->manifest.entry_count;
-	bool *lacking = mem_array(err, count, sizeof *lacking);
-	int result = lacking ? 0 : -1;
-
-	for (uint32_t i = 0; lacking && i < count; i++) {
-		struct import_fate *fate = &import->fates[i];
-		bool other;
-
-		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_in_cache(import, i, &other))
-			fate->verdict = JW_IMPORT_THERE;
-		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
-		import->result->missing += lacking[i];
-	}
-	if (!result && import->supply)
-		result = supply_report(err, import->supply, lacking, import->result);
-	mem_free(lacking);
-	return result;
 }
 
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
@@ -208,7 +179,7 @@ static int decide_entry(struct jw_error *err, struct import *import, uint32_t at
 
 int import_decide_entries(struct jw_error *err, struct import *import)
 {
-	if (claim_names(err, import) || decide_missing(err, import) ||
+	if (claim_names(err, import) ||
 		import_free_room(err, import->result->path, import->limit_bytes, &import->room_bytes))
 		return -1;
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++)

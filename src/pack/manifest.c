@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/stamp.h"
-#include "pack/file_list.h"
 #include "pack/opaque_manifest.h"
 
 static const char *const kind_names[] = {
@@ -36,21 +35,12 @@ uint64_t manifest_content(const struct pack_manifest *manifest)
 	return sum;
 }
 
-uint64_t manifest_stored(const struct pack_manifest *manifest)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < manifest->member_count; i++)
-		sum += manifest->members[i].thin ? 0 : manifest->members[i].size_bytes;
-	return sum;
-}
-
 uint64_t manifest_extent(const struct pack_manifest *manifest)
 {
 	uint64_t size = TAR_END;
 
 	for (size_t i = 0; i < manifest->member_count; i++)
-		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
+		size += tar_extent(manifest->members[i].size_bytes);
 	return size;
 }
 
@@ -82,7 +72,6 @@ void manifest_free(struct pack_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++)
 		mem_free(manifest->entries[i].options);
-	file_list_free(manifest);
 	opaque_free(manifest);
 	mem_free(manifest->entries);
 	mem_free(manifest->members);
@@ -199,16 +188,6 @@ static bool read_hex(const char *text, struct digest *digest)
 	return true;
 }
 
-/* Only PTX may be outside the pack, and only if the manifest says so at its head. */
-static bool read_origin(const cJSON *object, const struct pack_manifest *manifest,
-						struct pack_member *member)
-{
-	member->thin = cJSON_GetObjectItemCaseSensitive(object, "file") != NULL;
-	return !member->thin || (manifest->thin && member->kind == PACK_PTX &&
-							 read_index(object, "file", manifest->file_count, &member->file) &&
-							 read_count(object, "offset", PACK_MOST_OFFSET, &member->offset));
-}
-
 static bool parse_member(const cJSON *object, const struct pack_manifest *manifest,
 						 struct pack_member *member)
 {
@@ -222,7 +201,7 @@ static bool parse_member(const cJSON *object, const struct pack_manifest *manife
 			member->kind = (enum pack_kind)kind;
 			return manifest->opaque == (member->kind == PACK_FILE) &&
 				   read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
-				   member->size_bytes > 0 && read_origin(object, manifest, member);
+				   member->size_bytes > 0;
 		}
 	}
 	return false;
@@ -255,8 +234,7 @@ static int read_manifest_entry(struct jw_error *err, void *context, const cJSON 
 /* A member that no entry needs could hold anything: it is refused. */
 static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 {
-	uint8_t *used = mem_alloc(err, manifest->member_count + manifest->file_count);
-	uint8_t *named = used ? used + manifest->member_count : NULL;
+	uint8_t *used = mem_alloc(err, manifest->member_count);
 	int result = used ? 0 : -1;
 
 	for (size_t i = 0; used && i < manifest->entry_count; i++)
@@ -264,15 +242,9 @@ static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 	for (size_t i = 0; used && i < manifest->tree_count; i++)
 		if (manifest->tree[i].member != PACK_EMPTY)
 			used[manifest->tree[i].member] = 1;
-	for (size_t i = 0; !result && i < manifest->member_count; i++) {
+	for (size_t i = 0; !result && i < manifest->member_count; i++)
 		if (!used[i])
 			result = error_set(err, JW_ERR_FORMAT, "no entry needs member %zu", i);
-		else if (manifest->members[i].thin)
-			named[manifest->members[i].file] = 1;
-	}
-	for (size_t i = 0; !result && i < manifest->file_count; i++)
-		if (!named[i])
-			result = error_set(err, JW_ERR_FORMAT, "no member is of file %zu", i);
 	mem_free(used);
 	return result;
 }
@@ -326,7 +298,6 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 									  .context = manifest};
 	int result = json_list_read(err, document, &drivers, (void **)&manifest->drivers,
 								&manifest->driver_count) ||
-						 file_list_read(err, document, manifest) ||
 						 json_list_read(err, document, &members, (void **)&manifest->members,
 										&manifest->member_count) ||
 						 json_list_read(err, document, &entries, (void **)&manifest->entries,
@@ -350,17 +321,18 @@ static int read_features(struct jw_error *err, const cJSON *document,
 	for (const cJSON *item = features->child; item; item = item->next) {
 		const char *name = cJSON_IsString(item) ? item->valuestring : "?";
 
-		if (strcmp(name, PACK_THIN) != 0 && strcmp(name, PACK_OPAQUE) != 0)
+		if (!strcmp(name, "thin")) /* of before: PTX was outside of the pack */
+			return error_set(
+				err, JW_ERR_UNSUPPORTED,
+				"is a thin pack, which is no longer read: export it again without --thin");
+		if (strcmp(name, PACK_OPAQUE) != 0)
 			return error_set(
 				err, JW_ERR_UNSUPPORTED,
 				"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
 				name);
-		manifest->thin = manifest->thin || !strcmp(name, PACK_THIN);
-		manifest->opaque = manifest->opaque || !strcmp(name, PACK_OPAQUE);
+		manifest->opaque = true;
 	}
-	return manifest->thin && manifest->opaque
-			   ? error_set(err, JW_ERR_FORMAT, "manifest: thin and opaque at once")
-			   : 0;
+	return 0;
 }
 
 static int read_head(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)

@@ -23,16 +23,6 @@ struct pack_member {
 	enum pack_kind kind;
 	struct digest digest;
 	uint64_t size_bytes;
-	bool thin;       /* PTX outside the pack, in files that an import finds */
-	uint32_t file;   /* thin: its origin, index in files */
-	uint64_t offset; /* of the entry's header in that file */
-};
-
-/* The origin of PTX, by names that mean the same on every machine (pack/file_list.h). */
-struct pack_file {
-	char *path;              /* below the folder of the package, or without folders */
-	char *package, *version; /* NULL where unknown */
-	char *member;            /* inside an archive; NULL for a file */
 };
 
 /* "ptx/<64 hex digits>"; returns `name`. */
@@ -70,13 +60,10 @@ struct pack_leaf {
 
 struct pack_manifest {
 	char os[16]; /* os_name of the system that the entries are for */
-	bool thin;   /* some members are not in the pack */
 	struct pack_driver *drivers;
 	size_t driver_count;
 	struct pack_member *members; /* in the pack's order */
 	size_t member_count;
-	struct pack_file *files; /* of thin members */
-	size_t file_count;
 	struct pack_entry *entries;
 	size_t entry_count;
 	bool opaque; /* a whole directory: no entries, but a tree of files, in the order of their names
@@ -95,10 +82,9 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 				   struct pack_manifest *ret_manifest);
 void manifest_free(struct pack_manifest *manifest);
 
-/* Bytes of all members, and of those in the pack. */
+/* Bytes of all members. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
-uint64_t manifest_stored(const struct pack_manifest *manifest);
-/* The size of the archive behind the manifest: members in the pack, with headers, and its end. */
+/* The size of the archive behind the manifest: members, with headers, and its end. */
 uint64_t manifest_extent(const struct pack_manifest *manifest);
 /* The index of the member with this kind and digest, which is added where `leads`, a set of the
  * first bytes of the members' digests, lacks it. manifest->members has room for one more. */

@@ -10,7 +10,7 @@
 
 struct head {
 	const char *format;
-	char features[1][8]; /* a thin pack is never opaque */
+	char features[1][8];
 	size_t feature_count;
 	const struct pack_manifest *manifest;
 };
@@ -44,19 +44,9 @@ static const struct json_field driver_fields[] = {
 	{0},
 };
 
-static const struct json_field file_fields[] = {
-	JSON(struct pack_file, path, NULL, .presence = JSON_UNLESS_NULL),
-	JSON(struct pack_file, package, NULL, .presence = JSON_UNLESS_NULL),
-	JSON(struct pack_file, version, NULL, .presence = JSON_UNLESS_NULL),
-	JSON(struct pack_file, member, NULL, .presence = JSON_UNLESS_NULL),
-	{0},
-};
-
 static const struct json_field member_fields[] = {
 	JSON_SAID_OF("name", say_name, NULL),
 	JSON_AS("bytes", struct pack_member, size_bytes, NULL),
-	JSON(struct pack_member, file, NULL, JSON_IF(struct pack_member, thin)),
-	JSON(struct pack_member, offset, NULL, JSON_IF(struct pack_member, thin)),
 	{0},
 };
 
@@ -76,8 +66,6 @@ static const struct json_field manifest_fields[] = {
 	JSON_NUMBER_OF("pointer_bits", pointer_bits, NULL),
 	JSON_LIST_OF("drivers", struct pack_manifest, drivers, driver_count,
 				 JSON_TABLE(struct pack_driver, driver_fields), NULL),
-	JSON_LIST_OF("files", struct pack_manifest, files, file_count,
-				 JSON_TABLE(struct pack_file, file_fields), NULL, .presence = JSON_IF_SET),
 	JSON_LIST_OF("members", struct pack_manifest, members, member_count,
 				 JSON_TABLE(struct pack_member, member_fields), NULL),
 	JSON_LIST_OF("entries", struct pack_manifest, entries, entry_count,
@@ -100,9 +88,9 @@ int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, 
 	char *line = NULL;
 	int result;
 
-	head.feature_count = manifest->thin || manifest->opaque;
+	head.feature_count = manifest->opaque;
 	if (head.feature_count)
-		TEXT_COPY(head.features[0], manifest->thin ? PACK_THIN : PACK_OPAQUE);
+		TEXT_COPY(head.features[0], PACK_OPAQUE);
 	document = json_object(err, JSON_TABLE(struct head, head_fields), &head);
 	if (!document)
 		return -1;

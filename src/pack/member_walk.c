@@ -121,16 +121,13 @@ static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, si
 {
 	struct member_walk *walk = ahead->walk;
 	const struct pack_member *member = &walk->manifest->members[at];
-	bool own = !walk->whole || member->thin;
 
-	if (member->thin && (!walk->supply || !supply_has(walk->supply, (uint32_t)at)))
-		return 0;
-	if (own)
+	if (!walk->whole) {
 		walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
-	if (own && !walk->bytes[at])
-		return -1;
-	return member->thin ? supply_read(err, walk->supply, (uint32_t)at, walk->bytes[at])
-						: reader_member(err, ahead->reader, member, &walk->bytes[at]);
+		if (!walk->bytes[at])
+			return -1;
+	}
+	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
 
 /* Those from `at` up to `end`. */
@@ -138,19 +135,16 @@ static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t 
 {
 	const struct member_walk *walk = ahead->walk;
 	struct digest_message messages[HASHED_TOGETHER];
-	const struct pack_member *hashed[HASHED_TOGETHER];
+	const struct pack_member *members = &walk->manifest->members[at];
 	char text[TAR_MOST_NAME + 1];
-	size_t count = 0;
+	const size_t count = end - at;
 
-	for (size_t i = at; i < end; i++) {
-		hashed[count] = &walk->manifest->members[i];
-		if (walk->bytes[i])
-			messages[count++] = (struct digest_message){
-				.data = walk->bytes[i], .size = (size_t)walk->manifest->members[i].size_bytes};
-	}
+	for (size_t i = 0; i < count; i++)
+		messages[i] = (struct digest_message){.data = walk->bytes[at + i],
+											  .size = (size_t)members[i].size_bytes};
 	digest_of_many(messages, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct pack_member *member = hashed[i];
+		const struct pack_member *member = &members[i];
 
 		if (!digest_equal(&messages[i].digest, &member->digest))
 			return error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
@@ -393,9 +387,8 @@ int member_walk_again(struct jw_error *err, struct member_walk *walk)
 
 void member_walk_free(struct member_walk *walk)
 {
-	for (size_t i = 0; walk->bytes && i < walk->manifest->member_count; i++)
-		if (!walk->whole || walk->manifest->members[i].thin)
-			mem_free(walk->bytes[i]);
+	for (size_t i = 0; walk->bytes && !walk->whole && i < walk->manifest->member_count; i++)
+		mem_free(walk->bytes[i]);
 	mem_free(walk->whole);
 	mem_free(walk->bytes);
 	walk->bytes = NULL;

@@ -8,20 +8,17 @@
 
 #include "base/cancel.h"
 #include "pack/reader.h"
-#include "pack/supply.h"
 
 struct member_walk {
 	const struct pack_manifest *manifest;
 	bool verify; /* hash every member and compare it with its name */
 	bool keep;   /* members stay in memory for member_walk_again */
-	const struct supply
-		*supply; /* source of thin members; those that it lacks are skipped. NULL: no source */
 	void *context;
 	struct jw_cancel cancel;
 	/* `entries`: indices of those that are now complete, for several members together. */
 	int (*complete)(struct jw_error *err, void *context, const struct member_walk *walk,
 					const uint32_t *entries, size_t count);
-	uint8_t **bytes; /* each member's bytes, while in memory; NULL: a thin one that was not found */
+	uint8_t **bytes; /* each member's bytes, while in memory */
 	uint8_t *whole;  /* all members of the pack one after the other, if they are kept */
 };
 

@@ -193,7 +193,7 @@ static int end_manifest(struct jw_error *err, struct reader *reader)
 static int check_ratio(struct jw_error *err, const struct reader *reader,
 					   const struct pack_manifest *manifest)
 {
-	uint64_t content = manifest_stored(manifest), size = source_size(reader->source);
+	uint64_t content = manifest_content(manifest), size = source_size(reader->source);
 	char text[2][TEXT_SHORT];
 
 	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MOST_RATIO > size)

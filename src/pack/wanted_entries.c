@@ -36,8 +36,9 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 										  targets, ANALYSE_MOST_TARGETS);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
-	result = named_paths_find(err, options->paths, options->path_count, &found);
-	request.found = found;
+	result =
+		options->found ? 0 : named_paths_find(err, options->paths, options->path_count, &found);
+	request.found = options->found ? options->found : found;
 	if (!result)
 		result = plan_build(err, &request, &plan);
 	if (!result && plan->lacked)

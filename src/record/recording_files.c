@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "find/installed_name.h"
 #include "os/file.h"
 #include "os/folders.h"
 
@@ -25,6 +24,23 @@ static char *portable(struct jw_error *err, const char *path)
 			   : mem_string(err, path);
 	mem_free(home);
 	return made;
+}
+
+/* The part after ".../site-packages/", or the path itself: a pointer into it. */
+static const char *installed_name(const char *path)
+{
+	static const char *const folders[] = {"site-packages", "dist-packages"};
+	const char *best = path;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		const size_t length = strlen(folders[i]);
+
+		for (const char *at = path; (at = strstr(at, folders[i])); at += length)
+			if (at > path && os_is_separator(at[-1]) && os_is_separator(at[length]) &&
+				at + length + 1 > best)
+				best = at + length + 1;
+	}
+	return best;
 }
 
 static const struct jw_found_file *owner_of(const struct jw_found *found, const char *path)

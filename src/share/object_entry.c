@@ -152,12 +152,11 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 										  .context = &key,
 										  .wanted = is_key};
 	struct jw_import_result *result = NULL;
-	struct supply_search search = {0};
 	int failed = -1;
 
 	system.gpus = &gpu;
 	system.gpu_count = 1;
-	if (folder && !import_one(err, &how, system.cache.path, &search, &result)) {
+	if (folder && !import_one(err, &how, system.cache.path, &result)) {
 		failed = result->accepted == 1 && !result->opaque
 					 ? 0
 					 : error_set(err, JW_ERR_FORMAT, "has not the entry that it is named by");
@@ -165,7 +164,6 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	}
 	if (failed && folder)
 		(void)os_remove_tree(NULL, folder);
-	supply_search_free(&search);
 	mem_free(folder);
 	return failed;
 }

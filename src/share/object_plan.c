@@ -115,16 +115,14 @@ static int unpack_plan(struct jw_error *err, struct object_plan *plan,
 										  .context = plan,
 										  .wanted = is_planned};
 	struct jw_import_result *result = NULL;
-	struct supply_search search = {0};
 	int failed = -1;
 
 	system.gpus = &gpu;
 	system.gpu_count = 1;
-	if (!import_one(err, &how, system.cache.path, &search, &result)) {
+	if (!import_one(err, &how, system.cache.path, &result)) {
 		failed = result->accepted && !result->opaque ? 0 : -1;
 		jw_import_result_free(result);
 	}
-	supply_search_free(&search);
 	return failed;
 }
 

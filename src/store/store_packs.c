@@ -68,12 +68,11 @@ int store_read_manifest(struct jw_error *err, const char *path, struct pack_mani
 {
 	if (reader_manifest(err, path, ret_manifest))
 		return -1;
-	/* The store refills caches after files are gone, so it keeps complete packs only. */
-	if (!ret_manifest->thin && !ret_manifest->opaque)
+	if (!ret_manifest->opaque)
 		return 0;
 	manifest_free(ret_manifest);
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "%s: a thin or an opaque pack, which the store does not keep", path);
+	return error_set(err, JW_ERR_UNSUPPORTED, "%s: an opaque pack, which the store does not keep",
+					 path);
 }
 
 static int describe_pack(struct jw_error *err, const char *path,
@@ -107,7 +106,7 @@ int store_verify_pack(struct jw_error *err, const char *path, const struct jw_ca
 											  .allow_unsigned = true,
 											  .cancel = *cancel};
 
-	return import_check_pack(err, &options, &(struct supply_search){0});
+	return import_check_pack(err, &options);
 }
 
 static int by_age(const void *a, const void *b)

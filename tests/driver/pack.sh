@@ -4,8 +4,6 @@
 # exact    the driver finds what a pack brings into another cache: nothing is compiled
 # shared   a directory that root has filled serves another account, which may not write there
 # carried  an older driver's pack (535.309.01) is refused, field by field, and with --carry-over the driver loads its cubins
-# thin     a pack without the sample framework's PTX, imported where the framework lies at another path: its first start compiles
-#          nothing, and every entry is the driver's to the last byte
 # opaque   a directory as a whole: the same driver finds all of it, another one (535.309.01) gets none of it
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand, or root is needed.
 set -uo pipefail
@@ -88,27 +86,6 @@ carried)
 	import --carry-over --cache "$scratch/there" "$scratch/$older.jwpack" || fail "import --carry-over"
 	compiled=$(load "$version" "$scratch/there") || fail "loading what was carried over"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were carried over"
-	;;
-thin)
-	framework=$build/tests/framework
-	[ -e "$framework/libsample_framework.so" ] || { echo "the sample framework is not built"; exit 77; }
-	mkdir "$scratch/a" "$scratch/b"
-	cp "$framework"/{libsample_framework.so,framework-app} "$scratch/a"
-	cp "$framework"/{libsample_framework.so,framework-app} "$scratch/b"
-	mkdir "$scratch/made"
-	# What the driver leaves by itself when the program first starts
-	CUDA_CACHE_PATH=$scratch/made under "$version" "$scratch/a/framework-app" >"$scratch/out" 2>&1 || fail "the application"
-	CUDA_CACHE_PATH=$scratch/made under "$version" "$jitwarm" export --thin --arch sm_86 --package "$scratch/a/libsample_framework.so" \
-		-o "$scratch/thin.jwpack" >"$scratch/out" 2>&1 || fail "export --thin"
-	modules=$(sed -nE 's/.* thin: ([0-9]+) of its \1 modules.*/\1/p' "$scratch/out")
-	[ "${modules:-0}" -gt 4 ] || fail "not all modules are thin"
-	rm -r "$scratch/a"
-	import --cache "$scratch/there" "$scratch/thin.jwpack" "$scratch/b" || fail "import"
-	grep -q "$modules entries added" "$scratch/out" || fail "not all were added"
-	CUDA_CACHE_PATH=$scratch/there under "$version" "$scratch/b/framework-app" >"$scratch/out" 2>&1 || fail "the application elsewhere"
-	tail -1 "$scratch/out" | grep -q '^compiled 0 of ' || fail "its first start compiled"
-	(cd "$scratch/made" && find . -type f ! -name index -exec cmp {} "$scratch/there/{}" \;) | grep -q . && fail "entries differ"
-	[ "$(find "$scratch/there" -type f ! -name index | wc -l)" = "$modules" ] || fail "other entries were added"
 	;;
 opaque)
 	[ "$version" != $older ] || { echo "there is no other driver than $older"; exit 77; }

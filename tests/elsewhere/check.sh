@@ -235,9 +235,6 @@ timeout 300 "${prime[@]}" -o /dev/null "$library" >out 2>&1 && [ -c /dev/null ] 
 timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 keep_document document
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
-timeout 300 "${prime[@]}" -o thin.jwpack --thin "$library" >out 2>&1 || fail "-o --thin: $(cat out)"
-[ "$(stat -c %s thin.jwpack)" -lt "$(stat -c %s plain.jwpack)" ] && timeout 300 "$jitwarm" import --allow-unsigned --cache thin thin.jwpack "$library" >out 2>&1 &&
-	diff -r -x index there thin >out && ok "-o --thin, and back" || fail "-o --thin: $(cat out)"
 python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
 	import json, re, sys
 	pack = json.load(open(sys.argv[1], encoding="utf-8"))["pack"]

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "pack/import.h"
 #include "pack/pack_tar.h"
-#include "pack/supply.h"
 
 static void add_trailer(uint8_t *pack, size_t size)
 {
@@ -43,7 +42,6 @@ static bool read_pack(const char *path, bool keep)
 	}
 	member_walk_free(&import.walk);
 	reader_close(reader);
-	supply_close(import.supply);
 	source_close(import.source);
 	manifest_free(&import.manifest);
 	mem_free(import.fates);

@@ -45,8 +45,7 @@ STAMP = "Apr  8 202512:10:18"
 LEADS = {"load": b"\0 ", "link": b"\0 -c", "bare": b""}
 
 
-def manifest(cases, files=None, offset=4096):
-    """With files: a thin one, whose PTX is in the last of them."""
+def manifest(cases):
     members, entries, order = [], [], {}
     for payload, form, options, sm in cases:
         kinds = (("ptx", payload), ("cubin", cubin(sm, 1 if form == "link" else 2)))
@@ -63,13 +62,6 @@ def manifest(cases, files=None, offset=4096):
     listed = [{"name": n, "bytes": len(d)} for n, d in members]
     document = {"format": "jitwarm.pack/1", "requires": [], "os": "linux", "pointer_bits": 64,
                 "drivers": [{"stamp": STAMP, "release": "550.163.01", "cuda": 12040}]}
-    if files:
-        document["requires"] = ["thin"]
-        document["files"] = files
-        for one in listed:
-            if one["name"].startswith("ptx/"):
-                one.update({"file": len(files) - 1, "offset": offset})
-        members = [(n, d) for n, d in members if not n.startswith("ptx/")]
     document.update({"members": listed, "entries": entries})
     return json.dumps(document, separators=(",", ":")).encode(), members
 
@@ -84,17 +76,6 @@ CASES = {
     "one": [(b"// one", "load", "", 86)],
     "forms": [(b"// one", "load", "-v ", 86), (b"// one", "link", "", 86), (b".version 8.4\n", "bare", "", 90)],
     "shared": [(b"// one\0", "load", "", 86), (b"// two\0", "load", "", 86), (b"// two\0", "load", " -arch=sm_86", 86)],
-}
-FILE = {"path": "frame/lib/libframe.so", "package": "frame", "version": "1.2"}
-THIN = {
-    "thin": ([FILE], 4096),
-    "thin-member": ([dict(FILE, member="frame-1.2.whl")], 0),
-    "thin-file-of-nobody": ([{"path": "a"}, FILE], 0),
-    "thin-offset-huge": ([FILE], 2**64),
-    "thin-path-up": ([{"path": "frame/../../etc/passwd"}], 0),
-    "thin-path-absolute": ([{"path": "/etc/passwd"}], 0),
-    "thin-path-control": ([{"path": "a\u001b[2J"}], 0),
-    "thin-package-a-path": ([dict(FILE, package="../frame")], 0),
 }
 
 
@@ -116,13 +97,12 @@ OPAQUE = {
     "opaque-no-member": [{"path": "a", "member": 0}, {"path": "b", "member": 2}],
 }
 packs = {name: manifest(cases) for name, cases in CASES.items()}
-packs.update({name: manifest(CASES["shared"], *how) for name, how in THIN.items()})
 packs.update({name: opaque(tree) for name, tree in OPAQUE.items()})
 for name, (text, members) in packs.items():
     first = member("manifest.json", text)
     rest = b"".join(member(n, d) for n, d in members) + bytes(1024)
     write("manifest", name, text)
-    if name in CASES or name in ("thin", "opaque"):
+    if name in CASES or name == "opaque":
         write("pack", name, frame(first) + frame(rest))
         write("pack", name + "-tar", b"T" + first + rest)
     if name == "one":
@@ -133,7 +113,7 @@ for name, (text, members) in packs.items():
                                ("release-a-number", b'"550.163.01"', b"550"), ("cuda-a-text", b"12040", b'"12040"'),
                                ("no-utf8", b'"os":', b'"new":"\xff","os":'), ("nul-in-a-text", b"550.163.01", b"550\\u0000x")):
             write("manifest", what, text.replace(old, new, 1) + (b"\0{}" if what == "behind-a-nul" else b""))
-write("manifest", "thin-not-required", packs["thin"][0].replace(b'["thin"]', b"[]"))
+write("manifest", "thin", packs["shared"][0].replace(b'"requires":[]', b'"requires":["thin"]'))
 first = member("manifest.json", packs["shared"][0])
 write("manifest", "empty", b"{}")
 write("manifest", "newer", b'{"format":"jitwarm.pack/2"}')

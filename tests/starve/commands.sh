@@ -49,7 +49,6 @@ printf 'Name: sample\nVersion: 1.0\n' >site/sample-1.0.dist-info/METADATA
 jitwarm key generate --no-passphrase
 jitwarm prime "$sample"
 jitwarm export -o a.jwpack
-jitwarm export --thin --package "$sample" -o thin.jwpack
 
 case $group in
 reads)
@@ -67,7 +66,6 @@ reads)
 	# This looks at every process of the machine
 	STARVE_EVERY=$((40 * STARVE_EVERY)) reads tune --json
 	reads import --dry-run --json --allow-unsigned a.jwpack
-	reads import --dry-run --allow-unsigned thin.jwpack "$sample"
 	reads prime --dry-run "$sample"
 	reads bake list --json
 	reads startup status --json

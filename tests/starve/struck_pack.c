@@ -1,4 +1,4 @@
-/* Opaque and thin packs, keys, and what device code is read from files (struck_try.h). */
+/* Opaque and signed packs, keys, and what device code is read from files (struck_try.h). */
 #include "check.h"
 
 #include <stdio.h>
@@ -19,41 +19,14 @@
 
 enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MOST = 3 };
 
-static char *now, *cache, *target, *state, *pack, *library, *codes[READ_MOST];
+static char *now, *cache, *target, *state, *pack, *codes[READ_MOST];
 static struct jw_system machine;
 static size_t usual[READ_MOST]; /* containers in each of them */
 
 /* ---- what is there */
 
-/* A library with the texts of the cache's entries. */
-static void put_frame(void)
-{
-	struct buf containers = make_buf(), elf = make_buf();
-	struct make_section section = {.name = ".nv_fatbin"};
-
-	for (unsigned n = 0; n < ENTRIES; n++) {
-		char text[16];
-		const struct write_ptx ptx = {
-			.payload = text,
-			.payload_size = (size_t)snprintf(text, sizeof text, "// %05u", n),
-			.isa_major = 8,
-			.target = {.sm = 80},
-			.compression = n % 2 ? DEVCODE_ZSTD : DEVCODE_LZ4,
-		};
-
-		assert_int_equal(write_container(NULL, &ptx, &containers), 0);
-	}
-	section.data = containers.data;
-	section.size = containers.size;
-	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
-	files_put(now, "frame/libframe.so", elf.data, elf.size);
-	buf_free(&containers);
-	buf_free(&elf);
-}
-
 static void put_cache(void)
 {
-	put_frame();
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		struct entries_entry entry;
 
@@ -129,39 +102,19 @@ static void put_codes(void)
 
 /* ---- what is done */
 
-static int exports(struct jw_error *err, bool thin, bool signs)
+static int exports(struct jw_error *err, bool opaque, bool signs)
 {
-	const struct jw_pack_file file = {library, "frame/libframe.so", "Frame", "1.2"};
 	const struct jw_export_options options = {.size = sizeof options,
 											  .cache_dir = cache,
-											  .system = thin ? NULL : &machine,
+											  .system = opaque ? &machine : NULL,
 											  .output = pack,
-											  .thin = thin,
-											  .files = &file,
-											  .file_count = thin ? 1 : 0,
 											  .sign_key = signs ? "ours" : NULL,
 											  .state_dir = state};
 	struct jw_export_result result = {.size = sizeof result};
 
 	if (jw_export(err, &options, &result))
 		return -1;
-	return result.damaged + result.unreadable || (thin && result.thin_modules < ENTRIES)
-			   ? STRUCK_NOT_WHOLE
-			   : 0;
-}
-
-static int find_library(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
-						size_t *ret_count)
-{
-	static struct jw_pack_file file = {.name = "frame/libframe.so", .package = "Frame"};
-
-	(void)err;
-	(void)context;
-	file.path = library;
-	file.version = "1.2";
-	*ret_files = &file;
-	*ret_count = 1;
-	return 0;
+	return result.damaged + result.unreadable ? STRUCK_NOT_WHOLE : 0;
 }
 
 static int imports(struct jw_error *err, bool opaque)
@@ -172,8 +125,7 @@ static int imports(struct jw_error *err, bool opaque)
 											  .system = opaque ? &machine : NULL,
 											  .allow_unsigned = true,
 											  .state_dir = state,
-											  .limit_bytes = 1 << 30,
-											  .find_files = find_library};
+											  .limit_bytes = 1 << 30};
 	struct jw_import_result *result;
 	size_t there;
 
@@ -187,7 +139,7 @@ static int imports(struct jw_error *err, bool opaque)
 
 static int exports_unknown(struct jw_error *err)
 {
-	return exports(err, false, false);
+	return exports(err, true, false);
 }
 
 static void put_unknown_pack(void)
@@ -202,18 +154,7 @@ static int imports_unknown(struct jw_error *err)
 	return imports(err, true);
 }
 
-static int exports_thin(struct jw_error *err)
-{
-	return exports(err, true, false);
-}
-
-static void put_thin_pack(void)
-{
-	put_cache();
-	assert_int_equal(exports_thin(NULL), 0);
-}
-
-static int imports_thin(struct jw_error *err)
+static int imports_entries(struct jw_error *err)
 {
 	return imports(err, false);
 }
@@ -229,7 +170,7 @@ static void put_signed_pack(void)
 {
 	put_cache();
 	put_key();
-	assert_int_equal(exports(NULL, true, true), 0);
+	assert_int_equal(exports(NULL, false, true), 0);
 }
 
 static int lists_keys(struct jw_error *err)
@@ -273,9 +214,7 @@ static int reads_code(struct jw_error *err)
 static const struct struck_scenario scenarios[] = {
 	{"export an unknown form", put_unknown, exports_unknown, "", ALWAYS},
 	{"import an unknown form", put_unknown_pack, imports_unknown, "target", ALWAYS},
-	{"export, thin", put_cache, exports_thin, "", ALWAYS},
-	{"import, thin", put_thin_pack, imports_thin, "target", ALWAYS},
-	{"import, signed", put_signed_pack, imports_thin, "target", ALWAYS},
+	{"import, signed", put_signed_pack, imports_entries, "target", ALWAYS},
 	{"copy a key", put_key, copies_a_key, "state/keys", ALWAYS},
 	{"list keys", put_key, lists_keys, "", ALWAYS},
 	{"read code", put_codes, reads_code, "", ALWAYS},
@@ -297,7 +236,6 @@ static int set_up(void **unused)
 	target = struck_inside("target", NULL);
 	state = struck_inside("state", NULL);
 	pack = struck_inside("a.jwpack", NULL);
-	library = struck_inside("frame/libframe.so", NULL);
 	codes[0] = struck_inside("codes/lib.so", NULL);
 	codes[1] = struck_inside("codes/lib.a", NULL);
 	codes[2] = struck_inside("codes/pkg.tar.zst", NULL);
@@ -309,8 +247,7 @@ static int set_up(void **unused)
 
 static int tear_down(void **unused)
 {
-	char **const all[] = {&cache,   &target,   &state,    &pack,
-						  &library, &codes[0], &codes[1], &codes[2]};
+	char **const all[] = {&cache, &target, &state, &pack, &codes[0], &codes[1], &codes[2]};
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

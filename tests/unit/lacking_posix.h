@@ -1,4 +1,4 @@
-/* A cache, a library with its modules, a key, and functions that work while each allocation fails
+/* A cache, a key, and functions that work while each allocation fails
  * once (lacking.h). */
 #ifndef JW_TESTS_LACKING_POSIX_H
 #define JW_TESTS_LACKING_POSIX_H
@@ -7,7 +7,6 @@
 
 #include <sched.h>
 
-#include <jitwarm/find.h>
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
 
@@ -30,36 +29,11 @@ __attribute__((visibility("default"))) int fsync(int fd)
 	return 0;
 }
 
-static char *cache, *target, *pack, *other_pack, *library, *state_dir, *merged;
+static char *cache, *target, *pack, *other_pack, *state_dir, *merged;
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 static struct jw_system machine;
 
 /* ---- what is there */
-
-static void put_library(void)
-{
-	struct buf containers = make_buf(), elf = make_buf();
-	struct make_section section = {.name = ".nv_fatbin"};
-
-	for (unsigned n = 0; n < ENTRIES; n++) {
-		char text[16];
-		const struct write_ptx ptx = {
-			.payload = text,
-			.payload_size = (size_t)snprintf(text, sizeof text, "// %05u", n),
-			.isa_major = 8,
-			.target = {.sm = 80},
-			.compression = n % 2 ? DEVCODE_ZSTD : DEVCODE_LZ4,
-		};
-
-		assert_int_equal(write_container(NULL, &ptx, &containers), 0);
-	}
-	section.data = containers.data;
-	section.size = containers.size;
-	make_elf(&elf, MAKE_ELF_X86_64, &section, 1);
-	assert_int_equal(os_write_atomic(NULL, library, elf.data, elf.size), 0);
-	buf_free(&containers);
-	buf_free(&elf);
-}
 
 static void put_entries(const char *dir, unsigned first, unsigned last)
 {
@@ -113,22 +87,12 @@ static inline int export_with(struct jw_error *err, struct jw_export_options opt
 		return -1;
 	assert_int_equal(result.damaged, 0);
 	assert_int_equal(result.entries + result.unreadable, wanted);
-	return options.thin && !result.thin_modules ? 1 : 0;
+	return 0;
 }
 
 static inline int exports(struct jw_error *err)
 {
 	return export_with(err, (struct jw_export_options){.all_drivers = true}, ENTRIES);
-}
-
-static inline int exports_thin(struct jw_error *err)
-{
-	struct jw_found_file file = {.path = library};
-	const struct jw_found found = {.files = &file, .file_count = 1};
-	const struct jw_export_options options = {
-		.thin = true, .found = &found, .sign_key = "ours", .signature = merged};
-
-	return export_with(err, options, ENTRIES);
 }
 
 static inline int exports_a_tree(struct jw_error *err)
@@ -178,7 +142,6 @@ static inline int set_up(void **unused)
 	pack = os_join(NULL, folder, "a.jwpack");
 	other_pack = os_join(NULL, folder, "b.jwpack");
 	merged = os_join(NULL, folder, "c.jwpack");
-	library = os_join(NULL, folder, "libframe.so");
 	state_dir = os_join(NULL, folder, "state");
 	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = state_dir};
 	machine.cache.limit_bytes = 1 << 30;
@@ -188,13 +151,12 @@ static inline int set_up(void **unused)
 	machine.driver.trust = JW_TRUST_CONFIRMED;
 	cJSON_InitHooks(&(cJSON_Hooks){starve_json_memory, mem_free});
 	put_entries(cache, 0, ENTRIES);
-	put_library();
 	return 0;
 }
 
 static inline int tear_down(void **unused)
 {
-	char **const all[] = {&cache, &target, &pack, &other_pack, &merged, &library, &state_dir};
+	char **const all[] = {&cache, &target, &pack, &other_pack, &merged, &state_dir};
 
 	cJSON_InitHooks(NULL);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

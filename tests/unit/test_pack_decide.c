@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cache/cache_files.h"
 #include "cache/index.h"
+#include "cache/presence.h"
 #include "os/clock.h"
 #include "os/platform.h"
 #include "pack/import.h"
@@ -68,6 +69,42 @@ static void a_split_entry_of_before_is_read(void **state)
 	assert_int_equal(jw_import(NULL, &options, &result), 0);
 	assert_int_equal(result->accepted, 3);
 	jw_import_result_free(result);
+	clear(target);
+}
+
+static void make_of_second(struct entries_entry *entry, unsigned second)
+{
+	char stamp[32];
+
+	(void)snprintf(stamp, sizeof stamp, "Apr  8 202512:10:%02u", second);
+	make_with(entry, stamp, 1, 8);
+}
+
+/* Entries are checked by sixteen: one module of more drivers than that, whose results are equal. */
+static void all_entries_of_a_module_are_taken(void **state)
+{
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+
+	(void)state;
+	clear(cache);
+	for (unsigned second = 0; second < 40; second++) {
+		struct entries_entry entry;
+
+		make_of_second(&entry, second);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	export_cache();
+	assert_int_equal(import_with(&err, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
+					 0);
+	assert_int_equal(result->added, 40);
+	jw_import_result_free(result);
+	for (unsigned second = 0; second < 40; second++) {
+		struct entries_entry entry;
+
+		make_of_second(&entry, second);
+		assert_int_equal(cache_presence(target, entry.key, 0, NULL), CACHE_PRESENT);
+	}
 	clear(target);
 }
 
@@ -365,6 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_split_entry_of_before_is_read),
+		cmocka_unit_test(all_entries_of_a_module_are_taken),
 		cmocka_unit_test(its_own_wins_over_one_that_is_carried),
 		cmocka_unit_test(another_entry_of_its_name_is_replaced),
 		cmocka_unit_test(the_oldest_of_others_would_go),

@@ -12,20 +12,8 @@ static void with_others(void)
 	put_entries(target, 100, 103);
 }
 
-static int find_library(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
-						size_t *ret_count)
-{
-	static struct jw_pack_file file = {.name = "libframe.so"};
-
-	(void)err;
-	file.path = context ? library : folder;
-	*ret_files = &file;
-	*ret_count = 1;
-	return 0;
-}
-
 static int import_with(struct jw_error *err, struct jw_import_options options, size_t accepted,
-					   size_t refused, size_t missing)
+					   size_t refused)
 {
 	struct jw_import_result *result = NULL;
 
@@ -34,24 +22,20 @@ static int import_with(struct jw_error *err, struct jw_import_options options, s
 	options.cache_dir = target;
 	options.allow_unsigned = true;
 	options.state_dir = state_dir;
-	options.find_files = find_library;
 	if (jw_import(err, &options, &result))
 		return -1;
-	/* Of a file that could not be read it says why */
-	assert_int_equal(result->accepted + result->there + result->missing, accepted + missing);
+	assert_int_equal(result->accepted + result->there, accepted);
 	assert_int_equal(result->refused, refused);
-	assert_true(result->missing >= missing);
 	/* What could not be looked at is compared when it is written */
 	if (!options.dry_run && !result->there)
 		assert_int_equal(result->added, result->accepted);
-	assert_int_equal(result->missing_file_count, result->missing ? 1 : 0);
 	jw_import_result_free(result);
 	return 0;
 }
 
 static int imports(struct jw_error *err)
 {
-	return import_with(err, (struct jw_import_options){.system = NULL}, ENTRIES, 0, 0);
+	return import_with(err, (struct jw_import_options){.system = NULL}, ENTRIES, 0);
 }
 
 static int imports_for_another(struct jw_error *err)
@@ -60,7 +44,7 @@ static int imports_for_another(struct jw_error *err)
 	struct jw_system system = machine;
 
 	system.gpus = &another;
-	return import_with(err, (struct jw_import_options){.system = &system}, 0, ENTRIES, 0);
+	return import_with(err, (struct jw_import_options){.system = &system}, 0, ENTRIES);
 }
 
 static bool wants_none(void *context, uint64_t key)
@@ -74,29 +58,19 @@ static int imports_nothing_asked_for(struct jw_error *err)
 {
 	const struct jw_import_options options = {.only_missing = true, .wanted = wants_none};
 
-	return import_with(err, options, 0, ENTRIES, 0);
+	return import_with(err, options, 0, ENTRIES);
 }
 
 static int imports_evicting(struct jw_error *err)
 {
 	const struct jw_import_options options = {.dry_run = true, .limit_bytes = 500};
 
-	return import_with(err, options, ENTRIES, 0, 0);
-}
-
-static int imports_thin(struct jw_error *err)
-{
-	return import_with(err, (struct jw_import_options){.context = library}, ENTRIES, 0, 0);
-}
-
-static int imports_without_files(struct jw_error *err)
-{
-	return import_with(err, (struct jw_import_options){.any_file = true}, 0, 0, ENTRIES);
+	return import_with(err, options, ENTRIES, 0);
 }
 
 static int imports_a_tree(struct jw_error *err)
 {
-	return import_with(err, (struct jw_import_options){.system = &machine}, 3, 0, 0);
+	return import_with(err, (struct jw_import_options){.system = &machine}, 3, 0);
 }
 
 static int makes_a_key(struct jw_error *err)
@@ -162,10 +136,6 @@ static void imports_say_so(void **unused)
 	each_lacks("import for another GPU", without_target, imports_for_another);
 	each_lacks("import of what is not asked for", without_target, imports_nothing_asked_for);
 	each_lacks("import that evicts", with_others, imports_evicting);
-	with_a_key();
-	assert_int_equal(exports_thin(NULL), 0);
-	each_lacks("import, thin", without_target, imports_thin);
-	each_lacks("import, thin, without its files", without_target, imports_without_files);
 	with_a_tree();
 	assert_int_equal(exports_a_tree(NULL), 0);
 	each_lacks("import of a tree", without_target, imports_a_tree);

@@ -11,7 +11,6 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "pack/driver_text.h"
-#include "pack/file_list.h"
 #include "pack/manifest.h"
 
 #define HEX          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
@@ -21,25 +20,21 @@
 #define ENTRY(key, driver, target, form, options, ptx, cubin)                                      \
 	"{\"key\":\"" key "\",\"driver\":" driver ",\"target\":\"" target "\",\"form\":\"" form        \
 	"\",\"options\":" options ",\"ptx\":" ptx ",\"cubin\":" cubin "}"
-#define SOUND_ENTRY   ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"-O3\"", "0", "1")
-#define FILES(text)   "\"files\":[" text "],"
-#define FILE_OF(more) FILES("{\"path\":\"lib/a.so\"" more "}")
-#define OF_FILE(file, offset)                                                                      \
-	"{\"name\":\"ptx/" HEX "0\",\"bytes\":5,\"file\":" file ",\"offset\":" offset "}"
+#define SOUND_ENTRY ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"-O3\"", "0", "1")
 
 /* The parts of a document; a case replaces one. */
-enum part { FORMAT, FEATURES, OS, BITS, DRIVERS, FILE_LIST, MEMBERS, ENTRIES, PARTS };
-static const char *const usual[PARTS] = {"\"jitwarm.pack/1\"", "[]", "\"linux\"",  "64",
-										 DRIVER(""),           "",   PTX "," CODE, SOUND_ENTRY};
+enum part { FORMAT, FEATURES, OS, BITS, DRIVERS, MEMBERS, ENTRIES, PARTS };
+static const char *const usual[PARTS] = {"\"jitwarm.pack/1\"", "[]",         "\"linux\"", "64",
+										 DRIVER(""),           PTX "," CODE, SOUND_ENTRY};
 
 static char *document_of(const char *const parts[PARTS])
 {
 	return mem_printf(
 		NULL,
-		"{\"format\":%s,\"requires\":%s,\"os\":%s,\"pointer_bits\":%s,\"drivers\":[%s],%s"
+		"{\"format\":%s,\"requires\":%s,\"os\":%s,\"pointer_bits\":%s,\"drivers\":[%s],"
 		"\"members\":[%s],\"entries\":[%s]}",
-		parts[FORMAT], parts[FEATURES], parts[OS], parts[BITS], parts[DRIVERS], parts[FILE_LIST],
-		parts[MEMBERS], parts[ENTRIES]);
+		parts[FORMAT], parts[FEATURES], parts[OS], parts[BITS], parts[DRIVERS], parts[MEMBERS],
+		parts[ENTRIES]);
 }
 
 static void try_parts(const char *const parts[PARTS], enum jw_code code, const char *says)
@@ -88,10 +83,8 @@ static void head(void **state)
 		{FEATURES, "{}", JW_ERR_FORMAT, "no list “requires”"},
 		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
 		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "it requires “?”"},
-		{FEATURES, "[\"thin\",\"thin\"]", JW_OK, ""},
-		{FEATURES, "[\"thin\",\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
-		{FEATURES, "[\"thin\",\"opaque\"]", JW_ERR_FORMAT, "thin and opaque at once"},
-		{FEATURES, "[\"opaque\",\"thin\"]", JW_ERR_FORMAT, "thin and opaque at once"},
+		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "export it again without --thin"},
+		{FEATURES, "[\"opaque\",\"thin\"]", JW_ERR_UNSUPPORTED, "export it again without --thin"},
 		{BITS, "0", JW_ERR_UNSUPPORTED, "pointer size: 0 bits"},
 		{BITS, "32", JW_ERR_UNSUPPORTED, "pointer size: 32 bits"},
 		{BITS, "1024", JW_ERR_UNSUPPORTED, "pointer size: 1024 bits"},
@@ -159,7 +152,6 @@ static void members(void **state)
 		 "no entry needs member 2"},
 		{MEMBERS, PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
 		{MEMBERS, CODE "," PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
-		{MEMBERS, OF_FILE("0", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
 	};
 
 	(void)state;
@@ -209,76 +201,6 @@ static void options_have_a_length(void **state)
 
 		try_cases(&one, 1, usual);
 		mem_free(text);
-	}
-}
-
-/* Only PTX may be elsewhere, in a file of the list. */
-static void thin(void **state)
-{
-	static const char *const parts[PARTS] = {
-		"\"jitwarm.pack/1\"",       "[\"thin\"]", "\"linux\"", "64", DRIVER(""), FILE_OF(""),
-		OF_FILE("0", "0") "," CODE, SOUND_ENTRY};
-	static const struct one cases[] = {
-		{MEMBERS, OF_FILE("0", "281474976710656") "," CODE, JW_OK, ""},
-		{MEMBERS, OF_FILE("0", "281474976710657") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
-		{MEMBERS, OF_FILE("1", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
-		{MEMBERS, OF_FILE("\"0\"", "0") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
-		{MEMBERS, OF_FILE("0", "-1") "," CODE, JW_ERR_FORMAT, "members[0]: malformed"},
-		{MEMBERS, PTX ",{\"name\":\"cubin/" HEX "1\",\"bytes\":5,\"file\":0,\"offset\":0}",
-		 JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, PTX "," CODE, JW_ERR_FORMAT, "no member is of file 0"},
-		{FEATURES, "[]", JW_ERR_FORMAT, "members[0]: malformed"},
-		{FILE_LIST, "", JW_ERR_FORMAT, "members[0]: malformed"},
-		{FILE_LIST, "\"files\":7,", JW_ERR_FORMAT, "not a list of files"},
-		{FILE_LIST, FILES("{}"), JW_ERR_FORMAT, "files[0]: it has no path"},
-		{FILE_LIST, FILES("{\"path\":7}"), JW_ERR_FORMAT, "its path is malformed"},
-		{FILE_LIST, FILES("{\"path\":\"../a\"}"), JW_ERR_FORMAT, "its path is malformed"},
-		{FILE_LIST, FILE_OF(",\"package\":\"a b\""), JW_ERR_FORMAT, "its package is malformed"},
-		{FILE_LIST, FILE_OF(",\"version\":\"\""), JW_ERR_FORMAT, "its version is malformed"},
-		{FILE_LIST, FILE_OF(",\"member\":\"a\\n\""), JW_ERR_FORMAT, "its member is malformed"},
-		{FILE_LIST, FILE_OF(",\"package\":\"a\",\"version\":\"1\",\"member\":\"b.o\""), JW_OK, ""},
-		{FILE_LIST, FILES("{\"path\":\"a\"},{\"path\":\"b\"}"), JW_ERR_FORMAT,
-		 "no member is of file 1"},
-	};
-
-	(void)state;
-	try_parts(parts, JW_OK, "");
-	TRY(cases, parts);
-}
-
-static void names_are_sound(void **state)
-{
-	static const struct {
-		const char *text;
-		bool path, word, member;
-	} cases[] = {
-		{"a", true, true, true},         {"", false, false, false},
-		{"a/b/c", true, false, true},    {"a\\b", false, false, true},
-		{"/a", false, false, true},      {"a/", false, false, true},
-		{"a//b", false, false, true},    {".", false, true, true},
-		{"..", false, true, true},       {"...", true, true, true},
-		{"a/..", false, false, true},    {"a/./b", false, false, true},
-		{".a", true, true, true},        {"a\tb", false, false, false},
-		{"a\nb", false, false, false},   {"a b", true, false, true},
-		{"\xff", false, false, false},   {"a+b-1.0_c!", true, true, true},
-		{"\xc3\xa9", true, false, true},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		if (pack_path_is_sound(cases[i].text) != cases[i].path ||
-			pack_word_is_sound(cases[i].text) != cases[i].word ||
-			pack_member_is_sound(cases[i].text) != cases[i].member)
-			fail_msg("“%s”", cases[i].text);
-	for (int more = 0; more < 2; more++) {
-		char *path = mem_printf(NULL, "%0*d", PACK_MOST_PATH + more, 1),
-			 *word = mem_printf(NULL, "%0*d", PACK_MOST_WORD + more, 1);
-
-		assert_int_equal(pack_path_is_sound(path), !more);
-		assert_int_equal(pack_member_is_sound(path), !more);
-		assert_int_equal(pack_word_is_sound(word), !more);
-		mem_free(path);
-		mem_free(word);
 	}
 }
 
@@ -376,14 +298,13 @@ static void text_has_a_size(void **state)
 static void sums(void **state)
 {
 	struct pack_member all[3] = {{.kind = PACK_PTX, .size_bytes = 1},
-								 {.kind = PACK_PTX, .size_bytes = 512, .thin = true},
+								 {.kind = PACK_PTX, .size_bytes = 512},
 								 {.kind = PACK_CUBIN, .size_bytes = 513}};
 	const struct pack_manifest manifest = {.members = all, .member_count = 3};
 
 	(void)state;
 	assert_int_equal(manifest_content(&manifest), 1026);
-	assert_int_equal(manifest_stored(&manifest), 514);
-	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 3 * 512 + 1024);
+	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 2 * 512 + 3 * 512 + 1024);
 }
 
 static void kinds_of_entries(void **state)
@@ -541,8 +462,6 @@ int main(void)
 		cmocka_unit_test(members),
 		cmocka_unit_test(entries),
 		cmocka_unit_test(options_have_a_length),
-		cmocka_unit_test(thin),
-		cmocka_unit_test(names_are_sound),
 		cmocka_unit_test(lists_have_a_length),
 		cmocka_unit_test(content_has_a_size),
 		cmocka_unit_test(text_has_a_size),

@@ -1,6 +1,8 @@
 /* Opaque packs: a whole directory, for one driver, into an empty place, or not at all. */
 #include "folder.h"
 
+#include <jitwarm/find.h>
+
 #include "base/text.h"
 #include "os/platform.h"
 #include "pack/opaque_manifest.h"
@@ -287,6 +289,7 @@ static bool any_key(void *context, uint64_t key)
 
 static void directories_that_no_pack_can_hold_are_refused(void **state)
 {
+	static const struct jw_found found = {.file_count = 1};
 	struct jw_export_options options = {
 		.size = sizeof options, .system = &machine, .cache_dir = cache, .output = pack};
 	struct jw_export_result result = {.size = sizeof result};
@@ -304,7 +307,7 @@ static void directories_that_no_pack_can_hold_are_refused(void **state)
 		struct jw_export_options part = options;
 
 		switch (i) {
-		case 0: part.thin = true; break;
+		case 0: part.found = &found; break;
 		case 1: part.wanted = any_key; break;
 		case 2: part.targets = &gpu.target, part.target_count = 1; break;
 		default: part.paths = (const char *const[]){cache}, part.path_count = 1;

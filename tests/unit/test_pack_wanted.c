@@ -5,6 +5,8 @@
 
 #include "folder.h"
 
+#include <jitwarm/find.h>
+
 #include "cache/key.h"
 #include "files.h"
 #include "lacking.h"
@@ -93,6 +95,29 @@ static void they_are_the_drivers(void **state)
 	}
 }
 
+/* Files that jw_find has found are taken as they are. */
+static void they_are_those_of_found_files(void **state)
+{
+	struct jw_found_file file = {.path = library};
+	struct jw_found found = {.files = &file, .file_count = 1};
+	struct jw_export_options options = {
+		.size = sizeof options, .system = &system_of, .cache_dir = folder, .found = &found};
+	struct jw_export_result result = {.size = sizeof result};
+	struct jw_error err = {0};
+	struct set keys = {0};
+
+	(void)state;
+	assert_int_equal(wanted_of_paths(NULL, &options, &keys), 0);
+	assert_int_equal(keys.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(set_has(&keys, key(payloads[i], 86)));
+	set_free(&keys);
+	found.file_count = 0;
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_string_equal(err.message, "the named files and packages have no device code");
+}
+
 /* Each alone. */
 static void without_a_driver_or_a_gpu_there_are_none(void **state)
 {
@@ -161,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_are_the_drivers),
+		cmocka_unit_test(they_are_those_of_found_files),
 		cmocka_unit_test(without_a_driver_or_a_gpu_there_are_none),
 		cmocka_unit_test(an_end_is_an_error),
 		cmocka_unit_test(a_lack_of_memory_is_an_error),

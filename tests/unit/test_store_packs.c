@@ -334,6 +334,27 @@ static void packs_are_listed_by_their_age(void **state)
 	jw_store_free(store);
 }
 
+/* A pack without its PTX, as jitwarm made them once, is named, and not removed as damaged. */
+static void a_thin_pack_of_before_is_named(void **state)
+{
+	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	struct jw_store *store;
+	struct buf bytes = {0};
+
+	(void)state;
+	assert_int_equal(os_read_file(NULL,
+								  JITWARM_SOURCE_DIR "/tests/data/features/pack-1-thin.jwpack",
+								  1 << 20, &bytes),
+					 0);
+	files_put(folder, "store/thin.jwpack", bytes.data, bytes.size);
+	buf_free(&bytes);
+	assert_int_equal(jw_store_open(NULL, &options, &store), 0);
+	assert_int_equal(store->count, 1);
+	assert_non_null(strstr(store->packs->damage, "is a thin pack, which is no longer read"));
+	assert_false(store->packs->broken);
+	jw_store_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +365,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_wanted_entries_are_restored, make_folder,
 										remove_folder),
 		cmocka_unit_test_setup_teardown(packs_are_listed_by_their_age, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_thin_pack_of_before_is_named, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),
 	};

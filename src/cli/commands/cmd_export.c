@@ -28,13 +28,12 @@ static int check_export_usage(struct jw_error *err, const struct cli *cli, bool 
 	if (to_stdout && os_is_terminal(STANDARD_OUTPUT))
 		return error_set(err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack; name a file");
 	if (options_given(given, "opaque") &&
-		(options_given(given, "thin") || options_given(given, "arch") ||
-		 options_given(given, "package")))
+		(options_given(given, "arch") || options_given(given, "package")))
 		return error_set(err, JW_ERR_USAGE, "--opaque takes the whole directory as it is");
 	return 0;
 }
 
-/* The files of --package; for a thin pack, those of the whole environment. */
+/* The files of --package. */
 static int choose_export_files(struct jw_error *err, const struct cli *cli,
 							   struct jw_export_options *options, struct found_files *found)
 {
@@ -42,7 +41,7 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 	const char **names;
 	int result;
 
-	if (!count && !options->thin)
+	if (!count)
 		return 0;
 	names = mem_array(err, count, sizeof *names);
 	if (!names)
@@ -52,7 +51,6 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 	result = found_files_find(err, &cli->out, names, count, false, found);
 	mem_free(names);
 	options->found = found->found;
-	options->only_found = count > 0;
 	return result;
 }
 
@@ -70,9 +68,6 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	if (!options->output)
 		return 0;
 	pack_report_print(&cli->out, options->output, &document.result);
-	if (options->thin && !document.result.thin_modules)
-		output_warning(&cli->out, "no module is in a file that was searched: the pack holds all of "
-								  "its PTX");
 	return document_print(err, &cli->out, &document_export, &document);
 }
 
@@ -92,7 +87,6 @@ static int export_run(struct jw_error *err, struct cli *cli)
 							: "jitwarm.jwpack",
 		.output_fd = STANDARD_OUTPUT,
 		.best = options_given(given, "best"),
-		.thin = options_given(given, "thin"),
 		.opaque = options_given(given, "opaque"),
 		.cancel = cli_cancel,
 	};
@@ -125,8 +119,6 @@ static const struct cli_option export_options[] = {
 	CLI_LIST("package", "NAME|PATH",
 			 "Only entries of the modules in this package or file; may be repeated"),
 	CLI_FLAG("all", "Include entries of other drivers than this machine's"),
-	CLI_FLAG("thin", "Without the PTX in files of --package, or of the active environment: "
-					 "“jitwarm import” takes it from the same files there"),
 	CLI_FLAG("opaque", "Pack the whole directory, byte for byte, for machines with the same "
 					   "driver; the default where the form of this driver's cache is not known"),
 	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower"),
@@ -143,10 +135,8 @@ const struct cli_command command_export = {
 		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
 		"“tar --zstd -tf” lists it.\n\nWhere the machine's driver is known, entries of other "
 		"drivers are left out. So are damaged entries, OpenCL's, and entries that “prime "
-		"--carry-over” reused from an older driver.\n\nA thin pack (--thin) is for machines with "
-		"the same framework: for each module it has the hash, and the package, version, file and "
-		"offset where it was found. Modules in no file here, such as NVRTC's, are in the "
-		"pack.\n\nAn opaque pack (--opaque) holds the files of the directory, for an empty one "
+		"--carry-over” reused from an older driver.\n\nAn opaque pack (--opaque) holds the files "
+		"of the directory, for an empty one "
 		"elsewhere, under the same driver, system and GPU architecture.\n\nExit status: 0 where "
 		"the pack was written, 1 where it was but lacks entries that are damaged, that this "
 		"account cannot read, or that a pack cannot hold, or a name led to no file, 2 where there "

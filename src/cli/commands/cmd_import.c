@@ -8,47 +8,21 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/pack_report.h"
 #include "os/env.h"
-#include "os/file.h"
-#include "os/folders.h"
 #include "os/interrupt.h"
 
 /* `evicts`: old entries of others may go. */
 static enum exit_status status_of(const struct jw_import_result *result, bool evicts)
 {
-	size_t left = result->refused + result->missing;
-
-	if (!left && result->cooled)
+	if (!result->refused && result->cooled)
 		return EXIT_COLD;
-	if (!left)
+	if (!result->refused)
 		return result->dry_run && result->evicted && !evicts ? EXIT_COLD : EXIT_DONE;
-	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
+	return result->refused == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
-/* The files for the PTX of a thin pack. */
-static void on_found(void *context, const struct jw_found *found, const struct jw_error *why)
-{
-	const struct cli *cli = context;
-
-	if (found)
-		found_files_print(&cli->out, found);
-	else
-		output_warning(&cli->out, "%s", why->message);
-}
-
-/* The names behind the pack, else the active environment. */
-static struct jw_find_options pack_files_of(const struct cli *cli)
-{
-	return (struct jw_find_options){.size = sizeof(struct jw_find_options),
-									.names = cli->options.operands + 1,
-									.name_count = cli->options.operand_count - 1,
-									.cancel = cli_cancel};
-}
-
-static struct jw_import_options import_options_of(struct cli *cli,
-												  const struct jw_find_options *find)
+static struct jw_import_options import_options_of(struct cli *cli)
 {
 	const struct options *given = &cli->options;
 
@@ -63,10 +37,7 @@ static struct jw_import_options import_options_of(struct cli *cli,
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
 		.evict = options_given(given, "evict"),
-		.context = cli,
 		.cancel = cli_cancel,
-		.find = find,
-		.found = on_found,
 	};
 }
 
@@ -84,8 +55,7 @@ static int fail_import(const struct jw_error *err, struct cli *cli)
 static int import_into(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
-	const struct jw_find_options find = pack_files_of(cli);
-	struct jw_import_options options = import_options_of(cli, &find);
+	struct jw_import_options options = import_options_of(cli);
 	struct jw_import_result *result;
 	int failed;
 
@@ -94,10 +64,6 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	failed = jw_import(err, &options, &result);
 	if (failed)
 		return fail_import(err, cli);
-	if (!result->searched && given->operand_count > 1)
-		output_note(
-			&cli->out,
-			"the pack has all PTX that is needed here: the files named after it were not searched");
 	if (result->as_is && !options_given(given, "as-is"))
 		output_note(&cli->out,
 					"no driver is installed: the entries keep the drivers that made them");
@@ -163,8 +129,7 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 
 static int import_for_all(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_find_options find = pack_files_of(cli);
-	struct jw_import_options options = import_options_of(cli, &find);
+	struct jw_import_options options = import_options_of(cli);
 	struct jw_import_all_result *all;
 	int failed = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
 
@@ -180,6 +145,9 @@ static int run_import(struct jw_error *err, struct cli *cli)
 {
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
+	if (cli->options.operand_count > 1)
+		return error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
+						 cli->options.operands[0]);
 	os_catch_interrupts();
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
 		return -1;
@@ -189,7 +157,6 @@ static int run_import(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
-	CLI_ENVIRONMENT,
 	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
 						  "rights. As an administrator (root); your own keys decide about trust"),
 	CLI_FLAG("dry-run",
@@ -210,7 +177,7 @@ static const struct cli_option import_options[] = {
 const struct cli_command command_import = {
 	.name = "import",
 	.summary = "Add a pack to the driver's cache",
-	.usage = "[OPTION]… FILE|- [PATH|PACKAGE]…",
+	.usage = "[OPTION]… FILE|-",
 	.description =
 		"Adds the entries of a pack of “jitwarm export” to the driver's JIT cache, beside running "
 		"programs. The pack must be signed, in FILE.minisig, by a key that “jitwarm key list” "
@@ -220,15 +187,10 @@ const struct cli_command command_import = {
 		"next one completes it.\n\nFor each kind of entry it reports accepted, already there, or "
 		"refused with each field that does not fit: architecture, driver stamp and version, OS, "
 		"pointer size, key form, cubin ABI. Entries from another build of the same CUDA version "
-		"are the driver's own bytes and are reused.\n\nThe PTX that a thin pack (“jitwarm export "
-		"--thin”) lacks comes from the paths and packages named after the pack, or from files of "
-		"the active environment with the package or name in the pack. The hash decides, at any "
-		"place in a file. Missing files are listed; the other entries are imported.\n\nAn opaque "
-		"pack (“jitwarm export --opaque”) is a whole directory for the same driver, system and GPU "
-		"architecture. It goes only into an empty or missing directory.\n\nExit status: 0 where "
-		"all is in the cache, 1 where a part was refused or its PTX was not found, where entries "
-		"of "
-		"the driver in use were evicted (--evict), or where "
+		"are the driver's own bytes and are reused.\n\nAn opaque pack (“jitwarm export --opaque”) "
+		"is a whole directory for the same driver, system and GPU architecture. It goes only into "
+		"an empty or missing directory.\n\nExit status: 0 where all is in the cache, 1 where a "
+		"part was refused, where entries of the driver in use were evicted (--evict), or where "
 		"--dry-run says that the import needs --evict, 2 where all of it was refused or there is "
 		"no driver to import for, 3 where the pack is damaged, entries of others would be evicted, "
 		"or the cache cannot be written. With --all-users: 1 where one account cannot be filled, 3 "

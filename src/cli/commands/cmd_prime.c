@@ -218,8 +218,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct cli *cli = priming->cli;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		find_prime_files(err, priming) ||
-		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere) ||
+		find_prime_files(err, priming) || target_machine_get_ready(err, cli, &priming->elsewhere) ||
 		prime_registry_read(err, cli, &priming->registry))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);

@@ -17,10 +17,6 @@ struct pulling {
 static int pull_and_report(struct jw_error *err, struct cli *cli, const struct pulling *pulling)
 {
 	const struct options *given = &cli->options;
-	const struct jw_find_options find = {.size = sizeof find,
-										 .names = given->operands + 1,
-										 .name_count = given->operand_count - 1,
-										 .cancel = cli_cancel};
 	const struct jw_import_options how = {
 		.size = sizeof how,
 		.cache_dir = options_value(given, "cache"),
@@ -30,7 +26,6 @@ static int pull_and_report(struct jw_error *err, struct cli *cli, const struct p
 		.dry_run = options_given(given, "dry-run"),
 		.evict = options_given(given, "evict"),
 		.cancel = cli_cancel,
-		.find = &find,
 	};
 	const struct jw_pull_options options = {
 		.size = sizeof options,

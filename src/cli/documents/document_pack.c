@@ -17,8 +17,6 @@ static const struct json_field export_fields[] = {
 	EXPORT(entries, "in the pack"),
 	EXPORT(modules, "the distinct PTX modules that they were compiled from"),
 	EXPORT(cubins, "the distinct cubins"),
-	EXPORT(thin_modules, "of the modules: those whose PTX is not in the pack (`--thin`)"),
-	EXPORT(thin_bytes, "the size of that PTX"),
 	EXPORT(entry_bytes, "of the entries' files"),
 	EXPORT(content_bytes, "of distinct modules and cubins"),
 	EXPORT(pack_bytes, "of the pack"),
@@ -36,32 +34,20 @@ const struct json_table document_export_members = {.fields = export_fields};
 const struct json_table document_export = {.schema = "jitwarm.export/1", .fields = export_fields};
 
 static const char *const verdict_names[] = {
-	[JW_IMPORT_NEW] = "accepted",    [JW_IMPORT_THERE] = "there",
-	[JW_IMPORT_REFUSED] = "refused", [JW_IMPORT_MISSING] = "missing",
-	[JW_IMPORT_MISSING + 1] = NULL,
+	[JW_IMPORT_NEW] = "accepted",
+	[JW_IMPORT_THERE] = "there",
+	[JW_IMPORT_REFUSED] = "refused",
+	[JW_IMPORT_REFUSED + 1] = NULL,
 };
 
 static const struct json_field group_fields[] = {
-	JSON(struct jw_import_group, verdict, "`accepted`, `there`, `refused`, `missing`",
-		 .names = verdict_names),
+	JSON(struct jw_import_group, verdict, "`accepted`, `there`, `refused`", .names = verdict_names),
 	JSON(struct jw_import_group, target, "`sm_86`"),
 	JSON(struct jw_import_group, driver, "that compiled them: `550.163.01 (CUDA 12.4)`"),
 	JSON(struct jw_import_group, carried, "inserted under this driver's stamp"),
 	JSON(struct jw_import_group, entries, "their number"),
 	JSON(struct jw_import_group, why, "of refused ones: each field that does not fit",
 		 .presence = JSON_IF_SET),
-	{0},
-};
-
-static const struct json_field missing_fields[] = {
-	JSON(struct jw_import_missing, package, "as named in the pack", .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_import_missing, version, "of the package", .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_import_missing, path, "as named in the pack"),
-	JSON(struct jw_import_missing, member, "inside an archive: its name there",
-		 .presence = JSON_UNLESS_NULL),
-	JSON(struct jw_import_missing, modules, "that are missing for it"),
-	JSON(struct jw_import_missing, entries, "that are missing for it"),
-	JSON(struct jw_import_missing, why, "a line: the file found here instead"),
 	{0},
 };
 
@@ -73,11 +59,10 @@ static const struct json_field import_fields[] = {
 		   "true: the pack is a whole directory, accepted or refused as one; `entries` and the "
 		   "following members count its files",
 		   .presence = JSON_IF_SET),
-	IMPORT(entries, "in the pack: `accepted` + `there` + `refused` + `missing`"),
+	IMPORT(entries, "in the pack: `accepted` + `there` + `refused`"),
 	IMPORT(accepted, "new to the cache"),
 	IMPORT(there, "in it already"),
 	IMPORT(refused, "not for this machine"),
-	IMPORT(missing, "of a thin pack: their PTX was not found"),
 	IMPORT(added, "new entries that were written"),
 	IMPORT(replaced, "entries that replaced others of the same name"),
 	IMPORT(evicted, "old entries of others that were evicted for them; with `dry_run`: that would "
@@ -93,10 +78,6 @@ static const struct json_field import_fields[] = {
 				 JSON_TABLE(struct jw_import_group, group_fields),
 				 "entries by verdict, GPU, driver and reason",
 				 JSON_EACH_IF(struct jw_import_group, entries)),
-	JSON_LIST_OF("missing_files", struct jw_import_result, missing_files, missing_file_count,
-				 JSON_TABLE(struct jw_import_missing, missing_fields),
-				 "files of a thin pack that were not found here, nor their PTX elsewhere",
-				 .presence = JSON_IF_SET),
 	{0},
 };
 const struct json_table document_import = {.schema = "jitwarm.import/1", .fields = import_fields};

@@ -83,17 +83,12 @@ void pack_report_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
 				*result->targets ? result->targets : "any GPU", result->drivers,
 				result->opaque ? ", and no other" : "");
-	if (result->thin_modules)
-		output_line(out, STYLE_PLAIN,
-					"  thin: %zu of its %s (%s of PTX) %s in files that an import needs there",
-					result->thin_modules, TEXT_COUNT(result->modules, "module", "modules"),
-					text_bytes(all, result->thin_bytes), result->thin_modules == 1 ? "is" : "are");
 	if (*result->signed_by)
 		pack_report_signature(out, result->signed_by, result->public_key);
 	print_left_out(out, result);
 }
 
-static const char *const verdict_names[] = {"accepted", "already there", "refused", "not complete"};
+static const char *const verdict_names[] = {"accepted", "already there", "refused"};
 
 /* Opaque packs hold files; others, entries. */
 #define ENTRY_COUNT(result, count)                                                                 \
@@ -101,7 +96,7 @@ static const char *const verdict_names[] = {"accepted", "already there", "refuse
 
 static void print_pack_groups(const struct output *out, const struct jw_import_result *result)
 {
-	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN, STYLE_WARN};
+	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN};
 
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
@@ -119,22 +114,6 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 	}
 }
 
-/* One line per file. */
-static void print_missing(const struct output *out, const struct jw_import_result *result)
-{
-	for (size_t i = 0; i < result->missing_file_count; i++) {
-		const struct jw_import_missing *missing = &result->missing_files[i];
-
-		output_line(out, STYLE_WARN, "  PTX not found: %s%s%s%s%s%s%s: %s for %s: %s",
-					missing->package ? missing->package : "", missing->version ? " " : "",
-					missing->version ? missing->version : "", missing->package ? ", " : "",
-					missing->path, missing->member ? ": " : "",
-					missing->member ? missing->member : "",
-					TEXT_COUNT(missing->modules, "module", "modules"),
-					TEXT_COUNT(missing->entries, "entry", "entries"), missing->why);
-	}
-}
-
 void pack_report_import(const struct output *out, const struct jw_import_result *result)
 {
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
@@ -143,7 +122,6 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 	if (*result->signed_by)
 		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
 	print_pack_groups(out, result);
-	print_missing(out, result);
 	if (result->dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",
 					ENTRY_COUNT(result, result->accepted));

@@ -106,7 +106,7 @@ enum exit_status registry_status_of_pull(const struct jw_pull_result *result)
 		if (!import)
 			continue;
 		entries += import->entries;
-		left += import->refused + import->missing;
+		left += import->refused;
 		cooled += import->cooled;
 	}
 	if (result->failed || result->missed || cooled)

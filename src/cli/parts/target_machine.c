@@ -6,7 +6,7 @@
 
 static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
 {
-	static const char *const only[] = {"sign", "key", "signature", "passphrase-file", "thin"};
+	static const char *const only[] = {"sign", "key", "signature", "passphrase-file"};
 	const char *file = options_value(options, "output");
 
 	const bool back = options_given(options, "back") || options_given(options, "share");
@@ -88,14 +88,12 @@ void target_machine_warn(const struct cli *cli, const struct target_machine *els
 }
 
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 const struct jw_found *found, struct target_machine *elsewhere)
+							 struct target_machine *elsewhere)
 {
 	struct jw_export_options *pack = &elsewhere->pack;
 
 	if (!pack->output || options_given(&cli->options, "dry-run"))
 		return 0;
-	pack->thin = options_given(&cli->options, "thin");
-	pack->found = pack->thin && found && found->file_count ? found : NULL;
 	return pack_report_sign(err, cli, pack, elsewhere->passphrase);
 }
 

@@ -1,7 +1,6 @@
 /* Priming for another machine: options name its GPUs and driver, and ptxas compiles. */
 #pragma once
 
-#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
@@ -36,7 +35,6 @@ struct target_machine {
 		FETCH_OPTION,                                                                              \
 		CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",   \
 				  .letter = 'o', .names = NAMES_OUTPUT),                                           \
-		CLI_FLAG("thin", "With -o: without the PTX; import takes it from the same files there"),   \
 		PACKING_SIGN_OPTIONS
 
 /* Reads the options and stores them in `how`, which points into *ret_elsewhere. */
@@ -44,8 +42,7 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 						struct jw_system_options *how);
 /* Warns if a dry run cannot know which modules are warm. */
 void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere);
-/* Prepares the pack's selection and its signing key: asks for the passphrase. Does nothing without
- * -o. */
+/* Prepares the pack's signing key: asks for the passphrase. Does nothing without -o. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 const struct jw_found *found, struct target_machine *elsewhere);
+							 struct target_machine *elsewhere);
 void target_machine_free(struct target_machine *elsewhere);

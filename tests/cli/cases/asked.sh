@@ -31,7 +31,6 @@ run 1 prime -n --environment "$work/env" frame
 run 0 tune --environment "$work/env" frame
 run 0 record --environment "$work/env" -o "$work/recording.json" frame -- "$app"
 run 0 export --environment "$work/env" --package frame -o "$work/frame.jwpack"
-run 0 import --environment "$work/env" --allow-unsigned "$work/frame.jwpack" frame
 run 0 startup enable --print --environment "$work/env" frame
 out_has "$work/env"
 run 0 startup enable --print --environment "$work/env" "frame>=2"

@@ -17,7 +17,6 @@ fi
 run 0 key generate --no-passphrase
 run 0 export --opaque -o signed.jwpack --sign --json
 key=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["public_key"])' "$out")
-run 64 export --opaque --thin -o x.jwpack
 run 64 export --opaque --arch sm_86 -o x.jwpack
 if ! is_wine; then # Windows makes links only for those who may
 	ln -s nowhere cache/link

@@ -65,10 +65,19 @@ run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
 err_has "not a pack"
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
+# One without its PTX, as export made them once
+thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
+run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
+err_has "pack-1-thin.jwpack: is a thin pack, which is no longer read: export it again without --thin"
+err_one_line
+[[ ! -e $work/new ]] || fail "something was written"
+run 64 export --thin
+err_has "--thin is no longer there"
 run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
 mkdir "$work/none"
 run 3 export --all --cache "$(native "$work/none")" -o "$pack"
 run 64 import
 run 64 import --as-is "$pack"
+run 64 import --allow-unsigned --cache "$copy" "$pack" "$pack"
 run 64 export --arch foo
 run 64 export extra

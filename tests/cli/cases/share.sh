@@ -141,10 +141,31 @@ run 0 export -o "$work/lab.jwpack" --sign
 run 0 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack"
 run 64 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack" "$sample"
 run 3 push --insecure "oci://$site/good/packs:v1" "$work/none.jwpack"
+# … but none without its PTX, nor where one is there already
+thin=$cases/../../data/features/pack-1-thin.jwpack
+run 3 push --insecure "oci://$site/good/packs:thin" "$(native "$thin")"
+err_has "without --thin"
 machine other
 run 0 pull --insecure "oci://$site/good/packs:v1"
 out_has "signed by"
 err_lacks "signed under"
+python3 - "http://$site/v2/good/packs" "$thin" <<'P' || fail "no thin pack in the registry"
+import hashlib, json, sys, urllib.request
+def ask(way, data=None, method="GET"):
+    return urllib.request.urlopen(urllib.request.Request(sys.argv[1] + way, data, {"Content-Type": manifest["mediaType"] if data else ""}, method=method))
+manifest = {}
+manifest = json.load(ask("/manifests/v1"))
+pack = open(sys.argv[2], "rb").read()
+manifest["layers"][0].update(digest="sha256:" + hashlib.sha256(pack).hexdigest(), size=len(pack))
+where = ask("/blobs/uploads/", b"", "POST").headers["Location"].split("/good/packs")[1]
+ask(where + "&digest=" + manifest["layers"][0]["digest"], pack, "PUT")
+ask("/manifests/thin", json.dumps(manifest).encode(), "PUT")
+P
+machine thin
+run 3 pull --insecure --allow-unsigned "oci://$site/good/packs:thin"
+err_has "without --thin"
+nothing_imported
+nothing_left
 
 # Two architectures are an index, whoever comes first; each machine takes its own
 machine maker
