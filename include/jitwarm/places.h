@@ -15,9 +15,8 @@
 JW_BEGIN_DECLS
 
 struct jw_place {
-	const char *kind; /* "venv", "conda", "pipx", "uv", "pyenv", "Python", "folder", "program",
-						 "package" */
-	char *name;       /* of a program ("ollama") or a package; of an environment its path */
+	const char *kind; /* "venv", "conda", "pipx", "uv", "pyenv", "Python", "folder", "program" */
+	char *name;       /* of a program ("ollama"); of an environment its path */
 	bool environment; /* jw_use_environment takes its only path; otherwise jw_find takes all */
 	char **paths;     /* absolute, without links */
 	size_t path_count;
@@ -38,10 +37,10 @@ struct jw_places_options {
 };
 #define JW_PLACES_OPTIONS_INIT JW_INIT(jw_places_options)
 
-/* The usual places are a table (docs/find.md), conda's list of environments, Debian's packages that
- * need CUDA's libraries, Windows' registered Pythons, and folders near the top of the account's
- * own. A folder in which there is no environment is a place itself. -1: out of memory,
- * JW_ERR_INTERRUPTED, or a folder that cannot be looked at. The caller frees with jw_places_free.
+/* The usual places are a table (docs/find.md), conda's list of environments, Windows' registered
+ * Pythons, and folders near the top of the account's own. A folder in which there is no environment
+ * is a place itself. -1: out of memory, JW_ERR_INTERRUPTED, or a folder that cannot be looked at.
+ * The caller frees with jw_places_free.
  */
 int jw_places_find(struct jw_error *err, const struct jw_places_options *options,
 				   struct jw_places **ret_places);

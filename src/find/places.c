@@ -5,117 +5,233 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "find/debian_packages.h"
+#include "base/text.h"
 #include "find/metadata.h"
-#include "find/place_below.h"
 #include "find/place_list.h"
-#include "find/place_pattern.h"
+#include "find/python.h"
+#include "os/each.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/private.h"
+#include "os/programs.h"
 #include "os/python.h"
 
-enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000 };
+enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000, MOST_NAMES = 10000 };
 
-/* Environments: only where one is. A program's patterns lead to one place. docs/find.md says where
- * each comes from. */
+/* Environments: only where one is. docs/find.md says where each comes from. */
 static const struct place_rule {
 	const char *kind, *program; /* program NULL: environments */
-	const char *pattern;        /* place_pattern.h */
+	/* "/"; "~": the account's folder; ":ollama": that of this program on PATH; else a variable,
+	 * each member of which counts */
+	const char *from, *path;
+	/* Of what is in it the names that begin so, with or without "lib" before it, and what lies
+	 * below them; NULL: the path itself. */
+	const char *names, *below;
 } rules[] = {
-	{"venv", NULL, "{VIRTUAL_ENV}"},
-	{"conda", NULL, "{CONDA_PREFIX}"},
-	{"venv", NULL, "{WORKON_HOME}/*"},
-	{"venv", NULL, "~/.virtualenvs/*"},
-	{"venv", NULL, "~/.venvs/*"},
-	{"venv", NULL, "~/.local/share/virtualenvs/*"},
-	{"venv", NULL, "~/.cache/pypoetry/virtualenvs/*"},
-	{"venv", NULL, "{LOCALAPPDATA}/pypoetry/Cache/virtualenvs/*"},
-	{"conda", NULL, "{MAMBA_ROOT_PREFIX}"},
-	{"conda", NULL, "{MAMBA_ROOT_PREFIX}/envs/*"},
-	{"conda", NULL, "{CONDA_ENVS_PATH}/*"},
-	{"conda", NULL, "{CONDA_EXE}/../.."},
-	{"conda", NULL, "{CONDA_EXE}/../../envs/*"},
-	{"conda", NULL, "~/*conda3"},
-	{"conda", NULL, "~/*conda3/envs/*"},
-	{"conda", NULL, "~/mi*forge*"},
-	{"conda", NULL, "~/mi*forge*/envs/*"},
-	{"conda", NULL, "~/mambaforge*"},
-	{"conda", NULL, "~/mambaforge*/envs/*"},
-	{"conda", NULL, "~/micromamba/envs/*"},
-	{"conda", NULL, "~/.conda/envs/*"},
-	{"conda", NULL, "~/.pixi/envs/*"},
-	{"conda", NULL, "/opt/*conda*"},
-	{"conda", NULL, "/opt/*conda*/envs/*"},
-	{"conda", NULL, "/opt/mi*forge*"},
-	{"conda", NULL, "/opt/mi*forge*/envs/*"},
-	{"conda", NULL, "{LOCALAPPDATA}/*conda3"},
-	{"conda", NULL, "{LOCALAPPDATA}/*conda3/envs/*"},
-	{"conda", NULL, "{ProgramData}/*conda3"},
-	{"conda", NULL, "{ProgramData}/*conda3/envs/*"},
-	{"pipx", NULL, "{PIPX_HOME}/venvs/*"},
-	{"pipx", NULL, "~/.local/share/pipx/venvs/*"},
-	{"pipx", NULL, "~/.local/pipx/venvs/*"},
-	{"pipx", NULL, "/opt/pipx/venvs/*"},
-	{"pipx", NULL, "~/pipx/venvs/*"},
-	{"pipx", NULL, "{LOCALAPPDATA}/pipx/pipx/venvs/*"},
-	{"uv", NULL, "{UV_TOOL_DIR}/*"},
-	{"uv", NULL, "~/.local/share/uv/tools/*"},
-	{"uv", NULL, "{APPDATA}/uv/tools/*"},
-	{"uv", NULL, "{APPDATA}/uv/data/tools/*"},
-	{"uv", NULL, "{UV_PYTHON_INSTALL_DIR}/*"},
-	{"uv", NULL, "~/.local/share/uv/python/*"},
-	{"uv", NULL, "{APPDATA}/uv/python/*"},
-	{"uv", NULL, "{APPDATA}/uv/data/python/*"},
-	{"pyenv", NULL, "{PYENV_ROOT}/versions/*"},
-	{"pyenv", NULL, "~/.pyenv/versions/*"},
-	{"pyenv", NULL, "~/.pyenv/versions/*/envs/*"},
-	{"pyenv", NULL, "~/.pyenv/pyenv-win/versions/*"},
-	{"Python", NULL, "/usr"},
-	{"Python", NULL, "/usr/local"},
-	{"Python", NULL, "/opt/*/bin/.."},
-	{"Python", NULL, "{LOCALAPPDATA}/Programs/Python/*"},
-	{"folder", "Python of the Store",
-	 "{LOCALAPPDATA}/Packages/PythonSoftwareFoundation.Python.*/LocalCache/local-packages"},
-	{"program", "ollama", "/usr/lib/ollama"},
-	{"program", "ollama", "/usr/local/lib/ollama"},
-	{"program", "ollama", "{PATH:ollama}/../lib/ollama"},
-	{"program", "ollama", "{PATH:ollama}/lib/ollama"},
-	{"program", "ollama", "{LOCALAPPDATA}/Programs/Ollama/lib/ollama"},
-	{"program", "llama.cpp", "/usr/lib/libggml-cuda*"},
-	{"program", "llama.cpp", "/usr/lib/*/libggml-cuda*"},
-	{"program", "llama.cpp", "/usr/lib/*/ggml/backends*/libggml-cuda*"},
-	{"program", "llama.cpp", "/usr/local/lib/libggml-cuda*"},
-	{"program", "llama.cpp", "{PATH:llama-server}/*ggml-cuda*"},
-	{"program", "llama.cpp", "{PATH:llama-server}/../lib/*ggml-cuda*"},
-	{"program", "llama.cpp", "{PATH:llama-server}/llama-server*"},
-	{"program", "Blender", "/usr/share/blender"},
-	{"program", "Blender", "/opt/blender*"},
-	{"program", "Blender", "~/blender*"},
-	{"program", "Blender", "/snap/blender/current"},
-	{"program", "Blender", "{ProgramFiles}/Blender Foundation/*"},
-	{"program", "OpenCV", "/usr/local/lib/libopencv_*"},
-	{"program", "OpenCV", "/usr/local/lib64/libopencv_*"},
-	{"program", "OpenCV", "/opt/opencv*/lib/libopencv_*"},
-	{"program", "OpenCV", "{OPENCV_DIR}/bin/opencv_*"},
-	{"program", "OpenCV", "{PATH}/opencv_world*"},
+	{"venv", NULL, "VIRTUAL_ENV", "", NULL, NULL},
+	{"conda", NULL, "CONDA_PREFIX", "", NULL, NULL},
+	{"venv", NULL, "WORKON_HOME", "", "", NULL},
+	{"venv", NULL, "~", ".virtualenvs", "", NULL},
+	{"venv", NULL, "~", ".venvs", "", NULL},
+	{"venv", NULL, "~", ".local/share/virtualenvs", "", NULL},
+	{"venv", NULL, "~", ".cache/pypoetry/virtualenvs", "", NULL},
+	{"venv", NULL, "LOCALAPPDATA", "pypoetry/Cache/virtualenvs", "", NULL},
+	{"conda", NULL, "MAMBA_ROOT_PREFIX", "", NULL, NULL},
+	{"conda", NULL, "MAMBA_ROOT_PREFIX", "envs", "", NULL},
+	{"conda", NULL, "CONDA_ENVS_PATH", "", "", NULL},
+	{"conda", NULL, "CONDA_EXE", "..", NULL, NULL},
+	{"conda", NULL, "CONDA_EXE", "../envs", "", NULL},
+	{"conda", NULL, "~", "anaconda3", NULL, NULL},
+	{"conda", NULL, "~", "anaconda3/envs", "", NULL},
+	{"conda", NULL, "~", "miniconda3", NULL, NULL},
+	{"conda", NULL, "~", "miniconda3/envs", "", NULL},
+	{"conda", NULL, "~", "miniforge3", NULL, NULL},
+	{"conda", NULL, "~", "miniforge3/envs", "", NULL},
+	{"conda", NULL, "~", "mambaforge", NULL, NULL},
+	{"conda", NULL, "~", "mambaforge/envs", "", NULL},
+	{"conda", NULL, "/", "opt/anaconda3", NULL, NULL},
+	{"conda", NULL, "/", "opt/anaconda3/envs", "", NULL},
+	{"conda", NULL, "/", "opt/miniconda3", NULL, NULL},
+	{"conda", NULL, "/", "opt/miniconda3/envs", "", NULL},
+	{"conda", NULL, "/", "opt/miniforge3", NULL, NULL},
+	{"conda", NULL, "/", "opt/miniforge3/envs", "", NULL},
+	{"conda", NULL, "/", "opt/mambaforge", NULL, NULL},
+	{"conda", NULL, "/", "opt/mambaforge/envs", "", NULL},
+	{"conda", NULL, "/", "opt/conda", NULL, NULL},
+	{"conda", NULL, "/", "opt/conda/envs", "", NULL},
+	{"conda", NULL, "LOCALAPPDATA", "anaconda3", NULL, NULL},
+	{"conda", NULL, "LOCALAPPDATA", "anaconda3/envs", "", NULL},
+	{"conda", NULL, "LOCALAPPDATA", "miniconda3", NULL, NULL},
+	{"conda", NULL, "LOCALAPPDATA", "miniconda3/envs", "", NULL},
+	{"conda", NULL, "LOCALAPPDATA", "miniforge3", NULL, NULL},
+	{"conda", NULL, "LOCALAPPDATA", "miniforge3/envs", "", NULL},
+	{"conda", NULL, "LOCALAPPDATA", "mambaforge", NULL, NULL},
+	{"conda", NULL, "LOCALAPPDATA", "mambaforge/envs", "", NULL},
+	{"conda", NULL, "ProgramData", "anaconda3", NULL, NULL},
+	{"conda", NULL, "ProgramData", "anaconda3/envs", "", NULL},
+	{"conda", NULL, "ProgramData", "miniconda3", NULL, NULL},
+	{"conda", NULL, "ProgramData", "miniconda3/envs", "", NULL},
+	{"conda", NULL, "ProgramData", "miniforge3", NULL, NULL},
+	{"conda", NULL, "ProgramData", "miniforge3/envs", "", NULL},
+	{"conda", NULL, "ProgramData", "mambaforge", NULL, NULL},
+	{"conda", NULL, "ProgramData", "mambaforge/envs", "", NULL},
+	{"conda", NULL, "~", "micromamba/envs", "", NULL},
+	{"conda", NULL, "~", ".conda/envs", "", NULL},
+	{"conda", NULL, "~", ".pixi/envs", "", NULL},
+	{"pipx", NULL, "PIPX_HOME", "venvs", "", NULL},
+	{"pipx", NULL, "~", ".local/share/pipx/venvs", "", NULL},
+	{"pipx", NULL, "~", ".local/pipx/venvs", "", NULL},
+	{"pipx", NULL, "/", "opt/pipx/venvs", "", NULL},
+	{"pipx", NULL, "~", "pipx/venvs", "", NULL},
+	{"pipx", NULL, "LOCALAPPDATA", "pipx/pipx/venvs", "", NULL},
+	{"uv", NULL, "UV_TOOL_DIR", "", "", NULL},
+	{"uv", NULL, "~", ".local/share/uv/tools", "", NULL},
+	{"uv", NULL, "APPDATA", "uv/tools", "", NULL},
+	{"uv", NULL, "APPDATA", "uv/data/tools", "", NULL},
+	{"uv", NULL, "UV_PYTHON_INSTALL_DIR", "", "", NULL},
+	{"uv", NULL, "~", ".local/share/uv/python", "", NULL},
+	{"uv", NULL, "APPDATA", "uv/python", "", NULL},
+	{"uv", NULL, "APPDATA", "uv/data/python", "", NULL},
+	{"pyenv", NULL, "PYENV_ROOT", "versions", "", NULL},
+	{"pyenv", NULL, "~", ".pyenv/versions", "", NULL},
+	{"pyenv", NULL, "~", ".pyenv/pyenv-win/versions", "", NULL},
+	{"Python", NULL, "/", "usr", NULL, NULL},
+	{"Python", NULL, "/", "usr/local", NULL, NULL},
+	{"Python", NULL, "/", "opt", "", "bin/.."},
+	{"Python", NULL, "LOCALAPPDATA", "Programs/Python", "", NULL},
+	{"folder", "Python of the Store", "LOCALAPPDATA", "Packages",
+	 "PythonSoftwareFoundation.Python.", "LocalCache/local-packages"},
+	{"program", "ollama", "/", "usr/lib/ollama", NULL, NULL},
+	{"program", "ollama", "/", "usr/local/lib/ollama", NULL, NULL},
+	{"program", "ollama", ":ollama", "../lib/ollama", NULL, NULL},
+	{"program", "ollama", ":ollama", "lib/ollama", NULL, NULL},
+	{"program", "ollama", "LOCALAPPDATA", "Programs/Ollama/lib/ollama", NULL, NULL},
+	{"program", "llama.cpp", "/", "usr/lib", "ggml-cuda", NULL},
+	{"program", "llama.cpp", "/", "usr/lib/x86_64-linux-gnu", "ggml-cuda", NULL},
+	{"program", "llama.cpp", "/", "usr/lib/x86_64-linux-gnu/ggml", "backends", NULL},
+	{"program", "llama.cpp", "/", "usr/lib/aarch64-linux-gnu", "ggml-cuda", NULL},
+	{"program", "llama.cpp", "/", "usr/lib/aarch64-linux-gnu/ggml", "backends", NULL},
+	{"program", "llama.cpp", "/", "usr/local/lib", "ggml-cuda", NULL},
+	{"program", "llama.cpp", ":llama-server", "", "ggml-cuda", NULL},
+	{"program", "llama.cpp", ":llama-server", "../lib", "ggml-cuda", NULL},
+	{"program", "llama.cpp", ":llama-server", "", "llama-server", NULL},
+	{"program", "Blender", "/", "usr/share/blender", NULL, NULL},
+	{"program", "Blender", "/", "opt", "blender", NULL},
+	{"program", "Blender", "~", "", "blender", NULL},
+	{"program", "Blender", "/", "snap/blender/current", NULL, NULL},
+	{"program", "Blender", "ProgramFiles", "./Blender Foundation", "", NULL},
+	{"program", "OpenCV", "/", "usr/local/lib", "opencv_", NULL},
+	{"program", "OpenCV", "/", "usr/local/lib64", "opencv_", NULL},
+	{"program", "OpenCV", "/", "opt", "opencv", "lib"},
+	{"program", "OpenCV", "OPENCV_DIR", "bin", "opencv_", NULL},
+	{"program", "OpenCV", "PATH", "", "opencv_world", NULL},
 };
 
-struct rule_search {
-	struct place_list *list;
-	const struct place_rule *rule;
-};
-
-static int take_match(struct jw_error *err, void *context, const char *path)
+static int take_match(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
+					  const char *path)
 {
-	const struct rule_search *search = context;
-
-	if (cancel_check(err, &search->list->cancel))
+	if (cancel_check(err, &list->cancel))
 		return -1;
-	return search->rule->program
-			   ? place_add_path(err, search->list, search->rule->kind, search->rule->program, path)
-			   : place_add_environment(err, search->list, search->rule->kind, path, NULL);
+	return rule->program ? place_add_path(err, list, rule->kind, rule->program, path)
+						 : place_add_environment(err, list, rule->kind, path, NULL);
+}
+
+static bool begins_so(const char *name, const char *names)
+{
+	return text_starts(name, names) || (text_starts(name, "lib") && text_starts(name + 3, names));
+}
+
+static int take_names(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
+					  const char *folder)
+{
+	struct jw_error why = {0};
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(&why, folder, &names))
+		return error_if_memory(err, &why);
+	for (size_t i = 0; names.count <= MOST_NAMES && i < names.count && !result; i++) {
+		const bool fits =
+			names.kinds[i] == OS_DIRECTORY || (names.kinds[i] == OS_REGULAR && rule->program);
+		char *path;
+
+		if (!fits || !begins_so(names.items[i], rule->names))
+			continue;
+		path = mem_printf(err, "%s/%s%s%s", folder, names.items[i], rule->below ? "/" : "",
+						  rule->below ? rule->below : "");
+		result = path ? take_match(err, list, rule, path) : -1;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+static int take_from(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
+					 const char *base)
+{
+	char *folder = *rule->path ? os_join(err, base, rule->path) : mem_string(err, base);
+	const int result = !folder       ? -1
+					   : rule->names ? take_names(err, list, rule, folder)
+									 : take_match(err, list, rule, folder);
+
+	mem_free(folder);
+	return result;
+}
+
+/* The folder of a program. Takes its path over. */
+static int take_program(struct jw_error *err, struct place_list *list,
+						const struct place_rule *rule, char *path)
+{
+	char *real = NULL, *above = NULL;
+	struct jw_error why = {0};
+	int result = path ? 0 : -1;
+
+	if (path && !os_real_path(&why, path, &real)) {
+		above = os_dir_name(err, real);
+		result = above ? take_from(err, list, rule, above) : -1;
+	} else if (path) {
+		result = error_if_memory(err, &why);
+	}
+	mem_free(path);
+	mem_free(real);
+	mem_free(above);
+	return result;
+}
+
+static int take_rule(struct jw_error *err, struct place_list *list, const struct place_rule *rule)
+{
+	const bool on_path = *rule->from == ':', program = on_path || !strcmp(rule->from, "CONDA_EXE");
+	const char *ending = os_list_separator == ';' ? ".exe" : "";
+	struct jw_error why = {0};
+	char *folders = NULL, *member = NULL;
+	const char *at;
+	int result;
+
+	/* Anyone may make "\\opt" on Windows' current drive. */
+	if (!strcmp(rule->from, "/"))
+		return os_is_whole_path("/") ? take_from(err, list, rule, "/") : 0;
+	if (!strcmp(rule->from, "~")) {
+		if (os_home_dir(&why, &folders))
+			return error_if_memory(err, &why);
+		result = os_is_absolute(folders) ? take_from(err, list, rule, folders) : 0;
+		mem_free(folders);
+		return result;
+	}
+	result = os_env_read(err, on_path ? "PATH" : rule->from, &folders);
+	at = folders ? folders : "";
+	while (!result && !(result = path_list_next(err, &at, &member)) && member) {
+		if (os_is_whole_path(member))
+			result = !program ? take_from(err, list, rule, member)
+							  : take_program(err, list, rule,
+											 on_path ? mem_printf(err, "%s/%s%s", member,
+																  rule->from + 1, ending)
+													 : mem_string(err, member));
+		mem_free(member);
+	}
+	mem_free(folders);
+	return result;
 }
 
 /* ---- conda's list */
@@ -192,6 +308,151 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 
 /* ---- folders */
 
+struct place_depth {
+	size_t depth, most_names; /* levels of folders; names that are looked at */
+	bool one_device;          /* other file systems are not entered: they may not answer */
+};
+
+struct below {
+	const struct place_depth *how;
+	uint64_t device;
+	size_t names;
+	bool cut;
+	bool marked; /* the folder may be an environment, as far as the names in it tell */
+	/* Nearer folders first: where there are too many, the farther ones are left out. */
+	struct below_folder {
+		char *path;
+		size_t level;
+	} * folders;
+	size_t next, count, capacity;
+};
+
+static bool may_hold_environments(const char *name)
+{
+	static const char *const never[] = {
+		"node_modules", "__pycache__", "site-packages", "dist-packages", "proc", "sys", "dev"};
+
+	/* Hidden ones but for projects' .venv; the well-known ones are in the table. */
+	if (name[0] == '.')
+		return strcmp(name, ".venv") == 0;
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+		if (!strcmp(name, never[i]))
+			return false;
+	return true;
+}
+
+/* One of these, or something in it, makes a folder an environment (place_list.c). */
+static bool may_mark(const char *name)
+{
+	static const char *const marks[] = {"pyvenv.cfg", "conda-meta", "bin", "python.exe"};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (text_equal_fold(name, marks[i]))
+			return true;
+	return false;
+}
+
+static int below_later(struct jw_error *err, struct below *below, char *path, size_t level)
+{
+	if (!path ||
+		VEC_ROOM(err, below->folders, below->capacity, below->count, below->how->most_names + 1)) {
+		mem_free(path);
+		return -1;
+	}
+	below->folders[below->count++] = (struct below_folder){path, level};
+	return 0;
+}
+
+/* 1: enough. */
+static int below_take(struct jw_error *err, void *context, const char *name,
+					  const struct os_stat *stat)
+{
+	struct below *below = context;
+	const struct below_folder folder = below->folders[below->next];
+
+	if (++below->names > below->how->most_names) {
+		below->cut = below->marked = true;
+		return 1;
+	}
+	below->marked = below->marked || may_mark(name);
+	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
+		(below->how->one_device && stat->device != below->device))
+		return 0;
+	return below_later(err, below, os_join(err, folder.path, name), folder.level + 1);
+}
+
+/* What cannot be listed holds nothing for this account; but it may be an environment. */
+static int below_list(struct jw_error *err, struct below *below)
+{
+	const char *path = below->folders[below->next].path;
+	struct jw_error why = {0};
+
+	below->marked = false;
+	if (os_is_made_up(path) || os_each(&why, path, below_take, below) >= 0)
+		return 0;
+	below->marked = true;
+	return error_if_memory(err, &why);
+}
+
+static int below_next(struct jw_error *err, struct below *below, struct place_list *list,
+					  bool *ret_any)
+{
+	const struct below_folder folder = below->folders[below->next];
+	const size_t names = below->names, count = below->count;
+	const bool cut = below->cut;
+	bool is = false;
+	char *envs;
+	int result;
+
+	below->marked = true;
+	if (cancel_check(err, &list->cancel) ||
+		(folder.level < below->how->depth && !cut && below_list(err, below)) ||
+		(below->marked && place_add_environment(err, list, NULL, folder.path, &is)))
+		return -1;
+	if (!is)
+		return 0;
+	*ret_any = true;
+	/* What is in an environment is its own. */
+	while (below->count > count)
+		mem_free(below->folders[--below->count].path);
+	below->names = names;
+	below->cut = cut;
+	envs = os_join(err, folder.path, "envs");
+	if (!envs)
+		return -1;
+	result = folder.level < below->how->depth && os_exists(envs)
+				 ? below_later(err, below, envs, folder.level + 1)
+				 : (mem_free(envs), 0);
+	return result;
+}
+
+/* Adds the environments below a folder, without following links or looking into environments but
+ * for conda's `envs`. *ret_any: there are some, though they were known. */
+static int place_below(struct jw_error *err, struct place_list *list, const char *folder,
+					   const struct place_depth *how, bool *ret_any)
+{
+	struct below below = {.how = how};
+	struct os_stat stat;
+	int result;
+
+	*ret_any = false;
+	if (os_stat(NULL, folder, &stat))
+		return 0;
+	below.device = stat.device;
+	result = below_later(err, &below, mem_string(err, folder), 0);
+	for (; !result && below.next < below.count; below.next++)
+		result = below_next(err, &below, list, ret_any);
+	if (!result && below.cut)
+		result = place_note(err, list,
+							"%s has more than %zu names near its top: not all was looked at; "
+							"“jitwarm find DIR” looks below DIR",
+							folder, how->most_names);
+	while (below.count)
+		mem_free(below.folders[--below.count].path);
+	mem_free(below.folders);
+	return result;
+}
+
 static int take_home(struct jw_error *err, struct place_list *list)
 {
 	static const struct place_depth near = {3, 20000, true};
@@ -234,14 +495,11 @@ static int take_registered(struct jw_error *err, void *context, const char *pref
 
 static int take_usual(struct jw_error *err, struct place_list *list)
 {
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-		struct rule_search search = {list, &rules[i]};
-
-		if (place_pattern_each(err, rules[i].pattern, take_match, &search))
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (take_rule(err, list, &rules[i]))
 			return -1;
-	}
 	return take_conda_list(err, list) || os_python_each(err, take_registered, list) ||
-				   take_home(err, list) || debian_packages_add(err, list)
+				   take_home(err, list)
 			   ? -1
 			   : 0;
 }

@@ -120,12 +120,6 @@ static void put_places(void)
 	files_put_text(now, "home/miniconda3/conda-meta/history", "");
 	put_module("home/miniconda3/lib/python3.11/site-packages/t/k.ptx", 5);
 	files_put_text(now, "pyenv/versions/3.11.9/bin/python3", "");
-	put_module("usr/lib/thing/k.ptx", 6);
-	files_put_text(now, "dpkg/status",
-				   "Package: gromacs-cuda\nStatus: install ok installed\nArchitecture: amd64\n"
-				   "Depends: libc6, libcudart12 (>= 12.0)\n\nPackage: other\n");
-	(void)snprintf(list, sizeof list, "/.\n%s/usr/lib/thing/k.ptx\nrelative\n", now);
-	files_put_text(now, "dpkg/info/gromacs-cuda.list", list);
 	(void)snprintf(list, sizeof list, "%s/env\nrelative\n%s/none\n", now, now);
 	files_put_text(now, "home/.conda/environments.txt", list);
 }
@@ -169,7 +163,6 @@ static void set_variables(void)
 											{"CONDA_PREFIX", "env"},
 											{"CUDA_CACHE_PATH", "cache"},
 											{"XDG_RUNTIME_DIR", "run"},
-											{"DPKG_ADMINDIR", "dpkg"},
 											{"PYENV_ROOT", "pyenv"},
 											{"PATH", "bin"},
 											{"JITWARM_FRAMEWORKS", "none"}};

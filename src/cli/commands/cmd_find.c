@@ -364,9 +364,9 @@ const struct cli_command command_find = {
 	.usage = "[OPTION]… [DIR]…",
 	.description =
 		"Looks for Python environments beyond the active one (venv, conda, pipx, uv, pyenv, other "
-		"installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV, "
-		"Debian's packages that need CUDA) at their usual places, in conda's list of environments, "
-		"and near the top of your own folder; with DIR below that. For each that has device code "
+		"installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV) "
+		"at their usual places, in conda's list of environments, and near the top of your own "
+		"folder; with DIR below that. For each that has device code "
 		"it says what its first start compiles, the dearest first. “--environment” of other "
 		"commands takes what is found. Runs nothing; what files hold is remembered, so only the "
 		"first look takes seconds.\n\nExit status: 0, 1 where modules are to be compiled or "

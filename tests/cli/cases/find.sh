@@ -1,4 +1,4 @@
-# find: environments and programs at their usual places, below folders, in conda's list, in dpkg's; hostile ones; --pid
+# find: environments and programs at their usual places, below folders, in conda's list; hostile ones; --pid
 unset VIRTUAL_ENV CONDA_PREFIX CONDA_EXE CONDA_ENVS_PATH MAMBA_ROOT_PREFIX WORKON_HOME PIPX_HOME UV_TOOL_DIR UV_PYTHON_INSTALL_DIR PYENV_ROOT PYTHONPATH
 with_simdriver sm_86
 ptx() { # FILE NAME: a module that has to be compiled
@@ -74,9 +74,8 @@ run 64 find --pid 0
 is_wine && exit 0
 
 # The usual places
-export DPKG_ADMINDIR=$work/dpkg
 bin=$work/bin
-mkdir -p "$bin" "$work/dpkg/info" "$HOME/.conda"
+mkdir -p "$bin" "$HOME/.conda"
 export PIPX_HOME=$work/pipx UV_TOOL_DIR=$work/uv PYENV_ROOT=$work/pyenv WORKON_HOME=$work/hooks
 empty_environment "$PIPX_HOME/venvs/tool"
 empty_environment "$UV_TOOL_DIR/ruff"
@@ -86,6 +85,11 @@ empty_environment "$HOME/project/.venv"
 conda "$HOME/miniconda3"
 conda "$HOME/miniconda3/envs/tf"
 mkdir -p "$WORKON_HOME/not-one"
+export CONDA_ENVS_PATH=$work/first:$work/second CONDA_EXE=$work/own/bin/conda
+conda "$work/second/shared"
+mkdir -p "$work/own/bin" && : >"$CONDA_EXE"
+conda "$work/own/envs/inner"
+ptx "$HOME/blender-4.2/lib/k.ptx" blender
 # ollama and llama.cpp by the program on PATH
 mkdir -p "$work/ollama/bin" "$work/llama/bin" "$work/llama/lib"
 for program in ollama/bin/ollama llama/bin/llama-server; do
@@ -95,19 +99,6 @@ done
 ptx "$work/ollama/lib/ollama/cuda_v12/k.ptx" ollama
 cp "$sample" "$work/llama/lib/libggml-cuda.so"
 program_path=$bin:$PATH
-# Debian's: installed, and with CUDA; not one that is removed, needs cups, or has a name that leads elsewhere
-ptx "$work/usr/lib/thing/k.ptx" debian
-ptx "$work/usr/lib/other/k.ptx" other
-for package in gromacs-cuda removed printing evil; do
-	printf '/.\n%s\n%s\nrelative\n/none\n' "$work/usr/lib/thing/k.ptx" "$work/usr/lib/thing" >"$work/dpkg/info/$package.list"
-done
-cp "$work/dpkg/info/evil.list" "$work/dpkg/evil.list"
-{
-	printf 'Package: gromacs-cuda\nStatus: install ok installed\nArchitecture: amd64\nDepends: libc6, libcudart12 (>= 12.0)\n\n'
-	printf 'Package: removed\nStatus: deinstall ok config-files\nDepends: libcudart12\n\n'
-	printf 'Package: printing\nStatus: install ok installed\nDepends: libcups2, libcurl4, xlibcuda1\n\n'
-	printf 'Package: ../evil\nStatus: install ok installed\nDepends: libcudart12\n'
-} >"$work/dpkg/status"
 # conda's list: a million lines, links, a pipe, control characters
 conda "$work/listed"
 conda "$work/last"
@@ -129,6 +120,9 @@ row hooks/hook 'c["kind"] == "venv"'
 row project/.venv 'c["kind"] == "venv"'
 row miniconda3 'c["kind"] == "conda"'
 row envs/tf 'c["kind"] == "conda"'
+row second/shared 'c["kind"] == "conda"'
+row own/envs/inner 'c["kind"] == "conda"'
+row Blender 'c["cold"] == 1 and len(c["paths"]) == 1'
 row /listed 'c["kind"] == "conda"'
 row /last 'c["kind"] == "conda"'
 no_row /late
@@ -137,12 +131,10 @@ json 'all(len(set(c["paths"])) == len(c["paths"]) for c in d["places"])'
 no_row not-one
 row ollama 'c["kind"] == "program" and c["cold"] == 1 and c["paths"] == ["'"$work"'/ollama/lib/ollama"]'
 row llama.cpp 'c["cold"] > 1 and c["paths"][0].endswith("/llama/lib/libggml-cuda.so")'
-row gromacs-cuda 'c["kind"] == "package" and c["cold"] == 1 and len(c["paths"]) == 1'
-json 'not [c for c in d["places"] if c["kind"] == "package" and c["name"] != "gromacs-cuda"]'
 json 'len(d["notes"]) == 1 and "more than 10000 lines" in d["notes"][0]'
 run 1 find
 ! grep -q $'\e' "$out" || fail "a name reached the terminal as it is"
-out_has "gromacs-cuda"
+out_has "llama.cpp"
 eval "run 0 $(sed -n 's/^Next    jitwarm //p' "$out")"
 run 1 find --json
 row llama.cpp 'c["cold"] == 0'
@@ -188,7 +180,7 @@ fi
 mkdir -p "$(site_of "$WORKON_HOME/hook")/broken-1.0.dist-info/METADATA"
 run 1 find --json
 row hooks/hook 'c["trouble"]'
-row gromacs-cuda 'c["cold"] == 1'
+row ollama 'c["cold"] == 1'
 
 # What a process has loaded
 command python3 -c 'import mmap, sys, time
