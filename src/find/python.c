@@ -10,6 +10,7 @@
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/platform.h"
+#include "os/private.h"
 
 enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
 
@@ -49,22 +50,33 @@ int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* The superuser runs nothing here: what a script starts may depend on the current folder, which
- * may be another account's. */
-static int may_ask(struct jw_error *err, const char *script)
+/* Root runs no script that another account may replace. What a script starts may depend on the
+ * current folder: *ret_folder is one in which nobody else can have put anything. */
+static int may_ask(struct jw_error *err, const char *script, const char **ret_folder)
 {
+	struct jw_error why = {0};
 	struct os_account account;
+	char *here = NULL;
 	bool superuser;
 
+	*ret_folder = NULL;
 	if (os_account(err, &account))
 		return -1;
 	superuser = account.superuser;
 	os_account_free(&account);
-	return superuser ? error_set(err, JW_ERR_NOT_FOUND,
-								 "%s is a script, which root does not run (--environment \"$(%s -c "
-								 "'import sys; print(sys.prefix)')\" names its environment)",
-								 script, script)
-					 : 0;
+	if (!superuser)
+		return 0;
+	if (os_check_private(&why, script, 0, false))
+		return error_if_memory(err, &why)
+				   ? -1
+				   : error_set(err, JW_ERR_NOT_FOUND,
+							   "%s is not run as root (%s); --environment \"$(python3 -c 'import "
+							   "sys; print(sys.prefix)')\" names its environment",
+							   script, why.message);
+	if (os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true))
+		*ret_folder = "/";
+	mem_free(here);
+	return 0;
 }
 
 /* The executable that a script starts, as pyenv's select a version at each start; NULL if it does
@@ -75,14 +87,15 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
 									 NULL};
 	struct buf answer = BUF_MAX(MOST_ANSWER);
-	const struct os_question question = {.arguments = arguments,
-										 .input = "",
-										 .timeout_ms = ANSWER_MS,
-										 .cancel = cancel,
-										 .answer = &answer};
+	struct os_question question = {.arguments = arguments,
+								   .input = "",
+								   .timeout_ms = ANSWER_MS,
+								   .cancel = cancel,
+								   .answer = &answer,
+								   .mute = true};
 	struct jw_error why = {0};
 	char *executable = NULL;
-	int status = 0, result = may_ask(err, script);
+	int status = 0, result = may_ask(err, script, &question.folder);
 	bool is = false;
 
 	if (!result && os_ask_program(&why, &question, &status))

@@ -9,8 +9,8 @@
 
 /* The executable of `python3`, else `python`, on PATH, as the user's shell would start it (links
  * not resolved). A script of that name, as pyenv's, is run and asked which one it starts, for ten
- * seconds at most, and skipped if it does not tell; the superuser runs none. JW_ERR_NOT_FOUND. The
- * caller frees it. */
+ * seconds at most, and skipped if it does not tell; root runs none that others may replace.
+ * JW_ERR_NOT_FOUND. The caller frees it. */
 int python_on_path(struct jw_error *err, const struct jw_cancel *cancel, char **ret_executable);
 
 /* An executable's environment: the folder of the pyvenv.cfg beside or above it (*ret_virtual true),

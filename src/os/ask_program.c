@@ -94,11 +94,12 @@ static int start_asking(struct jw_error *err, struct asking *asking)
 	uv_stdio_container_t streams[3] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&asking->in},
 		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&asking->out},
-		{.flags = UV_INHERIT_FD, .data.fd = 2},
+		{.flags = question->mute ? UV_IGNORE : UV_INHERIT_FD, .data.fd = 2},
 	};
 	const uv_process_options_t how = {.exit_cb = on_helper_exit,
 									  .file = question->arguments[0],
 									  .args = (char **)(uintptr_t)question->arguments,
+									  .cwd = question->folder,
 									  .flags = UV_PROCESS_WINDOWS_HIDE,
 									  .stdio_count = 3,
 									  .stdio = streams};

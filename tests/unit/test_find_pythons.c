@@ -103,7 +103,7 @@ static void put_script(const char *relative, const char *line)
 {
 	char *ran = at("ran"),
 		 *text = mem_printf(NULL,
-							"#!/bin/sh\n: >'%s'\n[ \"$1 $2 $3\" = "
+							"#!/bin/sh\npwd >'%s'\n[ \"$1 $2 $3\" = "
 							"\"-I -c print(__import__('sys').executable)\" ] && %s\n",
 							ran, line);
 
@@ -112,13 +112,16 @@ static void put_script(const char *relative, const char *line)
 	mem_free(ran);
 }
 
-static bool has_run(void)
+/* The folder in which it has run; "": it has not. */
+static const char *ran_in(void)
 {
+	static char folder[4096];
 	char *ran = at("ran");
-	const bool has = os_exists(ran);
+	const size_t size = os_exists(ran) ? os_read_head(ran, folder, sizeof folder - 1) : 0;
 
+	folder[size ? size - 1 : 0] = '\0';
 	mem_free(ran);
-	return has;
+	return folder;
 }
 
 /* As an account that may run scripts, in a folder of its own. */
@@ -136,12 +139,19 @@ static int tear_down_account(void **state)
 	return seteuid(getuid()) || tear_down(state);
 }
 
+static bool always(void *context)
+{
+	(void)context;
+	return true;
+}
+
 /* pyenv's python3 is a script that selects a version at each start. */
 static void a_script_is_asked_what_it_starts(void **state)
 {
 	const uid_t own = geteuid();
 	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python);
 	struct jw_found *found;
+	struct jw_error err;
 	(void)state;
 
 	put_program("versions/3.11.7/bin/python3", "\x7f"
@@ -151,16 +161,16 @@ static void a_script_is_asked_what_it_starts(void **state)
 	set("PATH", "shims");
 	if (getuid() == 0) {
 		assert_int_equal(seteuid(0), 0);
-		find_fails(NULL, JW_ERR_NOT_FOUND, "shims/python3 is a script, which root does not run");
+		find_fails(NULL, JW_ERR_NOT_FOUND, "shims/python3 is not run as root");
 		find_fails("torch", JW_ERR_NOT_FOUND, "import sys; print(sys.prefix)");
-		assert_false(has_run());
+		assert_string_equal(ran_in(), "");
 		assert_int_equal(seteuid(own), 0);
 	}
 	found = find_one(NULL);
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "versions/3.11.7/lib/python3.11/site-packages/eleven.so", NULL, NULL);
 	jw_found_free(found);
-	assert_true(has_run());
+	assert_string_not_equal(ran_in(), "");
 	put_script("shims/python3", "echo no/such/python");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	put_script("shims/python3", "exit 1");
@@ -169,30 +179,45 @@ static void a_script_is_asked_what_it_starts(void **state)
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	put_script("shims/python3", "while :; do echo python; done");
 	find_fails(NULL, JW_ERR_LIMIT, "");
-	mem_free(line);
-	mem_free(python);
-}
-
-static bool always(void *context)
-{
-	(void)context;
-	return true;
-}
-
-static void a_script_that_does_not_end_is_left(void **state)
-{
-	struct jw_found *found = NULL;
-	struct jw_error err;
-	(void)state;
-
 	put_script("shims/python3", "while :; do :; done");
-	set("PATH", "shims");
 	assert_int_equal(jw_find(&err,
 							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
 													   .cancel = {.is_cancelled = always}},
 							 &found),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	mem_free(line);
+	mem_free(python);
+}
+
+/* Its own script, but not as the current folder decides, to which another account may write. */
+static void root_asks_its_own_script_elsewhere(void **state)
+{
+	struct jw_found *found;
+	char *python = at("bin/python"), *line = mem_printf(NULL, "echo '%s'", python),
+		 *theirs = at("theirs"), *before = NULL;
+	(void)state;
+
+	put_program("bin/python", "\x7f"
+							  "ELF");
+	put("lib/python3.11/site-packages/own.so", "x");
+	put_script("shims/python3", line);
+	set("PATH", "shims");
+	if (geteuid() == 0) {
+		assert_int_equal(os_make_dirs(NULL, theirs, 0777), 0);
+		assert_int_equal(chown(theirs, 65534, (gid_t)-1), 0);
+		assert_int_equal(os_real_path(NULL, ".", &before), 0);
+		assert_int_equal(chdir(theirs), 0);
+		found = find_one(NULL);
+		assert_int_equal(chdir(before), 0);
+		assert_int_equal(found->file_count, 1);
+		jw_found_free(found);
+		assert_string_equal(ran_in(), "/");
+	}
+	mem_free(before);
+	mem_free(theirs);
+	mem_free(line);
+	mem_free(python);
 }
 
 int main(void)
@@ -204,8 +229,7 @@ int main(void)
 		TEST(virtual_environment_may_share_its_base),
 		cmocka_unit_test_setup_teardown(a_script_is_asked_what_it_starts, set_up_account,
 										tear_down_account),
-		cmocka_unit_test_setup_teardown(a_script_that_does_not_end_is_left, set_up_account,
-										tear_down_account),
+		TEST(root_asks_its_own_script_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
