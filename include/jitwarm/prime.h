@@ -176,12 +176,7 @@ struct jw_prime_result {
 						   it does not */
 	struct jw_export_result *pack; /* jw_prime_options.pack, if written; else NULL */
 	struct jw_error not_packed;    /* why it was not written, although requested */
-	/* jw_prime_options.from: what came from there, NULL if nothing was asked for, or: */
-	struct jw_pull_result *pulled;
-	struct jw_error not_pulled;    /* JW_ERR_NOT_FOUND: there is no such pack */
-	struct jw_push_result *pushed; /* jw_prime_options.back */
-	struct jw_error not_pushed;
-	struct jw_shared shared; /* jw_prime_options.share */
+	struct jw_shared shared;       /* jw_prime_options.share */
 	/* The work of the workers, in the order of its end; of a long run only the beginning. */
 	struct jw_prime_slice *slices;
 	size_t slice_count, slice_capacity;
@@ -243,13 +238,6 @@ struct jw_prime_options {
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
 	 * signed. The system gives the rest. NULL: no pack. */
 	const struct jw_export_options *pack;
-	/* Where modules are cold and not in the store, first takes the packs of these files' plans from
-	 * a registry; a failure does not fail the run. Of `how` only allow_unsigned counts. NULL: no
-	 * registry. Not in a dry run. */
-	const struct jw_pull_options *from;
-	/* At the end puts the packs of these files' plans there, unless all of them came from there.
-	 * NULL: does not. */
-	const struct jw_push_options *back;
 	/* Takes each module from this place before compiling it, and puts there what was compiled. Not
 	 * with `ptxas`, not for another machine, not in a dry run. NULL: no such place. */
 	const struct jw_share_options *share;

@@ -12,7 +12,6 @@
 #include "prime/compile_plan.h"
 #include "prime/elsewhere.h"
 #include "prime/planning.h"
-#include "prime/registry_results.h"
 #include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "run/prime_result.h"
@@ -138,9 +137,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		judge_plan(err, system, &planning, result))
 		goto done;
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
-		registry_results_pull(err, system, options, planning.found, planning.plan, result))
-		goto done;
-	if (reuse_carry_over(err, system, options, planning.plan, &result->reuse))
+		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;
 	if (result->reuse.carried)
 		result->cooled += result->reuse.carried->cooled;
@@ -164,8 +161,6 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		result->undone = result->plan.cold;
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
-	if (!failed)
-		registry_results_push(system, options, planning.found, result);
 	ledger_note(&ledger, home, true);
 done:
 	if (trace_close(&why, trace) && !failed)
@@ -224,7 +219,5 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	mem_free(result->pack);
 	mem_free(result->slices);
 	jw_carry_result_free(result->reuse.carried);
-	jw_pull_result_free(result->pulled);
-	jw_push_result_free(result->pushed);
 	mem_free(result);
 }

@@ -2,7 +2,7 @@
 # share.sh BUILD-FOLDER DRIVER-VERSION [XGBOOST-VERSION]   a real driver on the phantom GPU, a registry, a directory, a web server and an object store
 #
 # One machine primes the sample framework, shares it and pushes. Another one, with a state of its own, another host name and (as
-# root) another account, pulls it, and its first start compiles nothing; so do others with prime --from and prime --share from
+# root) another account, pulls it, and its first start compiles nothing; so do others with prime --share from
 # each place (a directory; nginx and moto where they are at hand). With XGBOOST-VERSION, this is done with that library, as
 # tests/real/first_start.sh has unpacked it, and Debian's docker-registry; then the times are printed. It takes minutes.
 # Exit status: 0; 1 if something does not hold; 77 if a driver or the library is not at hand.
@@ -84,7 +84,7 @@ if open=$(folder_for_all); then
 else
 	open=$scratch/b mode=700
 fi
-mkdir -m $mode "$open"/{pull,prime,directory,web,store}
+mkdir -m $mode "$open"/{pull,directory,web,store}
 mv "$scratch/place" "$open/place" && chmod -R a+rX "$open/place"
 places[directory]=$open/place
 elsewhere=()
@@ -106,13 +106,12 @@ starts_warm() {
 	[ -z "$xgboost" ] || { [ $status = 2 ]; return; }
 	[ $status = 0 ] && tail -1 "$scratch/out" | grep -q '^compiled 0 of '
 }
-for way in pull prime "${!places[@]}"; do
+for way in pull "${!places[@]}"; do
 	folder=$open/$way
 	export HOME=$folder JITWARM_STATE=$folder/state CUDA_CACHE_PATH=$folder/cache
 	there "$build/src/jitwarm" key trust "$public" || { cat "$scratch/err"; fail "key trust"; }
 	case $way in
 	pull) more=(pull --insecure "$place" "$sample") good='d["packs"][0]["import"]["added"] > 4' ;;
-	prime) more=(prime --from "$place" --insecure "$sample") good='d["compiled"] == 0 and d["from_registry"]["packs"][0]["import"]["added"] > 4' ;;
 	*) more=(prime --share "${places[$way]}" --insecure "$sample") good='d["compiled"] == 0 and d["shared"]["fetched"] > 4 and not d["shared"]["refused"]' ;;
 	esac
 	began=$(date +%s%N)
@@ -123,4 +122,4 @@ for way in pull prime "${!places[@]}"; do
 	starts_warm || { cat "$scratch/out" "$scratch/err"; fail "its first start failed or compiled, after $way"; }
 	(cd "$scratch/cache-a" && find . -type f ! -name index -exec cmp {} "$CUDA_CACHE_PATH/{}" \;) | grep -q . && fail "entries differ"
 done
-echo "warm under $version without compiling, from: pull prime ${!places[*]}"
+echo "warm under $version without compiling, from: pull ${!places[*]}"

@@ -1,8 +1,7 @@
 #!/bin/bash
-# crowd.sh BUILD-FOLDER [NODES [PART…]]   64 machines that begin within a second share one library's modules (nodes.py), with Debian's nginx and docker-registry
+# crowd.sh BUILD-FOLDER [NODES [PART…]]   64 machines that begin within a second share one library's modules (nodes.py), with Debian's nginx
 #
-# Parts: together: all of them; killed: a third is killed half way; first: they share by nginx, and put a pack into the registry; later: as many
-# take that; cut: as many take it, and half way the registry ends; ended: a third is killed, and nginx ends half way. All take some fifteen minutes, and what they
+# Parts: together: all of them; killed: a third is killed half way; ended: a third is killed, and nginx ends half way. All take some fifteen minutes, and what they
 # compile together says nothing on a busy machine. Exit status 1 if a node has not everything in the end, or they compile more than 1.1 times
 # what one would; 77 where a program is not at hand.
 set -uo pipefail
@@ -16,7 +15,6 @@ for program in cc python3; do command -v $program >/dev/null || { echo "skipped:
 [ -e "$build/tests/simdriver" ] || { echo "skipped: no simulated driver"; exit 77; }
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|NETRC|CUDA_[A-Z_]*)=' | tr -d =)
 export no_proxy='*' HOME=$work
-start_registry "$work/registry" || { echo "skipped: no docker-registry"; exit 77; }
 failed=0
 # nodes NAME EXPRESSION OPTION…: with a place of their own; what they report is d
 nodes() {
@@ -26,7 +24,7 @@ nodes() {
 	start_dav "$work/dav-$name" || { echo "skipped: no nginx"; exit 77; }
 	mkdir "$work/$name"
 	for file in libmodules.so libmodules.so.list; do [ ! -e "$work/$file" ] || ln "$work/$file" "$work/$name/$file"; done
-	"$here/nodes.py" -n "$count" -p "${servers[-1]}" "$@" "$build" "$work/$name" "$dav/lab" --share-unsigned --insecure "${more[@]}" >"$work/said" || failed=1
+	"$here/nodes.py" -n "$count" -p "${servers[-1]}" "$@" "$build" "$work/$name" "$dav/lab" --share-unsigned --insecure >"$work/said" || failed=1
 	echo "$name: $(cat "$work/said")"
 	echo "$name: $(wc -l <"$work/dav-$name/access.log") requests to nginx"
 	python3 -c 'import json, sys
@@ -35,16 +33,11 @@ assert eval(sys.argv[2]), d' "$work/said" "$good" || failed=1
 	[ -e "$work/libmodules.so" ] || ln "$work/$name"/libmodules.so* "$work/"
 	rm -rf "$work/$name" "$work/dav-$name/data"
 }
-shape=(-m $((2 * count)) -s 12000 -c 110) more=()
+shape=(-m $((2 * count)) -s 12000 -c 110)
 nodes together 'd["times_one"] <= 1.1 and not d["troubles"] and not d["refused"]' "${shape[@]}"
 nodes killed 'd["killed"] == d["nodes"] // 3 and not d["refused"]' "${shape[@]}" -k
-more=(--from "oci://$registry/lab/cache" --back --allow-unsigned)
-nodes first 'd["times_one"] <= 1.1 and not d["troubles"]' "${shape[@]}"
-more=(--from "oci://$registry/lab/cache" --allow-unsigned)
-nodes later 'd["compiled"] == d["fetched"] == 0 and d["from_registry"] == d["modules"] * d["nodes"]' "${shape[@]}"
-nodes cut 'd["from_registry"] >= d["modules"] * d["nodes"] // 2' "${shape[@]}" -x -p "${servers[0]}"
 rm -f "$work"/libmodules.so*
 # Each compiles the other half alone: less of it
-more=() shape=(-m 64 -s 3000 -c 20)
+shape=(-m 64 -s 3000 -c 20)
 nodes ended 'd["killed"] == d["nodes"] // 3 and d["troubles"]' "${shape[@]}" -k -x
 exit $failed

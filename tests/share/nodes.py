@@ -86,13 +86,11 @@ took = time.time() - began
 ok = [i for i in range(given.n) if nodes[i] not in killed]
 documents = [json.loads((folder / ("node-%d" % i) / "out").read_text()) for i in ok]
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-imported = [sum(pack["import"]["added"] for pack in d.get("from_registry", {}).get("packs", [])) for d in documents]
 report = {
     "nodes": given.n, "killed": len(killed), "modules": given.m, "started_s": round(started, 2), "took_s": round(took, 2),
     "compiled": sum(d["compiled"] for d in documents), "fetched": sum(d["shared"]["fetched"] for d in documents),
     "placed": sum(d["shared"]["placed"] for d in documents), "refused": sum(d["shared"]["refused"] for d in documents),
     "troubles": sorted({d["shared"].get("trouble", "") for d in documents} - {""}),
-    "from_registry": sum(imported),
     "compile_s": round(sum(d["compile_seconds"] for d in documents), 2),
     "own_cpu_s": round(used.ru_utime + used.ru_stime, 1),
     "longest_s": round(max(d["longest_seconds"] for d in documents), 2),
@@ -102,6 +100,6 @@ report["times_one"] = round(report["compiled"] / given.m, 3)
 report["ideal_s"] = round(max(report["longest_s"], report["compile_s"] / max(1, report["compiled"]) * given.m / given.n / 2), 2)
 report["times_ideal"] = round(took / max(0.01, report["ideal_s"]), 3)
 print(json.dumps(report))
-for i, document, brought in zip(ok, documents, imported):
-    if ended[i] or document["undone"] or document["failed"] or document["compiled"] + document["shared"]["fetched"] + brought != given.m:
+for i, document in zip(ok, documents):
+    if ended[i] or document["undone"] or document["failed"] or document["compiled"] + document["shared"]["fetched"] != given.m:
         sys.exit("node %d ended with %d, and not everything is there: %s" % (i, ended[i], document))

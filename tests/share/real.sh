@@ -95,6 +95,4 @@ export SSL_CERT_FILE=$work/cert.pem
 jw push "oci://$site/lab/cache" "$sample" || fail "push over TLS"
 machine tls
 if jw pull --allow-unsigned "oci://$site/lab/cache" "$sample" && warm; then ok "over TLS"; else fail "pull over TLS"; fi
-machine prime-tls
-if jw prime --from "oci://$site/lab/cache" --allow-unsigned "$sample" --json && grep -q '"compiled":[[:space:]]*0' out; then ok "prime"; else fail "prime --from"; fi
 exit $failed

@@ -22,7 +22,6 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (*result->inexact)
 		output_warning(&priming->cli->out, "%s", result->inexact);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
-	prime_registry_print_pulled(&priming->cli->out, result);
 	if (result->sources_failed && !result->images)
 		return true;
 	if (!result->images && !result->troubles && !priming->recording)
@@ -76,7 +75,6 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	prime_outcome_print_result(priming, result);
 	if (result->pack)
 		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
-	prime_registry_print_pushed(cli, result);
 	failed = prime_outcome_document(err, priming, result);
 	if (result->not_packed.code) {
 		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
@@ -120,9 +118,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.source = on_source,
 		.run = priming->unattended.state,
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
-		.from = prime_registry_from(&priming->registry),
-		.back = prime_registry_back(&priming->registry),
-		.share = prime_registry_share(&priming->registry),
+		.share = prime_share_options(&priming->share),
 		.cancel = cli_cancel,
 	};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -219,7 +215,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_prime_files(err, priming) || target_machine_get_ready(err, cli, &priming->elsewhere) ||
-		prime_registry_read(err, cli, &priming->registry))
+		prime_share_read(err, cli, &priming->share))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	target_machine_warn(cli, &priming->elsewhere);
@@ -247,13 +243,13 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 
-	if (prime_registry_check(err, cli) || unattended_begin(err, cli, unattended) ||
+	if (prime_share_check(err, cli) || unattended_begin(err, cli, unattended) ||
 		(!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
 	target_machine_free(&priming.elsewhere);
-	prime_registry_free(&priming.registry);
+	prime_share_free(&priming.share);
 	found_files_free(&priming.files);
 	nvrtc_options_free(&priming.nvrtc);
 	jw_recording_free(priming.recording);
@@ -297,7 +293,7 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "Where results come from"),
 	REUSE_OPTIONS,
-	PRIME_REGISTRY_OPTIONS,
+	PRIME_SHARE_OPTIONS,
 
 	CLI_HEADING(.title = "Where results go, and for which machine"),
 	CLI_CACHE,
@@ -326,13 +322,11 @@ const struct cli_command command_prime = {
 		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
 		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
 		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
-		"later.\n\n--from takes from a registry what others have compiled for the same files, "
-		"driver and "
-		"GPU, and --back puts there what is compiled here (“jitwarm push”). A registry that fails "
-		"is said in one line, and all is compiled here.\n\n--share does so module by module, while "
-		"others "
-		"compile too: what is there is taken, what is not is shared out among the "
-		"machines that want it at the same time, and compiled once.\n\nCUDA C sources (*.cu) are "
+		"later.\n\n--share takes, module by module, what others have put into a place, "
+		"while they compile too: what is there is taken, what is not is shared out among the "
+		"machines that want it at the same time, and compiled once. What a registry has comes "
+		"first, by “jitwarm pull”, and goes there afterwards, by “jitwarm push”.\n\nCUDA C sources "
+		"(*.cu) are "
 		"first "
 		"compiled to PTX by NVRTC, for each GPU "
 		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "

@@ -131,8 +131,8 @@ const struct cli_command command_push = {
 	.summary = "Put the driver's cache, or a pack, into a registry",
 	.usage = "oci://HOST/REPOSITORY[:TAG] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
-		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” and "
-		"“jitwarm prime --from” of machines of the same kind find them: those of the modules in "
+		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” of "
+		"machines of the same kind finds them: those of the modules in "
 		"the named paths and packages, all of the cache without a name, or a pack of “jitwarm "
 		"export” (FILE.jwpack, with its FILE.jwpack.minisig).\n\nEach architecture is a pack of "
 		"its own. Its tag is p- and a hash of the names of the entries that these files need under "

@@ -59,7 +59,7 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (result->met && !result->undone && !result->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					result->met == 1 ? "the one module" : "all of them");
-	prime_registry_print_shared(out, result);
+	prime_share_print(out, result);
 	if (result->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (result->evicted)
@@ -119,7 +119,7 @@ int prime_outcome_document(struct jw_error *err, const struct prime_outcome *pri
 		.carried = carried && carried->group_count ? carried : NULL,
 		.pack = result->pack ? &pack : NULL,
 		.baked = priming->baked ? *priming->baked : (struct jw_baked_list){0},
-		.shared = priming->registry.share.place ? &result->shared : NULL,
+		.shared = priming->share.options.place ? &result->shared : NULL,
 	};
 	int failed = values.failures ? 0 : -1;
 

@@ -10,7 +10,7 @@
 #include "cli/parts/found_files.h"
 #include "cli/parts/nvrtc_options.h"
 #include "cli/parts/prime_bar.h"
-#include "cli/parts/prime_registry.h"
+#include "cli/parts/prime_share.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/unattended.h"
 
@@ -20,7 +20,7 @@ struct prime_outcome {
 	struct nvrtc_options nvrtc;
 	struct found_files files;
 	struct target_machine elsewhere;
-	struct prime_registry registry;
+	struct prime_share share;
 	struct unattended unattended;
 	struct prime_bar bar;
 	struct jw_baked_list *baked; /* of the files; NULL: none */

@@ -11,7 +11,7 @@ int registry_given_read(struct jw_error *err, const struct cli *cli, struct regi
 
 	*given = (struct registry_given){
 		.insecure = options_given(options, "insecure"),
-		.timeout_ms = options_number(options, "timeout", 0),
+		.timeout_ms = options_has(options, "timeout") ? options_number(options, "timeout", 0) : 0,
 		.hosts = mem_array(err, count, sizeof *given->hosts),
 	};
 	if (!given->hosts)

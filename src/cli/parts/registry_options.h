@@ -1,5 +1,5 @@
-/* What `push`, `pull` and `prime --from` share: the options about a registry, and the lines about
- * what went to and fro. */
+/* What `push`, `pull` and `prime --share` have in common: the options about a place, and the lines
+ * about what went to and fro. */
 #pragma once
 
 #include <jitwarm/share.h>
@@ -7,13 +7,15 @@
 #include "cli/command.h"
 #include "cli/parts/pack_report.h"
 
-#define REGISTRY_OPTIONS                                                                           \
+#define INSECURE_OPTIONS                                                                           \
 	CLI_FLAG("insecure", "Speak plain HTTP to a registry on this machine (localhost, 127.0.0.1)"), \
 		CLI_LIST(                                                                                  \
 			"insecure-host", "HOST[:PORT]",                                                        \
 			"Speak plain HTTP to this host, which others can read and change on its way; may be "  \
 			"repeated",                                                                            \
-			.names = NAMES_HOST),                                                                  \
+			.names = NAMES_HOST)
+#define REGISTRY_OPTIONS                                                                           \
+	INSECURE_OPTIONS,                                                                              \
 		CLI_DURATION("timeout", "TIME",                                                            \
 					 "Give up on a registry that is silent or crawls for so long; without it 30s", \
 					 .positive = true)

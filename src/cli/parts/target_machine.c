@@ -8,13 +8,12 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 {
 	static const char *const only[] = {"sign", "key", "signature", "passphrase-file"};
 	const char *file = options_value(options, "output");
-
-	const bool back = options_given(options, "back") || options_given(options, "share");
+	const bool share = options_given(options, "share");
 
 	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]) &&
-			!(back && (!strcmp(only[i], "sign") || !strcmp(only[i], "key") ||
-					   !strcmp(only[i], "passphrase-file"))))
+			!(share && (!strcmp(only[i], "sign") || !strcmp(only[i], "key") ||
+						!strcmp(only[i], "passphrase-file"))))
 			return error_set(err, JW_ERR_USAGE, "--%s is for the pack that -o names", only[i]);
 	if (file && !given)
 		return error_set(err, JW_ERR_USAGE,

@@ -8,8 +8,8 @@ out_lacks "; "
 
 # What is typed wrongly is said first.
 if has_command push; then
-	for wrong in "prime --share nosuch://x" "prime --share s3://" "prime --share https://" "prime --share https://host/a?b" "prime --share s3://a/../b" "prime --from host/x" \
-		"prime --share-unsigned" "prime --from oci://a/b --target sm_86" "pull host/x" "pull oci://" "push oci://"; do
+	for wrong in "prime --share nosuch://x" "prime --share s3://" "prime --share https://" "prime --share https://host/a?b" "prime --share s3://a/../b" \
+		"prime --share-unsigned" "prime --share https://a/b --target sm_86" "pull host/x" "pull oci://" "push oci://"; do
 		run 64 $wrong "$work"
 	done
 fi

@@ -30,11 +30,6 @@ no_names() { # COMMAND…
 	export LD_PRELOAD=$build/tests/cli/libhung-resolver.so ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0
 	"$@"
 }
-from_nothing() {
-	run 0 prime --from oci://registry.example/lab --timeout 1s "$sample" --json
-	json 'd["compiled"] == 8 and "registry.example" in d["not_from_registry"]'
-	[[ $(grep -c "nothing comes from the registry" "$err") == 1 ]] || fail "not one line"
-}
 crashes() { # COMMAND…
 	export CRASHED_RESOLVER=1
 	"$@"
@@ -57,7 +52,6 @@ if ! is_emulated; then # the resolver is of another processor than the tools tha
 	beside nobody no_names pulls_nothing "registry.example" oci://registry.example/lab:v1
 	beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
 	beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
-	beside nobody no_names from_nothing
 	beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
 	beside nobody no_names interrupted prime --share https://registry.example/x "$sample"
 fi
