@@ -66,8 +66,8 @@ int os_process_folder(struct jw_error *err, int pid, char **ret_path);
 struct os_process_use {
 	double cpu_ms; /* processor time, that of ended ones included where their parents waited for
 					  them */
-	unsigned processes, threads, runnable; /* threads that run or want a core */
-	uint64_t born;                         /* tells it from a later process with its number */
+	unsigned processes, runnable; /* runnable: threads that run or want a core */
+	uint64_t born;                /* tells it from a later process with its number */
 };
 /* JW_ERR_NOT_FOUND: it has ended, or is ending; JW_ERR_UNSUPPORTED if the system does not tell. */
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use);

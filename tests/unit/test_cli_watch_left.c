@@ -161,43 +161,19 @@ static void nothing_is_said_where_nothing_is_known(void **state)
 	struct watch_left left = {0};
 
 	(void)state;
-	assert_true(watch_left_seconds(&left) < 0 && watch_left_share(&left) < 0);
+	assert_true(watch_left_seconds(&left) < 0);
 	watch_left_spend(&left, 500, 500);
 	assert_true(watch_left_seconds(&left) < 0);
 	watch_left_count(&left, 3, 0, 0);
-	assert_true(watch_left_seconds(&left) < 0 && watch_left_share(&left) < 0);
+	assert_true(watch_left_seconds(&left) < 0);
 	/* A library that is loaded later hides what was compiled: no pace is learnt from it. */
 	watch_left_count(&left, 3, 8, 8000);
 	watch_left_spend(&left, 100, 100);
 	watch_left_count(&left, 4, 4, 4000);
-	assert_true(watch_left_share(&left) == 0);
 	assert_true(watch_left_seconds(&left) > 3 && watch_left_seconds(&left) < 5);
-	watch_left_count(&left, 4, 1, 1000);
-	assert_true(watch_left_share(&left) == 0.75);
 	/* All is done */
 	watch_left_count(&left, 4, 0, 0);
-	assert_true(watch_left_share(&left) == 1 && watch_left_seconds(&left) < 0);
-}
-
-static void without_news_lines_come_ever_more_rarely(void **state)
-{
-	struct watch_rhythm rhythm = {0};
-	double said[32];
-	size_t count = 0;
-
-	(void)state;
-	for (double now = 0.5; now < 1000; now += 0.5)
-		if (watch_rhythm_due(&rhythm, now, false, false))
-			said[count++] = now;
-	assert_int_equal(count, 7); /* 0.5 10.5 30.5 70.5 150.5 310.5 630.5 */
-	assert_true(said[0] == 0.5 && said[1] == 10.5 && said[2] == 30.5 && said[6] == 630.5);
-	/* A change is said at once, and news every ten seconds. */
-	assert_true(watch_rhythm_due(&rhythm, 1000, true, false));
-	assert_false(watch_rhythm_due(&rhythm, 1009, false, true));
-	assert_true(watch_rhythm_due(&rhythm, 1010, false, true));
-	assert_true(watch_rhythm_due(&rhythm, 1020, false, false));
-	assert_false(watch_rhythm_due(&rhythm, 1039, false, false));
-	assert_true(watch_rhythm_due(&rhythm, 1040, false, false));
+	assert_true(watch_left_seconds(&left) < 0);
 }
 
 int main(void)
@@ -206,7 +182,6 @@ int main(void)
 		cmocka_unit_test(the_time_left_is_right_within_a_quarter_from_a_third_on),
 		cmocka_unit_test(the_time_left_of_a_recorded_start_is_right),
 		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
-		cmocka_unit_test(without_news_lines_come_ever_more_rarely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,14 +9,19 @@
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/language.h"
 #include "cli/parts/eyes.h"
 #include "cli/parts/watch_left.h"
-#include "cli/parts/watch_screen.h"
+#include "cli/terminal.h"
 #include "os/clock.h"
+#include "os/console.h"
 #include "os/cores.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/processes.h"
@@ -24,7 +29,14 @@
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum { LOOK_EVERY_MS = 500, FILES_TEXT = 200, SHOWN_FILES = 3, MOST_PROGRAMS = 64, MOST_NAMED = 8 };
+enum {
+	LOOK_EVERY_MS = 500,
+	NEWS_EVERY_S = 10,
+	LINE_EVERY_S = 60,
+	MOST_LINE = 1 << 12,
+	MOST_PROGRAMS = 64,
+	MOST_NAMED = 8
+};
 
 /* What is known at one moment. */
 struct watch_look {
@@ -42,13 +54,12 @@ struct watching {
 	struct watch_look first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
-	bool counted;        /* at the last look */
-	double model_ms;     /* then: predicted for the modules left */
-	char in[FILES_TEXT]; /* the files that hold most of them */
+	bool counted;    /* at the last look */
+	double model_ms; /* then: predicted for the modules left */
 	struct watch_left left;
-	struct watch_rhythm rhythm;
+	bool rewrites, said; /* each line in the place of the one before; there is one */
+	double said_s;       /* when the last one was said, and of how many */
 	size_t said_entries, said_left;
-	struct watch_screen screen;
 	struct watch_document document;
 };
 
@@ -161,22 +172,6 @@ static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 	return 0;
 }
 
-/* "26 of libmodel.so, 3 of libother.so" */
-static void name_left_files(char text[FILES_TEXT], const struct jw_check_result *result)
-{
-	size_t used = 0;
-
-	*text = 0;
-	for (size_t i = 0; i < result->file_count && i < SHOWN_FILES && used < FILES_TEXT; i++) {
-		const struct jw_check_file *file = &result->files[i];
-
-		if (file->cold)
-			used += (size_t)snprintf(text + used, FILES_TEXT - used, "%s%zu of %.50s",
-									 used ? ", " : "", file->cold,
-									 os_base_name(file->member ? file->member : file->path));
-	}
-}
-
 /* Modules of the files that it has mapped, and that the cache lacks. */
 static int count_left(struct jw_error *err, struct watching *watching)
 {
@@ -200,7 +195,6 @@ static int count_left(struct jw_error *err, struct watching *watching)
 		watching->document.left = result->all.cold;
 		watching->counted = true;
 		watching->model_ms = result->all.forecast.start.likely * 1000;
-		name_left_files(watching->in, result);
 	}
 	jw_check_result_free(result);
 	jw_found_free(found);
@@ -281,86 +275,62 @@ static const char *left_text(char text[TEXT_SHORT], const struct watching *watch
 	return text;
 }
 
-static void say_look(const struct watching *watching)
+/* Nothing of the terminal is changed that would have to be restored. */
+static void rewrite_line(const char *line)
+{
+	struct buf shown = BUF_MAX(MOST_LINE);
+	const unsigned columns = os_terminal_columns(1);
+
+	(void)terminal_append(NULL, &shown, line);
+	terminal_to_locale(&shown);
+	/* Never a part of a character; and some terminals wrap behind their last column. */
+	while (shown.size && terminal_width(buf_text(&shown)) >= columns) {
+		do
+			shown.size--;
+		while (shown.size && (shown.data[shown.size] & 0xc0) == 0x80);
+		shown.data[shown.size] = 0;
+	}
+	output_put(1, "\r\x1b[K");
+	output_put(1, buf_text(&shown));
+	buf_free(&shown);
+}
+
+static void say_look(struct watching *watching)
 {
 	const struct watch_document *document = &watching->document;
 	char time[TEXT_SHORT], size[TEXT_SHORT], left[TEXT_SHORT];
+	/* What matters first: a narrow terminal shows the beginning. */
+	char *line = mem_printf(
+		NULL, "%s: %s; %s left%s; %s (%s) appeared%s%s", text_duration(time, document->seconds),
+		watch_text(watching), TEXT_COUNT(document->left, "module", "modules"),
+		left_text(left, watching), TEXT_COUNT(document->entries, "entry", "entries"),
+		text_bytes(size, document->bytes), document->process.others[0] ? "; loaded: " : "",
+		document->process.others);
 
-	output_line(&watching->cli->out, STYLE_PLAIN, "%s: %s; %s (%s) appeared, %s left%s%s%s",
-				text_duration(time, document->seconds), watch_text(watching),
-				TEXT_COUNT(document->entries, "entry", "entries"),
-				text_bytes(size, document->bytes), TEXT_COUNT(document->left, "module", "modules"),
-				left_text(left, watching), document->process.others[0] ? "; loaded: " : "",
-				document->process.others);
-}
-
-static void draw_bar(struct watching *watching)
-{
-	static const char full[] = "########################################";
-	static const char empty[] = "........................................";
-	enum { BAR = sizeof full - 1 };
-	const double share = watch_left_share(&watching->left);
-	const int filled = share > 0 ? (int)(share * BAR) : 0;
-	char left[TEXT_SHORT];
-
-	if (share >= 0)
-		watch_screen_line(&watching->screen, STYLE_PLAIN, "[%.*s%.*s] %u %%%s", filled, full,
-						  BAR - filled, empty, (unsigned)(share * 100), left_text(left, watching));
-}
-
-static void draw_look(struct watching *watching, const struct watch_look *look)
-{
-	static const enum style styles[WATCH_STATES] = {STYLE_WARN, STYLE_WARN, STYLE_PLAIN,
-													STYLE_PLAIN};
-	const struct watch_document *document = &watching->document;
-	struct watch_screen *screen = &watching->screen;
-	char time[TEXT_SHORT], size[TEXT_SHORT], compiling[TEXT_SHORT], linking[TEXT_SHORT],
-		busy[TEXT_SHORT], waiting[TEXT_SHORT];
-
-	watch_screen_line(screen, STYLE_STRONG, "%s (%d), watched for %s", document->process.name,
-					  watching->pid, text_duration(time, document->seconds));
-	watch_screen_line(screen, styles[document->state], "%s", watch_text(watching));
-	draw_bar(watching);
-	watch_screen_line(screen, STYLE_PLAIN, "%s (%s) appeared, %s left",
-					  TEXT_COUNT(document->entries, "entry", "entries"),
-					  text_bytes(size, document->bytes),
-					  TEXT_COUNT(document->left, "module", "modules"));
-	if (document->left && watching->in[0])
-		watch_screen_line(screen, STYLE_FAINT, "  %s", watching->in);
-	if (document->process.others[0])
-		watch_screen_line(screen, STYLE_PLAIN, "loaded: %s", document->process.others);
-	if (look->use.processes > 1)
-		watch_screen_line(screen, STYLE_FAINT, "%s of %u processes, %u of them running",
-						  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.processes,
-						  look->use.runnable);
-	else
-		watch_screen_line(screen, STYLE_FAINT, "%s, %u of them running",
-						  TEXT_COUNT(look->use.threads, "thread", "threads"), look->use.runnable);
-	watch_screen_line(screen, STYLE_FAINT, "compiled %s, linked %s, busy %s, waited %s",
-					  text_duration(compiling, document->compiling_s),
-					  text_duration(linking, document->linking_s),
-					  text_duration(busy, document->busy_s),
-					  text_duration(waiting, document->waiting_s));
-	watch_screen_line(screen, STYLE_FAINT, "Ctrl-C ends watching, not the process");
-	watch_screen_draw(screen);
-}
-
-/* On the screen each time; elsewhere as the rhythm says. */
-static void tell_look(struct watching *watching, const struct watch_look *look, bool changed)
-{
-	const struct watch_document *document = &watching->document;
-
-	if (watching->screen.shown) {
-		draw_look(watching, look);
-	} else if (watch_rhythm_due(&watching->rhythm, document->seconds, changed,
-								document->entries != watching->said_entries ||
-									document->left != watching->said_left)) {
-		watching->said_entries = document->entries;
-		watching->said_left = document->left;
-		say_look(watching);
-		/* A log, or the reader of a pipe, is to see it now. */
-		(void)fflush(stdout);
+	watching->said = true;
+	watching->said_s = document->seconds;
+	watching->said_entries = document->entries;
+	watching->said_left = document->left;
+	if (line && watching->rewrites) {
+		line = language_translated(line);
+		rewrite_line(line ? line : "");
+	} else if (line) {
+		output_line(&watching->cli->out, STYLE_PLAIN, "%s", line);
 	}
+	mem_free(line);
+	/* A log, or the reader of a pipe, is to see it now. */
+	(void)fflush(stdout);
+}
+
+/* On a terminal each time; elsewhere what changes, and at least each minute. */
+static bool is_line_due(const struct watching *watching, bool changed)
+{
+	const struct watch_document *document = &watching->document;
+	const bool news =
+		document->entries != watching->said_entries || document->left != watching->said_left;
+
+	return watching->rewrites || !watching->said || changed ||
+		   document->seconds - watching->said_s >= (news ? NEWS_EVERY_S : LINE_EVERY_S);
 }
 
 /* What went by counts for the modules that were left before. */
@@ -400,7 +370,8 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 	estimate_left(watching, look);
 	watching->last = *look;
 	document->left_s = watch_left_seconds(&watching->left);
-	tell_look(watching, look, before != document->state);
+	if (is_line_due(watching, before != document->state))
+		say_look(watching);
 }
 
 /* ---- the whole */
@@ -414,6 +385,15 @@ static void sleep_a_while(const struct watching *watching)
 	uv_sleep(LOOK_EVERY_MS);
 	if (watching->machine)
 		os_uncatch_interrupts();
+}
+
+static bool is_dumb(void)
+{
+	char *term = os_env("TERM");
+	const bool dumb = term && !strcmp(term, "dumb");
+
+	mem_free(term);
+	return dumb;
 }
 
 /* Whether that is why the next look failed. Among other files a program that another one has
@@ -432,7 +412,7 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 		return -1;
 	watching->last = watching->first;
 	estimate_left(watching, &watching->first);
-	watch_screen_open(&watching->screen, &watching->cli->out);
+	watching->rewrites = output_wants_text(&watching->cli->out) && os_is_terminal(1) && !is_dumb();
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
 		struct watch_look look = {0};
 
@@ -500,7 +480,8 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 	os_catch_interrupts();
 	failed = choose_process(err, &cli->options, &watching.pid) ||
 			 look_with_its_eyes(err, &watching) || watch_to_end(err, &watching, most_s);
-	watch_screen_close(&watching.screen);
+	if (watching.rewrites)
+		output_put(1, "\r\x1b[K");
 	if (!failed) {
 		watching.document.cache = cli->system ? cli->system->cache.path : NULL;
 		say_summary(&watching);
@@ -525,9 +506,9 @@ const struct cli_command command_watch = {
 		"in its cache, and the modules of its libraries that the cache lacks. Shows what it does: "
 		"the "
 		"driver compiles, or links; it is busy with something else; it waits; and how long what is "
-		"left will take, by the prediction and its pace so far. On a terminal these lines stay in "
-		"their place; elsewhere there is a line when something changes, and one every ten "
-		"seconds while entries appear, more and more rarely while nothing does. Ends with the "
+		"left will take, by the prediction and its pace so far. On a terminal one line is written "
+		"again in its place; elsewhere there is a line when something changes, one every ten "
+		"seconds while entries appear, and one every minute while nothing does. Ends with the "
 		"process, with Ctrl-C or after --for, with a summary.\n\nThe process is not stopped, "
 		"traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "

@@ -1,6 +1,5 @@
 #include "cli/parts/watch_left.h"
 
-static const double FIRST_S = 10, MOST_S = 600;
 /* A prediction weighs as much as the measurements of a twentieth as much work, and that a module
  * takes no time beside that as one module of 50 ms. What takes longer than predicted goes on for a
  * tenth of the time that it has taken. Of several weights these were the best for recorded starts
@@ -44,7 +43,6 @@ void watch_left_count(struct watch_left *left, size_t files, size_t modules, dou
 
 	/* Modules of a library that was loaded meanwhile hide how many were compiled. */
 	if (left->known && left->files == files && done_ms > 0 && modules < left->modules) {
-		left->done_ms += done_ms;
 		learn_took(left, (double)(left->modules - modules), done_ms);
 		left->since_ms = 0;
 	}
@@ -83,25 +81,4 @@ double watch_left_seconds(const struct watch_left *left)
 		return -1;
 	left_ms = work_left_ms(left) - left->since_ms;
 	return (left_ms > least_ms ? left_ms : least_ms) * crowding / 1000;
-}
-
-double watch_left_share(const struct watch_left *left)
-{
-	const double whole_ms = left->done_ms + left->model_ms;
-
-	return left->known && whole_ms > 0 ? left->done_ms / whole_ms : -1;
-}
-
-bool watch_rhythm_due(struct watch_rhythm *rhythm, double now_s, bool changed, bool news)
-{
-	const bool fresh = !rhythm->said || changed, quiet = !fresh && !news;
-
-	if (!fresh && now_s - rhythm->said_s < (quiet ? rhythm->every_s : FIRST_S))
-		return false;
-	rhythm->every_s = !quiet                         ? FIRST_S
-					  : rhythm->every_s * 2 < MOST_S ? rhythm->every_s * 2
-													 : MOST_S;
-	rhythm->said = true;
-	rhythm->said_s = now_s;
-	return true;
 }

@@ -1,5 +1,4 @@
-/* How much longer a watched process has the driver compile, and how often `watch` speaks where
- * nobody sees a screen. Both are arithmetic: they look at no clock. */
+/* How much longer a watched process has the driver compile: arithmetic, which looks at no clock. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +10,6 @@ struct watch_left {
 	size_t files;    /* that they were counted in */
 	size_t modules;  /* that are left */
 	double model_ms; /* predicted for those */
-	double done_ms;  /* predicted for those that were compiled meanwhile */
 	double since_ms; /* processor time of compiling, since the last one was done */
 	/* Sums over those that were compiled, each divided by its prediction: what a line through them
 	 * takes. */
@@ -27,15 +25,3 @@ void watch_left_count(struct watch_left *left, size_t files, size_t modules, dou
 /* Seconds; less than 0: not known. The pace so far counts, and the prediction as far as little was
  * compiled. */
 double watch_left_seconds(const struct watch_left *left);
-/* The part of the work that is done, as predicted; less than 0: not known. */
-double watch_left_share(const struct watch_left *left);
-
-/* The seconds between two lines: ten while there is news, and twice as many each time there was
- * none. */
-struct watch_rhythm {
-	double said_s, every_s;
-	bool said;
-};
-/* Whether a line is due `now_s` after the beginning. `changed`: it does something else now; `news`:
- * anything is different from the last line. Counts it as said. */
-bool watch_rhythm_due(struct watch_rhythm *rhythm, double now_s, bool changed, bool news);

@@ -360,11 +360,10 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 	if (rest)
 		/* NOLINTNEXTLINE(cert-err34-c): the kernel writes these numbers, and they fit */
 		got = sscanf(rest,
-					 ") %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %lu %lu %*s %*s %u "
+					 ") %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %lu %lu %lu %lu %*s %*s %*s "
 					 "%*s %llu",
-					 ret_state, &flags, &user, &system, &of_ended, &system_of_ended,
-					 &ret_use->threads, &born);
-	if (got != 8 || (flags & ENDING))
+					 ret_state, &flags, &user, &system, &of_ended, &system_of_ended, &born);
+	if (got != 7 || (flags & ENDING))
 		*ret_state = 'X';
 	ret_use->cpu_ms =
 		(double)(user + system + of_ended + system_of_ended) * 1000 / (double)sysconf(_SC_CLK_TCK);
@@ -422,7 +421,6 @@ static int add_use(struct jw_error *err, const struct tour *tour, int pid)
 	if (state == 'Z' || state == 'X')
 		return 0;
 	sum->processes++;
-	sum->threads += use.threads;
 	return count_runnable(err, pid, &sum->runnable);
 }
 

@@ -73,6 +73,14 @@ await ready bash
 run 0 watch --for 500ms --json "$victim"
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0 and d["cpu_seconds"] > 0 and d["left_seconds"] == -1'
 end_victim
+# What changes is said at once.
+bash -c 'sleep 1.2; while :; do :; done' &
+victim=$!
+await ready bash
+run 0 watch --for 3s "$victim"
+out_has ": waits"
+out_has ": busy with something else"
+end_victim
 # One that waits for a program that it has started does what that does, also when another one follows that.
 bash -c 'while :; do timeout 0.3 bash -c "while :; do :; done"; done' &
 victim=$!
@@ -94,47 +102,46 @@ await test -e mapped
 run 0 watch --for 500ms --json "$victim"
 json 'd["process"]["driver"] and not d["process"]["compiler"] and d["left"] == 8'
 json 'd["busy_seconds"] > 0 and d["compiling_seconds"] == d["linking_seconds"] == 0'
-# On a terminal its lines are drawn in one place, none of them too wide, and only the summary stays; Ctrl-C ends it, too.
-cat >screen.py <<'PYTHON'
-"""screen.py COLUMNS FILE PICTURES: what stands on a terminal when all was written; fails where a line is wider, or where something else than drawing is asked for"""
+# Without news it says so once. On a terminal its line is written again in one place, never too wide, and only the summary stays; Ctrl-C ends it, too.
+kill -STOP "$victim" # it uses no processor, and its files stay
+run 0 watch --for 1600ms "$victim"
+[ "$(grep -c "8 modules left" "$out")" = 1 ] || fail "more than one line without news"
+cat >line.py <<'PYTHON'
+"""line.py COLUMNS FILE TIMES: what stands on a terminal when all was written; fails where a line is wider, or where something else than writing a line again is asked for"""
 import re, sys
-columns, lines, row, pictures = int(sys.argv[1]), [""], 0, 0
-for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", open(sys.argv[2], encoding="utf-8", newline="").read()):
+columns, lines, times = int(sys.argv[1]), [""], 0
+for part in re.findall(r"\r\x1b\[K|\x1b\[[0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", open(sys.argv[2], encoding="utf-8", newline="").read()):
     if part == "\n":
-        row += 1
-        lines += [""] * (row + 1 - len(lines))
-    elif part.endswith("A") and part[0] == "\x1b":
-        row -= int(part[2:-1])
-        pictures += 1
-        assert row >= 0, part
-    elif part == "\x1b[J":
-        lines[row:] = [""]
+        lines.append("")
+    elif part == "\r\x1b[K":
+        lines[-1] = ""
+        times += 1
     elif part[0] == "\x1b":
         assert re.fullmatch(r"\x1b\[(0|1|2|31|32|33)m", part), part
     elif part != "\r":
-        lines[row] += part
+        lines[-1] += part
         # A command is on one line
-        assert len(lines[row]) <= columns or lines[row].startswith("Next "), lines[row]
+        assert len(lines[-1]) < columns + (": waits" not in part) or lines[-1].startswith("Next "), lines[-1]
 print("\n".join(lines))
-assert pictures >= int(sys.argv[3]), pictures
+assert times >= int(sys.argv[3]), times
 PYTHON
-kill -STOP "$victim" # it uses no processor, and its files stay
-for columns in 50 200; do # the first cuts lines
+for columns in 50 200; do # the first cuts the line
 	# shellcheck disable=SC2086
 	TERM=xterm timeout 200 "$python" "$cases/../on-terminal.py" --both $columns $JITWARM watch --for 600ms "$victim" >written 2>&1 || fail "status $? at a terminal"
-	grep -q "Ctrl-C ends watching" written && grep -q "8 of libsample" written || fail "no screen: $(cat written)"
-	python3 screen.py $columns written 1 >stands || fail "at $columns columns: $(cat written)"
-	! grep -qE "Ctrl-C ends|of libsample" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
+	grep -q ": waits" written || fail "no line: $(cat written)"
+	python3 line.py $columns written 2 >stands || fail "at $columns columns: $(cat written)"
+	! grep -q ": waits" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 done
+grep -q "8 modules left" written || fail "the line is cut: $(cat written)"
 # shellcheck disable=SC2086
 TERM=xterm "$python" "$cases/../on-terminal.py" --both 80 $JITWARM watch "$victim" >interrupted 2>&1 &
 watcher=$!
-drawn_twice() { (($(grep -c "Ctrl-C ends watching" interrupted) >= 2)); }
-await drawn_twice
+written_twice() { (($(grep -o ": waits" interrupted | wc -l) >= 2)); }
+await written_twice
 kill -INT "$(pgrep -P $watcher)" || fail "nothing to interrupt"
 wait $watcher || fail "status $? after Ctrl-C"
-python3 screen.py 80 interrupted 2 >stands || fail "after Ctrl-C: $(cat interrupted)"
-! grep -q "Ctrl-C ends" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
+python3 line.py 80 interrupted 3 >stands || fail "after Ctrl-C: $(cat interrupted)"
+! grep -q ": waits" stands && grep -q "was watched for" stands || fail "this stands: $(cat stands)"
 end_victim
 
 ! is_emulated || exit 0 # which shows no library of a process
