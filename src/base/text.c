@@ -217,6 +217,62 @@ size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, siz
 	}
 }
 
+static bool is_dash(char c)
+{
+	return c == '-' || c == '_' || c == '.';
+}
+
+bool package_normalise(const char *text, size_t length, char name[PACKAGE_MOST_NAME])
+{
+	size_t used = 0;
+
+	if (!length || length >= PACKAGE_MOST_NAME || !text_is_alnum(text[0]) ||
+		!text_is_alnum(text[length - 1]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!text_is_alnum(text[i]) && !is_dash(text[i]))
+			return false;
+	for (size_t i = 0; i < length; i++) {
+		if (!is_dash(text[i]))
+			name[used++] =
+				(char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
+		else if (used && name[used - 1] != '-')
+			name[used++] = '-';
+	}
+	name[used] = 0;
+	return true;
+}
+
+bool version_read(const char *text, struct version *ret_version, const char **ret_rest)
+{
+	enum { MOST_DIGITS = 9 };
+	struct version version = {.count = 0};
+
+	do {
+		const char *at = text + (version.count > 0);
+		uint32_t value = 0;
+		size_t digits = 0;
+
+		for (; text_is_digit(at[digits]) && digits < MOST_DIGITS; digits++)
+			value = value * 10 + (uint32_t)(at[digits] - '0');
+		if (!digits || text_is_digit(at[digits]) || version.count == VERSION_NUMBERS)
+			return false;
+		version.numbers[version.count++] = value;
+		text = at + digits;
+	} while (*text == '.' && text_is_digit(text[1]));
+	*ret_version = version;
+	*ret_rest = text;
+	return true;
+}
+
+int version_order(const struct version *a, const struct version *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a->numbers[i] != b->numbers[i])
+			return a->numbers[i] > b->numbers[i] ? 1 : -1;
+	return 0;
+}
+
 /* RFC 3629: no overlong forms, no surrogates. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 {

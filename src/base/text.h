@@ -42,6 +42,10 @@ static inline bool text_is_digit(int c)
 {
 	return c >= '0' && c <= '9';
 }
+static inline bool text_is_alnum(char c)
+{
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 static inline bool text_is_blank(int c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -65,6 +69,24 @@ bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 /* Up to `most` decimal numbers with dots between them ("550.163.01"); returns their number, 0 if
  * the text is anything else or a number has more than `most_digits`. */
 size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
+
+enum { PACKAGE_MOST_NAME = 256, VERSION_NUMBERS = 8 };
+
+/* PEP 503: lower case; runs of '-', '_' and '.' become one '-'. False if `text` (its first `length`
+ * bytes) is not a package's name. */
+bool package_normalise(const char *text, size_t length, char name[PACKAGE_MOST_NAME]);
+
+/* 2 and 1 of "2.1rc1", "2.1.post1"; missing numbers are 0. */
+struct version {
+	uint32_t numbers[VERSION_NUMBERS];
+	size_t count;
+};
+
+/* *ret_rest: what is behind the numbers. False if the text does not begin with one, or has more, or
+ * longer ones, than fit. */
+bool version_read(const char *text, struct version *ret_version, const char **ret_rest);
+/* Of the first `count` numbers: -1, 0 or 1. */
+int version_order(const struct version *a, const struct version *b, size_t count);
 
 /* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code
  * point; 0 for anything else. ret_point may be NULL. */

@@ -257,15 +257,18 @@ done:
 	return result;
 }
 
-static bool is_cuda(const struct wheel_version *version)
+static bool read_cuda(const char *text, struct version *ret_version)
 {
-	return (version->count == 2 || version->count == 3) && version->numbers[0] >= 11 &&
-		   version->numbers[0] < 1000;
+	const char *rest;
+
+	return version_read(text, ret_version, &rest) && !*rest &&
+		   (ret_version->count == 2 || ret_version->count == 3) && ret_version->numbers[0] >= 11 &&
+		   ret_version->numbers[0] < 1000;
 }
 
 static int remove_compilers(struct jw_error *err, const char *store)
 {
-	struct wheel_version version;
+	struct version version;
 	struct os_names names;
 	int result = 0;
 
@@ -275,8 +278,7 @@ static int remove_compilers(struct jw_error *err, const char *store)
 		char *path;
 
 		if (names.kinds[i] != OS_DIRECTORY ||
-			!(text_starts(names.items[i], fresh_start) ||
-			  (wheel_version_read(names.items[i], &version) && is_cuda(&version))))
+			!(text_starts(names.items[i], fresh_start) || read_cuda(names.items[i], &version)))
 			continue;
 		path = os_join(err, store, names.items[i]);
 		result = path ? os_remove_tree(err, path) : -1;
@@ -324,8 +326,8 @@ static void name_linker(char text[64], unsigned major)
 
 /* ptxas and, from CUDA 12 on, nvJitLink, as far as none is kept that says this
  * version. */
-static int find_missing(struct jw_error *err, struct fetch *fetch,
-						const struct wheel_version *wanted, const char *place)
+static int find_missing(struct jw_error *err, struct fetch *fetch, const struct version *wanted,
+						const char *place)
 {
 	const unsigned major = wanted->numbers[0];
 	struct fetched_piece pieces[MOST_PIECES] = {0};
@@ -365,11 +367,11 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (!options)
 		return -1;
 	struct fetch fetch = {.options = options};
-	struct wheel_version wanted;
+	struct version wanted;
 	char *store = NULL, *place, *path;
 	int result = -1;
 
-	if (!wheel_version_read(version, &wanted) || !is_cuda(&wanted))
+	if (!read_cuda(version, &wanted))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
 	if (sodium_init() < 0)

@@ -16,40 +16,6 @@ enum { MOST_NAME = 512 };
 static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json, "
 								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
 
-bool wheel_version_read(const char *text, struct wheel_version *ret_version)
-{
-	struct wheel_version version = {.count = 0};
-
-	version.count = text_numbers(text, 8, version.numbers, VERSION_NUMBERS);
-	if (!version.count)
-		return false;
-	*ret_version = version;
-	return true;
-}
-
-static int compare_wheel_versions(const struct wheel_version *a, const struct wheel_version *b,
-								  size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (a->numbers[i] != b->numbers[i])
-			return a->numbers[i] < b->numbers[i] ? -1 : 1;
-	return 0;
-}
-
-/* Runs of “-”, “_” and “.” are one “-” (PEP 503). Case does not count. */
-static bool is_package(const char *package, const char *name)
-{
-	while (*package && *name) {
-		size_t separators = strspn(name, "-_.");
-
-		if (separators ? *package != '-' : *package != tolower((unsigned char)*name))
-			return false;
-		name += separators ? separators : 1;
-		package++;
-	}
-	return !*package && !*name;
-}
-
 /* Ignores the glibc of a manylinux tag: ptxas itself reports one that is too old. */
 static bool is_platform(const char *platform, const char *tag)
 {
@@ -67,7 +33,9 @@ static bool is_platform(const char *platform, const char *tag)
 bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 					 char version[VERSION_TEXT])
 {
-	char copy[MOST_NAME], *parts[6], *at = copy;
+	char copy[MOST_NAME], package[PACKAGE_MOST_NAME], *parts[6], *at = copy;
+	struct version numbers;
+	const char *rest;
 	size_t count = 0;
 	bool fits = false;
 
@@ -80,8 +48,9 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 		if ((at = strchr(at, '-')))
 			*at++ = 0;
 	}
-	if (at || count < 5 || !is_package(wanted->package, parts[0]) ||
-		strlen(parts[1]) >= VERSION_TEXT)
+	if (at || count < 5 || !package_normalise(parts[0], strlen(parts[0]), package) ||
+		strcmp(package, wanted->package) != 0 || strlen(parts[1]) >= VERSION_TEXT ||
+		!version_read(parts[1], &numbers, &rest) || *rest)
 		return false;
 	for (char *tag = parts[count - 1], *dot; !fits && tag; tag = dot) {
 		if ((dot = strchr(tag, '.')))
@@ -96,37 +65,36 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 struct choice {
 	const struct wheel_wanted *wanted;
 	struct wheel_found best;
-	struct wheel_version version, newest; /* newest: of the platform, regardless of the request */
+	struct version version, newest; /* newest: of the platform, regardless of the request */
 	char newest_text[VERSION_TEXT];
 	const char *page;       /* the address of the page that is being read */
 	struct jw_error missed; /* the error of the first place that failed */
 	struct buf asked;
 };
 
-static bool is_version_wanted(const struct wheel_version *wanted,
-							  const struct wheel_version *version)
+static bool is_version_wanted(const struct version *wanted, const struct version *version)
 {
-	return !compare_wheel_versions(wanted, version,
-								   wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
+	return !version_order(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
 }
 
 /* Whether a file is better than the best so far. */
 static bool is_better_wheel(struct choice *choice, const char *name, char text[VERSION_TEXT],
-							struct wheel_version *version)
+							struct version *version)
 {
-	if (!wheel_name_fits(choice->wanted, name, text) || !wheel_version_read(text, version))
+	const char *rest;
+
+	if (!wheel_name_fits(choice->wanted, name, text) || !version_read(text, version, &rest))
 		return false;
-	if (compare_wheel_versions(version, &choice->newest, VERSION_NUMBERS) > 0) {
+	if (version_order(version, &choice->newest, VERSION_NUMBERS) > 0) {
 		choice->newest = *version;
 		memcpy(choice->newest_text, text, VERSION_TEXT);
 	}
 	return is_version_wanted(&choice->wanted->version, version) &&
-		   (!choice->best.place ||
-			compare_wheel_versions(version, &choice->version, VERSION_NUMBERS) > 0);
+		   (!choice->best.place || version_order(version, &choice->version, VERSION_NUMBERS) > 0);
 }
 
 static void take_listed_wheel(struct choice *choice, char *place, bool local, const char *sha256,
-							  const char *text, const struct wheel_version *version)
+							  const char *text, const struct version *version)
 {
 	mem_free(choice->best.place);
 	choice->best.place = place;
@@ -139,7 +107,7 @@ static void take_listed_wheel(struct choice *choice, char *place, bool local, co
 static int on_file(struct jw_error *err, void *context, const struct index_file *file)
 {
 	struct choice *choice = context;
-	struct wheel_version version;
+	struct version version;
 	char text[VERSION_TEXT], *base = NULL, *url;
 	int result;
 
@@ -201,7 +169,7 @@ static int ask_page(struct jw_error *err, struct http *http, struct choice *choi
 /* Wheels in a folder. */
 static int ask_folder(struct jw_error *err, struct choice *choice, const char *folder)
 {
-	struct wheel_version version;
+	struct version version;
 	struct os_names names;
 	char text[VERSION_TEXT], *path;
 	int result = 0;

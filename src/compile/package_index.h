@@ -3,24 +3,16 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "compile/http.h"
 #include "compile/index_page.h"
 
-enum { VERSION_NUMBERS = 6, VERSION_TEXT = 64 };
-
-/* "12.4.131"; missing numbers are 0. */
-struct wheel_version {
-	uint32_t numbers[VERSION_NUMBERS];
-	size_t count;
-};
-
-/* Digits and dots; false for anything else ("1.0rc1", "1!2.0"), and past VERSION_NUMBERS. */
-bool wheel_version_read(const char *text, struct wheel_version *ret_version);
+enum { VERSION_TEXT = 64 };
 
 struct wheel_wanted {
-	const char *package;          /* "nvidia-cuda-nvcc-cu12" */
-	struct wheel_version version; /* 12.4 means any 12.4.x, 12.4.131 exactly that */
-	const char *platform;         /* as in jw_platform: "x86_64-linux" */
+	const char *package;    /* "nvidia-cuda-nvcc-cu12" */
+	struct version version; /* 12.4 means any 12.4.x, 12.4.131 exactly that */
+	const char *platform;   /* as in jw_platform: "x86_64-linux" */
 };
 
 struct wheel_found {
@@ -31,7 +23,7 @@ struct wheel_found {
 };
 
 /* The version of a wheel, from its file name, if it is of this package and runs on this platform
- * (PEP 427); otherwise false. Also for tests. */
+ * (PEP 427), and its version is numbers alone; otherwise false. Also for tests. */
 bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 					 char version[VERSION_TEXT]);
 

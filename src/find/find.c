@@ -107,7 +107,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
 						 const char *versions, const struct package *package, bool *ret_fits)
 {
-	char version[REQUIREMENT_MOST_NAME];
+	char version[PACKAGE_MOST_NAME];
 	struct jw_error why;
 
 	*ret_fits = packages_is_version(package, versions, version);

@@ -11,7 +11,7 @@
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
  * NAME-VERSION-pyX.egg-info or NAME.egg-info. False for any other name. */
 static bool name_on_disk(const char *file, enum package_kind *ret_kind,
-						 char name[REQUIREMENT_MOST_NAME])
+						 char name[PACKAGE_MOST_NAME])
 {
 	size_t length = strlen(file), stem;
 	const char *dash;
@@ -22,18 +22,18 @@ static bool name_on_disk(const char *file, enum package_kind *ret_kind,
 		/* In older names the package may contain dashes too; the version never does. */
 		while (stem && file[stem - 1] != '-')
 			stem--;
-		return stem > 1 && requirement_normalise(file, stem - 1, name);
+		return stem > 1 && package_normalise(file, stem - 1, name);
 	}
 	if (!text_ends(file, ".egg-info"))
 		return false;
 	*ret_kind = PACKAGE_EGG_INFO;
 	dash = strchr(file, '-');
 	stem = dash ? (size_t)(dash - file) : length - strlen(".egg-info");
-	return requirement_normalise(file, stem, name);
+	return package_normalise(file, stem, name);
 }
 
 /* NAME-VERSION-BUILD.json: the last two dashes end the name. */
-static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
+static bool name_in_conda(const char *file, char name[PACKAGE_MOST_NAME])
 {
 	size_t stem = strlen(file);
 
@@ -42,12 +42,12 @@ static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
 	for (int dashes = 0; stem && dashes < 2; stem--)
 		dashes += file[stem - 1] == '-';
 	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not type those. */
-	return stem && requirement_normalise(file, stem, name);
+	return stem && package_normalise(file, stem, name);
 }
 
 /* The version in a record's name: after the last dash, for conda after the last but one, for an egg
  * after the first. Empty if there is none. */
-static void version_on_disk(const struct package *package, char version[REQUIREMENT_MOST_NAME])
+static void version_on_disk(const struct package *package, char version[PACKAGE_MOST_NAME])
 {
 	const char *file = package->path, *at;
 	size_t length;
@@ -66,7 +66,7 @@ static void version_on_disk(const struct package *package, char version[REQUIREM
 	length = at && at < file + length ? (size_t)(file + length - at - 1) : 0;
 	if (package->kind == PACKAGE_EGG_INFO && length)
 		length = strcspn(at + 1, "-") < length ? strcspn(at + 1, "-") : length;
-	(void)snprintf(version, REQUIREMENT_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
+	(void)snprintf(version, PACKAGE_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is)
@@ -99,7 +99,7 @@ static int add_package(struct jw_error *err, struct packages *packages, const ch
 static int read_installed(struct jw_error *err, struct packages *packages, const char *folder,
 						  struct package package)
 {
-	char name[REQUIREMENT_MOST_NAME];
+	char name[PACKAGE_MOST_NAME];
 	struct jw_error why = {0};
 	struct os_names names;
 	int result = 0;

@@ -1,50 +1,17 @@
 #include "find/requirement.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-static bool is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-static bool is_dash(char c)
-{
-	return c == '-' || c == '_' || c == '.';
-}
-
-bool requirement_normalise(const char *text, size_t length, char name[REQUIREMENT_MOST_NAME])
-{
-	size_t used = 0;
-
-	if (!length || length >= REQUIREMENT_MOST_NAME || !is_alnum(text[0]) ||
-		!is_alnum(text[length - 1]))
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!is_alnum(text[i]) && !is_dash(text[i]))
-			return false;
-	for (size_t i = 0; i < length; i++) {
-		if (!is_dash(text[i]))
-			name[used++] =
-				(char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
-		else if (used && name[used - 1] != '-')
-			name[used++] = '-';
-	}
-	name[used] = 0;
-	return true;
-}
-
 /* Appends one normalised name to "a,b", if it is a name and there is room. */
-static void list_append(char list[REQUIREMENT_MOST_NAME], const char *text, size_t length)
+static void list_append(char list[PACKAGE_MOST_NAME], const char *text, size_t length)
 {
-	char name[REQUIREMENT_MOST_NAME];
+	char name[PACKAGE_MOST_NAME];
 	size_t used = strlen(list);
 
-	if (!requirement_normalise(text, length, name) ||
-		used + strlen(name) + 2 > REQUIREMENT_MOST_NAME)
+	if (!package_normalise(text, length, name) || used + strlen(name) + 2 > PACKAGE_MOST_NAME)
 		return;
 	if (used)
 		list[used++] = ',';
@@ -57,7 +24,7 @@ static const char *skip_requirement_space(const char *text)
 }
 
 /* Reads "[a, b]" at `text` and returns the rest. */
-static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NAME])
+static const char *read_extras(const char *text, char extras[PACKAGE_MOST_NAME])
 {
 	if (*text != '[')
 		return text;
@@ -73,13 +40,13 @@ static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NA
 
 /* Reads every "extra == 'name'" of a marker; "extra in 'a b'" and similar forms count as an unknown
  * extra. */
-static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
+static void read_marker(const char *text, char when[PACKAGE_MOST_NAME])
 {
 	for (const char *at = strstr(text, "extra"); at; at = strstr(at + 1, "extra")) {
 		const char *value = skip_requirement_space(at + strlen("extra"));
 		size_t length;
 
-		if ((at > text && (is_alnum(at[-1]) || at[-1] == '_')) || strncmp(value, "==", 2) != 0)
+		if ((at > text && (text_is_alnum(at[-1]) || at[-1] == '_')) || strncmp(value, "==", 2) != 0)
 			continue;
 		value = skip_requirement_space(value + 2);
 		if (*value != '\'' && *value != '"')
@@ -91,20 +58,12 @@ static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
 
 /* ---- versions */
 
-enum { MOST_NUMBERS = 8 };
-
-/* "2.1" and "rc1" of "2.1rc1", ".post1" of "2.1.post1". */
-struct version {
-	uint64_t numbers[MOST_NUMBERS];
-	size_t count;
-	const char *rest;
-};
-
 enum relation { EQUAL, UNEQUAL, LIKE, LESS, MOST, GREATER, LEAST, SAME };
 
 struct clause {
 	enum relation relation;
 	struct version version;
+	const char *rest;
 	const char *text;
 	size_t length, rest_length;
 	bool any_rest; /* ".*", or conda's "=" */
@@ -114,27 +73,6 @@ struct clause {
 static bool text_is(const char *text, const char *other, size_t length)
 {
 	return strlen(text) == length && !memcmp(text, other, length);
-}
-
-static bool read_version(const char *text, struct version *ret_version)
-{
-	enum { MOST_DIGITS = 18 };
-	struct version version = {.rest = text};
-
-	do {
-		const char *at = version.rest + (version.count > 0);
-		uint64_t value = 0;
-		size_t digits = 0;
-
-		for (; text_is_digit(at[digits]) && digits < MOST_DIGITS; digits++)
-			value = value * 10 + (uint64_t)(at[digits] - '0');
-		if (!digits || text_is_digit(at[digits]) || version.count == MOST_NUMBERS)
-			return false;
-		version.numbers[version.count++] = value;
-		version.rest = at + digits;
-	} while (*version.rest == '.' && text_is_digit(version.rest[1]));
-	*ret_version = version;
-	return true;
 }
 
 static bool take_relation(const char **at, enum relation *ret_relation)
@@ -171,18 +109,17 @@ static bool take_clause(const char **at, struct clause *ret_clause)
 	if (clause.relation == SAME) {
 		if (!clause.length)
 			return false;
-	} else if (!read_version(clause.text, &clause.version) ||
+	} else if (!version_read(clause.text, &clause.version, &clause.rest) ||
 			   (clause.relation == LIKE && clause.version.count < 2)) {
 		return false;
 	} else {
-		const char *rest = clause.version.rest;
-
-		clause.rest_length = (size_t)(next - rest);
-		if (clause.rest_length == 2 && text_starts(rest, ".*") &&
+		clause.rest_length = (size_t)(next - clause.rest);
+		if (clause.rest_length == 2 && text_starts(clause.rest, ".*") &&
 			(clause.relation == EQUAL || clause.relation == UNEQUAL))
 			clause.any_rest = true;
-		else if (strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-							  "._-+!") < clause.rest_length)
+		else if (strspn(clause.rest,
+						"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+						"._-+!") < clause.rest_length)
 			return false;
 	}
 	next = skip_requirement_space(next);
@@ -203,28 +140,18 @@ bool version_is_wanted(const char *text)
 	return true;
 }
 
-/* Of the first `count` numbers; those that are missing are 0. */
-static int order_of_numbers(const struct version *a, const struct version *b, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (a->numbers[i] != b->numbers[i])
-			return a->numbers[i] > b->numbers[i] ? 1 : -1;
-	return 0;
-}
-
-static bool satisfies(const struct version *version, const struct clause *clause)
+static bool satisfies(const struct version *version, const char *rest, const struct clause *clause)
 {
 	const struct version *wanted = &clause->version;
-	const int at = order_of_numbers(version, wanted, MOST_NUMBERS);
-	const bool equal = clause->any_rest
-						   ? !order_of_numbers(version, wanted, wanted->count)
-						   : !at && (!clause->rest_length ||
-									 text_is(version->rest, wanted->rest, clause->rest_length));
+	const int at = version_order(version, wanted, VERSION_NUMBERS);
+	const bool equal = clause->any_rest ? !version_order(version, wanted, wanted->count)
+										: !at && (!clause->rest_length ||
+												  text_is(rest, clause->rest, clause->rest_length));
 
 	switch (clause->relation) {
 	case EQUAL: return equal;
 	case UNEQUAL: return !equal;
-	case LIKE: return at >= 0 && !order_of_numbers(version, wanted, wanted->count - 1);
+	case LIKE: return at >= 0 && !version_order(version, wanted, wanted->count - 1);
 	case MOST: return at <= 0;
 	case LEAST: return at >= 0;
 	case LESS: return at < 0;
@@ -237,13 +164,14 @@ static bool satisfies(const struct version *version, const struct clause *clause
 bool version_fits(const char *version, const char *wanted)
 {
 	struct version is;
-	const bool known = read_version(version, &is);
+	const char *rest;
+	const bool known = version_read(version, &is, &rest);
 	struct clause clause;
 
 	while (*skip_requirement_space(wanted))
 		if (!take_clause(&wanted, &clause) ||
 			!(clause.relation == SAME ? text_is(version, clause.text, clause.length)
-									  : known && satisfies(&is, &clause)))
+									  : known && satisfies(&is, rest, &clause)))
 			return false;
 	return true;
 }
@@ -254,7 +182,7 @@ static size_t typed_length(const char *text)
 {
 	size_t length = 0;
 
-	while (is_alnum(text[length]) || (is_dash(text[length]) && length))
+	while (text_is_alnum(text[length]) || (length && text[length] && strchr("-_.", text[length])))
 		length++;
 	return length;
 }
@@ -265,7 +193,7 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed)
 	const size_t length = typed_length(text);
 	const char *rest = skip_requirement_space(text + length);
 
-	if (!requirement_normalise(text, length, typed.requirement.name))
+	if (!package_normalise(text, length, typed.requirement.name))
 		return false;
 	memcpy(typed.written, text, length);
 	if (*rest == '[') {
@@ -293,7 +221,7 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 
 	text = skip_requirement_space(text);
 	length = typed_length(text);
-	if (!requirement_normalise(text, length, found.name))
+	if (!package_normalise(text, length, found.name))
 		return false;
 	text = read_extras(skip_requirement_space(text + length), found.extras);
 	marker = strchr(text, ';');
@@ -320,7 +248,7 @@ static bool requirement_lists(const char *list, const char *name)
 
 bool requirement_applies(const struct requirement *requirement, const char *extras)
 {
-	char one[REQUIREMENT_MOST_NAME];
+	char one[PACKAGE_MOST_NAME];
 	const char *when = requirement->when;
 
 	if (!*when || strstr(when, "cuda") || strstr(when, "gpu") || strstr(when, "cudnn") ||

@@ -1,21 +1,14 @@
 /* Names of packages and requirements (PEP 503, PEP 508), and versions. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-enum { REQUIREMENT_MOST_NAME = 256 };
-
-/* PEP 503: lower case; runs of '-', '_' and '.' become one '-'. False if `text` (its first `length`
- * bytes) is not a package's name. */
-bool requirement_normalise(const char *text, size_t length, char name[REQUIREMENT_MOST_NAME]);
+#include "base/text.h"
 
 /* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
 struct requirement {
-	char name[REQUIREMENT_MOST_NAME];   /* normalised */
-	char extras[REQUIREMENT_MOST_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
+	char name[PACKAGE_MOST_NAME];   /* normalised */
+	char extras[PACKAGE_MOST_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
 										   extra */
-	char when[REQUIREMENT_MOST_NAME]; /* the extras that its marker names: "a,b"; "" for no extra */
+	char when[PACKAGE_MOST_NAME];   /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
 /* Reads the value of a Requires-Dist field. Reads only `extra` of the marker: an installed
@@ -34,8 +27,8 @@ bool version_fits(const char *version, const char *wanted);
 /* A package as a user types it: a name, extras, versions ("jax[cuda12]>=0.4,<0.6"). */
 struct typed_package {
 	struct requirement requirement;
-	char written[REQUIREMENT_MOST_NAME]; /* the name as it was typed */
-	const char *versions;                /* version_fits' list, in the text that was read */
+	char written[PACKAGE_MOST_NAME]; /* the name as it was typed */
+	const char *versions;            /* version_fits' list, in the text that was read */
 };
 
 /* False for anything else: a path, several names, a marker. */

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/compiler.h>
+
 #include "base/mem.h"
 #include "check.h"
 #include "compile/package_index.h"
@@ -24,6 +26,7 @@ static void test_names(void **state)
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-none-manylinux2014_aarch64.whl", "x86_64-linux", NULL},
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-none-macosx_11_0_x86_64.whl", "x86_64-linux", NULL},
 		{"nvidia_cuda_nvcc-12.4-py3-none-manylinux1_x86_64.whl", "x86_64-linux", NULL},
+		{"nvidia_cuda_nvcc_cu12-12.4rc1-py3-none-manylinux1_x86_64.whl", "x86_64-linux", NULL},
 		{"nvidia_cuda_nvcc_cu123-12.4-py3-none-manylinux1_x86_64.whl", "x86_64-linux", NULL},
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-manylinux1_x86_64.whl", "x86_64-linux", NULL},
 		{"nvidia_cuda_nvcc_cu12-12.4-1-2-py3-none-manylinux1_x86_64.whl", "x86_64-linux", NULL},
@@ -45,21 +48,17 @@ static void test_names(void **state)
 	}
 }
 
-static void test_versions(void **state)
+static void other_texts_are_no_versions_of_cuda(void **state)
 {
-	static const char *const wrong[] = {
-		"",       ".",     "12.",           ".4",          "12..4", "12.4rc1",
-		"1!12.4", "12.4 ", "1.2.3.4.5.6.7", "123456789.1", "-1.2"};
-	struct wheel_version version;
+	static const char *const wrong[] = {"", "12.", ".4", "12..4", "12.4rc1", "12.4 ", "12", "10.2"};
+	struct jw_error err = {0};
+	char *path;
 
 	(void)state;
-	assert_true(wheel_version_read("12.4.131", &version));
-	assert_int_equal(version.count, 3);
-	assert_int_equal(version.numbers[0], 12);
-	assert_int_equal(version.numbers[2], 131);
-	assert_int_equal(version.numbers[3], 0);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		assert_false(wheel_version_read(wrong[i], &version));
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		assert_int_equal(jw_compiler_fetch(&err, wrong[i], NULL, &path), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
 }
 
 struct seen {
@@ -133,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_versions),
+		cmocka_unit_test(other_texts_are_no_versions_of_cuda),
 		cmocka_unit_test(test_html),
 		cmocka_unit_test(test_config),
 	};

@@ -23,8 +23,8 @@ static void names_are_normalised(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char name[REQUIREMENT_MOST_NAME];
-		bool ok = requirement_normalise(cases[i].text, strlen(cases[i].text), name);
+		char name[PACKAGE_MOST_NAME];
+		bool ok = package_normalise(cases[i].text, strlen(cases[i].text), name);
 
 		assert_int_equal(ok, cases[i].name != NULL);
 		if (ok)
