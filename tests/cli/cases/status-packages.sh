@@ -10,6 +10,17 @@ package() { # NAME VERSION TARGET...: one PTX text each
 		printf '%s/%s.ptx,,\n' "$1" "$target" >>"$info/RECORD"
 	done
 }
+
+# Without an environment nothing is judged.
+if ! is_wine; then
+	mkdir "$work/bin"
+	ln -s /usr/bin/[!p]* /bin/[!p]* "$work/bin" 2>/dev/null
+	unset VIRTUAL_ENV CONDA_PREFIX
+	program_path=$work/bin run 2 status
+	out_has "Next    jitwarm find"
+	err_empty
+fi
+
 empty_environment "$work/env"
 site=$(site_of "$work/env")
 export VIRTUAL_ENV=$work/env
