@@ -1,11 +1,15 @@
 /* The journal of a library that was baked in its place: the original comes back, or nothing does.
  */
 #include "files.h"
+#include "make_devcode.h"
 /* Behind those that have parameters of its names */
 #include "folder.h"
 
+#include <zstd.h>
+
 #include "bake/journal.h"
 #include "base/cursor.h"
+#include "base/mem.h"
 
 enum { SIZE = 3 * JOURNAL_PIECE + 777, TRAILER = 24 };
 
@@ -214,6 +218,99 @@ static void a_hostile_trailer_is_refused(void **state)
 	mem_free(bad);
 }
 
+/* The journal with other ranges, and with another text in its document */
+static void put_journal(const struct buf *sound, const uint64_t (*ranges)[2], size_t count,
+						const char *from, const char *into)
+{
+	const uint64_t frame = load_u64(sound->data + sound->size - TRAILER + 8);
+	const char *document = (const char *)sound->data + frame;
+	struct buf plain = make_buf(), file = make_buf();
+	uint8_t number[16], zeros[64] = {0};
+	char *text = mem_string_n(NULL, document, sound->size - TRAILER - (size_t)frame), *found;
+
+	for (size_t i = 0; i < count; i++) {
+		store_u64(number, ranges[i][0]);
+		store_u64(number + 8, ranges[i][1]);
+		make_bytes(&plain, number, sizeof number);
+		make_bytes(&plain, zeros, ranges[i][0] == UINT64_MAX ? 0 : (size_t)ranges[i][1]);
+	}
+	if (count) {
+		uint8_t packed[4096];
+		const size_t size = ZSTD_compress(packed, sizeof packed, plain.data, plain.size, 1);
+
+		assert_false(ZSTD_isError(size));
+		make_bytes(&file, packed, size);
+	} else {
+		make_bytes(&file, sound->data, (size_t)frame);
+	}
+	store_u64(number + 8, file.size);
+	found = from ? strstr(text, from) : text + strlen(text);
+	assert_non_null(found);
+	store_u64(number, strlen(text) + (from ? strlen(into) - strlen(from) : 0));
+	make_bytes(&file, text, (size_t)(found - text));
+	if (from)
+		make_bytes(&file, into, strlen(into));
+	make_bytes(&file, found + (from ? strlen(from) : 0), strlen(found) - (from ? strlen(from) : 0));
+	make_bytes(&file, number, sizeof number);
+	make_bytes(&file, sound->data + sound->size - 8, 8);
+	files_put(folder, "bad.journal", file.data, file.size);
+	mem_free(text);
+	buf_free(&plain);
+	buf_free(&file);
+}
+
+/* Right in all but one thing */
+static void each_thing_is_checked(void **state)
+{
+	static const uint64_t right[][2] = {{8, 8}, {JOURNAL_PIECE + 8, 8}, {UINT64_MAX, 0}};
+	static const uint64_t wrong[][3][2] = {
+		{{8, 8}, {JOURNAL_PIECE + 8, 0}, {UINT64_MAX, 0}},
+		{{JOURNAL_PIECE + 8, 8}, {8, 8}, {UINT64_MAX, 0}},
+		{{8, 8}, {15, 8}, {UINT64_MAX, 0}},
+		{{8, 8}, {SIZE - 1, 8}, {UINT64_MAX, 0}},
+		{{8, 8}, {SIZE, 8}, {UINT64_MAX, 0}},
+	};
+	static const struct {
+		const char *from, *into;
+		int result;
+	} documents[] = {
+		{"\"row_before\"", "\"row_before\":\"a,,\",\"other\"", 0},
+		{"\"row_before\"", "\"row_before\":\"a,,\\nc,,\",\"other\"", -1},
+		{"\"row_after\"", "\"row_after\":\"a,,\",\"other\"", 0},
+		{"\"row_after\"", "\"row_after\":\"a,,\\nc,,\",\"other\"", -1},
+		{"\"row_after\"", "\"row_after\":\"a,,\\r\",\"other\"", -1},
+		{"\"path\"", "\"path\":\"library.so\",\"other\"", -1},
+		{"\"size_before\"", "\"size_before\":0,\"other\"", -1},
+		{"\"size_after\"", "\"size_after\":0,\"other\"", -1},
+		{"\"hash_before\"", "\"other\"", -1},
+		{"\"hash_after\"", "\"other\"", -1},
+		{"\"mtime_ns\"", "\"other\"", -1},
+	};
+	uint8_t *bytes = mem_alloc(NULL, SIZE);
+	char *file, *bad = at("bad.journal");
+	struct buf sound;
+	size_t size;
+
+	(void)state;
+	fill();
+	file = write_one(SIZE, SIZE, NULL);
+	assert_int_equal(os_read_file(NULL, file, 1 << 24, &sound), 0);
+	put_journal(&sound, right, 3, NULL, NULL);
+	assert_int_equal(restore(bad, bytes, &size), 0);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		put_journal(&sound, wrong[i], 3, NULL, NULL);
+		assert_int_equal(restore(bad, bytes, &size), -1);
+	}
+	for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+		put_journal(&sound, NULL, 0, documents[i].from, documents[i].into);
+		assert_int_equal(restore(bad, bytes, &size), documents[i].result);
+	}
+	buf_free(&sound);
+	mem_free(bytes);
+	mem_free(file);
+	mem_free(bad);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +319,7 @@ int main(void)
 		cmocka_unit_test(a_second_journal_leads_to_the_first_original),
 		cmocka_unit_test(a_damaged_journal_is_refused),
 		cmocka_unit_test(a_hostile_trailer_is_refused),
+		cmocka_unit_test(each_thing_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
