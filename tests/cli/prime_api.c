@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <jitwarm/prime.h>
+#include <jitwarm/share.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
@@ -12,6 +13,7 @@ struct asked {
 	struct jw_prime_options prime;
 	struct jw_nvrtc_options nvrtc;
 	struct jw_export_options pack;
+	struct jw_share_options share;
 	struct jw_target target;
 	bool if_changed;
 	size_t cancel_at; /* after this many modules; 0: never */
@@ -64,6 +66,10 @@ static void take_option(const char *text, struct asked *asked)
 		asked->cancel_at = (size_t)(*value - '0');
 	if ((value = value_of(text, "ptxas=")))
 		prime->ptxas = value;
+	if ((value = value_of(text, "share="))) {
+		asked->share.place = value;
+		prime->share = &asked->share;
+	}
 	if ((value = value_of(text, "pack="))) {
 		asked->pack.output = value;
 		prime->pack = &asked->pack;
@@ -123,6 +129,7 @@ int main(int argc, char **argv)
 				  .nvrtc = &asked.nvrtc},
 		.nvrtc = JW_NVRTC_OPTIONS_INIT,
 		.pack = JW_EXPORT_OPTIONS_INIT,
+		.share = JW_SHARE_OPTIONS_INIT,
 	};
 	struct jw_run_state *run = NULL;
 	struct jw_error err = {0};

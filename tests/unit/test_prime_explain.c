@@ -110,10 +110,52 @@ static void each_reason_is_reported(void **state)
 	assert_int_equal(reason_of(plan, explanations, 2, &one), JW_COLD_NEVER);
 	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_EVICTED);
 	mem_free(explanations);
+	/* Of what was lost long ago it is not known how. */
+	ledger.epoch += LEDGER_MOST_EPOCHS + 1;
+	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
+	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_GONE);
+	mem_free(explanations);
 	ledger_close(&ledger);
 	plan_free(plan);
 	mem_free(path);
 	mem_free(kept);
+	mem_free(cache);
+}
+
+/* A former driver has compiled a module for one of two GPUs: the other one's was never there. */
+static void each_gpu_has_a_reason_of_its_own(void **state)
+{
+	struct jw_target both[] = {{.sm = 86}, {.sm = 89}};
+	char *cache = os_join(NULL, folder, "two"), *kept = os_join(NULL, folder, "state");
+	char *path = write_library();
+	struct library_request request;
+	struct ledger ledger = {0};
+	struct explain_request why = {.ledger = &ledger, .again = &request.plan};
+	struct explanation *explanations;
+	struct plan *plan;
+	size_t former = 0;
+
+	(void)state;
+	library_request(&request, path, cache);
+	request.plan.targets = both;
+	request.plan.target_count = 2;
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	put_entry(cache, 1, old_stamp, 89, "", 0);
+	ledger_open(&ledger, kept, cache);
+	why.plan = plan = plan_for(&request.plan, profile.stamp);
+	assert_int_equal(ledger_begin(NULL, &ledger, plan), 0);
+	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (explanations[i].reason == JW_COLD_DRIVER) {
+			assert_int_equal(both[plan->modules[i].target].sm, 89);
+			former++;
+		}
+	assert_int_equal(former, 1);
+	mem_free(explanations);
+	ledger_close(&ledger);
+	plan_free(plan);
+	mem_free(kept);
+	mem_free(path);
 	mem_free(cache);
 }
 
@@ -157,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reason_is_reported),
+		cmocka_unit_test(each_gpu_has_a_reason_of_its_own),
 		cmocka_unit_test(a_damaged_ledger_is_ignored),
 	};
 
