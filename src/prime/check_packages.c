@@ -24,8 +24,7 @@ void check_packages_free(struct jw_check_result *result)
 static size_t package_place(const struct jw_check_result *result, const struct jw_found_file *file)
 {
 	for (size_t i = result->package_count; i-- > 0;)
-		if (text_same(result->packages[i].name, file->package) &&
-			text_same(result->packages[i].version, file->version))
+		if (text_same(result->packages[i].name, file->package))
 			return i;
 	return result->package_count;
 }

@@ -103,3 +103,14 @@ for ledger in "$work"/state/ledger-*; do printf garbage >"$ledger"; done
 rm -rf "$work/cache"
 run 1 check --explain --json "$sample"
 reasons '("never", 8)'
+
+# What another driver would find is not remembered as this one's.
+. "$cases/../drivers.sh"
+remembered() { find "$work/state" -name 'ledger-*' ! -name ledger-lock; }
+anew
+driver_535_309
+run 0 prime "$sample"
+driver_550
+rm $(remembered)
+run 0 check --driver 535.309.01 "$sample"
+[[ -z $(remembered) ]] || fail "check --driver was remembered"
