@@ -98,6 +98,28 @@ static void the_cache_and_the_store_complete_each_other(void **state)
 	remove_store();
 }
 
+/* An entry of the cache turns out to be damaged, and the store has it: it counts once. */
+static void the_store_has_what_is_damaged(void **state)
+{
+	struct machine *machine = *state;
+	struct entries_entry *entry = &machine->entries[0];
+	uint8_t damaged[ENTRIES_MOST];
+
+	keep_in_store(machine, 0, ENTRIES);
+	memcpy(damaged, entry->bytes, entry->size);
+	damaged[entry->size - 1] ^= 1;
+	packs_put(machine->system.cache.path, entry->key, damaged, entry->size);
+	machine->options.store = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->refused, 0);
+	assert_int_equal(machine->result->group_count, 1);
+	assert_int_equal(machine->result->groups[0].modules, ENTRIES);
+	assert_true(machine->result->groups[0].in_store);
+	assert_int_equal(count_there(machine), ENTRIES);
+	remove_store();
+}
+
 /* What the store keeps of this driver itself is restored, too, and is not carried. */
 static void this_drivers_own_are_not_carried(void **state)
 {
@@ -217,6 +239,7 @@ int main(void)
 		ON(the_store_has_what_the_cache_has_lost, 12050, true),
 		ON(the_store_has_what_the_cache_has_lost, 12060, true),
 		ON(the_cache_and_the_store_complete_each_other, 12050, true),
+		ON(the_store_has_what_is_damaged, 12050, true),
 		ON(this_drivers_own_are_not_carried, 12050, true),
 		ON(what_fails_is_a_line, 12050, true),
 		ON(what_is_not_marked_is_a_line, 12060, true),
