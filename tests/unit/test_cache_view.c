@@ -1,9 +1,12 @@
 /* An index that a driver is writing is looked at again; a missing one, or none at all, is not. */
 #include "folder.h"
 
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cache/cache_files.h"
 #include "cache/view.h"
 
 static const char *path;
@@ -61,10 +64,36 @@ static void an_index_that_is_being_written_is_waited_for(void **state)
 	mem_free(cache);
 }
 
+/* To another account, where this one may read everything */
+static void a_folder_that_cannot_be_read_is_no_empty_one(void **state)
+{
+	char *cache = os_join(NULL, folder, "shut"), *below = os_join(NULL, cache, "a");
+	struct cache_files files = {0};
+	struct jw_error err = {0};
+	const bool is_root = !geteuid();
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, below, 0755), 0);
+	assert_int_equal(chmod(folder, 0755) || chmod(cache, 0755), 0);
+	for (unsigned mode = 0; mode <= 0755; mode += 0755) {
+		assert_int_equal(chmod(below, mode), 0);
+		assert_false(is_root && seteuid(65534));
+		assert_int_equal(cache_files_scan(&err, cache, &files), mode ? 0 : -1);
+		cache_files_free(&files);
+		assert_int_equal(cache_files_sizes(&err, cache, &files), mode ? 0 : -1);
+		cache_files_free(&files);
+		assert_false(is_root && seteuid(0));
+		assert_true(strstr(err.message, below) != NULL);
+	}
+	mem_free(below);
+	mem_free(cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_index_that_is_being_written_is_waited_for),
+		cmocka_unit_test(a_folder_that_cannot_be_read_is_no_empty_one),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
