@@ -107,6 +107,10 @@ case_an_unknown_form_is_noticed() {
 	# The simulated driver's library holds one stamp; told to use another after jitwarm has confirmed the first, it makes
 	# entries under names that jitwarm does not expect: as a driver would whose form has changed.
 	run prime "$library" || return 1
+	# A failure before that is told once.
+	rm -rf "$CUDA_CACHE_PATH"
+	SIMDRIVER_STAMP='Jan  1 2032 00:00:00' SIMDRIVER_FAULT="error:sample_network" expect_status 1 prime "$library" --json --jobs 1 || return 1
+	expect_number opaque True && expect_number failed 1 || return 1
 	rm -rf "$CUDA_CACHE_PATH"
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' expect_status 0 prime "$library" --json || return 1
 	expect_number opaque True && [ "$(entries)" -gt 4 ] || say "opaque $(number opaque), $(entries) entries" || return 1
