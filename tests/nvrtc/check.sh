@@ -43,7 +43,7 @@ expect() {
 
 if [ "$kind" = fake ]; then
 	export JITWARM_FAKE=$build/tests/nvrtc/libnvrtc.so.12
-	for word in crash exit refuse silent hang; do echo "#$word" >$word.cu; done
+	for word in crash exit refuse silent hang empty text; do echo "#$word" >$word.cu; done
 	echo "__global__ void k() {}" >good.cu
 	: >empty.so
 	expect 0 1 "compiled by NVRTC 12.0 for compute_75" good.cu --nvrtc "$JITWARM_FAKE"
@@ -56,6 +56,11 @@ if [ "$kind" = fake ]; then
 	expect 64 4 "with sm_86 NVRTC makes no PTX" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=sm_86
 	expect 64 4 "is not an architecture" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
 	expect 64 4 "a quote is not closed" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-D'A"
+	# What is no PTX is told of in a line, and not primed
+	for each in "64 empty.cu" "3 text.cu"; do
+		expect "${each% *}" 4 "${each#* }: " "${each#* }" --nvrtc "$JITWARM_FAKE"
+		[ "$(wc -l <out)" = 1 ] || { echo "FAILED: $(cat out)"; failed=1; }
+	done
 	expect 64 4 "none is named" --nvrtc "$JITWARM_FAKE"
 	expect 3 4 "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE"
 	[ "$(head -1 out)" = "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" ] &&

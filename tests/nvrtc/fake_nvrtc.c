@@ -1,6 +1,7 @@
 /* A library with NVRTC's functions that compiles nothing: for what a real one seldom does. The
  * source says what happens ("#crash", "#exit", "#refuse", "#silent", "#hang": writes its parent's
- * number into the file of FAKE_NVRTC_HANGS); any other source becomes a small PTX text.
+ * number into the file of FAKE_NVRTC_HANGS; "#empty", "#text": what it makes is no PTX); any other
+ * source becomes a small PTX text.
  * FAKE_NVRTC_ARCHS: the number of architectures that it supports, from sm_50 on. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,10 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 				   arch ? arch : "52");
 	for (int i = 0; i < count; i++) /* the options are part of the text, as in the real one */
 		(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %s\n", options[i]);
+	if (strstr(source_text, "#empty"))
+		*ptx = '\0';
+	if (strstr(source_text, "#text"))
+		(void)snprintf(ptx, sizeof ptx, "no PTX\n");
 	return 0;
 }
 
