@@ -54,7 +54,8 @@ KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpa
 ORDERS = {
     "bake": ([t.prime, t.install], t.bake, BAKED),
     "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED),
-    "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY], [("out/lib.so", "")]),
+    "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY],
+                  [("out/lib.so", ""), (r"mode out/lib.so\.\w+", "rename out/lib.so", False)]),
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
     "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL), (JOURNAL, "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
@@ -108,7 +109,8 @@ def wrong(made, what, then, lasts=True):
         until = next((i for i, (call, path, _) in enumerate(made) if re.fullmatch(then, call + " " + path)), None)
     if until is None:
         return "“%s” is not done" % then
-    changed = [i for i, (call, path, _) in enumerate(made[:until]) if call in ("create", "rename", "unlink") and re.fullmatch(what, path)]
+    changed = [i for i, (call, path, _) in enumerate(made[:until])
+               if call in ("create", "rename", "unlink") and re.fullmatch(what, path) or re.fullmatch(what, call + " " + path)]
     if not changed:
         return "“%s” is not changed before “%s”" % (what, then or "the end")
     return None if not lasts or is_lasting(made[:until], changed[-1]) else "“%s” need not be on disk before “%s”" % (what, then or "the end")
@@ -122,7 +124,7 @@ def main():
         os.makedirs(root + "/" + name)
         t.SETTINGS.clear()
         t.prepare(place, t.Case(command, t.always, setup))
-        wanted = {"TORTURE": "count", "TORTURE_LOG": log, "TORTURE_CALLS": "create,write,rename,fsync,unlink,resize,fork"}
+        wanted = {"TORTURE": "count", "TORTURE_LOG": log, "TORTURE_CALLS": "create,write,rename,fsync,unlink,resize,fork,mode"}
         status, out, err = place.run(command, dict(wanted, TORTURE_WORKERS="1") if name == "share" else wanted)
         found = [wrong(read(place, log), *rule) for rule in rules] if status in (0, 1) else [(status, out, err)]
         for one in filter(None, found):

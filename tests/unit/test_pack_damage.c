@@ -282,18 +282,37 @@ static void more_than_a_cache_can_hold(void **state)
 	}
 }
 
-/* Under right digests: no driver would heal an entry that holds it. Code of a link for a load, too.
- */
+/* Under right digests: no driver would heal an entry that holds it. */
 static void machine_code_for_another_gpu(void **state)
 {
+	char *members, *entry;
+
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	packs_parts_for(&parts, 75, false);
+	members = two_members();
+	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	mem_free(members);
+	mem_free(entry);
+	packs_parts_make(&parts);
+}
+
+/* Code of a link for a load, and the other way round */
+static void machine_code_of_another_kind(void **state)
+{
+	static const char link_key[] = "Jun 25 202401:14:48HOST64sm_86// 00000\0 -c";
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		const bool relocatable = i & 1, link = i & 2;
 		char *members, *entry;
 
-		packs_parts_for(&parts, i ? 86 : 75, i == 1);
+		packs_parts_for(&parts, 86, relocatable);
+		if (link)
+			parts.key = fnv_update(FNV_START, link_key, sizeof link_key - 1);
 		members = two_members();
-		entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-		try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+		entry = packs_entry_text(&parts, "sm_86", link ? "link" : "load", 0, 1);
+		try_manifest(manifest_of(members, entry), relocatable == link ? JW_OK : JW_ERR_FORMAT);
 		mem_free(members);
 		mem_free(entry);
 	}
@@ -426,6 +445,7 @@ int main(void)
 		cmocka_unit_test(more_than_a_cache_can_hold),
 		cmocka_unit_test(wrong_content),
 		cmocka_unit_test(machine_code_for_another_gpu),
+		cmocka_unit_test(machine_code_of_another_kind),
 		cmocka_unit_test(machine_code_that_is_too_new),
 	};
 

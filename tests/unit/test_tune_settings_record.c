@@ -223,6 +223,23 @@ static void without_memory_the_file_stays(void **state)
 	settings_record_free(&record);
 }
 
+/* A folder in its place: what cannot be read is not nothing. */
+static void what_cannot_be_read_is_an_error(void **state)
+{
+	struct jw_error err = {0};
+	char *path = os_join(NULL, folder, "tuned.json");
+
+	(void)state;
+	(void)os_remove(NULL, path);
+	assert_int_equal(read_record(&err), 0);
+	settings_record_free(&record);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	assert_int_equal(read_record(&err), -1);
+	assert_true(strstr(err.message, path) != NULL);
+	assert_int_equal(os_remove_tree(NULL, path), 0);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +250,7 @@ int main(void)
 		cmocka_unit_test(there_is_a_most_of_each),
 		cmocka_unit_test(a_damaged_file_is_kept_aside),
 		cmocka_unit_test(without_memory_the_file_stays),
+		cmocka_unit_test(what_cannot_be_read_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

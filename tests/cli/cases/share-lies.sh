@@ -125,6 +125,9 @@ run 3 pull --insecure "oci://$site/unsigned/lab:v1"
 err_has "is not signed"
 nothing_imported
 [[ $(requests "GET /v2/unsigned/lab/blobs") == 0 ]] || fail "what is refused was downloaded first"
+# Who trusts anybody is told all the same who has signed
+run 0 pull --insecure --allow-unsigned "oci://$site/good/lab:v1"
+out_has "signed by"
 # An upload without a place, or one that is refused
 machine maker
 run 3 push --insecure "oci://$site/upload-nowhere/x" "$sample"
