@@ -155,6 +155,8 @@ class Registry(Quiet):
             return self.refuse(503, "UNAVAILABLE")
         if kind == "503-forever":
             return self.refuse(503, "UNAVAILABLE")
+        if kind == "503-tags" and what == "manifests" and self.command in ("GET", "HEAD") and self.item == "v1":
+            return self.refuse(503, "UNAVAILABLE")
         if kind == "redirect-loop":
             return self.send(307, b"", [("Location", self.path)])
         if kind == "redirect-user":

@@ -409,6 +409,13 @@ for change in "mv $folder $work/moved && ln -s $work/moved $folder" "mv $library
 		[[ ! -L $folder || $at != "$folder"/* ]] || fail "the folder's link was replaced"
 	done
 done
+# The whole environment was moved, and RECORD with it
+rm -rf "$work/moved" "$work/real.so"
+install
+run '0|1' bake --in-place "$library"
+mv "$work/venv" "$work/moved"
+run 0 bake --undo "$work/moved${library#"$work/venv"}"
+[[ $(hash_of "$work/moved${info#"$work/venv"}/RECORD") == "$record" ]] || fail "RECORD is not the original where it is now"
 # A copy is no original, and the journal stays its library's
 rm -rf "$work/moved" "$work/real.so"
 install

@@ -128,6 +128,11 @@ nothing_imported
 # Who trusts anybody is told all the same who has signed
 run 0 pull --insecure --allow-unsigned "oci://$site/good/lab:v1"
 out_has "signed by"
+# A tag that cannot be asked for is not replaced
+machine maker
+run 3 push --insecure "oci://$site/503-tags/lab:v1" "$sample"
+err_has "status 503"
+[[ $(requests "PUT /v2/503-tags/lab/manifests/v1") == 0 ]] || fail "what the tag names was replaced"
 # An upload without a place, or one that is refused
 machine maker
 run 3 push --insecure "oci://$site/upload-nowhere/x" "$sample"

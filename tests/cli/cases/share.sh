@@ -316,6 +316,11 @@ run 0 push --insecure "oci://$site/upload-cut/chunks5" "$sample" --json
 json 'd["traffic"]["resumed"] == 2 and d["traffic"]["blobs_sent"] == 2'
 run 0 push --insecure --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
 json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
+# Whatever scope the registry's first challenge names, the token is for all of them
+run 0 push --insecure --mount-from bearer/other --mount-from bearer/none "oci://$site/bearer/chunks5" "$sample"
+for each in chunks5%3Apull%2Cpush other%3Apull none%3Apull; do
+	grep -q "^GET /token?.*scope=repository%3Abearer%2F$each" "$work/registry/log" || fail "no token for $each: $(grep token "$work/registry/log" | tail -3)"
+done
 run 0 push --insecure "oci://$site/upload-foreign/chunks4" "$sample"
 grep -q '^PUT .* - -$' "$work/registry/foreign-log" || fail "nothing came to the foreign place: $(cat "$work/registry/foreign-log")"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the foreign place was told who asks"
