@@ -74,7 +74,8 @@ ORDERS = {
     "startup": ([systemd, t.install], ["startup", "enable", "@/site"],
                 [(UNITS + "jitwarm." + kind, "fork .*") for kind in ("service", "timer", "path")]),
     "share": ([KEY, shared], t.prime + ["--share", "@/shared", "--sign"],
-              [(r"shared/.*\.jwpack\.minisig", r"rename shared/.*\.jwpack"), (r"shared/.*\.jwpack", "")]),
+              [(r"shared/.*\.jwpack\.minisig", r"rename shared/.*\.jwpack"), (r"shared/.*\.jwpack", ""),
+               (r"shared/.*\.jwpack", r"unlink shared/.*\.claim")]),
 }
 
 

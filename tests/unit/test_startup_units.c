@@ -344,7 +344,7 @@ static void services_are_listed_by_their_folders(void **state)
 		"jitwarm@c.service",          "x@d.service.d/x",
 		"jitwarm@cccccccccc.service", "wwwwwww@dddddddddd.service.d/x",
 	};
-	char **names;
+	char **names, *folder_of_units;
 	size_t count;
 
 	(void)state;
@@ -363,6 +363,13 @@ static void services_are_listed_by_their_folders(void **state)
 	assert_true(!strcmp(names[0], "b") || !strcmp(names[1], "b"));
 	assert_true(!strcmp(names[0], "a-") || !strcmp(names[1], "a-"));
 	jw_lines_free(names, count);
+	/* What cannot be listed is not empty. */
+	assert_int_equal(root_empty(NULL), 0);
+	root_put("etc/systemd/other", "");
+	folder_of_units = mem_printf(NULL, "%s/etc/systemd/system", root);
+	assert_int_equal(symlink("system", folder_of_units), 0);
+	assert_int_equal(jw_startup_services(NULL, &names, &count), -1);
+	mem_free(folder_of_units);
 }
 
 int main(void)
