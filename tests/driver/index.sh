@@ -50,7 +50,7 @@ state()
 	so "d['cold'] == 0 and d['warm'] == $count and d['cache']['next_insert'] == '$next' and d['cache']['harmful'] == ($status == 1)"
 	jitwarm "$status" cache verify
 	so "d['next_insert'] == '$next' and d['sound'] == $count"
-	under "$version" sm_86 "$build/src/jitwarm" status --json >"$scratch/json" || fail "$name: status"
+	under "$version" sm_86 "$build/src/jitwarm" status --json >"$scratch/json" || [ $? = 2 ] || fail "$name: status"
 	so "d['cache']['entries'] == $count and d['cache']['next_insert'] == '$next'"
 	jitwarm "$status" prime --dry-run "$library"
 	answer=$(starts)

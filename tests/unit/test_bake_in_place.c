@@ -185,6 +185,8 @@ static void what_cannot_be_looked_at_was_perhaps_baked(void **state)
 	char *own = mem_string(NULL, place.journal_file), *journals = os_dir_name(NULL, own),
 		 *other = os_join(NULL, journals, "other.journal"),
 		 *moved = os_join(NULL, folder, "moved.so");
+	enum jw_baked_state baked;
+	struct journal journal;
 
 	(void)state;
 	assert_int_equal(in_place_put(NULL, &place, &copy, &from), 0);
@@ -192,6 +194,9 @@ static void what_cannot_be_looked_at_was_perhaps_baked(void **state)
 	assert_int_equal(os_rename(NULL, library, moved), 0);
 	assert_int_equal(symlink(library, library), 0);
 	expect_not_told(moved);
+	assert_int_equal(journal_read(NULL, own, &journal), 0);
+	assert_int_equal(in_place_state(NULL, &journal, false, &baked), -1);
+	journal_free(&journal);
 	assert_int_equal(os_remove(NULL, library), 0);
 	assert_int_equal(in_place_enter(NULL, &place, moved), 0);
 	assert_int_equal(place.state, JW_BAKED_SOUND);

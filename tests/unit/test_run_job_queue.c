@@ -78,6 +78,19 @@ static void jobs_that_did_not_begin_return_without_blame(void **state)
 }
 
 /* Idle workers are those that live without a job. */
+static void nothing_is_left_of_a_cleared_queue(void **state)
+{
+	struct job_queue queue;
+
+	(void)state;
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	job_queue_return(&queue, 0);
+	job_queue_clear(&queue);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	job_queue_close(&queue);
+}
+
 static void no_worker_is_started_that_would_find_nothing(void **state)
 {
 	static struct slot slots[3];
@@ -119,6 +132,7 @@ int main(void)
 		cmocka_unit_test(only_cold_modules_come_in_the_plans_order),
 		cmocka_unit_test(a_module_is_tried_twice_and_no_more),
 		cmocka_unit_test(jobs_that_did_not_begin_return_without_blame),
+		cmocka_unit_test(nothing_is_left_of_a_cleared_queue),
 		cmocka_unit_test(no_worker_is_started_that_would_find_nothing),
 	};
 

@@ -30,7 +30,7 @@ PYTHON
 state_is() { # STATE: of the one library, for check, status and prime
 	run '0|1' check --json "$site"
 	json 'len(d["baked"]) == 1 and d["baked"][0]["state"] == "'"$1"'" and d["baked"][0]["targets"] == "sm_86"'
-	run 0 status --json
+	run "0|2" status --json
 	json 'len(d["baked"]) == 1 and d["baked"][0]["state"] == "'"$1"'"'
 	run '0|1' prime --json -n "$site"
 	json 'len(d["baked"]) == 1 and d["baked"][0]["state"] == "'"$1"'"'
@@ -137,9 +137,9 @@ json 'd["files"][0]["any_owner"] and d["files"][0]["drop_ptx"] and d["files"][0]
 install 2.1 newer "2-$name"
 run '0|1' check --json "$site"
 json 'd["baked"] == []'
-run 0 status --json
+run "0|2" status --json
 json '[b["state"] for b in d["baked"]] == ["gone"]'
-run 0 status
+run "0|2" status
 out_has "was baked for sm_86: gone"
 run 1 bake list
 out_has gone

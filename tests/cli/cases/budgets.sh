@@ -43,7 +43,7 @@ out_lacks "budget"
 err_lacks "CUDA_CACHE_MAXSIZE"
 
 # For the GPUs here scan predicts from earlier compiles of their driver, for others by the usual ratio.
-run 0 status
+run "0|2" status
 rm -f "$work/state/speed.json"
 cost() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["files"][0]["verdicts"]["sm_86"]["estimate"]["cpu_seconds"])' "$out"; }
 run 0 scan --json "$sample"

@@ -11,7 +11,7 @@ anew
 driver_535_309
 run 0 prime "$sample"
 driver_550
-run 0 status
+run "0|2" status
 cp -r "$work/cache" "$work/former"
 
 # Entries under this driver's names that are not its own bytes

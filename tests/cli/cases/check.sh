@@ -154,11 +154,11 @@ done
 
 # What is remembered of the GPUs names the library that the driver was loaded from. Where that is not there, they are asked again.
 with_simdriver sm_86
-run 0 status --json
-run 0 status --json
+run "0|2" status --json
+run "0|2" status --json
 json 'd["remembered"]'
 sed -i 's|"library":"[^"]*"|"library":"'"$(is_wine && echo Z:)$work/absent"'/libcuda.so.1"|' "$work/state/devices.json"
 run 1 check --json lib/a.ptx
 json 'd["names_known"] and d["cold"] == 1'
-run 0 status --json
+run "0|2" status --json
 json 'd["driver"]["library"].lower().endswith(("/libcuda.so.550.200.01", "nvcuda.dll"))'

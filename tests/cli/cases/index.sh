@@ -65,6 +65,6 @@ err_has "CUDA_CACHE_MAXSIZE): the next module that it stores evicts"
 err_has "“jitwarm tune” raises the limit"
 run 0 prime --json "$sample"
 json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
-run 0 status
+run "0|2" status
 out_has "evicts"
 out_has "Next    jitwarm tune: how to raise the limit"

@@ -106,7 +106,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	pack_entry "$cache" 4 "$stay" 86
 	with_simdriver sm_86
 	run 0 prime "$sample" --no-store
-	run 0 status --json
+	run "0|2" status --json
 	own=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["driver"]["stamp"])' "$out")
 	before=$(count)
 	mkdir -p "$work/state/drivers"

@@ -114,7 +114,7 @@ if [[ -d /proc/self ]] && ! is_wine; then
 		(
 			with_simdriver sm_86
 			export CUDA_CACHE_PATH=$impossible
-			run 0 status
+			run "0|2" status
 			out_has "$impossible: cannot be "
 			out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
 			run 2 check "$sample"
@@ -148,17 +148,17 @@ fi
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
-	CUDA_CACHE_DISABLE=1 run 0 status
+	CUDA_CACHE_DISABLE=1 run "0|2" status
 	out_has "Next    unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime"
-	CUDA_FORCE_PTX_JIT=1 run 0 status
+	CUDA_FORCE_PTX_JIT=1 run "0|2" status
 	out_has "Next    unset the variable above"
 	for value in abc 1G 0; do
-		CUDA_CACHE_MAXSIZE=$value run 0 status
+		CUDA_CACHE_MAXSIZE=$value run "0|2" status
 		out_has "Next    unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime"
 	done
-	CUDA_CACHE_PATH=/dev/null/cache run 0 status
+	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
-	run 0 status
+	run "0|2" status
 	out_has "Next    jitwarm find"
 ) || exit 1
 run 2 status
@@ -167,7 +167,7 @@ out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH HOME
-	run 0 status
+	run "0|2" status
 	out_has "HOME is not set: the driver caches nothing"
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
 	run 0 tune
@@ -180,7 +180,7 @@ out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
 	err_has "HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
 	CUDA_CACHE_PATH='' run 2 prime "$sample"
 	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
-	CUDA_CACHE_PATH=some/where run 0 status
+	CUDA_CACHE_PATH=some/where run "0|2" status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime"
 	CUDA_CACHE_PATH="$work/stdout/cache" run 2 prime "$sample"
 	err_has "cannot be made by this account"
