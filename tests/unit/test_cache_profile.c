@@ -160,6 +160,10 @@ static void a_profile_is_kept_for_one_file(void **state)
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
 	assert_memory_equal(&kept, &found, sizeof kept);
 
+	/* Neither for another one of that size, nor for one of another */
+	mem_free(write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1));
+	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	assert_int_equal(kept.trust, CACHE_STAMP_READ);
 	mem_free(write_library("libcuda.so.555.58.99", "other", 5));
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
 	assert_int_equal(kept.trust, CACHE_STAMP_UNKNOWN);

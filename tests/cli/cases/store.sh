@@ -83,3 +83,13 @@ run 3 store remove none.jwpack
 run 64 store remove ../x.jwpack
 run 64 store remove
 run 0 cache verify --cache "$work/cache"
+
+# A budget holds for what is carried over from there, too
+. "$cases/../drivers.sh"
+anew
+driver_550
+run 0 prime "$sample"
+rm -rf "$work/cache"
+driver_555
+run 1 prime --budget-size 40K --carry-over "$sample"
+(($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
