@@ -171,12 +171,13 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion). */
-static _Thread_local bool in_nss;
+/* glibc's NSS ends the process where its own memory runs out (2.36: a signal, an assertion), and
+ * libuv where a new loop cannot watch its first pipe. */
+static _Thread_local bool is_spared;
 
 static bool strike_memory(void)
 {
-	return !in_nss && strike(ALLOC, "", -1);
+	return !is_spared && strike(ALLOC, "", -1);
 }
 
 int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struct passwd **found)
@@ -184,9 +185,22 @@ int getpwuid_r(uid_t owner, struct passwd *entry, char *text, size_t size, struc
 	REAL(getpwuid_r);
 	int result;
 
-	in_nss = true;
+	is_spared = true;
 	result = real(owner, entry, text, size, found);
-	in_nss = false;
+	is_spared = false;
+	return result;
+}
+
+struct uv_loop_s;
+int uv_loop_init(struct uv_loop_s *loop);
+int uv_loop_init(struct uv_loop_s *loop)
+{
+	REAL(uv_loop_init);
+	int result;
+
+	is_spared = true;
+	result = real(loop);
+	is_spared = false;
 	return result;
 }
 
