@@ -29,7 +29,7 @@ UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
     form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
     "%g s to %g min", "%g s to %g h", "%g min to %g h"]
 # Put together from conversions alone, or a word of a list
-PIECES = {"src/cli/parts/scan_text.c": ["%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
+PIECES = {"src/cli/commands/cmd_scan.c": ["%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
                                         "%s (%s, %llu containers, some damaged)"],
           "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],

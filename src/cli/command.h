@@ -1,5 +1,5 @@
 /* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a `const struct
- * cli_command command_NAME`, and add its line to COMMANDS (command_table.c). */
+ * cli_command command_NAME`, and add its line to COMMANDS (cli.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct cli_command {
 
 /* One run of one command. */
 struct cli {
-	const struct cli_command *const *commands; /* all commands: command_table */
+	const struct cli_command *const *commands; /* all commands (cli.c) */
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;

@@ -24,7 +24,7 @@ int translator_make(struct jw_error *err, const struct message *messages, size_t
 					struct translator **ret_translator);
 void translator_free(struct translator *translator);
 
-/* A name that no line is to change (cli/kept_names.h). */
+/* A name that no line is to change. */
 void translator_keep(struct translator *translator, const char *name);
 /* The text of a message that is `english` as it stands, or NULL. */
 const char *translator_text(const struct translator *translator, const char *english);

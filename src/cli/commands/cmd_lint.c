@@ -1,10 +1,267 @@
+#include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/find.h>
+#include <jitwarm/lint.h>
+
+#include "base/buf.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/output.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/lint_text.h"
+#include "cli/table.h"
+
+struct lint_bound {
+	bool set;
+	double most_start_s;
+};
+
+enum { MOST_LINT_LINE = 1 << 16, LINT_GENCODE = 64 };
+
+/* The -gencode that spares what a GPU lacks; returns `text`. */
+static const char *lint_gencode(char text[LINT_GENCODE], struct jw_target code)
+{
+	char compute[JW_TARGET_TEXT], sm[JW_TARGET_TEXT];
+
+	(void)snprintf(text, LINT_GENCODE, "-gencode arch=%s,code=%s", jw_target_compute(compute, code),
+				   jw_target_sm(sm, code));
+	return text;
+}
+
+/* What is the matter on a GPU, in one line; `text` is empty where nothing is. */
+static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
+						 const struct lint_bound *bound)
+{
+	char ptx[TEXT_SHORT], span[TEXT_SHORT], most[TEXT_SHORT], gencode[LINT_GENCODE];
+
+	if (gpu->failing)
+		(void)buf_printf(NULL, text, "a program fails with %s: no code there runs on this GPU",
+						 TEXT_COUNT(gpu->failing, "file", "files"));
+	if (gpu->modules)
+		(void)buf_printf(NULL, text, "%sthe first start compiles %s (%s of PTX): %s on one core",
+						 gpu->failing ? "; " : "", TEXT_COUNT(gpu->modules, "module", "modules"),
+						 text_bytes(ptx, gpu->ptx_bytes),
+						 text_span(span, gpu->start.low, gpu->start.high));
+	if (gpu->modules && bound->set)
+		(void)buf_printf(NULL, text, ", %s the bound of %s",
+						 gpu->start.likely > bound->most_start_s ? "beyond" : "within",
+						 text_duration(most, bound->most_start_s));
+	if (gpu->code.sm)
+		(void)buf_printf(NULL, text, "; spared by %s", lint_gencode(gencode, gpu->code));
+}
+
+/* The same of one finding, without the file's name. */
+static void lint_say_finding(struct buf *text, const struct jw_lint_finding *finding)
+{
+	char name[GPUS_NAME], ptx[TEXT_SHORT], span[TEXT_SHORT];
+
+	(void)gpu_targets_name(name, finding->target);
+	if (finding->kind == JW_LINT_FAILS)
+		(void)buf_printf(NULL, text, "%s: %s", name, finding->why);
+	else
+		(void)buf_printf(NULL, text, "%s: %s to compile (%s of PTX): %s on one core", name,
+						 TEXT_COUNT(finding->modules, "module", "modules"),
+						 text_bytes(ptx, finding->ptx_bytes),
+						 text_span(span, finding->start.low, finding->start.high));
+}
+
+static enum style level_style(enum jw_lint_level level)
+{
+	switch (level) {
+	case JW_LINT_ERROR: return STYLE_BAD;
+	case JW_LINT_WARNING: return STYLE_WARN;
+	case JW_LINT_NOTE: break;
+	}
+	return STYLE_PLAIN;
+}
+
+static bool same_library(const struct jw_lint_finding *a, const struct jw_lint_finding *b)
+{
+	return text_same(a->path, b->path) && text_same(a->member, b->member);
+}
+
+static void print_lint_findings(const struct output *out, const struct jw_lint_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_finding *finding = &result->findings[i];
+		struct buf line = BUF_MAX(MOST_LINT_LINE);
+
+		if (!i || !same_library(finding, finding - 1))
+			output_line(out, STYLE_STRONG, "%s%s%s", finding->path, finding->member ? ": " : "",
+						finding->member ? finding->member : "");
+		lint_say_finding(&line, finding);
+		output_expect_whole(out, &line);
+		output_line(out, level_style(finding->level), "  %s", buf_text(&line));
+		buf_free(&line);
+	}
+}
+
+static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
+					 const struct lint_bound *bound)
+{
+	char name[GPUS_NAME], span[TEXT_SHORT], most[TEXT_SHORT];
+	const enum style style = level_style(gpu->level);
+
+	table_cell(table, STYLE_STRONG, "%s", gpu_targets_name(name, gpu->target));
+	table_cell(table, STYLE_PLAIN, "%zu", gpu->modules);
+	table_cell(table, STYLE_PLAIN, "%s",
+			   gpu->modules ? text_span(span, gpu->start.low, gpu->start.high) : "–");
+	if (gpu->failing)
+		table_cell(table, style, "a program fails");
+	else if (!gpu->modules)
+		table_cell(table, STYLE_GOOD, "nothing to compile");
+	else if (gpu->level == JW_LINT_ERROR)
+		table_cell(table, style, "beyond %s", text_duration(most, bound->most_start_s));
+	else if (bound->set)
+		table_cell(table, STYLE_GOOD, "within %s", text_duration(most, bound->most_start_s));
+	else
+		table_cell(table, style, "compiled");
+}
+
+static int print_linted_gpus(struct jw_error *err, const struct output *out,
+							 const struct jw_lint_result *result, const struct lint_bound *bound)
+{
+	struct table table = {
+		.columns = 4,
+		.titles = {"GPU", "modules", "first start, one core", ""},
+		.align = {[1] = TABLE_RIGHT},
+	};
+	int failed;
+
+	for (size_t i = 0; i < result->gpu_count; i++)
+		fill_gpu(&table, &result->gpus[i], bound);
+	failed = table_print(err, &table, out);
+	table_free(&table);
+	return failed;
+}
+
+static void print_codes(const struct output *out, const struct jw_lint_result *result)
+{
+	char gencode[LINT_GENCODE], size[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->code_count; i++) {
+		const struct jw_lint_code *code = &result->codes[i];
+		struct buf names = BUF_MAX(MOST_LINT_LINE);
+		char adds[TEXT_SHORT + 40] = "", needs[40] = "";
+
+		for (size_t k = 0; k < result->gpu_count; k++) {
+			char name[GPUS_NAME];
+
+			if (jw_target_equal(result->gpus[k].code, code->target))
+				(void)buf_printf(NULL, &names, "%s%s", names.size ? ", " : "",
+								 gpu_targets_name(name, result->gpus[k].target));
+		}
+		if (code->bytes)
+			(void)snprintf(adds, sizeof adds, "; adds about %s, uncompressed",
+						   text_bytes(size, code->bytes));
+		if (code->cuda)
+			(void)snprintf(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
+						   code->cuda % 1000 / 10);
+		output_expect_whole(out, &names);
+		output_line(out, STYLE_PLAIN, "%s spares it on %s%s%s", lint_gencode(gencode, code->target),
+					buf_text(&names), adds, needs);
+		buf_free(&names);
+	}
+}
+
+static int lint_text_print(struct jw_error *err, const struct output *out,
+						   const struct jw_lint_result *result, const struct lint_bound *bound)
+{
+	print_lint_findings(out, result);
+	if (output_wants_text(out) && print_linted_gpus(err, out, result, bound))
+		return -1;
+	print_codes(out, result);
+	return 0;
+}
+
+/* As GitHub's runner takes them apart again; a comma and a colon end a property. */
+static void say_escaped(struct buf *text, const char *from, bool property)
+{
+	for (; *from; from++)
+		if (*from == '%' || *from == '\r' || *from == '\n' ||
+			(property && (*from == ':' || *from == ',')))
+			(void)buf_printf(NULL, text, "%%%02X", (unsigned)(unsigned char)*from);
+		else
+			(void)buf_append(NULL, text, from, 1);
+}
+
+/* The first library with which a program fails there, else the first one that is compiled. NULL:
+ * none. */
+static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *result,
+												   struct jw_target target)
+{
+	const struct jw_lint_finding *worst = NULL;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct jw_lint_finding *finding = &result->findings[i];
+
+		if (jw_target_equal(finding->target, target) &&
+			(!worst || (finding->kind == JW_LINT_FAILS && worst->kind != JW_LINT_FAILS)))
+			worst = finding;
+	}
+	return worst;
+}
+
+/* Why the next file was not judged; NULL after the last one. *cursor begins at 0. */
+static const char *lint_trouble_next(const struct jw_found *found,
+									 const struct jw_lint_result *result, size_t *cursor)
+{
+	for (; *cursor < found->note_count; ++*cursor)
+		if (found->notes[*cursor].is_trouble)
+			return found->notes[(*cursor)++].text;
+	return *cursor - found->note_count < result->trouble_count
+			   ? result->troubles[(*cursor)++ - found->note_count]
+			   : NULL;
+}
+
+static void print_trouble_annotation(const struct output *out, const char *trouble)
+{
+	struct buf line = BUF_MAX(MOST_LINT_LINE);
+
+	(void)buf_printf(NULL, &line, "::error title=jitwarm::");
+	say_escaped(&line, trouble, false);
+	output_expect_whole(out, &line);
+	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+	buf_free(&line);
+}
+
+/* ::error file=…,title=…::… for each GPU on which something is the matter, and for each file that
+ * was not judged. */
+static void lint_github_print(const struct output *out, const struct jw_found *found,
+							  const struct jw_lint_result *result, const struct lint_bound *bound)
+{
+	static const char *const levels[] = {"notice", "warning", "error"};
+	const char *trouble;
+	size_t cursor = 0;
+
+	while ((trouble = lint_trouble_next(found, result, &cursor)))
+		print_trouble_annotation(out, trouble);
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_lint_gpu *gpu = &result->gpus[i];
+		const struct jw_lint_finding *worst = worst_finding(result, gpu->target);
+		struct buf line = BUF_MAX(MOST_LINT_LINE), what = BUF_MAX(MOST_LINT_LINE);
+		char name[GPUS_NAME];
+
+		lint_say_gpu(&what, gpu, bound);
+		(void)buf_printf(NULL, &line, "::%s ", levels[gpu->level]);
+		if (worst) {
+			(void)buf_printf(NULL, &line, "file=");
+			say_escaped(&line, worst->path, true);
+			(void)buf_printf(NULL, &line, ",");
+		}
+		(void)buf_printf(NULL, &line, "title=");
+		say_escaped(&line, gpu_targets_name(name, gpu->target), true);
+		(void)buf_printf(NULL, &line, "::");
+		say_escaped(&line, buf_text(&what), false);
+		output_expect_whole(out, &line);
+		if (what.size)
+			output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
+		buf_free(&what);
+		buf_free(&line);
+	}
+}
 
 enum lint_format { LINT_TEXT, LINT_JSON, LINT_GITHUB, LINT_FORMATS };
 
