@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PO = ROOT / "po"
 # Documents for programs, scripts, manual pages
-EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/parts/(report_|html)|cli/manual\.c|cli/examples\.c|cmd_completion|src/worker/|os/win32/program|tune/.*(slurm|print)")
+EXCLUDED_FILES = re.compile(r"src/cli/documents/|cmd_worker|cli/parts/(report_|html)|cli/examples\.c|cmd_completion|src/worker/|os/win32/program|tune/.*(slurm|print)")
 EXCLUDED_CALLS = re.compile(r"^(JSON\w*|str\w+|mem(cmp|mem)|text_(starts|ends|same|equal_fold)|os_env\w*|options_\w+|os_run|fopen|cJSON_\w+|"
                             r"json_\w+|assert|static_assert|_Static_assert|has_argument|suggest_\w+|ROW\w*|VERDICT\w*|ENTRY|"
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
@@ -29,12 +29,14 @@ UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
     form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
     "%g s to %g min", "%g s to %g h", "%g min to %g h"]
 # Put together from conversions alone, or a word of a list
-PIECES = {"src/cli/commands/cmd_scan.c": ["%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
+PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
                                         "%s (%s, %llu containers, some damaged)"],
           "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
-          "src/cli/commands/cmd_status.c": ["Baked", " at %s"],
+          "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
+          "src/cli/commands/cmd_lint.c": ["beyond", "within", "error", "notice", "warning"],
+          "src/cli/commands/cmd_status.c": ["Baked", " at %s", "warm"], "src/worker/worker.c": ["an error without a name"],
           "src/tune/block_files.c": ["written", "removed", "restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",

@@ -6,7 +6,13 @@
 #include <jitwarm/tune.h>
 
 #include "cache/settings.h"
-#include "doctor/cache_probe.h"
+
+/* Of the cache, and of the driver (doctor.c). */
+struct cache_probe {
+	enum jw_probe_use use;
+	char *entry;    /* its path; NULL where the driver was not asked */
+	char why[1024]; /* JW_PROBE_FAILED: a line */
+};
 
 struct examination {
 	const struct jw_doctor_options *options;
