@@ -1,5 +1,7 @@
-#include "share/object_worker.h"
-
+/* The worker that speaks to a shared place of objects, in a process of its own: whatever a
+ * resolver, a TLS library or a dead file server does, the supervisor goes on. Takes the process
+ * over, as jw_worker_main does. */
+#include <stdbool.h>
 #include <string.h>
 
 #include <jitwarm/worker.h>
@@ -213,7 +215,8 @@ static int serve_objects(struct jw_error *err, struct object_worker *worker)
 	return err->code ? -1 : 0;
 }
 
-bool object_worker_is_meant(void)
+/* Whether this process was started as one. */
+static bool object_worker_is_meant(void)
 {
 	char *task = os_env(TASK_VARIABLE);
 	const bool is = task && !strcmp(task, OBJECT_TASK);
@@ -223,7 +226,7 @@ bool object_worker_is_meant(void)
 }
 
 /* The threads end with the process, wherever they wait: this call does not return before them. */
-int object_worker_main(void)
+static int object_worker_main(void)
 {
 	struct object_worker worker = {0};
 	struct jw_error err = {0};

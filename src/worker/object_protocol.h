@@ -1,5 +1,5 @@
 /* The protocol between supervisor and the worker that speaks to a shared place of objects
- * (share/object_worker.h): one JSON object per line. The first line to it is the place, then come
+ * (share/object_worker.c): one JSON object per line. The first line to it is the place, then come
  * jobs; each is answered once, in any order. That worker reads what strangers wrote, so its answers
  * are read as hostile input. */
 #pragma once

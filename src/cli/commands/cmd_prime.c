@@ -13,13 +13,11 @@
 #include "cli/parts/baked_files.h"
 #include "cli/parts/fetching.h"
 #include "cli/parts/found_files.h"
-#include "cli/parts/nvrtc_options.h"
 #include "cli/parts/prime_bar.h"
 #include "cli/parts/prime_history.h"
-#include "cli/parts/prime_share.h"
+#include "cli/parts/prime_options.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
-#include "cli/parts/target_machine.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/parts/unattended.h"
 #include "os/interrupt.h"
@@ -458,7 +456,14 @@ static const struct cli_option prime_options[] = {
 			  "or the named ones",
 			  .names = NAMES_FILE),
 	CLI_ENVIRONMENT,
-	SOURCES_OPTIONS,
+	CLI_VALUE("nvrtc-options", "OPTIONS",
+			  "Compile *.cu by NVRTC with these options, as the program does"),
+	CLI_VALUE("nvrtc", "FILE|PACKAGE",
+			  "The NVRTC of the program: a library, a toolkit, or a package that has or "
+			  "requires one",
+			  .names = NAMES_FILE_OR_NAME),
+	CLI_VALUE("nvrtc-name", "NAME",
+			  "The program's name for the source; without it the file's name"),
 	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
 	IF_CHANGED_OPTION,
 
@@ -482,14 +487,37 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "Where results come from"),
 	REUSE_OPTIONS,
-	PRIME_SHARE_OPTIONS,
+	CLI_VALUE("share", "PLACE",
+			  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "
+			  "compiling it, and put there what is compiled; with --sign signed"),
+	CLI_FLAG("back", "With --share: put one pack of the whole there too, for others"),
+	CLI_FLAG("share-unsigned", "With --share: trust whoever can write there, also without a "
+							   "signature"),
+	INSECURE_OPTIONS,
 
 	CLI_HEADING(.title = "Where results go, and for which machine"),
 	CLI_CACHE,
 	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
 	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
-	ELSEWHERE_OPTIONS,
+	CLI_LIST("target", "GPU",
+			 "For another machine with this GPU (sm_86, rtx3070), into --cache or -o; needs no "
+			 "GPU and driver; may be repeated"),
+	CLI_VALUE("driver", "VERSION",
+			  "That machine's driver (550.163.01; for -n also 580 or CUDA 12.8)"),
+	CLI_VALUE("driver-lib", "FILE",
+			  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm",
+			  .names = NAMES_FILE),
+	CLI_VALUE("driver-profile", "FILE",
+			  "That driver's profile, from “jitwarm status --driver-profile” there",
+			  .names = NAMES_FILE),
+	CLI_VALUE("ptxas", "FILE",
+			  "Compile with this ptxas instead of that of the driver's CUDA version",
+			  .names = NAMES_FILE),
+	FETCH_OPTION,
+	CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",
+			  .letter = 'o', .names = NAMES_OUTPUT),
+	PACKING_SIGN_OPTIONS,
 	CLI_VALUE(
 		"trace", "FILE",
 		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto",

@@ -1,0 +1,300 @@
+#include "cli/parts/prime_options.h"
+
+#include <string.h>
+
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* ---- CUDA C sources */
+
+enum { MOST_OPTIONS = 4096, NVRTC_LOG_LINES = 60 };
+
+/* Copies one word from *at to `to` without its quotes. False if a quote is not closed. */
+static bool take_option_word(const char **at, char **to)
+{
+	char quote = 0;
+
+	for (; **at && (quote || !text_is_blank(**at)); (*at)++) {
+		if (quote ? **at == quote : **at == '"' || **at == '\'') {
+			quote = (char)(quote ? 0 : **at);
+			continue;
+		}
+		/* A backslash that quotes nothing is literal, as in Windows paths. */
+		if (**at == '\\' && quote != '\'' && (*at)[1] && strchr("\"'\\ ", (*at)[1]))
+			(*at)++;
+		*(*to)++ = **at;
+	}
+	*(*to)++ = '\0';
+	return !quote;
+}
+
+/* Splits the options as a shell does. */
+static int split_options(struct jw_error *err, const char *text, struct nvrtc_options *options)
+{
+	char *to = options->text = mem_alloc(err, 2 * strlen(text) + 2);
+
+	if (!to)
+		return -1;
+	for (;;) {
+		while (text_is_blank(*text))
+			text++;
+		if (!*text)
+			return 0;
+		if (VEC_ROOM(err, options->words, options->capacity, options->how.option_count,
+					 MOST_OPTIONS))
+			return -1;
+		options->words[options->how.option_count++] = to;
+		if (!take_option_word(&text, &to))
+			return error_set(err, JW_ERR_USAGE, "--nvrtc-options: a quote is not closed");
+	}
+}
+
+int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
+					   struct nvrtc_options *ret_options)
+{
+	const char *text = options_value(&cli->options, "nvrtc-options");
+	bool asked = false;
+
+	*ret_options = (struct nvrtc_options){.how = JW_NVRTC_OPTIONS_INIT};
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		asked = asked || text_ends(cli->options.operands[i], ".cu");
+	if (!asked && (text || options_given(&cli->options, "nvrtc")))
+		return error_set(err, JW_ERR_USAGE,
+						 "--nvrtc is for CUDA C sources (*.cu), and none is named");
+	if (split_options(err, text ? text : "", ret_options))
+		return -1;
+	ret_options->how.where = options_value(&cli->options, "nvrtc");
+	ret_options->how.name = options_value(&cli->options, "nvrtc-name");
+	ret_options->how.options = ret_options->words;
+	return 0;
+}
+
+/* The plan only counts PTX that the driver cannot read; this warning gives the reason. */
+static void warn_of_isa(const struct cli *cli, const struct jw_prime_source *source)
+{
+	const struct jw_nvrtc *nvrtc = source->nvrtc;
+	char driver[JW_DRIVER_TEXT];
+
+	if (source->made->too_new)
+		output_warning(&cli->out,
+					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
+					   "names another one",
+					   source->path, nvrtc->major, nvrtc->minor, source->made->isa_major,
+					   source->made->isa_minor,
+					   jw_driver_text(driver, &cli->system->driver.version));
+}
+
+void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source)
+{
+	const struct jw_error *failed = &source->failed;
+
+	if (failed->code) {
+		cli_end_with(cli, failed->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(failed->code));
+		output_error(&cli->out, "%s", failed->message);
+		if (source->made && source->made->log)
+			output_log(&cli->out, output_error, source->made->log, NVRTC_LOG_LINES);
+		return;
+	}
+	output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source->path,
+				source->nvrtc->major, source->nvrtc->minor, source->made->arch);
+	warn_of_isa(cli, source);
+}
+
+void nvrtc_options_free(struct nvrtc_options *options)
+{
+	mem_free(options->words);
+	mem_free(options->text);
+}
+
+/* ---- a shared place */
+
+static struct jw_share_options share_options_of(const struct cli *cli,
+												const struct registry_given *given)
+{
+	return (struct jw_share_options){
+		.size = sizeof(struct jw_share_options),
+		.place = options_value(&cli->options, "share"),
+		.allow_unsigned = options_given(&cli->options, "share-unsigned"),
+		.insecure = given->insecure,
+		.insecure_hosts = given->hosts,
+		.insecure_host_count = given->host_count,
+		.back = options_given(&cli->options, "back"),
+	};
+}
+
+int prime_share_check(struct jw_error *err, const struct cli *cli)
+{
+	static const char *const only[] = {"back", "share-unsigned", "insecure", "insecure-host"};
+	const bool share = options_given(&cli->options, "share");
+	struct registry_given given;
+	struct jw_share_options options;
+	int failed;
+
+	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
+		if (options_given(&cli->options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for the place that --share names",
+							 only[i]);
+	if (!share)
+		return 0;
+	if (options_given(&cli->options, "target"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--share is for this machine; “jitwarm push” takes a pack of -o");
+	if (registry_given_read(err, cli, &given))
+		return -1;
+	options = share_options_of(cli, &given);
+	failed = jw_share_check(err, &options);
+	registry_given_free(&given);
+	return failed;
+}
+
+int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_share *share)
+{
+	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+
+	if (!options_given(&cli->options, "share"))
+		return 0;
+	if (registry_given_read(err, cli, &share->given) ||
+		pack_report_key(err, cli, &key, share->passphrase))
+		return -1;
+	share->options = share_options_of(cli, &share->given);
+	share->options.sign_key = key.sign_key;
+	share->options.passphrase = key.passphrase;
+	share->options.state_dir = key.state_dir;
+	return 0;
+}
+
+const struct jw_share_options *prime_share_options(const struct prime_share *share)
+{
+	return share->options.place ? &share->options : NULL;
+}
+
+void prime_share_print(const struct output *out, const struct jw_prime_result *result)
+{
+	const struct jw_shared *shared = &result->shared;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+
+	if (shared->fetched)
+		output_line(out, STYLE_GOOD, "%s from the shared place (%s), which saved %s of compiling.",
+					TEXT_COUNT(shared->fetched, "module", "modules"),
+					text_bytes(bytes, shared->fetched_bytes),
+					text_duration(time, shared->saved_seconds));
+	if (shared->placed)
+		output_line(out, STYLE_PLAIN, "%s put there (%s).",
+					TEXT_COUNT(shared->placed, "module", "modules"),
+					text_bytes(bytes, shared->placed_bytes));
+	if (shared->refused)
+		output_warning(out, "%s there not taken: %s",
+					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);
+	if (shared->unplaced)
+		output_warning(out, "%s could not be put there: %s",
+					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
+	else if (*shared->trouble)
+		output_warning(out, "the shared place is used no further: %s", shared->trouble);
+}
+
+void prime_share_free(struct prime_share *share)
+{
+	registry_given_free(&share->given);
+	passphrase_forget(share->passphrase);
+}
+
+/* ---- another machine */
+
+static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
+{
+	static const char *const only[] = {"sign", "key", "signature", "passphrase-file"};
+	const char *file = options_value(options, "output");
+	const bool share = options_given(options, "share");
+
+	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]) &&
+			!(share && (!strcmp(only[i], "sign") || !strcmp(only[i], "key") ||
+						!strcmp(only[i], "passphrase-file"))))
+			return error_set(err, JW_ERR_USAGE, "--%s is for the pack that -o names", only[i]);
+	if (file && !given)
+		return error_set(err, JW_ERR_USAGE,
+						 "-o is for another machine, whose GPU --target names; “jitwarm export” "
+						 "packs this one's cache");
+	if (file && !strcmp(file, "-"))
+		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	return 0;
+}
+
+static int check_target_usage(struct jw_error *err, const struct options *options, bool given)
+{
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "fetch"};
+
+	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]))
+			return error_set(err, JW_ERR_USAGE,
+							 "--%s is for another machine, whose GPU --target names", only[i]);
+	if (options_given(options, "driver-profile") &&
+		(options_given(options, "driver") || options_given(options, "driver-lib")))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--driver-profile names the driver already: leave out --driver and --driver-lib");
+	if (given && !options_given(options, "cache") && !options_given(options, "output") &&
+		!options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--target is for another machine: --cache names the directory to fill, "
+						 "-o the pack to write; -n needs neither");
+	if (given && options_given(options, "sudo-user"))
+		return error_set(err, JW_ERR_USAGE, "--sudo-user is for this machine's own cache");
+	return check_pack_usage(err, options, given);
+}
+
+int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
+						struct jw_system_options *how)
+{
+	const struct options *options = &cli->options;
+	struct target_machine *elsewhere = ret_elsewhere;
+
+	*elsewhere = (struct target_machine){.given = options_given(options, "target"),
+										 .pack = JW_EXPORT_OPTIONS_INIT};
+	if (check_target_usage(err, options, elsewhere->given))
+		return -1;
+	if (!elsewhere->given)
+		return 0;
+	if (gpu_targets_read(err, cli, &elsewhere->gpus))
+		return -1;
+	elsewhere->pack.output = options_value(options, "output");
+	how->scratch = !options_given(options, "cache");
+	how->nameless = options_given(options, "dry-run");
+	how->probe = false;
+	how->targets = elsewhere->gpus.targets;
+	how->target_count = elsewhere->gpus.count;
+	how->driver = options_value(options, "driver");
+	how->driver_library = options_value(options, "driver-lib");
+	how->driver_profile = options_value(options, "driver-profile");
+	return 0;
+}
+
+void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere)
+{
+	const struct jw_driver_info *driver = &cli->system->driver;
+	char text[JW_DRIVER_TEXT];
+
+	if (elsewhere->given && !driver->stamp[0])
+		output_warning(
+			&cli->out,
+			"the names of entries under driver %s are not known, so that it cannot be told "
+			"which modules are warm; priming needs --driver-lib or --driver-profile",
+			jw_driver_text(text, &driver->version));
+}
+
+int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
+							 struct target_machine *elsewhere)
+{
+	struct jw_export_options *pack = &elsewhere->pack;
+
+	if (!pack->output || options_given(&cli->options, "dry-run"))
+		return 0;
+	return pack_report_sign(err, cli, pack, elsewhere->passphrase);
+}
+
+void target_machine_free(struct target_machine *elsewhere)
+{
+	passphrase_forget(elsewhere->passphrase);
+}
