@@ -143,8 +143,8 @@ static bool begins_so(const char *name, const char *names)
 	return text_starts(name, names) || (text_starts(name, "lib") && text_starts(name + 3, names));
 }
 
-static int take_names(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
-					  const char *folder)
+static int take_rule_names(struct jw_error *err, struct place_list *list,
+						   const struct place_rule *rule, const char *folder)
 {
 	struct jw_error why = {0};
 	struct os_names names;
@@ -173,7 +173,7 @@ static int take_from(struct jw_error *err, struct place_list *list, const struct
 {
 	char *folder = *rule->path ? os_join(err, base, rule->path) : mem_string(err, base);
 	const int result = !folder       ? -1
-					   : rule->names ? take_names(err, list, rule, folder)
+					   : rule->names ? take_rule_names(err, list, rule, folder)
 									 : take_match(err, list, rule, folder);
 
 	mem_free(folder);
