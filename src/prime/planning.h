@@ -6,7 +6,15 @@
 #include "cache/profile.h"
 #include "history/ledger.h"
 #include "plan/plan.h"
-#include "prime/source_paths.h"
+
+/* CUDA C sources among the paths of a run, compiled to PTX files. */
+struct source_paths {
+	struct jw_nvrtc *nvrtc; /* owns the PTX files; NULL: there are no sources, or no NVRTC */
+	char **ptx;
+	size_t ptx_count;
+	const char **paths; /* of the run: those that are no sources, then the PTX files */
+	size_t count;
+};
 
 /* A plan with its request, which may be used again: must not be copied. */
 struct planning {

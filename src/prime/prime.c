@@ -1,23 +1,318 @@
 #include <jitwarm/prime.h>
 
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/compiler.h>
 #include <jitwarm/key.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/text.h"
+#include "cache/mend.h"
 #include "cache/outlook.h"
 #include "cache/remove.h"
+#include "compile/compiler_find.h"
 #include "history/ledger.h"
+#include "machine/compiler_gauge.h"
 #include "os/clock.h"
+#include "os/env.h"
+#include "plan/plan.h"
 #include "prime/compile_plan.h"
-#include "prime/elsewhere.h"
 #include "prime/planning.h"
-#include "prime/reuse.h"
 #include "prime/start_verdict.h"
 #include "run/prime_result.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
+
+/* ---- earlier results: packs of the store, and entries of other drivers that are carried over */
+
+/* Names of entries that the cache lacks, and the lengths of their keys. */
+struct wanted {
+	uint64_t *keys, *key_bytes, *warm;
+	size_t count, warm_count;
+};
+
+static bool uses_store(const struct jw_system *system, const struct jw_prime_options *options)
+{
+	char *setting = os_env("JITWARM_STORE");
+	bool off = setting && !strcmp(setting, "0");
+
+	mem_free(setting);
+	return !off && !options->no_store && system->state_dir && !system->scratch &&
+		   !system->cache.named && !system->cache.why_useless[0];
+}
+
+/* `budget_bytes`, 0: none; what it has no room for is not wanted. The most expensive modules come
+ * first in the plan. */
+static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t budget_bytes,
+					   struct wanted *wanted)
+{
+	uint64_t left = budget_bytes ? budget_bytes : UINT64_MAX;
+
+	wanted->keys = mem_array(err, plan->module_count, sizeof *wanted->keys);
+	wanted->key_bytes = mem_array(err, plan->module_count, sizeof *wanted->key_bytes);
+	wanted->warm = mem_array(err, plan->module_count, sizeof *wanted->warm);
+	if (!wanted->keys || !wanted->key_bytes || !wanted->warm)
+		return -1;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state == PLAN_WARM) {
+			wanted->warm[wanted->warm_count++] = module->key;
+			left = left > module->entry_bytes ? left - module->entry_bytes : 0;
+		}
+	}
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state != PLAN_COLD || !module->key || module->entry_bytes > left)
+			continue;
+		wanted->key_bytes[wanted->count] = module->key_bytes;
+		wanted->keys[wanted->count++] = module->key;
+		left -= module->entry_bytes;
+	}
+	return 0;
+}
+
+static void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						const struct wanted *wanted, struct jw_prime_reuse *reuse)
+{
+	const struct jw_store_refill_options how = {.size = sizeof how,
+												.system = system,
+												.keys = wanted->keys,
+												.count = wanted->count,
+												.dry_run = options->dry_run,
+												.cancel = options->cancel};
+
+	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
+}
+
+static void tell_carried(void *context, size_t done, size_t total)
+{
+	const struct jw_prime_options *options = context;
+	const struct jw_prime_progress progress = {
+		.phase = JW_PRIME_CARRYING, .done = done, .total = total, .current = ""};
+
+	options->progress(options->context, &progress);
+}
+
+static void carry_over(const struct jw_system *system, const struct jw_prime_options *options,
+					   const struct wanted *wanted, struct jw_prime_reuse *reuse)
+{
+	struct jw_prime_options told = *options;
+	const struct jw_carry_options how = {
+		.size = sizeof how,
+		.system = system,
+		.keys = wanted->keys,
+		.key_bytes = wanted->key_bytes,
+		.count = wanted->count,
+		.kept = wanted->warm,
+		.kept_count = wanted->warm_count,
+		.carry_over = options->carry_over,
+		/* What comes from packs is not measured against a budget. */
+		.store = reuse->store && !options->budget_bytes,
+		.dry_run = options->dry_run,
+		.most_bytes = options->budget_bytes,
+		.cancel = options->cancel,
+		.context = &told,
+		.progress = options->progress ? tell_carried : NULL,
+	};
+
+	(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);
+}
+
+/* Takes out entries that are damaged and still as they were, so that others can take their names.
+ * Where that fails they are replaced when their modules are compiled. */
+static void remove_damaged(const struct jw_system *system, const struct plan *plan)
+{
+	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
+	struct cache_removal *removals = mem_array(NULL, plan->module_count, sizeof *removals);
+	struct cache_live *live = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; removals && i < plan->module_count; i++)
+		if (plan->modules[i].damage &&
+			mend_judge(NULL, plan->cache_dir, sound_driver_of(&system->driver),
+					   plan->modules[i].key, &removals[count]) == MEND_TAKE)
+			count++;
+	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
+		(void)cache_remove(NULL, live, removals, count);
+		(void)cache_live_close(NULL, live);
+	}
+	mem_free(removals);
+}
+
+static void wanted_free(struct wanted *wanted)
+{
+	mem_free(wanted->keys);
+	mem_free(wanted->key_bytes);
+	mem_free(wanted->warm);
+}
+
+/* Inserts missing entries of the plan from the store, and sets those modules warm. With dry_run it
+ * only counts them. A failure is noted in *reuse and does not stop the run; -1: out of memory. */
+static int reuse_store_results(struct jw_error *err, const struct jw_system *system,
+							   const struct jw_prime_options *options, struct plan *plan,
+							   struct jw_prime_reuse *reuse)
+{
+	struct wanted wanted = {0};
+	int result;
+
+	if (!options->dry_run && !system->cache.why_useless[0])
+		remove_damaged(system, plan);
+	result = list_wanted(err, plan, options->budget_bytes, &wanted);
+	reuse->store = uses_store(system, options);
+	if (!result && wanted.count && reuse->store) {
+		reuse_store(system, options, &wanted, reuse);
+		plan_look_again(plan);
+	}
+	wanted_free(&wanted);
+	return result;
+}
+
+/* The same from other drivers. */
+static int reuse_carry_over(struct jw_error *err, const struct jw_system *system,
+							const struct jw_prime_options *options, struct plan *plan,
+							struct jw_prime_reuse *reuse)
+{
+	struct wanted wanted = {0};
+	int result = list_wanted(err, plan, 0, &wanted);
+
+	if (!result && wanted.count) {
+		carry_over(system, options, &wanted, reuse);
+		plan_look_again(plan);
+	}
+	wanted_free(&wanted);
+	return result;
+}
+
+/* Keeps the run's results in the store. */
+static void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
+					   struct jw_prime_reuse *reuse)
+{
+	const struct jw_store_keep_options how = {
+		.size = sizeof how, .system = system, .cancel = options->cancel};
+	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING, .current = ""};
+
+	if (!reuse->store)
+		return;
+	if (options->progress)
+		options->progress(options->context, &progress);
+	(void)jw_store_keep(&reuse->not_kept, &how, &reuse->kept);
+}
+
+/* ---- for another machine: the ptxas that compiles, and the pack of the results */
+
+/* Source: docs/compiler-twin.md, [1]. */
+static bool has_one_attribute_more(const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (system->driver.version.release[0] == 535 && system->gpus[i].target.sm == 90)
+			return true;
+	return false;
+}
+
+static void tell_difference(const struct jw_system *system, const struct jw_compiler *compiler,
+							struct jw_prime_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+
+	(void)jw_driver_text(driver, &system->driver.version);
+	if (!compiler->exact)
+		(void)snprintf(
+			result->inexact, sizeof result->inexact,
+			"%.700s is of CUDA %u.%u, older than driver %s: its code works there, but is "
+			"not the driver's own",
+			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
+	else if (has_one_attribute_more(system))
+		(void)snprintf(result->inexact, sizeof result->inexact,
+					   "on sm_90 driver %s writes one attribute more into its results than ptxas "
+					   "does: they are not the driver's own to the last byte",
+					   driver);
+}
+
+/* Before a run: finds the compiler of the system's driver, says in *result where its code is not
+ * the driver's own, and refuses a key that could not sign the pack. The caller frees *ret_compiler
+ * with jw_compiler_free. */
+static int elsewhere_prepare(struct jw_error *err, const struct jw_system *system,
+							 const struct jw_prime_options *options, struct jw_prime_result *result,
+							 struct jw_compiler *ret_compiler)
+{
+	const struct jw_export_options *pack = options->pack;
+
+	if (options->dry_run)
+		return 0;
+	if (system->elsewhere) {
+		if (compiler_find(err, &system->driver.version, options->ptxas, options->fetch,
+						  ret_compiler))
+			return -1;
+		tell_difference(system, ret_compiler, result);
+		compiler_gauge(system, ret_compiler->path, &options->cancel);
+	}
+	return pack && pack->sign_key
+			   ? jw_key_check(err, system->state_dir, pack->sign_key, pack->passphrase)
+			   : 0;
+}
+
+static int write_target_pack(struct jw_error *err, const struct jw_system *system,
+							 const struct jw_prime_options *options,
+							 struct jw_export_result *ret_result)
+{
+	const struct jw_export_options *given = SIZED(err, options->pack, struct jw_export_options);
+	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
+	struct jw_export_options how;
+	struct jw_error why = {0};
+	int failed = -1;
+
+	if (given && targets) {
+		how = *given;
+		how.system = system;
+		how.targets = targets;
+		how.target_count = jw_system_targets(system, targets, system->gpu_count);
+		how.state_dir = system->state_dir;
+		how.cancel = options->cancel;
+		failed = jw_export(&why, &how, ret_result);
+		if (failed && why.code == JW_ERR_NOT_FOUND)
+			error_set(err, JW_ERR_UNSUPPORTED, "%s is not written: no entry is left to put into it",
+					  how.output);
+		else if (failed)
+			error_copy(err, &why);
+	}
+	mem_free(targets);
+	return failed;
+}
+
+/* After it: the pack that the options ask for. */
+static void elsewhere_write_pack(const struct jw_system *system,
+								 const struct jw_prime_options *options,
+								 struct jw_prime_result *result)
+{
+	struct jw_error *err = &result->not_packed;
+	struct jw_export_result *pack;
+
+	if (!options->pack || options->dry_run)
+		return;
+	if (result->interrupted || cancel_asked(&options->cancel)) {
+		error_set(err, JW_ERR_INTERRUPTED, "%s is not written%s", options->pack->output,
+				  system->scratch ? ", and what was compiled is gone: with --cache DIR an "
+									"interrupted run can continue"
+								  : "");
+		return;
+	}
+	pack = mem_alloc(err, sizeof *pack);
+	if (!pack)
+		return;
+	pack->size = sizeof *pack;
+	if (write_target_pack(err, system, options, pack))
+		mem_free(pack);
+	else
+		result->pack = pack;
+}
+
+/* ---- the run */
 
 /* Refuses what no cache helps, before anything is fetched or compiled. */
 static int judge_plan(struct jw_error *err, const struct jw_system *system,
