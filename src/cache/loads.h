@@ -5,7 +5,9 @@
 
 #include <jitwarm/system.h>
 
-#include "cache/cubin_view.h"
+#include "cache/entry.h"
+#include "cache/key_parts.h"
+#include "devcode/cubin.h"
 
 /* `cuda`: the CUDA version of the driver, 0 if unknown. Cubins of ABI 8 need 12.8 or newer. */
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda);
@@ -30,6 +32,14 @@ struct cache_loads {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* the stamp of the last judgement */
 	bool known;                       /* a driver's stamp, not a compiler library's */
 	uint32_t cuda;
+};
+
+/* An entry's value, and the facts in its key. */
+struct cache_code {
+	const struct cache_key_parts *parts;
+	cubin_read_fn read;
+	void *context;
+	uint64_t size;
 };
 
 /* Code with stamps that are not a driver's counts as sound; so does an unknown ABI with the stamp

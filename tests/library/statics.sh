@@ -7,7 +7,7 @@ set -euo pipefail
 allowed='worker.c.o:answer worker.c.o:hello worker.c.o:job worker.c.o:outcome task_ptxas.c.o:module worker.c.o:logs
 signals.c.o:before signals.c.o:held signals.c.o:mask_before signals.c.o:receiver interrupt.c.o:first interrupt.c.o:interrupted
 console.c.o:caught identity.c.o:kept payload.c.o:idle_decoder aws_credentials.c.o:source
-rights.c.o:kept rights.c.o:hostile_names show_processes.c.o:asking held_process.c.o:held at.c.o:present_age at.c.o:closed look_as.c.o:relative_cache mem.c.o:has_lacked'
+rights.c.o:kept rights.c.o:hostile_names held_process.c.o:asking held_process.c.o:held at.c.o:present_age at.c.o:closed look_as.c.o:relative_cache mem.c.o:has_lacked'
 found=$(objdump -t "$1" | awk '/\.o: / { file = $1; sub(/:$/, "", file) }
 	/ O \.(bss|data)[ \t]|\.data\.rel(\.local)?[ \t]/ { name = $NF; sub(/\.[0-9]+$/, "", name); print file ":" name }' | sort -u)
 [ "$(wc -l <<<"$found")" -gt 10 ] || { echo "$1: hardly any statics at all: is objdump's format another one?"; exit 1; }

@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "cache/loads.h"
+#include "devcode/elf64.h"
 
 static void code_that_drivers_load_is_sound(void **state)
 {
