@@ -1,12 +1,305 @@
 #include "bake/link_place.h"
 
-#include "bake/linked.h"
+#include <string.h>
+
+#include "bake/linker.h"
+#include "base/buf.h"
+#include "base/cancel.h"
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "compile/compiler_fetch.h"
+#include "compile/nvjitlink.h"
 #include "devcode/container.h"
+#include "devcode/cubin.h"
 #include "devcode/module_ids.h"
+#include "devcode/write.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 #include "plan/verdict.h"
+
+/* ---- what the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links,
+ * and when". The driver does it in a worker; for another machine, nvJitLink. */
+
+struct linked_job {
+	const struct jw_system *system; /* worker, GPUs, folders */
+	struct linker *linker;          /* which does it; NULL: none */
+	struct jw_target device;
+	/* Appends the container of an object, with machine code for the GPU. */
+	int (*object)(struct jw_error *err, void *context, size_t index, struct buf *out);
+	void *context;
+	size_t object_count;
+	struct jw_cancel cancel;
+};
+
+enum { MOST_INPUTS = INT32_MAX };
+
+static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_target device)
+{
+	for (size_t i = 0; !system->elsewhere && i < system->gpu_count; i++)
+		if (system->gpus[i].target.sm == device.sm)
+			return &system->gpus[i];
+	return NULL;
+}
+
+/* The newest compiler whose code for the GPU the container has. */
+static int note_object_compiler(struct jw_error *err, const struct buf *object,
+								struct jw_target device, uint32_t *compiler)
+{
+	struct devcode_container container = {.bytes = object->data, .size_bytes = object->size};
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct container_walk walk = {0};
+	struct devcode_entry *entries;
+	struct devcode_view cubin;
+	int failed = 0;
+
+	if (container_check(&walk, object->data, object->size, object->size) != CONTAINER_SOUND)
+		return error_set(err, JW_ERR_FORMAT, "an object is not a sound container");
+	entries = mem_array(err, walk.entries, sizeof *entries);
+	if (!entries)
+		return -1;
+	container_entries(object->data, object->size, 0, entries, walk.entries);
+	for (size_t i = 0; !failed && i < walk.entries; i++) {
+		uint32_t cuda;
+
+		if (entries[i].kind != DEVCODE_KIND_CUBIN ||
+			gpu_sass_fit(entries[i].target, device) == GPU_FIT_NONE)
+			continue;
+		failed = devcode_payload(err, &container, &entries[i], &scratch, &cubin);
+		cuda = failed ? 0 : cubin_compiler(cubin, device.sm);
+		*compiler = cuda > *compiler ? cuda : *compiler;
+	}
+	buf_free(&scratch);
+	mem_free(entries);
+	return failed;
+}
+
+/* The containers, one behind the other. */
+static int write_objects(struct jw_error *err, const struct linked_job *job, const char *path,
+						 uint64_t *ret_bytes, uint32_t *compiler)
+{
+	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct os_file *file;
+	uint64_t at = 0;
+	int failed = 0;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	for (size_t i = 0; !failed && i < job->object_count; i++) {
+		buf_clear(&object);
+		failed = job->object(err, job->context, i, &object);
+		if (!failed && at + object.size > MOST_INPUTS)
+			failed = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
+		if (!failed)
+			failed = note_object_compiler(err, &object, job->device, compiler) ||
+					 os_file_write(err, file, at, object.data, object.size);
+		at += object.size;
+	}
+	os_file_close(file);
+	buf_free(&object);
+	*ret_bytes = at;
+	return failed;
+}
+
+static int ask_driver(struct jw_error *err, const struct linked_job *job,
+					  const struct protocol_job *what)
+{
+	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	int failed =
+		answer ? linker_ask_driver(err, job->linker, job->system, &job->cancel, what, answer) : -1;
+
+	if (!failed && (answer->result || answer->no_context))
+		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
+						   answer->error, *answer->log ? ": " : "", answer->log);
+	mem_free(answer);
+	return failed;
+}
+
+static int ask_linker(struct jw_error *err, const struct linked_job *job, const char *library,
+					  const char *folder, const struct protocol_job *what)
+{
+	const struct driver_query ask = {.worker = job->system->worker,
+									 .job = what,
+									 .limit_s = LINKER_LIMIT_S,
+									 .cancel = &job->cancel};
+	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	/* As the objects were compiled */
+	const struct jw_target target = gpu_jit_target(job->device, job->system->driver.version.cuda);
+	int failed;
+
+	failed = answer ? linker_ask(err, library, target, folder, ask, answer) : -1;
+	if (!failed && answer->result)
+		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
+						   answer->error, *answer->log ? ": " : "", (int)strcspn(answer->log, "\n"),
+						   answer->log);
+	mem_free(answer);
+	return failed;
+}
+
+static int say_no_linker(struct jw_error *err, const struct linked_job *job, uint32_t least,
+						 uint32_t most)
+{
+	const struct jw_error *why = &job->linker->why;
+	const uint32_t first = compiler_fetch_first(least);
+	char sm[JW_TARGET_TEXT];
+
+	if (why->code)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s", why->message);
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "no nvJitLink of CUDA %u.%u to %u.%u is at hand, which would link for %s: "
+					 "“jitwarm compiler fetch %u.%u” gets it, and --fetch does it on the way",
+					 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
+					 jw_target_sm(sm, job->device), first / 1000, first % 1000 / 10);
+}
+
+/* The oldest linker that knows the GPU and is not older than what compiled the objects: most
+ * drivers load its code. A newer one is asked where it fails. */
+static int try_linkers(struct jw_error *err, const struct linked_job *job, const char *folder,
+					   const struct protocol_job *what, uint32_t compiler)
+{
+	const uint32_t gpu = gpu_first_cuda(job->device);
+	const uint32_t old = gpu > compiler ? gpu : compiler;
+	const uint32_t least = old > NVJITLINK_FIRST_CUDA ? old : NVJITLINK_FIRST_CUDA,
+				   most = job->linker->most ? job->linker->most : least / 1000 * 1000 + 990;
+	struct jw_error why = {0};
+
+	if (linker_look(err, job->linker, job->system, &job->cancel) ||
+		linker_fetch(err, job->linker, least, most, job->system, &job->cancel))
+		return -1;
+	for (size_t i = 0; i < job->linker->count; i++) {
+		const struct linker_library *library = &job->linker->items[i];
+		struct jw_error other = {0};
+
+		if (library->cuda < least || library->cuda > most)
+			continue;
+		if (!ask_linker(&other, job, library->path, folder, what)) {
+			if (job->linker->used < library->cuda)
+				job->linker->used = library->cuda;
+			return 0;
+		}
+		if (!why.code || other.code == JW_ERR_INTERRUPTED || other.code == JW_ERR_MEMORY)
+			why = other;
+		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+			break;
+	}
+	return why.code ? error_copy(err, &why) : say_no_linker(err, job, least, most);
+}
+
+/* `gpu`: whose driver links; NULL: a linker does. */
+static int link_in(struct jw_error *err, const struct linked_job *job, const char *folder,
+				   const struct jw_gpu *gpu, struct buf *cubin)
+{
+	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
+	char *in = os_join(err, folder, "link.fatbin"), *out = os_join(err, folder, "link.cubin");
+	uint32_t compiler = 0;
+	int failed = -1;
+
+	if (!in || !out || write_objects(err, job, in, &what.size_bytes, &compiler))
+		goto done;
+	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
+		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
+		goto done;
+	}
+	TEXT_COPY(what.path, in);
+	TEXT_COPY(what.output, out);
+	if (gpu ? ask_driver(err, job, &what) : try_linkers(err, job, folder, &what, compiler))
+		goto done;
+	buf_free(cubin);
+	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
+done:
+	if (in)
+		(void)os_remove(NULL, in);
+	if (out)
+		(void)os_remove(NULL, out);
+	mem_free(in);
+	mem_free(out);
+	return failed;
+}
+
+/* Links the objects, in this order, and reads the machine code into `cubin`. JW_ERR_UNSUPPORTED:
+ * neither driver nor linker for this GPU is here; JW_ERR_DRIVER: it does not link them; or the
+ * failure of `object`. */
+static int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
+{
+	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, job->device) : NULL;
+	const char *folder;
+
+	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
+		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver links, which is not here");
+	return linker_folder(err, job->linker, job->system, &folder) ||
+				   link_in(err, job, folder, gpu, cubin)
+			   ? -1
+			   : 0;
+}
+
+/* What a program can ask the linked container for, by its code for its newest other GPU. Without
+ * any symbols no program can ask for anything: CMake links the device runtime alone into one. Then
+ * linked_empty_object is what has to be linked for another GPU: the runtime's own result is larger,
+ * and has nothing more that can be reached. The caller frees them. */
+static int linked_model(struct jw_error *err, const struct devcode_container *container,
+						struct cubin_symbols *ret_model)
+{
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	const struct devcode_entry *model = NULL;
+	struct devcode_view cubin;
+	int failed;
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (entry->kind == DEVCODE_KIND_CUBIN && (!model || entry->target.sm > model->target.sm))
+			model = entry;
+	}
+	*ret_model = (struct cubin_symbols){.any = true};
+	if (!model)
+		return 0;
+	failed = devcode_payload(err, container, model, &scratch, &cubin);
+	if (!failed && cubin.size)
+		failed = cubin_symbols_read(err, cubin, ret_model);
+	buf_free(&scratch);
+	return failed;
+}
+
+static int linked_empty_object(struct jw_error *err, void *context, size_t index, struct buf *out)
+{
+	static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n";
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = sizeof text,
+								  .isa_major = 6,
+								  .target = {.sm = 50},
+								  .compression = DEVCODE_RAW};
+
+	(void)context;
+	(void)index;
+	return write_container(err, &ptx, out);
+}
+
+/* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
+ * linked, and has the model's kernels. JW_ERR_FORMAT says why not. */
+static int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
+						const struct cubin_symbols *model)
+{
+	struct cubin_symbols symbols;
+	struct cubin_header header;
+	int failed;
+
+	if (cubin_read(err, cubin.data, cubin.size, &header))
+		return -1;
+	if (header.relocatable || header.sm != device.sm)
+		return error_set(err, JW_ERR_FORMAT, "what was linked is not for the GPU");
+	if (cubin_symbols_read(err, cubin, &symbols))
+		return -1;
+	failed = cubin_symbols_hold(&symbols, model)
+				 ? 0
+				 : error_set(err, JW_ERR_FORMAT,
+							 "what was linked lacks kernels that the library has for its "
+							 "other GPUs");
+	cubin_symbols_free(&symbols);
+	return failed;
+}
+
+/* ---- the linked containers of one library */
 
 bool link_place_is_unlinked(const struct baking *baking, size_t target)
 {
