@@ -3,7 +3,6 @@
 #include "folder.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
