@@ -16,8 +16,8 @@ static pid_t start_process(char *const *environment)
 {
 	char sleep_name[] = "sleep", seconds[] = "60";
 	char *const words[] = {sleep_name, seconds, NULL};
+	char none, path[64];
 	int ends[2];
-	char none;
 	pid_t child;
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -28,9 +28,18 @@ static pid_t start_process(char *const *environment)
 		_exit(127);
 	}
 	(void)close(ends[1]);
-	/* Its end of the pipe is closed when the program begins. */
+	/* Its end of the pipe is closed when the program begins, a little before it has its variables.
+	 */
 	assert_int_equal(read(ends[0], &none, 1), 0);
 	(void)close(ends[0]);
+	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)child);
+	for (size_t got = 0; *environment && !got;) {
+		FILE *file = fopen(path, "r");
+
+		assert_non_null(file);
+		got = fread(&none, 1, 1, file);
+		(void)fclose(file);
+	}
 	return child;
 }
 
