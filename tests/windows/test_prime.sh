@@ -11,7 +11,7 @@ dll=$(windows_path "$sample_dll")
 fresh_user
 
 jitwarm status --json
-exits 0 status
+exits 2 'status without a Python'
 json_is 'd["gpus"][0]["target"]' sm_86
 json_is 'd["driver"]["library"].lower()' 'c:\windows\system32\nvcuda.dll'
 json_is 'd["driver"]["version"]' 551.61

@@ -336,7 +336,8 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	}
 	if (!failed) {
 		print_status(&cli->out, &found, packages);
-		cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
+		if (!options_value(&cli->options, "driver-profile"))
+			cli_end_with(cli, packages ? exit_of_verdict(packages->verdict) : EXIT_CANNOT);
 		failed = document_print(err, &cli->out, &document_status, &found);
 	}
 	jw_other_caches_free(found.others, found.other_count);
@@ -378,7 +379,7 @@ const struct cli_command command_status = {
 				   "environment that have device code, with what the driver would compile of them "
 				   "for each GPU. What files hold is remembered, so only the first look at large "
 				   "packages takes seconds. Exit status: that of “jitwarm check”; 2 without a GPU "
-				   "or an environment.",
+				   "or an environment; 0 where --driver-profile wrote its file.",
 	.options = status_options,
 	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
 	.run = run_status,

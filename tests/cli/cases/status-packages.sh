@@ -16,6 +16,8 @@ if ! is_wine; then
 	mkdir "$work/bin"
 	ln -s /usr/bin/[!p]* /bin/[!p]* "$work/bin" 2>/dev/null
 	unset VIRTUAL_ENV CONDA_PREFIX
+	program_path=$work/bin run 0 status --driver-profile "$work/profile"
+	[[ -s $work/profile ]] || fail "no profile"
 	program_path=$work/bin run 2 status
 	out_has "Next    jitwarm find"
 	err_empty
