@@ -162,7 +162,7 @@ static bool differs(const char *own, const char *its, bool reset)
 static int describe_eyes(struct jw_error *err, const struct looking *looking, struct eyes *eyes)
 {
 	struct buf line = BUF_MAX(MOST_BEFORE);
-	bool reset, begun = false;
+	bool reset = false, begun = false;
 	int result = put_way(err, looking, &line, &reset);
 
 	for (size_t i = 0; !result && i < 2 * (size_t)DECIDING; i++) {
