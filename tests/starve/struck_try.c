@@ -163,6 +163,8 @@ char *struck_set_up(void)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	/* Of a script that stands for Python there it would be asked each time which one it starts. */
+	assert_int_equal(os_env_set(NULL, "PATH", "/usr/bin:/bin"), 0);
 	/* No disk has to be waited for */
 	if (!access("/dev/shm", W_OK))
 		assert_int_equal(os_env_set(NULL, "TMPDIR", "/dev/shm"), 0);

@@ -95,6 +95,8 @@ static void set_things_up(void)
 	set("HOME", "home");
 	set("JITWARM_STATE", "state");
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	/* Of a script that stands for Python there it would be asked each time which one it starts. */
+	assert_int_equal(os_env_set(NULL, "PATH", "/usr/bin:/bin"), 0);
 	make_dir("home/.nv/ComputeCache/jitwarm");
 	make_dir("tuned/cache/jitwarm");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");

@@ -35,13 +35,14 @@ fail() {
 windows_path() { local path=Z:$1; printf '%s' "${path//\//\\}"; }
 
 # under_build BUILD GPUS PROGRAM ARGUMENT...: output in $out and $err, exit status in $status. A loaded Wine sometimes fails to
-# start a program, with exit status 1 and no word; none of ours ends like that, so that is tried again.
+# start a program, with exit status 1 and no word of the program; none of ours ends like that, so that is tried again.
 under_build() {
 	local try
 	for try in 1 2 3; do
 		status=0
 		timeout 300 "$root/scripts/with-simdriver.sh" -B "$1" -w -u "$user" "$2" -- "${@:3}" > "$out" 2> "$err" < /dev/null || status=$?
-		if [ "$status" != 1 ] || [ -s "$out" ] || [ -s "$err" ]; then break; fi
+		[ "$status" = 1 ] || break
+		[ ! -s "$out" ] && [ ! -s "$err" ] || grep -q '^ShellExecuteEx failed' "$out" "$err" || break
 		echo "try $try: Wine did not start $3" >&2
 	done
 }
