@@ -50,21 +50,22 @@ int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* Root runs no script that another account may replace. What a script starts may depend on the
- * current folder: *ret_folder is one in which nobody else can have put anything. */
-static int may_ask(struct jw_error *err, const char *script, const char **ret_folder)
+/* Root runs no script that another account may replace. What a script starts may depend on PATH
+ * ("#!/usr/bin/env bash") and on the current folder: *ret_folder is one in which nobody else can
+ * have put anything. */
+static int may_ask(struct jw_error *err, const char *script, bool *ret_superuser,
+				   const char **ret_folder)
 {
 	struct jw_error why = {0};
 	struct os_account account;
 	char *here = NULL;
-	bool superuser;
 
 	*ret_folder = NULL;
 	if (os_account(err, &account))
 		return -1;
-	superuser = account.superuser;
+	*ret_superuser = account.superuser;
 	os_account_free(&account);
-	if (!superuser)
+	if (!*ret_superuser)
 		return 0;
 	if (os_check_private(&why, script, 0, false))
 		return error_if_memory(err, &why)
@@ -84,20 +85,18 @@ static int may_ask(struct jw_error *err, const char *script, const char **ret_fo
 static int ask_script(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {
-	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
-									 NULL};
+	const char *const arguments[] = {
+		"/usr/bin/env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",  script, "-I",
+		"-c",           "print(__import__('sys').executable)", NULL};
 	struct buf answer = BUF_MAX(MOST_ANSWER);
-	struct os_question question = {.arguments = arguments,
-								   .input = "",
-								   .timeout_ms = ANSWER_MS,
-								   .cancel = cancel,
-								   .answer = &answer,
-								   .mute = true};
+	struct os_question question = {
+		.input = "", .timeout_ms = ANSWER_MS, .cancel = cancel, .answer = &answer, .mute = true};
 	struct jw_error why = {0};
 	char *executable = NULL;
-	int status = 0, result = may_ask(err, script, &question.folder);
-	bool is = false;
+	bool is = false, superuser = false;
+	int status = 0, result = may_ask(err, script, &superuser, &question.folder);
 
+	question.arguments = superuser ? arguments : arguments + 2;
 	if (!result && os_ask_program(&why, &question, &status))
 		result = why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
 	else if (!result && !status) {

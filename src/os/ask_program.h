@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 
-#include <stdbool.h>
-
 #include "base/buf.h"
 #include "base/cancel.h"
 
