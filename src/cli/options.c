@@ -84,7 +84,7 @@ static const struct retired_option {
 } retired_options[] = {
 	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
 	{"from", .text = "“jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” "
-					 "behind it puts there what was compiled"},
+					 "after it puts there what was compiled"},
 	{"rebake", .text =
 				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
 				   "“jitwarm startup enable” writes a unit that has it anew"},

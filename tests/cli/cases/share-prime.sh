@@ -7,7 +7,7 @@ place=oci://$site/good/lab
 
 machine first
 run 64 prime --from "$place" "$sample"
-err_has "--from is no longer there: “jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” behind it"
+err_has "--from is no longer there: “jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” after it"
 for wrong in --back --insecure --share-unsigned "--insecure-host here"; do
 	run 64 prime $wrong "$sample"
 	err_has "${wrong%% *} is for the place that --share names"
