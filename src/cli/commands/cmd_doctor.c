@@ -192,12 +192,10 @@ static void print_lines_of(const struct output *out, char *text)
 	}
 }
 
-static void doctor_text(const struct output *out, const struct jw_system *system,
-						const struct doctor_document *document)
+static void doctor_text(const struct output *out, const struct doctor_document *document)
 {
 	struct buf text = BUF_MAX(MOST_REPORT);
 
-	(void)system;
 	(void)put_findings(NULL, &text, document);
 	output_expect_whole(out, &text);
 	if (text.size)
@@ -553,7 +551,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 	if (options_given(&cli->options, "report")) {
 		result = doctor_text_report(err, &cli->out, cli->system, &document);
 	} else {
-		doctor_text(&cli->out, cli->system, &document);
+		doctor_text(&cli->out, &document);
 		result = document_print(err, &cli->out, &document_doctor, &document);
 	}
 	jw_compiler_caches_free(caches);
