@@ -1,6 +1,6 @@
 # The package index that “jitwarm compiler fetch” asks where pip's configuration names none. Unless the build names one, it is
 # pip's own, read off the pip of the build machine; without either, the program asks its user to name one.
-set(JITWARM_PACKAGE_INDEX "" CACHE STRING "Package index (PEP 503) that is asked where pip's configuration names none")
+set(JITWARM_PACKAGE_INDEX "" CACHE STRING "Package index (PEP 691) that is asked where pip's configuration names none")
 set(package_index "${JITWARM_PACKAGE_INDEX}")
 if(package_index STREQUAL "")
   find_program(PYTHON3 python3)

@@ -2,7 +2,7 @@
 # bench.sh [-B BUILD-FOLDER] [-t]   every number that README and docs give for speed and memory, each with its rival in the same run
 #
 # Uses what is installed, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
-# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. -t: also TensorFlow for another
+# of scripts/get.sh frameworks, the drivers of scripts/get.sh drivers, cuobjdump. -t: also TensorFlow for another
 # machine (180 core-seconds). Run nothing else on the machine meanwhile.
 set -uo pipefail
 

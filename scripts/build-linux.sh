@@ -124,7 +124,7 @@ logged "$log" "configuring" cmake -S . -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_F
 	-DJITWARM_STATIC_LIBRARIES=ON "-DCMAKE_SKIP_RPATH=$skip" "-DCMAKE_C_FLAGS=\"-ffile-prefix-map=$folder=build\" \"-ffile-prefix-map=$PWD=.\"" \
 	"-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g0 -DNDEBUG" \
 	"-DCMAKE_EXE_LINKER_FLAGS=-pie -s -Wl,--gc-sections" "-DCMAKE_SHARED_LINKER_FLAGS=-s -Wl,--gc-sections" "$@"
-# The simulated driver and the sample framework are for tests on other distributions (scripts/try-package.sh).
+# The simulated driver and the sample framework are for tests on other distributions (scripts/try.sh).
 targets=(jitwarm jitwarm_shared simdriver sample_framework framework-app)
 [ -z "$all" ] || targets=(all)
 if ! cmake --build "$folder" -j "$jobs" --target "${targets[@]}" >> "$log" 2>&1; then

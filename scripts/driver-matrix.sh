@@ -2,8 +2,8 @@
 # driver-matrix.sh [--from DIR] [--json FILE] [--more-gpus] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
 #
 # Runs the conformance suite (tests/conformance) on the simulated driver and on NVIDIA's of these versions, on the GPUs that
-# tests/phantom emulates, and writes a table of drivers by facts. Missing drivers are fetched (get-drivers.sh). The table
-# includes the reports of gpu-check.sh on real GPUs (data/gpu-checks).
+# tests/phantom emulates, and writes a table of drivers by facts. Missing drivers are fetched (get.sh drivers). The table
+# includes the reports of gpu-check.py on real GPUs (data/gpu-checks).
 #
 #   VERSION       default: the versions that Debian offers and those that were fetched
 #   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
@@ -46,7 +46,7 @@ unset CUDA_CACHE_PATH CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
 
 # ---- which drivers
 
-# A store as get-drivers.sh keeps it, of links; the names that the driver looks for end in .1
+# A store as get.sh drivers keeps it, of links; the names that the driver looks for end in .1
 take_from()
 {
 	local library version other name
@@ -69,7 +69,7 @@ if [ -n "$from" ]; then
 	take_from "$from"
 fi
 if [ ${#versions[@]} -eq 0 ]; then
-	mapfile -t versions < <({ at_hand; [ -n "$from" ] || "$root/scripts/get-drivers.sh" --list | grep -oE '[0-9]+(\.[0-9]+)+' || true; } |
+	mapfile -t versions < <({ at_hand; [ -n "$from" ] || "$root/scripts/get.sh" drivers --list | grep -oE '[0-9]+(\.[0-9]+)+' || true; } |
 		grep -E '^[0-9]{3}(\.[0-9]+)+$' | sort -Vu)
 fi
 
@@ -103,7 +103,7 @@ run_more() # VERSION
 
 done_names=() missing=() more_names=()
 for version in ${versions[@]+"${versions[@]}"}; do
-	if ! "$root/scripts/get-drivers.sh" --quiet "$version" 2>"$scratch/get.err"; then
+	if ! "$root/scripts/get.sh" drivers --quiet "$version" 2>"$scratch/get.err"; then
 		missing+=("$version: not to be had ($(head -1 "$scratch/get.err"))")
 	elif run "$version" "$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")"; then
 		done_names+=("$version")
@@ -124,7 +124,7 @@ reports=()
 for report in "$root"/data/gpu-checks/*.json; do
 	[ -z "$from" ] && [ -f "$report" ] || continue
 	name=$(basename "$report" .json)
-	"$root/scripts/gpu_reports.py" cases "$report" >"$scratch/$name.json" || exit 3
+	"$root/scripts/gpu-check.py" cases "$report" >"$scratch/$name.json" || exit 3
 	done_names+=("$name") reports+=("$report")
 done
 [ ${#done_names[@]} -gt 0 ] || fail 2 "no driver could be run: ${missing[*]-none was named}"
@@ -202,7 +202,7 @@ EOF
 	facts rows "${done_names[@]/%/.json}"
 	if [ ${#reports[@]} -gt 0 ]; then
 		printf '\n## On real GPUs\n'
-		"$root/scripts/gpu_reports.py" text "${reports[@]}"
+		"$root/scripts/gpu-check.py" text "${reports[@]}"
 	fi
 }
 

@@ -15,8 +15,8 @@ set -uo pipefail
 
 self=$(basename "$0")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=scripts/debian.sh
-. "$here/debian.sh"
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
 usage() { sed -n '2,/^set /{/^set /d;/shellcheck/d;s/^# \{0,1\}//;p}' "$0"; }
 say() { printf '%s: %s\n' "$self" "$*"; }
 skip() { say "skipped: $*"; exit 77; }

@@ -15,7 +15,7 @@ CHIPS = [
 # Series, and what is no PCI device.
 OTHERS = {"gtx9": 52, "gtx10": 61, "gtx16": 75, "rtx20": 75, "rtx30": 86, "rtx40": 89, "rtx50": 120, "jetsonnano": 53, "jetsontx1": 53,
           "jetsontx2": 62, "jetsonxavier": 72, "jetsonorin": 87, "jetsonthor": 110}
-# Words beside a product's name; src/gpu/products.c leaves out the same ones.
+# Words beside a product's name; src/gpu/target_names.c leaves out the same ones.
 NOISE = set("nvidia geforce quadro tesla gpu laptop mobile max q maxq generation blackwell ac hgx pcie nvl sxm dgxs fhhl oem workstation server edition".split())
 SIZE = r"\d+gb?|sxm.*|hbm.*"
 NO_NAME = r"sample|reserved|dev id|switch|service|fake|sku|^cs\d|pg\d{3}|88k|30x0|drive|cmp 100|^(gk|gm)\d|^(d1|q1|ph4|p10|p6m|p106)"
@@ -29,7 +29,7 @@ def capability(chip):
 
 
 def plain(name):
-    """As products.c does it: lower case, no noise, nothing between the words."""
+    """As target_names.c does it: lower case, no noise, nothing between the words."""
     words = re.split(r"[^a-z0-9]+", name.lower())
     return "".join(word for word in words if word not in NOISE and not re.fullmatch(SIZE, word))
 

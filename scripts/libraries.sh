@@ -7,8 +7,8 @@
 # newer versions; otherwise once a week), toolchain (CMake's), cc, ar, ranlib (commands) and host (as configure names the target).
 # It may define build_NAME for a library that differs.
 # shellcheck disable=SC2154 # set by the reader
-# shellcheck source=scripts/debian.sh
-. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 apt_state=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/linux/.apt # one for all targets
 jobs=${JITWARM_JOBS:-2}

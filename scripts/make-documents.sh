@@ -1,7 +1,72 @@
 #!/usr/bin/env bash
-# make-documents.sh [BUILD-FOLDER]   writes docs/json.md and data/schemas from the tables in src/cli/documents
+# make-documents.sh [BUILD-FOLDER]                  writes docs/json.md and data/schemas from the tables in src/cli/documents
+# make-documents.sh man JITWARM FOLDER [LANGUAGE]   writes jitwarm-COMMAND.1 for each command of the program into FOLDER; LANGUAGE is en or ko
+# make-documents.sh site [-o FOLDER]                makes a web site of README.md, README.ko.md and docs/ in FOLDER (default: build/site), with mkdocs
+#
+# Of the site, names of pages in backquotes become links; mkdocs checks every link, and that packaging/site/mkdocs.yml lists every page: a
+# warning ends it. mkdocs comes from pip, into ~/.cache/jitwarm/site. Exit status 3: it cannot be had; 64: wrong usage.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=${1:-build/release}
-cmake --build "$build" --target document-schemas >/dev/null
-python3 tests/documents/reference.py "$build/tests/documents/document-schemas" --write
+
+help() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { help >&2; exit 64; }
+to_root() { cd "$(dirname "${BASH_SOURCE[0]}")/.."; }
+
+make_reference() { # [BUILD-FOLDER]
+	local build=${1:-build/release}
+	cmake --build "$build" --target document-schemas >/dev/null
+	python3 tests/documents/reference.py "$build/tests/documents/document-schemas" --write
+}
+make_man() { # JITWARM FOLDER [LANGUAGE]
+	local jitwarm=$1 folder=$2 language=${3-en} command
+	mkdir -p "$folder"
+	rm -f "$folder"/jitwarm-*.1
+	LC_ALL=C.UTF-8 "$jitwarm" help --all | sed -n '/^Commands:/,/^$/p' | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//' | while read -r command; do
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$jitwarm" help --man --language "$language" $command >"$folder/jitwarm-${command// /-}.1"
+	done
+}
+make_site() { # [-o FOLDER]
+	local out=build/site version=1.6.1 tools page
+	case ${1-} in
+	-o) out=${2:?} ;;
+	?*) usage ;;
+	esac
+	tools=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/site/$version
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	if [ ! -d "$tools" ]; then
+		python3 -m pip install -q --target "$work/tools" "mkdocs==$version" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; exit 3; }
+		mkdir -p "${tools%/*}" && mv -T "$work/tools" "$tools" 2>/dev/null || [ -d "$tools" ] # another one may have been first
+	fi
+	export PYTHONPATH=$tools
+	mkdir "$work/pages"
+	cp -r docs/*.md docs/pictures docs/ko "$work/pages/"
+	cp README.md "$work/pages/index.md"
+	cp README.ko.md "$work/pages/korean.md"
+	cp CHANGELOG.md "$work/pages/changes.md"
+	cp CONTRIBUTING.md "$work/pages/contributing.md"
+	# `docs/share.md` and `share.md` are links to that page; [docs](docs/share.md) loses its folder.
+	for page in "$work"/pages/*.md "$work"/pages/ko/*.md; do
+		sed -E -i 's/\]\(docs\//](/g; s/\]\(README\.ko\.md/](korean.md/g; s/\]\(README\.md/](index.md/g; s/\]\((\.\.\/)?(\.\.\/)?CONTRIBUTING\.md/](\2contributing.md/g; s/`(docs\/)?([a-z-]+\.md)`/[\2](\2)/g; s/\[index\.md\]\(index\.md\)/README/g' "$page"
+	done
+	# In a folder of its own: names in backquotes are those of pages above it
+	sed -E -i 's/\[([a-z-]+\.md)\]\(([a-z-]+\.md)\)/[\1](..\/\2)/g' "$work"/pages/ko/*.md
+	cp packaging/site/mkdocs.yml "$work/"
+	# Not -q: then mkdocs counts no warnings.
+	if ! python3 -m mkdocs build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1; then
+		grep -E 'WARNING|ERROR|Aborted' "$work/log" >&2 || cat "$work/log" >&2
+		exit 1
+	fi
+	rm -rf "$out"
+	mkdir -p "$(dirname "$out")"
+	mv "$work/site" "$out"
+	echo "make-documents.sh: $out ($(find "$out" -name '*.html' | wc -l) pages)"
+}
+
+case ${1-} in
+-h | --help) help ;;
+man) [ $# -ge 3 ] || usage; make_man "${@:2}" ;;
+site) to_root; make_site "${@:2}" ;;
+-*) usage ;;
+*) [ $# -le 1 ] || usage; to_root; make_reference "$@" ;;
+esac

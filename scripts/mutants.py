@@ -9,7 +9,8 @@ could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 9
 """
 import argparse, fnmatch, json, multiprocessing, os, random, re, shutil, subprocess, sys, time
 
-import mutant_tests
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/tests/mutants")
+import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN, NAMED = ROOT + "/tests/mutants/equivalent.txt", ROOT + "/tests/mutants/named.txt"
@@ -132,7 +133,7 @@ class Build:
         with open(self.folder + "/compile_commands.json", encoding="utf-8") as file:
             self.compiling = {os.path.relpath(one["file"], tree): one["command"] for one in json.load(file) if "/libjitwarm.dir/" in one["command"]}
         self.linking = run("ninja", "-C", self.folder, "-t", "commands", "src/libjitwarm_internal.so").stdout.strip().split("\n")[-1]
-        self.tests = mutant_tests.tests_of(tree, self.folder)
+        self.tests = reach.tests_of(tree, self.folder)
 
     def run(self, command):
         return subprocess.run(command, shell=True, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
@@ -259,6 +260,13 @@ def read_named(pattern):
             yield (head[2:], path, "(%s)" % tests, *("\n".join(line[2:] for line in lines if line[0] == sign) for sign in "-+"))
 
 
+def list_stale(pattern):
+    stale = ["%s: %s" % (path, what) for what, path, _, old, _ in read_named(pattern)
+             if not os.path.exists(ROOT + "/" + path) or read(ROOT + "/" + path).count(old) != 1]
+    print("\n".join(stale))
+    return int(bool(stale))
+
+
 def try_named(place, pattern):
     counts = {"noticed": 0, "not noticed": 0, "not built": 0}
     for what, path, tests, old, new in read_named(pattern):
@@ -292,14 +300,16 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
     parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
-    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed")
+    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed; with --list: those whose lines do not stand once in their file")
     args = parser.parse_args()
+    if args.named and args.list:
+        return list_stale(args.named)
     known, mutants = read_known(), []
     files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
     files = [path for path in files if path not in ELSEWHERE and any(fnmatch.fnmatch(path, pattern) for pattern in GUARDED)]
     if args.trace:
         place = Place("traced")
-        mutant_tests.trace(place.tree, files, environment(), args.trace)
+        reach.trace(place.tree, files, environment(), args.trace)
         return 0
     for path in files:
         if fnmatch.fnmatch(path, "*" + args.file + "*"):
@@ -316,7 +326,7 @@ def main():
     places = [Place(i) for i in range(1 if args.named else max(1, args.jobs))]
     for place in places:
         place.prepare(args.quick or args.named)
-        place.reach = None if args.named else mutant_tests.Reach(place.tree)
+        place.reach = None if args.named else reach.Reach(place.tree)
     return try_named(places[0], args.named) if args.named else report(places, mutants, args)
 
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # nightly.sh [--hours N] [STAGE...]   what takes too long for each change, in stages: all of them, or those that are named
 #
-#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (stalls.sh)
+#   tests    test.sh with nothing left out (JITWARM_LONG_TESTS=1), changed answers of servers (JITWARM_MUTATIONS=125), mutated libraries (JITWARM_MUTATED=500), and the staged stalls (tests/stories)
 #   drivers  the conformance suite on every driver that can be had (driver-matrix.sh)
-#   torture  each call that fails, in every command (torture.sh)
+#   torture  each call that fails, in every command (tests/torture)
 #   starve   each way to an allocation, and to a call of the C library, that fails (tests/starve)
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
-#   cover    the share of the branches that tests take (coverage.sh)
+#   cover    the share of the branches that tests take (coverage.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try-*.sh), built twice (reproducible.sh)
+#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try.sh), built twice (reproducible.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
@@ -20,8 +20,8 @@
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-# shellcheck source=scripts/stages.sh
-. scripts/stages.sh
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
 every=(tests drivers torture starve states mutants analyse cover aarch64 fuzz machines)
 hours=4 wanted=()
@@ -39,17 +39,14 @@ for name in "${wanted[@]}"; do
 done
 [ ${#wanted[@]} -gt 0 ] || wanted=("${every[@]}")
 
-night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && ./scripts/stalls.sh; }
+night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
-night_torture() { ./scripts/torture.sh build/release; }
+night_torture() { python3 -B tests/torture/torture.py build/release --jobs "$(nproc)"; }
 night_starve() {
 	local status=0 command
-	for command in struck struck_bake struck_pack pack_lacking pack_lacking_import; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
+	for command in struck struck_bake struck_pack; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
 	STRUCK_EVERY=1 scripts/with-simdriver.sh -B build/release sm_86,sm_89 -- build/release/tests/unit/test_struck_commands || status=1
-	for command in reads writes runs bakes; do tests/starve/commands.sh build/release $command 1 || status=1; done
-	for command in reads writes runs; do tests/starve/commands.sh build/release $command 1 -s || status=1; done
-	for command in "" -s; do tests/starve/commands.sh build/release workers 1 $command -w || status=1; done
 	return $status
 }
 night_states() {
@@ -63,7 +60,7 @@ night_states() {
 }
 night_mutants() { ./scripts/mutants.py --trace; ./scripts/mutants.py --named; local named=$?; ./scripts/mutants.py --sample 200 --seed "$(date +%j)" && [ $named = 0 ]; }
 night_aarch64() { ./scripts/test-aarch64.sh; }
-night_cover() { ./scripts/coverage.sh; }
+night_cover() { ./scripts/coverage.py; }
 night_fuzz() {
 	local target status=0 targets
 	mapfile -t targets < <(./scripts/fuzz.sh list)
@@ -77,23 +74,23 @@ night_machines() {
 	local status=0 target
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
 	for target in x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
-	for target in bookworm trixie noble; do ./scripts/try-deb.sh build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
-	for target in rpm conda install wheel; do ./scripts/try-$target.sh build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
+	for target in bookworm trixie noble; do ./scripts/try.sh deb build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
+	for target in rpm conda install wheel; do ./scripts/try.sh $target build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
 	for target in install wheel; do
-		./scripts/try-$target.sh build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
-		./scripts/try-$target.sh build/nightly/dist build/linux-aarch64 bookworm-arm64 || [ $? = 77 ] || status=1
-		./scripts/try-$target.sh build/nightly/dist build/linux-aarch64-musl musl-arm64 || [ $? = 77 ] || status=1
+		./scripts/try.sh $target build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1
+		./scripts/try.sh $target build/nightly/dist build/linux-aarch64 bookworm-arm64 || [ $? = 77 ] || status=1
+		./scripts/try.sh $target build/nightly/dist build/linux-aarch64-musl musl-arm64 || [ $? = 77 ] || status=1
 	done
-	./scripts/try-package.sh build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
+	./scripts/try.sh archive build/nightly/dist/jitwarm-*-linux-x86_64.tar.zst build/linux-x86_64 || [ $? = 77 ] || status=1
 	./scripts/try-windows-package.sh || [ $? = 77 ] || status=1
 	{ cmake --preset windows && cmake --build --preset windows --target jitwarm; } >build/nightly/preset.log 2>&1 || status=1
-	./scripts/try-static.sh || status=1
+	./scripts/try.sh static || status=1
 	./scripts/reproducible.sh build/nightly/dist || status=1
 	return $status
 }
 night() { "night_$1" </dev/null 2>&1 | tee "build/nightly/$1.log"; }
 
 mkdir -p build/nightly
-./scripts/setup.sh --tests && ./scripts/build.sh release || exit 1
+./scripts/setup.sh --tests && build_preset release || exit 1
 for name in "${wanted[@]}"; do stage "$name" night "$name"; done
 stages_end

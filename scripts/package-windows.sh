@@ -9,13 +9,43 @@
 #   scoop/jitwarm.json                      --url: the manifest, with version, address and hash; URL is the folder where the
 #   winget/IDENTIFIER….yaml                 release's files will lie, VERSION in it is replaced. winget's name the installer
 #
-# --sign COMMAND   is called with each program, and with the installers when they are made, to sign it in place (scripts/sign-windows.sh)
-# Exit status: 0, 3 where something is missing, 64 wrong use.
+# --sign COMMAND   is called with each program, and with the installers when they are made, to sign it in place, as this does:
+#
+# package-windows.sh sign FILE...   signs Windows programs, installers and MSI packages in place (needs osslsigncode)
+#
+#   JITWARM_PFX            a PKCS #12 file with the key and its certificates
+#   JITWARM_PFX_PASSWORD   a file that holds its password; none: it has none
+#   JITWARM_TIMESTAMP_URL  a timestamp server (RFC 3161); with none, the signature ends with the certificate
+#
+# For a key that no file holds (a token, a service), give --sign a command of your own.
+# Exit status: 0; 1 a file was not signed, and is as it was; 3 something is missing; 64 wrong use.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
-usage() { sed -n '2s/^# /usage: /p' scripts/package-windows.sh >&2; exit 64; }
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
 die() { printf 'package-windows: %s\n' "$*" >&2; exit 3; }
+sign_files() { # FILE...
+	local password file
+	command -v osslsigncode >/dev/null || die "osslsigncode is missing: apt-get install osslsigncode"
+	[ -r "${JITWARM_PFX:-}" ] || die "JITWARM_PFX names no file with a key"
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	# Never on a command line, which every account reads
+	password=$work/none
+	: >"$password"
+	[ -z "${JITWARM_PFX_PASSWORD:-}" ] || password=$JITWARM_PFX_PASSWORD
+	for file; do
+		osslsigncode sign -pkcs12 "$JITWARM_PFX" -readpass "$password" -h sha256 -n jitwarm ${JITWARM_TIMESTAMP_URL:+-ts "$JITWARM_TIMESTAMP_URL"} \
+			-in "$file" -out "$work/signed" >"$work/log" 2>&1 || { tail -n 5 "$work/log" >&2; printf 'package-windows: %s could not be signed\n' "$file" >&2; exit 1; }
+		chmod --reference="$file" "$work/signed"
+		mv -f "$work/signed" "$file"
+	done
+}
+if [ "${1-}" = sign ]; then
+	[ $# -gt 1 ] || usage
+	sign_files "${@:2}"
+	exit
+fi
+cd "$(dirname "$0")/.."
 
 build=build/windows out=build/package url='' homepage='' publisher='' identifier='' installers='' sign=''
 while [ $# -gt 0 ]; do

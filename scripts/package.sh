@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # package.sh [-o FOLDER] [--sign KEY --url URL] [TARGET...]   builds the packages that users install, into dist (or FOLDER)
+# package.sh installer URL PUBLIC-KEY VERSION                 prints install.sh of one release; PUBLIC-KEY is the last line of minisign's .pub file
 #
 # --sign   a secret key of minisign: signs SHA256SUMS, and makes install.sh, which fetches from URL (VERSION in it is replaced) and checks
 #          that signature
@@ -24,6 +25,19 @@ set -euo pipefail
 
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 64; }
 wrong() { echo "package.sh: $*" >&2; exit 64; }
+installer() { # URL PUBLIC-KEY VERSION
+	# What would end a word of the script is in none of them.
+	[[ $1 =~ ^https?://[A-Za-z0-9._~:/%@+-]+$ ]] || wrong "not a plain address: $1"
+	[[ $2 =~ ^RW[A-Za-z0-9+/]{54}$ ]] || wrong "not a public key of minisign: $2"
+	[[ $3 =~ ^[0-9]+(\.[0-9]+)*$ ]] || wrong "not a version: $3"
+	sed -e "s|^base=.*|base=\${JITWARM_BASE_URL:-${1//VERSION/$3}}|" -e "s|^public_key=.*|public_key=\${JITWARM_PUBLIC_KEY:-$2}|" \
+		-e "s|^version=.*|version=\${JITWARM_VERSION:-$3}|" "$(dirname "$0")/../packaging/install.sh"
+}
+if [ "${1-}" = installer ]; then
+	[ $# = 4 ] || usage
+	installer "${@:2}"
+	exit
+fi
 out=dist key='' url='' targets=()
 while [ $# -gt 0 ]; do
 	case $1 in -o | --sign | --url) [ -n "${2-}" ] || wrong "$1 wants a value" ;; esac
@@ -39,6 +53,8 @@ while [ $# -gt 0 ]; do
 done
 [ ${#targets[@]} -gt 0 ] || targets=(x86_64)
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 version=${JITWARM_PACKAGE_VERSION:-$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)} # another one: for trials of upgrades
@@ -52,7 +68,7 @@ if [ -n "$key" ]; then
 	[ -n "$url" ] || wrong "--sign needs --url: the address where install.sh will find the release"
 	command -v minisign >/dev/null || { echo "package.sh: minisign is missing: apt-get install minisign" >&2; exit 3; }
 	minisign -R -s "$key" -p "$work/key.pub" >/dev/null || wrong "$key is not a secret key of minisign, or its password is another one"
-	scripts/make-installer.sh "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$work/install.sh"
+	installer "$url" "$(tail -n 1 "$work/key.pub")" "$version" >"$work/install.sh"
 fi
 
 pack_linux() { # TARGET
@@ -72,9 +88,9 @@ pack_linux() { # TARGET
 	cp -P "$build"/src/libjitwarm.so* "$root/lib/"
 	cp include/jitwarm.h "$root/include/"
 	cp -r include/jitwarm "$root/include/"
-	scripts/make-man.sh "$runs" "$root/share/man/man1"
+	scripts/make-documents.sh man "$runs" "$root/share/man/man1"
 	cp docs/man/jitwarm.1 "$root/share/man/man1/"
-	scripts/make-man.sh "$runs" "$root/share/man/ko/man1" ko
+	scripts/make-documents.sh man "$runs" "$root/share/man/ko/man1" ko
 	cp docs/man/ko/jitwarm.1 "$root/share/man/ko/man1/"
 	cp data/completions/jitwarm.bash "$root/share/bash-completion/completions/jitwarm"
 	cp data/completions/jitwarm.zsh "$root/share/zsh/site-functions/_jitwarm"
@@ -99,7 +115,7 @@ wheel() { # LIBRARIES PROGRAM LIBRARY PLATFORM
 pack_deb() {
 	local tree=$work/jitwarm-$version made
 	command -v dh >/dev/null || { echo "package.sh: debhelper is missing: apt-get install debhelper" >&2; exit 3; }
-	scripts/debian-tree.sh "$tree" "$version"
+	debian_tree "$tree" "$version"
 	if ! (cd "$tree" && DEB_BUILD_OPTIONS="noautodbgsym parallel=${JITWARM_JOBS:-2}" dpkg-buildpackage -b -us -uc) >"$work/deb.log" 2>&1; then
 		tail -n 30 "$work/deb.log" >&2
 		echo "package.sh: the Debian packages could not be built" >&2
@@ -165,7 +181,7 @@ pack_windows() {
 	wheel "$libraries" build/windows/jitwarm.exe "$work/libjitwarm.dll" win_amd64
 	[ -z "$url" ] || [ -z "${JITWARM_URL:-}" ] || [ -z "${JITWARM_PUBLISHER:-}" ] ||
 		manifests=(--url "$url" --homepage "$JITWARM_URL" --publisher "$JITWARM_PUBLISHER")
-	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign scripts/sign-windows.sh} "${manifests[@]}"
+	scripts/package-windows.sh --installers -o "$out" ${JITWARM_PFX:+--sign "scripts/package-windows.sh sign"} "${manifests[@]}"
 	for made in "$out/jitwarm-$version-windows-x64"{.zip,-setup.exe,.msi}; do scripts/make-sbom.py "$libraries" "$made" >"$made.spdx.json"; done
 }
 

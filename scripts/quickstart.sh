@@ -13,6 +13,8 @@ case ${1:-} in
 *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 build=build/release
 jitwarm=$PWD/$build/src/jitwarm
 driver=550.163.01 cuda=12.4
@@ -36,7 +38,7 @@ if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
 echo "building (a minute) ..."
 warnings=OFF
 [ -z "${JITWARM_FRESH:-}" ] || warnings=ON # fresh.sh runs the tests next, of the same build
-./scripts/build.sh release -DJITWARM_WERROR=$warnings -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
+build_preset release -DJITWARM_WERROR=$warnings -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
 
 if has_gpu; then
 	show jitwarm status
@@ -53,7 +55,7 @@ export CUDA_CACHE_PATH=$scratch/ComputeCache JITWARM_STATE=$scratch/state
 library=$(ls "$PWD/$build"/tests/framework/libsample_framework.so)
 application=$PWD/$build/tests/framework/framework-app
 real=no
-if ./scripts/get-drivers.sh "$driver" >/dev/null 2>"$scratch/fetch.log"; then
+if ./scripts/get.sh drivers "$driver" >/dev/null 2>"$scratch/fetch.log"; then
 	echo "This machine has no NVIDIA GPU: trying it on NVIDIA's real driver $driver and a phantom GPU ($gpu), on the sample framework."
 	real=yes
 	under=(./scripts/with-driver.sh -B "$build" -d "$driver" "$gpu" --)
@@ -81,8 +83,8 @@ offline()
 	show jitwarm compiler fetch $cuda
 	timeout 60 "$jitwarm" compiler fetch $cuda 2>"$scratch/fetch.log" ||
 		{ echo "That compiler cannot be fetched here, so this is left out ($(tail -1 "$scratch/fetch.log"))."; return 0; }
-	show jitwarm prime --target $gpu --driver $driver -o sample.jwpack "$library"
-	"$jitwarm" prime --target $gpu --driver $driver -o "$pack" "$library"
+	show jitwarm make --target $gpu --driver $driver -o sample.jwpack "$library"
+	"$jitwarm" make --target $gpu --driver $driver -o "$pack" "$library"
 	[ $real = yes ] || { echo "On a machine with that driver “jitwarm import sample.jwpack” adds it to the cache."; return 0; }
 	export CUDA_CACHE_PATH=$scratch/Imported
 	show jitwarm import --allow-unsigned sample.jwpack "  # under driver $driver, into an empty cache"

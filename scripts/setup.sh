@@ -56,11 +56,11 @@ read -ra compiler <<<"${CC:-cc}"
 
 # NVIDIA's user-space drivers run on the phantom GPU. They are fetched, never installed; without them those tests are skipped.
 if [ -n "$tests" ]; then
-	"$here/get-drivers.sh" 535.309.01 550.163.01 >&2 ||
+	"$here/get.sh" drivers 535.309.01 550.163.01 >&2 ||
 		echo "setup.sh: the real drivers cannot be had: the tests that need one will be skipped" >&2
-	"$here/get-nvjitlink.sh" 12.2 >&2 || # 20 MB
+	"$here/get.sh" nvjitlink 12.2 >&2 || # 20 MB
 		echo "setup.sh: nvJitLink cannot be had: the test that links without a driver will be skipped" >&2
 	# The promise is tested on a program that nobody here wrote (260 MB).
-	"$here/fetch-frameworks.sh" xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
+	"$here/get.sh" frameworks xgboost-1.0.2-linux xgboost-1.3.3-linux >&2 ||
 		echo "setup.sh: XGBoost cannot be had: the tests of its first start will be skipped" >&2
 fi

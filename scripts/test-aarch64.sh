@@ -16,8 +16,8 @@ case ${1-} in
 -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 --install) install=1; shift ;;
 esac
-# shellcheck source=scripts/emulate.sh
-. scripts/emulate.sh
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 trap emulate_end EXIT
 
 if [ "$(uname -m)" != aarch64 ]; then

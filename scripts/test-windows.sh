@@ -6,8 +6,8 @@
 # Last line: "N passed, N failed, N skipped". Exit status: 0 all passed, 1 some failed, 3 nothing could be built, 77 no Wine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/stages.sh
-. scripts/stages.sh
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 
 build=$PWD/build/windows
 log=$build/test.log
@@ -39,7 +39,7 @@ done
 failed=0 without=$(left_out windows)
 (cd "$build" && ctest -j "${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))}" ${without:+-E "$without"}) > "$log" 2>&1 || failed=1
 sed -n '/^ *[0-9]*\/[0-9]* Test /p' "$log"
-[ $failed = 0 ] || scripts/test-report.sh "$build" >&2
+[ $failed = 0 ] || failed_output "$build" >&2
 count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
 passed=$(count ' Passed ') skipped=$(count 'Skipped ')
 all=$(grep -cE '^ *[0-9]+/[0-9]+ Test ' "$log" || true)

@@ -12,8 +12,8 @@
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-# shellcheck source=scripts/stages.sh
-. scripts/stages.sh
+# shellcheck source=scripts/lib.sh
+. scripts/lib.sh
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
@@ -45,7 +45,7 @@ run() { # BUILD CTEST-OPTION...
 	without=$(left_out "$1")
 	shift
 	(cd "$folder" && TMPDIR=${memory:-${TMPDIR:-/tmp}} ctest "$@" ${without:+-E "$without"}) | tee "$folder/test.log" || status=1
-	[ $status = 0 ] || ./scripts/test-report.sh "$folder"
+	[ $status = 0 ] || failed_output "$folder"
 	return $status
 }
 # What the logs of this run say: seconds, the build, the test
@@ -85,13 +85,24 @@ check_long() {
 	return $status
 }
 
+# libjitwarm, in which two threads scan, check and prime two caches
+test_threads() {
+	local probe
+	probe=$(mktemp)
+	echo 'int main(void) { return 0; }' | "${CC:-cc}" -fsanitize=thread -x c - -o "$probe" && "$probe" || { echo "the thread sanitizer does not run here"; return 77; }
+	rm "$probe"
+	cmake --preset tsan >/dev/null &&
+		cmake --build --preset tsan -j "$(nproc)" --target library-threads simdriver framework-app &&
+		(cd build/tsan && ctest -R '^library-threads$' --output-on-failure)
+}
+
 # Without Wine nothing was tested, which is no success here.
 test_windows() { ./scripts/test-windows.sh || return 1; }
 
 # What needs no test's result, one piece after the other
 work_ahead() {
-	piece sanitize ./scripts/build.sh sanitize
-	piece threads ./scripts/test-threads.sh
+	piece sanitize build_preset sanitize
+	piece threads test_threads
 	piece windows-setup ./scripts/setup.sh --windows
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
@@ -120,7 +131,7 @@ stage "set up" ./scripts/setup.sh --tests || { summary; exit 1; }
 if command -v ccache >/dev/null && [ -z "${CMAKE_C_COMPILER_LAUNCHER:-}" ]; then
 	export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
-stage "release build" ./scripts/build.sh release || { summary; exit 1; }
+stage "release build" build_preset release || { summary; exit 1; }
 stage "tests/long" check_long
 if [ -z "$quick" ]; then
 	# A group of its own, so that all of it ends with us

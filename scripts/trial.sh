@@ -1,24 +1,15 @@
 # shellcheck shell=bash
-# Sourced by try-*.sh: minimal roots of distributions (debootstrap), and what is looked for where a package is installed, upgraded and
-# removed in one. The reader calls trial_of first, and trial_each at its end where it takes releases.
-# shellcheck disable=SC2034 # the reader reads them
-self=$(basename "$0")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=scripts/debian.sh
-. "$here/debian.sh"
-# shellcheck source=scripts/emulate.sh
-. "$here/emulate.sh"
+# Sourced by try.sh: minimal roots of distributions (debootstrap), and what is looked for where a package is installed, upgraded and
+# removed in one.
+# shellcheck disable=SC2034,SC2154 # try.sh reads and sets them
+# shellcheck source=scripts/lib.sh
+. "$here/lib.sh"
 
-say() { printf '%s: %s\n' "$self" "$*"; }
-skip() { say "skipped: $*"; exit 77; }
-fail() { say "FAILED: $*"; tail -n 20 "$work/out"; exit 1; }
-usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 64; }
 
-# trial_of DEFAULT [FOLDER TESTS RELEASE...]: what the script was called with, into packages, tests and releases; DEFAULT names the
-# releases where it was given none, and is empty where it takes none. Sets work, a folder that goes with the script, and store, where
-# roots are kept
+# trial_of DEFAULT FOLDER TESTS [RELEASE...]: what the script was called with, into packages, tests and releases; DEFAULT names the
+# releases where it was given none. Sets work, a folder that goes with the script, and store, where roots are kept
 trial_of() {
-	if [ $# -lt 3 ] || { [ -z "$1" ] && [ $# -gt 3 ]; }; then usage; fi
+	[ $# -ge 3 ] || usage
 	[ -e "$2" ] || { say "there is no $2: scripts/package.sh -o makes it" >&2; exit 64; }
 	compgen -G "$3/tests/simdriver/lib/libcuda.so.*" >/dev/null || { say "there is no simulated driver in $3: it is the folder of a build" >&2; exit 64; }
 	packages=$(realpath "$2") tests=$(realpath "$3")
@@ -107,10 +98,11 @@ apt_into_root() { # RELEASE
 	echo "deb [trusted=yes] $(mirror_of "$release") $release $components" >"$root/etc/apt/sources.list"
 	inside "apt-get -qq update" || skip "apt does not reach the archive: $(grep -m1 -E '^[EW]:' "$work/out")"
 }
-# The simulated driver and the sample framework of the build in FOLDER; NVIDIA's driver 550 and the phantom GPU where both are here
+# The simulated driver and the sample framework of the build in FOLDER, and a systemctl that does nothing (what counts is units' files); NVIDIA's driver 550 and the phantom GPU where both are here
 tests_into_root() { # FOLDER
 	local driver=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers/550.163.01 phantom=$1/tests/phantom
 	mkdir -p "$root/opt/tests"
+	printf '#!/bin/sh\n' >"$root/usr/bin/systemctl" && chmod 755 "$root/usr/bin/systemctl"
 	real=''
 	# The phantom needs a newer glibc than 2.17: portable builds have none
 	[ -f "$phantom/phantom.so" ] || phantom=$here/../build/release/tests/phantom
@@ -170,7 +162,7 @@ story_installed() { # NAME
 	story_real
 	must "jitwarm key generate --no-passphrase"
 	must "jitwarm tune --apply --scope user --max-size 4G"
-	inside "jitwarm startup enable --all-users $library" # without systemd it cannot start them; the files are what counts
+	must "jitwarm startup enable --all-users $library"
 	units_before=$(units) own_before=$(own)
 	[ -n "$units_before" ] || fail "no units were written"
 	[ "$(wc -l <<<"$own_before")" -gt 5 ] || fail "there is nothing to keep"

@@ -56,7 +56,7 @@ made() { # VERSION OPTION...
 package() { printf '%s/%s/jitwarm-%s-windows-x64%s' "$work" "$1" "$1" "$2"; }
 
 certificate
-made 9.1.0 --sign "$root/scripts/sign-windows.sh"
+made 9.1.0 --sign "$root/scripts/package-windows.sh sign"
 made 9.10.0
 mkdir "$work/zip" && python3 -m zipfile -e "$(package 9.1.0 .zip)" "$work/zip"
 for file in "$(package 9.1.0 -setup.exe)" "$(package 9.1.0 .msi)" "$work/zip/jitwarm.exe" "$work/zip/jitwarmw.exe"; do
@@ -66,7 +66,7 @@ printf 'x' | dd of="$work/zip/jitwarm.exe" bs=1 seek=4096 conv=notrunc 2>/dev/nu
 ! signature "$work/zip/jitwarm.exe" || fail "a changed program has a signature"
 ! signature "$(package 9.10.0 -setup.exe)" || fail "what was not signed has a signature"
 cp "$(package 9.10.0 .zip)" "$work/wrong.exe"
-! "$root/scripts/sign-windows.sh" "$work/wrong.exe" >"$out" 2>&1 && cmp -s "$work/wrong.exe" "$(package 9.10.0 .zip)" || fail "a file that is no program was signed"
+! "$root/scripts/package-windows.sh" sign "$work/wrong.exe" >"$out" 2>&1 && cmp -s "$work/wrong.exe" "$(package 9.10.0 .zip)" || fail "a file that is no program was signed"
 echo "signed, and two versions packed"
 
 win cmd /c exit

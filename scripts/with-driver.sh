@@ -6,8 +6,7 @@
 # Contexts, modules, the JIT and its cache are real; kernels are not executed.
 #
 #   GPUS               a comma list of sm_75, sm_80, sm_86, sm_89, sm_90, in the order of their PCI addresses
-#   -d DRIVER-VERSION  default: the newest one here, else 550.163.01. One that is missing is fetched by
-#                      get-drivers.sh
+#   -d DRIVER-VERSION  default: the newest one here, else 550.163.01. One that is missing is fetched
 #   -B BUILD-FOLDER    where the phantom is built. Default: build/release of this repository where that has it, else
 #                      the folder (build or build/*) in which it was built last
 #
@@ -71,7 +70,7 @@ devices=$("$phantom/phantom-probe" pci "$gpus") || exit 64
 at_hand() { find "$store" -mindepth 1 -maxdepth 1 -name '[0-9]*.[0-9]*' -printf '%f\n' 2>/dev/null | sort -V | tail -1 || true; }
 [ -n "$version" ] || version=$(at_hand)
 version=${version:-$fallback}
-"$root/scripts/get-drivers.sh" --quiet "$version" >&2 || exit $?
+"$root/scripts/get.sh" drivers --quiet "$version" >&2 || exit $?
 folders=$(find "$store/$version" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
 
 export PHANTOM_GPU=$gpus PHANTOM_DRIVER_VERSION=$version JITWARM_PCI_DEVICES=$devices

@@ -1,5 +1,5 @@
-/* The driver's cache directory: its content, and whether it is sound. Only jw_cache_repair and
- * jw_cache_forget write.
+/* The driver's cache directory: its content, and whether it is sound. Only jw_cache_repair
+ * writes.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * of jw_cache_repair at a time per directory. */
@@ -117,12 +117,6 @@ struct jw_cache_repaired {
  * JW_ERR_INTERRUPTED. */
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired);
-
-/* Removes the empty folder that jitwarm keeps beside the driver's files (`check --explain` needs it
- * to tell how a cache was emptied). A folder that is not empty stays. Entries and index are not
- * read. *ret_path is the removed folder, NULL if there was none; the caller frees it with
- * jw_text_free. */
-int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path);
 
 enum jw_cache_form {
 	JW_CACHE_LOAD,    /* a module that is loaded */

@@ -45,12 +45,8 @@ enum jw_cold_reason {
 	JW_COLD_DAMAGED, /* its entry exists, but no driver accepts it */
 	JW_COLD_DRIVER,  /* another driver has compiled it */
 	JW_COLD_FILE,    /* compiled from an earlier version of the file */
-	JW_COLD_OPTIONS, /* the same PTX was compiled with other options */
-	JW_COLD_GPU,     /* the same PTX was compiled for other GPUs */
 	JW_COLD_EVICTED, /* evicted to make room */
-	JW_COLD_DELETED, /* deleted by hand or by `cache prune` */
-	JW_COLD_WIPED,   /* a driver wiped the cache */
-	JW_COLD_GONE,    /* it was in the cache; whether it was evicted, deleted or wiped is unknown */
+	JW_COLD_DELETED, /* deleted by hand, by `cache prune`, or by a driver that wiped the cache */
 	JW_COLD_CARRIED, /* in the cache, but made by an older driver's compiler; it will be compiled
 						again */
 };
@@ -114,18 +110,6 @@ struct jw_check_package {
 	size_t gpu_count;
 };
 
-/* A module that the driver compiles, or has compiled. */
-struct jw_check_module {
-	char *path, *member; /* member NULL for a file */
-	uint64_t offset;     /* of its PTX's header, as jw_scan lists it */
-	struct jw_target target;
-	uint64_t payload_bytes; /* of PTX */
-	double seconds;         /* predicted, on one core */
-	bool warm;
-};
-
-enum { JW_CHECK_LARGEST = 20 };
-
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
@@ -147,9 +131,6 @@ struct jw_check_result {
 	struct jw_check_package
 		*packages; /* of options.found; the most expensive first, then by name */
 	size_t package_count;
-	/* The largest modules by their PTX, at most JW_CHECK_LARGEST, the largest first. */
-	struct jw_check_module *largest;
-	size_t largest_count;
 	enum jw_verdict verdict;
 };
 

@@ -1,7 +1,7 @@
 /* NVIDIA's ptxas: compiles modules for GPUs and drivers of other machines.
  *
  * The ptxas of a driver's own CUDA minor version makes the bytes that the driver makes
- * (docs/compiler-twin.md).
+ * (docs/driver-cache.md).
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_COMPILER_H

@@ -11,10 +11,11 @@
 
 JW_BEGIN_DECLS
 
-/* The ratio of compile times on a machine to the model (docs/estimates.md), for ordinary modules
- * and for inputs of run-time linking. 0: unknown; the usual ratio is used. */
+/* Compile times on a machine, relative to the model (docs/estimates.md). Zeros: unknown; the usual
+ * factor is used. */
 struct jw_speed {
-	double load, link;
+	double factor;
+	double module_ms; /* what each module takes besides */
 	double spread; /* the factor within which a prediction lies nine times in ten; 0: unknown; the
 					  usual one is used */
 };

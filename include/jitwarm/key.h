@@ -1,5 +1,6 @@
 /* Keys that sign packs, in minisign's format: the user's own, and trusted keys of others. They are
- * in the state directory, below keys/ and trusted/.
+ * files in the state directory, keys/NAME.key with keys/NAME.pub, and trusted/NAME.pub; a folder
+ * that JITWARM_TRUSTED_KEYS names holds further trusted keys.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one call
  * that writes at a time per state directory. */
@@ -26,10 +27,6 @@ struct jw_key {
  * it. `passphrase` NULL: none. JW_ERR_USAGE if the name is taken. */
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
 					const char *passphrase, struct jw_key *ret_key);
-/* Imports a secret key that minisign has made. Its public key is a part of it, and readable only
- * with the passphrase. JW_ERR_USAGE: a wrong passphrase, or a name that is taken. */
-int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
-				  const char *passphrase, struct jw_key *ret_key);
 /* Trusts a public key: a file, or its base64 text. `name` NULL: its id. JW_ERR_USAGE: another key
  * is trusted under that name. */
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
@@ -45,7 +42,7 @@ int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
 				 const char *passphrase);
 
 struct jw_keys {
-	struct jw_key *items; /* by name */
+	struct jw_key *items; /* by name; one that is trusted under two names is two */
 	size_t count;
 };
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);

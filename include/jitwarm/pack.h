@@ -1,5 +1,5 @@
 /* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
- * docs/pack-format.md.
+ * docs/formats.md.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one
  * import at a time per cache. With jw_import_options.account, and in jw_import_all, the whole
@@ -34,9 +34,7 @@ struct jw_export_options {
 						 */
 	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
-	bool opaque; /* the whole directory unchanged, for exactly the driver of `system`; always so if
-					the form of that driver's cache is unknown */
-	bool best;   /* as small as possible, in forty times the time */
+	bool best;              /* as small as possible, in forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase; /* of that key, if it has one */
 	const char *state_dir;  /* the directory with the keys */
@@ -50,8 +48,7 @@ struct jw_export_options {
 #define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
 struct jw_export_result {
-	size_t size; /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
-	bool opaque; /* then `entries` are files of any kind, and modules and cubins are unknown */
+	size_t size;                     /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	uint64_t entry_bytes;            /* the entries' files */
 	uint64_t content_bytes;          /* distinct PTX and cubins */
@@ -132,7 +129,6 @@ struct jw_import_result {
 	char *path; /* the cache directory */
 	struct jw_import_group *groups;
 	size_t group_count;
-	bool opaque;  /* all or nothing: `entries` are files of any kind */
 	bool as_is;   /* no driver of this machine decided: jw_import_options.system */
 	bool dry_run; /* nothing was written: jw_import_options.dry_run */
 	size_t entries;

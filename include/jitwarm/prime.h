@@ -121,19 +121,6 @@ struct jw_prime_failure {
 	char *log;    /* the driver's log, "" if it wrote none */
 };
 
-/* What a worker did for some time. */
-struct jw_prime_slice {
-	unsigned worker;  /* from 0 */
-	uint64_t from_ns; /* of a clock without a date */
-	uint64_t took_ns;
-	enum {
-		JW_SLICE_START,    /* its driver started */
-		JW_SLICE_COMPILED, /* a module */
-		JW_SLICE_FAILED,   /* a module that was not compiled */
-	} what;
-	char name[96]; /* of the module: "libmodel.so+0x1f40", cut where it is long; "" of a start */
-};
-
 struct jw_prime_result {
 	struct jw_prime_plan plan;
 	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
@@ -177,9 +164,6 @@ struct jw_prime_result {
 	struct jw_export_result *pack; /* jw_prime_options.pack, if written; else NULL */
 	struct jw_error not_packed;    /* why it was not written, although requested */
 	struct jw_shared shared;       /* jw_prime_options.share */
-	/* The work of the workers, in the order of its end; of a long run only the beginning. */
-	struct jw_prime_slice *slices;
-	size_t slice_count, slice_capacity;
 	/* Of what was evicted, here or for what was carried over: entries of the driver that uses the
 	 * cache; for another machine's cache, of any. They were warm and are cold now. */
 	size_t cooled;

@@ -16,45 +16,26 @@
 
 JW_BEGIN_DECLS
 
-/* Why an entry is removed; the first reason that applies counts. */
-enum jw_prune_reason {
-	JW_PRUNE_DAMAGED, /* no driver uses it in its present state */
-	JW_PRUNE_DRIVER,  /* of a former driver, or of a named one */
-	JW_PRUNE_TARGET,  /* for no GPU of this machine, or for a named one */
-	JW_PRUNE_AGE,
-	JW_PRUNE_SIZE, /* first in the driver's order of eviction */
-	JW_PRUNE_REASONS,
-};
-
 struct jw_prune_options {
 	size_t size;           /* JW_PRUNE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir; /* NULL: that of `system` */
 	const struct jw_system *system;
-	bool damaged; /* hashes every value */
 	/* Entries of drivers that this machine had before: their stamp is in the table of known
 	 * drivers, in a profile of a library that is gone, or of a driver that prime has worked for;
 	 * not of one that it has worked for as another machine's alone. */
 	bool former_drivers;
 	const char *const *drivers; /* and of these: a release (535.309.01) or a stamp */
 	size_t driver_count;
-	bool other_targets;              /* for GPUs that this machine does not have */
-	const struct jw_target *targets; /* and for these */
-	size_t target_count;
-	/* Written longer ago than this; 0: any age. Alone it chooses all entries of that age; with the
-	 * choices above it narrows them. */
+	/* Written longer ago than this; 0: any age. Alone it chooses all entries of that age that a
+	 * known driver has made; with the choices above it narrows them. */
 	uint64_t older_s;
-	bool to_size_given;
-	uint64_t to_size_bytes; /* the oldest rows until at most this much is left */
-	const char *keep; /* a pack for the removed entries; entries that no pack can hold then stay,
-						 unless damaged. JW_ERR_USAGE where the file is there already */
-	bool apply;       /* false: only report */
+	bool apply; /* false: only report */
 	struct jw_cancel cancel;
 };
 #define JW_PRUNE_OPTIONS_INIT JW_INIT(jw_prune_options)
 
 /* Entries with something in common. */
 struct jw_prune_group {
-	enum jw_prune_reason reason;
 	char driver[20]; /* stamp, or OpenCL's release; "" if unknown */
 	struct jw_target target;
 	size_t entries;
@@ -65,28 +46,24 @@ struct jw_prune_result {
 	char *path;
 	size_t entries; /* in the cache before */
 	uint64_t bytes;
-	size_t chosen[JW_PRUNE_REASONS];
-	uint64_t chosen_bytes[JW_PRUNE_REASONS];
-	struct jw_prune_group *groups; /* the chosen ones by reason, driver and target */
+	size_t chosen_entries;
+	uint64_t chosen_bytes;
+	struct jw_prune_group *groups; /* the chosen ones by driver and target */
 	size_t group_count;
-	/* Entries that stay because their stamp is unknown, by driver and target; `reason` is not set.
-	 */
+	/* Entries that stay because their stamp is unknown, by driver and target. */
 	struct jw_prune_group *unknown;
 	size_t unknown_count;
 	size_t removed;
 	uint64_t removed_bytes;
 	size_t changed;           /* they stay: rewritten meanwhile */
-	size_t kept;              /* in the pack; 0: none was written */
-	size_t not_kept;          /* they stay: the pack could not hold them */
+	size_t not_judged;        /* they stay: damaged, or they cannot be read */
 	uint64_t longest_hold_ns; /* time with the driver's lock */
-	/* Damaged entries that stay: they cannot be read, or are of a version that is not known. */
-	size_t not_judged;
 };
 
 /* An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is chosen
- * only if its stamp is named. Entries of unknown form are never chosen. JW_ERR_UNSUPPORTED if a
- * choice cannot be made here (no driver, no GPU, GPUs that are hidden). If the pack cannot be
- * written, nothing is removed. The caller frees with jw_prune_result_free. */
+ * only if its stamp is named. Entries of unknown form are never chosen. JW_ERR_UNSUPPORTED if
+ * former drivers are asked for and this machine's is unknown. The caller frees with
+ * jw_prune_result_free. */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
 void jw_prune_result_free(struct jw_prune_result *result);

@@ -1,5 +1,5 @@
 /* A recording: the modules that a command had compiled, and their files. It holds no code, only
- * hashes and places (docs/recording-format.md), so that `prime` can compile the same modules on any
+ * hashes and places (docs/formats.md), so that `prime` can compile the same modules on any
  * machine with the same files.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may

@@ -150,7 +150,6 @@ struct jw_share_options {
 	bool insecure;       /* plain HTTP to this machine */
 	const char *const *insecure_hosts; /* and to these: "HOST" or "HOST:PORT" */
 	size_t insecure_host_count;
-	bool back; /* puts one pack of the whole plan there too, where there is none */
 };
 #define JW_SHARE_OPTIONS_INIT JW_INIT(jw_share_options)
 

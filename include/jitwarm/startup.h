@@ -33,14 +33,16 @@ struct jw_startup_options {
 
 /* A file of systemd's, or the task. */
 struct jw_startup_item {
-	char *where; /* the file; the task's name */
-	char *text;  /* its content */
-	bool ours;   /* it exists and is ours */
-	bool there;  /* it exists */
+	char *where;  /* the file; the task's name */
+	char *text;   /* its content */
+	bool ours;    /* it exists and is ours */
+	bool there;   /* it exists */
+	bool removed; /* by this call */
 };
 struct jw_startup {
 	struct jw_startup_item *items;
 	size_t count;
+	char *program;   /* the jitwarm that it starts */
 	char **commands; /* commands that were run; one line each */
 	size_t command_count;
 	char *failed; /* why the first of them failed, NULL if all succeeded; nothing is enabled then,

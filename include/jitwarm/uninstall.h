@@ -34,8 +34,7 @@ struct jw_uninstall_options {
 
 /* Removes, in this order: the task or units of this account, for an administrator those of
  * everyone, and those of services (jitwarm/startup.h); the recorded settings (jw_tune_undo);
- * jitwarm's empty folder in every driver's cache: this account's, those that settings name, and for
- * an administrator those of every person (jw_cache_forget); the state directory (jw_state_remove).
+ * the compilers that were fetched; the state directory (jw_state_remove).
  *
  * A failure stops only the last step: the state directory records settings that could not be
  * reverted, for the next call. *ret_failed: the number of failures. -1: JW_ERR_USAGE. */

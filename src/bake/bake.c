@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bake/bake_compiler.h"
 #include "bake/bake_file.h"
-#include "bake/bake_package.h"
-#include "bake/former_gpus.h"
+#include "bake/bake_wheel.h"
+#include "bake/baking.h"
 #include "bake/in_place.h"
 #include "base/cancel.h"
 #include "base/hash.h"
@@ -17,9 +16,9 @@
 #include "os/file.h"
 #include "package/library_owner.h"
 #include "plan/analyse.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
-enum { MOST_FILES = 1 << 24 };
+enum { MOST_FILES = 1 << 24, MOST_KEPT = 3 * ANALYSE_MOST_TARGETS };
 
 /* ---- where the copies go */
 
@@ -63,7 +62,11 @@ struct bake {
 	struct cache_profile profile;
 	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
-	struct former_gpus gpus;  /* with those that the library at hand was baked for */
+	/* With those that the library at hand was baked for: whose code does not leave to make room,
+	 * and, for the journal, all that it has code for then */
+	struct jw_target kept_gpus[MOST_KEPT];
+	size_t kept_count;
+	char *targets;
 	char driver[JW_DRIVER_TEXT];
 	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
 	char *kept;         /* as the journals have it */
@@ -197,8 +200,8 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
 		.drop_ptx = options->drop_ptx,
-		.kept = bake->gpus.kept,
-		.kept_count = bake->gpus.kept_count,
+		.kept = bake->kept_gpus,
+		.kept_count = bake->kept_count,
 		.output = output,
 		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
@@ -270,12 +273,62 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	return 0;
 }
 
-static void join_gpus(struct bake *bake, const struct journal *journal)
+/* NULL: out of memory. The caller frees it. */
+static char *gpu_names(struct jw_error *err, const struct jw_target *targets, size_t count,
+					   const char *between)
+{
+	struct buf text = BUF_MAX(1 << 16);
+	int failed = buf_printf(err, &text, "%s", "");
+	char *names;
+
+	for (size_t i = 0; !failed && i < count; i++) {
+		char name[JW_TARGET_TEXT];
+
+		failed = buf_printf(err, &text, "%s%s", i ? between : "", jw_target_sm(name, targets[i]));
+	}
+	names = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
+	buf_free(&text);
+	return names;
+}
+
+static size_t read_former(const char *text, struct jw_target former[ANALYSE_MOST_TARGETS])
+{
+	size_t count = 0;
+
+	for (size_t length; *(text += strspn(text, " ")); text += length) {
+		char name[JW_TARGET_TEXT] = "";
+		struct jw_target target;
+
+		length = strcspn(text, " ");
+		if (length >= sizeof name)
+			continue;
+		memcpy(name, text, length);
+		if (jw_target_parse(name, &target))
+			count = jw_target_add(former, count, ANALYSE_MOST_TARGETS, target);
+	}
+	return count;
+}
+
+/* A library that is baked in its place once more keeps the code of the GPUs that it was baked for
+ * before. `journal` NULL: it was not baked. What a journal names and is no GPU is passed over. */
+static int join_gpus(struct jw_error *err, struct bake *bake, const struct journal *journal)
 {
 	const struct jw_bake_options *options = bake->options;
+	struct jw_target all[2 * ANALYSE_MOST_TARGETS];
+	size_t count = journal && journal->targets ? read_former(journal->targets, all) : 0;
 
-	former_gpus_join(journal, options->kept, options->kept_count, bake->result->targets,
-					 bake->result->target_count, &bake->gpus);
+	bake->kept_count = 0;
+	for (size_t i = 0; i < options->kept_count; i++)
+		bake->kept_count =
+			jw_target_add(bake->kept_gpus, bake->kept_count, MOST_KEPT, options->kept[i]);
+	for (size_t i = 0; i < count; i++)
+		bake->kept_count = jw_target_add(bake->kept_gpus, bake->kept_count, MOST_KEPT, all[i]);
+	for (size_t i = 0; i < bake->result->target_count; i++)
+		count = jw_target_add(all, count, sizeof all / sizeof *all, bake->result->targets[i]);
+	mem_free(bake->targets);
+	bake->targets = gpu_names(err, all, count, " ");
+	bake->in_place.targets = bake->targets;
+	return bake->targets ? 0 : -1;
 }
 
 /* A failure that is the library's own. */
@@ -285,14 +338,14 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 	struct in_place *place = &bake->in_place;
 
 	if (!in_place_enter(&file->failed, place, path)) {
-		join_gpus(bake,
-				  place->journal.path && place->state == JW_BAKED_SOUND ? &place->journal : NULL);
+		if (join_gpus(err, bake, place->state == JW_BAKED_SOUND ? place->journal : NULL))
+			return -1;
 		/* A new journal would take the place of the only way back to the first original. */
-		if (place->journal.path && place->state == JW_BAKED_CHANGED)
+		if (place->journal && place->state == JW_BAKED_CHANGED)
 			error_set(&file->failed, JW_ERR_UNSUPPORTED,
 					  "was changed since it was baked: remove its journal %s, which then leads "
 					  "nowhere, to bake it again",
-					  place->journal_file);
+					  place->journal->file);
 		return 0;
 	}
 	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
@@ -459,35 +512,18 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	return failed;
 }
 
-static int describe_kept(struct jw_error *err, struct bake *bake)
-{
-	const struct jw_bake_options *options = bake->options;
-	struct buf text = BUF_MAX(1 << 16);
-	int failed = buf_printf(err, &text, "%s", "");
-
-	for (size_t i = 0; !failed && i < options->kept_count; i++) {
-		char name[JW_TARGET_TEXT];
-
-		failed = buf_printf(err, &text, "%s%s", i ? "," : "", jw_target_sm(name, options->kept[i]));
-	}
-	bake->kept = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
-	buf_free(&text);
-	return bake->kept ? 0 : -1;
-}
-
 /* What the journals say: for people, and for the next bake. */
 static int describe_bake(struct jw_error *err, struct bake *bake)
 {
-	const struct jw_bake_result *result = bake->result;
+	const struct jw_bake_options *options = bake->options;
 
-	join_gpus(bake, NULL);
-	(void)jw_driver_text(bake->driver, &result->driver);
-	bake->in_place.targets = bake->gpus.targets;
-	bake->in_place.driver = bake->driver;
-	bake->in_place.drop_ptx = bake->options->drop_ptx;
-	bake->in_place.any_owner = bake->options->any_owner;
-	if (describe_kept(err, bake))
+	if (join_gpus(err, bake, NULL) ||
+		!(bake->kept = gpu_names(err, options->kept, options->kept_count, ",")))
 		return -1;
+	(void)jw_driver_text(bake->driver, &bake->result->driver);
+	bake->in_place.driver = bake->driver;
+	bake->in_place.drop_ptx = options->drop_ptx;
+	bake->in_place.any_owner = options->any_owner;
 	bake->in_place.kept = bake->kept;
 	return 0;
 }
@@ -540,6 +576,7 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	linker_free(&bake.linker);
 	set_free(&bake.inputs);
 	mem_free(bake.kept);
+	mem_free(bake.targets);
 	if (failed) {
 		jw_bake_result_free(bake.result);
 		return -1;

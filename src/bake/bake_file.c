@@ -2,13 +2,13 @@
 
 #include <uv.h>
 
-#include "bake/bake_place.h"
+#include "bake/baking.h"
 #include "bake/link_place.h"
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "os/cores.h"
 #include "os/file.h"
-#include "os/thread.h"
+#include "os/platform.h"
+#include "os/uv.h"
 
 enum { MOST_CONTAINERS = 1 << 24 };
 
@@ -270,7 +270,7 @@ static int bake_in_turn(struct jw_error *err, struct baking *baking, struct bake
 		failed = place->linked ? bake_place_link(err, baking, place, (*linked)++)
 							   : bake_place_put(err, baking, hand, place);
 	bake_ahead_give(ahead, at);
-	if (failed || baked_output_settle(err, &baking->output, place->offset + place->size_bytes))
+	if (failed)
 		return -1;
 	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	return 0;

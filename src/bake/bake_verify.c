@@ -8,13 +8,13 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "devcode/devcode.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "os/file.h"
 #include "os/processes.h"
 #include "os/uv.h"
 #include "plan/verdict.h"
 #include "state/run_folder.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 enum { VERIFY_LIMIT_S = 3600, MOST_LOADS = 1 << 24 };
 

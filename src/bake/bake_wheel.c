@@ -1,45 +1,69 @@
-/* A wheel with machine code in its libraries. */
-#include <string.h>
+/* A wheel is unpacked and written again: its libraries are baked in a folder of the run, libarchive
+ * packs all members there, and the finished wheel is copied to its place. */
+#include "bake/bake_wheel.h"
 
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <archive.h>
+#include <archive_entry.h>
 #include <sodium.h>
 
-#include "bake/bake_package.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "devcode/image_kind.h"
+#include "devcode/leaf.h"
 #include "devcode/zip_directory.h"
-#include "find/metadata.h"
-#include "find/wheel_record.h"
+#include "find/package_files.h"
+#include "find/requirement.h"
+#include "os/platform.h"
 #include "package/library_owner.h"
 #include "package/package_row.h"
 #include "package/wheel_edit.h"
-#include "package/zip_write.h"
+#include "state/run_folder.h"
 
-/* ---- a wheel that is opened to be written again: its members, and what its own files say */
-
-/* A member whose content changes. */
-struct wheel_change {
-	uint8_t before[32], sha256[32];
-	uint64_t size_bytes;
-	bool listed; /* in RECORD */
-};
-
-struct wheel_members {
-	struct os_map map;
-	struct zip_directory directory;
-	const struct zip_member *metadata, *record;
-	char **names;                  /* of all members in the new wheel */
-	struct wheel_change **changes; /* of all members; NULL: as it was */
-	char *package;                 /* its name */
-	char *file_name;               /* of the new wheel */
-	struct buf new_metadata;
-	bool nvidia; /* METADATA names NVIDIA's licence */
+enum {
+	MOST_PACKAGE_FILES = 1 << 18,
+	MOST_RATIO = 250, /* of a library; zeros give 1,030 */
+	SMALL_BYTES = 64 << 20,
+	SHA256 = crypto_hash_sha256_BYTES,
+	UNIX = 3, /* the system in zip_member.made_by */
 };
 
 static const char info_end[] = ".dist-info/", data_end[] = ".data/";
 
-/* ---- names */
+struct wheel_member {
+	char *row;   /* RECORD's; NULL: not listed */
+	char *baked; /* its new file in the run's folder; NULL: as it was */
+	uint8_t before[SHA256];
+};
+
+struct wheel {
+	const struct bake_package_job *job;
+	struct bake_package_files *files;
+	struct os_map map;
+	struct zip_directory directory;
+	struct wheel_member *members; /* of all */
+	const struct zip_member *metadata, *record;
+	char *stem, *new_stem; /* NAME-VERSION of its .dist-info */
+	char *package;         /* its name */
+	char *output;
+	struct buf new_metadata, new_record;
+	bool nvidia; /* METADATA names NVIDIA's licence */
+	size_t baked, signatures;
+	struct run_folder run;
+	/* The new wheel */
+	char *path;
+	struct os_file *file;
+	uint64_t written;
+	struct archive *archive;
+	crypto_hash_sha256_state sum; /* of the member at hand */
+	uint64_t size_bytes;
+	struct jw_error why; /* what libarchive was told to end for */
+};
+
+/* ---- what it says about itself */
 
 /* The length of NAME-VERSION in NAME-VERSION.dist-info/…, 0 for other members. */
 static size_t stem_length(const char *name)
@@ -50,12 +74,12 @@ static size_t stem_length(const char *name)
 	return length > end && !memcmp(slash + 1 - end, info_end, end) ? length - end : 0;
 }
 
-static int find_stem(struct jw_error *err, const struct zip_directory *directory, char **ret_stem)
+static int find_stem(struct jw_error *err, struct wheel *wheel)
 {
 	const char *first = NULL;
 
-	for (size_t i = 0; i < directory->count; i++) {
-		const char *name = directory->members[i].name;
+	for (size_t i = 0; i < wheel->directory.count; i++) {
+		const char *name = wheel->directory.members[i].name;
 		const size_t length = stem_length(name);
 
 		if (!length || (first && stem_length(first) == length && !memcmp(first, name, length)))
@@ -67,129 +91,15 @@ static int find_stem(struct jw_error *err, const struct zip_directory *directory
 	}
 	if (!first)
 		return error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no folder .dist-info");
-	*ret_stem = mem_string_n(err, first, stem_length(first));
-	return *ret_stem ? 0 : -1;
+	wheel->stem = mem_string_n(err, first, stem_length(first));
+	wheel->package = wheel->stem ? mem_string_n(err, first, strcspn(wheel->stem, "-")) : NULL;
+	return wheel->package ? 0 : -1;
 }
 
-/* A name in STEM.dist-info/ or STEM.data/ with the other stem. */
-static char *rename_member(struct jw_error *err, const char *name, const char *stem,
-						   const char *new_stem)
+static int find_own(struct jw_error *err, const struct wheel *wheel, const char *name,
+					const struct zip_member **ret_member)
 {
-	const size_t length = strlen(stem);
-
-	if (text_starts(name, stem) &&
-		(text_starts(name + length, info_end) || text_starts(name + length, data_end)))
-		return mem_printf(err, "%s%s", new_stem, name + length);
-	return mem_string(err, name);
-}
-
-static int name_members(struct jw_error *err, struct wheel_members *wheel, const char *stem,
-						const char *new_stem)
-{
-	const size_t count = wheel->directory.count;
-
-	wheel->names = mem_array(err, count, sizeof(char *));
-	wheel->changes = mem_array(err, count, sizeof(struct wheel_change *));
-	if (!wheel->names || !wheel->changes)
-		return -1;
-	for (size_t i = 0; i < count; i++) {
-		wheel->names[i] = rename_member(err, wheel->directory.members[i].name, stem, new_stem);
-		if (!wheel->names[i])
-			return -1;
-		if (strcmp(wheel->names[i], wheel->directory.members[i].name) != 0 &&
-			zip_directory_find(&wheel->directory, wheel->names[i]))
-			return error_set(err, JW_ERR_FORMAT, "already has a member %.300s", wheel->names[i]);
-	}
-	return 0;
-}
-
-/* ---- RECORD */
-
-/* Whether it signs RECORD, which the new wheel's differs from: RECORD.jws, RECORD.p7s. */
-static bool wheel_member_is_signature(const struct wheel_members *wheel, size_t member)
-{
-	const char *name = wheel->directory.members[member].name, *record = wheel->record->name;
-	const size_t length = strlen(record);
-
-	return text_starts(name, record) &&
-		   (!strcmp(name + length, ".jws") || !strcmp(name + length, ".p7s"));
-}
-
-static int wheel_members_change(struct jw_error *err, struct wheel_members *wheel, size_t member,
-								const uint8_t before[32], const uint8_t sha256[32],
-								uint64_t size_bytes)
-{
-	struct wheel_change *change = mem_alloc(err, sizeof *change);
-
-	if (!change)
-		return -1;
-	memcpy(change->before, before, sizeof change->before);
-	memcpy(change->sha256, sha256, sizeof change->sha256);
-	change->size_bytes = size_bytes;
-	wheel->changes[member] = change;
-	return 0;
-}
-
-static int look_up_row(struct jw_error *err, void *context, const char *path, const char *row,
-					   struct wheel_row *ret_row)
-{
-	struct wheel_members *wheel = context;
-	const struct zip_member *member = zip_directory_find(&wheel->directory, path);
-	struct wheel_change *change;
-	size_t index;
-
-	/* XGBoost 1.0.2's RECORD lists a file that a tool took out of the wheel. */
-	if (!member) {
-		ret_row->name = path;
-		return zip_name_is_safe(path, strlen(path))
-				   ? 0
-				   : error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which leads out of it",
-							   path);
-	}
-	index = (size_t)(member - wheel->directory.members);
-	if (wheel_member_is_signature(wheel, index))
-		return 0;
-	ret_row->name = wheel->names[index];
-	change = wheel->changes[index];
-	if (!change)
-		return 0;
-	if (change->listed)
-		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s twice", path);
-	if (!package_row_is(row, change->before))
-		return error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD", path);
-	change->listed = true;
-	ret_row->sha256 = change->sha256;
-	ret_row->size_bytes = change->size_bytes;
-	return 0;
-}
-
-/* RECORD with all changes; they have to be in it with their former hashes. */
-static int wheel_members_record(struct jw_error *err, struct wheel_members *wheel,
-								struct buf *ret_record)
-{
-	struct buf old = {0}, record = BUF_MAX(RECORD_MOST_BYTES);
-	int result = zip_member_read(err, &wheel->map, wheel->record, RECORD_MOST_BYTES, &old);
-
-	if (!result)
-		result = wheel_edit_record(err, &old, look_up_row, wheel, &record);
-	buf_free(&old);
-	for (size_t i = 0; !result && i < wheel->directory.count; i++)
-		if (wheel->changes[i] && !wheel->changes[i]->listed)
-			result = error_set(err, JW_ERR_FORMAT, "its RECORD does not list %.300s",
-							   wheel->directory.members[i].name);
-	if (result)
-		buf_free(&record);
-	else
-		*ret_record = record;
-	return result;
-}
-
-/* ---- METADATA */
-
-static int find_own(struct jw_error *err, const struct wheel_members *wheel, const char *stem,
-					const char *name, const struct zip_member **ret_member)
-{
-	char *path = mem_printf(err, "%s%s%s", stem, info_end, name);
+	char *path = mem_printf(err, "%s%s%s", wheel->stem, info_end, name);
 
 	if (!path)
 		return -1;
@@ -198,312 +108,584 @@ static int find_own(struct jw_error *err, const struct wheel_members *wheel, con
 	return *ret_member ? 0 : error_set(err, JW_ERR_FORMAT, "is not a wheel: it has no %s", name);
 }
 
-static int change_metadata(struct jw_error *err, struct wheel_members *wheel,
-						   const struct buf *metadata, const char *version)
+/* A name in STEM.dist-info/ or STEM.data/ with the new stem. */
+static char *new_name(struct jw_error *err, const struct wheel *wheel, const char *name)
 {
-	uint8_t before[32], after[32];
+	const size_t length = strlen(wheel->stem);
 
-	wheel->nvidia = library_owner_is_nvidia(metadata);
-	wheel->new_metadata = BUF_MAX(METADATA_MOST_BYTES);
-	if (wheel_edit_metadata(err, metadata, version, &wheel->new_metadata))
-		return -1;
-	(void)crypto_hash_sha256(before, metadata->data, metadata->size);
-	(void)crypto_hash_sha256(after, wheel->new_metadata.data, wheel->new_metadata.size);
-	return wheel_members_change(err, wheel, (size_t)(wheel->metadata - wheel->directory.members),
-								before, after, wheel->new_metadata.size);
+	if (text_starts(name, wheel->stem) &&
+		(text_starts(name + length, info_end) || text_starts(name + length, data_end)))
+		return mem_printf(err, "%s%s", wheel->new_stem, name + length);
+	return mem_string(err, name);
 }
 
-static int take_wheel_version(struct jw_error *err, struct wheel_members *wheel, const char *path,
-							  const char *stem, const struct buf *metadata,
-							  const struct jw_target *gpus, size_t gpu_count)
+/* METADATA and names with the version that has the GPUs in its label. */
+static int take_wheel_version(struct jw_error *err, struct wheel *wheel)
 {
-	char *old = wheel_edit_old_version(err, metadata), *new_stem = NULL;
-	char *version = old ? wheel_edit_version(err, old, gpus, gpu_count) : NULL;
+	const struct bake_package_job *job = wheel->job;
+	struct buf metadata = {0};
+	char *old = NULL, *version = NULL, *name = NULL;
 	int result = -1;
 
-	if (version && (new_stem = wheel_edit_stem(err, stem, old, version)) &&
-		(wheel->file_name = wheel_edit_file_name(err, os_base_name(path), old, version)) &&
-		!name_members(err, wheel, stem, new_stem))
-		result = change_metadata(err, wheel, metadata, version);
-	mem_free(new_stem);
+	if (zip_member_read(err, &wheel->map, wheel->metadata, METADATA_MOST_BYTES, &metadata))
+		return -1;
+	wheel->nvidia = library_owner_is_nvidia(&metadata);
+	(void)crypto_hash_sha256(wheel->members[wheel->metadata - wheel->directory.members].before,
+							 metadata.data, metadata.size);
+	wheel->new_metadata = BUF_MAX(METADATA_MOST_BYTES);
+	if ((old = wheel_edit_old_version(err, &metadata)) &&
+		(version = wheel_edit_version(err, old, job->file.targets, job->file.target_count)) &&
+		(wheel->new_stem = wheel_edit_stem(err, wheel->stem, old, version)) &&
+		(name = wheel_edit_file_name(err, os_base_name(job->path), old, version)) &&
+		(!job->folder || (wheel->output = os_join(err, job->folder, name))))
+		result = wheel_edit_metadata(err, &metadata, version, &wheel->new_metadata);
+	mem_free(name);
 	mem_free(version);
 	mem_free(old);
+	buf_free(&metadata);
 	return result;
 }
 
-static int open_members(struct jw_error *err, struct wheel_members *wheel, const char *path,
-						const struct jw_target *gpus, size_t gpu_count)
+/* ---- RECORD */
+
+/* Whether it signs RECORD, which the new wheel's differs from: RECORD.jws, RECORD.p7s. */
+static bool is_signature(const struct wheel *wheel, const char *name)
 {
-	struct buf metadata = {0};
-	char *stem = NULL;
+	const size_t length = strlen(wheel->record->name);
+
+	return text_starts(name, wheel->record->name) &&
+		   (!strcmp(name + length, ".jws") || !strcmp(name + length, ".p7s"));
+}
+
+/* Files that are not in the wheel lose their rows: XGBoost 1.0.2's RECORD lists one that a tool
+ * took out. */
+static int take_wheel_row(struct jw_error *err, void *context, const char *path, const char *row)
+{
+	struct wheel *wheel = context;
+	const struct zip_member *member = zip_directory_find(&wheel->directory, path);
+	char **at;
+
+	if (!member)
+		return zip_name_is_safe(path, strlen(path))
+				   ? 0
+				   : error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s, which leads out of it",
+							   path);
+	at = &wheel->members[member - wheel->directory.members].row;
+	if (*at)
+		return error_set(err, JW_ERR_FORMAT, "its RECORD lists %.300s twice", path);
+	*at = mem_string(err, row);
+	return *at ? 0 : -1;
+}
+
+static int take_rows(struct jw_error *err, struct wheel *wheel)
+{
+	struct buf record = {0};
 	int result;
 
-	if (os_map_open(err, path, &wheel->map) ||
-		zip_directory_read(err, wheel->map.data, wheel->map.size, &wheel->directory) ||
-		find_stem(err, &wheel->directory, &stem))
+	wheel->members = mem_array(err, wheel->directory.count, sizeof *wheel->members);
+	if (!wheel->members ||
+		zip_member_read(err, &wheel->map, wheel->record, RECORD_MOST_BYTES, &record))
 		return -1;
-	wheel->package = mem_string_n(err, stem, strcspn(stem, "-"));
-	result = !wheel->package || find_own(err, wheel, stem, "METADATA", &wheel->metadata) ||
-					 find_own(err, wheel, stem, "RECORD", &wheel->record) ||
-					 zip_member_read(err, &wheel->map, wheel->metadata, METADATA_MOST_BYTES,
-									 &metadata) ||
-					 take_wheel_version(err, wheel, path, stem, &metadata, gpus, gpu_count)
-				 ? -1
-				 : 0;
-	buf_free(&metadata);
-	mem_free(stem);
+	result = wheel_record_rows(err, &record, take_wheel_row, wheel);
+	buf_free(&record);
 	return result;
 }
 
-static void wheel_members_close(struct wheel_members *wheel)
+/* What nobody has listed gets a row now, except for what is changed. */
+static int check_row(struct jw_error *err, const struct wheel *wheel, size_t index, bool changed,
+					 const uint8_t sha256[SHA256])
 {
-	for (size_t i = 0; i < wheel->directory.count; i++) {
-		if (wheel->names)
-			mem_free(wheel->names[i]);
-		if (wheel->changes)
-			mem_free(wheel->changes[i]);
-	}
-	mem_free(wheel->names);
-	mem_free(wheel->changes);
-	mem_free(wheel->package);
-	mem_free(wheel->file_name);
-	buf_free(&wheel->new_metadata);
-	zip_directory_free(&wheel->directory);
-	os_map_close(&wheel->map);
-	*wheel = (struct wheel_members){0};
+	const char *row = wheel->members[index].row, *name = wheel->directory.members[index].name;
+
+	if (!row && changed)
+		return error_set(err, JW_ERR_FORMAT, "its RECORD does not list %.300s", name);
+	return !row || package_row_is(row, sha256)
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "%.300s: its SHA-256 is not the one in RECORD",
+						   name);
 }
 
-/* Reads the directory and METADATA, and finds the names in a wheel for these GPUs. */
-static int wheel_members_open(struct jw_error *err, const char *path, const struct jw_target *gpus,
-							  size_t gpu_count, struct wheel_members *ret_wheel)
+static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *name,
+						 const uint8_t *sha256)
 {
-	struct wheel_members wheel = {0};
-	struct buf record = {0};
+	const bool quoted = strpbrk(name, ",\"") != NULL;
+	struct buf *record = &wheel->new_record;
+	char *row;
+	int result;
 
-	/* What is wrong with RECORD is said before anything is baked. */
-	if (open_members(err, &wheel, path, gpus, gpu_count) ||
-		wheel_members_record(err, &wheel, &record)) {
-		wheel_members_close(&wheel);
+	if (quoted && buf_append(err, record, "\"", 1))
+		return -1;
+	for (const char *c = name; *c; c++)
+		if (buf_append(err, record, "\"\"", *c == '"' ? 1 : 0) || buf_append(err, record, c, 1))
+			return -1;
+	row = sha256 ? package_row_with(err, "", sha256, wheel->size_bytes) : mem_string(err, ",,");
+	result = !row ? -1 : buf_printf(err, record, "%s%s\n", quoted ? "\"" : "", row);
+	mem_free(row);
+	return result;
+}
+
+/* ---- its libraries */
+
+void bake_package_file_clear(struct jw_bake_file *file)
+{
+	mem_free(file->path);
+	mem_free(file->member);
+	mem_free(file->output);
+	*file = (struct jw_bake_file){0};
+}
+
+void bake_package_files_free(struct bake_package_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		bake_package_file_clear(&files->items[i]);
+	mem_free(files->items);
+	*files = (struct bake_package_files){0};
+}
+
+/* Takes the texts over, also on failure. */
+static int add_file(struct jw_error *err, struct bake_package_files *files,
+					struct jw_bake_file *file)
+{
+	if (VEC_ROOM(err, files->items, files->capacity, files->count, MOST_PACKAGE_FILES)) {
+		bake_package_file_clear(file);
 		return -1;
 	}
-	buf_free(&record);
-	wheel.changes[wheel.metadata - wheel.directory.members]->listed = false;
-	*ret_wheel = wheel;
+	files->items[files->count++] = *file;
 	return 0;
+}
+
+int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,
+							uint64_t size_bytes)
+{
+	if (size_bytes <= SMALL_BYTES || size_bytes / MOST_RATIO <= packed_bytes)
+		return 0;
+	return error_set(err, JW_ERR_LIMIT, "%.300s: %llu bytes unpack to %llu, which no library does",
+					 member, (unsigned long long)packed_bytes, (unsigned long long)size_bytes);
+}
+
+struct unpacked {
+	struct os_file *file;
+	uint64_t size_bytes;
+	crypto_hash_sha256_state sum;
+};
+
+static int put_unpacked(struct jw_error *err, void *context, const uint8_t *data, size_t size)
+{
+	struct unpacked *unpacked = context;
+
+	if (os_file_write(err, unpacked->file, unpacked->size_bytes, data, size))
+		return -1;
+	(void)crypto_hash_sha256_update(&unpacked->sum, data, size);
+	unpacked->size_bytes += size;
+	return 0;
+}
+
+static int unpack_member(struct jw_error *err, struct wheel *wheel, size_t index, const char *path)
+{
+	const struct zip_member *member = &wheel->directory.members[index];
+	struct unpacked unpacked = {0};
+	int result;
+
+	if (bake_package_check_size(err, member->name, member->packed_bytes, member->size_bytes) ||
+		os_file_open(err, path, OS_OPEN_CREATE, &unpacked.file))
+		return -1;
+	(void)crypto_hash_sha256_init(&unpacked.sum);
+	result = zip_member_unpack(err, &wheel->map, member, &wheel->job->file.cancel, put_unpacked,
+							   &unpacked);
+	os_file_close(unpacked.file);
+	(void)crypto_hash_sha256_final(&unpacked.sum, wheel->members[index].before);
+	return result;
+}
+
+/* A library that is not what it seems, or may not be changed, stays as it is in the new package;
+ * for other failures there is no new package. */
+static bool is_librarys_own(enum jw_code code)
+{
+	return code == JW_ERR_UNSUPPORTED || code == JW_ERR_FORMAT || code == JW_ERR_LIMIT;
+}
+
+static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index, char *path,
+						 char *output)
+{
+	const struct bake_package_job *job = wheel->job;
+	const char *name = wheel->directory.members[index].name;
+	struct jw_bake_file file = {.path = path};
+	struct bake_file_job how = job->file;
+	struct jw_error why = {0};
+	int result;
+
+	how.in_place = NULL;
+	how.output = NULL;
+	if (job->folder && (job->any_owner || !library_owner_allows_member(&why, wheel->package,
+																	   wheel->nvidia, name, path)))
+		how.output = output;
+	result = bake_file(err, &how, &file);
+	if (!result && why.code && file.modules && !file.failed.code)
+		file.failed = why;
+	if (!result && file.failed.code && !is_librarys_own(file.failed.code))
+		result = error_copy(err, &file.failed);
+	wheel->members[index].baked = result ? NULL : file.output;
+	if (result)
+		mem_free(file.output);
+	wheel->baked += wheel->members[index].baked != NULL;
+	file.output = NULL;
+	if (result || (!file.modules && !file.failed.code))
+		return result;
+	file.path = mem_string(err, job->path);
+	file.member = mem_string(err, name);
+	if (file.path && file.member)
+		return add_file(err, wheel->files, &file);
+	bake_package_file_clear(&file);
+	return -1;
+}
+
+static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
+{
+	const struct zip_member *member = &wheel->directory.members[index];
+	uint8_t head[KIND_HEAD];
+	size_t size = sizeof head;
+	char *path, *output;
+	int result;
+
+	if (zip_member_head(err, &wheel->map, member, head, &size))
+		return -1;
+	if (member == wheel->metadata || member == wheel->record || kind_of(head, size) == KIND_NONE)
+		return 0;
+	path = os_join(err, wheel->run.path, "member");
+	output = path ? mem_printf(err, "%s.%zu", path, index) : NULL;
+	result = !output || unpack_member(err, wheel, index, path) ||
+					 bake_unpacked(err, wheel, index, path, output)
+				 ? -1
+				 : 0;
+	if (path)
+		(void)os_remove(NULL, path);
+	mem_free(output);
+	mem_free(path);
+	return result;
 }
 
 /* ---- the new wheel */
 
-struct wheel_bake {
-	const struct bake_package_job *job;
-	struct bake_package_files *files;
-	struct wheel_members wheel;
-	struct package_part part;
-	struct zip_writer *writer; /* NULL: nothing was baked until now */
-	char *output;
-	size_t signatures; /* left out */
-};
-
-/* ---- what is written */
-
-static int write_content(struct jw_error *err, struct wheel_bake *bake, size_t index,
-						 const void *data, size_t size)
+static la_ssize_t write_packed(struct archive *archive, void *context, const void *data,
+							   size_t size)
 {
-	return zip_writer_begin(err, bake->writer, index, &bake->wheel.directory.members[index],
-							bake->wheel.names[index], true, size) ||
-				   zip_writer_put(err, bake->writer, data, size) ||
-				   zip_writer_end(err, bake->writer)
-			   ? -1
-			   : 0;
-}
+	struct wheel *wheel = context;
 
-/* A member that is not baked. RECORD is written last, and keeps its place in the directory. */
-static int write_other(struct jw_error *err, struct wheel_bake *bake, size_t index)
-{
-	const struct wheel_members *wheel = &bake->wheel;
-	const struct zip_member *member = &wheel->directory.members[index];
-
-	if (member == wheel->record)
-		return 0;
-	if (wheel_member_is_signature(wheel, index)) {
-		bake->signatures++;
-		return 0;
-	}
-	if (member == wheel->metadata)
-		return write_content(err, bake, index, wheel->new_metadata.data, wheel->new_metadata.size);
-	return zip_writer_copy(err, bake->writer, index, &wheel->map, member, wheel->names[index],
-						   &bake->job->file.cancel);
-}
-
-/* With the members before the first that is baked. */
-static int begin_wheel(struct jw_error *err, struct wheel_bake *bake, size_t before)
-{
-	if (bake->writer)
-		return 0;
-	if (zip_writer_open(err, bake->part.file, bake->wheel.directory.count, &bake->writer))
+	if (os_file_write(&wheel->why, wheel->file, wheel->written, data, size)) {
+		archive_set_error(archive, EIO, "%s", wheel->why.message);
 		return -1;
-	for (size_t i = 0; i < before; i++)
-		if (write_other(err, bake, i))
-			return -1;
-	return 0;
+	}
+	wheel->written += size;
+	return (la_ssize_t)size;
 }
 
-static int write_baked_bytes(struct jw_error *err, struct wheel_bake *bake,
-							 const struct os_map *map, uint8_t sha256[32])
+static int fail_archive(struct jw_error *err, struct wheel *wheel)
+{
+	const char *why = archive_error_string(wheel->archive);
+
+	return wheel->why.code ? error_copy(err, &wheel->why)
+						   : error_set(err, JW_ERR_MEMORY, "libarchive: %s", why ? why : "");
+}
+
+static int put_packed(struct jw_error *err, void *context, const uint8_t *data, size_t size)
+{
+	struct wheel *wheel = context;
+
+	if (cancel_check(err, &wheel->job->file.cancel))
+		return -1;
+	(void)crypto_hash_sha256_update(&wheel->sum, data, size);
+	wheel->size_bytes += size;
+	return archive_write_data(wheel->archive, data, size) == (la_ssize_t)size
+			   ? 0
+			   : fail_archive(err, wheel);
+}
+
+static int put_file(struct jw_error *err, struct wheel *wheel, const struct os_map *map)
 {
 	enum { STEP = 1 << 20 };
-	crypto_hash_sha256_state state;
 
-	(void)crypto_hash_sha256_init(&state);
 	for (size_t at = 0; at < map->size; at += STEP) {
 		const size_t size = map->size - at < STEP ? map->size - at : STEP;
 
-		if (cancel_check(err, &bake->job->file.cancel) ||
-			zip_writer_put(err, bake->writer, map->data + at, size))
+		if (put_packed(err, wheel, map->data + at, size))
 			return -1;
-		(void)crypto_hash_sha256_update(&state, map->data + at, size);
 		os_map_forget(map, at, size);
 	}
-	(void)crypto_hash_sha256_final(&state, sha256);
 	return 0;
 }
 
-static int write_baked(struct jw_error *err, struct wheel_bake *bake, size_t index,
-					   const struct package_file *before, const char *path)
+/* The time is local in both files. */
+static time_t time_of(const struct zip_member *member)
 {
-	struct wheel_members *wheel = &bake->wheel;
-	uint8_t sha256[32];
+	struct tm time = {.tm_year = (member->date >> 9) + 80,
+					  .tm_mon = (member->date >> 5 & 15) - 1,
+					  .tm_mday = member->date & 31,
+					  .tm_hour = member->time >> 11,
+					  .tm_min = member->time >> 5 & 63,
+					  .tm_sec = (member->time & 31) * 2,
+					  .tm_isdst = -1};
+
+	return mktime(&time);
+}
+
+static int begin_member(struct jw_error *err, struct wheel *wheel, const struct zip_member *member,
+						const char *name, uint64_t size)
+{
+	struct archive_entry *entry = archive_entry_new();
+	const bool folder = text_ends(name, "/");
+	const uint32_t mode = member->made_by >> 8 == UNIX ? member->external >> 16 & 07777
+						  : folder                     ? 0755
+													   : 0644;
+	int result = 0;
+
+	if (!entry)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (!archive_entry_update_pathname_utf8(entry, name))
+		archive_entry_set_pathname(entry, name);
+	archive_entry_set_mode(entry, (__LA_MODE_T)(mode | (folder ? AE_IFDIR : AE_IFREG)));
+	archive_entry_set_mtime(entry, time_of(member), 0);
+	archive_entry_set_size(entry, (la_int64_t)size);
+	if (archive_write_header(wheel->archive, entry) < ARCHIVE_WARN)
+		result = fail_archive(err, wheel);
+	archive_entry_free(entry);
+	(void)crypto_hash_sha256_init(&wheel->sum);
+	wheel->size_bytes = 0;
+	return result;
+}
+
+static int put_member_content(struct jw_error *err, struct wheel *wheel, size_t index,
+							  const char *name)
+{
+	const struct zip_member *member = &wheel->directory.members[index];
 	struct os_map map;
 	int result;
 
-	if (begin_wheel(err, bake, index) || os_map_open(err, path, &map))
+	if (member == wheel->metadata)
+		return begin_member(err, wheel, member, name, wheel->new_metadata.size) ||
+					   put_packed(err, wheel, wheel->new_metadata.data, wheel->new_metadata.size)
+				   ? -1
+				   : 0;
+	if (!wheel->members[index].baked)
+		return begin_member(err, wheel, member, name, member->size_bytes) ||
+					   zip_member_unpack(err, &wheel->map, member, &wheel->job->file.cancel,
+										 put_packed, wheel)
+				   ? -1
+				   : 0;
+	if (os_map_open(err, wheel->members[index].baked, &map))
 		return -1;
-	result = zip_writer_begin(err, bake->writer, index, &wheel->directory.members[index],
-							  wheel->names[index], true, map.size) ||
-					 write_baked_bytes(err, bake, &map, sha256) ||
-					 zip_writer_end(err, bake->writer) ||
-					 wheel_members_change(err, wheel, index, before->sha256, sha256, map.size)
-				 ? -1
-				 : 0;
+	result =
+		begin_member(err, wheel, member, name, map.size) || put_file(err, wheel, &map) ? -1 : 0;
 	os_map_close(&map);
 	return result;
 }
 
-/* ---- members */
-
-static int may_hold_code(struct jw_error *err, const struct wheel_members *wheel,
-						 const struct zip_member *member, bool *ret_may)
+static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 {
-	uint8_t head[KIND_HEAD];
-	size_t size = sizeof head;
-
-	if (zip_member_head(err, &wheel->map, member, head, &size))
-		return -1;
-	*ret_may =
-		member != wheel->metadata && member != wheel->record && kind_of(head, size) != KIND_NONE;
-	return 0;
-}
-
-/* *ret_baked: whether it was written. */
-static int bake_code(struct jw_error *err, struct wheel_bake *bake, size_t index, bool *ret_baked)
-{
-	const struct zip_member *member = &bake->wheel.directory.members[index];
-	struct package_file file = {0};
-	const struct bake_member what = {.package = bake->wheel.package,
-									 .member = member->name,
-									 .nvidia = bake->wheel.nvidia,
-									 .file = &file};
-	char *baked = NULL;
+	const struct zip_member *member = &wheel->directory.members[index];
+	const bool changed = member == wheel->metadata || wheel->members[index].baked;
+	char *name;
+	uint8_t sha256[SHA256];
 	int result;
 
-	if (bake_package_check_size(err, member->name, member->packed_bytes, member->size_bytes) ||
-		package_file_open(err, &bake->part, "member", &file))
-		return -1;
-	result = zip_member_unpack(err, &bake->wheel.map, member, &bake->job->file.cancel,
-							   package_file_put, &file);
-	package_file_close(&file);
-	if (!result)
-		result = bake_package_member(err, bake->job, &bake->part, &what, bake->files, &baked);
-	if (!result && baked)
-		result = write_baked(err, bake, index, &file, baked);
-	*ret_baked = baked != NULL;
-	if (baked)
-		(void)os_remove(NULL, baked);
-	mem_free(baked);
-	package_file_drop(&file);
-	return result;
-}
-
-static int bake_members(struct jw_error *err, struct wheel_bake *bake)
-{
-	const struct zip_directory *directory = &bake->wheel.directory;
-
-	for (size_t i = 0; i < directory->count; i++) {
-		bool baked = false, code = false;
-
-		if (cancel_check(err, &bake->job->file.cancel) ||
-			may_hold_code(err, &bake->wheel, &directory->members[i], &code) ||
-			(code && bake_code(err, bake, i, &baked)))
-			return -1;
-		if (bake->writer && !baked && write_other(err, bake, i))
-			return -1;
+	if (member == wheel->record)
+		return 0;
+	if (is_signature(wheel, member->name)) {
+		wheel->signatures++;
+		return 0;
 	}
-	return 0;
+	name = new_name(err, wheel, member->name);
+	if (!name)
+		return -1;
+	if (strcmp(name, member->name) != 0 && zip_directory_find(&wheel->directory, name))
+		result = error_set(err, JW_ERR_FORMAT, "already has a member %.300s", name);
+	else
+		result = put_member_content(err, wheel, index, name);
+	(void)crypto_hash_sha256_final(&wheel->sum, sha256);
+	if (!result && !text_ends(name, "/"))
+		result = check_row(err, wheel, index, changed,
+						   changed ? wheel->members[index].before : sha256) ||
+				 put_wheel_row(err, wheel, name, sha256);
+	mem_free(name);
+	return result ? -1 : 0;
 }
 
-/* ---- all of it */
-
-static int finish_wheel(struct jw_error *err, struct wheel_bake *bake)
+/* RECORD comes last. */
+static int write_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
-	struct wheel_members *wheel = &bake->wheel;
-	struct buf record = {0};
-	int result;
+	char *name = new_name(err, wheel, wheel->record->name);
+	int result = !name || put_wheel_row(err, wheel, name, NULL) ||
+						 begin_member(err, wheel, wheel->record, name, wheel->new_record.size) ||
+						 put_packed(err, wheel, wheel->new_record.data, wheel->new_record.size)
+					 ? -1
+					 : 0;
 
-	if (wheel_members_record(err, wheel, &record))
-		return -1;
-	result = write_content(err, bake, (size_t)(wheel->record - wheel->directory.members),
-						   record.data, record.size) ||
-					 zip_writer_finish(err, bake->writer, wheel->directory.comment) ||
-					 bake_package_check(err, bake->job, &wheel->map, bake->output) ||
-					 package_part_finish(err, &bake->part, bake->output, wheel->map.stat.mode)
-				 ? -1
-				 : 0;
-	buf_free(&record);
+	mem_free(name);
 	return result;
 }
 
-static int run_wheel(struct jw_error *err, struct wheel_bake *bake)
+static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 {
-	const struct bake_package_job *job = bake->job;
+	struct os_locale *locale = os_locale_utf8();
+	int result = 0;
 
-	if (wheel_members_open(err, job->path, job->file.targets, job->file.target_count,
-						   &bake->wheel) ||
-		bake_package_output(err, job, bake->wheel.file_name, &bake->output) ||
-		bake_package_check_owner(err, job, bake->wheel.package, bake->wheel.nvidia) ||
-		package_part_open(err, job->folder, job->state_dir, &bake->part))
+	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
+	wheel->archive = archive_write_new();
+	if (!wheel->archive)
+		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+	else if (archive_write_set_format_zip(wheel->archive) ||
+			 archive_write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
+			 archive_write_set_bytes_in_last_block(wheel->archive, 1) ||
+			 archive_write_open(wheel->archive, wheel, NULL, write_packed, NULL))
+		result = fail_archive(err, wheel);
+	for (size_t i = 0; !result && i < wheel->directory.count; i++)
+		result = write_member(err, wheel, i);
+	result = result || write_wheel_record(err, wheel);
+	if (!result && archive_write_close(wheel->archive))
+		result = fail_archive(err, wheel);
+	(void)archive_write_free(wheel->archive);
+	wheel->archive = NULL;
+	os_locale_restore(locale);
+	return result ? -1 : 0;
+}
+
+/* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is no longer the one that was mapped.
+ */
+static int check_old(struct jw_error *err, const struct wheel *wheel)
+{
+	const uint64_t identity = os_identity(wheel->output);
+	const struct os_stat *before = &wheel->map.stat;
+	struct os_stat now;
+
+	if (identity && identity != OS_UNIDENTIFIED && identity == os_identity(wheel->job->path))
+		return error_set(err, JW_ERR_USAGE,
+						 "the new package would have its name and place: name another folder");
+	if (os_stat(err, wheel->job->path, &now))
+		return -1;
+	if (now.device == before->device && now.inode == before->inode &&
+		now.size_bytes == before->size_bytes && now.mtime_ns == before->mtime_ns)
+		return 0;
+	return error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
+}
+
+static int write_wheel(struct jw_error *err, struct wheel *wheel)
+{
+	struct baked_copy copy = {0};
+	struct os_map made;
+	int result;
+
+	wheel->path = os_join(err, wheel->run.path, "wheel");
+	if (!wheel->path || os_file_open(err, wheel->path, OS_OPEN_CREATE, &wheel->file))
+		return -1;
+	result = write_wheel_members(err, wheel);
+	os_file_close(wheel->file);
+	if (result || check_old(err, wheel) || os_map_open(err, wheel->path, &made))
+		return -1;
+	result = baked_copy_begin(err, wheel->path, &made, wheel->output, &copy) ||
+			 baked_copy_finish(err, &copy, wheel->map.stat.mode);
+	os_map_close(&made);
+	return result ? -1 : 0;
+}
+
+static int bake_wheel(struct jw_error *err, struct wheel *wheel)
+{
+	const struct bake_package_job *job = wheel->job;
+	int result = 0;
+
+	if (os_map_open(err, job->path, &wheel->map) ||
+		zip_directory_read(err, wheel->map.data, wheel->map.size, &wheel->directory) ||
+		find_stem(err, wheel) || find_own(err, wheel, "METADATA", &wheel->metadata) ||
+		find_own(err, wheel, "RECORD", &wheel->record) || take_rows(err, wheel) ||
+		take_wheel_version(err, wheel))
 		return -1;
 	if (job->only_check)
-		return 0;
-	if (bake_members(err, bake))
+		return job->any_owner ? 0
+							  : library_owner_allows_package(err, wheel->package, wheel->nvidia);
+	if (run_folder_make(err, job->state_dir, &wheel->run))
 		return -1;
-	return bake->writer ? finish_wheel(err, bake) : 0;
+	for (size_t i = 0; !result && i < wheel->directory.count; i++)
+		result = cancel_check(err, &job->file.cancel) || bake_member(err, wheel, i);
+	return result || (wheel->baked && write_wheel(err, wheel)) ? -1 : 0;
 }
 
-int bake_wheel(struct jw_error *err, const struct bake_package_job *job,
-			   struct bake_package_files *files, char **ret_output)
+static void close_wheel(struct wheel *wheel)
 {
-	struct wheel_bake bake = {.job = job, .files = files};
-	int result = run_wheel(err, &bake);
-
-	if (!result && bake.writer) {
-		for (size_t i = 0; i < files->count; i++)
-			files->items[i].signatures = bake.signatures;
-		*ret_output = bake.output;
-		bake.output = NULL;
+	for (size_t i = 0; wheel->members && i < wheel->directory.count; i++) {
+		mem_free(wheel->members[i].row);
+		mem_free(wheel->members[i].baked);
 	}
-	zip_writer_close(bake.writer);
-	package_part_drop(&bake.part);
-	wheel_members_close(&bake.wheel);
-	mem_free(bake.output);
+	mem_free(wheel->members);
+	mem_free(wheel->stem);
+	mem_free(wheel->new_stem);
+	mem_free(wheel->package);
+	mem_free(wheel->output);
+	mem_free(wheel->path);
+	buf_free(&wheel->new_metadata);
+	buf_free(&wheel->new_record);
+	zip_directory_free(&wheel->directory);
+	os_map_close(&wheel->map);
+	run_folder_remove(&wheel->run);
+}
+
+/* ---- packages */
+
+bool bake_is_package(const char *path)
+{
+	static const char *const endings[] = {".whl", ".conda", ".tar.bz2"};
+	const size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (length > strlen(endings[i]) &&
+			text_equal_fold(path + length - strlen(endings[i]), endings[i]))
+			return true;
+	return false;
+}
+
+/* Its libraries have the same output. */
+static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
+					 struct bake_package_files *files)
+{
+	struct wheel wheel = {.job = job, .files = files};
+	int result;
+
+	if (!text_equal_fold(job->path + strlen(job->path) - strlen(".whl"), ".whl"))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "is a conda package, which jitwarm does not write: bake in its recipe's "
+						 "build step (jitwarm bake --in-place …), and conda-build writes the "
+						 "package");
+	if (job->file.in_place)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "is a package that is not installed: -o DIR writes a new one");
+	result = bake_wheel(err, &wheel);
+	for (size_t i = 0; !result && wheel.baked && i < files->count; i++) {
+		struct jw_bake_file *file = &files->items[i];
+
+		file->signatures = wheel.signatures;
+		if (!file->failed.code && file->baked && !(file->output = mem_string(err, wheel.output)))
+			result = -1;
+	}
+	close_wheel(&wheel);
 	return result;
+}
+
+int bake_package(struct jw_error *err, const struct bake_package_job *job,
+				 struct bake_package_files *ret_files)
+{
+	struct bake_package_files files = {0};
+	struct jw_bake_file failed = {0};
+	int result = 0;
+
+	if (bake_kind(&failed.failed, job, &files)) {
+		const enum jw_code code = failed.failed.code;
+
+		bake_package_files_free(&files);
+		if (code == JW_ERR_MEMORY || code == JW_ERR_INTERRUPTED)
+			result = error_copy(err, &failed.failed);
+		else
+			result = !(failed.path = mem_string(err, job->path)) || add_file(err, &files, &failed);
+	}
+	if (result)
+		bake_package_files_free(&files);
+	else
+		*ret_files = files;
+	return result ? -1 : 0;
 }

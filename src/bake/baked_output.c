@@ -56,7 +56,7 @@ static int pe_checksum_renew(struct jw_error *err, struct baked_copy *copy)
 		return -1;
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
-	store_u32(value, (uint32_t)(sum + copy->changes.size_after_bytes));
+	store_u32(value, (uint32_t)(sum + copy->size_bytes));
 	return baked_copy_write(err, copy, at, value, sizeof value);
 }
 
@@ -135,7 +135,7 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 	failed = begin_baked_output(err, output) || container_form_join(err, form, &bytes) ||
 			 grow_move(err, output->grow, &output->copy, &room, bytes.data, bytes.size);
 	buf_free(&bytes);
-	output->moved = put->moved = !failed;
+	put->moved = !failed;
 	return failed ? -1 : 0;
 }
 
@@ -154,8 +154,6 @@ static int write_in_room(struct jw_error *err, struct baked_output *output,
 
 		if (baked_copy_write(err, copy, at, form->parts[i].bytes, size))
 			return -1;
-		/* What was compared: no part that follows is from there. */
-		os_map_forget(output->map, (size_t)at, size);
 		at += size;
 	}
 	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
@@ -173,20 +171,14 @@ int baked_output_put(struct jw_error *err, struct baked_output *output,
 	return may_move ? move_container(err, output, edit, form, put) : 0;
 }
 
-/* The rooms of containers that moved get others, or zeros, at the end. */
-int baked_output_settle(struct jw_error *err, struct baked_output *output, uint64_t until)
-{
-	return output->copy.file && !output->moved ? baked_copy_settle(err, &output->copy, until) : 0;
-}
-
 int baked_output_finish(struct jw_error *err, struct baked_output *output, uint64_t *ret_size_bytes)
 {
 	if (!output->copy.file)
 		return 0;
 	if ((output->grow && grow_finish(err, output->grow, &output->copy)) ||
-		baked_copy_complete(err, &output->copy) || pe_checksum_renew(err, &output->copy))
+		pe_checksum_renew(err, &output->copy))
 		return -1;
-	*ret_size_bytes = output->copy.changes.size_after_bytes;
+	*ret_size_bytes = output->copy.size_bytes;
 	return in_place_put(err, output->in_place, &output->copy, output->map);
 }
 

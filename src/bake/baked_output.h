@@ -15,7 +15,6 @@ struct baked_output {
 	size_t room_count;
 	struct baked_copy copy; /* copy.file NULL: no container has been written */
 	struct grow *grow;
-	bool moved;              /* a container has got another place */
 	struct jw_error no_grow; /* why there is none; JW_OK: not tried yet */
 };
 
@@ -36,8 +35,6 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 int baked_output_put(struct jw_error *err, struct baked_output *output,
 					 const struct container_edit *edit, bool may_move, struct container_form *form,
 					 struct baked_put *put);
-/* No container that follows begins before `until`. */
-int baked_output_settle(struct jw_error *err, struct baked_output *output, uint64_t until);
 /* Puts the copy into its place, if there is one, and may close the map; *ret_size_bytes: its
  * length. */
 int baked_output_finish(struct jw_error *err, struct baked_output *output,

@@ -2,12 +2,21 @@
 
 #include <string.h>
 
+#include <jitwarm/system.h>
+
+#include "bake/link_place.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "compile/installed_compilers.h"
+#include "compile/nvjitlink.h"
+#include "compile/ptxas.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
+#include "devcode/devcode.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 #include "plan/picks.h"
 #include "plan/verdict.h"
@@ -166,4 +175,322 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 		return false;
 	return device.sm < FIRST_COMPAT_SM ||
 		   (header.abi == CUBIN_ABI_8 && cubin_compat(cubin).size > 0);
+}
+
+/* What a start would have to compile. */
+struct compiler_work {
+	const struct jw_system *system;
+	struct gpu_isa isa; /* the newest; zeros: nothing */
+	bool link;          /* some of it may be linked */
+};
+
+static int note_ptx_isa(struct jw_error *err, void *context,
+						const struct devcode_container *container)
+{
+	struct compiler_work *work = context;
+
+	(void)err;
+	for (size_t i = 0; i < work->system->gpu_count; i++) {
+		const struct plan_judgement judged = plan_judge(
+			container, NULL, false, work->system->gpus[i].target, &work->system->driver.version);
+		const struct devcode_entry *entry;
+
+		if (judged.entry == SIZE_MAX)
+			continue;
+		entry = &container->entries[judged.entry];
+		if (gpu_isa_compare((struct gpu_isa){entry->isa_major, entry->isa_minor}, work->isa) > 0)
+			work->isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
+	}
+	return 0;
+}
+
+static int note_linking(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct compiler_work *work = context;
+
+	(void)err;
+	for (size_t i = 0; i < image->container_count; i++)
+		work->link = work->link || image->containers[i].linked;
+	return 0;
+}
+
+/* A library that cannot be read is told of when it is baked. */
+static void ignore_trouble(void *context, const char *path, const char *member,
+						   const struct jw_error *why)
+{
+	(void)context;
+	(void)path;
+	(void)member;
+	(void)why;
+}
+
+static int find_work(struct jw_error *err, const struct jw_bake_options *options,
+					 struct compiler_work *work)
+{
+	const struct devcode_sink sink = {.context = work,
+									  .container = note_ptx_isa,
+									  .image = note_linking,
+									  .trouble = ignore_trouble,
+									  .cancel = options->cancel};
+
+	for (size_t i = 0; i < options->found->file_count; i++)
+		if (devcode_read(err, options->found->files[i].path, &sink))
+			return -1;
+	return 0;
+}
+
+/* The oldest version that will do; `driver` 0: none is named. */
+static uint32_t least_version(const struct compiler_work *work, uint32_t driver)
+{
+	uint32_t least = gpu_isa_driver(work->isa).cuda;
+
+	/* ptxas and nvJitLink of one version then make all of the code. */
+	if (work->link && least < NVJITLINK_FIRST_CUDA && (!driver || driver >= NVJITLINK_FIRST_CUDA))
+		least = NVJITLINK_FIRST_CUDA;
+	for (size_t i = 0; i < work->system->gpu_count; i++) {
+		const uint32_t cuda = gpu_first_cuda(gpu_jit_target(work->system->gpus[i].target, driver));
+
+		least = cuda > least ? cuda : least;
+	}
+	return least;
+}
+
+/* A named ptxas of any version: no driver says which is too new. */
+static int take_any(struct jw_error *err, const char *file, struct jw_compiler *ret_compiler)
+{
+	struct jw_compiler compiler = {0};
+
+	if (os_real_path(err, file, &compiler.path))
+		return -1;
+	if (ptxas_version(err, compiler.path, &compiler.cuda)) {
+		jw_compiler_free(&compiler);
+		return -1;
+	}
+	*ret_compiler = compiler;
+	return 0;
+}
+
+int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *options,
+						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler)
+{
+	const struct jw_driver *driver = &options->system->driver.version;
+	struct compiler_work work = {.system = options->system};
+	uint32_t least, most;
+
+	*ret_compiler = (struct jw_compiler){0};
+	if (find_work(err, options, &work))
+		return -1;
+	if (!work.isa.major)
+		return 0;
+	if (prime->ptxas)
+		return driver->cuda ? compiler_find(err, driver, prime->ptxas, NULL, ret_compiler)
+							: take_any(err, prime->ptxas, ret_compiler);
+	/* What is newer than the table is tried with the driver's own. */
+	if (!gpu_isa_driver(work.isa).cuda && driver->cuda)
+		return compiler_find(err, driver, NULL, prime->fetch, ret_compiler);
+	if (!gpu_isa_driver(work.isa).cuda)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"PTX of ISA %u.%u is newer than this jitwarm knows: --ptxas FILE names the "
+			"ptxas that compiles it",
+			work.isa.major, work.isa.minor);
+	least = least_version(&work, driver->cuda);
+	most = driver->cuda ? driver->cuda : (least < 13000 ? 12990 : least / 1000 * 1000 + 990);
+	return compiler_oldest(err, least, most, prime->fetch, ret_compiler);
+}
+
+/* ---- what goes into it */
+
+/* Adds the machine code of one container for one GPU, or records why there is none. */
+static int add_cubin(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					 size_t target)
+{
+	struct jw_bake_file *file = baking->file;
+	const struct jw_target device = baking->job->targets[target];
+	struct jw_error why = {0};
+	struct devcode_view cubin;
+	size_t index;
+
+	if (baking_find_ptx(err, baking, place, target, &index))
+		return -1;
+	if (index == SIZE_MAX)
+		return 0;
+	file->modules++;
+	if (baking_find_cubin(&why, baking, target, index, place->role == DEVCODE_RELOCATABLE,
+						  &cubin)) {
+		file->uncompiled++;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	}
+	if (!baking_is_written(baking, cubin, device)) {
+		file->unknown++;
+		return 0;
+	}
+	baking->writes[baking->write_count++] =
+		(struct write_cubin){.cubin = cubin,
+							 .target = baking_entry_target(device, baking->texts[index].suffix),
+							 .flags = baking->entries[index].flags};
+	return 0;
+}
+
+/* Whether the container at hand, with what is added, has machine code for each of the GPUs. */
+static bool has_code_for_all(const struct baking *baking)
+{
+	const struct bake_file_job *job = baking->job;
+
+	for (size_t t = 0; t < job->target_count; t++) {
+		const struct jw_target gpu = job->targets[t];
+		bool runs =
+			plan_judge(&baking->container, NULL, false, gpu, &job->profile->driver).verdict <=
+			VERDICT_COMPATIBLE;
+
+		for (size_t i = 0; i < baking->write_count; i++)
+			runs = runs || gpu_sass_fit(baking->writes[i].target, gpu) != GPU_FIT_NONE;
+		if (!runs)
+			return false;
+	}
+	return true;
+}
+
+/* The new form of the container at hand, in its place. */
+static int make_container(struct jw_error *err, struct baking *baking,
+						  const struct bake_place *place)
+{
+	const struct bake_file_job *job = baking->job;
+
+	baking->edit = (struct container_edit){
+		.container = &baking->container,
+		.cubins = baking->writes,
+		.cubin_count = baking->write_count,
+		.gpus = job->targets,
+		.gpu_count = job->target_count,
+		.kept = job->kept,
+		.kept_count = job->kept_count,
+		.drop_ptx = job->drop_ptx && has_code_for_all(baking),
+		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
+		.must_fit = !place->may_move,
+	};
+	container_form_free(&baking->form);
+	return container_edit(err, &baking->edit, &baking->form);
+}
+
+int bake_place_make(struct jw_error *err, struct baking *baking, const struct bake_place *place)
+{
+	const size_t targets = baking->job->target_count;
+	struct jw_bake_file *file = baking->file;
+	bool is_there;
+	size_t entry = SIZE_MAX;
+
+	baking->write_count = 0;
+	if (place->linked)
+		return 0;
+	if (place->text) {
+		file->texts++;
+		return 0;
+	}
+	if (baking_open(err, baking, place, &is_there))
+		return -1;
+	if (!is_there)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	for (size_t t = 0; t < targets; t++) {
+		if (baking->job->output ? add_cubin(err, baking, place, t)
+								: baking_find_ptx(err, baking, place, t, &entry))
+			return -1;
+		if (!baking->job->output)
+			file->modules += entry != SIZE_MAX;
+	}
+	return baking->write_count ? make_container(err, baking, place) : 0;
+}
+
+/* ---- into the copy */
+
+/* The drivers that load what was written into the container at hand. */
+static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_file *file)
+{
+	struct gpu_code_range range = {file->from, file->to};
+
+	for (size_t i = 0; i < baking->write_count; i++) {
+		const struct write_cubin *write = &baking->writes[i];
+		const uint32_t linked = baking->job->linker ? baking->job->linker->used : 0,
+					   made = baking->job->code_cuda > linked ? baking->job->code_cuda : linked;
+		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
+		struct gpu_code_range other;
+
+		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known.
+		 */
+		if (write->target.sm >= 100 && made >= 13000)
+			cuda = 13000;
+		other = gpu_code_range(cuda, write->target, zstd);
+
+		range = range.from.cuda ? gpu_code_range_both(range, other) : other;
+	}
+	file->from = range.from;
+	file->to = range.to;
+}
+
+/* Whether parts of it are packed in zstd. */
+static bool has_zstd(const struct container_form *form)
+{
+	for (size_t i = 0; i < form->count; i++)
+		if (load_u64(form->parts[i].bytes + 40) & CONTAINER_ZSTD)
+			return true;
+	return false;
+}
+
+static bool has_ptx(const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (devcode_kind_is_ptx(container->entries[i].kind))
+			return true;
+	return false;
+}
+
+int bake_place_put(struct jw_error *err, struct baking *baking, struct baking *hand,
+				   const struct bake_place *place)
+{
+	struct jw_bake_file *file = baking->file;
+	const struct container_form *form = &hand->form;
+	struct baked_put put = {0};
+
+	if (!hand->write_count)
+		return 0;
+	if (baked_output_put(err, &baking->output, &hand->edit, place->may_move, &hand->form, &put))
+		return -1;
+	if (form->room == CONTAINER_EDIT_NO_ROOM) {
+		file->no_room += hand->write_count;
+		if (!file->no_room_why.code)
+			file->no_room_why = put.why;
+		return 0;
+	}
+	note_drivers(hand, has_zstd(form), file);
+	file->baked += hand->write_count;
+	file->moved += put.moved;
+	file->dropped += form->dropped;
+	file->without_ptx += form->room == CONTAINER_EDIT_WITHOUT_PTX;
+	file->kept_ptx += form->room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&hand->container);
+	container_form_free(&hand->form);
+	/* Some containers are far larger than most: what they took is not kept in each hand. */
+	buf_free(&hand->scratch);
+	for (size_t t = 0; t < hand->job->target_count; t++)
+		buf_free(&hand->cubins[t]);
+	return 0;
+}
+
+int bake_place_link(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					size_t linked)
+{
+	struct jw_bake_file *file = baking->file;
+	const size_t before = file->baked;
+	bool is_there;
+
+	baking->write_count = 0;
+	for (size_t t = 0; t < baking->job->target_count; t++)
+		if (link_place_add(err, baking, place, linked, t))
+			return -1;
+	if (!baking->write_count)
+		return 0;
+	if (baking_open(err, baking, place, &is_there) || make_container(err, baking, place) ||
+		bake_place_put(err, baking, baking, place))
+		return -1;
+	file->linked += file->baked - before;
+	return 0;
 }

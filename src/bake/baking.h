@@ -1,6 +1,9 @@
 /* Private to the bake of one library: its state, and what its containers hold for each GPU. */
 #pragma once
 
+#include <jitwarm/bake.h>
+#include <jitwarm/compiler.h>
+
 #include "bake/bake_file.h"
 #include "bake/baked_output.h"
 #include "base/buf.h"
@@ -77,3 +80,26 @@ struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
  * it repeats a section of the cubin. */
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 					   struct jw_target device);
+
+/* Which compiler bakes for other machines. */
+
+/* Without a driver's name (the system's driver is unknown) GPUs and PTX alone decide: *ret_compiler
+ * is the oldest ptxas at hand, or that can be fetched, that knows the GPUs and reads the PTX that a
+ * start would compile; newer than CUDA 12 only where it has to be. With one, it is not newer than
+ * that driver. `path` NULL: nothing is to be compiled. The caller frees it with jw_compiler_free.
+ */
+int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *options,
+						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler);
+
+/* Private to the bake of one library: one of its containers, in two steps. Threads may take the
+ * first one for several containers at once, each with a struct baking of its own (baking_twin). */
+
+/* Makes the container at `place` the one at hand, finds its machine code, and writes its new form.
+ * Nothing, for a linked container. */
+int bake_place_make(struct jw_error *err, struct baking *baking, const struct bake_place *place);
+/* Writes what `hand` has made, which may be `baking` itself, into baking's copy. */
+int bake_place_put(struct jw_error *err, struct baking *baking, struct baking *hand,
+				   const struct bake_place *place);
+/* Links the objects of the linked container at `place`, the `linked`-th one, and does both. */
+int bake_place_link(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					size_t linked);

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include <sodium.h>
+#include <zstd.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpu/code_range.h"
+#include "gpu/rules.h"
 #include "os/clock.h"
 #include "os/folders.h"
 #include "package/package_row.h"
-#include "state/kept_for.h"
 
 /* ---- the folder of the journals */
 
@@ -27,6 +27,49 @@ static int lock_journals(struct jw_error *err, const char *folder, struct os_fil
 				: error_set(err, JW_ERR_BUSY, "another jitwarm bakes in place: try again later");
 }
 
+static bool is_original_of(const struct journals *journals, const char *file)
+{
+	bool is = false;
+
+	for (size_t i = 0; !is && i < journals->count; i++) {
+		char *path = journals->items[i].path ? journal_original(NULL, &journals->items[i]) : NULL;
+
+		/* One that cannot be read may lead to any of them. */
+		is = !path || !strcmp(path, file);
+		mem_free(path);
+	}
+	return is;
+}
+
+static bool is_leftover(const struct journals *journals, const char *file)
+{
+	const char *name = os_base_name(file);
+
+	return (strstr(name, ".original") ||
+			(strstr(name, ".journal.") && !text_ends(name, ".next"))) &&
+		   !is_original_of(journals, file);
+}
+
+/* Removes originals that no journal leads to, and what killed runs have begun. */
+static void sweep_originals(const char *state_dir)
+{
+	struct journals journals = {0};
+	struct os_names names = {0};
+	char *folder = journal_folder(NULL, state_dir);
+
+	if (folder && !os_list(NULL, folder, &names) && !journals_read(NULL, state_dir, &journals))
+		for (size_t i = 0; i < names.count; i++) {
+			char *file = os_join(NULL, folder, names.items[i]);
+
+			if (file && is_leftover(&journals, file))
+				(void)os_remove(NULL, file);
+			mem_free(file);
+		}
+	journals_free(&journals);
+	os_names_free(&names);
+	mem_free(folder);
+}
+
 int in_place_open(struct jw_error *err, struct in_place *ret_in_place)
 {
 	struct in_place in_place = {0};
@@ -41,6 +84,7 @@ int in_place_open(struct jw_error *err, struct in_place *ret_in_place)
 		in_place_close(&in_place);
 		return -1;
 	}
+	sweep_originals(in_place.state_dir);
 	*ret_in_place = in_place;
 	return 0;
 }
@@ -51,159 +95,6 @@ void in_place_close(struct in_place *in_place)
 	os_file_close(in_place->lock);
 	mem_free(in_place->state_dir);
 	*in_place = (struct in_place){0};
-}
-
-/* The superuser takes no journal that an account could write which may not write the library: it
- * would decide what is read and restored there. Where the library's folder is gone, nothing is. */
-static int check_journals(struct jw_error *err, const char *journal_file, const char *library)
-{
-	char *folder = os_dir_name(err, library), *journals = os_dir_name(err, journal_file);
-	struct os_stat stat = {0};
-	struct jw_error why = {0};
-	int result = folder && journals ? 0 : -1;
-
-	if (!result && (!os_stat(&why, folder, &stat) || why.code != JW_ERR_NOT_FOUND) &&
-		state_check_writers(err, journals, stat.owner))
-		result = error_prefix(err, "journals are not kept there for %s", library);
-	mem_free(folder);
-	mem_free(journals);
-	return result;
-}
-
-/* ---- the library's state */
-
-/* BLAKE2b-256, and with `sha256` only that one. */
-static int hash_library(struct jw_error *err, const char *path, struct digest *ret_digest,
-						uint8_t *ret_sha256)
-{
-	crypto_generichash_state blake;
-	crypto_hash_sha256_state sha;
-	struct os_map map;
-
-	if (os_map_open(err, path, &map))
-		return -1;
-	(void)crypto_generichash_init(&blake, NULL, 0, DIGEST_SIZE);
-	(void)crypto_hash_sha256_init(&sha);
-	for (size_t at = 0; at < map.size; at += JOURNAL_PIECE) {
-		const size_t size = map.size - at < JOURNAL_PIECE ? map.size - at : JOURNAL_PIECE;
-
-		if (ret_sha256)
-			(void)crypto_hash_sha256_update(&sha, map.data + at, size);
-		else
-			(void)crypto_generichash_update(&blake, map.data + at, size);
-		os_map_forget(&map, at, size);
-	}
-	if (ret_sha256)
-		(void)crypto_hash_sha256_final(&sha, ret_sha256);
-	else
-		(void)crypto_generichash_final(&blake, ret_digest->bytes, DIGEST_SIZE);
-	os_map_close(&map);
-	return 0;
-}
-
-/* RECORD's other rows are as they were: what has changed the library's row is no installer. */
-static int is_same_record(struct jw_error *err, const struct journal *journal,
-						  const struct package_row *row, bool *ret_same)
-{
-	struct digest digest;
-	char text[DIGEST_TEXT_SIZE];
-
-	if (!journal->record_rest)
-		return 0;
-	if (package_row_rest(err, row->record, row->row, &digest))
-		return -1;
-	digest_text(text, &digest);
-	*ret_same = !strcmp(text, journal->record_rest);
-	return 0;
-}
-
-/* Whether the package was installed again: its RECORD has the file's hash, and is another one. A
- * jitwarm with another state directory writes a baked file's hash there, too. */
-static int is_packages_own(struct jw_error *err, const struct journal *journal, bool *ret_is)
-{
-	struct package_row row;
-	uint8_t sha256[32];
-	bool same = false;
-	int result;
-
-	if (package_row_find(err, journal->path, &row))
-		return -1;
-	result = row.row ? hash_library(err, journal->path, NULL, sha256) ||
-						   is_same_record(err, journal, &row, &same)
-					 : 0;
-	*ret_is = !result && row.row && package_row_is(row.row, sha256) && !same;
-	package_row_free(&row);
-	return result ? -1 : 0;
-}
-
-int in_place_state(struct jw_error *err, const struct journal *journal, bool quick,
-				   enum jw_baked_state *ret_state)
-{
-	struct jw_error why;
-	struct os_stat stat;
-	struct digest digest;
-	bool own;
-
-	if (check_journals(err, journal->file, journal->path))
-		return -1;
-	if (quick && !os_stat(NULL, journal->path, &stat) && stat.size_bytes == journal->size_after &&
-		stat.mtime_ns == journal->mtime_ns) {
-		*ret_state = JW_BAKED_SOUND;
-		return 0;
-	}
-	if (hash_library(&why, journal->path, &digest, NULL)) {
-		if (why.code != JW_ERR_NOT_FOUND)
-			return error_copy(err, &why);
-		*ret_state = JW_BAKED_GONE;
-		return 0;
-	}
-	if (digest_equal(&digest, &journal->after)) {
-		*ret_state = JW_BAKED_SOUND;
-		return 0;
-	}
-	if (digest_equal(&digest, &journal->before)) {
-		*ret_state = JW_BAKED_ORIGINAL;
-		return 0;
-	}
-	if (is_packages_own(err, journal, &own))
-		return -1;
-	*ret_state = own ? JW_BAKED_REPLACED : JW_BAKED_CHANGED;
-	return 0;
-}
-
-static char *next_file(struct jw_error *err, const struct in_place *in_place)
-{
-	return mem_printf(err, "%s.next", in_place->journal_file);
-}
-
-/* A journal that a crash has left: the library is what it tells of, or was not replaced yet. */
-static int settle_next(struct jw_error *err, const struct in_place *in_place, const char *next)
-{
-	enum jw_baked_state state = JW_BAKED_CHANGED;
-	struct journal journal = {0};
-	struct jw_error why;
-	bool there;
-	int result = 0;
-
-	if (os_look(err, next, &there))
-		return -1;
-	if (!there)
-		return 0;
-	if (!journal_read(&why, next, &journal))
-		result = !strcmp(journal.path, in_place->library)
-					 ? in_place_state(err, &journal, false, &state)
-					 : 0;
-	else if (why.code != JW_ERR_FORMAT)
-		return error_copy(err, &why);
-	journal_free(&journal);
-	if (result)
-		return -1;
-	if (state != JW_BAKED_SOUND)
-		return os_remove(err, next);
-	if (os_rename(err, next, in_place->journal_file))
-		return -1;
-	os_sync_names(in_place->journal_file);
-	return 0;
 }
 
 /* Only in the RECORD that lists the library, and only its row: a journal may name any other. */
@@ -221,28 +112,6 @@ static int adapt_record(struct jw_error *err, const struct journal *journal, boo
 		result = package_row_replace(err, row.record, wanted);
 	package_row_free(&row);
 	return result;
-}
-
-static int read_state(struct jw_error *err, struct in_place *in_place)
-{
-	bool there;
-
-	if (os_look(err, in_place->journal_file, &there))
-		return -1;
-	if (there ? journal_read(err, in_place->journal_file, &in_place->journal)
-			  : journal_find(err, in_place->state_dir, in_place->library, &in_place->journal))
-		return -1;
-	if (!in_place->journal.path)
-		return 0;
-	if (strcmp(in_place->journal.path, in_place->library) != 0)
-		return error_set(err, JW_ERR_FORMAT, "%s: the journal is of another library, %s",
-						 in_place->journal_file, in_place->journal.path);
-	if (in_place_state(err, &in_place->journal, false, &in_place->state))
-		return -1;
-	/* What a crash has left undone. A RECORD that cannot be written is told where it has to be. */
-	if (in_place->state == JW_BAKED_SOUND || in_place->state == JW_BAKED_ORIGINAL)
-		(void)adapt_record(NULL, &in_place->journal, in_place->state == JW_BAKED_SOUND);
-	return 0;
 }
 
 /* ---- one library */
@@ -302,28 +171,52 @@ static void sweep_copies(const struct in_place *in_place)
 	mem_free(folder);
 }
 
-static int name_files(struct jw_error *err, struct in_place *in_place)
+/* Removes the library's journals but `but`. */
+static int drop_journals(struct jw_error *err, const struct in_place *in_place, const char *but)
 {
-	const char *name = os_base_name(in_place->library);
+	int result = 0;
 
-	in_place->journal_file = journal_file(err, in_place->state_dir, in_place->library);
-	in_place->prefix = mem_printf(err, "%.*s.%s.jitwarm-", (int)(name - in_place->library),
-								  in_place->library, name);
-	return in_place->journal_file && in_place->prefix ? 0 : -1;
+	for (size_t i = 0; !result && i < in_place->journals.count; i++) {
+		const struct journal *journal = &in_place->journals.items[i];
+
+		if (journal->path && !strcmp(journal->path, in_place->library) &&
+			(!but || strcmp(journal->file, but) != 0)) {
+			result = os_remove(err, journal->file);
+			os_sync_names(journal->file);
+		}
+	}
+	return result;
+}
+
+static int read_library_state(struct jw_error *err, struct in_place *in_place)
+{
+	char *folder = journal_folder(err, in_place->state_dir);
+	int result = !folder || journal_check_writers(err, folder, in_place->library) ||
+				 journals_read(err, in_place->state_dir, &in_place->journals) ||
+				 journals_find(err, &in_place->journals, in_place->library, false,
+							   &in_place->journal, &in_place->state);
+
+	mem_free(folder);
+	/* What a crash has left undone. A RECORD that cannot be written is told where it has to be. */
+	if (!result && in_place->journal &&
+		(in_place->state == JW_BAKED_SOUND || in_place->state == JW_BAKED_ORIGINAL)) {
+		(void)drop_journals(NULL, in_place, in_place->journal->file);
+		(void)adapt_record(NULL, in_place->journal, in_place->state == JW_BAKED_SOUND);
+	}
+	return result ? -1 : 0;
 }
 
 int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *path)
 {
-	char *next = NULL;
-	int result = -1;
+	const char *name;
 
 	in_place_leave(in_place);
-	if (!resolve_library(err, path, &in_place->library) && !name_files(err, in_place) &&
-		(next = next_file(err, in_place)))
-		result = check_journals(err, in_place->journal_file, in_place->library) ||
-				 settle_next(err, in_place, next) || read_state(err, in_place);
-	mem_free(next);
-	if (result) {
+	if (resolve_library(err, path, &in_place->library))
+		return -1;
+	name = os_base_name(in_place->library);
+	in_place->prefix = mem_printf(err, "%.*s.%s.jitwarm-", (int)(name - in_place->library),
+								  in_place->library, name);
+	if (!in_place->prefix || read_library_state(err, in_place)) {
 		in_place_leave(in_place);
 		return -1;
 	}
@@ -335,9 +228,157 @@ void in_place_leave(struct in_place *in_place)
 {
 	mem_free(in_place->library);
 	mem_free(in_place->prefix);
-	mem_free(in_place->journal_file);
-	journal_free(&in_place->journal);
-	in_place->library = in_place->prefix = in_place->journal_file = NULL;
+	journals_free(&in_place->journals);
+	in_place->library = in_place->prefix = NULL;
+	in_place->journal = NULL;
+}
+
+/* Yes where that cannot be told. */
+static bool has_journal(const struct journals *journals, const char *library)
+{
+	struct journal *journal;
+	enum jw_baked_state state;
+
+	return journals_find(NULL, journals, library, false, &journal, &state) || journal;
+}
+
+bool in_place_was_baked(const struct in_place *in_place, const char *path)
+{
+	char *folder = os_dir_name(NULL, path), *real_folder = NULL, *real = NULL, *named = NULL;
+	struct journals journals;
+	bool baked = journals_read(NULL, in_place->state_dir, &journals) != 0;
+
+	if (!baked) {
+		baked = has_journal(&journals, path) ||
+				(!os_real_path(NULL, path, &real) && has_journal(&journals, real)) ||
+				(folder && !os_real_path(NULL, folder, &real_folder) &&
+				 (named = os_join(NULL, real_folder, os_base_name(path))) &&
+				 has_journal(&journals, named));
+		journals_free(&journals);
+	}
+	mem_free(named);
+	mem_free(real);
+	mem_free(real_folder);
+	mem_free(folder);
+	return baked;
+}
+
+static bool is_sound(const struct in_place *in_place)
+{
+	return in_place->journal && in_place->state == JW_BAKED_SOUND;
+}
+
+/* ---- the original */
+
+/* The ranges of the former form of a journal, over the baked file's bytes. What they make is
+ * compared with the original's hash. */
+static int write_ranges(struct jw_error *err, const struct journal *journal, struct os_file *to)
+{
+	enum { RANGE = 16, STEP = 1 << 16 };
+	ZSTD_DCtx *decoder = ZSTD_createDCtx();
+	uint8_t *bytes = mem_alloc(err, STEP);
+	uint64_t at = 0, left = 0;
+	struct os_map map = {0};
+	ZSTD_inBuffer in;
+	int result = -1;
+
+	if (!decoder)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (!decoder || !bytes || os_map_open(err, journal->file, &map))
+		goto done;
+	in = (ZSTD_inBuffer){map.data, map.size, 0};
+	while (at != UINT64_MAX) {
+		ZSTD_outBuffer out = {bytes, !left ? RANGE : left < STEP ? (size_t)left : STEP, 0};
+
+		while (out.pos < out.size) {
+			const size_t got = out.pos, read = in.pos;
+
+			if (ZSTD_isError(ZSTD_decompressStream(decoder, &out, &in)) ||
+				(out.pos == got && in.pos == read)) {
+				error_set(err, JW_ERR_FORMAT, "%s: the journal is damaged", journal->file);
+				goto done;
+			}
+		}
+		if (!left) {
+			at = load_u64(bytes);
+			left = load_u64(bytes + 8);
+		} else if (!range_fits(at, out.size, journal->size_before)) {
+			error_set(err, JW_ERR_FORMAT, "%s: the journal is damaged", journal->file);
+			goto done;
+		} else if (os_file_write(err, to, at, bytes, out.size)) {
+			goto done;
+		} else {
+			at += out.size;
+			left -= out.size;
+		}
+	}
+	result = 0;
+done:
+	os_map_close(&map);
+	mem_free(bytes);
+	(void)ZSTD_freeDCtx(decoder);
+	return result;
+}
+
+/* From where it is: the library itself (`journal` NULL), the file that was kept, or the library and
+ * a journal of the former form. */
+static int write_original(struct jw_error *err, const struct journal *journal, const char *library,
+						  struct os_file *to)
+{
+	char *from = journal && !journal->frame_bytes ? journal_original(err, journal)
+												  : mem_string(err, library);
+	struct os_file *file = NULL;
+	uint64_t size;
+	int result = from ? os_file_open(err, from, OS_OPEN_READ, &file) : -1;
+
+	if (!result)
+		result = os_file_size(err, file, &size) || os_file_copy(err, file, to, size);
+	if (!result && journal && journal->frame_bytes)
+		result = os_file_truncate(err, to, journal->size_before) || write_ranges(err, journal, to);
+	os_file_close(file);
+	mem_free(from);
+	return result ? -1 : 0;
+}
+
+static int check_original(struct jw_error *err, const char *path, const struct journal *journal)
+{
+	struct digest digest;
+
+	if (journal_hash(err, path, &digest, NULL))
+		return -1;
+	return digest_equal(&digest, &journal->before)
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "%s: the kept original is damaged", journal->path);
+}
+
+/* Keeps the original of what is baked now, by `journal`, beside the state. One that is there may be
+ * another library's, too. */
+static int keep_original(struct jw_error *err, const struct in_place *in_place,
+						 const struct journal *journal)
+{
+	const struct journal *former = is_sound(in_place) ? in_place->journal : NULL;
+	char *path = journal_original(err, journal), *part = NULL;
+	struct os_file *file = NULL;
+	struct jw_error why;
+	int result = -1;
+
+	if (!path)
+		return -1;
+	if (!check_original(&why, path, journal)) {
+		result = 0;
+	} else if (former && !former->frame_bytes) {
+		(void)error_copy(err, &why);
+	} else if (!os_file_make(err, path, &file, &part)) {
+		result = write_original(err, former, in_place->library, file) || os_file_sync(err, file);
+		os_file_close(file);
+		result = result || check_original(err, part, journal) || os_rename(err, part, path);
+		if (result)
+			(void)os_remove(NULL, part);
+		os_sync_names(path);
+	}
+	mem_free(part);
+	mem_free(path);
+	return result ? -1 : 0;
 }
 
 /* ---- replacing it */
@@ -396,18 +437,16 @@ static int fill_rest(struct jw_error *err, struct journal *journal)
 
 struct jw_driver in_place_first_driver(const struct in_place *in_place, struct jw_driver from)
 {
-	const struct journal *former = &in_place->journal;
-
-	return former->path && in_place->state == JW_BAKED_SOUND &&
-				   gpu_code_is_newer(&former->from, &from)
-			   ? former->from
+	return is_sound(in_place) && gpu_code_is_newer(&in_place->journal->from, &from)
+			   ? in_place->journal->from
 			   : from;
 }
 
-/* Behind an earlier bake RECORD has that one's row. */
-static int fill_row(struct jw_error *err, const struct in_place *in_place, struct journal *journal)
+/* After an earlier bake RECORD has that one's row. */
+static int fill_row(struct jw_error *err, const struct in_place *in_place, const uint8_t sha256[32],
+					struct journal *journal)
 {
-	const struct journal *former = &in_place->journal;
+	const struct journal *former = is_sound(in_place) ? in_place->journal : NULL;
 	struct package_row row;
 
 	if (package_row_find(err, in_place->library, &row))
@@ -415,22 +454,38 @@ static int fill_row(struct jw_error *err, const struct in_place *in_place, struc
 	mem_free(row.folder);
 	journal->record = row.record;
 	journal->row_before = row.row;
-	if (row.row && fill_rest(err, journal))
-		return -1;
-	if (!row.row || !former->path || in_place->state != JW_BAKED_SOUND || !former->row_before)
+	if (!row.row)
 		return 0;
-	mem_free(journal->row_before);
-	journal->row_before = mem_string(err, former->row_before);
-	return journal->row_before ? 0 : -1;
+	if (fill_rest(err, journal))
+		return -1;
+	if (former && former->row_before) {
+		mem_free(journal->row_before);
+		journal->row_before = mem_string(err, former->row_before);
+	}
+	if (journal->row_before)
+		journal->row_after =
+			package_row_with(err, journal->row_before, sha256, journal->size_after);
+	return journal->row_after ? 0 : -1;
 }
 
 static int fill_journal(struct jw_error *err, const struct in_place *in_place,
-						struct baked_copy *copy, struct journal *journal)
+						struct baked_copy *copy, const struct os_map *from, struct journal *journal)
 {
+	const struct journal *former = is_sound(in_place) ? in_place->journal : NULL;
 	struct os_stat stat;
+	uint8_t sha256[32];
 
-	if (os_file_stat(err, copy->file, &stat) || fill_row(err, in_place, journal))
+	if (os_file_stat(err, copy->file, &stat) ||
+		journal_hash(err, in_place->library, &journal->before, NULL) ||
+		journal_hash(err, copy->part, &journal->after, sha256))
 		return -1;
+	/* The library was looked at before it was mapped. */
+	if (former && !digest_equal(&journal->before, &former->after))
+		return error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again",
+						 in_place->library);
+	journal->before = former ? former->before : journal->before;
+	journal->size_before = former ? former->size_before : from->size;
+	journal->size_after = stat.size_bytes;
 	journal->path = mem_string(err, in_place->library);
 	journal->driver = mem_string(err, in_place->driver);
 	journal->targets = mem_string(err, in_place->targets);
@@ -440,32 +495,9 @@ static int fill_journal(struct jw_error *err, const struct in_place *in_place,
 	journal->from = in_place_first_driver(in_place, copy->loads_from);
 	journal->when_s = os_now_s();
 	journal->mtime_ns = stat.mtime_ns;
-	return journal->path && journal->driver && journal->targets && journal->kept ? 0 : -1;
-}
-
-static int write_next(struct jw_error *err, const struct in_place *in_place,
-					  struct baked_copy *copy, const struct os_map *from, const char *next,
-					  struct journal *journal)
-{
-	const bool baked = in_place->journal.path && in_place->state == JW_BAKED_SOUND;
-	struct original *original;
-	struct os_map to;
-	int result;
-
-	if (os_map_open(err, copy->part, &to))
-		return -1;
-	result = original_open(err, from, baked ? &in_place->journal : NULL, &original);
-	if (!result) {
-		result = journal_write(err, next, original, &to, journal) || journal_prove(err, next, &to);
-		/* The library was looked at before it was mapped. */
-		if (!result && baked && !digest_equal(&journal->before, &in_place->journal.before))
-			result = error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again",
-							   in_place->library);
-		original_close(original);
-	}
-	os_map_close(&to);
-	os_sync_names(next);
-	return result ? -1 : 0;
+	return journal->path && journal->driver && journal->targets && journal->kept
+			   ? fill_row(err, in_place, sha256, journal)
+			   : -1;
 }
 
 /* RECORD is replaced last, when it is too late. */
@@ -479,78 +511,34 @@ static int check_record_folder(struct jw_error *err, const struct journal *journ
 }
 
 static int put_with_journal(struct jw_error *err, const struct in_place *in_place,
-							struct baked_copy *copy, struct os_map *from, const char *next)
+							struct baked_copy *copy, struct os_map *from, struct journal *journal)
 {
-	struct journal journal = {0};
-	bool taken = false;
-	int result = fill_journal(err, in_place, copy, &journal) ||
-				 check_record_folder(err, &journal) ||
-				 write_next(err, in_place, copy, from, next, &journal);
-
-	if (!result) {
-		result = take_place(err, copy, from);
-		taken = !result;
+	if (fill_journal(err, in_place, copy, from, journal) || check_record_folder(err, journal) ||
+		journal_name(err, in_place->state_dir, journal) || keep_original(err, in_place, journal) ||
+		journal_write(err, journal))
+		return -1;
+	if (take_place(err, copy, from)) {
+		(void)os_remove(NULL, journal->file);
+		return -1;
 	}
-	if (!taken)
-		(void)os_remove(NULL, next);
-	result = result || os_rename(err, next, in_place->journal_file);
-	if (!result) {
-		const char *former = in_place->journal.file;
-
-		os_sync_names(in_place->journal_file);
-		if (former && strcmp(former, in_place->journal_file) != 0)
-			(void)os_remove(NULL, former);
-		result = adapt_record(err, &journal, true);
-	}
-	journal_free(&journal);
-	return result ? -1 : 0;
+	return drop_journals(err, in_place, journal->file) || adapt_record(err, journal, true) ? -1 : 0;
 }
 
 int in_place_put(struct jw_error *err, const struct in_place *in_place, struct baked_copy *copy,
 				 struct os_map *from)
 {
-	char *next;
+	struct journal journal = {0};
 	int result;
 
 	if (!in_place)
 		return baked_copy_finish(err, copy, from->stat.mode);
-	next = next_file(err, in_place);
-	result = next ? put_with_journal(err, in_place, copy, from, next) : -1;
-
-	mem_free(next);
+	result = put_with_journal(err, in_place, copy, from, &journal);
+	journal_free(&journal);
 	baked_copy_drop(copy);
 	return result;
 }
 
 /* ---- and back */
-
-static int write_original(struct jw_error *err, const struct journal *journal,
-						  const struct os_map *from, struct os_file *to)
-{
-	crypto_generichash_state state;
-	struct original *original;
-	struct digest digest;
-	const uint8_t *piece;
-	uint64_t at = 0;
-	size_t size = 1;
-	int result = original_open(err, from, journal, &original);
-
-	if (result)
-		return -1;
-	(void)crypto_generichash_init(&state, NULL, 0, DIGEST_SIZE);
-	while (!result && size) {
-		result =
-			original_next(err, original, &piece, &size) || os_file_write(err, to, at, piece, size);
-		if (!result)
-			(void)crypto_generichash_update(&state, piece, size);
-		at += result ? 0 : size;
-	}
-	original_close(original);
-	(void)crypto_generichash_final(&state, digest.bytes, DIGEST_SIZE);
-	if (!result && !digest_equal(&digest, &journal->before))
-		result = error_set(err, JW_ERR_FORMAT, "%s: the journal is damaged", journal->file);
-	return result ? -1 : 0;
-}
 
 static int restore_original(struct jw_error *err, const struct in_place *in_place)
 {
@@ -561,8 +549,8 @@ static int restore_original(struct jw_error *err, const struct in_place *in_plac
 	if (os_map_open(err, in_place->library, &from))
 		return -1;
 	result = begin_beside(err, in_place, NULL, &copy) ||
-			 write_original(err, &in_place->journal, &from, copy.file) ||
-			 take_place(err, &copy, &from);
+			 write_original(err, in_place->journal, in_place->library, copy.file) ||
+			 check_original(err, copy.part, in_place->journal) || take_place(err, &copy, &from);
 	os_map_close(&from);
 	baked_copy_drop(&copy);
 	return result ? -1 : 0;
@@ -579,10 +567,10 @@ int in_place_undo(struct jw_error *err, const struct in_place *in_place)
 	if (state == JW_BAKED_SOUND && restore_original(err, in_place))
 		return -1;
 	if ((state == JW_BAKED_SOUND || state == JW_BAKED_ORIGINAL) &&
-		adapt_record(err, &in_place->journal, false))
+		adapt_record(err, in_place->journal, false))
 		return -1;
-	if (os_remove(err, in_place->journal.file))
+	if (drop_journals(err, in_place, NULL))
 		return -1;
-	os_sync_names(in_place->journal.file);
+	sweep_originals(in_place->state_dir);
 	return 0;
 }

@@ -6,12 +6,10 @@
  *     in_place_leave(&in_place);
  *     in_place_close(&in_place);
  *
- * Order, each step on disk before the next one: copy; journal (.next); the copy takes the library's
- * place; the journal gets its name; RECORD. A crash leaves the original or the baked file, and
- * in_place_enter ends what was begun. */
+ * Order, each step on disk before the next one: the original beside the state; the journal; the
+ * copy takes the library's place; RECORD. A crash leaves the original or the baked file, which
+ * in_place_enter tells apart by its hash. */
 #pragma once
-
-#include <jitwarm/bake.h>
 
 #include "bake/baked_copy.h"
 #include "bake/journal.h"
@@ -23,10 +21,10 @@ struct in_place {
 	const char *kept;             /* "": none */
 	bool drop_ptx, any_owner;
 	/* Of the library at hand */
-	char *library;          /* without links */
-	char *prefix;           /* of the paths of unfinished copies beside it */
-	char *journal_file;     /* its journal's path */
-	struct journal journal; /* .path NULL: there is none */
+	char *library; /* without links */
+	char *prefix;  /* of the paths of unfinished copies beside it */
+	struct journals journals;
+	struct journal *journal; /* one of them; NULL: it was not baked */
 	enum jw_baked_state state;
 };
 
@@ -34,8 +32,8 @@ struct in_place {
 int in_place_open(struct jw_error *err, struct in_place *ret_in_place);
 void in_place_close(struct in_place *in_place);
 
-/* Removes what killed runs have left beside the library, completes or drops their journal, and
- * looks at the library's state. JW_ERR_UNSUPPORTED: a link out of its folder, a journal that
+/* Removes what killed runs have left beside the library, ends what they have not done in RECORD,
+ * and looks at the library's state. JW_ERR_UNSUPPORTED: a link out of its folder, a journal that
  * another account could write. */
 int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *path);
 void in_place_leave(struct in_place *in_place);
@@ -52,11 +50,10 @@ int in_place_put(struct jw_error *err, const struct in_place *in_place, struct b
  * that an earlier bake needs. */
 struct jw_driver in_place_first_driver(const struct in_place *in_place, struct jw_driver from);
 
+/* Whether there may be a journal of a library that cannot be entered: of the file that a link leads
+ * to, or of the one that the link has replaced. */
+bool in_place_was_baked(const struct in_place *in_place, const char *path);
+
 /* Restores the original, or drops a journal that is no longer needed. JW_ERR_UNSUPPORTED: the
  * library was changed since. */
 int in_place_undo(struct jw_error *err, const struct in_place *in_place);
-
-/* How the library of a journal is now. Reads it; `quick`: not where its size and time are the baked
- * file's. */
-int in_place_state(struct jw_error *err, const struct journal *journal, bool quick,
-				   enum jw_baked_state *ret_state);

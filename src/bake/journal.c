@@ -4,52 +4,77 @@
 
 #include <sodium.h>
 
-#include "bake/journal_text.h"
 #include "base/cursor.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "package/package_row.h"
+#include "state/run_folder.h"
 
-enum { MOST_DOCUMENT = 1 << 20, ID_DIGITS = 32 };
+enum { MOST_DOCUMENT = 1 << 20, PIECE = 1 << 20, ID_DIGITS = 32, TRAILER = 24 };
 
-const char journal_magic[8] = "jwbaked\1";
+static const char journal_end[] = ".journal", former_end[] = ".journal.next";
+static const char journal_schema[] = "jitwarm.baked-file/1", former_magic[] = "jwbaked\1";
 static const char *const from_names[] = {"from_branch", "from_minor", "from_patch"};
-static const char journal_schema[] = "jitwarm.baked-file/1";
+
+static const struct {
+	const char *name;
+	size_t at;
+} journal_texts[] = {
+	{"path", offsetof(struct journal, path)},
+	{"record", offsetof(struct journal, record)},
+	{"row_before", offsetof(struct journal, row_before)},
+	{"row_after", offsetof(struct journal, row_after)},
+	{"record_rest", offsetof(struct journal, record_rest)},
+	{"driver", offsetof(struct journal, driver)},
+	{"targets", offsetof(struct journal, targets)},
+	{"kept", offsetof(struct journal, kept)},
+};
+enum { TEXTS = sizeof journal_texts / sizeof *journal_texts };
+
+static char **text_at(struct journal *journal, size_t i)
+{
+	return (char **)(void *)((char *)journal + journal_texts[i].at);
+}
 
 char *journal_folder(struct jw_error *err, const char *state_dir)
 {
 	return os_join(err, state_dir, "baked");
 }
 
-char *journal_file(struct jw_error *err, const char *state_dir, const char *library)
-{
-	char name[DIGEST_TEXT_SIZE], *folder = journal_folder(err, state_dir), *path;
-	struct digest digest;
-
-	digest_of(&digest, library, strlen(library));
-	digest_text(name, &digest);
-	path =
-		folder ? mem_printf(err, "%s%c%.*s.journal", folder, os_separator, ID_DIGITS, name) : NULL;
-	mem_free(folder);
-	return path;
-}
-
 void journal_free(struct journal *journal)
 {
-	mem_free(journal->path);
-	mem_free(journal->record);
-	mem_free(journal->row_before);
-	mem_free(journal->row_after);
-	mem_free(journal->record_rest);
-	mem_free(journal->driver);
-	mem_free(journal->targets);
-	mem_free(journal->kept);
+	for (size_t i = 0; i < TEXTS; i++)
+		mem_free(*text_at(journal, i));
 	mem_free(journal->file);
 	*journal = (struct journal){0};
 }
 
+void journals_free(struct journals *journals)
+{
+	for (size_t i = 0; i < journals->count; i++)
+		journal_free(&journals->items[i]);
+	mem_free(journals->items);
+	*journals = (struct journals){0};
+}
+
+char *journal_original(struct jw_error *err, const struct journal *journal)
+{
+	char *folder = os_dir_name(err, journal->file), digits[DIGEST_TEXT_SIZE], *path;
+
+	digest_text(digits, &journal->before);
+	path = folder ? mem_printf(err, "%s%c%.*s.original", folder, os_separator, ID_DIGITS, digits)
+				  : NULL;
+	mem_free(folder);
+	return path;
+}
+
 /* ---- the document */
+
+static int no_journal(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
+}
 
 static bool read_journal_digest(const cJSON *object, const char *name, struct digest *ret_digest)
 {
@@ -62,22 +87,12 @@ static bool read_journal_digest(const cJSON *object, const char *name, struct di
 		   length == DIGEST_SIZE;
 }
 
-/* NULL for an empty or missing one. */
-static int read_text(struct jw_error *err, const cJSON *object, const char *name, char **ret_text)
-{
-	const char *text = json_text(object, name, "");
-
-	*ret_text = *text ? mem_string(err, text) : NULL;
-	return *text && !*ret_text ? -1 : 0;
-}
-
 static bool is_whole_row(const char *row)
 {
 	return !row || !strpbrk(row, "\r\n");
 }
 
-static int read_journal_document(struct jw_error *err, const cJSON *document,
-								 struct journal *journal)
+static int read_document(struct jw_error *err, const cJSON *document, struct journal *journal)
 {
 	uint64_t mtime;
 
@@ -85,7 +100,7 @@ static int read_journal_document(struct jw_error *err, const cJSON *document,
 		!read_journal_digest(document, "hash_before", &journal->before) ||
 		!read_journal_digest(document, "hash_after", &journal->after) ||
 		!json_hex64(document, "mtime_ns", &mtime))
-		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
+		return no_journal(err);
 	journal->mtime_ns = (int64_t)mtime;
 	journal->when_s = (int64_t)json_count(document, "when");
 	journal->size_before = json_count(document, "size_before");
@@ -95,61 +110,258 @@ static int read_journal_document(struct jw_error *err, const cJSON *document,
 		journal->from.release[i] = (uint32_t)json_count(document, from_names[i]);
 	journal->drop_ptx = json_bool(document, "drop_ptx", false);
 	journal->any_owner = json_bool(document, "any_owner", false);
-	if (read_text(err, document, "path", &journal->path) ||
-		read_text(err, document, "record", &journal->record) ||
-		read_text(err, document, "row_before", &journal->row_before) ||
-		read_text(err, document, "row_after", &journal->row_after) ||
-		read_text(err, document, "record_rest", &journal->record_rest) ||
-		read_text(err, document, "driver", &journal->driver) ||
-		read_text(err, document, "targets", &journal->targets) ||
-		read_text(err, document, "kept", &journal->kept))
-		return -1;
-	if (!journal->path || !os_is_absolute(journal->path) || !journal->size_before ||
-		!journal->size_after || !is_whole_row(journal->row_before) ||
-		!is_whole_row(journal->row_after))
-		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
-	return 0;
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = json_text(document, journal_texts[i].name, "");
+
+		if (*text && !(*text_at(journal, i) = mem_string(err, text)))
+			return -1;
+	}
+	return journal->path && os_is_absolute(journal->path) && journal->size_before &&
+				   journal->size_after && is_whole_row(journal->row_before) &&
+				   is_whole_row(journal->row_after)
+			   ? 0
+			   : no_journal(err);
 }
 
-static int read_journal(struct jw_error *err, const struct os_map *map, struct journal *journal)
+static int read_journal(struct jw_error *err, struct journal *journal)
 {
+	struct os_map map;
 	uint64_t length;
 	cJSON *document;
-	int result;
+	int result = -1;
 
-	if (map->size < JOURNAL_TRAILER || memcmp(map->data + map->size - 8, journal_magic, 8) != 0)
-		return error_set(err, JW_ERR_FORMAT, "is no journal of a baked library");
-	length = load_u64(map->data + map->size - JOURNAL_TRAILER);
-	journal->frame_bytes = load_u64(map->data + map->size - JOURNAL_TRAILER + 8);
-	if (length > MOST_DOCUMENT || journal->frame_bytes > map->size - JOURNAL_TRAILER ||
-		length != map->size - JOURNAL_TRAILER - journal->frame_bytes)
-		return error_set(err, JW_ERR_FORMAT, "the journal's trailer is damaged");
-	document = json_parse(err, (const char *)map->data + journal->frame_bytes, (size_t)length);
-	if (!document)
+	if (os_map_open(err, journal->file, &map))
 		return -1;
-	result = read_journal_document(err, document, journal);
+	length = map.size;
+	if (map.size > TRAILER && !memcmp(map.data + map.size - 8, former_magic, 8)) {
+		journal->frame_bytes = load_u64(map.data + map.size - TRAILER + 8);
+		length = load_u64(map.data + map.size - TRAILER);
+		if (!journal->frame_bytes || journal->frame_bytes > map.size - TRAILER ||
+			length != map.size - TRAILER - journal->frame_bytes)
+			length = UINT64_MAX;
+	}
+	if (length > MOST_DOCUMENT)
+		(void)no_journal(err);
+	else if ((document =
+				  json_parse(err, (const char *)map.data + journal->frame_bytes, (size_t)length))) {
+		result = read_document(err, document, journal);
+		cJSON_Delete(document);
+	}
+	os_map_close(&map);
+	return result ? error_prefix(err, "%s", journal->file) : 0;
+}
+
+int journals_read(struct jw_error *err, const char *state_dir, struct journals *ret_journals)
+{
+	char *folder = journal_folder(err, state_dir);
+	struct os_names names = {0};
+	struct journals journals = {0};
+	struct jw_error why = {0};
+	int result = folder ? 0 : -1;
+
+	if (folder && os_list(&why, folder, &names))
+		result = error_unless_missing(err, &why);
+	if (!result && !(journals.items = mem_array(err, names.count + 1, sizeof *journals.items)))
+		result = -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		struct journal read = {0};
+
+		if (!text_ends(names.items[i], journal_end) && !text_ends(names.items[i], former_end))
+			continue;
+		if (!(read.file = os_join(err, folder, names.items[i]))) {
+			result = -1;
+		} else if (read_journal(&why, &read)) {
+			char *const file = read.file;
+
+			read.file = NULL;
+			journal_free(&read);
+			read = (struct journal){.file = file, .why = why};
+			result = why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		}
+		/* Another process may have removed it. */
+		if (result || read.why.code == JW_ERR_NOT_FOUND)
+			journal_free(&read);
+		else
+			journals.items[journals.count++] = read;
+	}
+	os_names_free(&names);
+	mem_free(folder);
+	if (result)
+		journals_free(&journals);
+	else
+		*ret_journals = journals;
+	return result;
+}
+
+static int fill_document(struct jw_error *err, cJSON *object, struct journal *journal)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"when", (double)journal->when_s},           {"size_before", (double)journal->size_before},
+		{"size_after", (double)journal->size_after}, {"from_cuda", journal->from.cuda},
+		{from_names[0], journal->from.release[0]},   {from_names[1], journal->from.release[1]},
+		{from_names[2], journal->from.release[2]},
+	};
+	char before[DIGEST_TEXT_SIZE], after[DIGEST_TEXT_SIZE];
+
+	digest_text(before, &journal->before);
+	digest_text(after, &journal->after);
+	if (json_add_text(err, object, "schema", journal_schema) ||
+		json_add_text(err, object, "hash_before", before) ||
+		json_add_text(err, object, "hash_after", after) ||
+		json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns))
+		return -1;
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = *text_at(journal, i);
+
+		if (json_add_text(err, object, journal_texts[i].name, text ? text : ""))
+			return -1;
+	}
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
+			return error_set(err, JW_ERR_MEMORY, "out of memory");
+	return cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) &&
+				   cJSON_AddBoolToObject(object, "any_owner", journal->any_owner)
+			   ? 0
+			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+static void path_digits(char digits[DIGEST_TEXT_SIZE], const char *library)
+{
+	struct digest digest;
+
+	digest_of(&digest, library, strlen(library));
+	digest_text(digits, &digest);
+	digits[ID_DIGITS] = '\0';
+}
+
+int journal_name(struct jw_error *err, const char *state_dir, struct journal *journal)
+{
+	char path[DIGEST_TEXT_SIZE], baked[DIGEST_TEXT_SIZE], *folder = journal_folder(err, state_dir);
+
+	path_digits(path, journal->path);
+	digest_text(baked, &journal->after);
+	journal->file = folder ? mem_printf(err, "%s%c%s-%.*s%s", folder, os_separator, path,
+										ID_DIGITS / 2, baked, journal_end)
+						   : NULL;
+	mem_free(folder);
+	return journal->file ? 0 : -1;
+}
+
+int journal_write(struct jw_error *err, struct journal *journal)
+{
+	cJSON *document = cJSON_CreateObject();
+	char *line = NULL;
+	int result = -1;
+
+	if (!document)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	else if (!fill_document(err, document, journal) && (line = json_line(err, document)))
+		result = os_write_secret(err, journal->file, line, strlen(line));
+	cJSON_free(line);
 	cJSON_Delete(document);
 	return result;
 }
 
-int journal_read(struct jw_error *err, const char *file, struct journal *ret_journal)
+/* ---- the library's state */
+
+int journal_check_writers(struct jw_error *err, const char *folder, const char *library)
 {
-	struct journal journal = {0};
+	char *above = os_dir_name(err, library);
+	struct os_stat stat = {0};
+	struct jw_error why = {0};
+	int result = above ? 0 : -1;
+
+	if (above && (!os_stat(&why, above, &stat) || why.code != JW_ERR_NOT_FOUND) &&
+		state_check_writers(err, folder, stat.owner))
+		result = error_prefix(err, "journals are not kept there for %s", library);
+	mem_free(above);
+	return result;
+}
+
+int journal_hash(struct jw_error *err, const char *path, struct digest *ret_digest,
+				 uint8_t *ret_sha256)
+{
+	crypto_generichash_state blake;
+	crypto_hash_sha256_state sha;
 	struct os_map map;
+
+	if (os_map_open(err, path, &map))
+		return -1;
+	(void)crypto_generichash_init(&blake, NULL, 0, DIGEST_SIZE);
+	(void)crypto_hash_sha256_init(&sha);
+	for (size_t at = 0; at < map.size; at += PIECE) {
+		const size_t size = map.size - at < PIECE ? map.size - at : PIECE;
+
+		if (ret_sha256)
+			(void)crypto_hash_sha256_update(&sha, map.data + at, size);
+		if (ret_digest)
+			(void)crypto_generichash_update(&blake, map.data + at, size);
+		os_map_forget(&map, at, size);
+	}
+	if (ret_sha256)
+		(void)crypto_hash_sha256_final(&sha, ret_sha256);
+	if (ret_digest)
+		(void)crypto_generichash_final(&blake, ret_digest->bytes, DIGEST_SIZE);
+	os_map_close(&map);
+	return 0;
+}
+
+/* Whether the package was installed again: its RECORD has the file's hash, and other rows of it
+ * have changed too. A jitwarm with another state directory writes a baked file's hash there. */
+static int is_packages_own(struct jw_error *err, const struct journal *journal, bool *ret_is)
+{
+	struct package_row row;
+	uint8_t sha256[32];
+	struct digest rest;
+	char text[DIGEST_TEXT_SIZE] = "";
 	int result;
 
-	if (os_map_open(err, file, &map))
+	if (package_row_find(err, journal->path, &row))
 		return -1;
-	result = read_journal(err, &map, &journal);
-	os_map_close(&map);
+	result = row.row ? journal_hash(err, journal->path, NULL, sha256) : 0;
+	if (!result && row.row && journal->record_rest &&
+		!(result = package_row_rest(err, row.record, row.row, &rest)))
+		digest_text(text, &rest);
+	*ret_is = !result && row.row && package_row_is(row.row, sha256) &&
+			  (!journal->record_rest || strcmp(text, journal->record_rest) != 0);
+	package_row_free(&row);
+	return result;
+}
+
+int journal_state(struct jw_error *err, const struct journal *journal, bool quick,
+				  enum jw_baked_state *ret_state)
+{
+	char *folder = os_dir_name(err, journal->file);
+	struct jw_error why;
+	struct os_stat stat;
+	struct digest digest;
+	bool own;
+	int result = folder ? journal_check_writers(err, folder, journal->path) : -1;
+
+	mem_free(folder);
 	if (result)
-		(void)error_prefix(err, "%s", file);
-	journal.file = mem_string(result ? NULL : err, file);
-	if (result || !journal.file) {
-		journal_free(&journal);
 		return -1;
+	if (quick && !os_stat(NULL, journal->path, &stat) && stat.size_bytes == journal->size_after &&
+		stat.mtime_ns == journal->mtime_ns) {
+		*ret_state = JW_BAKED_SOUND;
+		return 0;
 	}
-	*ret_journal = journal;
+	if (journal_hash(&why, journal->path, &digest, NULL)) {
+		if (why.code != JW_ERR_NOT_FOUND)
+			return error_copy(err, &why);
+		*ret_state = JW_BAKED_GONE;
+		return 0;
+	}
+	if (digest_equal(&digest, &journal->after) || digest_equal(&digest, &journal->before)) {
+		*ret_state = digest_equal(&digest, &journal->after) ? JW_BAKED_SOUND : JW_BAKED_ORIGINAL;
+		return 0;
+	}
+	if (is_packages_own(err, journal, &own))
+		return -1;
+	*ret_state = own ? JW_BAKED_REPLACED : JW_BAKED_CHANGED;
 	return 0;
 }
 
@@ -167,28 +379,45 @@ static int look_for_baked(struct jw_error *err, const char *path, const struct j
 {
 	struct jw_error why = {0};
 	struct digest digest;
-	struct os_map map;
+	struct os_stat stat;
 
 	*ret_is = false;
-	if (os_map_open(&why, path, &map))
+	if (os_stat(&why, path, &stat) ||
+		(stat.size_bytes == journal->size_after && journal_hash(&why, path, &digest, NULL)))
 		return tells_nothing(&why) ? error_copy(err, &why) : 0;
-	if (map.size == journal->size_after) {
-		digest_of(&digest, map.data, map.size);
-		*ret_is = digest_equal(&digest, &journal->after);
-	}
-	os_map_close(&map);
+	*ret_is = stat.size_bytes == journal->size_after && digest_equal(&digest, &journal->after);
 	return 0;
 }
 
+/* Whether the library that the journal names is still there, as it was baked. */
+static int is_still_there(struct jw_error *err, const struct journal *journal, const char *library,
+						  bool *ret_is)
+{
+	struct jw_error why = {0};
+	char *real = NULL;
+	int result = 0;
+
+	*ret_is = false;
+	if (os_real_path(&why, journal->path, &real))
+		return tells_nothing(&why) ? error_copy(err, &why) : 0;
+	if (strcmp(real, library) != 0)
+		result = look_for_baked(err, real, journal, ret_is);
+	mem_free(real);
+	return result;
+}
+
 /* Where it is now, and the RECORD that lists it there. */
-static int journal_move(struct jw_error *err, struct journal *journal, const char *library)
+static int move_journal(struct jw_error *err, struct journal *journal, const char *library)
 {
 	struct package_row row = {0};
+	char *path = mem_string(err, library);
 
-	mem_free(journal->path);
-	journal->path = mem_string(err, library);
-	if (!journal->path || (journal->record && package_row_find(err, library, &row)))
+	if (!path || (journal->record && package_row_find(err, library, &row))) {
+		mem_free(path);
 		return -1;
+	}
+	mem_free(journal->path);
+	journal->path = path;
 	if (row.record) {
 		mem_free(journal->record);
 		journal->record = row.record;
@@ -198,142 +427,59 @@ static int journal_move(struct jw_error *err, struct journal *journal, const cha
 	return 0;
 }
 
-/* Whether the library that the journal names is still there, as it was baked: this is its copy. */
-static int refuse_copy(struct jw_error *err, const struct journal *journal, const char *library)
+static int find_moved(struct jw_error *err, const struct journals *journals, const char *library,
+					  struct journal **ret_journal)
 {
-	struct jw_error why = {0};
-	char *real = NULL;
-	bool is = false;
-	int result = 0;
+	const struct journal *first = NULL;
 
-	if (os_real_path(&why, journal->path, &real))
-		return tells_nothing(&why) ? error_copy(err, &why) : 0;
-	if (strcmp(real, library) != 0)
-		result = look_for_baked(err, real, journal, &is);
-	mem_free(real);
-	return is ? error_set(err, JW_ERR_UNSUPPORTED,
-						  "%s: is a copy of %s, which was baked in its place: undo that, and copy "
-						  "the original",
-						  library, journal->path)
-			  : result;
-}
+	for (size_t i = 0; i < journals->count; i++) {
+		struct journal *journal = &journals->items[i];
+		bool is, there;
 
-/* A damaged one is told of by the list. */
-static int judge_journal(struct jw_error *err, const char *file, const char *library,
-						 struct journal *ret_journal)
-{
-	struct journal journal = {0};
-	struct jw_error why = {0};
-	bool is = false;
-	int result;
-
-	if (journal_read(&why, file, &journal))
-		return tells_nothing(&why) ? error_copy(err, &why) : 0;
-	result = strcmp(journal.path, library) != 0 ? look_for_baked(err, library, &journal, &is) : 0;
-	if (is)
-		result =
-			refuse_copy(err, &journal, library) || journal_move(err, &journal, library) ? -1 : 0;
-	if (is && !result) {
-		*ret_journal = journal;
-		return 0;
-	}
-	journal_free(&journal);
-	return result;
-}
-
-int journal_find(struct jw_error *err, const char *state_dir, const char *library,
-				 struct journal *ret_journal)
-{
-	char *folder = journal_folder(err, state_dir);
-	struct os_names names = {0};
-	struct jw_error why = {0};
-	struct journal found = {0};
-	int result = folder ? 0 : -1;
-
-	if (folder && os_list(&why, folder, &names))
-		result = error_unless_missing(err, &why);
-	for (size_t i = 0; !result && !found.path && i < names.count; i++) {
-		char *file =
-			text_ends(names.items[i], ".journal") ? os_join(err, folder, names.items[i]) : NULL;
-
-		if (file)
-			result = judge_journal(err, file, library, &found);
-		else if (text_ends(names.items[i], ".journal"))
-			result = -1;
-		mem_free(file);
-	}
-	if (!result && found.path)
-		*ret_journal = found;
-	os_names_free(&names);
-	mem_free(folder);
-	return result;
-}
-
-static int add_digest(struct jw_error *err, cJSON *object, const char *name,
-					  const struct digest *digest)
-{
-	char text[DIGEST_TEXT_SIZE];
-
-	digest_text(text, digest);
-	return json_add_text(err, object, name, text);
-}
-
-static int add_numbers(struct jw_error *err, cJSON *object, const struct journal *journal)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"when", (double)journal->when_s},           {"size_before", (double)journal->size_before},
-		{"size_after", (double)journal->size_after}, {"from_cuda", journal->from.cuda},
-		{from_names[0], journal->from.release[0]},   {from_names[1], journal->from.release[1]},
-		{from_names[2], journal->from.release[2]},
-	};
-
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
-			return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return 0;
-}
-
-static int fill_document(struct jw_error *err, cJSON *object, const struct journal *journal)
-{
-	const struct {
-		const char *name, *value;
-	} texts[] = {
-		{"schema", journal_schema},        {"path", journal->path},
-		{"record", journal->record},       {"row_before", journal->row_before},
-		{"row_after", journal->row_after}, {"record_rest", journal->record_rest},
-		{"driver", journal->driver},       {"targets", journal->targets},
-		{"kept", journal->kept},
-	};
-
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (json_add_text(err, object, texts[i].name, texts[i].value ? texts[i].value : ""))
+		if (!journal->path && journal->why.code == JW_ERR_IO)
+			return error_copy(err, &journal->why);
+		if (!journal->path)
+			continue;
+		if (look_for_baked(err, library, journal, &is) ||
+			(is && is_still_there(err, journal, library, &there)))
 			return -1;
-	if (add_numbers(err, object, journal))
-		return -1;
-	if (!cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) ||
-		!cJSON_AddBoolToObject(object, "any_owner", journal->any_owner))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns) ||
-				   add_digest(err, object, "hash_before", &journal->before) ||
-				   add_digest(err, object, "hash_after", &journal->after)
-			   ? -1
-			   : 0;
+		if (is && !there) {
+			*ret_journal = journal;
+			return move_journal(err, journal, library);
+		}
+		first = is && !first ? journal : first;
+	}
+	return first ? error_set(err, JW_ERR_UNSUPPORTED,
+							 "%s: is a copy of %s, which was baked in its place: undo that, and "
+							 "copy the original",
+							 library, first->path)
+				 : 0;
 }
 
-int journal_document(struct jw_error *err, const struct journal *journal, struct buf *text)
+int journals_find(struct jw_error *err, const struct journals *journals, const char *library,
+				  bool quick, struct journal **ret_journal, enum jw_baked_state *ret_state)
 {
-	cJSON *document = cJSON_CreateObject();
-	char *line = NULL;
-	int result = -1;
+	char digits[DIGEST_TEXT_SIZE];
 
-	if (!document)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	if (!fill_document(err, document, journal) && (line = json_line(err, document)))
-		result = buf_append(err, text, line, strlen(line));
-	cJSON_free(line);
-	cJSON_Delete(document);
-	return result;
+	*ret_journal = NULL;
+	path_digits(digits, library);
+	for (size_t i = 0; i < journals->count; i++) {
+		struct journal *journal = &journals->items[i];
+		enum jw_baked_state state;
+
+		if (!journal->path && text_starts(os_base_name(journal->file), digits))
+			return error_copy(err, &journal->why);
+		if (!journal->path || strcmp(journal->path, library) != 0)
+			continue;
+		if (journal_state(err, journal, quick, &state))
+			return -1;
+		/* Of those that a crash has left, the one that knows the library; else the newest. */
+		if (!*ret_journal || state < *ret_state ||
+			(state == *ret_state && journal->when_s > (*ret_journal)->when_s)) {
+			*ret_journal = journal;
+			*ret_state = state;
+		}
+	}
+	*ret_state = *ret_journal ? *ret_state : JW_BAKED_SOUND;
+	return *ret_journal ? 0 : find_moved(err, journals, library, ret_journal);
 }

@@ -1,31 +1,34 @@
-/* The journal of a library that was baked in its place: what is needed to get the original back,
- * byte for byte.
+/* What is known of libraries that were baked in their places, and the way back.
  *
- *     STATE/baked/HASH-OF-PATH.journal
+ *     STATE/baked/PATH-BAKED.journal    one JSON document: path, sizes, hashes (BLAKE2b-256), the
+ * row of RECORD before and after STATE/baked/ORIGINAL.original     the original, for all journals
+ * that have its hash
  *
- *     zstd frame: ranges { offset, length: 8 bytes each; the original's bytes }, in order; the last
- *                 one has the offset 2^64 - 1
- *     one JSON document: path, sizes, hashes (BLAKE2b-256), the row of RECORD before and after
+ * PATH, BAKED, ORIGINAL: the first 32, 16 and 32 digits of the hashes of the library's path and of
+ * the two files. Both are on disk before the library is replaced: until that, a library that was
+ * baked before has two journals, and the one that has the library's hash counts.
+ *
+ * Before 0.2 the one file PATH.journal, or PATH.journal.next, held both:
+ *
+ *     zstd frame: ranges { offset, length: 8 bytes each; the original's bytes }; the last one has
+ *                 the offset 2^64 - 1
+ *     the document
  *     trailer: length of the document, length of the frame, "jwbaked\1": 8 bytes each
  *
- * Numbers are little endian. Before the library is replaced its journal is called .next: a crash
- * leaves the original with a .next, or the baked file with one; in_place_enter tells them apart by
- * the file's hash. */
+ * Numbers are little endian. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jitwarm/target.h>
+#include <jitwarm/bake.h>
 
 #include "base/hash.h"
 #include "os/file.h"
 
-enum { JOURNAL_PIECE = 1 << 20, JOURNAL_TEXT = 256 };
-
 struct journal {
-	char *path;   /* of the library, without links */
+	char *path;   /* of the library, without links; NULL: it cannot be read, see `why` */
 	char *record; /* its package's RECORD, and the row there; NULL: there is none */
 	char *row_before, *row_after;
 	char *record_rest;      /* the hash of RECORD's other rows, in hex */
@@ -37,39 +40,45 @@ struct journal {
 	int64_t mtime_ns;      /* of the baked file */
 	uint64_t size_before, size_after;
 	struct digest before, after;
-	uint64_t frame_bytes; /* of the journal's file */
-	char *file;           /* its path, set by journal_read */
+	uint64_t frame_bytes; /* of the former form; 0: the original has a file */
+	char *file;           /* the journal's path */
+	struct jw_error why;
 };
 
-/* The folder of all journals, and one library's journal there; the caller frees them. */
+struct journals {
+	struct journal *items;
+	size_t count;
+};
+
+/* The folder of all journals; the caller frees it. */
 char *journal_folder(struct jw_error *err, const char *state_dir);
-char *journal_file(struct jw_error *err, const char *state_dir, const char *library);
+/* All of them, with those that cannot be read. The caller frees them. */
+int journals_read(struct jw_error *err, const char *state_dir, struct journals *ret_journals);
+void journals_free(struct journals *journals);
 
-/* The journal of a library that has none under its own path, but is byte for byte what another
- * path's library was baked to: it was moved, or paths lead elsewhere now. Its path and RECORD are
- * those of `library`, which has no links. Untouched: there is none. JW_ERR_UNSUPPORTED: it is a
- * copy, and that library is still there. The caller frees it. */
-int journal_find(struct jw_error *err, const char *state_dir, const char *library,
-				 struct journal *ret_journal);
-
-/* JW_ERR_NOT_FOUND, JW_ERR_FORMAT. The caller frees it. */
-int journal_read(struct jw_error *err, const char *file, struct journal *ret_journal);
+/* Sets its `file`, by its path and its hash. */
+int journal_name(struct jw_error *err, const char *state_dir, struct journal *journal);
+/* Its bytes and its name are on disk then. */
+int journal_write(struct jw_error *err, struct journal *journal);
 void journal_free(struct journal *journal);
+/* The file of its original; the caller frees it. */
+char *journal_original(struct jw_error *err, const struct journal *journal);
 
-/* The original's bytes in order, from the file as it is and its journal (NULL: the file is the
- * original). Keeps both only by pointer. */
-struct original;
-int original_open(struct jw_error *err, const struct os_map *file, const struct journal *journal,
-				  struct original **ret_original);
-/* The next piece, of at most JOURNAL_PIECE bytes; *ret_size is 0 at the end. JW_ERR_FORMAT: the
- * journal is damaged. */
-int original_next(struct jw_error *err, struct original *original, const uint8_t **ret_piece,
-				  size_t *ret_size);
-void original_close(struct original *original);
+/* The superuser takes no journal that an account could write which may not write the library: it
+ * would decide what is read and restored there. Where the library's folder is gone, nothing is. */
+int journal_check_writers(struct jw_error *err, const char *folder, const char *library);
 
-/* Writes the journal of `to`, which was made of `original`, to a new file, and syncs it. Fills in
- * sizes, hashes and row_after of `journal`, whose other members the caller has set. */
-int journal_write(struct jw_error *err, const char *file, struct original *original,
-				  const struct os_map *to, struct journal *journal);
-/* Whether the original can be had back from `to` and that journal. JW_ERR_FORMAT if not. */
-int journal_prove(struct jw_error *err, const char *file, const struct os_map *to);
+/* The hashes of a file that are not NULL. */
+int journal_hash(struct jw_error *err, const char *path, struct digest *ret_digest,
+				 uint8_t *ret_sha256);
+
+/* How its library is now. Reads it; `quick`: not where its size and time are the baked file's. */
+int journal_state(struct jw_error *err, const struct journal *journal, bool quick,
+				  enum jw_baked_state *ret_state);
+
+/* The journal of a library, whose path has no links, and the library's state. One that has none
+ * under its path may be byte for byte what another path's library was baked to: it was moved, or
+ * paths lead elsewhere now. Then the journal gets its path and RECORD. NULL: it has none.
+ * JW_ERR_UNSUPPORTED: it is a copy, and that library is still there. */
+int journals_find(struct jw_error *err, const struct journals *journals, const char *library,
+				  bool quick, struct journal **ret_journal, enum jw_baked_state *ret_state);

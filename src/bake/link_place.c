@@ -12,7 +12,6 @@
 #include "compile/nvjitlink.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
-#include "devcode/module_ids.h"
 #include "devcode/write.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"

@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
 #include "compile/nvjitlink.h"
-#include "find/library_kind.h"
+#include "find/named_paths.h"
 #include "gpu/release.h"
 #include "machine/driver_session.h"
 #include "os/file.h"
-#include "os/programs.h"
+#include "os/process.h"
 #include "worker/task.h"
 
 enum { ASK_LIMIT_S = 60 };

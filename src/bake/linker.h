@@ -6,7 +6,7 @@
 #include <jitwarm/system.h>
 
 #include "base/cancel.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "state/run_folder.h"
 
 /* The driver may take two minutes to start (run/run.h); a link takes 6 ms for each MB

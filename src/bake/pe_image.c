@@ -161,8 +161,8 @@ static const struct pe_part *find_part(const struct pe_image *image, uint64_t ad
 																		: NULL;
 }
 
-bool pe_image_offset(const struct pe_image *image, uint64_t address, uint64_t size_bytes,
-					 uint64_t *ret_offset)
+static bool pe_image_offset(const struct pe_image *image, uint64_t address, uint64_t size_bytes,
+							uint64_t *ret_offset)
 {
 	const struct pe_part *part;
 

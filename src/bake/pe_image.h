@@ -49,8 +49,6 @@ int pe_image_check(struct jw_error *err, const struct pe_image *image);
 /* Between places in the file and addresses from the base on; false: no section has it. */
 bool pe_image_address(const struct pe_image *image, uint64_t offset, uint64_t size_bytes,
 					  uint64_t *ret_address);
-bool pe_image_offset(const struct pe_image *image, uint64_t address, uint64_t size_bytes,
-					 uint64_t *ret_offset);
 /* Reads the pointers into containers; the parts are in order, and few. */
 int pe_image_pointers(struct jw_error *err, struct pe_image *image);
 void pe_image_free(struct pe_image *image);

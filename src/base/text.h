@@ -101,3 +101,15 @@ bool text_is_hidden(uint32_t point);
 /* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
  * feed. */
 bool text_is_utf8(const void *data, size_t size);
+
+/* "Did you mean ...?": the name nearest to the typed one. */
+struct suggest {
+	const char *typed;
+	size_t length;
+	size_t distance;  /* of `best`; more distant candidates are ignored */
+	const char *best; /* NULL while none is near enough */
+};
+
+/* `typed` need not end in NUL and must outlive the result. */
+struct suggest suggest_for(const char *typed, size_t length);
+void suggest_offer(struct suggest *suggest, const char *candidate);

@@ -7,7 +7,7 @@
  *
  * The driver accepts a file that is longer, not one that is shorter. The value of a CUDA entry is a
  * cubin; OpenCL's entries (value: PTX) share the directory. The key's own grammar is in
- * cache/key_parts.h.
+ * cache/key.h.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ enum cache_damage {
 	CACHE_DAMAGE_NAME,      /* its key belongs to another file name */
 	CACHE_DAMAGE_VALUE,     /* the value's checksum is wrong */
 	CACHE_DAMAGE_READ,      /* the file cannot be read */
-	/* Hits that no driver can use (cache/loads.h). */
+	/* Hits that no driver can use (cache/sound.h). */
 	CACHE_DAMAGE_CUBIN,  /* the value is not machine code */
 	CACHE_DAMAGE_GPU,    /* machine code for other GPUs than the key names */
 	CACHE_DAMAGE_ABI,    /* machine code of an ABI that the key's driver does not know */
@@ -74,3 +74,29 @@ const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);
+
+/* Whether an entry exists, by its header and size only, for each module of `check` and `prime`. A
+ * call takes a few microseconds; cache/sound.h hashes values, cache/verified.h remembers the
+ * results. */
+enum cache_presence {
+	CACHE_ABSENT,
+	CACHE_PRESENT,  /* a hit, unless its value is damaged */
+	CACHE_UNUSABLE, /* exists, but the driver will compile the module: damaged, unreadable, not a
+					   regular file */
+};
+
+/* Facts by which a caller can detect later that the file has changed. */
+struct cache_probed {
+	uint64_t size_bytes, inode;
+	int64_t mtime_ns, changed_ns;
+	uint64_t key_bytes, value_bytes, checksum; /* as the header says */
+	enum cache_damage damage;
+};
+
+/* Looks for `key` below `dir`. `key_bytes`: the expected length of its key, 0 if unknown.
+ * *ret_probed (may be NULL) is set unless the entry is absent. */
+enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
+								   struct cache_probed *ret_probed);
+/* The same. -1: out of memory, which says nothing about it (CACHE_UNUSABLE, CACHE_DAMAGE_READ). */
+int cache_look_up(struct jw_error *err, const char *dir, uint64_t key, uint64_t key_bytes,
+				  struct cache_probed *ret_probed, enum cache_presence *ret_presence);

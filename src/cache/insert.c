@@ -1,3 +1,4 @@
+/* Whether a cache could be written to; writes nothing. */
 #include "cache/insert.h"
 
 #include <string.h>
@@ -7,12 +8,50 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/brief.h"
-#include "cache/live_rows.h"
-#include "cache/shape.h"
+#include "cache/live.h"
+#include "cache/sound.h"
 #include "cache/staging.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "os/identity.h"
+
+/* A missing folder will be made. */
+static int try_one(struct jw_error *err, const char *path, bool *ret_there)
+{
+	struct jw_error why = {0};
+
+	*ret_there = !os_may_write(&why, path);
+	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+}
+
+/* The folders 0 to f, and those in each of them. A program that ran as root may have made one that
+ * belongs to root, whoever owns the cache. */
+static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
+{
+	int result = 0;
+
+	for (unsigned i = 0; !result && i < 16; i++) {
+		char *part = os_join(err, folder, (const char[]){"0123456789abcdef"[i], '\0'});
+		bool there = false;
+
+		result = part ? try_one(err, part, &there) : -1;
+		if (!result && there && levels > 1)
+			result = try_parts(err, part, levels - 1);
+		mem_free(part);
+	}
+	return result;
+}
+
+/* Whether an insert may write to the directory; makes nothing. */
+static int live_may_write(struct jw_error *err, struct cache_live *live)
+{
+	bool there;
+
+	return os_may_make(err, live->dir) || try_one(err, live->index_path, &there) ||
+				   try_parts(err, live->dir, 2)
+			   ? -1
+			   : 0;
+}
 
 enum {
 	MOST_OWN = 4 << 20,
@@ -70,10 +109,9 @@ static int open_with(struct jw_error *err, const char *dir,
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(err, dir);
 	live->index_path = os_join(err, dir, "index");
-	live->witness = os_join(err, dir, CACHE_WITNESS);
 	live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
 							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	if (!live->dir || !live->index_path || !live->witness || !live->staging ||
+	if (!live->dir || !live->index_path || !live->staging ||
 		(live->as_account && os_act_as_account(err, live->options.account)))
 		goto fail;
 	result = look(err, live);
@@ -362,8 +400,6 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 			live->counts.grown_bytes += additions[i].grown_bytes;
 		}
 	}
-	if (!result && count && !os_exists(live->witness))
-		cache_shape_leave_witness(live->dir, live->shared);
 	if (live->as_account)
 		os_act_as_self();
 	return result;
@@ -418,7 +454,6 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 			os_act_as_self();
 	}
 	mem_free(live->staging);
-	mem_free(live->witness);
 	mem_free(live->dir);
 	mem_free(live->index_path);
 	live_rows_free(live);

@@ -1,3 +1,13 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+
 /* Adding entries to a cache that drivers are using at this moment.
  *
  * At every instant, wherever this process is killed:
@@ -16,16 +26,6 @@
  *     cache_insert(err, live, additions, count);   ... any number of times ...
  *     cache_live_close(err, live);
  */
-#pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/error.h"
-#include "cache/entry.h"
-#include "cache/key.h"
-
 enum {
 	CACHE_HOLD_MS = 4,         /* a batch ends after holding the lock this long */
 	CACHE_LOCK_WAIT_MS = 5000, /* default time for trying the lock */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/text.h"
 
 /* Returns its length; 0 without a stamp. */
 static size_t write_key_start(char start[CACHE_KEY_MOST_START + 1],
@@ -104,4 +105,166 @@ bool cache_key_is(const struct cache_profile *profile, const struct cache_key_in
 		   !memcmp(start, frame.start, frame.start_length) &&
 		   !memcmp(tail, frame.tail, frame.tail_length) &&
 		   (!frame.body_length || !memcmp(body, input->payload, frame.body_length));
+}
+
+/* Whether `text` matches `shape`, in which 0 is a digit, A a letter, _ a digit, letter or blank,
+ * and any other character itself. */
+static bool has_shape(const uint8_t *text, const char *shape)
+{
+	for (; *shape; shape++, text++) {
+		bool letter = (*text | 32) >= 'a' && (*text | 32) <= 'z';
+
+		if (*shape == '0'   ? !text_is_digit(*text)
+			: *shape == 'A' ? !letter
+			: *shape == '_' ? !text_is_digit(*text) && *text != ' '
+							: *text != (uint8_t)*shape)
+			return false;
+	}
+	return true;
+}
+
+/* "sm_86" or "sm_120a" at the cursor. */
+static bool take_key_target(struct cursor *at, struct jw_target *target)
+{
+	const uint8_t *lead = cursor_take(at, 3);
+	unsigned sm = 0, digits = 0;
+
+	if (!lead || memcmp(lead, "sm_", 3) != 0)
+		return false;
+	for (; at->at < at->end && text_is_digit(*at->at) && digits < 3; digits++)
+		sm = 10 * sm + (unsigned)(*at->at++ - '0');
+	target->sm = (uint16_t)sm;
+	target->suffix = 0;
+	if (at->at < at->end && (*at->at == 'a' || *at->at == 'f'))
+		target->suffix = (char)*at->at++;
+	return digits >= 2;
+}
+
+static bool part_starts(const uint8_t *data, size_t size, const char *lead)
+{
+	return size >= strlen(lead) && !memcmp(data, lead, strlen(lead));
+}
+
+static bool part_ends(const uint8_t *data, size_t size, const char *trail)
+{
+	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
+}
+
+static const uint8_t *find_text(const uint8_t *data, size_t size, const char *what)
+{
+	size_t length = strlen(what);
+
+	for (; size >= length; data++, size--)
+		if (*data == (uint8_t)*what && !memcmp(data, what, length))
+			return data;
+	return NULL;
+}
+
+/* Splits at the last NUL: options cannot contain one. */
+static bool split_tail(struct cache_key_parts *parts)
+{
+	size_t end = parts->payload_size;
+	const uint8_t *tail;
+	size_t size;
+
+	while (end && parts->payload[end - 1])
+		end--;
+	if (!end)
+		/* Stored raw and filling its eight bytes: the start of the options cannot be determined. */
+		return find_text(parts->payload, parts->payload_size, ".version ") != NULL;
+	tail = parts->payload + end;
+	size = parts->payload_size - end;
+	parts->payload_size = end - 1;
+	if (!part_starts(tail, size, " "))
+		return false;
+	parts->jitlink = part_ends(tail, size, " -c") && find_text(tail, size, " -arch=sm_");
+	parts->form =
+		!parts->jitlink && part_starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	parts->options = (const char *)tail + (parts->form == CACHE_KEY_LINK ? 3 : 1);
+	parts->options_length = size - (parts->form == CACHE_KEY_LINK ? 3 : 1);
+	return true;
+}
+
+bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts)
+{
+	struct cache_key_parts parts = {.word_bits = 64};
+	struct cursor at = cursor_of(key, size);
+	const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+	const uint8_t *host = cursor_take(&at, CACHE_KEY_HOST);
+
+	if (!stamp || !host || !has_shape(stamp, "AAA _0 000000:00:00") || !has_shape(host, "HOST00"))
+		return false;
+	memcpy(parts.stamp, stamp, CACHE_STAMP_SIZE);
+	parts.word_bits = (uint16_t)(10 * (host[4] - '0') + (host[5] - '0'));
+	if (!take_key_target(&at, &parts.target))
+		return false;
+	parts.payload = at.at;
+	parts.payload_size = cursor_left(&at);
+	if (!split_tail(&parts))
+		return false;
+	*ret_parts = parts;
+	return true;
+}
+
+/* "418.39" or "580.126.09"; a NUL follows. */
+static bool is_release(const uint8_t *text, size_t length)
+{
+	if (!has_shape(text, "000.0"))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!text_is_digit(text[i]) && text[i] != '.')
+			return false;
+	return true;
+}
+
+/* The release near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
+static void opencl_driver(const uint8_t *key, size_t size, char driver[CACHE_STAMP_SIZE + 1])
+{
+	size_t end = size;
+
+	while (end && key[end - 1])
+		end--;
+	for (size_t start = end ? end - 1 : 0; start && end - start <= CACHE_STAMP_SIZE + 1; start--) {
+		size_t length = end - 1 - start;
+
+		if (key[start - 1])
+			continue;
+		if (is_release(key + start, length)) {
+			memcpy(driver, key + start, length);
+			driver[length] = '\0';
+		}
+		return;
+	}
+}
+
+static void opencl_target(const uint8_t *key, size_t size, struct jw_target *target)
+{
+	static const char option[] = "-cl-nv-arch ";
+	const uint8_t *found = find_text(key, size, option);
+	struct cursor at;
+
+	if (!found)
+		return;
+	at = cursor_of(found + sizeof option - 1, (size_t)(key + size - found) - (sizeof option - 1));
+	if (!take_key_target(&at, target))
+		*target = (struct jw_target){0};
+}
+
+void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin)
+{
+	struct cache_origin origin = {.kind = CACHE_KIND_OTHER};
+	size_t key_size = (size_t)entry->key_bytes, value_size = (size_t)entry->value_bytes;
+	struct cache_key_parts parts;
+
+	if (cache_key_split(entry->key, key_size, &parts)) {
+		origin.kind = CACHE_KIND_CUDA;
+		origin.target = parts.target;
+		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
+	} else if (find_text(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
+		/* In all PTX seen, the version is within the first 200 bytes. */
+		origin.kind = CACHE_KIND_OPENCL;
+		opencl_target(entry->key, key_size, &origin.target);
+		opencl_driver(entry->key, key_size, origin.driver);
+	}
+	*ret_origin = origin;
 }

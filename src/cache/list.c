@@ -6,7 +6,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "cache/brief.h"
+#include "cache/sound.h"
 #include "cache/view.h"
 
 /* Options come from keys, which may be forged. */

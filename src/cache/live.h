@@ -1,13 +1,14 @@
-/* Shared by the parts of cache/insert.h: the handle, its lock, and the index under it. */
 #pragma once
 
 #include "base/buf.h"
 #include "base/set.h"
-#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/insert.h"
+#include "cache/view.h"
 #include "os/file.h"
 #include "os/identity.h"
+
+/* Shared by the parts of cache/insert.h: the handle, its lock, and the index under it. */
 
 /* The longest time that a driver writes after unlocking. */
 enum { LIVE_LATE_WRITE_MS = 20 };
@@ -35,7 +36,6 @@ struct live_rows {
 struct cache_live {
 	char *dir, *index_path;
 	char *staging; /* the folder beside the tree, made when the first file is staged */
-	char *witness; /* cache/shape.h */
 	struct cache_live_options options;
 	struct cache_live_counts counts;
 	size_t outcomes[CACHE_ADDED_REFUSED + 1]; /* of additions: enum cache_added */
@@ -67,9 +67,6 @@ struct cache_live {
 /* A removed row stays at its place, so that positions stay valid. */
 #define LIVE_GONE UINT64_MAX
 
-/* Whether an insert may write to the directory; makes nothing. */
-int live_may_write(struct jw_error *err, struct cache_live *live);
-
 /* Takes the lock and reads the index; waits for one that is being written. If others have written
  * to a large index, it is parsed between two holds. JW_ERR_BUSY, JW_ERR_UNSUPPORTED for an index of
  * another version. */
@@ -92,3 +89,10 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 
 /* cache_repair, with the rights of the cache, in as many holds of the lock as needed. */
 int live_repair(struct jw_error *err, struct cache_live *live);
+/* Reads the file under the lock. If the bytes differ from those of the last hold, the rows become
+ * unknown. */
+int live_rows_read(struct jw_error *err, struct cache_live *live);
+/* Parses what was read. JW_ERR_UNSUPPORTED: an index of another version. */
+int live_rows_parse(struct jw_error *err, struct cache_live *live);
+/* At the end of a handle. */
+void live_rows_free(struct cache_live *live);

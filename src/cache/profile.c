@@ -1,13 +1,19 @@
 #include "cache/profile.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/cache.h>
+
+#include "base/hash.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/entry.h"
 #include "cache/index.h"
-#include "cache/presence.h"
 #include "cache/stamp.h"
+#include "gpu/release.h"
 #include "os/file.h"
 #include "os/library.h"
 
@@ -154,4 +160,275 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 	consult_table(&profile);
 	*ret_profile = profile;
 	return 0;
+}
+
+/* Profiles in the state directory: one JSON file a library, named by the hash of its path; with the
+ * hash of its stamp behind it for a driver that another one has replaced in the same file.
+ *
+ *     {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
+ *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
+ */
+
+static const char schema[] = "jitwarm.driver/1";
+
+enum { MOST_FILE = 64 << 10 };
+
+static char *profile_file_of(struct jw_error *err, const char *state_dir, const char *library)
+{
+	return mem_printf(err, "%s/drivers/%016llx.json", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
+}
+
+/* A string member of at most `size` - 1 bytes. */
+static bool take_profile_text(const cJSON *document, const char *name, char *text, size_t size)
+{
+	const char *value = json_text(document, name, "");
+	size_t length = strlen(value);
+
+	if (length >= size)
+		return false;
+	memcpy(text, value, length + 1);
+	return true;
+}
+
+static bool take_trust(const cJSON *document, enum cache_trust *trust)
+{
+	const char *name = json_text(document, "trust", "");
+
+	for (*trust = CACHE_STAMP_UNKNOWN; *trust < CACHE_STAMP_OPAQUE; ++*trust)
+		if (!strcmp(name, cache_trust_name(*trust)))
+			return true;
+	return !strcmp(name, cache_trust_name(*trust));
+}
+
+static bool take_profile_number(const cJSON *number, uint32_t *value)
+{
+	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
+		return false;
+	*value = (uint32_t)number->valuedouble;
+	return true;
+}
+
+static bool take_driver(const cJSON *document, struct jw_driver *driver)
+{
+	const cJSON *release = cJSON_GetObjectItemCaseSensitive(document, "release");
+
+	if (!take_profile_number(cJSON_GetObjectItemCaseSensitive(document, "cuda"), &driver->cuda) ||
+		!cJSON_IsArray(release) || cJSON_GetArraySize(release) != 3)
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (!take_profile_number(cJSON_GetArrayItem(release, i), &driver->release[i]))
+			return false;
+	return true;
+}
+
+static bool take_profile(const cJSON *document, struct cache_profile *profile)
+{
+	uint64_t mtime;
+
+	if (strcmp(json_text(document, "schema", ""), schema) != 0 ||
+		!take_profile_text(document, "library", profile->library, sizeof profile->library) ||
+		!take_profile_text(document, "build_id", profile->build_id, sizeof profile->build_id) ||
+		!take_profile_text(document, "stamp", profile->stamp, sizeof profile->stamp) ||
+		!take_trust(document, &profile->trust) || !take_driver(document, &profile->driver) ||
+		!json_hex64(document, "mtime_ns", &mtime))
+		return false;
+	profile->library_mtime_ns = (int64_t)mtime;
+	profile->library_size = json_count(document, "size_bytes");
+	return (!profile->stamp[0] && profile->trust != CACHE_STAMP_CONFIRMED) ||
+		   stamp_is(profile->stamp);
+}
+
+int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
+						struct cache_profile *ret_profile)
+{
+	struct cache_profile profile = {0};
+	cJSON *document = json_parse(err, text, size);
+	bool sound;
+
+	if (!document)
+		return -1;
+	sound = take_profile(document, &profile);
+	cJSON_Delete(document);
+	if (!sound)
+		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");
+	*ret_profile = profile;
+	return 0;
+}
+
+int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
+					   struct cache_profile *ret_profile)
+{
+	struct cache_profile profile;
+	struct buf text = {0};
+	struct os_stat stat;
+	char *path = profile_file_of(err, state_dir, library);
+	int result = -1;
+
+	if (!path || os_stat(err, library, &stat) || os_read_file(err, path, MOST_FILE, &text))
+		goto done;
+	if (cache_profile_parse(err, buf_text(&text), text.size, &profile)) {
+		error_prefix(err, "%s", path);
+		goto done;
+	}
+	if (strcmp(profile.library, library) != 0 || profile.library_size != stat.size_bytes ||
+		profile.library_mtime_ns != stat.mtime_ns) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s: of another file", path);
+		goto done;
+	}
+	*ret_profile = profile;
+	result = 0;
+done:
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static bool add_release(cJSON *document, const uint32_t release[3])
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "release");
+
+	for (int i = 0; array && i < 3; i++)
+		if (!cJSON_AddItemToArray(array, cJSON_CreateNumber(release[i])))
+			return false;
+	return array != NULL;
+}
+
+static cJSON *profile_document(struct jw_error *err, const struct cache_profile *profile)
+{
+	cJSON *document = cJSON_CreateObject();
+
+	if (document && cJSON_AddStringToObject(document, "schema", schema) &&
+		cJSON_AddStringToObject(document, "library", profile->library) &&
+		cJSON_AddNumberToObject(document, "size_bytes", (double)profile->library_size) &&
+		!json_add_hex64(err, document, "mtime_ns", (uint64_t)profile->library_mtime_ns) &&
+		cJSON_AddStringToObject(document, "build_id", profile->build_id) &&
+		cJSON_AddStringToObject(document, "stamp", profile->stamp) &&
+		cJSON_AddStringToObject(document, "trust", cache_trust_name(profile->trust)) &&
+		cJSON_AddNumberToObject(document, "cuda", profile->driver.cuda) &&
+		add_release(document, profile->driver.release))
+		return document;
+	cJSON_Delete(document);
+	error_set(err, JW_ERR_MEMORY, "out of memory");
+	return NULL;
+}
+
+int cache_profile_write(struct jw_error *err, const char *path, const struct cache_profile *profile)
+{
+	cJSON *document = profile_document(err, profile);
+	char *line = document ? json_line(err, document) : NULL;
+	int result = line ? os_write_atomic(err, path, line, strlen(line)) : -1;
+
+	cJSON_free(line);
+	cJSON_Delete(document);
+	return result;
+}
+
+int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile)
+{
+	struct buf text = {0};
+	int result = os_read_file(err, path, MOST_FILE, &text);
+
+	if (!result && cache_profile_parse(err, buf_text(&text), text.size, ret_profile))
+		result = error_prefix(err, "%s", path);
+	buf_free(&text);
+	return result;
+}
+
+int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
+						   struct cache_profile *ret_profile)
+{
+	char *folder = os_join(err, state_dir, "drivers");
+	struct os_names names;
+	bool found = false;
+
+	if (!folder)
+		return -1;
+	if (os_list(err, folder, &names)) {
+		mem_free(folder);
+		return -1;
+	}
+	for (size_t i = 0; !found && i < names.count; i++) {
+		char *path =
+			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
+		struct cache_profile profile;
+
+		found = path && !cache_profile_read(NULL, path, &profile) && !strcmp(profile.stamp, stamp);
+		if (found)
+			*ret_profile = profile;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	mem_free(folder);
+	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver of that stamp is remembered");
+}
+
+/* A driver was replaced in its own file: its stamp must still be recognised (cache/stamp.h,
+ * pack/judge.h). */
+static void keep_former(const char *path, const struct cache_profile *fresh)
+{
+	struct cache_profile former;
+	char *beside;
+
+	if (cache_profile_read(NULL, path, &former) || !former.stamp[0] ||
+		!strcmp(former.stamp, fresh->stamp))
+		return;
+	beside = mem_printf(NULL, "%.*s-%016llx.json", (int)(strlen(path) - strlen(".json")), path,
+						(unsigned long long)fnv_update(FNV_START, former.stamp, CACHE_STAMP_SIZE));
+	if (beside)
+		(void)cache_profile_write(NULL, beside, &former);
+	mem_free(beside);
+}
+
+int cache_profile_save(struct jw_error *err, const char *state_dir,
+					   const struct cache_profile *profile)
+{
+	char *path = profile_file_of(err, state_dir, profile->library);
+	int result = -1;
+
+	if (path && !os_make_parent(err, path, 0700)) {
+		keep_former(path, profile);
+		result = cache_profile_write(err, path, profile);
+	}
+	mem_free(path);
+	return result;
+}
+
+/* Drivers whose stamp is known. The rows are made by CMake from data/driver-stamps.csv. */
+
+static const struct cache_known_driver known[] = {
+#include "known_drivers.inc"
+};
+
+const struct cache_known_driver *cache_known_driver_at(size_t index)
+{
+	return index < sizeof known / sizeof *known ? &known[index] : NULL;
+}
+
+const struct cache_known_driver *cache_known_driver(const uint32_t release[3])
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!gpu_release_compare(known[i].release, release))
+			return &known[i];
+	return NULL;
+}
+
+const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver)
+{
+	const struct cache_known_driver *newest = NULL;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if ((driver->release[0] ? known[i].release[0] == driver->release[0]
+								: known[i].cuda == driver->cuda) &&
+			(!newest || gpu_release_compare(known[i].release, newest->release) > 0))
+			newest = &known[i];
+	return newest;
+}
+
+const char *jw_cache_driver_of_stamp(const char *stamp)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(known[i].stamp, stamp))
+			return known[i].name;
+	return NULL;
 }

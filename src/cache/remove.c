@@ -1,12 +1,20 @@
 #include "cache/remove.h"
 
+#include <string.h>
+
 #include <uv.h>
 
+#include <jitwarm/cache.h>
+
+#include "base/cancel.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "cache/live.h"
+#include "os/file.h"
 #include "os/identity.h"
 
-bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
+/* Whether a file is unchanged according to size, time and header. */
+static bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
 {
 	return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
 		   a->key_bytes == b->key_bytes && a->value_bytes == b->value_bytes &&
@@ -92,5 +100,154 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 	result = live_repair(err, live);
 	if (live->as_account)
 		os_act_as_self();
+	return result;
+}
+
+/* jw_cache_repair: removes torn entries and makes the index agree with the files. */
+
+/* Version 0 followed by zeros is a file whose size was written and whose bytes were not (power
+ * loss); any other version may be a future format. */
+static bool is_blank_entry(struct jw_error *err, const char *dir, uint64_t key)
+{
+	static const uint8_t zeros[CACHE_ENTRY_HEADER];
+	uint8_t header[CACHE_ENTRY_HEADER];
+	struct jw_error why = {0};
+	struct os_file *file = NULL;
+	size_t got;
+	char *path = cache_entry_path(&why, dir, key);
+	bool blank = path && !os_file_open(&why, path, OS_OPEN_READ, &file) &&
+				 !os_file_read(&why, file, 0, header, sizeof header, &got) &&
+				 got == sizeof header && !memcmp(header, zeros, sizeof zeros);
+
+	os_file_close(file);
+	mem_free(path);
+	(void)error_if_memory(err, &why);
+	return blank;
+}
+
+enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound_driver driver,
+							 uint64_t key, struct cache_removal *ret_removal)
+{
+	struct cache_removal removal = {.key = key};
+	enum cache_presence presence;
+	struct cache_probed after;
+	struct jw_error why = {0};
+	enum cache_damage damage;
+
+	if (cache_look_up(err, dir, key, 0, &removal.probed, &presence))
+		return MEND_LEAVE;
+	if (presence == CACHE_ABSENT)
+		return MEND_SOUND;
+	if (removal.probed.damage == CACHE_DAMAGE_READ)
+		return MEND_LEAVE;
+	damage = cache_sound(&why, dir, driver, key);
+	if (error_if_memory(err, &why) || cache_look_up(err, dir, key, 0, &after, &presence))
+		return MEND_LEAVE;
+	if (presence == CACHE_ABSENT || damage == CACHE_SOUND)
+		return MEND_SOUND;
+	if (after.damage == CACHE_DAMAGE_READ)
+		return MEND_LEAVE;
+	if (!cache_probed_equal(&after, &removal.probed))
+		return MEND_SOUND;
+	if (damage == CACHE_DAMAGE_READ ||
+		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(err, dir, key)))
+		return MEND_LEAVE;
+	*ret_removal = removal;
+	return MEND_TAKE;
+}
+
+/* The name of a damaged entry ("a/b/cdef0123456789", jw_cache_report) as a key. */
+static bool mend_key(const char *name, uint64_t *ret_key)
+{
+	const char first[2] = {name[0], 0}, second[2] = {name[2], 0};
+
+	return strlen(name) == CACHE_NAME_SIZE - 1 && cache_entry_key(first, second, name + 4, ret_key);
+}
+
+/* The removable entries among those that the report calls damaged; the caller frees them. */
+static int judge_all(struct jw_error *err, const struct jw_cache_options *options,
+					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
+					 size_t *ret_count)
+{
+	struct cache_removal *removals = mem_array(err, report->damaged, sizeof *removals);
+	size_t count = 0;
+
+	if (!removals)
+		return -1;
+	for (size_t i = 0; i < report->damaged; i++) {
+		struct jw_error why = {0};
+		uint64_t key;
+
+		if (!cancel_check(&why, &options->cancel) &&
+			mend_key(report->damaged_entries[i].name, &key))
+			count += mend_judge(&why, report->path, sound_driver_of(options->driver), key,
+								&removals[count]) == MEND_TAKE;
+		if (why.code) {
+			mem_free(removals);
+			return error_copy(err, &why);
+		}
+	}
+	*ret_removals = removals;
+	*ret_count = count;
+	return 0;
+}
+
+static int mend(struct jw_error *err, const struct jw_cache_options *options,
+				const struct jw_cache_report *report, struct jw_cache_repaired *repaired)
+{
+	const struct cache_live_options how = {.limit_bytes = report->limit_bytes};
+	struct cache_removal *removals = NULL;
+	struct cache_live_counts counts;
+	struct cache_live *live = NULL;
+	size_t count = 0;
+	int result = -1;
+
+	if (judge_all(err, options, report, &removals, &count))
+		return -1;
+	if (cache_live_open(err, report->path, &how, &live) ||
+		cache_remove(err, live, removals, count) || cache_remove_settle(err, live))
+		goto done;
+	cache_live_counts(live, &counts);
+	for (size_t i = 0; i < count; i++)
+		repaired->removed += removals[i].removed == CACHE_REMOVED;
+	repaired->counted = counts.counted;
+	repaired->dropped = counts.dropped;
+	repaired->mended = counts.mended;
+	repaired->longest_hold_ns = counts.longest_hold_ns;
+	result = 0;
+done:
+	if (live && cache_live_close(result ? NULL : err, live))
+		result = -1;
+	mem_free(removals);
+	return result;
+}
+
+/* A sound cache is not written to. */
+static bool needs_mending(const struct jw_cache_report *report)
+{
+	return report->outlook.harmful ||
+		   ((report->entries || report->rows) &&
+			(report->damaged || report->rows_without_file || report->files_without_row ||
+			 report->rows_repeated || report->rows_of_other_size ||
+			 report->index_bytes != report->rows_bytes));
+}
+
+int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
+					struct jw_cache_repaired *ret_repaired)
+{
+	options = SIZED(err, options, struct jw_cache_options);
+	if (!options)
+		return -1;
+	struct jw_cache_repaired repaired = {0};
+	struct jw_cache_report *report = NULL;
+	int result = 0;
+
+	if (jw_cache_verify(err, options, &report))
+		return -1;
+	if (needs_mending(report))
+		result = mend(err, options, report, &repaired);
+	jw_cache_report_free(report);
+	if (!result)
+		*ret_repaired = repaired;
 	return result;
 }

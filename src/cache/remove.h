@@ -3,8 +3,9 @@
  * makes a driver wipe the cache; the lock is held for CACHE_HOLD_MS at a time. */
 #pragma once
 
+#include "cache/entry.h"
 #include "cache/insert.h"
-#include "cache/presence.h"
+#include "cache/sound.h"
 
 enum cache_removed {
 	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */
@@ -28,5 +29,14 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
  * and a total that counts them. Makes rows and files agree. */
 int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
-/* Whether a file is unchanged according to size, time and header. */
-bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b);
+/* Damaged entries that may be removed: those whose damage is understood. */
+enum mend_verdict {
+	MEND_TAKE,  /* damaged: no driver will ever use it */
+	MEND_LEAVE, /* of another version, or unreadable: its damage is unknown */
+	MEND_SOUND, /* sound by now, removed, or being written */
+};
+
+/* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. MEND_LEAVE and err
+ * set: out of memory. */
+enum mend_verdict mend_judge(struct jw_error *err, const char *dir, struct sound_driver driver,
+							 uint64_t key, struct cache_removal *ret_removal);

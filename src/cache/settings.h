@@ -24,7 +24,7 @@ struct cache_settings {
 	bool limit_set;       /* CUDA_CACHE_MAXSIZE is set */
 	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
 	/* The cache is written and never read: CUDA_FORCE_PTX_JIT=1, or CUDA_FORCE_JIT=1 (force_jit),
-	 * which old drivers ignore (gpu/branch.h). Makes no warning. */
+	 * which old drivers ignore (gpu/release.h). Makes no warning. */
 	bool force_ptx_jit, force_jit;
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: cold modules fail to load
 						   */

@@ -2,12 +2,19 @@
 
 #include <string.h>
 
+#include <uv.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/identity.h"
+#include "os/uv.h"
 
-int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
-				  size_t number)
+/* Names the staged file, and makes its folder and its target's. */
+static int staging_begin(struct jw_error *err, const struct cache_live *live,
+						 struct live_staged *staged, size_t number)
 {
 	mem_free(staged->path);
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
@@ -18,13 +25,14 @@ int staging_begin(struct jw_error *err, const struct cache_live *live, struct li
 			   : -1;
 }
 
-int staging_share(struct jw_error *err, const struct cache_live *live,
-				  const struct live_staged *staged)
+/* Sets the permissions that the directory's readers need. */
+static int staging_share(struct jw_error *err, const struct cache_live *live,
+						 const struct live_staged *staged)
 {
 	return live->shared ? os_set_mode(err, staged->path, 0600 | (live->shared & 066)) : 0;
 }
 
-void staging_give_back(struct live_staged *staged)
+static void staging_give_back(struct live_staged *staged)
 {
 	if (!staged->taken || os_rename(NULL, staged->path, staged->addition->path))
 		(void)os_remove(NULL, staged->path);
@@ -44,9 +52,9 @@ void staging_end(struct live_staged *staged)
 
 /* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
  * every start (docs/driver-cache.md, "Values"). So each is judged before it is inserted. */
-int staging_judge(struct jw_error *err, const struct cache_addition *addition,
-				  const struct cache_entry *entry, uint64_t name, uint64_t checksum,
-				  cubin_read_fn read, void *context)
+static int staging_judge(struct jw_error *err, const struct cache_addition *addition,
+						 const struct cache_entry *entry, uint64_t name, uint64_t checksum,
+						 cubin_read_fn read, void *context)
 {
 	struct cubin_header cubin;
 
@@ -74,4 +82,430 @@ int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 void staging_clean(const char *dir)
 {
 	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
+}
+
+/* An entry in memory, in one piece or in several. */
+
+struct span {
+	const uint8_t *bytes;
+};
+
+static int read_span(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct span *value = context;
+
+	(void)err;
+	memcpy(data, value->bytes + offset, size);
+	return 0;
+}
+
+static int check_whole(struct jw_error *err, const struct cache_addition *addition,
+					   struct cache_entry *ret_entry)
+{
+	enum cache_damage damage = cache_entry_parse(addition->bytes, addition->size_bytes, ret_entry);
+	struct fnv_lane lanes[2];
+	struct span value;
+
+	if (damage != CACHE_SOUND)
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
+	lanes[0] = (struct fnv_lane){FNV_START, ret_entry->key, (size_t)ret_entry->key_bytes};
+	lanes[1] = (struct fnv_lane){FNV_START, ret_entry->value, (size_t)ret_entry->value_bytes};
+	if (!addition->verified)
+		fnv_update_many(lanes, 2);
+	value.bytes = ret_entry->value;
+	return staging_judge(err, addition, ret_entry, lanes[0].state, lanes[1].state, read_span,
+						 &value);
+}
+
+/* The same for an entry in parts. */
+static int check_parts(struct jw_error *err, const struct cache_addition *addition,
+					   struct cache_entry *ret_entry, uint64_t size)
+{
+	struct cursor at = cursor_of(addition->parts[0].data, addition->parts[0].size);
+	struct cache_entry entry = {0};
+	uint32_t version = cursor_u32(&at);
+
+	entry.key_bytes = cursor_u64(&at);
+	entry.value_bytes = cursor_u64(&at);
+	entry.checksum = cursor_u64(&at);
+	if (!addition->verified || at.overrun || version != CACHE_VERSION ||
+		entry.key_bytes != addition->key_bytes || size < CACHE_ENTRY_HEADER + entry.key_bytes ||
+		entry.value_bytes != size - CACHE_ENTRY_HEADER - entry.key_bytes)
+		return error_set(err, JW_ERR_FORMAT, "its parts are not as long as its header says");
+	*ret_entry = entry;
+	return 0;
+}
+
+/* Whether the existing file holds the same bytes. It is read, not mapped: a driver rewrites a
+ * damaged entry in place. */
+static bool same_file(const char *path, const struct cache_part *parts, size_t count, size_t size)
+{
+	struct buf content = {0};
+	bool same =
+		!os_read_file(NULL, path, size + STAGING_MOST_EXTRA, &content) && content.size >= size;
+
+	for (size_t i = 0, at = 0; same && i < count; at += parts[i++].size)
+		same = !memcmp(content.data + at, parts[i].data, parts[i].size);
+	buf_free(&content);
+	return same;
+}
+
+static int write_parts(struct jw_error *err, const char *path, const struct cache_part *parts,
+					   size_t count)
+{
+	struct os_file *file = NULL;
+	int result = 0;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	for (size_t i = 0, at = 0; !result && i < count; at += parts[i++].size)
+		result = os_file_write(err, file, at, parts[i].data, parts[i].size);
+	os_file_close(file);
+	if (result)
+		(void)os_remove(NULL, path);
+	return result;
+}
+
+static int stage(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+				 size_t number, const struct cache_part *parts, size_t count, size_t size)
+{
+	staged->target = cache_entry_path(err, live->dir, staged->addition->key);
+	if (!staged->target)
+		return -1;
+	staged->replaces = os_exists(staged->target);
+	if (staged->replaces && same_file(staged->target, parts, count, size))
+		return 0;
+	if (staging_begin(err, live, staged, number) || write_parts(err, staged->path, parts, count))
+		return -1;
+	return staging_share(err, live, staged);
+}
+
+int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+				 size_t number, struct live_staged *ret_staged)
+{
+	struct live_staged staged = {.addition = addition};
+	struct cache_part whole = {addition->bytes, addition->size_bytes};
+	const struct cache_part *parts = addition->parts ? addition->parts : &whole;
+	size_t size = 0, count = addition->parts ? addition->part_count : 1;
+	struct cache_entry entry;
+
+	for (size_t i = 0; i < count; i++)
+		size += parts[i].size;
+	if (addition->parts ? check_parts(&addition->why, addition, &entry, size)
+						: check_whole(&addition->why, addition, &entry)) {
+		addition->added = CACHE_ADDED_REFUSED;
+		return 0;
+	}
+	if (!addition->parts)
+		size = whole.size -= (size_t)entry.extra_bytes;
+	addition->row_bytes = entry.key_bytes + entry.value_bytes;
+	if (stage(err, live, &staged, number, parts, count, size)) {
+		staging_end(&staged);
+		return -1;
+	}
+	*ret_staged = staged;
+	return 0;
+}
+
+/* An entry in a worker's file: hashed in pieces while it is copied. The copy is judged, since the
+ * worker could still write to its own file; or the file itself, if it can be moved away from the
+ * worker. */
+
+enum { PIECE = 1 << 20 };
+
+struct copy {
+	struct cache_addition *addition;
+	struct os_file *from, *place, *to; /* the worker's; the existing one, if it may be equal; the
+										  copy, unless the worker's file is moved */
+	uint8_t *piece, *other;            /* of piece_bytes */
+	size_t piece_bytes;
+	struct cache_entry entry; /* without its pointers */
+	uint64_t size_bytes;      /* up to the value's end */
+	uint64_t key_state, value_state;
+	bool differs; /* from the existing one */
+};
+
+/* Reads the worker's file with our own rights, even if the cache belongs to another account. Opens
+ * only a regular file: a pipe would block. -1: the rights of the cache's account could not be taken
+ * again. */
+static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
+{
+	struct jw_error *why = &copy->addition->why;
+	const char *path = copy->addition->path;
+	struct os_stat stat;
+
+	if (live->as_account)
+		os_act_as_self();
+	if (!os_stat(why, path, &stat)) {
+		if (stat.kind != OS_REGULAR)
+			error_set(why, JW_ERR_FORMAT, "%s: not a regular file", path);
+		else
+			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
+	}
+	return live->as_account ? os_act_as_account(err, live->options.account) : 0;
+}
+
+static int read_entry_header(struct jw_error *err, struct copy *copy)
+{
+	struct cache_entry *entry = &copy->entry;
+	uint8_t header[CACHE_ENTRY_HEADER];
+	enum cache_damage damage;
+	uint64_t size;
+	size_t got;
+
+	if (os_file_size(err, copy->from, &size) ||
+		os_file_read(err, copy->from, 0, header, sizeof header, &got))
+		return -1;
+	if (size > CACHE_MOST_ENTRY)
+		return error_set(err, JW_ERR_LIMIT, "too large for an entry");
+	damage = cache_entry_header_read(header, got, size, entry);
+	if (damage != CACHE_SOUND)
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
+	copy->size_bytes = size - entry->extra_bytes;
+	copy->piece_bytes = copy->size_bytes < PIECE ? (size_t)copy->size_bytes : PIECE;
+	return 0;
+}
+
+/* Hashes key and value side by side: of each, the part in this piece of the file. */
+static void hash_piece(struct copy *copy, uint64_t at, size_t size)
+{
+	const struct cache_entry *entry = &copy->entry;
+	const uint64_t value_at = CACHE_ENTRY_HEADER + entry->key_bytes;
+	const uint64_t starts[] = {CACHE_ENTRY_HEADER, value_at};
+	const uint64_t ends[] = {value_at, value_at + entry->value_bytes};
+	struct fnv_lane lanes[2] = {{.state = copy->key_state}, {.state = copy->value_state}};
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t from = starts[i] > at ? starts[i] : at;
+		uint64_t end = ends[i] < at + size ? ends[i] : at + size;
+
+		lanes[i].data = copy->piece + (from < end ? from - at : 0);
+		lanes[i].size = from < end ? (size_t)(end - from) : 0;
+	}
+	fnv_update_many(lanes, 2);
+	copy->key_state = lanes[0].state;
+	copy->value_state = lanes[1].state;
+}
+
+static void compare_piece(struct copy *copy, uint64_t at, size_t size)
+{
+	size_t got = 0;
+
+	copy->differs = os_file_read(NULL, copy->place, at, copy->other, size, &got) || got != size ||
+					memcmp(copy->piece, copy->other, size) != 0;
+}
+
+struct value {
+	struct os_file *file;
+	uint64_t offset;
+};
+
+static int read_staged_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							 size_t size)
+{
+	const struct value *value = context;
+	size_t got;
+
+	if (os_file_read(err, value->file, value->offset + offset, data, size, &got))
+		return -1;
+	return got == size ? 0 : error_set(err, JW_ERR_FORMAT, "cut off while it was read");
+}
+
+/* Reads the file once, and judges it; ends early if it differs from the existing one. The value is
+ * read from the file that becomes the entry. */
+static int read_and_judge(struct jw_error *err, struct copy *copy)
+{
+	struct value value = {copy->to      ? copy->to
+						  : copy->place ? copy->place
+										: copy->from,
+						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
+	size_t got;
+
+	/* Most entries are smaller than a piece, and new memory is the main cost of copying them:
+	 * allocate no more than needed, and do not clear it. */
+	if (!copy->piece)
+		copy->piece = mem_resize(err, NULL, copy->piece_bytes);
+	if (copy->place && !copy->other)
+		copy->other = mem_resize(err, NULL, copy->piece_bytes);
+	if (!copy->piece || (copy->place && !copy->other))
+		return -1;
+	copy->key_state = copy->value_state = FNV_START;
+	for (uint64_t at = 0; at < copy->size_bytes && !copy->differs; at += got) {
+		uint64_t left = copy->size_bytes - at;
+		size_t size = left < copy->piece_bytes ? (size_t)left : copy->piece_bytes;
+
+		if (os_file_read(&copy->addition->why, copy->from, at, copy->piece, size, &got))
+			return -1;
+		if (got != size)
+			return error_set(&copy->addition->why, JW_ERR_FORMAT, "%s",
+							 cache_damage_text(CACHE_DAMAGE_TRUNCATED));
+		hash_piece(copy, at, size);
+		if (copy->place)
+			compare_piece(copy, at, size);
+		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
+			return -1;
+	}
+	return copy->differs
+			   ? 0
+			   : staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
+							   copy->value_state, read_staged_value, &value);
+}
+
+/* Whether the existing file is equal, so that nothing has to be written: *ret_same. */
+static int compare_with_place(struct jw_error *err, struct copy *copy, bool *ret_same)
+{
+	if (read_and_judge(err, copy))
+		return -1;
+	*ret_same = !copy->differs;
+	os_file_close(copy->place);
+	copy->place = NULL;
+	copy->differs = false;
+	return 0;
+}
+
+static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
+					 struct live_staged *staged, size_t number)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+	bool same = false;
+
+	/* Does not copy bytes behind the value, which drivers ignore. */
+	if (copy->entry.extra_bytes && staged->path)
+		staging_give_back(staged);
+	staged->replaces = !os_stat(&why, staged->target, &stat);
+	if (why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
+	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
+		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
+		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
+	if (copy->place && compare_with_place(err, copy, &same))
+		return -1;
+	if (same && staged->path)
+		staging_give_back(staged);
+	if (same)
+		return 0;
+	if (!staged->taken && (staging_begin(err, live, staged, number) ||
+						   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to)))
+		return -1;
+	if (read_and_judge(err, copy))
+		return -1;
+	return staged->taken ? 0 : staging_share(err, live, staged);
+}
+
+int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+			   size_t number, struct live_staged *ret_staged)
+{
+	struct live_staged staged = {.addition = addition};
+	struct copy copy = {.addition = addition};
+	int result = -1;
+
+	staged.target = cache_entry_path(err, live->dir, addition->key);
+	if (!staged.target)
+		return -1;
+	/* A shared cache, or another account's, needs files that are created there. If one file cannot
+	 * be moved, the next ones cannot either. */
+	if (addition->may_take && !live->shared && !live->as_account && !live->takes_none &&
+		!staging_begin(NULL, live, &staged, number)) {
+		copy.from = os_file_take(addition->path, staged.path);
+		staged.taken = copy.from != NULL;
+		live->takes_none = !staged.taken;
+	}
+	if (!copy.from && open_regular(err, live, &copy))
+		goto done;
+	if (copy.from && !read_entry_header(&addition->why, &copy)) {
+		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
+		result = copy_file(err, live, &copy, &staged, number);
+	}
+	if (result && addition->why.code && !error_if_memory(err, &addition->why))
+		addition->added = CACHE_ADDED_REFUSED;
+done:
+	os_file_close(copy.from);
+	os_file_close(copy.place);
+	os_file_close(copy.to);
+	mem_free(copy.piece);
+	mem_free(copy.other);
+	if (result)
+		staging_end(&staged);
+	else
+		*ret_staged = staged;
+	return addition->added == CACHE_ADDED_REFUSED ? 0 : result;
+}
+
+/* Two threads write several entries in parts, which come from a pack. */
+
+/* Each thread takes the next one that is not taken. */
+struct staging {
+	struct cache_live *live;
+	struct cache_addition *additions;
+	struct live_staged *staged; /* of each addition */
+	size_t count;
+	uv_mutex_t mutex;
+	size_t next;
+	struct jw_error why; /* the first failure */
+	int result;
+};
+
+/* False if none is left. */
+static bool take_next_addition(struct staging *staging, size_t *ret_at)
+{
+	bool taken;
+
+	uv_mutex_lock(&staging->mutex);
+	taken = !staging->result && staging->next < staging->count;
+	*ret_at = staging->next;
+	staging->next += taken;
+	uv_mutex_unlock(&staging->mutex);
+	return taken;
+}
+
+static void stage_in_turn(void *argument)
+{
+	struct staging *staging = argument;
+	size_t at;
+
+	while (take_next_addition(staging, &at)) {
+		struct jw_error why = {0};
+
+		if (!stage_memory(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))
+			continue;
+		uv_mutex_lock(&staging->mutex);
+		if (!staging->result)
+			staging->why = why;
+		staging->result = -1;
+		uv_mutex_unlock(&staging->mutex);
+	}
+}
+
+/* Moves the staged ones together, in order. */
+static size_t close_gaps(struct live_staged *staged, size_t count)
+{
+	size_t filled = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (staged[i].target)
+			staged[filled++] = staged[i];
+	for (size_t i = filled; i < count; i++)
+		staged[i] = (struct live_staged){0};
+	return filled;
+}
+
+int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+				size_t count, struct live_staged *staged, size_t *ret_staged)
+{
+	struct staging staging = {
+		.live = live, .additions = additions, .staged = staged, .count = count};
+	uv_thread_t thread;
+	bool alone;
+
+	*ret_staged = 0;
+	if (uv_mutex_init(&staging.mutex))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	alone = os_thread_start(&thread, stage_in_turn, &staging) != 0;
+	stage_in_turn(&staging);
+	if (!alone)
+		(void)uv_thread_join(&thread);
+	uv_mutex_destroy(&staging.mutex);
+	*ret_staged = close_gaps(staged, count);
+	return staging.result ? error_copy(err, &staging.why) : 0;
 }

@@ -19,21 +19,8 @@ struct live_staged {
 /* Removes the remains of killed processes beside the tree that are older than an hour. */
 void staging_clean(const char *dir);
 
-/* Names the staged file, and makes its folder and its target's. */
-int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
-				  size_t number);
-/* Sets the permissions that the directory's readers need. */
-int staging_share(struct jw_error *err, const struct cache_live *live,
-				  const struct live_staged *staged);
-/* Undoes staging_begin; an addition's own file is moved back. */
-void staging_give_back(struct live_staged *staged);
+/* Removes what is staged; an addition's own file is moved back. */
 void staging_end(struct live_staged *staged);
-
-/* Whether it is the expected entry with the expected cubin: `name` and `checksum` are the hashes of
- * its key and value, `read` reads its value. */
-int staging_judge(struct jw_error *err, const struct cache_addition *addition,
-				  const struct cache_entry *entry, uint64_t name, uint64_t checksum,
-				  cubin_read_fn read, void *context);
 
 /* Stages an addition in memory, or one in a file, of which one piece at a time is in memory
  * (reading the addition's own file uses our rights, not the cache's). A refused one is not a

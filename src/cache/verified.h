@@ -1,6 +1,27 @@
+/* What a power loss may do to an entry: of a file that was written shortly before it, other bytes
+ * may be on the disk, under the same size and times. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cancel.h"
+#include "cache/entry.h"
+#include "cache/sound.h"
+
+/* Whether a file that was last changed at `changed_s` is on the disk at `now_s`, both in seconds
+ * since 1970. */
+bool settled_is(int64_t changed_s, int64_t now_s);
+
+/* When this system was started, in seconds since 1970; where the machine sleeps, later by as much.
+ */
+uint64_t settled_boot_s(void);
+/* Whether two of them are of one start: the clock may be adjusted. */
+bool settled_same_boot(uint64_t a, uint64_t b);
+
 /* Entries that were read and found sound (cache/sound.h), so that they need not be read again: each
  * by its name, inode, size and times. A sound header is what the caller has seen
- * (cache/presence.h); what is not remembered is hashed now, by several threads.
+ * (cache/entry.h); what is not remembered is hashed now, by several threads.
  *
  * One file in the state directory for each cache directory. It is a memory, no truth: a missing,
  * damaged or foreign one is empty, and of two processes that write at once one's additions are
@@ -15,12 +36,6 @@
  * the disk, and have another content under the same times after a power loss: it is not settled,
  * and remembered until the system is started again.
  */
-#pragma once
-
-#include "base/cancel.h"
-#include "cache/presence.h"
-#include "cache/sound.h"
-
 enum { CACHE_VERIFIED_MOST = 1 << 18 };
 
 struct cache_verified_record {

@@ -8,9 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
-#include "cache/cache_files.h"
 #include "cache/index.h"
-#include "cache/outlook.h"
 #include "cache/sound.h"
 #include "cache/view.h"
 

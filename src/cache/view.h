@@ -1,12 +1,50 @@
-/* A cache directory as verify and list see it: its files and its index at one moment, without the
- * lock. If a driver inserts meanwhile, the two may differ by the entry that it adds. */
+/* Walks a cache directory: the files that are entries by their place and name, and the number of
+ * others. */
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include <jitwarm/cache.h>
 
+#include "base/error.h"
 #include "base/set.h"
-#include "cache/cache_files.h"
+#include "cache/entry.h"
 #include "cache/index.h"
+
+/* Drivers never make a cache with more files than this (4 GiB at most). */
+enum { CACHE_MOST_FILES = 4 << 20 };
+
+struct cache_file {
+	uint64_t key;
+	uint64_t row_bytes; /* key and value, by the header; 0 where it is damaged */
+	struct cache_probed probed;
+};
+
+struct cache_files {
+	struct cache_file *files; /* by key */
+	size_t count, capacity;
+	size_t foreign; /* files and folders that do not belong to a cache, except `index` and jitwarm's
+					   own folders */
+};
+
+/* Reads every entry's header. JW_ERR_NOT_FOUND if there is no such directory. The caller frees it.
+ */
+int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
+/* The same without opening any file: `probed` has only sizes and times, and CACHE_DAMAGE_READ for
+ * anything but a file. */
+int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
+typedef int (*cache_files_fn)(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
+void cache_files_free(struct cache_files *scan);
+/* NULL if there is no such file. */
+const struct cache_file *cache_files_find(const struct cache_files *scan, uint64_t key);
+
+/* The folder of files before they are renamed into the tree. It is beside the tree, since a wipe
+ * visits only the tree's folders (measured: names at the top are left alone). */
+#define CACHE_STAGING_PREFIX ".jitwarm-"
+
+/* A cache directory as verify and list see it: its files and its index at one moment, without the
+ * lock. If a driver inserts meanwhile, the two may differ by the entry that it adds. */
 
 /* Finds and reads the directory that `options` name; a missing live cache is empty. `look`:
  * cache_files_scan, or cache_files_sizes if the caller opens the entries anyway. */

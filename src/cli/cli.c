@@ -6,13 +6,15 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
 #include "cli/language.h"
 #include "cli/terminal.h"
+#include "os/console.h"
 #include "os/file.h"
-#include "os/limits.h"
+#include "os/platform.h"
 
 /* One line a command, in the order of help. */
 /* clang-format off */
@@ -22,6 +24,7 @@
 	X(find) \
 	X(check) \
 	X(prime) \
+	X(make) \
 	X(bake) \
 	X(bake_list) \
 	X(bake_verify) \
@@ -30,7 +33,6 @@
 	X(watch) \
 	X(report) \
 	X(run) \
-	X(record) \
 	X(export) \
 	X(import) \
 	X(push) \
@@ -40,7 +42,6 @@
 	X(store_gc) \
 	X(store_remove) \
 	X(key_generate) \
-	X(key_import) \
 	X(key_trust) \
 	X(key_distrust) \
 	X(key_list) \
@@ -53,6 +54,7 @@
 	X(startup_status) \
 	X(uninstall) \
 	X(compiler_fetch) \
+	X(config) \
 	X(completion) \
 	X(complete) \
 	X(worker) \
@@ -69,12 +71,12 @@ static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 enum { MOST_HELP = 1 << 20 };
 
 /* Help is printed even with --quiet and --json. */
-static int show_help(struct jw_error *err, struct cli *cli, const char *group)
+static int show_help(struct jw_error *err, struct cli *cli, const char *group, bool all)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
 	const unsigned columns = output_columns(1);
-	int failed = cli->command ? help_command(err, &text, cli->command, columns)
-							  : help_commands(err, &text, cli->commands, group, columns);
+	int failed = cli->command ? help_command(err, &text, cli->command, columns, all)
+							  : help_commands(err, &text, cli->commands, group, columns, all);
 
 	terminal_to_locale(&text);
 	if (!failed)
@@ -130,17 +132,53 @@ static void keep_arguments(int argc, char **argv)
 	}
 }
 
+/* The one of the settings, instead of the system's. */
+static int choose_language(struct jw_error *err, const struct config *config, int argc, char **argv)
+{
+	const struct config_value *setting = config_find(config, "language");
+
+	if (!setting || !os_prints_utf8())
+		return 0;
+	if (!language_choose(setting->value))
+		return error_set(err, JW_ERR_USAGE, "language (%s) takes en or ko, not “%.200s”",
+						 setting->origin, setting->value);
+	keep_arguments(argc, argv);
+	return 0;
+}
+
+/* “--help --all”, of a command that has no --all of its own, too. */
+static bool take_all(int *argc, char **argv)
+{
+	int kept = 0;
+
+	if (!has_argument(*argc, argv, "--all") ||
+		(!has_argument(*argc, argv, "--help") && !has_argument(*argc, argv, "-h")))
+		return false;
+	for (int i = 0; i < *argc; i++)
+		if (strcmp(argv[i], "--all") != 0)
+			argv[kept++] = argv[i];
+	*argc = kept;
+	return true;
+}
+
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
+	const bool all = take_all(&argc, argv);
+
 	keep_arguments(argc, argv);
-	if (options_read(err, cli->command->options, argc, argv, &cli->options))
+	if ((cli->command->takes_command ? options_read_command : options_read)(
+			err, cli->command->options, argc, argv, &cli->options))
 		return -1;
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
+	if (!cli->command->hidden && (config_read(err, &cli->out, &cli->config) ||
+								  choose_language(err, &cli->config, argc, argv) ||
+								  options_settle(err, &cli->options, &cli->config)))
+		return -1;
 	if (cli->command->hidden || prints_for_others(&cli->options))
 		language_close();
 	if (options_given(&cli->options, "help"))
-		return show_help(err, cli, NULL);
+		return show_help(err, cli, NULL, all);
 	if (options_check(err, &cli->options))
 		return -1;
 	if (cli->command->no_operands && cli->options.operand_count)
@@ -180,19 +218,44 @@ static int wants_second(struct jw_error *err, const struct cli *cli, char **word
 static const struct retired_command {
 	const char *name, *text;
 } retired_commands[] = {
+	{"record", .text = "jitwarm run --record FILE -- COMMAND"},
+	{"key import", .text = "--key and the setting “key” take minisign's file as it is"},
 	{"caches", .text = "jitwarm doctor lists the caches of other compilers"},
 };
 
+/* The name is one word, or two. */
+static bool is_typed(const char *name, char **words, size_t count)
+{
+	const char *second = strchr(name, ' ');
+
+	return second ? count > 1 && text_starts(name, words[0]) &&
+						strlen(words[0]) == (size_t)(second - name) && !strcmp(second + 1, words[1])
+				  : !strcmp(name, words[0]);
+}
+
+/* What other programs call it. */
+static const char *meant(const struct cli *cli, const char *word)
+{
+	static const struct {
+		const char *typed, *meant;
+	} words[] = {{"install", "prime"}, {"compile", "prime"}, {"warm", "prime"}};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(words[i].typed, word))
+			return words[i].meant;
+	return commands_suggest(cli->commands, word);
+}
+
 static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
-	const char *nearest = commands_suggest(cli->commands, words[0]);
+	const char *nearest = meant(cli, words[0]);
 
+	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
+		if (is_typed(retired_commands[i].name, words, count))
+			return error_set(err, JW_ERR_USAGE, "“jitwarm %s” is no longer there: %s",
+							 retired_commands[i].name, retired_commands[i].text);
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
-	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
-		if (!strcmp(retired_commands[i].name, words[0]))
-			return error_set(err, JW_ERR_USAGE, "“jitwarm %s” is no longer there: %s", words[0],
-							 retired_commands[i].text);
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
 						 words[0], nearest);
@@ -201,7 +264,7 @@ static int no_command(struct jw_error *err, const struct cli *cli, char **words,
 
 static bool is_help(const char *word)
 {
-	return !strcmp(word, "--help") || !strcmp(word, "-h");
+	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "/?");
 }
 
 /* Counts the leading arguments that are not options: "cache", "list". */
@@ -224,13 +287,16 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	cli->out.lacking = &cli->lacking;
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
 									  commands_is_group(cli->commands, argv[0]))))
-		return show_help(err, cli, words ? argv[0] : NULL);
-	if (argc && (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")))
+		return show_help(err, cli, words && !is_help(argv[0]) ? argv[0] : NULL,
+						 has_argument(argc, argv, "--all"));
+	if (argc &&
+		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")))
 		return show_version(err, cli);
 	cli->command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 						 : commands_find(cli->commands, standard, 1, &used);
 	if (!cli->command)
-		return argc ? no_command(err, cli, argv, words ? words : 1) : show_help(err, cli, NULL);
+		return argc ? no_command(err, cli, argv, words ? words : 1)
+					: show_help(err, cli, NULL, false);
 	used = words ? used : 0;
 	return run_named_command(err, cli, argc - (int)used, argv + used);
 }
@@ -263,6 +329,7 @@ enum exit_status cli_run(int argc, char **argv)
 	if (output_close(&err))
 		cli_fail(&cli, &err);
 	options_free(&cli.options);
+	config_free(&cli.config);
 	jw_system_free(cli.system);
 	mem_free(cli.state);
 	jw_text_free(cli.program);

@@ -1,4 +1,3 @@
-/* Finds a command in the table, and reports its failure on standard error. */
 #include "cli/command.h"
 
 #include <stdio.h>
@@ -8,11 +7,49 @@
 #include <jitwarm/system.h>
 #include <jitwarm/worker.h>
 
-#include "base/suggest.h"
+#include "base/text.h"
 #include "cli/documents/documents.h"
 #include "os/folders.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
+
+static int exit_rank(enum exit_status status)
+{
+	switch (status) {
+	case EXIT_DONE: return 0;
+	case EXIT_CANNOT: return 1;
+	case EXIT_COLD: return 2;
+	case EXIT_FAILED: return 3;
+	case EXIT_BAD_USAGE: return 4;
+	}
+	return 3;
+}
+
+enum exit_status exit_combine(enum exit_status a, enum exit_status b)
+{
+	return exit_rank(a) >= exit_rank(b) ? a : b;
+}
+
+enum exit_status exit_of(enum jw_code code)
+{
+	if (code == JW_ERR_USAGE)
+		return EXIT_BAD_USAGE;
+	return code == JW_ERR_INTERRUPTED ? EXIT_COLD : EXIT_FAILED;
+}
+
+enum exit_status exit_of_verdict(enum jw_verdict verdict)
+{
+	return (enum exit_status)jw_verdict_status(verdict);
+}
+
+enum exit_status exit_of_troubles(size_t troubles, size_t images)
+{
+	if (!troubles)
+		return EXIT_DONE;
+	return images ? EXIT_COLD : EXIT_FAILED;
+}
+
+/* Finds a command in the table, and reports its failure on standard error. */
 
 /* Longer than any word in a command's name. */
 enum { LONGEST_WORD = 32 };
@@ -65,8 +102,10 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 {
 	struct suggest nearest = suggest_for(word, strlen(word));
 
+	/* Never what removes something */
 	for (size_t i = 0; commands[i]; i++)
-		if (!commands[i]->hidden)
+		if (!commands[i]->hidden && strcmp(commands[i]->name, "uninstall") != 0 &&
+			!strstr(commands[i]->name, "remove"))
 			suggest_offer(&nearest, commands[i]->name);
 	return nearest.best;
 }

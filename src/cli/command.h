@@ -1,15 +1,41 @@
-/* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a `const struct
- * cli_command command_NAME`, and add its line to COMMANDS (cli.c). */
+/* Exit statuses, part of the interface (docs/man, docs/json.md). */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <jitwarm/cancel.h>
+#include <jitwarm/error.h>
+#include <jitwarm/verdict.h>
 
-#include "cli/exit.h"
+#include "cli/config.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
+enum exit_status {
+	EXIT_DONE = 0,   /* done, or warm */
+	EXIT_COLD = 1,   /* cold, or part of the work is left: damage found, Ctrl-C, a link not primed
+					  */
+	EXIT_CANNOT = 2, /* jitwarm cannot help, and has printed the reason */
+	EXIT_FAILED = 3,
+	EXIT_BAD_USAGE = 64, /* sysexits.h: EX_USAGE */
+};
+
+/* Combines two outcomes: usage beats all, then 3 beats 1 beats 2 beats 0. */
+enum exit_status exit_combine(enum exit_status a, enum exit_status b);
+
+/* The status of a library's failure: usage 64, interrupted 1, others 3. */
+enum exit_status exit_of(enum jw_code code);
+
+/* The status of every command that judges whether a start compiles. */
+enum exit_status exit_of_verdict(enum jw_verdict verdict);
+
+/* The status if something could not be read: work is left, or a failure if nothing was read.
+ * `images`: files and members with device code that were read. */
+enum exit_status exit_of_troubles(size_t troubles, size_t images);
+
+/* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a `const struct
+ * cli_command command_NAME`, and add its line to COMMANDS (cli.c). */
 struct cli;
 struct jw_system;
 
@@ -21,7 +47,9 @@ struct cli_command {
 	const struct cli_option *options; /* the command's own options (options.h); NULL: none */
 	const char *choices;              /* all operands that there are, “a|b|c”; NULL: others */
 	const char *no_operands;          /* refuses operands, with this hint; NULL: accepts them */
-	bool hidden;                      /* not listed by help */
+	bool
+		takes_command; /* without “--” the first operand begins a command line of another program */
+	bool hidden;       /* not listed by help */
 	/* Prints through cli->out. Returns 0: the program ends with cli->status, initially EXIT_DONE;
 	 * -1: the caller reports the failure (cli_fail). */
 	int (*run)(struct jw_error *err, struct cli *cli);
@@ -32,6 +60,7 @@ struct cli {
 	const struct cli_command *const *commands; /* all commands (cli.c) */
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
+	struct config config;
 	struct output out;
 	/* cli_run: runs another command in this process. */
 	enum exit_status (*run_other)(int argc, char **argv);

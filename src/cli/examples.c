@@ -10,8 +10,9 @@ static const struct {
 	{"scan", "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n"},
 	{"find", "jitwarm find\njitwarm find ~/projects\njitwarm find --pid 4242\n"},
 	{"check", "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n"},
-	{"prime", "jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n"
-			  "jitwarm prime --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"},
+	{"prime", "jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n"},
+	{"make", "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
+			 "jitwarm make --target sm_86 --driver 12.4 -n torch\n"},
 	{"bake", "jitwarm bake -o baked ./libmodel.so\njitwarm bake --in-place torch\n"
 			 "jitwarm bake --undo\n"},
 	{"bake list", "jitwarm bake list\n"},
@@ -20,9 +21,8 @@ static const struct {
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n"},
 	{"watch", "jitwarm watch\njitwarm watch --for 1m 4242\n"},
 	{"report", "jitwarm report -o report.html\njitwarm report --target rtx20..rtx50 tensorflow\n"},
-	{"run", "jitwarm run -- python train.py\n"},
-	{"record", "jitwarm record -o train.json -- python train.py\n"
-			   "jitwarm prime --recording train.json\n"},
+	{"run", "jitwarm run -- python train.py\n"
+			"jitwarm run --record train.json -- python train.py\n"},
 	{"export", "jitwarm export -o lab.jwpack --sign\n"
 			   "jitwarm export --package tensorflow --arch rtx3070\n"},
 	{"import", "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n"},
@@ -33,7 +33,6 @@ static const struct {
 	{"store gc", "jitwarm store gc --max-size 500M\n"},
 	{"store remove", "jitwarm store remove 0123abcd.jwpack\n"},
 	{"key generate", "jitwarm key generate\njitwarm key generate --no-passphrase lab\n"},
-	{"key import", "jitwarm key import ~/.minisign/minisign.key\n"},
 	{"key trust", "jitwarm key trust lab.pub lab\n"},
 	{"key distrust", "jitwarm key distrust lab\n"},
 	{"key list", "jitwarm key list\n"},
@@ -42,13 +41,14 @@ static const struct {
 	{"tune", "jitwarm tune\njitwarm tune --apply tensorflow\njitwarm tune --print docker\n"
 			 "jitwarm tune --undo\n"},
 	{"cache prune", "jitwarm cache prune --driver former\n"
-					"jitwarm cache prune --driver former --keep old.jwpack --apply\n"},
+					"jitwarm cache prune --driver former --apply\n"},
 	{"startup enable", "jitwarm startup enable\n"
 					   "jitwarm startup enable --service ollama --account ollama\n"},
 	{"startup disable", "jitwarm startup disable\n"},
 	{"startup status", "jitwarm startup status\n"},
 	{"uninstall", "jitwarm uninstall\n"},
 	{"compiler fetch", "jitwarm compiler fetch 12.4\n"},
+	{"config", "jitwarm config\n"},
 	{"completion", "jitwarm completion bash\n"},
 	{"help", "jitwarm help prime\n"},
 };

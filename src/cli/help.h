@@ -4,9 +4,10 @@
 #include "base/buf.h"
 #include "cli/command.h"
 
-/* Appends the help of one command, at most `columns` wide. */
+/* Appends the help of one command, at most `columns` wide. Unless all of it is wanted, a screen of
+ * forty lines is enough: rare options, and further paragraphs, are left out where it is not. */
 int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
-				 size_t columns);
-/* Appends the list of commands: all of them, or one group ("cache"). */
+				 size_t columns, bool all);
+/* Appends the list of commands: a group in a line, all of them, or those of one group ("cache"). */
 int help_commands(struct jw_error *err, struct buf *buf, const struct cli_command *const *commands,
-				  const char *group, size_t columns);
+				  const char *group, size_t columns, bool all);

@@ -1,8 +1,8 @@
 #include "cli/command.h"
 #include "cli/language.h"
-#include "os/arguments.h"
 #include "os/console.h"
 #include "os/library.h"
+#include "os/process.h"
 
 #include <sodium.h>
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/suggest.h"
 #include "base/text.h"
+#include "cli/config.h"
 #include "os/file.h"
 
 enum { MOST_GIVEN = 65536, MOST_LIST = 300 };
@@ -15,6 +15,7 @@ struct option_given {
 	const struct cli_option *option;
 	const char *value;
 	uint64_t number;
+	const char *origin; /* of a setting; NULL: the command line */
 };
 
 const struct cli_option options_common[] = {
@@ -82,16 +83,34 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
+	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go where the "
+					 "cache's limit is reached"},
+	{"back", .text = "“jitwarm push PLACE” after prime puts one pack of the whole there"},
 	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
+	{"damaged", .text = "“jitwarm cache verify --repair” removes damaged entries"},
+	{"driver-lib", .text = "--driver takes the file, too: --driver libcuda.so.1"},
+	{"driver-profile", .text = "--driver takes the file, too: --driver FILE"},
 	{"from", .text = "“jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” "
 					 "after it puts there what was compiled"},
+	{"insecure",
+	 .text = "JITWARM_PLAIN_HTTP=localhost, or the setting “plain-http” (“jitwarm config”)"},
+	{"insecure-host",
+	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
+	{"keep", .text = "“jitwarm export --all -o FILE” before “cache prune” keeps the entries"},
+	{"opaque",
+	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
 	{"rebake", .text =
 				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
 				   "“jitwarm startup enable” writes a unit that has it anew"},
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
+	{"target", .text = "“jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch” "
+					   "compiles for another machine"},
 	{"thin", .text = "packs are always whole: leave it out"},
+	{"to", .text =
+			   "the driver evicts the oldest entries at the cache's limit, which “jitwarm tune” "
+			   "sets"},
 	{"unit",
 	 .text = "jitwarm doctor --pid and watch take its process, which “systemctl show -p MainPID "
 			 "--value UNIT” prints"},
@@ -198,35 +217,49 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
+enum { MOST_CALLED = 200 };
+
+/* "--jobs", or "jobs (/etc/jitwarm/config, line 3)" */
+static const char *called(char text[MOST_CALLED], const struct option_given *given)
+{
+	if (given->origin)
+		(void)snprintf(text, MOST_CALLED, "%s (%s)", given->option->name, given->origin);
+	else
+		(void)snprintf(text, MOST_CALLED, "--%s", given->option->name);
+	return text;
+}
+
 static int read_option_number(struct jw_error *err, struct option_given *given)
 {
 	const struct cli_option *option = given->option;
 	uint64_t most = option->most ? option->most : UINT64_MAX;
+	char name[MOST_CALLED];
 
 	if (option->kind == OPTION_NUMBER && !text_number(given->value, most, &given->number)) {
 		if (option->most)
-			return error_set(err, JW_ERR_USAGE,
-							 "--%s takes a whole number up to %llu, not “%.200s”", option->name,
-							 (unsigned long long)option->most, given->value);
-		return error_set(err, JW_ERR_USAGE, "--%s takes a whole number, not “%.200s”", option->name,
-						 given->value);
+			return error_set(err, JW_ERR_USAGE, "%s takes a whole number up to %llu, not “%.200s”",
+							 called(name, given), (unsigned long long)option->most, given->value);
+		return error_set(err, JW_ERR_USAGE, "%s takes a whole number, not “%.200s”",
+						 called(name, given), given->value);
 	}
 	if (option->kind == OPTION_SIZE && !options_parse_size(given->value, &given->number))
-		return error_set(err, JW_ERR_USAGE, "--%s takes a size such as 512M or 2GB, not “%.200s”",
-						 option->name, given->value);
+		return error_set(err, JW_ERR_USAGE, "%s takes a size such as 512M or 2GB, not “%.200s”",
+						 called(name, given), given->value);
 	if (option->kind == OPTION_DURATION && !options_parse_duration(given->value, &given->number))
-		return error_set(err, JW_ERR_USAGE, "--%s takes a time such as 90s or 5m, not “%.200s”",
-						 option->name, given->value);
+		return error_set(err, JW_ERR_USAGE, "%s takes a time such as 90s or 5m, not “%.200s”",
+						 called(name, given), given->value);
 	if (option->positive && !given->number)
-		return error_set(err, JW_ERR_USAGE, "--%s must be more than 0", option->name);
+		return error_set(err, JW_ERR_USAGE, "%s must be more than 0", called(name, given));
 	return 0;
 }
 
 static int add_given(struct jw_error *err, struct options *options, struct option_given given)
 {
+	char name[MOST_CALLED];
+
 	if (given.option->kind != OPTION_FLAG && !*given.value)
-		return error_set(err, JW_ERR_USAGE, "--%s needs a value that is not empty",
-						 given.option->name);
+		return error_set(err, JW_ERR_USAGE, "%s needs a value that is not empty",
+						 called(name, &given));
 	if (read_option_number(err, &given))
 		return -1;
 	if (VEC_ROOM(err, options->given, options->given_capacity, options->given_count, MOST_GIVEN))
@@ -263,6 +296,10 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	size_t length = equals ? (size_t)(equals - text) : strlen(text);
 	struct option_given given = {.option = find_in_table(options->table, text, length, 0)};
 
+	if (given.option && given.option->only_setting)
+		return error_set(err, JW_ERR_USAGE,
+						 "--%s is a setting: “jitwarm config” says where it is kept",
+						 given.option->name);
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
 	if (take_option_value(err, given.option, equals ? equals + 1 : NULL, rest, &given.value))
@@ -308,14 +345,20 @@ static bool divide_arguments(struct options *options)
 	return options->divided = true;
 }
 
-static int read_arguments(struct jw_error *err, struct options *options, struct arguments *rest)
+static int read_arguments(struct jw_error *err, struct options *options, struct arguments *rest,
+						  bool command)
 {
 	bool only_operands = false;
+
+	for (char **at = rest->at; command && at < rest->end; at++)
+		command = strcmp(*at, "--") != 0;
 
 	while (rest->at < rest->end) {
 		char *text = *rest->at++;
 		int failed = 0;
 
+		if (command && !only_operands && text[0] != '-')
+			only_operands = divide_arguments(options);
 		if (only_operands || text[0] != '-' || !text[1])
 			options->operands[options->operand_count++] = text;
 		else if (!strcmp(text, "--"))
@@ -330,14 +373,14 @@ static int read_arguments(struct jw_error *err, struct options *options, struct 
 	return 0;
 }
 
-int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
-				 struct options *ret_options)
+static int read_options(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
+						bool command, struct options *ret_options)
 {
 	struct options options = {.table = table};
 	struct arguments rest = {argv, argv + argc};
 
 	options.operands = mem_array(err, (size_t)argc + 1, sizeof *options.operands);
-	if (!options.operands || read_arguments(err, &options, &rest)) {
+	if (!options.operands || read_arguments(err, &options, &rest, command)) {
 		options_free(&options);
 		return -1;
 	}
@@ -345,11 +388,45 @@ int options_read(struct jw_error *err, const struct cli_option *table, int argc,
 	return 0;
 }
 
+int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
+				 struct options *ret_options)
+{
+	return read_options(err, table, argc, argv, false, ret_options);
+}
+
+int options_read_command(struct jw_error *err, const struct cli_option *table, int argc,
+						 char **argv, struct options *ret_options)
+{
+	return read_options(err, table, argc, argv, true, ret_options);
+}
+
 void options_free(struct options *options)
 {
 	mem_free(options->given);
 	mem_free(options->operands);
 	*options = (struct options){0};
+}
+
+int options_settle(struct jw_error *err, struct options *options, const struct config *config)
+{
+	const size_t count = options->given_count;
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = table_at(options->table, i)); i++) {
+		const struct config_value *setting =
+			option->setting ? config_find(config, option->name) : NULL;
+		bool given = !setting || (option->kind == OPTION_FLAG && !config_is_on(setting));
+
+		for (size_t k = 0; k < count && !given; k++)
+			given = options->given[k].option == option;
+		for (const char *value = given ? NULL : setting->value; value;
+			 value = config_next(setting, value))
+			if (add_given(err, options,
+						  (struct option_given){
+							  .option = option, .value = value, .origin = setting->origin}))
+				return -1;
+	}
+	return 0;
 }
 
 static bool is_host_name(const char *text)
@@ -406,6 +483,15 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 	return stat.kind == OS_DIRECTORY ? error_set(err, JW_ERR_USAGE, "%s: Is a directory", path) : 0;
 }
 
+bool options_name_folder(const char *path)
+{
+	const size_t length = strlen(path);
+	struct os_stat stat;
+
+	return (length && os_is_separator(path[length - 1])) ||
+		   (!os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY);
+}
+
 static int check_value(struct jw_error *err, const struct option_given *given)
 {
 	const char *value = given->value;
@@ -417,6 +503,9 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 	case NAMES_FOLDER: return os_may_be_folder(err, value);
 	case NAMES_OUTPUT: return check_output(err, value, false);
 	case NAMES_LOG: return check_output(err, value, true);
+	case NAMES_OUTPUT_OR_FOLDER:
+		return options_name_folder(value) ? os_may_be_folder(err, value)
+										  : check_output(err, value, false);
 	case NAMES_HOST: break;
 	}
 	return is_host_name(value)
@@ -426,11 +515,13 @@ static int check_value(struct jw_error *err, const struct option_given *given)
 
 int options_check(struct jw_error *err, const struct options *options)
 {
+	char name[MOST_CALLED];
+
 	for (size_t i = 0; i < options->given_count; i++)
 		if (check_value(err, &options->given[i])) {
 			if (err->code == JW_ERR_NOT_FOUND)
 				err->code = JW_ERR_USAGE;
-			return error_prefix(err, "--%s", options->given[i].option->name);
+			return error_prefix(err, "%s", called(name, &options->given[i]));
 		}
 	return 0;
 }
@@ -452,6 +543,13 @@ bool options_has(const struct options *options, const char *name)
 bool options_given(const struct options *options, const char *name)
 {
 	return last_given(options, name) != NULL;
+}
+
+bool options_typed(const struct options *options, const char *name)
+{
+	const struct option_given *given = last_given(options, name);
+
+	return given && !given->origin;
 }
 
 const char *options_value(const struct options *options, const char *name)

@@ -30,12 +30,13 @@ enum option_kind {
 /* What a value names: options_check refuses what cannot be that. */
 enum option_names {
 	NAMES_OTHER,
-	NAMES_FILE,         /* a file to be read */
-	NAMES_FILE_OR_NAME, /* with a separator the path of a file or folder */
-	NAMES_FOLDER,       /* made if missing */
-	NAMES_OUTPUT,       /* a file to be written, in a folder that is there */
-	NAMES_LOG,          /* the same; the folder is made if missing */
-	NAMES_HOST,         /* HOST or HOST:PORT */
+	NAMES_FILE,             /* a file to be read */
+	NAMES_FILE_OR_NAME,     /* with a separator the path of a file or folder */
+	NAMES_FOLDER,           /* made if missing */
+	NAMES_OUTPUT,           /* a file to be written, in a folder that is there */
+	NAMES_LOG,              /* the same; the folder is made if missing */
+	NAMES_OUTPUT_OR_FOLDER, /* a folder if it is one, or ends in a separator */
+	NAMES_HOST,             /* HOST or HOST:PORT */
 };
 
 struct cli_option {
@@ -50,6 +51,9 @@ struct cli_option {
 	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
 	bool positive;     /* a number: 0 is refused */
 	bool hidden;       /* not in help: for tests and repairs */
+	bool rare;         /* in help with --all alone, where there are many */
+	bool setting;      /* where it is not given, the setting of this name counts (cli/config.h) */
+	bool only_setting; /* and it cannot be given */
 	const char *title; /* no option, but the heading of those below it, “Where to”; NULL: none */
 };
 
@@ -69,6 +73,12 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
 	}
 
+/* What a command takes from the settings alone. */
+#define CLI_SETTING(kind_, name_)                                                                  \
+	{                                                                                              \
+		.name = (name_), .kind = (kind_), .hidden = true, .setting = true, .only_setting = true    \
+	}
+
 /* A heading of the options below it, up to the next one. */
 #define CLI_HEADING(...)                                                                           \
 	{                                                                                              \
@@ -84,7 +94,7 @@ struct cli_option {
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
 			  "Use the virtual or conda environment in DIR instead of the active one",             \
-			  .alias = "env")
+			  .alias = "env", .letter = 'e')
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
@@ -107,15 +117,27 @@ struct options {
  * and, for an unknown option, the most similar one. `table` may be NULL. */
 int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
 				 struct options *ret_options);
+/* The same for `takes_command`: where there is no “--”, what is behind the first operand is none of
+ * ours, and counts as behind one. */
+int options_read_command(struct jw_error *err, const struct cli_option *table, int argc,
+						 char **argv, struct options *ret_options);
 void options_free(struct options *options);
+/* Takes what was not given from the settings. `options` holds pointers into `config` afterwards. */
+struct config;
+int options_settle(struct jw_error *err, struct options *options, const struct config *config);
 /* Refuses values that name what they cannot name, before the command starts. JW_ERR_USAGE. */
 int options_check(struct jw_error *err, const struct options *options);
+
+/* Whether it is the path of a folder, there or to be made. */
+bool options_name_folder(const char *path);
 
 /* Whether the command has such an option. */
 bool options_has(const struct options *options, const char *name);
 /* Whether the option was given at all. */
 bool options_given(const struct options *options, const char *name);
-/* The last value, or NULL. Points into argv. */
+/* The same of the command line alone: not by a setting. */
+bool options_typed(const struct options *options, const char *name);
+/* The last value, or NULL. Points into argv, or the settings. */
 const char *options_value(const struct options *options, const char *name);
 /* The number of times that a repeatable option was given, and its values in order (at < count). */
 size_t options_count(const struct options *options, const char *name);

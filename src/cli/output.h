@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <cjson/cJSON.h>
 
@@ -36,8 +37,6 @@ bool output_wants_text(const struct output *output);
 /* One line (without its line feed) on standard output, unless --json or --quiet. */
 void output_line(const struct output *output, enum style style, const char *format, ...)
 	JW_PRINTF(3, 4);
-/* The same without a translation: it is translated already, or is a name from outside. */
-void output_line_as_it_is(const struct output *output, enum style style, const char *text);
 /* A line about `count` things, nothing if it is 0: `head`, the count, and the text that agrees with
  * it. */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
@@ -74,9 +73,34 @@ void output_log(const struct output *output,
 /* Prints a document (cli/documents/documents.h). */
 int output_json(struct jw_error *err, struct output *output, const cJSON *document);
 
-/* Escape sequences that begin and end a style; "" if colour is off. */
-const char *style_begin(bool color, enum style style);
-const char *style_end(bool color, enum style style);
-
 /* Flushes standard output and reports a full disk. */
 int output_close(struct jw_error *err);
+
+/* Tables of text with aligned columns.
+ *
+ *     struct table table = {
+ *         .columns = 2, .titles = {"library", "size"}, .align = {[1] = TABLE_RIGHT}};
+ *     table_cell(&table, STYLE_PLAIN, "%s", name);  table_cell(&table, STYLE_GOOD, "%s", size);
+ *     ... a cell a column, row after row ...
+ *     table_print(err, &table, &cli->out);  table_free(&table);
+ *
+ * Where a terminal is too narrow for the columns, each cell has a line, behind its title. A failure
+ * (out of memory) is remembered and reported by table_print.
+ */
+enum table_align { TABLE_LEFT, TABLE_RIGHT };
+enum { TABLE_MOST_COLUMNS = 16 };
+
+struct table {
+	size_t columns;
+	const char *titles[TABLE_MOST_COLUMNS]; /* without any, the table has no head */
+	enum table_align align[TABLE_MOST_COLUMNS];
+	struct table_cell *cells; /* private */
+	size_t count, capacity;
+	bool failed;
+};
+
+void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);
+/* A name from outside: it stays as it is, in every language. */
+void table_name(struct table *table, enum style style, const char *name);
+int table_print(struct jw_error *err, const struct table *table, const struct output *output);
+void table_free(struct table *table);

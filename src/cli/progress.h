@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/compiler.h>
+
 #include "cli/output.h"
 
 /* What a time left rests on: the work so far, or its prediction alone, which may be exceeded. */
@@ -58,3 +60,17 @@ double progress_seconds_left(double elapsed_s, double changed_s, double share);
 enum { PROGRESS_LINE = 256 };
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
 						  uint64_t now_ns, unsigned columns);
+
+/* Shows how far the download of a compiler is. */
+struct fetching {
+	const struct output *output;
+	const char *label;
+	uint64_t total_bytes;     /* of the wheel at hand */
+	struct progress progress; /* `output` NULL: not started */
+};
+
+#define FETCH_OPTION(text) CLI_FLAG("fetch", text)
+
+/* `fetching` has output and label, and lives as long as the options. */
+struct jw_compiler_fetch_options fetching_options(struct fetching *fetching);
+void fetching_end(struct fetching *fetching);

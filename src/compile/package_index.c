@@ -1,20 +1,276 @@
 #include "compile/package_index.h"
 
 #include <ctype.h>
-#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include <sodium.h>
+
+#include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "net/web.h"
+#include "os/env.h"
 #include "os/file.h"
+#include "os/folders.h"
+#include "os/platform.h"
+#include "os/process.h"
 
-enum { MOST_NAME = 512 };
+enum {
+	MOST_ANSWER = 1 << 20, /* of pip */
+	ANSWER_MS = 60000,
+	MOST_WORDS = 64,
+	MOST_NAME = 512,
+	MOST_URL = 4 * WEB_TEXT,
+	MOST_PAGE = 64 << 20,
+	MOST_WHEEL = 1 << 30,
+	TIMEOUT_S = 15, /* pip's own */
+	RETRIES = 5,
+	MOST_SHOWN = 400,
+};
 
-/* Source: pip's own header, PEP 691. */
-static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json, "
-								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
+enum pip_option {
+	INDEX_URL,
+	EXTRA_INDEX_URL,
+	NO_INDEX,
+	FIND_LINKS,
+	TRUSTED_HOST,
+	CERT,
+	CLIENT_CERT,
+	PROXY,
+	TIMEOUT,
+	DEFAULT_TIMEOUT,
+	RETRY,
+	PIP_OPTIONS
+};
+
+static const char *const option_names[PIP_OPTIONS] = {
+	"index-url",   "extra-index-url", "no-index", "find-links",      "trusted-host", "cert",
+	"client-cert", "proxy",           "timeout",  "default-timeout", "retries"};
+
+struct package_index {
+	char *values[PIP_OPTIONS];                                                 /* NULL: not set */
+	const char *hosts[MOST_WORDS], *folders[MOST_WORDS], *indexes[MOST_WORDS]; /* in them */
+	size_t host_count, folder_count, index_count;
+	char *certificates;
+	struct web_options how;
+	struct jw_traffic traffic;
+	struct web *web;
+};
+
+/* ---- what pip is configured to */
+
+/* Takes `value` over. An empty one counts as none. */
+static int set_option(struct package_index *index, size_t option, char *value)
+{
+	if (value && *value) {
+		mem_free(index->values[option]);
+		index->values[option] = value;
+	} else {
+		mem_free(value);
+	}
+	return value ? 0 : -1;
+}
+
+/* Python's way to write a text, in place: 'a', "it's", '\na\nb' (several values). */
+static void read_python_text(char *text)
+{
+	const size_t length = strlen(text);
+	char *to = text;
+
+	if (length < 2)
+		return;
+	text[length - 1] = '\0';
+	for (const char *at = text + 1; *at; at++) {
+		const bool escaped = *at == '\\' && at[1];
+
+		at += escaped;
+		*to++ = (char)(escaped && strchr("nrt", *at) ? ' ' : *at);
+	}
+	*to = '\0';
+}
+
+/* Lines SECTION.NAME='VALUE'. A later section counts before an earlier one. */
+static int read_pip_list(struct jw_error *err, struct package_index *index, const char *line)
+{
+	static const char *const sections[] = {"global", "install", "download"};
+	size_t ranks[PIP_OPTIONS] = {0};
+	int result = 0;
+
+	for (size_t length; !result && *line; line += length + strspn(line + length, "\r\n")) {
+		length = strcspn(line, "\r\n");
+		for (size_t i = 0; !result && i < PIP_OPTIONS * 3; i++) {
+			const size_t option = i / 3, rank = i % 3;
+			char key[64], *value;
+			const int used =
+				snprintf(key, sizeof key, "%s.%s=", sections[rank], option_names[option]);
+
+			if (!text_starts(line, key) || rank < ranks[option])
+				continue;
+			ranks[option] = rank;
+			value = mem_string_n(err, line + used, length - (size_t)used);
+			if (value)
+				read_python_text(value);
+			result = set_option(index, option, value);
+		}
+	}
+	return result;
+}
+
+static int ask_pip(struct jw_error *err, struct package_index *index)
+{
+	char *file = os_env("PIP_CONFIG_FILE"), *pip = NULL;
+	const char *null = os_separator == '\\' ? "nul" : "/dev/null";
+	const bool none = file && !strcmp(file, null);
+	struct buf answer = BUF_MAX(MOST_ANSWER);
+	const char *arguments[] = {NULL, "config", "list", NULL};
+	const struct os_question question = {.arguments = arguments,
+										 .input = "",
+										 .timeout_ms = ANSWER_MS,
+										 .cancel = index->how.cancel,
+										 .answer = &answer,
+										 .mute = true};
+	int status = 0, result;
+
+	mem_free(file);
+	if (none || (!(pip = os_program_on_path("pip")) && !(pip = os_program_on_path("pip3"))))
+		return 0;
+	arguments[0] = pip;
+	result = os_ask_found_program(err, &question, &status);
+	if (!result && status)
+		result =
+			error_set(err, JW_ERR_IO, "“%s config list” ends with exit status %d", pip, status);
+	if (!result)
+		result = read_pip_list(err, index, buf_text(&answer));
+	if (result)
+		error_prefix(err, "pip's configuration (PIP_CONFIG_FILE=%s leaves it out)", null);
+	buf_free(&answer);
+	mem_free(pip);
+	return result;
+}
+
+/* PIP_INDEX_URL */
+static int read_pip_variables(struct jw_error *err, struct package_index *index)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < PIP_OPTIONS; i++) {
+		char name[32] = "PIP_", *value = NULL;
+
+		for (const char *at = option_names[i]; *at; at++)
+			name[4 + (at - option_names[i])] =
+				(char)(*at == '-' ? '_' : toupper((unsigned char)*at));
+		result = os_env_read(err, name, &value) || (value && set_option(index, i, value)) ? -1 : 0;
+	}
+	return result;
+}
+
+static bool is_option_on(const struct package_index *index, enum pip_option option)
+{
+	static const char *const yes[] = {"y", "yes", "t", "true", "on", "1"};
+
+	for (size_t i = 0; index->values[option] && i < sizeof yes / sizeof *yes; i++)
+		if (text_equal_fold(index->values[option], yes[i]))
+			return true;
+	return false;
+}
+
+static unsigned option_number(const struct package_index *index, enum pip_option option,
+							  unsigned otherwise)
+{
+	uint64_t number;
+
+	return index->values[option] && text_number(index->values[option], 3600, &number)
+			   ? (unsigned)number
+			   : otherwise;
+}
+
+/* “~/…” is in the home folder. */
+static int expand_option(struct jw_error *err, struct package_index *index, enum pip_option option)
+{
+	const char *value = index->values[option];
+	char *home = NULL;
+	int result = 0;
+
+	if (value && text_starts(value, "~/") && !os_home_dir(NULL, &home))
+		result = set_option(index, option, mem_printf(err, "%s%s", home, value + 1));
+	mem_free(home);
+	return result;
+}
+
+/* Cuts `text` into its words. */
+static void split_words(char *text, const char *words[MOST_WORDS], size_t *count)
+{
+	for (char *at = text; at && *at && *count < MOST_WORDS;) {
+		while (text_is_blank((unsigned char)*at))
+			*at++ = '\0';
+		if (*at)
+			words[(*count)++] = at;
+		while (*at && !text_is_blank((unsigned char)*at))
+			at++;
+	}
+}
+
+static int configure(struct jw_error *err, struct package_index *index)
+{
+	if (ask_pip(err, index) || read_pip_variables(err, index) ||
+		(!index->values[INDEX_URL] &&
+		 set_option(index, INDEX_URL, mem_string(err, JITWARM_PACKAGE_INDEX))) ||
+		expand_option(err, index, CERT) || expand_option(err, index, CLIENT_CERT) ||
+		expand_option(err, index, FIND_LINKS))
+		return -1;
+	split_words(index->values[TRUSTED_HOST], index->hosts, &index->host_count);
+	split_words(index->values[FIND_LINKS], index->folders, &index->folder_count);
+	if (!is_option_on(index, NO_INDEX)) {
+		split_words(index->values[INDEX_URL], index->indexes, &index->index_count);
+		split_words(index->values[EXTRA_INDEX_URL], index->indexes, &index->index_count);
+	}
+	if (!index->values[CERT])
+		index->certificates = os_env("REQUESTS_CA_BUNDLE");
+	index->how = (struct web_options){
+		.plain = {true, index->hosts, index->host_count, false, "PIP_TRUSTED_HOST="},
+		.unproven = true,
+		.timeout_ms =
+			UINT64_C(1000) *
+			option_number(index, TIMEOUT, option_number(index, DEFAULT_TIMEOUT, TIMEOUT_S)),
+		.cancel = index->how.cancel,
+		.traffic = &index->traffic,
+		.netrc = true,
+		.places = index->indexes,
+		.place_count = index->index_count,
+		.proxy = index->values[PROXY],
+		.certificates = index->values[CERT] ? index->values[CERT] : index->certificates,
+		.client_certificate = index->values[CLIENT_CERT],
+	};
+	return 0;
+}
+
+struct package_index *package_index_open(struct jw_error *err, const struct jw_cancel *cancel)
+{
+	struct package_index *index = mem_alloc(err, sizeof *index);
+
+	if (!index)
+		return NULL;
+	*index = (struct package_index){.how.cancel = cancel};
+	if (!configure(err, index))
+		index->web = web_open(err, &index->how);
+	if (index->web)
+		return index;
+	package_index_close(index);
+	return NULL;
+}
+
+void package_index_close(struct package_index *index)
+{
+	if (!index)
+		return;
+	web_close(index->web);
+	for (size_t i = 0; i < PIP_OPTIONS; i++)
+		mem_free(index->values[i]);
+	mem_free(index->certificates);
+	mem_free(index);
+}
+
+/* ---- which wheel */
 
 /* Ignores the glibc of a manylinux tag: ptxas itself reports one that is too old. */
 static bool is_platform(const char *platform, const char *tag)
@@ -31,10 +287,9 @@ static bool is_platform(const char *platform, const char *tag)
 
 /* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[.PLATFORM…].whl */
 bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
-					 char version[VERSION_TEXT])
+					 struct version *ret_version)
 {
 	char copy[MOST_NAME], package[PACKAGE_MOST_NAME], *parts[6], *at = copy;
-	struct version numbers;
 	const char *rest;
 	size_t count = 0;
 	bool fits = false;
@@ -49,255 +304,315 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 			*at++ = 0;
 	}
 	if (at || count < 5 || !package_normalise(parts[0], strlen(parts[0]), package) ||
-		strcmp(package, wanted->package) != 0 || strlen(parts[1]) >= VERSION_TEXT ||
-		!version_read(parts[1], &numbers, &rest) || *rest)
+		strcmp(package, wanted->package) != 0 || !version_read(parts[1], ret_version, &rest) ||
+		*rest)
 		return false;
 	for (char *tag = parts[count - 1], *dot; !fits && tag; tag = dot) {
 		if ((dot = strchr(tag, '.')))
 			*dot++ = 0;
 		fits = is_platform(wanted->platform, tag);
 	}
-	if (fits)
-		text_copy(version, VERSION_TEXT, parts[1]);
 	return fits;
 }
 
-struct choice {
-	const struct wheel_wanted *wanted;
-	struct wheel_found best;
-	struct version version, newest; /* newest: of the platform, regardless of the request */
-	char newest_text[VERSION_TEXT];
-	const char *page;       /* the address of the page that is being read */
-	struct jw_error missed; /* the error of the first place that failed */
-	struct buf asked;
-};
-
-static bool is_version_wanted(const struct version *wanted, const struct version *version)
-{
-	return !version_order(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
-}
-
 /* Whether a file is better than the best so far. */
-static bool is_better_wheel(struct choice *choice, const char *name, char text[VERSION_TEXT],
-							struct version *version)
+static bool is_better_wheel(struct wheel_choice *choice, const char *name, struct version *version)
 {
-	const char *rest;
+	const struct version *wanted = &choice->wanted->version;
 
-	if (!wheel_name_fits(choice->wanted, name, text) || !version_read(text, version, &rest))
+	if (!wheel_name_fits(choice->wanted, name, version))
 		return false;
-	if (version_order(version, &choice->newest, VERSION_NUMBERS) > 0) {
+	if (!choice->newest.count || version_order(version, &choice->newest, VERSION_NUMBERS) > 0)
 		choice->newest = *version;
-		memcpy(choice->newest_text, text, VERSION_TEXT);
-	}
-	return is_version_wanted(&choice->wanted->version, version) &&
-		   (!choice->best.place || version_order(version, &choice->version, VERSION_NUMBERS) > 0);
+	return !version_order(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS) &&
+		   (!choice->best.place ||
+			version_order(version, &choice->best.version, VERSION_NUMBERS) > 0);
 }
 
-static void take_listed_wheel(struct choice *choice, char *place, bool local, const char *sha256,
-							  const char *text, const struct version *version)
+/* Takes `place` over; NULL: no memory. */
+static int choose_wheel(struct wheel_choice *choice, char *place, bool local, const char *sha256,
+						const struct version *version)
 {
+	if (!place)
+		return -1;
 	mem_free(choice->best.place);
-	choice->best.place = place;
-	choice->best.local = local;
-	text_copy(choice->best.sha256, sizeof choice->best.sha256, sha256 ? sha256 : "");
-	TEXT_COPY(choice->best.version, text);
-	choice->version = *version;
+	choice->best = (struct wheel_found){.place = place, .local = local, .version = *version};
+	TEXT_COPY(choice->best.sha256, sha256);
+	return 0;
 }
 
-static int on_file(struct jw_error *err, void *context, const struct index_file *file)
+static int read_file_row(struct jw_error *err, const char *page, const cJSON *row,
+						 struct wheel_choice *choice)
 {
-	struct choice *choice = context;
+	const char *sha256 = json_text(cJSON_GetObjectItemCaseSensitive(row, "hashes"), "sha256", "");
+	char url[MOST_URL];
 	struct version version;
-	char text[VERSION_TEXT], *base = NULL, *url;
+
+	/* Withdrawn by its author: false, true or the reason */
+	if (json_bool(row, "yanked", false) || *json_text(row, "yanked", "") ||
+		!is_better_wheel(choice, json_text(row, "filename", ""), &version))
+		return 0;
+	if (strlen(sha256) != 64 || strspn(sha256, "0123456789abcdefABCDEF") != 64)
+		sha256 = "";
+	return web_resolve(err, page, json_text(row, "url", ""), url, sizeof url)
+			   ? -1
+			   : choose_wheel(choice, mem_string(err, url), false, sha256, &version);
+}
+
+int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,
+					   struct wheel_choice *choice)
+{
+	cJSON *document = json_parse(err, text, size);
+	const cJSON *files = cJSON_GetObjectItemCaseSensitive(document, "files"), *row,
+				*meta = cJSON_GetObjectItemCaseSensitive(document, "meta");
+	int result = 0;
+
+	if (!document)
+		return -1;
+	if (!cJSON_IsArray(files) || !text_starts(json_text(meta, "api-version", ""), "1."))
+		result = error_set(err, JW_ERR_FORMAT, "not a project's page of API version 1 (PEP 691)");
+	else
+		cJSON_ArrayForEach(row, files) if ((result = read_file_row(err, page, row, choice))) break;
+	cJSON_Delete(document);
+	return result;
+}
+
+/* ---- where they are */
+
+/* As often as pip would. Only 200 is 0. */
+static int ask_server(struct jw_error *err, struct package_index *index,
+					  const struct web_request *request, struct web_answer *ret_answer)
+{
+	const unsigned retries = option_number(index, RETRY, RETRIES);
+	struct jw_error why;
+	unsigned tries = 0;
+	bool passing;
 	int result;
 
-	if (file->yanked || !is_better_wheel(choice, file->name, text, &version))
+	do {
+		why = (struct jw_error){0};
+		result = web_ask(&why, index->web, request, ret_answer);
+		passing = result ? why.code == JW_ERR_BUSY
+						 : ret_answer->status == 429 || ret_answer->status >= 500;
+	} while (passing && tries < retries &&
+			 web_wait(index->web, tries++, result ? -1 : ret_answer->wait_s));
+	if (result)
+		return error_set(err, why.code == JW_ERR_BUSY ? JW_ERR_IO : why.code, "%s", why.message);
+	if (ret_answer->status == 200)
 		return 0;
-	if (*file->base && http_resolve(err, choice->page, file->base, &base))
-		return -1;
-	result = http_resolve(err, base ? base : choice->page, file->url, &url);
-	mem_free(base);
-	if (!result)
-		take_listed_wheel(choice, url, false, file->sha256, text, &version);
-	return result;
+	return error_set(
+		err, ret_answer->status == 404 || ret_answer->status == 410 ? JW_ERR_NOT_FOUND : JW_ERR_IO,
+		"the server answers with status %ld%s", ret_answer->status,
+		ret_answer->status == 401 ? "; write the name and password into the index-url of pip's "
+									"configuration, or into ~/.netrc"
+								  : "");
+}
+
+static int begin_page(struct jw_error *err, void *context, const struct web_answer *answer)
+{
+	buf_clear(context);
+	return text_ends(answer->type, "json")
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT,
+						   "the content type “%s” is not the JSON of an index (PEP 691); check "
+						   "index-url",
+						   answer->type);
 }
 
 static int take_page(struct jw_error *err, void *context, const void *data, size_t size)
 {
-	if (!data)
-		buf_clear(context);
 	return buf_append(err, context, data, size);
 }
 
-static int read_page(struct jw_error *err, struct choice *choice, const struct http_answer *answer,
-					 const struct buf *text)
+static int ask_index(struct jw_error *err, struct package_index *index, const char *place,
+					 struct wheel_choice *choice)
 {
-	const struct index_reader reader = {choice, on_file};
+	size_t length = strlen(place);
+	char url[MOST_URL] = "", shown[MOST_SHOWN], *whole;
+	struct buf text = BUF_MAX(MOST_PAGE);
+	struct web_answer answer;
+	const struct web_request request = {
+		.method = "GET",
+		.url = url,
+		.headers = {"Accept: application/vnd.pypi.simple.v1+json"},
+		.begin = begin_page,
+		.take = take_page,
+		.context = &text,
+		.most_bytes = MOST_PAGE,
+		.bulk = true,
+	};
 	int result;
 
-	choice->page = answer->url;
-	if (text_ends(answer->type, "json"))
-		result = index_page_read_json(err, buf_text(text), text->size, &reader);
-	else if (text_ends(answer->type, "html"))
-		result = index_page_read_html(err, buf_text(text), text->size, &reader);
-	else
-		return error_set(err, JW_ERR_FORMAT,
-						 "%.500s: the content type “%s” is neither HTML nor JSON; check index-url",
-						 answer->url, answer->type);
-	return result ? error_prefix(err, "%.500s", answer->url) : 0;
-}
-
-static int ask_page(struct jw_error *err, struct http *http, struct choice *choice, const char *url)
-{
-	struct buf text = BUF_MAX(INDEX_PAGE_MOST_BYTES);
-	struct http_request request = {.url = url,
-								   .accept = accept_pages,
-								   .most_bytes = INDEX_PAGE_MOST_BYTES,
-								   .take = take_page,
-								   .context = &text};
-	struct http_answer answer;
-	int result = http_get(err, http, &request, &answer);
-
-	if (!result) {
-		result = read_page(err, choice, &answer, &text);
-		mem_free(answer.url);
-	}
+	while (length && place[length - 1] == '/')
+		length--;
+	whole = mem_printf(err, "%.*s/%s/", (int)length, place, choice->wanted->package);
+	result = !whole || web_resolve(err, whole, whole, url, sizeof url) ||
+					 ask_server(err, index, &request, &answer) ||
+					 package_index_read(err, answer.url, buf_text(&text), text.size, choice)
+				 ? -1
+				 : 0;
+	if (result)
+		error_prefix(err, "%s", text_address(shown, sizeof shown, *url ? url : place));
 	buf_free(&text);
+	mem_free(whole);
 	return result;
 }
 
-/* Wheels in a folder. */
-static int ask_folder(struct jw_error *err, struct choice *choice, const char *folder)
+static int look_in_folder(struct jw_error *err, const char *folder, struct wheel_choice *choice)
 {
 	struct version version;
 	struct os_names names;
-	char text[VERSION_TEXT], *path;
+	char shown[MOST_SHOWN];
 	int result = 0;
 
+	if (strstr(folder, "://"))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: of find-links, folders alone are searched: give its path",
+						 text_address(shown, sizeof shown, folder));
 	if (os_list(err, folder, &names))
 		return -1;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		if (names.kinds[i] != OS_REGULAR ||
-			!is_better_wheel(choice, names.items[i], text, &version))
-			continue;
-		if ((path = os_join(err, folder, names.items[i])))
-			take_listed_wheel(choice, path, true, NULL, text, &version);
-		else
-			result = -1;
-	}
+	for (size_t i = 0; !result && i < names.count; i++)
+		if (names.kinds[i] == OS_REGULAR && is_better_wheel(choice, names.items[i], &version))
+			result = choose_wheel(choice, os_join(err, folder, names.items[i]), true, "", &version);
 	os_names_free(&names);
 	return result;
 }
 
-/* "file:///srv/my%20wheels", "file://localhost/srv/wheels" */
-static char *file_of_address(struct jw_error *err, const char *address)
+static const char *write_version(char text[128], const struct version *version)
 {
-	const char *path = address + strlen("file://");
-	char *decoded, *copy;
+	size_t used = 0;
 
-	path += text_starts(path, "localhost/") ? strlen("localhost") : 0;
-	decoded = curl_easy_unescape(NULL, path + (os_separator == '\\'), 0, NULL);
-	copy = mem_string(err, decoded ? decoded : path);
-	curl_free(decoded);
-	return copy;
+	for (size_t i = 0; i < version->count; i++)
+		used +=
+			(size_t)snprintf(text + used, 128 - used, "%s%u", i ? "." : "", version->numbers[i]);
+	return text;
 }
 
-/* find-links: "~/wheels", "file:///srv/wheels" */
-static int ask_local(struct jw_error *err, struct choice *choice, const char *place)
+static int report_missing(struct jw_error *err, const struct package_index *index,
+						  const struct wheel_choice *choice)
 {
-	char *folder =
-		text_starts(place, "file://") ? file_of_address(err, place) : pip_config_path(err, place);
-	int result = folder ? ask_folder(err, choice, folder) : -1;
-
-	if (folder)
-		(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", folder);
-	mem_free(folder);
-	return result;
-}
-
-/* `project`: of an index; NULL: the page or folder itself. */
-static int ask_place(struct jw_error *err, struct http *http, struct choice *choice,
-					 const char *place, const char *project)
-{
-	char *clean, *url;
-	size_t length;
+	const struct wheel_wanted *wanted = choice->wanted;
+	struct buf asked = BUF_MAX(4096);
+	char version[128], newest[128], also[160] = "", shown[MOST_SHOWN];
 	int result;
 
-	if (!project && (text_starts(place, "file://") || !strstr(place, "://")))
-		return ask_local(err, choice, place);
-	if (http_login(err, http, place, &clean))
-		return -1;
-	(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", clean);
-	for (length = strlen(clean); project && length && clean[length - 1] == '/';)
-		length--;
-	url = mem_printf(err, "%.*s%s%s%s", (int)length, clean, project ? "/" : "",
-					 project ? project : "", project ? "/" : "");
-	result = url ? ask_page(err, http, choice, url) : -1;
-	mem_free(url);
-	mem_free(clean);
+	for (size_t i = 0; i < index->folder_count + index->index_count; i++)
+		(void)buf_printf(NULL, &asked, "%s%s", i ? ", " : "",
+						 text_address(shown, sizeof shown,
+									  i < index->folder_count
+										  ? index->folders[i]
+										  : index->indexes[i - index->folder_count]));
+	if (!asked.size)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
+	if (choice->newest.count)
+		(void)snprintf(also, sizeof also, "; the newest is %s",
+					   write_version(newest, &choice->newest));
+	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
+					   buf_text(&asked), wanted->package, write_version(version, &wanted->version),
+					   wanted->version.count < 3 ? ".*" : "", wanted->platform, also);
+	buf_free(&asked);
 	return result;
 }
 
-/* A project that an index lacks is not an error. */
-static int ask_places(struct jw_error *err, struct http *http, struct choice *choice,
-					  const char *places, const char *project)
+int package_index_find(struct jw_error *err, struct package_index *index,
+					   const struct wheel_wanted *wanted, struct wheel_found *ret_found)
 {
-	struct jw_error why;
-	char *place;
+	struct wheel_choice choice = {.wanted = wanted};
+	struct jw_error missed = {0}, why = {0};
+	const size_t folders = index->folder_count;
 
-	while ((place = pip_config_next(err, &places))) {
+	for (size_t i = 0; i < folders + index->index_count; i++) {
 		why = (struct jw_error){0};
-		if (ask_place(&why, http, choice, place, project) && why.code != JW_ERR_NOT_FOUND &&
-			!choice->missed.code)
-			choice->missed = why;
-		mem_free(place);
-		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
-			return error_copy(err, &why);
+		/* A project that an index lacks is not an error. */
+		if (!(i < folders ? look_in_folder(&why, index->folders[i], &choice)
+						  : ask_index(&why, index, index->indexes[i - folders], &choice)) ||
+			why.code == JW_ERR_NOT_FOUND)
+			continue;
+		if (!missed.code || why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+			missed = why;
+		if (missed.code == JW_ERR_INTERRUPTED || missed.code == JW_ERR_MEMORY)
+			break;
 	}
+	if (choice.best.place && missed.code != JW_ERR_INTERRUPTED && missed.code != JW_ERR_MEMORY) {
+		*ret_found = choice.best;
+		return 0;
+	}
+	mem_free(choice.best.place);
+	return missed.code ? error_copy(err, &missed) : report_missing(err, index, &choice);
+}
+
+/* ---- a wheel */
+
+struct wheel_download {
+	struct os_file *file;
+	uint64_t size, total;
+	crypto_hash_sha256_state hash;
+	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	void *context;
+};
+
+static int begin_wheel_file(struct jw_error *err, void *context, const struct web_answer *answer)
+{
+	struct wheel_download *download = context;
+
+	download->size = 0;
+	download->total = answer->size_bytes;
+	(void)crypto_hash_sha256_init(&download->hash);
+	return os_file_truncate(err, download->file, 0);
+}
+
+static int take_wheel(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	struct wheel_download *download = context;
+
+	if (os_file_write(err, download->file, download->size, data, size))
+		return -1;
+	(void)crypto_hash_sha256_update(&download->hash, data, size);
+	download->size += size;
+	if (download->progress && download->total)
+		download->progress(download->context, download->size, download->total);
 	return 0;
 }
 
-static int report_missing(struct jw_error *err, const struct choice *choice)
+static int check_wheel(struct jw_error *err, struct wheel_download *download,
+					   const struct wheel_found *found)
 {
-	const struct wheel_wanted *wanted = choice->wanted;
-	char version[VERSION_TEXT] = "", newest[VERSION_TEXT + 24] = "";
-	size_t used = 0;
+	uint8_t hash[crypto_hash_sha256_BYTES];
+	char text[2 * sizeof hash + 1];
 
-	if (choice->missed.code)
-		return error_copy(err, &choice->missed);
-	for (size_t i = 0; i < wanted->version.count; i++)
-		used += (size_t)snprintf(version + used, sizeof version - used, "%s%u", i ? "." : "",
-								 wanted->version.numbers[i]);
-	if (*choice->newest_text)
-		(void)snprintf(newest, sizeof newest, "; the newest is %s", choice->newest_text);
-	if (!choice->asked.size)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
-	return error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
-					 buf_text(&choice->asked), wanted->package, version,
-					 wanted->version.count < 3 ? ".*" : "", wanted->platform, newest);
+	if (!*found->sha256)
+		return error_set(err, JW_ERR_FORMAT, "the index lists no SHA-256 of it");
+	(void)crypto_hash_sha256_final(&download->hash, hash);
+	(void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
+	if (!text_equal_fold(text, found->sha256))
+		return error_set(err, JW_ERR_FORMAT, "its SHA-256 is %s, but the index lists %s", text,
+						 found->sha256);
+	return 0;
 }
 
-int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
-					   const struct wheel_wanted *wanted, struct wheel_found *ret_found)
+int package_index_download(struct jw_error *err, struct package_index *index,
+						   const struct wheel_found *found, const char *path,
+						   void (*progress)(void *context, uint64_t done_bytes,
+											uint64_t total_bytes),
+						   void *context)
 {
-	struct choice choice = {.wanted = wanted, .asked = BUF_MAX(4096)};
-	const char *index = config->values[PIP_INDEX_URL];
-	int result = ask_places(err, http, &choice, config->values[PIP_FIND_LINKS], NULL);
+	struct wheel_download download = {.progress = progress, .context = context};
+	const struct web_request request = {.method = "GET",
+										.url = found->place,
+										.begin = begin_wheel_file,
+										.take = take_wheel,
+										.context = &download,
+										.most_bytes = MOST_WHEEL,
+										.bulk = true};
+	struct web_answer answer;
+	int result;
 
-	if (!result && !pip_config_bool(config, PIP_NO_INDEX))
-		result = ask_places(err, http, &choice, index ? index : JITWARM_PACKAGE_INDEX,
-							wanted->package) ||
-						 ask_places(err, http, &choice, config->values[PIP_EXTRA_INDEX_URL],
-									wanted->package)
-					 ? -1
-					 : 0;
-	if (!result && !choice.best.place)
-		result = report_missing(err, &choice);
-	buf_free(&choice.asked);
-	if (result)
-		mem_free(choice.best.place);
-	else
-		*ret_found = choice.best;
+	if (os_file_open(err, path, OS_OPEN_CREATE, &download.file))
+		return -1;
+	(void)crypto_hash_sha256_init(&download.hash); /* where the body is empty */
+	result =
+		ask_server(err, index, &request, &answer) || check_wheel(err, &download, found) ? -1 : 0;
+	os_file_close(download.file);
 	return result;
 }

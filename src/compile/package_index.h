@@ -1,13 +1,18 @@
-/* Searches for a wheel in the folders and indexes of pip's configuration. */
+/* Wheels where pip would find them: in the package indexes and the folders of its configuration.
+ *
+ * pip is asked what it is configured to (“pip config list”), and variables PIP_… count before that;
+ * where there is no pip, and where PIP_CONFIG_FILE names the null device, they alone. pip reads
+ * [download] for “pip download”; [install] counts here too, since most users write it there.
+ *
+ * Indexes are asked in JSON (PEP 691), by plain http only on this machine and on a trusted-host.
+ * Names and passwords, also those of .netrc, go only to the scheme, host and port of an index that
+ * the configuration names. Messages never contain them. */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/cancel.h"
 #include "base/text.h"
-#include "compile/http.h"
-#include "compile/index_page.h"
-
-enum { VERSION_TEXT = 64 };
 
 struct wheel_wanted {
 	const char *package;    /* "nvidia-cuda-nvcc-cu12" */
@@ -18,17 +23,38 @@ struct wheel_wanted {
 struct wheel_found {
 	char *place;     /* an address, or a file's path */
 	bool local;      /* it is a file */
-	char sha256[65]; /* "" if the index has no hash */
-	char version[VERSION_TEXT];
+	char sha256[65]; /* of the index; "": it lists none */
+	struct version version;
 };
 
-/* The version of a wheel, from its file name, if it is of this package and runs on this platform
- * (PEP 427), and its version is numbers alone; otherwise false. Also for tests. */
-bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
-					 char version[VERSION_TEXT]);
-
+struct package_index;
+/* NULL and err set. `cancel` must outlive it. */
+struct package_index *package_index_open(struct jw_error *err, const struct jw_cancel *cancel);
+void package_index_close(struct package_index *index);
 /* The newest that fits, from all places; the first of several with one version. Ignores withdrawn
- * wheels. The failure of a place is reported only if no other place has the wheel.
+ * wheels (PEP 592). The failure of a place is reported only if no other place has the wheel.
  * JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
-int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
+int package_index_find(struct jw_error *err, struct package_index *index,
 					   const struct wheel_wanted *wanted, struct wheel_found *ret_found);
+/* One that is not local, into a new file at `path`, of which a part may be left on failure.
+ * JW_ERR_FORMAT: its SHA-256 is not the one that the index lists. `progress` may be NULL. */
+int package_index_download(struct jw_error *err, struct package_index *index,
+						   const struct wheel_found *found, const char *path,
+						   void (*progress)(void *context, uint64_t done_bytes,
+											uint64_t total_bytes),
+						   void *context);
+
+/* ---- parts, for tests */
+
+/* Whether a wheel with this file name (PEP 427) is of this package, runs on this platform, and has
+ * a version of numbers alone, which is *ret_version then. */
+bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
+					 struct version *ret_version);
+struct wheel_choice {
+	const struct wheel_wanted *wanted;
+	struct wheel_found best; /* place NULL: none so far */
+	struct version newest;   /* of the platform, regardless of the request; count 0: none */
+};
+/* Chooses from a project's page at the address `page`. */
+int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,
+					   struct wheel_choice *choice);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "compile/compiler_trust.h"
+#include "compile/installed_compilers.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "devcode/image_kind.h"
+#include "devcode/leaf.h"
 
 #define ENDING(text) .ending = (text), .length = sizeof(text) - 1
 static const struct name_rule {

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "base/cursor.h"
+#include "base/text.h"
+#include "devcode/devcode.h"
+#include "devcode/walk.h"
+
 enum { FIRST = 1 << 12 }; /* bytes to request when only the beginning is needed */
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
@@ -119,4 +124,134 @@ void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten
 					  (size_t)(at - *forgotten));
 		*forgotten = at;
 	}
+}
+
+struct request {
+	struct devcode_part *parts;
+	size_t count, done;
+	int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+				 size_t size);
+	void *context;
+	struct jw_error why; /* the last problem so far */
+	const char *member;  /* of the part that could not be read, as far as known */
+	bool stopped;        /* by `piece` */
+};
+
+static int copy(struct jw_error *err, struct request *request, size_t part, struct stream *stream)
+{
+	uint64_t left = request->parts[part].size_bytes;
+
+	if (stream_skip(err, stream, request->parts[part].offset - stream->offset))
+		return -1;
+	while (left) {
+		const uint8_t *data;
+		size_t got, wanted = left < DEVCODE_PIECE ? (size_t)left : DEVCODE_PIECE;
+
+		if (stream_peek(err, stream, wanted, &data, &got))
+			return -1;
+		if (got < wanted)
+			return error_set(err, JW_ERR_FORMAT, "the file is shorter than it was");
+		if (request->piece(err, request->context, part, data, wanted)) {
+			request->stopped = true;
+			return -1;
+		}
+		if (stream_skip(err, stream, wanted))
+			return -1;
+		left -= wanted;
+	}
+	return 0;
+}
+
+static int visit_reread(struct jw_error *err, void *context, const char *member, enum kind kind,
+						struct stream *stream)
+{
+	struct request *request = context;
+
+	(void)err;
+	(void)kind;
+	for (size_t i = 0; i < request->count; i++) {
+		struct devcode_part *part = &request->parts[i];
+
+		if (part->done || !text_same(part->member, member) || part->offset < stream->offset)
+			continue;
+		if (copy(&request->why, request, i, stream)) {
+			request->member = part->member;
+			break;
+		}
+		part->done = true;
+		request->done++;
+	}
+	return request->stopped || request->done == request->count ? -1 : 0;
+}
+
+static void note_reread_trouble(void *context, const char *member, const struct jw_error *why)
+{
+	struct request *request = context;
+
+	(void)member;
+	request->why = *why;
+}
+
+static const char *first_missing(const struct request *request)
+{
+	for (size_t i = 0; i < request->count; i++)
+		if (!request->parts[i].done)
+			return request->parts[i].member;
+	return NULL;
+}
+
+int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
+				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+							  size_t size),
+				 void *context, const struct jw_cancel *cancel)
+{
+	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
+	struct visitor visitor = {&request, visit_reread, note_reread_trouble, cancel};
+	const char *member;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i].done = false;
+	if (!count)
+		return 0;
+	if (walk_file(err, &visitor, path) && !request.stopped && request.done < count)
+		return -1;
+	if (request.done == count)
+		return 0;
+	if (walk_cancelled(err, cancel))
+		return -1;
+	if (request.stopped)
+		return error_copy(err, &request.why);
+	member = request.member ? request.member : first_missing(&request);
+	if (request.why.code)
+		return error_set(err, request.why.code, "%s%s%s: %s", path, member ? ": " : "",
+						 member ? member : "", request.why.message);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", path,
+					 member ? member : "device code");
+}
+
+static int append_part(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+					   size_t size)
+{
+	(void)part;
+	return buf_append(err, context, data, size);
+}
+
+int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
+				   const struct jw_cancel *cancel, struct buf *ret_bytes)
+{
+	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
+	struct devcode_part wanted = *part;
+
+	/* Only an uncompressed file may hold a container above the bound for archives. */
+	if (part->size_bytes > SIZE_MAX / 2 ||
+		(part->member && part->size_bytes > DEVCODE_MOST_STREAMED))
+		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
+						 (unsigned long long)part->size_bytes);
+	if (buf_reserve(err, &bytes, (size_t)part->size_bytes) ||
+		devcode_copy(err, path, &wanted, 1, append_part, &bytes, cancel)) {
+		buf_free(&bytes);
+		return -1;
+	}
+	*ret_bytes = bytes;
+	return 0;
 }

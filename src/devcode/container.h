@@ -1,16 +1,17 @@
-/* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
- * "Container".
- *
- * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
- * at its end. The walk accepts its input piece by piece, for containers in a stream. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "devcode/devcode.h"
 
+/* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
+ * "Container".
+ *
+ * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
+ * at its end. The walk accepts its input piece by piece, for containers in a stream. */
 enum {
 	CONTAINER_HEADER = 16,
 	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
@@ -66,3 +67,14 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
  * PTX. `offset`: of the first byte, in the image. Returns the distance to the next entry. */
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);
+
+/* Which objects the CUDA runtime links into which linked container. Source: docs/fatbin.md, "Who
+ * links, and when". */
+#define MODULE_IDS_NONE UINT32_MAX
+
+/* `bytes`: of the section __nv_module_id. `objects`: the number of containers in
+ * __nv_relfatbin; `linked`: of linked containers; both in the order of their offsets. Fills in
+ * `links[object]`: the number of the linked container that the object is part of, or
+ * MODULE_IDS_NONE. False: the ids contradict these numbers, or each other; -1 is out of memory. */
+int module_ids_read(struct jw_error *err, const uint8_t *bytes, size_t size, size_t objects,
+					size_t linked, uint32_t *links, bool *ret_known);

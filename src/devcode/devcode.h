@@ -133,7 +133,7 @@ struct devcode_image {
 	/* `linked` is reliable: the wrappers were read, or no container is relocatable. false: the
 	 * wrappers are missing or cannot be followed. */
 	bool wrappers_known;
-	/* The section that names the objects which the runtime links (devcode/module_ids.h); size 0:
+	/* The section that names the objects which the runtime links (devcode/container.h); size 0:
 	 * there is none. */
 	uint64_t module_ids_offset, module_ids_bytes;
 };

@@ -1,4 +1,4 @@
-#include "devcode/elf.h"
+#include "devcode/sections.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,9 +2,8 @@
  * one, wrappers. */
 #pragma once
 
-#include "devcode/bytes.h"
 #include "devcode/container.h"
-#include "devcode/ptx_run.h"
+#include "devcode/ptx_text.h"
 #include "devcode/sections.h"
 
 /* One call of devcode_read. */

@@ -1,4 +1,4 @@
-#include "devcode/pe.h"
+#include "devcode/sections.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
 #include "devcode/ptx.h"
 
-#include "base/text.h"
-
 #include <string.h>
+
+#include "base/text.h"
+#include "devcode/lanes.h"
 
 struct text {
 	const char *at, *end;
@@ -127,4 +128,213 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 		return error_set(err, JW_ERR_FORMAT, "PTX without a .target behind its .version");
 	*ret_header = header;
 	return 0;
+}
+
+/* Counts the inputs of the cost model. */
+
+enum {
+	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
+	BLOCK = LANES * STEPS, /* bytes between two such checks */
+	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
+};
+
+static uint64_t sum(lanes counters)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < LANES; i++)
+		total += counters[i];
+	return total;
+}
+
+/* Counts the rare words at `size` places, one after the other. */
+static void count_directives(const uint8_t *at, size_t size, size_t left,
+							 struct ptx_features *features)
+{
+	const uint8_t *dot = at, *end = at + size;
+
+	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
+		size_t rest = left - (size_t)(dot - at);
+
+		if (rest >= 6 && !memcmp(dot, ".entry", 6))
+			features->entries++;
+		else if (rest >= 5 && !memcmp(dot, ".func", 5))
+			features->code = true;
+		dot++;
+	}
+}
+
+static bool is_division(const uint8_t *at, size_t left)
+{
+	static const char *const words[] = {"rem.", "div.s64", "div.u64", "div.rn.f64"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (left >= strlen(words[i]) && !memcmp(at, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Where a division may begin; includes words that look similar. */
+static lanes near_division(const uint8_t *at)
+{
+	lanes zero = lanes_load(at), one = lanes_load(at + 1), two = lanes_load(at + 2),
+		  three = lanes_load(at + 3);
+
+	return lanes_equal(three, '.') &
+		   ((lanes_equal(zero, 'd') & lanes_equal(one, 'i') & lanes_equal(two, 'v')) |
+			(lanes_equal(zero, 'r') & lanes_equal(one, 'e') & lanes_equal(two, 'm')));
+}
+
+static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		if (!lanes_any(near_division(at + i)))
+			continue;
+		for (size_t k = i; k < i + LANES; k++)
+			features->divisions += is_division(at + k, left - k);
+	}
+}
+
+static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	lanes statements = {0}, divisions = {0}, rare = {0};
+
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		lanes zero = lanes_load(at + i), one = lanes_load(at + i + 1), two = lanes_load(at + i + 2);
+
+		statements -= lanes_equal(zero, ';') & (lanes_equal(one, '\n') | lanes_equal(one, '\r'));
+		divisions |= near_division(at + i);
+		rare |= lanes_equal(zero, '.') & ((lanes_equal(one, 'e') & lanes_equal(two, 'n')) |
+										  (lanes_equal(one, 'f') & lanes_equal(two, 'u')));
+	}
+	features->statements += sum(statements);
+	if (lanes_any(divisions))
+		count_divisions(at, left, features);
+	if (lanes_any(rare))
+		count_directives(at, BLOCK, left, features);
+}
+
+void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
+{
+	struct ptx_features features = {0};
+	const uint8_t *at = text;
+
+	for (; size >= BLOCK + AHEAD; at += BLOCK, size -= BLOCK)
+		count_block(at, size, &features);
+	for (size_t i = 0; i < size; i++) {
+		if (at[i] == ';' && size - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
+			features.statements++;
+		else if (at[i] == 'd' || at[i] == 'r')
+			features.divisions += is_division(at + i, size - i);
+	}
+	count_directives(at, size, size, &features);
+	if (features.entries)
+		features.code = true;
+	*ret_features = features;
+}
+
+/* The first kernel or function that a PTX text defines. */
+
+static bool is_identifier_character(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+		   c == '$' || c == '%';
+}
+
+static const char *skip_kernel_space(const char *at, const char *end)
+{
+	while (at < end && text_is_blank(*at))
+		at++;
+	return at;
+}
+
+static const char *skip_word(const char *at, const char *end, const char *word)
+{
+	const size_t length = strlen(word);
+
+	return (size_t)(end - at) > length && !memcmp(at, word, length) && text_is_blank(at[length])
+			   ? skip_kernel_space(at + length, end)
+			   : NULL;
+}
+
+/* What a text may define. */
+struct ptx_sought {
+	const char *linkage, *kind;
+};
+
+/* “(.param .b32 value) ” of a function that returns one. */
+static const char *skip_results(const char *at, const char *end)
+{
+	const char *close = at < end && *at == '(' ? memchr(at, ')', (size_t)(end - at)) : NULL;
+
+	return close ? skip_kernel_space(close + 1, end) : at;
+}
+
+/* Whether `line` begins with “.visible .entry NAME” and a body follows: a prototype does not count.
+ */
+static size_t definition_of_line(const char *line, const char *end, const struct ptx_sought *sought,
+								 const char **ret_name)
+{
+	const char *at = skip_word(line, end, sought->linkage);
+	size_t length = 0, before = 0;
+
+	at = at ? skip_word(at, end, sought->kind) : NULL;
+	if (!at)
+		return 0;
+	at = skip_results(at, end);
+	while (at + length < end && is_identifier_character(at[length]))
+		length++;
+	while (at + before < end && at[before] != '{' && at[before] != ';')
+		before++;
+	if (at + before == end || at[before] != '{')
+		return 0;
+	*ret_name = at;
+	return length;
+}
+
+/* A comment over several lines may contain anything. */
+static bool opens_comment(const char *line, const char *end)
+{
+	while ((line = memchr(line, '/', (size_t)(end - line))) && ++line < end)
+		if (*line == '*')
+			return true;
+	return false;
+}
+
+static size_t first_definition(const char *text, size_t size, const struct ptx_sought *sought,
+							   const char **ret_name)
+{
+	const char *end = text + size, *stop;
+
+	for (const char *line = text; line < end; line = stop + 1) {
+		const char *start = skip_kernel_space(line, end);
+		const size_t length =
+			start < end && *start == '.' ? definition_of_line(start, end, sought, ret_name) : 0;
+
+		if (length)
+			return length;
+		for (stop = start; stop < end && *stop != '\n';)
+			stop++;
+		if (opens_comment(start, stop))
+			return 0;
+	}
+	return 0;
+}
+
+static size_t first_of_kind(const char *text, size_t size, const char *kind, const char **ret_name)
+{
+	const struct ptx_sought visible = {".visible", kind}, weak = {".weak", kind};
+	const size_t length = first_definition(text, size, &visible, ret_name);
+
+	return length ? length : first_definition(text, size, &weak, ret_name);
+}
+
+size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name)
+{
+	return first_of_kind(text, size, ".entry", ret_name);
+}
+
+size_t ptx_first_function(const char *text, size_t size, const char **ret_name)
+{
+	return first_of_kind(text, size, ".func", ret_name);
 }

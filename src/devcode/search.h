@@ -1,9 +1,18 @@
-/* Searches an image for containers: in memory section by section, or as a stream. */
+/* Finding eight bytes at memory speed. */
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
 #include "devcode/ptx_text.h"
+
+/* The first offset of the little-endian number `wanted` in `bytes`, among multiples of eight;
+ * `size` if it does not occur. A last piece of less than eight bytes is not searched. */
+size_t find_word(const uint8_t *bytes, size_t size, uint64_t wanted);
+
+/* Searches an image for containers: in memory section by section, or as a stream. */
 
 /* Searches [begin, end) of an image in memory, and skips what it finds. Containers may begin at
  * `from` and at multiples of CONTAINER_ALIGN behind it. */

@@ -3,7 +3,7 @@
 
 #include "devcode/code_stream.h"
 #include "devcode/devcode.h"
-#include "devcode/image_kind.h"
+#include "devcode/leaf.h"
 
 struct visitor {
 	void *context;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ZLIB_CONST /* its inputs are const */
+#include <zlib.h>
+
 #include "base/cursor.h"
 #include "base/mem.h"
 
@@ -18,7 +21,6 @@ enum {
 
 struct zip_end {
 	uint64_t count, size_bytes, offset, at; /* `at`: of the record that holds these */
-	struct zip_bytes comment;
 };
 
 /* The last record whose comment ends where the file does. */
@@ -27,7 +29,6 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 	for (size_t back = ZIP_END_BYTES; back <= size && back <= ZIP_END_BYTES + MOST_COMMENT;
 		 back++) {
 		struct cursor cursor = cursor_of(data + size - back, back);
-		size_t comment;
 		uint32_t disks;
 
 		if (cursor_u32(&cursor) != ZIP_END_SIGNATURE)
@@ -38,10 +39,8 @@ static int find_end(struct jw_error *err, const uint8_t *data, size_t size, stru
 			disks = 1;
 		end->size_bytes = cursor_u32(&cursor);
 		end->offset = cursor_u32(&cursor);
-		comment = cursor_u16(&cursor);
-		if (comment != back - ZIP_END_BYTES)
+		if (cursor_u16(&cursor) != back - ZIP_END_BYTES)
 			continue;
-		end->comment = (struct zip_bytes){cursor.at, comment};
 		end->at = size - back;
 		if (disks)
 			return error_set(err, JW_ERR_UNSUPPORTED, "is one part of a zip file");
@@ -137,7 +136,7 @@ static int read_local(struct jw_error *err, const uint8_t *data, uint64_t limit,
 	name_length = cursor_u16(&cursor);
 	extra_length = cursor_u16(&cursor);
 	name = cursor_take(&cursor, name_length);
-	member->local_extra = (struct zip_bytes){cursor_take(&cursor, extra_length), extra_length};
+	(void)cursor_take(&cursor, extra_length);
 	member->data_offset = (uint64_t)(cursor.at - data);
 	if (!name || cursor.overrun || !range_fits(member->data_offset, member->packed_bytes, limit))
 		return error_set(err, JW_ERR_FORMAT, "%.300s: lies outside of the file", member->name);
@@ -173,7 +172,7 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 	if (cursor_u32(cursor) != ZIP_CENTRAL_SIGNATURE)
 		return error_set(err, JW_ERR_FORMAT, "its directory is damaged");
 	member->made_by = cursor_u16(cursor);
-	member->needed = cursor_u16(cursor);
+	(void)cursor_u16(cursor);
 	member->flags = cursor_u16(cursor);
 	member->method = cursor_u16(cursor);
 	member->time = cursor_u16(cursor);
@@ -184,13 +183,12 @@ static int read_central(struct jw_error *err, struct cursor *cursor, const uint8
 	name_length = cursor_u16(cursor);
 	extra_length = cursor_u16(cursor);
 	comment_length = cursor_u16(cursor);
-	(void)cursor_u16(cursor);
-	member->internal = cursor_u16(cursor);
+	(void)cursor_take(cursor, 4);
 	member->external = cursor_u32(cursor);
 	offset = cursor_u32(cursor);
 	name = cursor_take(cursor, name_length);
 	member->extra = (struct zip_bytes){cursor_take(cursor, extra_length), extra_length};
-	member->comment = (struct zip_bytes){cursor_take(cursor, comment_length), comment_length};
+	(void)cursor_take(cursor, comment_length);
 	if (cursor->overrun)
 		return error_set(err, JW_ERR_FORMAT, "its directory is cut off");
 	if (!zip_name_is_safe((const char *)name, name_length))
@@ -277,7 +275,6 @@ int zip_directory_read(struct jw_error *err, const void *data, size_t size,
 	if (end.count > MOST_ZIP_MEMBERS || end.count > end.size_bytes / ZIP_CENTRAL_BYTES)
 		return error_set(err, end.count > MOST_ZIP_MEMBERS ? JW_ERR_LIMIT : JW_ERR_FORMAT,
 						 "its directory claims %llu members", (unsigned long long)end.count);
-	directory.comment = end.comment;
 	directory.members = mem_array(err, (size_t)end.count + 1, sizeof *directory.members);
 	directory.by_name = mem_array(err, (size_t)end.count + 1, sizeof(struct zip_member *));
 	directory.names = mem_alloc(err, (size_t)end.size_bytes + 1);
@@ -305,4 +302,194 @@ const struct zip_member *zip_directory_find(const struct zip_directory *director
 													sizeof(struct zip_member *), compare_names);
 
 	return found ? *found : NULL;
+}
+
+/* ---- the bytes of its members */
+
+enum { UNPACK_STEP = 1 << 18, MOST_INPUT = 1 << 20 };
+
+struct zip_reader {
+	const struct os_map *map;
+	const struct zip_member *member;
+	z_stream z;
+	bool ended;         /* the deflated data */
+	uint64_t read;      /* packed bytes */
+	uint64_t forgotten; /* those whose pages were released */
+	uint64_t got;       /* unpacked ones */
+	uLong crc;
+	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
+};
+
+int zip_reader_open(struct jw_error *err, const struct os_map *map, struct zip_reader **ret_reader)
+{
+	struct zip_reader *reader = mem_alloc(err, sizeof *reader);
+
+	if (!reader)
+		return -1;
+	if (inflateInit2(&reader->z, -MAX_WBITS) != Z_OK) {
+		mem_free(reader);
+		return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
+	}
+	reader->map = map;
+	*ret_reader = reader;
+	return 0;
+}
+
+void zip_reader_close(struct zip_reader *reader)
+{
+	if (reader)
+		(void)inflateEnd(&reader->z);
+	mem_free(reader);
+}
+
+static const uint8_t *packed_data(const struct zip_reader *reader)
+{
+	return reader->map->data + reader->member->data_offset;
+}
+
+int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
+					 const struct zip_member *member)
+{
+	if (member->method != ZIP_STORED && member->method != ZIP_DEFLATED)
+		return error_set(err, JW_ERR_UNSUPPORTED, "is packed by method %u", member->method);
+	reader->member = member;
+	reader->read = reader->forgotten = reader->got = 0;
+	reader->crc = crc32(0, NULL, 0);
+	reader->ended = false;
+	(void)inflateReset(&reader->z);
+	return 0;
+}
+
+/* Fills `to`; *ret_got is less than `size` only at the end of the deflated data. */
+static int inflate_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+						size_t *ret_got)
+{
+	z_stream *z = &reader->z;
+
+	z->next_out = to;
+	z->avail_out = (uInt)size;
+	while (!reader->ended && z->avail_out) {
+		const uint64_t left = reader->member->packed_bytes - reader->read;
+		const uInt in = left < MOST_INPUT ? (uInt)left : MOST_INPUT;
+		int state;
+
+		z->next_in = packed_data(reader) + reader->read;
+		z->avail_in = in;
+		state = inflate(z, Z_NO_FLUSH);
+		reader->read += in - z->avail_in;
+		reader->ended = state == Z_STREAM_END;
+		if (state == Z_MEM_ERROR)
+			return error_set(err, JW_ERR_MEMORY, "out of memory (zlib)");
+		if (state != Z_OK && state != Z_STREAM_END)
+			return error_set(err, JW_ERR_FORMAT,
+							 in ? "its deflated data is damaged" : "its deflated data is cut off");
+	}
+	*ret_got = size - z->avail_out;
+	return 0;
+}
+
+static int unpack_some(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					   size_t *ret_got)
+{
+	const uint64_t left = reader->member->packed_bytes - reader->read;
+
+	if (reader->member->method == ZIP_DEFLATED)
+		return inflate_some(err, reader, to, size, ret_got);
+	*ret_got = left < size ? (size_t)left : size;
+	if (*ret_got)
+		memcpy(to, packed_data(reader) + reader->read, *ret_got);
+	reader->read += *ret_got;
+	return 0;
+}
+
+int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to, size_t size,
+					size_t *ret_got)
+{
+	enum { FORGET = 1 << 20 };
+	const struct zip_member *member = reader->member;
+
+	if (unpack_some(err, reader, to, size, ret_got))
+		return -1;
+	if (reader->read - reader->forgotten >= FORGET || !*ret_got) {
+		os_map_forget(reader->map, (size_t)(member->data_offset + reader->forgotten),
+					  (size_t)(reader->read - reader->forgotten));
+		reader->forgotten = reader->read;
+	}
+	if (*ret_got > member->size_bytes - reader->got)
+		return error_set(err, JW_ERR_FORMAT, "is longer than its header says");
+	reader->got += *ret_got;
+	reader->crc = crc32(reader->crc, to, (uInt)*ret_got);
+	if (*ret_got)
+		return 0;
+	if (reader->got != member->size_bytes || reader->read != member->packed_bytes)
+		return error_set(err, JW_ERR_FORMAT, "is not as long as its header says");
+	return reader->crc == member->crc ? 0 : error_set(err, JW_ERR_FORMAT, "its checksum is wrong");
+}
+
+static int unpack_all(struct jw_error *err, struct zip_reader *reader,
+					  const struct jw_cancel *cancel, zip_take take, void *context)
+{
+	size_t got;
+
+	do {
+		if (cancel_check(err, cancel))
+			return -1;
+		if (zip_reader_take(err, reader, reader->step, UNPACK_STEP, &got))
+			return error_prefix(err, "%.300s", reader->member->name);
+		if (got && take(err, context, reader->step, got))
+			return -1;
+	} while (got);
+	return 0;
+}
+
+int zip_member_unpack(struct jw_error *err, const struct os_map *map,
+					  const struct zip_member *member, const struct jw_cancel *cancel,
+					  zip_take take, void *context)
+{
+	struct zip_reader *reader;
+	int result;
+
+	if (zip_reader_open(err, map, &reader))
+		return -1;
+	result = zip_reader_begin(err, reader, member) ? error_prefix(err, "%.300s", member->name)
+												   : unpack_all(err, reader, cancel, take, context);
+	zip_reader_close(reader);
+	return result;
+}
+
+static int take_content(struct jw_error *err, void *context, const uint8_t *data, size_t size)
+{
+	return buf_append(err, context, data, size);
+}
+
+int zip_member_read(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
+					size_t most, struct buf *ret_content)
+{
+	struct buf content = BUF_MAX(most);
+
+	if (member->size_bytes > most)
+		return error_set(err, JW_ERR_LIMIT, "%.300s: has more than %llu bytes", member->name,
+						 (unsigned long long)most);
+	if (zip_member_unpack(err, map, member, NULL, take_content, &content)) {
+		buf_free(&content);
+		return -1;
+	}
+	*ret_content = content;
+	return 0;
+}
+
+int zip_member_head(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
+					uint8_t *head, size_t *size)
+{
+	struct zip_reader *reader;
+	struct jw_error why;
+	size_t got = 0;
+
+	if (zip_reader_open(err, map, &reader))
+		return -1;
+	if (zip_reader_begin(&why, reader, member) || unpack_some(&why, reader, head, *size, &got))
+		got = 0;
+	zip_reader_close(reader);
+	*size = got;
+	return 0;
 }

@@ -1,5 +1,5 @@
-/* The members of a zip file, from its directory: unlike libarchive, with all of their fields, so
- * that they can be written again, and with the place of their packed bytes. Source: PKWARE's
+/* The members of a zip file, from its directory: unlike libarchive's, with the place of
+ * their packed bytes, and without double names and members that share bytes. Source: PKWARE's
  * APPNOTE.TXT 6.3.10, which the numbers of sections below refer to. */
 #pragma once
 
@@ -25,8 +25,7 @@ enum {
 	ZIP64_END_BYTES = 56,
 	ZIP64_LOCATOR_BYTES = 20,
 	ZIP64_EXTRA = 1, /* 4.5.3 */
-	ZIP64_VERSION = 45,
-	ZIP_IN_64 = -1, /* as uint32_t or uint16_t: the value is in the zip64 field or record */
+	ZIP_IN_64 = -1,  /* as uint32_t or uint16_t: the value is in the zip64 field or record */
 };
 
 struct zip_bytes {
@@ -38,14 +37,13 @@ struct zip_member {
 	const char *name; /* unique and safe */
 	uint64_t packed_bytes, size_bytes, data_offset;
 	uint32_t crc, external; /* external: the mode of a file from Unix */
-	uint16_t made_by, needed, flags, method, time, date, internal;
-	struct zip_bytes extra, local_extra, comment; /* in the file */
+	uint16_t made_by, flags, method, time, date;
+	struct zip_bytes extra; /* in the file */
 };
 
 struct zip_directory {
 	struct zip_member *members; /* in the directory's order */
 	size_t count;
-	struct zip_bytes comment;
 	const struct zip_member **by_name; /* private, like the next one */
 	char *names;
 };

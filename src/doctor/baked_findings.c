@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "gpu/code_range.h"
+#include "gpu/rules.h"
 #include "os/file.h"
 
 /* ---- for which GPUs */

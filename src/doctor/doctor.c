@@ -1,22 +1,61 @@
-/* Looks at everything once, then asks each row of the table of findings. */
-#include <jitwarm/doctor.h>
-
+/* The parts of a finding's command that several findings share. */
 #include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/doctor.h>
 
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "doctor/examination.h"
-#include "machine/device_pool.h"
 #include "machine/driver_probe.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "os/file.h"
 #include "state/run_folder.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
+
+void draft_word(struct finding_draft *draft, const char *word)
+{
+	if (draft->word_count < DRAFT_WORDS)
+		draft->command[draft->word_count++] = word;
+	else
+		draft->dropped++;
+}
+
+void draft_finish(struct finding_draft *draft)
+{
+	const size_t length = strlen(draft->fix);
+
+	if (draft->dropped)
+		(void)snprintf(draft->fix + length, sizeof draft->fix - length,
+					   "; the command leaves out %zu more: then ask doctor again", draft->dropped);
+}
+
+void draft_prime(const struct examination *seen, struct finding_draft *draft)
+{
+	const struct jw_doctor_options *options = seen->options;
+	bool like_option = false;
+
+	if (options->name_count + 2 > DRAFT_WORDS) {
+		DRAFT_FIX(draft, "compile them now, on all cores: “jitwarm prime”, with the same names");
+		return;
+	}
+	DRAFT_FIX(draft, "compile them now, on all cores");
+	draft_word(draft, "prime");
+	for (size_t i = 0; options->process && i < seen->check->file_count; i++)
+		if (seen->check->files[i].cold)
+			draft_word(draft, seen->check->files[i].path);
+	for (size_t i = 0; i < options->name_count; i++)
+		like_option = like_option || options->names[i][0] == '-';
+	if (like_option)
+		draft_word(draft, "--");
+	for (size_t i = 0; i < options->name_count; i++)
+		draft_word(draft, options->names[i]);
+}
+
+/* Looks at everything once, then asks each row of the table of findings. */
 
 enum { MOST_FINDINGS = 64 };
 

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "doctor/baked_findings.h"
 #include "doctor/examination.h"
-#include "machine/unfit_driver.h"
+#include "machine/known_gpus.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -32,7 +32,7 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
-		FIX(draft, "run jitwarm where the GPU is; “jitwarm prime --target GPU -o FILE” compiles "
+		FIX(draft, "run jitwarm where the GPU is; “jitwarm make --target GPU -o FILE” compiles "
 				   "for another machine");
 	else if (!system->driver.library[0])
 		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "

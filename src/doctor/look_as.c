@@ -15,8 +15,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "doctor/examination.h"
-#include "os/accounts.h"
-#include "os/enter.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"

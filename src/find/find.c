@@ -1,14 +1,14 @@
 #include <jitwarm/find.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "base/suggest.h"
 #include "base/text.h"
-#include "find/directory_walk.h"
+#include "find/found.h"
 #include "find/named_paths.h"
 #include "find/packages.h"
 
@@ -118,10 +118,44 @@ static int check_version(struct jw_error *err, struct name_search *finder, const
 	return found_trouble(err, &finder->list, &why);
 }
 
+/* What a project is called, and its package. */
+static const char *package_of_project(const char *name)
+{
+	static const struct {
+		const char *project, *package;
+	} called[] = {{"pytorch", "torch"},
+				  {"tensorflow-gpu", "tensorflow"},
+				  {"opencv", "opencv-python"},
+				  {"huggingface", "transformers"},
+				  {"lightning", "pytorch-lightning"}};
+
+	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
+		if (!strcmp(called[i].project, name))
+			return called[i].package;
+	return NULL;
+}
+
+/* Some of the installed packages whose code runs on GPUs, for those who look for one: "a, b". */
+static void list_gpu_packages(const struct packages *packages, char *text, size_t size)
+{
+	static const char *const known[] = {"torch",        "tensorflow",   "jax",
+										"vllm",         "xgboost",      "lightgbm",
+										"cupy-cuda11x", "cupy-cuda12x", "onnxruntime-gpu",
+										"bitsandbytes", "flash-attn",   "numba"};
+
+	*text = '\0';
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (packages_find(packages, known[i], 0) != SET_NONE)
+			(void)snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "",
+						   known[i]);
+}
+
 static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
 					 const struct requirement *typed)
 {
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
+	const char *package = package_of_project(typed->name);
+	char others[200];
 	struct jw_error why;
 
 	if (!finder->is_open) {
@@ -130,12 +164,23 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 				  name, finder->environment_error.message);
 		return found_trouble(err, &finder->list, &why);
 	}
+	list_gpu_packages(&finder->packages, others, sizeof others);
 	for (size_t i = 0; i < finder->packages.count; i++)
 		suggest_offer(&nearest, finder->packages.items[i].name);
+	if (package && packages_find(&finder->packages, package, 0) != SET_NONE)
+		nearest.best = package;
 	if (nearest.best)
 		error_set(&why, JW_ERR_NOT_FOUND,
 				  "%s: no such file, and no such package in %s (did you mean %s?)", name,
 				  finder->environment.label, nearest.best);
+	else if (package)
+		error_set(&why, JW_ERR_NOT_FOUND,
+				  "%s: no such file; its package is called %s, and is not in %s", name, package,
+				  finder->environment.label);
+	else if (*others)
+		error_set(&why, JW_ERR_NOT_FOUND,
+				  "%s: no such file, and no such package in %s, which has %s", name,
+				  finder->environment.label, others);
 	else
 		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s", name,
 				  finder->environment.label);

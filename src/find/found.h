@@ -39,10 +39,6 @@ int found_open(struct jw_error *err, struct found_list *list);
 /* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
-/* Records a file or directory; *ret_new is false if it was known. */
-int found_see(struct jw_error *err, struct found_seen *seen, const struct os_stat *stat,
-			  bool *ret_new);
-
 /* Adds the regular file at `path`, which is copied, unless it is in the list. `package` is from
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
@@ -54,8 +50,6 @@ int found_look(struct jw_error *err, struct found_list *list, const char *path, 
 /* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
 int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
 				 const struct jw_error *why);
-/* Whether a file may hold device code, where its name allows it. */
-bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);
@@ -64,3 +58,12 @@ int found_note(struct jw_error *err, struct found_list *list, const char *format
 	JW_PRINTF(3, 4);
 /* A note about a failure: `why` is its text. */
 int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why);
+
+/* Files below a directory. */
+
+/* Adds every file below `directory` that may hold device code (devcode/code_file.h). Follows links,
+ * and enters each directory once. A directory that cannot be read becomes a trouble in the list,
+ * and the walk continues. Skips pseudo file systems (/proc) silently, unless `directory` is on one.
+ */
+int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
+				   const struct find_package *package);

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/wheel_record.h"
+#include "find/package_files.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
  * NAME-VERSION-pyX.egg-info or NAME.egg-info. False for any other name. */

@@ -6,17 +6,15 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "find/metadata.h"
 #include "find/place_list.h"
 #include "find/python.h"
-#include "os/each.h"
+#include "find/requirement.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
-#include "os/private.h"
-#include "os/programs.h"
-#include "os/python.h"
+#include "os/process.h"
+#include "os/tree.h"
 
 enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000, MOST_NAMES = 10000 };
 

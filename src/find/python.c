@@ -2,15 +2,16 @@
 
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/metadata.h"
-#include "os/ask_program.h"
+#include "find/named_paths.h"
+#include "find/requirement.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "os/platform.h"
-#include "os/private.h"
+#include "os/process.h"
 
 enum { MOST_CONFIG = 65536, MOST_ANSWER = 4096, ANSWER_MS = 10000 };
 
@@ -50,56 +51,34 @@ int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* Root runs no script that another account may replace. What a script starts may depend on PATH
- * ("#!/usr/bin/env bash") and on the current folder: *ret_folder is one in which nobody else can
- * have put anything. */
-static int may_ask(struct jw_error *err, const char *script, bool *ret_superuser,
-				   const char **ret_folder)
-{
-	struct jw_error why = {0};
-	struct os_account account;
-	char *here = NULL;
-
-	*ret_folder = NULL;
-	if (os_account(err, &account))
-		return -1;
-	*ret_superuser = account.superuser;
-	os_account_free(&account);
-	if (!*ret_superuser)
-		return 0;
-	if (os_check_private(&why, script, 0, false))
-		return error_if_memory(err, &why)
-				   ? -1
-				   : error_set(err, JW_ERR_NOT_FOUND,
-							   "%s is not run as root (%s); --environment \"$(python3 -c 'import "
-							   "sys; print(sys.prefix)')\" names its environment",
-							   script, why.message);
-	if (os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true))
-		*ret_folder = "/";
-	mem_free(here);
-	return 0;
-}
-
 /* The executable that a script starts, as pyenv's select a version at each start; NULL if it does
  * not tell. */
 static int ask_script(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {
-	const char *const arguments[] = {
-		"/usr/bin/env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",  script, "-I",
-		"-c",           "print(__import__('sys').executable)", NULL};
+	const char *const arguments[] = {script, "-I", "-c", "print(__import__('sys').executable)",
+									 NULL};
 	struct buf answer = BUF_MAX(MOST_ANSWER);
-	struct os_question question = {
-		.input = "", .timeout_ms = ANSWER_MS, .cancel = cancel, .answer = &answer, .mute = true};
+	const struct os_question question = {.arguments = arguments,
+										 .input = "",
+										 .timeout_ms = ANSWER_MS,
+										 .cancel = cancel,
+										 .answer = &answer,
+										 .mute = true};
 	struct jw_error why = {0};
 	char *executable = NULL;
-	bool is = false, superuser = false;
-	int status = 0, result = may_ask(err, script, &superuser, &question.folder);
+	bool is = false;
+	int status = 0, result = 0;
 
-	question.arguments = superuser ? arguments : arguments + 2;
-	if (!result && os_ask_program(&why, &question, &status))
-		result = why.code == JW_ERR_IO ? 0 : error_copy(err, &why);
-	else if (!result && !status) {
+	if (os_ask_found_program(&why, &question, &status))
+		result = why.code == JW_ERR_IO ? 0
+				 : why.code == JW_ERR_UNSUPPORTED
+					 ? error_set(err, JW_ERR_NOT_FOUND,
+								 "%s; --environment \"$(python3 -c 'import sys; "
+								 "print(sys.prefix)')\" names its environment",
+								 why.message)
+					 : error_copy(err, &why);
+	else if (!status) {
 		executable = mem_string_n(err, buf_text(&answer), strcspn(buf_text(&answer), "\n"));
 		result = executable ? look_executable(err, executable, &is) : -1;
 	}
@@ -261,4 +240,63 @@ int python_prefix(struct jw_error *err, const char *executable, char **ret_prefi
 	*ret_virtual = here || there;
 	*ret_prefix = prefix;
 	return 0;
+}
+
+/* Finds NVRTC: in a toolkit, a wheel, a conda environment. */
+
+/* libnvrtc.so.12, nvrtc64_120_0.dll; but neither their builtins nor CUDA's "alt" variant. */
+static bool is_nvrtc(const char *name)
+{
+	bool shared = text_starts(name, "libnvrtc.so");
+	bool windows = text_starts(name, "nvrtc64_") && text_ends(name, ".dll");
+
+	return (shared || windows) && !strstr(name, "alt");
+}
+
+static const char *const packages[] = {"nvidia-cuda-nvrtc",
+									   "nvidia-cuda-nvrtc-cu13",
+									   "nvidia-cuda-nvrtc-cu12",
+									   "nvidia-cuda-nvrtc-cu11",
+									   "cuda-nvrtc",
+									   "cudatoolkit",
+									   NULL};
+static const char *const folders[] = {"nvidia/cuda_nvrtc/lib", "nvidia/cuda_nvrtc/bin",
+									  "cuda_nvrtc/lib", NULL};
+static const struct library_kind nvrtc_kind = {
+	.option = "--nvrtc",
+	.called = "an NVRTC",
+	.files = "libnvrtc.so, nvrtc64_*.dll",
+	.is = is_nvrtc,
+	.packages = packages,
+	.folders = folders,
+};
+
+static bool look_in_toolkit(char **ret_path)
+{
+	char *newest;
+	bool found = library_kind_of_variable(&nvrtc_kind, "CUDA_HOME", ret_path) ||
+				 library_kind_of_variable(&nvrtc_kind, "CUDA_PATH", ret_path);
+
+	newest = os_cuda_toolkit(0, 0);
+	found = found || (newest && library_kind_below(&nvrtc_kind, newest, ret_path));
+	mem_free(newest);
+	return found;
+}
+
+int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)
+{
+	char *path = NULL;
+	bool found = false;
+
+	if (name)
+		return library_kind_named(err, &nvrtc_kind, name, ret_path);
+	for (size_t i = 0; packages[i] && !found; i++)
+		found = library_kind_of_package(NULL, &nvrtc_kind, packages[i], &path);
+	if (!found)
+		found = look_in_toolkit(&path);
+	if (found)
+		*ret_path = path;
+	else
+		error_set(err, JW_ERR_NOT_FOUND, "no NVRTC in the environment or a toolkit");
+	return found ? 0 : -1;
 }

@@ -4,13 +4,16 @@
 
 #include <jitwarm/find.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/python.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/folders.h"
+#include "os/identity.h"
 #include "os/platform.h"
-#include "os/python.h"
+#include "os/process.h"
 
 void sites_free(struct sites *environment)
 {
@@ -374,6 +377,52 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 	return result;
 }
 
+/* Anybody may make a folder in /tmp: what is not asked for by name has to be of this account, of
+ * the one that called sudo, or root's. */
+static int is_ours(struct jw_error *err, const char *prefix, bool *ret_ours)
+{
+	struct os_account account;
+	struct os_stat stat;
+
+	if (os_account(err, &account))
+		return -1;
+	*ret_ours =
+		!os_stat(NULL, prefix, &stat) && (!stat.owner || stat.owner == account.owner ||
+										  (account.sudo_user && stat.owner == account.sudo_owner));
+	os_account_free(&account);
+	return 0;
+}
+
+/* As uv does it: .venv in the current folder, or in the nearest one above that has one. NULL: none.
+ */
+static int project_environment(struct jw_error *err, char **ret_prefix)
+{
+	char *folder = NULL;
+	struct jw_error why = {0};
+	bool is = false, ours = false;
+	int result = os_real_path(&why, ".", &folder) ? error_if_memory(err, &why) : 0;
+
+	*ret_prefix = NULL;
+	while (!result && folder && !is) {
+		char *prefix = os_join(err, folder, ".venv"), *above = os_dir_name(err, folder);
+		const bool top = above && !strcmp(above, folder);
+
+		result = !prefix || !above ? -1 : python_look_mark(err, prefix, "pyvenv.cfg", &is);
+		if (is && !result)
+			result = is_ours(err, prefix, &ours);
+		if (ours)
+			*ret_prefix = prefix;
+		else
+			mem_free(prefix);
+		mem_free(folder);
+		folder = top ? NULL : above;
+		if (top)
+			mem_free(above);
+	}
+	mem_free(folder);
+	return result;
+}
+
 static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 						  struct sites *environment)
 {
@@ -408,6 +457,12 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 		is_virtual = false;
 		result = named_folder(err, list, "CONDA_PREFIX", &prefix);
 	}
+	if (!result && !prefix) {
+		is_virtual = true;
+		result = project_environment(err, &prefix);
+		if (prefix && found_note(err, list, "%s is used: no other environment is active", prefix))
+			result = -1;
+	}
 	if (!result && !prefix)
 		result = own_environment(err, &prefix, &is_virtual);
 	if (!result)
@@ -422,18 +477,52 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 	return 0;
 }
 
+/* The conda environment of this name, of those that conda lists in the account's home; NULL: none.
+ * Source: conda's documentation, “Managing environments”. */
+static int conda_named(struct jw_error *err, const char *name, char **ret_prefix)
+{
+	enum { MOST_LISTED = 1 << 20 };
+	struct jw_error why = {0};
+	struct buf text = {0};
+	char *home = NULL, *file = NULL;
+	int result = 0;
+
+	*ret_prefix = NULL;
+	if (os_home_dir(&why, &home) || !(file = os_join(&why, home, ".conda/environments.txt")) ||
+		os_read_file(&why, file, MOST_LISTED, &text))
+		result = error_if_memory(err, &why);
+	for (const char *line = buf_text(&text); !result && !*ret_prefix && *line;) {
+		const size_t length = strcspn(line, "\r\n");
+		char *prefix = mem_string_n(err, line, length);
+
+		result = prefix ? 0 : -1;
+		if (prefix && os_is_absolute(prefix) && !strcmp(os_base_name(prefix), name))
+			*ret_prefix = prefix;
+		else
+			mem_free(prefix);
+		line += length + strspn(line + length, "\r\n");
+	}
+	buf_free(&text);
+	mem_free(file);
+	mem_free(home);
+	return result;
+}
+
 int jw_use_environment(struct jw_error *err, const char *dir)
 {
-	char *path = NULL, *mark = NULL;
+	char *path = NULL, *mark = NULL, *named = NULL;
 	bool is_virtual;
 	int result = -1;
 
-	if (os_real_path(err, dir, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
+	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_named(err, dir, &named))
+		goto done;
+	if (os_real_path(err, named ? named : dir, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
 		goto done;
 	is_virtual = os_exists(mark);
 	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
 			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
 done:
+	mem_free(named);
 	mem_free(path);
 	mem_free(mark);
 	return result ? -1 : 0;

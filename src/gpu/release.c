@@ -1,10 +1,13 @@
 #include "gpu/release.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "os/library.h"
+#include "os/platform.h"
 
 /* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers released with
  * that. */
@@ -138,5 +141,63 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 					   driver->cuda / 1000, driver->cuda % 1000 / 10);
 	else if (!used)
 		(void)snprintf(text, JW_DRIVER_TEXT, "unknown driver");
+	return text;
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Each row holds until the next one's first driver. */
+static const struct gpu_branch branches[] = {
+	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, 256, true, false, false},
+	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, 1000, true, false, true},
+	/* 550.54.14 is the oldest driver of 12.4 that is known, and the first that decompresses zstd
+	 * according to NVIDIA. */
+	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, 1000, true, true, true},
+	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, 1000, false, true, true},
+};
+
+enum { COUNT = sizeof branches / sizeof *branches };
+
+const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
+{
+	const uint32_t *release = driver->release;
+	const bool whole = release[0] && (release[1] || release[2]);
+	size_t row = COUNT - 1;
+
+	if (!whole && !driver->cuda)
+		return &branches[row];
+	while (row && (whole ? gpu_release_compare(release, branches[row].first) < 0
+						 : driver->cuda < branches[row].cuda))
+		row--;
+	return &branches[row];
+}
+
+int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
+{
+	struct cuda cuda = {0};
+
+	if (os_library_open(err, !strcmp(os_name, "windows") ? "nvcuda.dll" : "libcuda.so.1",
+						&cuda.library))
+		return -1;
+#define CUDA_FIND(name, parameters)                                                                \
+	if (!os_library_function(cuda.library, #name, &cuda.name))                                     \
+		return error_set(err, JW_ERR_DRIVER, "the driver has no %s: it is too old", #name);
+	CUDA_REQUIRED(CUDA_FIND)
+#undef CUDA_FIND
+#define CUDA_TRY(name, parameters) (void)os_library_function(cuda.library, #name, &cuda.name);
+	CUDA_OPTIONAL(CUDA_TRY)
+#undef CUDA_TRY
+	*ret_cuda = cuda;
+	return 0;
+}
+
+const char *cuda_error_name(const struct cuda *cuda, int result)
+{
+	static _Thread_local char text[32];
+	const char *name = NULL;
+
+	if (cuda->cuGetErrorName && !cuda->cuGetErrorName(result, &name) && name)
+		return name;
+	(void)snprintf(text, sizeof text, "error %d", result);
 	return text;
 }

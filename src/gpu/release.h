@@ -4,9 +4,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <jitwarm/target.h>
+
+#include "base/error.h"
 
 struct gpu_isa {
 	uint16_t major, minor;
@@ -31,3 +34,114 @@ uint32_t gpu_branch_number(uint32_t cuda);
 struct jw_target gpu_jit_target(struct jw_target device, uint32_t cuda);
 /* The newest CUDA version in the table. */
 uint32_t gpu_newest_cuda(void);
+
+/* The differences between NVIDIA's driver branches that matter to jitwarm: one table.
+ *
+ * Measured on 460.106.00, 470.256.02, 525.147.05, 535 (four builds), 550.54.15, 550.163.01 and
+ * 555.58.02 (tests/conformance, docs/driver-behaviour.md). A branch between two measured ones
+ * counts as the older one; a branch newer than the table counts as its last row. Properties that
+ * follow the CUDA version, such as the PTX ISA, are in release.h. */
+
+/* Parts of kind 0x40 (relocatable PTX, introduced by CUDA 12.5) in a container without a cubin for
+ * the GPU. */
+enum gpu_relocatable {
+	/* Known: if there is no other PTX, all usable ones are compiled as inputs of a link. */
+	GPU_RELOCATABLE_KNOWN,
+	/* If it would run as a cubin, the load ends with CUDA_ERROR_INVALID_IMAGE, even beside PTX;
+	 * otherwise it is ignored. */
+	GPU_RELOCATABLE_SPOILS,
+	/* The same, but the load ends the process (SIGILL). */
+	GPU_RELOCATABLE_KILLS,
+};
+
+struct gpu_branch {
+	uint32_t first[3]; /* the first driver of this row */
+	uint32_t cuda;     /* the first driver's CUDA version, used if nothing else is known */
+	uint64_t default_limit_bytes; /* of the cache, without CUDA_CACHE_MAXSIZE */
+	enum gpu_relocatable relocatable;
+	/* The first number that is too large for an architecture in an entry's header. With it, and
+	 * with 0, the driver refuses the whole container (999), even if that has machine code for the
+	 * GPU. `of_all_kinds`: in entries of all kinds; otherwise of PTX, machine code and LTO-IR. */
+	uint16_t architectures;
+	bool of_all_kinds;
+	bool zstd; /* decompresses zstd; otherwise takes the frame for PTX text: 218, on 525 the process
+				  ends */
+	/* CUDA_FORCE_JIT=1 has the effect of CUDA_FORCE_PTX_JIT=1; otherwise it has none. (There
+	 * CUDA_FORCE_PTX_JIT=1 stores all modules under one empty key. In both cases no entry is ever
+	 * found.) */
+	bool force_jit;
+};
+
+/* The row for a driver: by its release if that is complete, else by its CUDA version. An unknown
+ * driver counts as a new one. Never NULL. */
+const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver);
+
+/* The part of the CUDA Driver API that jitwarm uses, loaded at run time, in workers only.
+ *
+ * Types and numbers: CUDA Driver API documentation and cuda.h. Handles are opaque pointers. */
+enum {
+	CUDA_SUCCESS = 0,
+	CUDA_ERROR_NO_DEVICE = 100,
+	CUDA_ERROR_INVALID_IMAGE = 200,
+};
+
+/* CUdevice_attribute */
+enum {
+	CUDA_ATTRIBUTE_COMPUTE_MODE = 20,
+	CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75,
+	CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76,
+};
+
+/* CUjit_option: only the log options do not change a module's key (measured on 535, 550, 555). */
+enum {
+	CUDA_JIT_INFO_LOG_BUFFER = 3,
+	CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
+	CUDA_JIT_ERROR_LOG_BUFFER = 5,
+	CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+};
+
+enum { CUDA_JIT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
+
+/* X(name, (parameters)): each returns CUresult as an int. */
+#define CUDA_REQUIRED(X)                                                                           \
+	X(cuInit, (unsigned flags))                                                                    \
+	X(cuDriverGetVersion, (int *ret_version))                                                      \
+	X(cuDeviceGetCount, (int *ret_count))                                                          \
+	X(cuDeviceGet, (int *ret_device, int ordinal))                                                 \
+	X(cuDeviceGetName, (char *ret_name, int size, int device))                                     \
+	X(cuDeviceGetAttribute, (int *ret_value, int attribute, int device))                           \
+	X(cuDeviceGetPCIBusId, (char *ret_bus, int size, int device))                                  \
+	X(cuDeviceTotalMem_v2, (size_t * ret_bytes, int device))                                       \
+	X(cuDevicePrimaryCtxRetain, (void **ret_context, int device))                                  \
+	X(cuCtxSetCurrent, (void *context))                                                            \
+	X(cuCtxSynchronize, (void))                                                                    \
+	X(cuModuleLoadDataEx,                                                                          \
+	  (void **ret_module, const void *image, unsigned count, int *options, void **values))         \
+	X(cuModuleUnload, (void *module))                                                              \
+	X(cuGetErrorName, (int result, const char **ret_name))
+
+#define CUDA_OPTIONAL(X)                                                                           \
+	X(cuDeviceGetUuid, (uint8_t ret_uuid[16], int device))                                         \
+	X(cuDeviceGetUuid_v2, (uint8_t ret_uuid[16], int device))                                      \
+	X(cuMemGetInfo_v2, (size_t * ret_free, size_t * ret_total))                                    \
+	X(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **ret_state))            \
+	X(cuLinkAddData_v2, (void *state, int type, void *data, size_t size, const char *name,         \
+						 unsigned count, int *options, void **values))                             \
+	X(cuLinkComplete, (void *state, void **ret_cubin, size_t *ret_size))                           \
+	X(cuLinkDestroy, (void *state))
+
+struct cuda {
+	struct os_library *library;
+#define CUDA_MEMBER(name, parameters) int(*name) parameters;
+	CUDA_REQUIRED(CUDA_MEMBER)
+	CUDA_OPTIONAL(CUDA_MEMBER) /* NULL if the driver has no such function */
+#undef CUDA_MEMBER
+};
+
+/* Loads the driver's library (libcuda.so.1, nvcuda.dll) and its functions. It is never unloaded,
+ * since the driver keeps threads. */
+int cuda_open(struct jw_error *err, struct cuda *ret_cuda);
+
+/* "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name for it. Valid until the next
+ * call. */
+const char *cuda_error_name(const struct cuda *cuda, int result);

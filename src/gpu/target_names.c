@@ -1,14 +1,184 @@
-#include <jitwarm/target.h>
+#include "gpu/target_names.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/target.h>
+
 #include "base/error.h"
 #include "base/text.h"
-#include "gpu/products.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+#define GPU_IDS(first, last, sm)
+#define GPU_NAME(name, sm) {name, sm},
+static const struct {
+	const char *name;
+	uint16_t sm;
+} names[] = {
+#include "gpus.inc"
+};
+#undef GPU_IDS
+#undef GPU_NAME
+#define GPU_IDS(first, last, sm) {first, last, sm},
+#define GPU_NAME(name, sm)
+static const struct {
+	uint16_t first, last, sm;
+} ids[] = {
+#include "gpus.inc"
+};
+
+/* ---- names */
+
+enum { LONGEST = 40 };
+
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Reads the next word of *at in lower case; "" at the end or if it is too long. */
+static void next_word(const char **at, char word[LONGEST])
+{
+	size_t used = 0;
+
+	while (**at && !is_letter_or_digit(**at))
+		++*at;
+	for (; is_letter_or_digit(**at) && used < LONGEST - 1; ++*at)
+		word[used++] = (char)(**at >= 'A' && **at <= 'Z' ? **at + ('a' - 'A') : **at);
+	word[used] = '\0';
+}
+
+/* scripts/gpu-table.py drops the same words. */
+static bool is_noise(const char *word)
+{
+	static const char *const noise[] = {
+		"nvidia", "geforce", "quadro",     "tesla",     "gpu",         "laptop", "mobile", "max",
+		"q",      "maxq",    "generation", "blackwell", "ac",          "hgx",    "pcie",   "nvl",
+		"sxm",    "dgxs",    "fhhl",       "oem",       "workstation", "server", "edition"};
+	const size_t digits = strspn(word, "0123456789");
+
+	for (size_t i = 0; i < COUNT(noise); i++)
+		if (!strcmp(word, noise[i]))
+			return true;
+	return (digits && (!strcmp(word + digits, "gb") || !strcmp(word + digits, "g"))) ||
+		   text_starts(word, "hbm") || text_starts(word, "sxm");
+}
+
+/* Converts a name to the form of the table's names. */
+static void plain_product_name(const char *text, char plain[LONGEST])
+{
+	char word[LONGEST];
+	size_t used = 0;
+
+	for (next_word(&text, word); *word; next_word(&text, word))
+		if (!is_noise(word) && used + strlen(word) < LONGEST) {
+			memcpy(plain + used, word, strlen(word));
+			used += strlen(word);
+		}
+	plain[used] = '\0';
+}
+
+/* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090",
+ * "a6000" "rtxa6000". */
+static bool is_typed_name(const char *name, const char *typed)
+{
+	const bool is_number = text_is_digit(typed[0]) || (typed[0] == 'a' && text_is_digit(typed[1]));
+
+	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
+									is_number && !strcmp(name + 3, typed));
+}
+
+/* Chips and families by how their names begin. Source: NVIDIA's list of CUDA GPUs. */
+static const struct {
+	const char *name;
+	uint16_t sm[2]; /* 0: no second one */
+} families[] = {
+	{"gm10", {50}},        {"gm20", {52}},
+	{"gp100", {60}},       {"gp10", {61}},
+	{"gv10", {70}},        {"tu1", {75}},
+	{"ga100", {80}},       {"ga10", {86}},
+	{"ad10", {89}},        {"gh100", {90}},
+	{"gb100", {100}},      {"gb20", {120}},
+	{"maxwell", {50, 52}}, {"pascal", {60, 61}},
+	{"volta", {70}},       {"turing", {75}},
+	{"ampere", {80, 86}},  {"ada", {89}},
+	{"lovelace", {89}},    {"adalovelace", {89}},
+	{"hopper", {90}},      {"blackwell", {100, 120}},
+};
+
+/* Whether it is one: then all of its architectures are meant. */
+static bool add_family(const char *name, struct jw_target targets[2], size_t *ret_count)
+{
+	char typed[LONGEST] = "", word[LONGEST];
+
+	for (next_word(&name, word); *word; next_word(&name, word))
+		(void)snprintf(typed + strlen(typed), sizeof typed - strlen(typed), "%s", word);
+	for (size_t i = 0; i < COUNT(families); i++) {
+		const size_t length = strlen(families[i].name);
+		const bool is_chip = text_is_digit(families[i].name[length - 1]);
+
+		if (strncmp(typed, families[i].name, length) != 0 ||
+			(is_chip ? !text_is_digit(typed[3]) || strlen(typed) != 5 : typed[length]))
+			continue;
+		for (*ret_count = 0; *ret_count < 2 && families[i].sm[*ret_count]; ++*ret_count)
+			targets[*ret_count] = (struct jw_target){families[i].sm[*ret_count], 0};
+		return true;
+	}
+	return false;
+}
+
+/* The GPUs of a name, each capability once ("gtx 750" has two); words such as GeForce and Laptop,
+ * and memory sizes, are ignored. Returns their number, 0 if the name is unknown. */
+static size_t gpu_named(const char *name, struct jw_target *targets, size_t most)
+{
+	char typed[LONGEST];
+	size_t count = 0;
+
+	plain_product_name(name, typed);
+	for (size_t i = 0; *typed && i < COUNT(names); i++)
+		if (is_typed_name(names[i].name, typed))
+			count = jw_target_add(targets, count, most, (struct jw_target){names[i].sm, 0});
+	return count;
+}
+
+/* RTX 4091 may be RTX 4090, but RTX 6070 would be of another family than RTX 6000. */
+static bool is_of_other_family(const char *typed, const char *name)
+{
+	const char *a = typed + strcspn(typed, "0123456789"), *b = name + strcspn(name, "0123456789");
+
+	return text_is_digit(*a) && text_is_digit(*b) &&
+		   (strncmp(a, b, 2) != 0 || text_starts(a + 1, "000") != text_starts(b + 1, "000"));
+}
+
+/* The most similar known name, NULL if none is similar. */
+static const char *gpu_nearest_name(const char *name)
+{
+	char typed[LONGEST];
+	struct suggest nearest;
+
+	plain_product_name(name, typed);
+	nearest = suggest_for(typed, strlen(typed));
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (!is_of_other_family(typed, names[i].name))
+			suggest_offer(&nearest, names[i].name);
+	return nearest.best;
+}
+
+/* ---- device ids */
+
+bool gpu_of_pci_device(uint32_t device, struct jw_target *ret_target)
+{
+	for (size_t i = 0; i < COUNT(ids); i++)
+		if (ids[i].first <= device && device <= ids[i].last) {
+			*ret_target = (struct jw_target){ids[i].sm, 0};
+			return true;
+		}
+	return false;
+}
 
 /* The first and the last CUDA version whose drivers run such a GPU; 0: older or newer than known.
  * Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and of the PTX ISA; docs/compat.md.
@@ -162,8 +332,14 @@ static int add_product(struct jw_error *err, const char *name, struct target_lis
 {
 	char sm[2][JW_TARGET_TEXT];
 	struct jw_target named[2];
-	const size_t count = gpu_named(name, named, 2);
+	size_t count = gpu_named(name, named, 2);
 
+	if (!count && add_family(name, named, &count)) {
+		for (size_t i = 0; i < count; i++)
+			if (add_target(err, list, named[i]))
+				return -1;
+		return 0;
+	}
 	if (count == 2)
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is sold with %s and with %s: name one of them",
 						 name, jw_target_sm(sm[0], named[0]), jw_target_sm(sm[1], named[1]));

@@ -1,21 +1,21 @@
 /* The entries that a cache has held, as far as jitwarm has seen them: for each module of a file its
- * entry and that entry's driver, and the identities of the cache's folders (cache/shape.h). They
- * explain why a module is cold that was warm: the driver has changed, the file has changed, or the
- * entry is gone; and how, if all entries went at once. Such a loss ends an epoch of the cache; a
- * record belongs to the last epoch in which its entry was seen.
+ * entry and that entry's driver. They explain why a module is cold that was warm: the driver has
+ * changed, the file has changed, or the entry is gone.
  *
  * One file in the state directory for each cache directory. Missing, damaged and foreign parts are
  * ignored. Of two processes that write at once, the additions of one are lost.
  *
- *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
- *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
+ *     file    "JWLED" 0 u16 version   u32 stamps, records   u8 reserved[172] (0)
  *             stamp…   record…   [marks]   u64 FNV-1a-64 of all that stands before it
  *             little endian
  *     stamp   char[19], the first one 0x80 higher where entries were made ahead for that driver
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 epoch
+ *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 LEDGER_TAKEN_OUT, or anything
  *     marks   u32 number   mark…
  *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known)
+ *
+ * Former versions kept in what is reserved, and in a record's last number, how a cache had lost all
+ * of its entries at once.
  *
  * A mark says that an older driver's compiler made an entry (carried over, under this driver's
  * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
@@ -30,25 +30,24 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/set.h"
-#include "cache/shape.h"
+#include "cache/stamp.h"
 #include "plan/plan.h"
 
 enum {
 	LEDGER_MOST_STAMPS = 64,
 	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
-	LEDGER_MOST_EPOCHS = 16,       /* the endings of this many are remembered */
 	LEDGER_MOST_BYTES = 32 << 20,
 	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
 #define LEDGER_NO_STAMP UINT32_MAX
 
-/* The epoch of an entry that jitwarm has removed. */
+/* Of an entry that jitwarm has removed. */
 #define LEDGER_TAKEN_OUT UINT32_MAX
 
 struct ledger_record {
 	uint64_t place, key;
-	uint32_t epoch;
 	uint8_t stamp;
+	bool taken_out; /* by jitwarm */
 };
 
 struct ledger_mark {
@@ -69,9 +68,6 @@ struct ledger {
 	struct ledger_record *records; /* oldest first */
 	size_t count, capacity;
 	struct set by_place;
-	uint32_t epoch; /* the current one */
-	uint8_t losses[LEDGER_MOST_EPOCHS];
-	struct cache_shape shape; /* when it was last written */
 	struct ledger_marks marks;
 	bool changed;
 	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
@@ -97,10 +93,6 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 /* NULL if nothing is known about that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module);
-/* How all entries were lost since this one was seen; `shape` is the cache's present shape
- * (cache_shape_take). */
-enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
-							const struct cache_shape *now);
 /* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);

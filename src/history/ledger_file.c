@@ -16,7 +16,8 @@ enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
 
 enum {
-	HEAD = sizeof magic + 12 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS),
+	RESERVED = 172,
+	HEAD = sizeof magic + 8 + RESERVED,
 	RECORD = 24,
 	SUM = 8,
 	AHEAD = 0x80,
@@ -63,8 +64,9 @@ static bool parse_ledger_records(struct ledger *ledger, struct cursor *at, uint3
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
-		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
-		const struct ledger_record record = {place, key, epoch, (uint8_t)rest};
+		const uint32_t rest = cursor_u32(at), taken_out = cursor_u32(at);
+		const struct ledger_record record = {place, key, (uint8_t)rest,
+											 taken_out == LEDGER_TAKEN_OUT};
 
 		if (at->overrun || rest >= ledger->stamp_count || ledger_at(ledger, place))
 			return false;
@@ -72,28 +74,6 @@ static bool parse_ledger_records(struct ledger *ledger, struct cursor *at, uint3
 		if (ledger->partial)
 			return false;
 	}
-	return true;
-}
-
-static bool parse_epochs(struct ledger *ledger, struct cursor *at)
-{
-	const uint32_t epoch = cursor_u32(at);
-	const uint8_t *losses = cursor_take(at, LEDGER_MOST_EPOCHS);
-	struct cache_shape shape;
-
-	shape.folder = cursor_u64(at);
-	shape.index = cursor_u64(at);
-	shape.witness = cursor_u64(at);
-	for (unsigned i = 0; i < CACHE_PARTS; i++)
-		shape.parts[i] = cursor_u64(at);
-	if (at->overrun || epoch == LEDGER_TAKEN_OUT)
-		return false;
-	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
-		if (losses[i] >= CACHE_LOSS_UNKNOWN)
-			return false;
-	memcpy(ledger->losses, losses, sizeof ledger->losses);
-	ledger->epoch = epoch;
-	ledger->shape = shape;
 	return true;
 }
 
@@ -108,8 +88,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
-	if (!parse_epochs(ledger, &at))
-		return;
+	(void)cursor_take(&at, RESERVED);
 	for (uint32_t i = 0; i < stamps; i++) {
 		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
 
@@ -126,29 +105,13 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		ledger_parse_marks(ledger, &at);
 }
 
-static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
-{
-	const struct cache_shape *shape = &ledger->shape;
-	uint8_t *at = head + sizeof magic;
-
-	memcpy(head, magic, sizeof magic);
-	store_u32(at, (uint32_t)ledger->stamp_count);
-	store_u32(at + 4, (uint32_t)ledger->count);
-	store_u32(at + 8, ledger->epoch);
-	memcpy(at + 12, ledger->losses, LEDGER_MOST_EPOCHS);
-	at += 12 + LEDGER_MOST_EPOCHS;
-	store_u64(at, shape->folder);
-	store_u64(at + 8, shape->index);
-	store_u64(at + 16, shape->witness);
-	for (unsigned i = 0; i < CACHE_PARTS; i++)
-		store_u64(at + 24 + 8 * (size_t)i, shape->parts[i]);
-}
-
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
 {
-	uint8_t head[HEAD], number[RECORD];
+	uint8_t head[HEAD] = {0}, number[RECORD];
 
-	format_head(ledger, head);
+	memcpy(head, magic, sizeof magic);
+	store_u32(head + sizeof magic, (uint32_t)ledger->stamp_count);
+	store_u32(head + sizeof magic + 4, (uint32_t)ledger->count);
 	if (buf_append(err, bytes, head, sizeof head))
 		return -1;
 	for (size_t i = 0; i < ledger->stamp_count; i++) {
@@ -161,7 +124,7 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 		store_u64(number, ledger->records[i].place);
 		store_u64(number + 8, ledger->records[i].key);
 		store_u32(number + 16, ledger->records[i].stamp);
-		store_u32(number + 20, ledger->records[i].epoch);
+		store_u32(number + 20, ledger->records[i].taken_out ? LEDGER_TAKEN_OUT : 0);
 		if (buf_append(err, bytes, number, RECORD))
 			return -1;
 	}

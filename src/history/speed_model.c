@@ -8,243 +8,155 @@
 #include "plan/estimate.h"
 
 enum { MOST_BYTES = 64 << 10 };
-static const char schema[] = "jitwarm.speed/2";
+static const char schema[] = "jitwarm.speed/3";
 
 /* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
  * clock that jumps, or a forged file. */
-static const double MOST_FACTOR = 20;
+static const double MOST_FACTOR = 20, LEAST_SLOPE = 0.25, MOST_MODULE_MS = 1000;
 static const double MOST_MS = 1e12;
 /* Earlier runs weigh at most MOST_OLD_MS. The expectation weighs EXPECTED_MS, so that three tiny
- * modules do not decide; an expectation from the gauge weighs a multiple of the gauge, which counts
- * less on a busy processor, as a run does. */
-static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_WEIGHT = 0.5;
-/* Real libraries relative to the gauge's small modules, each by the model; and the factor by which
- * a sum is off one time in ten (docs/estimates.md). */
-static const double LOAD_BY_GAUGE = 1.25, LINK_BY_GAUGE = 0.8;
-/* The weight of the usual ratio beside the gauge's: a third of a second is off by a factor of 1.2,
- * and machines differ by one of 1.6 (the standard deviations of the logarithms, docs/estimates.md).
- */
-static const double GAUGE_DOUBT = 0.125;
-static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.25;
-
-static const char *const kind_names[SPEED_KINDS] = {
-	[SPEED_LOAD] = "load", [SPEED_LINK] = "link", [SPEED_GAUGE] = "gauge", [SPEED_TRIED] = "tried"};
-
-static bool is_believable(const struct speed_sum *sum)
-{
-	return sum->model_ms > 0 && sum->model_ms < MOST_MS && sum->real_ms > 0 &&
-		   sum->real_ms < sum->model_ms * MOST_FACTOR && sum->real_ms * MOST_FACTOR > sum->model_ms;
-}
+ * modules do not decide, and one from the gauge half the gauge's length. */
+static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_MS = 50;
+/* Real libraries relative to the gauge's slope: 0.68 to 1.07 in eight first runs; and the factor by
+ * which a sum is off one time in ten (docs/estimates.md). */
+static const double BY_GAUGE = 0.9;
+static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.4;
 
 /* A system may count processor time in steps of 16 ms, so a single compile may show 0. */
-void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
+void speed_take(struct speed_time *time, const struct plan_module *module, double cpu_ms,
 				double wall_ms)
 {
-	struct speed_time *time = module->form == CACHE_KEY_LINK ? &run->link : &run->load;
 	struct plan_estimate estimate;
 
-	plan_estimate(&estimate, &module->features, module->payload_bytes, 0);
+	plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 	if (!(wall_ms * MOST_FACTOR > estimate.cost_ms && wall_ms < MOST_MS && cpu_ms >= 0 &&
-		  cpu_ms < estimate.cost_ms * MOST_FACTOR))
+		  cpu_ms < estimate.cost_ms * MOST_FACTOR + MOST_MODULE_MS))
 		return;
 	time->model_ms += estimate.cost_ms;
 	time->cpu_ms += cpu_ms;
 	time->wall_ms += wall_ms;
-}
-
-static struct speed_sum weighted(const struct speed_time *time)
-{
-	double share = time->wall_ms > time->cpu_ms ? time->cpu_ms / time->wall_ms : 1;
-
-	return (struct speed_sum){time->model_ms * share * share, time->cpu_ms * share * share};
-}
-
-static bool is_row_of(const struct speed_row *row, const struct jw_driver *driver,
-					  enum speed_kind kind)
-{
-	return row->release == driver->release[0] && row->cuda == driver->cuda && row->kind == kind;
+	time->modules++;
 }
 
 static const struct speed_row *find_row(const struct speed_table *table,
-										const struct jw_driver *driver, enum speed_kind kind)
+										const struct jw_driver *driver)
 {
 	for (size_t i = table->count; i-- > 0;)
-		if (is_row_of(&table->rows[i], driver, kind))
+		if (table->rows[i].release == driver->release[0] && table->rows[i].cuda == driver->cuda)
 			return &table->rows[i];
 	return NULL;
 }
 
-static double usual_factor(enum speed_kind kind)
+static double factor_of(const struct speed_row *row)
 {
-	const struct plan_factors none = {0};
+	const double expected = row->slope > 0 ? row->slope * BY_GAUGE : PLAN_USUAL_FACTOR;
+	const double weight = row->slope > 0 ? GAUGE_MS : EXPECTED_MS;
 
-	return plan_factor(&none, kind == SPEED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
+	return (row->real_ms + weight * expected) / (row->model_ms + weight);
 }
 
-/* The factor measured with other drivers; of several rows the last wins, and one of the same kind
- * beats any other. 0: not measured. */
-static double factor_elsewhere(const struct speed_table *table, enum speed_kind kind)
+struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver *driver)
 {
-	double factor = 0;
-	bool same = false;
+	const struct speed_row *row = find_row(table, driver);
 
-	for (size_t i = 0; i < table->count; i++) {
-		const struct speed_row *row = &table->rows[i];
-		const double weight = row->sum.model_ms + EXPECTED_MS;
-
-		if (row->kind == SPEED_GAUGE || row->kind == SPEED_TRIED || (same && row->kind != kind))
-			continue;
-		same = row->kind == kind;
-		factor = (row->sum.real_ms + EXPECTED_MS * usual_factor(row->kind)) / weight *
-				 usual_factor(kind) / usual_factor(row->kind);
-	}
-	return factor;
+	if (row && (row->slope > 0 || row->model_ms > 0))
+		return (struct jw_speed){factor_of(row), row->module_ms,
+								 row->model_ms > 0 ? LEARNT_SPREAD : GAUGE_SPREAD};
+	for (size_t i = table->count; i-- > 0;)
+		if (table->rows[i].model_ms > 0)
+			return (struct jw_speed){.factor = factor_of(&table->rows[i])};
+	return (struct jw_speed){0};
 }
 
-/* The expectation before this driver was measured, and its weight. The factor is 0 if nothing is
- * known. */
-static double expected_factor(const struct speed_table *table, const struct jw_driver *driver,
-							  enum speed_kind kind, double *ret_weight)
+/* Moves the driver's row to the end, or adds an empty one there. */
+static struct speed_row *last_row(struct speed_table *table, const struct jw_driver *driver)
 {
-	const struct speed_row *gauge = find_row(table, driver, SPEED_GAUGE);
-	double measured;
+	const struct speed_row *known = find_row(table, driver);
+	const struct speed_row row =
+		known ? *known : (struct speed_row){driver->release[0], driver->cuda, 0, 0, 0, 0};
+	const size_t old = known ? (size_t)(known - table->rows) : 0;
 
-	*ret_weight = gauge ? GAUGE_WEIGHT * gauge->sum.model_ms : EXPECTED_MS;
-	if (!gauge)
-		return factor_elsewhere(table, kind);
-	measured = gauge->sum.real_ms / gauge->sum.model_ms *
-			   (kind == SPEED_LINK ? LINK_BY_GAUGE : LOAD_BY_GAUGE);
-	return measured + (usual_factor(kind) - measured) * GAUGE_DOUBT;
+	if (known || table->count == LEARN_MOST_ROWS)
+		memmove(&table->rows[old], &table->rows[old + 1],
+				(--table->count - old) * sizeof *table->rows);
+	table->rows[table->count] = row;
+	return &table->rows[table->count++];
 }
 
-static double find_factor(const struct speed_table *table, const struct jw_driver *driver,
-						  enum speed_kind kind)
+static bool is_believable(double model_ms, double real_ms)
 {
-	const struct speed_row *learnt = find_row(table, driver, kind);
-	double weight, expected = expected_factor(table, driver, kind, &weight);
-
-	if (!learnt)
-		return expected;
-	if (!(expected > 0))
-		expected = usual_factor(kind);
-	return (learnt->sum.real_ms + weight * expected) / (learnt->sum.model_ms + weight);
-}
-
-/* 0: not measured. */
-static double find_spread(const struct speed_table *table, const struct jw_driver *driver)
-{
-	if (find_row(table, driver, SPEED_LOAD) || find_row(table, driver, SPEED_LINK))
-		return LEARNT_SPREAD;
-	return find_row(table, driver, SPEED_GAUGE) ? GAUGE_SPREAD : 0;
-}
-
-struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver)
-{
-	return (struct plan_factors){.load = find_factor(table, driver, SPEED_LOAD),
-								 .link = find_factor(table, driver, SPEED_LINK),
-								 .spread = find_spread(table, driver)};
-}
-
-/* Removes the row from the table; returns an empty sum if there is none. */
-static struct speed_sum take_row(struct speed_table *table, const struct jw_driver *driver,
-								 enum speed_kind kind)
-{
-	struct speed_sum sum = {0};
-
-	for (size_t i = table->count; i-- > 0;) {
-		if (!is_row_of(&table->rows[i], driver, kind))
-			continue;
-		sum = table->rows[i].sum;
-		memmove(&table->rows[i], &table->rows[i + 1], (--table->count - i) * sizeof *table->rows);
-	}
-	return sum;
-}
-
-static void put_row(struct speed_table *table, const struct jw_driver *driver, enum speed_kind kind,
-					struct speed_sum sum)
-{
-	if (table->count == LEARN_MOST_ROWS)
-		memmove(table->rows, table->rows + 1, --table->count * sizeof *table->rows);
-	table->rows[table->count++] = (struct speed_row){driver->release[0], driver->cuda, kind, sum};
-}
-
-static void add_sum(struct speed_table *table, const struct jw_driver *driver, enum speed_kind kind,
-					const struct speed_time *time)
-{
-	const struct speed_sum more = weighted(time);
-	struct speed_sum sum;
-
-	if (!is_believable(&more))
-		return;
-	sum = take_row(table, driver, kind);
-	if (sum.model_ms > MOST_OLD_MS) {
-		sum.real_ms *= MOST_OLD_MS / sum.model_ms;
-		sum.model_ms = MOST_OLD_MS;
-	}
-	sum.model_ms += more.model_ms;
-	sum.real_ms += more.real_ms;
-	put_row(table, driver, kind, sum);
+	return model_ms > 0 && model_ms < MOST_MS && real_ms > 0 && real_ms < model_ms * MOST_FACTOR &&
+		   real_ms * MOST_FACTOR > model_ms;
 }
 
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
-			   const struct speed_run *run)
+			   const struct speed_time *run)
 {
-	add_sum(table, driver, SPEED_LINK, &run->link);
-	add_sum(table, driver, SPEED_LOAD, &run->load);
+	const double share = run->wall_ms > run->cpu_ms ? run->cpu_ms / run->wall_ms : 1;
+	const struct speed_row *known = find_row(table, driver);
+	struct speed_row *row;
+	/* The gauge's modules were the driver's first ones: later ones may take less. */
+	const double most_ms = run->cpu_ms / 2,
+				 modules_ms = known ? run->modules * known->module_ms : 0;
+	const double model_ms = run->model_ms * share * share,
+				 real_ms =
+					 (run->cpu_ms - (modules_ms < most_ms ? modules_ms : most_ms)) * share * share;
+
+	if (!is_believable(model_ms, real_ms))
+		return;
+	row = last_row(table, driver);
+	if (row->model_ms > MOST_OLD_MS) {
+		row->real_ms *= MOST_OLD_MS / row->model_ms;
+		row->model_ms = MOST_OLD_MS;
+	}
+	row->model_ms += model_ms;
+	row->real_ms += real_ms;
 }
 
 void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
-					 const struct speed_time *time)
+					 const struct speed_sizes *sizes)
 {
-	const struct speed_sum sum = weighted(time);
+	const struct speed_time *small = &sizes->small, *large = &sizes->large;
+	struct speed_row *row = last_row(table, driver);
+	const double each = small->modules ? small->cpu_ms / small->modules : 0;
+	const double model = small->modules ? small->model_ms / small->modules : 0;
 
-	(void)take_row(table, driver, SPEED_TRIED);
-	/* No machine is four times as fast as the model's: the driver hardly compiled. */
-	if (!is_believable(&sum) || sum.real_ms * 4 < sum.model_ms) {
-		put_row(table, driver, SPEED_TRIED, (struct speed_sum){1, 1});
+	row->slope = row->module_ms = 0;
+	if (!large->modules)
 		return;
+	/* Where there was time for one size only, nothing is known of the rest. */
+	row->slope =
+		(large->cpu_ms / large->modules - each) / (large->model_ms / large->modules - model);
+	row->module_ms = each - row->slope * model;
+	/* Nothing takes less than no time: other programs have slowed down the large ones. */
+	if (row->module_ms < 0) {
+		row->slope = (small->cpu_ms + large->cpu_ms) / (small->model_ms + large->model_ms);
+		row->module_ms = 0;
 	}
-	(void)take_row(table, driver, SPEED_GAUGE);
-	put_row(table, driver, SPEED_GAUGE, sum);
-}
-
-struct plan_factors speed_factors_by_gauge(const struct jw_driver *driver,
-										   const struct speed_time *time)
-{
-	struct speed_table table = {0};
-
-	speed_add_gauge(&table, driver, time);
-	return speed_factors(&table, driver);
+	/* No machine is four times as fast as the model's: the driver hardly compiled. */
+	if (!(row->slope > LEAST_SLOPE && row->slope < MOST_FACTOR && row->module_ms < MOST_MODULE_MS))
+		row->slope = row->module_ms = 0;
 }
 
 bool speed_is_known(const struct speed_table *table, const struct jw_driver *driver)
 {
-	return find_spread(table, driver) > 0 || find_row(table, driver, SPEED_TRIED);
-}
-
-static bool parse_kind(const char *name, enum speed_kind *ret_kind)
-{
-	for (unsigned i = 0; i < SPEED_KINDS; i++) {
-		if (strcmp(name, kind_names[i]) != 0)
-			continue;
-		*ret_kind = (enum speed_kind)i;
-		return true;
-	}
-	return false;
+	return find_row(table, driver) != NULL;
 }
 
 static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 {
 	const uint64_t release = json_count(object, "release"), cuda = json_count(object, "cuda");
-	const struct speed_sum sum = {json_number(object, "model_ms", 0),
-								  json_number(object, "real_ms", 0)};
-	enum speed_kind kind;
+	const struct speed_row row = {(uint32_t)release,
+								  (uint32_t)cuda,
+								  json_number(object, "slope", -1),
+								  json_number(object, "module_ms", -1),
+								  json_number(object, "model_ms", -1),
+								  json_number(object, "real_ms", -1)};
 
-	if (!parse_kind(json_text(object, "form", ""), &kind) || release > 1000000 || cuda > 1000000 ||
-		!is_believable(&sum))
-		return false;
-	*ret_row = (struct speed_row){(uint32_t)release, (uint32_t)cuda, kind, sum};
-	return true;
+	*ret_row = row;
+	return release <= 1000000 && cuda <= 1000000 && row.slope >= 0 && row.slope < MOST_FACTOR &&
+		   row.module_ms >= 0 && row.module_ms < MOST_MODULE_MS &&
+		   ((row.model_ms == 0 && row.real_ms == 0) || is_believable(row.model_ms, row.real_ms));
 }
 
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
@@ -271,9 +183,10 @@ static bool add_row(cJSON *array, const struct speed_row *row)
 
 	if (object && cJSON_AddNumberToObject(object, "release", row->release) &&
 		cJSON_AddNumberToObject(object, "cuda", row->cuda) &&
-		cJSON_AddStringToObject(object, "form", kind_names[row->kind]) &&
-		cJSON_AddNumberToObject(object, "model_ms", row->sum.model_ms) &&
-		cJSON_AddNumberToObject(object, "real_ms", row->sum.real_ms) &&
+		cJSON_AddNumberToObject(object, "slope", row->slope) &&
+		cJSON_AddNumberToObject(object, "module_ms", row->module_ms) &&
+		cJSON_AddNumberToObject(object, "model_ms", row->model_ms) &&
+		cJSON_AddNumberToObject(object, "real_ms", row->real_ms) &&
 		cJSON_AddItemToArray(array, object))
 		return true;
 	cJSON_Delete(object);
@@ -298,34 +211,22 @@ static char *table_line(const struct speed_table *table)
 	return line;
 }
 
-static void read_table(const char *path, struct speed_table *ret_table)
+static void recall_table(const char *state_dir, struct speed_table *ret_table)
 {
+	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
 	struct buf text = {0};
 
 	*ret_table = (struct speed_table){0};
-	if (!os_read_file(NULL, path, MOST_BYTES, &text))
+	if (path && !os_read_file(NULL, path, MOST_BYTES, &text))
 		speed_parse(buf_text(&text), text.size, ret_table);
 	buf_free(&text);
-}
-
-static char *table_path(const char *state_dir)
-{
-	return state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
-}
-
-static void recall_table(const char *state_dir, struct speed_table *ret_table)
-{
-	char *path = table_path(state_dir);
-
-	*ret_table = (struct speed_table){0};
-	if (path)
-		read_table(path, ret_table);
 	mem_free(path);
 }
 
 static void keep_table(const char *state_dir, const struct speed_table *table)
 {
-	char *path = table_path(state_dir), *line = table_line(table);
+	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
+	char *line = table_line(table);
 
 	if (path && line && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, line, strlen(line));
@@ -333,12 +234,12 @@ static void keep_table(const char *state_dir, const struct speed_table *table)
 	mem_free(path);
 }
 
-struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver)
+struct jw_speed speed_recall(const char *state_dir, const struct jw_driver *driver)
 {
 	struct speed_table table;
 
 	recall_table(state_dir, &table);
-	return speed_factors(&table, driver);
+	return speed_of(&table, driver);
 }
 
 bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver)
@@ -350,25 +251,24 @@ bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver)
 }
 
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
-					const struct speed_run *run)
+					const struct speed_time *run)
 {
 	struct speed_table table;
 
-	if (!state_dir || !(run->load.cpu_ms + run->link.cpu_ms > 0))
+	if (!state_dir || !(run->cpu_ms > 0))
 		return;
 	recall_table(state_dir, &table);
 	speed_add(&table, driver, run);
 	keep_table(state_dir, &table);
 }
 
-void speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
-						  const struct speed_time *time)
+struct jw_speed speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
+									 const struct speed_sizes *sizes)
 {
 	struct speed_table table;
 
-	if (!state_dir)
-		return;
 	recall_table(state_dir, &table);
-	speed_add_gauge(&table, driver, time);
+	speed_add_gauge(&table, driver, sizes);
 	keep_table(state_dir, &table);
+	return speed_of(&table, driver);
 }

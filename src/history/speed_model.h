@@ -2,15 +2,15 @@
  * compiles of each run, and before any run from those of the gauge (machine/speed_gauge.h), and
  * kept in one file of the state directory:
  *
- *     {"schema":"jitwarm.speed/2","rows":[{"release":550,"cuda":12040,"form":"load",
+ *     {"schema":"jitwarm.speed/3","rows":[{"release":550,"cuda":12040,"slope":0.9,"module_ms":5.1,
  *      "model_ms":58312.8,"real_ms":81044.2}, …]}
  *
- * A row for each driver branch's compiler and each form (modules, inputs of run-time linking, the
- * gauge), the latest last. The file is read as hostile input.
+ * A row for each driver branch's compiler, the latest last: what the gauge has measured, and the
+ * runs. The file is read as hostile input.
  *
  * It learns processor time, not wall time, so other programs, pauses and a low priority do not
  * count. Beside other programs even processor time grows (shared caches and cores, a virtual
- * machine's stolen time), so a measurement counts less, the smaller its share of the wall time is.
+ * machine's stolen time), so a run counts less, the smaller its share of the wall time is.
  */
 #pragma once
 
@@ -24,17 +24,12 @@
 
 enum { LEARN_MOST_ROWS = 32 };
 
-/* The times of modules by the model, and as measured. */
-struct speed_sum {
-	double model_ms, real_ms;
-};
-
-/* TRIED: the gauge gave no result, and is not tried again. */
-enum speed_kind { SPEED_LOAD, SPEED_LINK, SPEED_GAUGE, SPEED_TRIED, SPEED_KINDS };
 struct speed_row {
 	uint32_t release, cuda; /* the first number of a release, 0 if unknown; as in jw_driver */
-	enum speed_kind kind;
-	struct speed_sum sum;
+	/* By the gauge: time relative to the model, and the time that each module takes besides. A
+	 * slope of 0: it gave no result, and is not tried again. */
+	double slope, module_ms;
+	double model_ms, real_ms; /* of the runs, without module_ms; 0: none yet */
 };
 
 struct speed_table {
@@ -42,31 +37,29 @@ struct speed_table {
 	size_t count;
 };
 
-/* One run's processor time and wall time, with the model's. */
+/* The times of so many modules by the model, and as measured. */
 struct speed_time {
 	double model_ms, cpu_ms, wall_ms;
+	unsigned modules;
 };
-struct speed_run {
-	struct speed_time load, link;
+/* What the gauge has measured: its two sizes of modules. */
+struct speed_sizes {
+	struct speed_time small, large;
 };
 
 /* Adds the time of one compiled module. Skips impossible values. */
-void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
+void speed_take(struct speed_time *time, const struct plan_module *module, double cpu_ms,
 				double wall_ms);
-/* The factor of that driver on this machine: the learnt one, before that the gauge's, else that of
- * another measured compiler. 0 if nothing is known. */
-struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver);
+/* That driver's speed on this machine: the learnt one, before that the gauge's, else that of
+ * another compiler's runs. Zeros if nothing is known. */
+struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver *driver);
 /* Adds a run. Earlier runs count for at most two minutes of compiling, so that a change of the
  * machine shows soon. */
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
-			   const struct speed_run *run);
-
+			   const struct speed_time *run);
 /* Adds the gauge's modules; drops an earlier measurement. */
 void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
-					 const struct speed_time *time);
-/* The factor by the gauge only. */
-struct plan_factors speed_factors_by_gauge(const struct jw_driver *driver,
-										   const struct speed_time *time);
+					 const struct speed_sizes *sizes);
 /* Whether that driver's compiler was measured, by the gauge or by a run, or the gauge was tried. */
 bool speed_is_known(const struct speed_table *table, const struct jw_driver *driver);
 
@@ -75,9 +68,10 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
 
 /* The same with the file of the state directory; NULL: it is not kept. A failure is not reported:
  * the next prediction is slightly worse. */
-struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
+struct jw_speed speed_recall(const char *state_dir, const struct jw_driver *driver);
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
-					const struct speed_run *run);
-void speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
-						  const struct speed_time *time);
+					const struct speed_time *run);
+/* The speed by the gauge is returned even where it cannot be kept. */
+struct jw_speed speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
+									 const struct speed_sizes *sizes);
 bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver);

@@ -5,16 +5,15 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
 #include "devcode/write.h"
-#include "machine/device_pool.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "machine/speed_gauge.h"
 #include "os/file.h"
 #include "probe_ptx.h"
 #include "state/run_folder.h"
 #include "worker/collect.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 
@@ -146,7 +145,7 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile,
-				 struct speed_time *ret_time)
+				 struct speed_sizes *ret_sizes)
 {
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
@@ -167,7 +166,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 	job = (struct protocol_job){
 		.device = device->ordinal, .form = CACHE_KEY_LOAD, .size_bytes = stat.size_bytes};
 	memcpy(job.path, container, strlen(container) + 1);
-	if (ret_time && !speed_gauge_make(NULL, larger, device->ordinal, &gauge)) {
+	if (ret_sizes && !speed_gauge_make(NULL, larger, device->ordinal, &gauge)) {
 		ask.next = speed_gauge_next;
 		ask.context = &gauge;
 	}
@@ -187,8 +186,8 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 		goto done;
 	}
 	result = read_probe_entry(err, cache_dir, device, profile);
-	if (!result && ret_time)
-		*ret_time = gauge.taken.load;
+	if (!result && ret_sizes)
+		*ret_sizes = gauge.taken;
 done:
 	mem_free(larger);
 	mem_free(container);
@@ -199,7 +198,7 @@ done:
 /* Another process may be using the first one. */
 static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
 					const struct jw_system *system, struct cache_profile *profile,
-					struct speed_time *ret_time)
+					struct speed_sizes *ret_sizes)
 {
 	int result = -1;
 
@@ -207,23 +206,24 @@ static int ask_each(struct jw_error *err, const char *const *worker, const char 
 		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
 											   .target = system->gpus[i].target};
 
-		result = driver_probe(err, worker, folder, &device, profile, ret_time);
+		result = driver_probe(err, worker, folder, &device, profile, ret_sizes);
 	}
 	return result;
 }
 
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
-						 struct cache_profile *profile, struct speed_time *ret_time)
+						 struct cache_profile *profile, struct jw_speed *ret_speed)
 {
 	struct run_folder folder = {0};
+	struct speed_sizes sizes = {0};
 	int result = -1;
 
 	if (!run_folder_make(err, system->state_dir, &folder) &&
-		!ask_each(err, system->worker, folder.path, system, profile, ret_time)) {
+		!ask_each(err, system->worker, folder.path, system, profile, ret_speed ? &sizes : NULL)) {
 		if (system->state_dir)
 			(void)cache_profile_save(NULL, system->state_dir, profile);
-		if (ret_time)
-			speed_remember_gauge(system->state_dir, &profile->driver, ret_time);
+		if (ret_speed)
+			*ret_speed = speed_remember_gauge(system->state_dir, &profile->driver, &sizes);
 		result = 0;
 	}
 	run_folder_remove(&folder);

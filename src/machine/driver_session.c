@@ -1,10 +1,47 @@
 #include "machine/driver_session.h"
 
+#include <limits.h>
+#include <string.h>
+
 #include <uv.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "worker/child.h"
+
+static int ask_jobs(struct jw_error *err, const struct driver_query *ask,
+					struct driver_session *session, struct protocol_answer *ret_answer)
+{
+	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	const struct protocol_job *next;
+
+	if (!answer || driver_session_ask(err, session, ask->job, answer)) {
+		mem_free(answer);
+		return -1;
+	}
+	if (ret_answer)
+		*ret_answer = *answer;
+	do
+		next = ask->next ? ask->next(ask->context, answer) : NULL;
+	while (next && !driver_session_ask(NULL, session, next, answer));
+	mem_free(answer);
+	return 0;
+}
+
+int driver_query(struct jw_error *err, const struct driver_query *ask,
+				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
+{
+	struct driver_session *session;
+	int failed = 0;
+
+	if (driver_session_open(err, ask, &session, ret_hello))
+		return -1;
+	if (ask->job && !ret_hello->result)
+		failed = ask_jobs(err, ask, session, ret_answer);
+	driver_session_close(session);
+	return failed;
+}
 
 enum { TICK_MS = 100 };
 
@@ -156,4 +193,115 @@ void driver_session_close(struct driver_session *session)
 	(void)uv_run(&session->loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&session->loop);
 	mem_free(session);
+}
+
+/* CUcomputemode; drivers before 2013 have the first one. Source: cuda.h */
+enum { MODE_EXCLUSIVE_THREAD = 1, MODE_PROHIBITED = 2, MODE_EXCLUSIVE = 3 };
+
+static bool is_exclusive(const struct protocol_device *device)
+{
+	return device->compute_mode == MODE_EXCLUSIVE || device->compute_mode == MODE_EXCLUSIVE_THREAD;
+}
+
+/* Whether another device of this architecture accepts any number of processes. */
+static bool has_better(const struct device_pool *pool, size_t device)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (!pool->devices[i].compute_mode &&
+			jw_target_equal(pool->devices[i].target, pool->devices[device].target))
+			return true;
+	return false;
+}
+
+void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello)
+{
+	*pool = (struct device_pool){.count = hello->device_count};
+	memcpy(pool->devices, hello->devices, sizeof pool->devices);
+	for (size_t i = 0; i < pool->count; i++) {
+		pool->barred[i] = pool->devices[i].compute_mode == MODE_PROHIBITED;
+		if (pool->barred[i])
+			TEXT_COPY(pool->why,
+					  "its compute mode is “prohibited” (“nvidia-smi -c 0” changes that)");
+		if (is_exclusive(&pool->devices[i]) && has_better(pool, i))
+			pool->barred[i] = true;
+	}
+}
+
+const char *device_pool_mode_text(int compute_mode)
+{
+	switch (compute_mode) {
+	case MODE_PROHIBITED:
+		return "; its compute mode is “prohibited” (“nvidia-smi -c 0” changes that)";
+	case MODE_EXCLUSIVE:
+	case MODE_EXCLUSIVE_THREAD: return "; it is in exclusive mode, and another process has it";
+	default: return "";
+	}
+}
+
+static unsigned most_for(const struct device_pool *pool, struct jw_target target)
+{
+	unsigned exclusive = 0;
+
+	for (size_t i = 0; i < pool->count; i++) {
+		if (pool->barred[i] || !jw_target_equal(pool->devices[i].target, target))
+			continue;
+		if (!is_exclusive(&pool->devices[i]))
+			return UINT_MAX;
+		exclusive++;
+	}
+	return exclusive ? exclusive : UINT_MAX;
+}
+
+unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
+								  size_t count)
+{
+	unsigned most = UINT_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		unsigned some = most_for(pool, targets[i].device);
+
+		/* With several architectures each worker uses all of them in turn: two workers could meet
+		 * on one. */
+		if (some != UINT_MAX && count > 1)
+			some = 1;
+		most = some < most ? some : most;
+	}
+	return most;
+}
+
+bool device_pool_has(const struct device_pool *pool, struct jw_target target)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		if (jw_target_equal(pool->devices[i].target, target))
+			return true;
+	return false;
+}
+
+size_t device_pool_choose(const struct device_pool *pool, struct jw_target target, size_t turn)
+{
+	size_t fitting = 0;
+
+	for (size_t i = 0; i < pool->count; i++)
+		fitting += !pool->barred[i] && jw_target_equal(pool->devices[i].target, target);
+	if (!fitting)
+		return DEVICE_NONE;
+	turn %= fitting;
+	for (size_t i = 0; i < pool->count; i++)
+		if (!pool->barred[i] && jw_target_equal(pool->devices[i].target, target) && !turn--)
+			return i;
+	return DEVICE_NONE;
+}
+
+bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device, const char *why)
+{
+	pool->barred[device] = true;
+	TEXT_COPY(pool->why, why);
+	for (size_t i = 0; i < pool->count; i++)
+		if (!pool->barred[i])
+			return true;
+	error_set(err, JW_ERR_DRIVER,
+			  "GPU %d (%s) gives no context: %s; end what is using it, then run the same command "
+			  "again",
+			  pool->devices[device].ordinal, pool->devices[device].name, why);
+	return false;
 }

@@ -2,13 +2,19 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "devcode/container.h"
 #include "devcode/write.h"
 #include "gauge_ptx.h"
+#include "machine/driver_session.h"
+#include "machine/known_gpus.h"
 #include "os/file.h"
+#include "state/run_folder.h"
+#include "worker/environment.h"
+#include "worker/task.h"
 
-/* Repetitions of the part between the marks: about 730 statements, 40 ms by the model. */
-enum { REPEATS = 24, MOST_TEXT = 256 << 10 };
+/* Repetitions of the part between the marks, of 30 statements: 21 and 5 ms by the model. */
+enum { LARGE = 24, SMALL = 3, MOST_TEXT = 256 << 10 };
 
 /* A comment at the end gives each module another cache entry. Restores the dot of .version
  * (cmake/EmbedText.cmake). */
@@ -21,7 +27,7 @@ static int add_gauge_text(struct jw_error *err, struct buf *text, unsigned numbe
 	if (buf_append(err, text, gauge_ptx, (size_t)(block - gauge_ptx)))
 		return -1;
 	text->data[version - gauge_ptx] = '.';
-	for (unsigned i = 0; i < REPEATS; i++)
+	for (unsigned i = 0; i < (number % 2 ? SMALL : LARGE); i++)
 		if (buf_append(err, text, block, (size_t)(rest - block)))
 			return -1;
 	return buf_printf(err, text, "%s// %u\n", rest, number);
@@ -60,7 +66,7 @@ int speed_gauge_make(struct jw_error *err, const char *path, int device,
 	}
 	memcpy(gauge.job.path, path, strlen(path) + 1);
 	for (unsigned i = 0; i < GAUGE_MODULES; i++) {
-		if (add_gauge_module(err, &file, i, &gauge.module))
+		if (add_gauge_module(err, &file, i, &gauge.modules[i % 2]))
 			goto done;
 		gauge.ends[i + 1] = file.size;
 	}
@@ -75,7 +81,8 @@ done:
 
 static bool has_time(const struct speed_gauge *gauge)
 {
-	return gauge->taken.load.wall_ms + gauge->longest_ms <= GAUGE_LIMIT_MS;
+	return gauge->taken.small.wall_ms + gauge->taken.large.wall_ms + gauge->longest_ms <=
+		   GAUGE_LIMIT_MS;
 }
 
 static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
@@ -101,9 +108,64 @@ const struct protocol_job *speed_gauge_next(void *context, const struct protocol
 	if (answer->result || answer->sticky || answer->no_context)
 		return NULL;
 	if (gauge->sent) {
-		speed_take(&gauge->taken, &gauge->module, answer->cpu_ms, answer->wall_ms);
+		const unsigned small = (gauge->sent - 1) % 2;
+
+		speed_take(small ? &gauge->taken.small : &gauge->taken.large, &gauge->modules[small],
+				   answer->cpu_ms, answer->wall_ms);
 		gauge->longest_ms =
 			answer->wall_ms > gauge->longest_ms ? answer->wall_ms : gauge->longest_ms;
 	}
 	return gauge->sent == GAUGE_MODULES || !has_time(gauge) ? NULL : next_gauge_job(gauge);
+}
+
+enum { COMPILER_LIMIT_S = 2 };
+
+/* As a run does it: a worker starts a process for each module. */
+static int ask_compiler(const struct jw_system *system, const char *ptxas, const char *folder,
+						const struct jw_cancel *cancel, struct speed_sizes *ret_sizes)
+{
+	struct plan_target target = {.device = system->gpus[0].target};
+	const struct plan plan = {
+		.profile = profile_of_system(system), .targets = &target, .target_count = 1};
+	struct protocol_hello hello = {0};
+	struct protocol_answer answer = {0};
+	struct speed_gauge gauge;
+	struct driver_query ask = {.worker = system->worker,
+							   .next = speed_gauge_next,
+							   .context = &gauge,
+							   .limit_s = COMPILER_LIMIT_S,
+							   .cancel = cancel};
+	char *file = os_join(NULL, folder, "gauge.fatbin");
+	char *cache_dir = os_join(NULL, folder, "gauge-cache"), *task = NULL;
+	int result = -1;
+
+	if (file && cache_dir && !os_make_dirs(NULL, cache_dir, 0700) &&
+		!task_write_ptxas(NULL, &plan, ptxas, folder, &task) &&
+		!speed_gauge_make(NULL, file, 0, &gauge)) {
+		ask.cache_dir = cache_dir;
+		ask.task = task;
+		ask.job = speed_gauge_first(&gauge);
+		result = driver_query(NULL, &ask, &hello, &answer);
+		*ret_sizes = gauge.taken;
+	}
+	mem_free(task);
+	mem_free(cache_dir);
+	mem_free(file);
+	return result;
+}
+
+void compiler_gauge(const struct jw_system *system, const char *ptxas,
+					const struct jw_cancel *cancel)
+{
+	const struct jw_driver compiler = {.cuda = system->driver.version.cuda};
+	struct run_folder folder = {0};
+	struct speed_sizes sizes = {0};
+
+	if (!system->state_dir || speed_is_remembered(system->state_dir, &compiler) ||
+		run_folder_make(NULL, system->state_dir, &folder))
+		return;
+	(void)ask_compiler(system, ptxas, folder.path, cancel, &sizes);
+	run_folder_remove(&folder);
+	if (!cancel_asked(cancel))
+		(void)speed_remember_gauge(system->state_dir, &compiler, &sizes);
 }

@@ -6,26 +6,24 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/outlook.h"
+#include "cache/index.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
-#include "gpu/branch.h"
-#include "gpu/products.h"
+#include "gpu/release.h"
 #include "gpu/rules.h"
+#include "gpu/target_names.h"
 #include "history/speed_model.h"
 #include "machine/driver_probe.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "machine/known_gpus.h"
-#include "machine/unfit_driver.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/library.h"
-#include "os/pci.h"
 #include "os/platform.h"
 #include "state/run_folder.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
@@ -244,7 +242,7 @@ static enum jw_trust trust_of(const struct cache_profile *profile)
  * larger ones if its speed is unknown. A failure to measure the speed is ignored. */
 static int probe(struct jw_error *err, const struct jw_system_options *options,
 				 const struct jw_system *system, struct cache_profile *profile,
-				 struct speed_time *ret_time)
+				 struct jw_speed *ret_speed)
 {
 	const bool sure =
 		profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
@@ -255,26 +253,16 @@ static int probe(struct jw_error *err, const struct jw_system_options *options,
 	if (!system->gpu_count || !((options->probe && !sure) || measure))
 		return 0;
 	return driver_probe_confirm(options->probe && !sure ? err : NULL, system, profile,
-								measure ? ret_time : NULL) &&
+								measure ? ret_speed : NULL) &&
 				   options->probe && !sure
 			   ? -1
 			   : 0;
 }
 
-static void find_speed(const struct jw_driver *driver, const struct speed_time *gauge,
-					   struct jw_system *system)
-{
-	const struct plan_factors factors = gauge->model_ms > 0
-											? speed_factors_by_gauge(driver, gauge)
-											: speed_recall(system->state_dir, driver);
-
-	system->speed = (struct jw_speed){factors.load, factors.link, factors.spread};
-}
-
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
-	struct speed_time gauge = {0};
+	struct jw_speed measured = {0};
 	struct cache_profile profile;
 
 	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
@@ -282,12 +270,13 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		return -1;
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
-	if (probe(err, options, system, &profile, &gauge))
+	if (probe(err, options, system, &profile, &measured))
 		return -1;
 	system->driver.version = profile.driver;
 	system->driver.trust = trust_of(&profile);
 	TEXT_COPY(system->driver.stamp, profile.stamp);
-	find_speed(&profile.driver, &gauge, system);
+	system->speed =
+		measured.factor > 0 ? measured : speed_recall(system->state_dir, &profile.driver);
 	return 0;
 }
 
@@ -356,7 +345,7 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	} else if (options->driver) {
 		return cache_profile_for_release(err, options->driver, ret_profile);
 	} else if (os_find_driver(err, &library)) {
-		return error_prefix(err, "which driver? --driver names one, --driver-lib its library");
+		return error_prefix(err, "which driver? --driver names one");
 	}
 	result = profile_of_library(err, options, library, system, ret_profile);
 	mem_free(library);
@@ -368,11 +357,17 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 	const struct cache_known_driver *known = cache_known_driver_like(driver);
 	char text[JW_DRIVER_TEXT];
 
+	/* Of a branch, or a CUDA version, any release may be meant. */
+	if (!driver->release[1])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "driver %s: give the full version, for example --driver %s, or its "
+						 "library or profile (--driver FILE)",
+						 jw_driver_text(text, driver), known ? known->name : "550.163.01");
 	return error_set(err, JW_ERR_UNSUPPORTED,
 					 "the names under which driver %s keeps its results are not known%s%s: "
-					 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll, "
-					 "--driver-profile FILE takes them from what “jitwarm status "
-					 "--driver-profile FILE” has written where it is installed",
+					 "--driver FILE reads them off its libcuda.so or nvcuda64.dll, or takes them "
+					 "from what “jitwarm status --driver-profile FILE” has written where it is "
+					 "installed",
 					 jw_driver_text(text, driver), known ? ", but those of " : "",
 					 known ? known->name : "");
 }

@@ -1,4 +1,4 @@
-#include "net/web_address.h"
+#include "net/web.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -107,13 +107,19 @@ static bool is_this_machine(const char *host)
 }
 
 /* `host` without and with its port */
+static bool is_named_host(const struct web_hosts *hosts, const char *host, const char *with_port)
+{
+	for (size_t i = 0; i < hosts->host_count; i++)
+		if ((!hosts->exact && text_equal_fold(hosts->hosts[i], host)) ||
+			text_equal_fold(hosts->hosts[i], with_port))
+			return true;
+	return false;
+}
+
 static bool may_be_plain(const struct web_hosts *plain, const char *host, const char *with_port)
 {
-	for (size_t i = 0; i < plain->host_count; i++)
-		if ((!plain->exact && text_equal_fold(plain->hosts[i], host)) ||
-			text_equal_fold(plain->hosts[i], with_port))
-			return true;
-	return plain->here && !plain->exact && is_this_machine(host);
+	return is_named_host(plain, host, with_port) ||
+		   (plain->here && !plain->exact && is_this_machine(host));
 }
 
 const char *web_scheme(const struct web_hosts *plain, const char *host)
@@ -128,34 +134,62 @@ const char *web_scheme(const struct web_hosts *plain, const char *host)
 	return may_be_plain(plain, bare, host) ? "http" : "https";
 }
 
+struct web_place {
+	char *scheme, *host, *port; /* NULL: not an address */
+	char both[512];             /* HOST:PORT */
+};
+
+static struct web_place web_place_of(const char *url)
+{
+	CURLU *parts = curl_url();
+	struct web_place place = {0};
+
+	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
+		place.scheme = url_part(parts, CURLUPART_SCHEME);
+		place.host = url_part(parts, CURLUPART_HOST);
+		place.port = url_part(parts, CURLUPART_PORT);
+	}
+	if (place.host && place.port && strlen(place.host) < 256)
+		(void)snprintf(place.both, sizeof place.both, "%.255s:%.8s", place.host, place.port);
+	curl_url_cleanup(parts);
+	return place;
+}
+
+static void free_place(struct web_place *place)
+{
+	curl_free(place->scheme);
+	curl_free(place->host);
+	curl_free(place->port);
+}
+
+bool web_names_host(const struct web_hosts *hosts, const char *url)
+{
+	struct web_place place = web_place_of(url);
+	const bool is = *place.both && is_named_host(hosts, place.host, place.both);
+
+	free_place(&place);
+	return is;
+}
+
 /* A message has no more of an address than its host: the rest may be a signature that lets anybody
  * in. */
 int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char *url)
 {
-	CURLU *parts = curl_url();
-	char *scheme = NULL, *host = NULL, *port = NULL, both[512] = "";
+	struct web_place place = web_place_of(url);
+	char shown[512];
 	int result = -1;
 
-	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
-		scheme = url_part(parts, CURLUPART_SCHEME);
-		host = url_part(parts, CURLUPART_HOST);
-		port = url_part(parts, CURLUPART_PORT);
-	}
-	if (host && port && strlen(host) < 256)
-		(void)snprintf(both, sizeof both, "%.255s:%.8s", host, port);
-	if (!scheme || !*both)
-		error_set(err, JW_ERR_FORMAT, "%s: not an address", text_address(both, sizeof both, url));
-	else if (!strcmp(scheme, "https") ||
-			 (!strcmp(scheme, "http") && may_be_plain(plain, host, both)))
+	if (!place.scheme || !*place.both)
+		error_set(err, JW_ERR_FORMAT, "%s: not an address", text_address(shown, sizeof shown, url));
+	else if (!strcmp(place.scheme, "https") ||
+			 (!strcmp(place.scheme, "http") && may_be_plain(plain, place.host, place.both)))
 		result = 0;
 	else
 		error_set(err, JW_ERR_FORMAT,
-				  "%.20s://%s: only https is allowed; --insecure-host %s allows plain http, which "
-				  "others can read and change on its way",
-				  scheme, both, both);
-	curl_free(scheme);
-	curl_free(host);
-	curl_free(port);
-	curl_url_cleanup(parts);
+				  "%.20s://%s: only https is allowed; %s%s allows plain http, which others can "
+				  "read and change on its way",
+				  place.scheme, place.both,
+				  plain->option ? plain->option : "JITWARM_PLAIN_HTTP=", place.both);
+	free_place(&place);
 	return result;
 }

@@ -1,6 +1,8 @@
 /* Environment variables of this process. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /* The value of an environment variable, UTF-8, NULL if it is not set; the caller frees it. */
@@ -8,3 +10,28 @@ int os_env_read(struct jw_error *err, const char *name, char **ret_value);
 /* The same where a variable that memory is too short for may be taken for one that is not set. */
 char *os_env(const char *name);
 int os_env_set(struct jw_error *err, const char *name, const char *value); /* value NULL: unset */
+
+/* Environment variables that Windows keeps for an account or for the machine, in the registry, and
+ * jitwarm's record of the machine's: a key below HKEY_LOCAL_MACHINE\SOFTWARE, to which only
+ * administrators may write, and that goes when it is empty. */
+enum os_variables { OS_VARIABLES_USER, OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD };
+
+struct os_variable {
+	char *value;  /* UTF-8 */
+	bool expands; /* REG_EXPAND_SZ: %NAME% in it stands for another variable's value */
+};
+
+/* Whether this system stores variables: elsewhere all functions below return JW_ERR_UNSUPPORTED. */
+bool os_variables_kept(void);
+/* The registry key, for messages. */
+const char *os_variables_key(enum os_variables where);
+/* JW_ERR_NOT_FOUND if it is not set. The caller frees the value. */
+int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
+					 struct os_variable *ret_variable);
+/* `variable` NULL removes it; a missing one is fine then. JW_ERR_IO says so if elevation is
+ * missing. */
+int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
+					  const struct os_variable *variable);
+/* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that programs which
+ * Explorer starts from now on get them. Waits at most a second. */
+void os_variables_announce(void);

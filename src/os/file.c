@@ -1,8 +1,12 @@
 #include "os/file.h"
 
+#include <string.h>
+
 #include "base/mem.h"
-#include "os/open_file.h"
+#include "os/env.h"
+#include "os/folders.h"
 #include "os/path_calls.h"
+#include "os/process.h"
 #include "os/uv.h"
 
 int close_fd(struct jw_error *err, const char *path, int fd)
@@ -238,4 +242,136 @@ void os_sync_names(const char *path)
 		os_file_close(file);
 	}
 	mem_free(folder);
+}
+
+enum { MOST_NETRC = 1 << 20 };
+static const char own_files[] = "/proc/self/fd";
+
+static int check_lent(struct jw_error *err, struct os_file *file, size_t most)
+{
+	struct os_stat stat;
+
+	if (os_file_stat(err, file, &stat))
+		return -1;
+	if (stat.kind != OS_REGULAR)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is not a regular file", file->path);
+	return stat.size_bytes <= most
+			   ? 0
+			   : error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", file->path, most);
+}
+
+int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent *ret_lent)
+{
+	struct os_lent lent = {0};
+
+	if (os_file_open(err, path, OS_OPEN_READ, &lent.file))
+		return -1;
+	if (!check_lent(err, lent.file, most))
+		lent.path = os_is_whole_path(own_files) && os_exists(own_files)
+						? mem_printf(err, "%s/%d", own_files, lent.file->fd)
+						: mem_string(err, path);
+	if (!lent.path) {
+		os_lent_close(&lent);
+		return -1;
+	}
+	*ret_lent = lent;
+	return 0;
+}
+
+struct os_lent os_lend_netrc(void)
+{
+	static const char *const names[] = {".netrc", "_netrc"};
+	const size_t count = os_separator == '\\' ? 2 : 1;
+	char *named = os_env("NETRC"), *home = os_env("HOME");
+	struct os_lent lent = {0};
+
+	if (!home)
+		(void)os_home_dir(NULL, &home);
+	if (named && *named)
+		(void)os_lend(NULL, named, MOST_NETRC, &lent);
+	else
+		for (size_t i = 0; home && !lent.path && i < count; i++) {
+			char *path = os_join(NULL, home, names[i]);
+
+			if (path)
+				(void)os_lend(NULL, path, MOST_NETRC, &lent);
+			mem_free(path);
+		}
+	mem_free(home);
+	mem_free(named);
+	return lent;
+}
+
+void os_lent_close(struct os_lent *lent)
+{
+	os_file_close(lent->file);
+	mem_free(lent->path);
+	*lent = (struct os_lent){0};
+}
+
+int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map)
+{
+	struct os_map map = {.data = (const uint8_t *)""};
+	int fd = open_regular(err, path, &map.stat), result = 0;
+
+	if (fd < 0)
+		return -1;
+	if (map.stat.size_bytes > SIZE_MAX / 2)
+		result = error_set(err, JW_ERR_LIMIT, "%s: too large to map", path);
+	else if (map.stat.size_bytes) {
+		map.size = (size_t)map.stat.size_bytes;
+		map.handle = map_view(err, fd, path, map.size);
+		map.data = map.handle;
+		result = map.handle ? 0 : -1;
+	}
+	(void)close_fd(NULL, path, fd);
+	if (!result)
+		*ret_map = map;
+	return result;
+}
+
+void os_map_close(struct os_map *map)
+{
+	if (map->handle)
+		map_unview(map->handle, map->size);
+	*map = (struct os_map){0};
+}
+
+/* Paths as text: the part shared by both systems. */
+
+static const char *last_separator(const char *path)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path)
+		if (os_is_separator(*--at))
+			return at;
+	return NULL;
+}
+
+char *os_join(struct jw_error *err, const char *a, const char *b)
+{
+	size_t length = strlen(a);
+
+	if (!length)
+		return mem_string(err, b);
+	return os_is_separator(a[length - 1]) ? mem_printf(err, "%s%s", a, b)
+										  : mem_printf(err, "%s%c%s", a, os_separator, b);
+}
+
+const char *os_base_name(const char *path)
+{
+	const char *last = last_separator(path);
+
+	return last ? last + 1 : path;
+}
+
+char *os_dir_name(struct jw_error *err, const char *path)
+{
+	const char *last = last_separator(path);
+	size_t root = os_root_length(path), length = last ? (size_t)(last - path) : 0;
+
+	if (!last && !root)
+		return mem_string(err, ".");
+	return mem_string_n(err, path, length < root ? root : length);
 }

@@ -95,7 +95,7 @@ int os_write_secret(struct jw_error *err, const char *path, const void *data, si
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
 
-/* The same for what a user named: bytes for a device or a pipe go there (os/stream.h). */
+/* The same for what a user named: bytes for a device or a pipe go there (os/console.h). */
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size);
 /* The same in two steps, where long work lies between them: the first one fails where the second
  * one would, but for a full disk. *ret_fd, -1 for a file, is for os_output_end, which closes it;
@@ -137,14 +137,9 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 /* Copies the first `size` bytes of `from` to the start of `to`, which was just created. Where the
  * file system can, the copy shares the original's blocks until either is written to. */
 int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size);
-/* Makes `to`, which was just created, share all of `from`'s blocks until either is written to;
- * false, and nothing has changed: the file system cannot. */
-bool os_file_clone(struct os_file *from, struct os_file *to);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
 /* The time of the last write, as os_stat tells it; further writing changes it. */
 int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);
-/* Has the system begin to write these bytes to disk, where it can: os_file_sync then waits less. */
-void os_file_write_back(struct os_file *file, uint64_t offset, uint64_t size);
 /* Waits until its bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);
@@ -256,3 +251,35 @@ extern const char os_list_separator;
 /* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0 for a relative
  * path. */
 size_t os_root_length(const char *path);
+
+/* A file that a library of others opens by its path, as libcurl does: the path leads to what was
+ * looked at, whatever becomes of the name. */
+struct os_lent {
+	struct os_file *file;
+	char *path; /* to be opened; NULL: there is none */
+};
+
+/* Refuses devices, pipes and folders (JW_ERR_UNSUPPORTED), what only the superuser may read where
+ * the name is another account's, and more than `most` bytes (JW_ERR_LIMIT). On systems without
+ * /proc the path is the file's own. */
+int os_lend(struct jw_error *err, const char *path, size_t most, struct os_lent *ret_lent);
+/* Names and passwords of hosts: what NETRC names, or .netrc in the home folder (Windows: or
+ * _netrc). None where it cannot be lent. */
+struct os_lent os_lend_netrc(void);
+void os_lent_close(struct os_lent *lent);
+
+/* Whether other accounts could replace a program, or a library, that will run with more rights than
+ * theirs. */
+
+/* 0 if nobody but the superuser and the account `owner` (a number; 0: nobody else) can change the
+ * file at `path` or make the path lead elsewhere, as owners and permissions of the file, of each
+ * folder on the way, and of each link tell. A group's permission to write counts as others', unless
+ * it is root's group. `lasting`: it must hold after files have been deleted as well, so that a
+ * folder for everyone with the sticky bit (/tmp) is refused.
+ *
+ * On Windows the access lists decide: administrators, the system, its installer and whoever owns
+ * the system's own folder may write; `owner` and `lasting` mean nothing.
+ *
+ * JW_ERR_IO with the reason, which names the folder or file, also where something
+ * cannot be looked at. */
+int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting);

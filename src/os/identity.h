@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jitwarm/accounts.h>
+
 #include "base/error.h"
 
 struct jw_account;
@@ -33,3 +35,44 @@ int os_become_account(struct jw_error *err, const struct jw_account *account);
  * changed, if this account may not do that. */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 void os_act_as_self(void);
+
+/* The accounts of this machine (jitwarm/accounts.h lists them). */
+enum { ACCOUNTS_MOST = 100000 };
+
+/* Adds an account and takes the strings over. If one of them is NULL (out of memory), returns -1
+ * and frees the others. */
+int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
+				 const struct jw_account *account);
+
+/* The default directory of the account's driver cache, unless CUDA_CACHE_PATH says otherwise.
+ * Windows: below %APPDATA%, which may have been moved; that is known for our own account and for
+ * those whose registry is loaded, and others get the usual place. The account may have chosen any
+ * path: write there only with its rights. JW_ERR_UNSUPPORTED if another account has chosen one on a
+ * server, or on no drive. */
+int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
+
+/* The number of the account of this name, and its home, which may be missing; the caller frees it.
+ * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
+int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home);
+
+/* The account of this name, or (`name` NULL) of this number. The caller frees its texts.
+ * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account);
+
+/* Looks at the files of a process that has other ones: a container, a service with mounts of its
+ * own. */
+
+/* Only root may. From now on, for good, paths mean what they mean to that process, and this process
+ * has its account (and, where that is root, the right to read what another account has closed, if
+ * the process has it). What lies there is hostile and is never executed: this process can no longer
+ * start programs or load libraries, which the system's functions that name accounts would do.
+ * Before that, calls `take` for each variable of the process, as os_process_variables. Of all
+ * processes os/processes.h then knows this one and its descendants: how much they use, and what
+ * they have mapped. -1: JW_ERR_NOT_FOUND, JW_ERR_UNSUPPORTED (its rights are of several accounts;
+ * the system cannot), JW_ERR_IO: only root may. On failure this process may have entered, and
+ * should end. */
+int os_enter_process(struct jw_error *err, int pid,
+					 int (*take)(struct jw_error *err, void *context, const char *name,
+								 const char *value),
+					 void *context);

@@ -23,3 +23,12 @@ void os_pause_process(int pid, bool paused);
 /* Writing to a pipe without a reader fails instead of ending the process. A program that handles
  * that signal itself keeps doing so. */
 void os_ignore_broken_pipes(void);
+
+/* Forwards signals to a program that this process has started. */
+
+/* Blocks the signals that ask this process to end until os_forward_signals names their receiver, so
+ * that none is lost while the receiver starts. */
+void os_hold_signals(void);
+/* From now on signals that ask this process to end are sent to `pid`, and this process continues.
+ * The terminal's own (Ctrl-C) reach both anyway. 0 restores the handlers from before. */
+void os_forward_signals(int pid);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "os/file.h"
 
 /* The descriptor, or -1; `flags` are UV_FS_O_... For reading, devices and pipes are not opened
  * (POSIX): JW_ERR_UNSUPPORTED. A new file has the mode that the umask leaves of
@@ -22,3 +23,28 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
  * system. */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
 bool path_is_link(const char *path);
+
+/* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's.
+ */
+struct os_file {
+	int fd;
+	bool locked; /* on Windows */
+	char *path;
+};
+
+/* The descriptor, or -1. Opens without waiting for a pipe's writer, and refuses anything but a
+ * regular file. */
+int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
+int close_fd(struct jw_error *err, const char *path, int fd);
+
+int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
+/* The permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), and the owner of the
+ * one that it replaces (`like`; else NULL). Nothing on Windows, where a file inherits its rights
+ * from its folder. */
+enum { RIGHTS_OF_NEW = UINT16_MAX };
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
+				  const struct os_stat *like);
+
+/* NULL on failure. */
+void *map_view(struct jw_error *err, int fd, const char *path, size_t size);
+void map_unview(void *view, size_t size);

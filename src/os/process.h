@@ -1,8 +1,11 @@
 /* Runs another program to its end; and functions for a process that another has started. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "base/cancel.h"
 #include "base/error.h"
 
 struct os_ended {
@@ -13,7 +16,7 @@ struct os_ended {
 };
 
 /* Starts `arguments` (a NULL at the end; the first is the program: a path, on Windows a whole one
- * (os/programs.h), on POSIX also a name that is looked for on PATH), without a standard input,
+ * (os/process.h), on POSIX also a name that is looked for on PATH), without a standard input,
  * waits for its end, and tells how it ended. Its stdout and stderr go to the new file `output`. It
  * is killed when this process ends, however that happens. -1: it cannot be started. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
@@ -26,3 +29,75 @@ void os_end_now(int status);
 void os_die_with_parent(void);
 /* A crash ends the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);
+
+/* Which file a program's name means, and in which letters programs of the system speak. On Windows
+ * neither the current folder nor a variable of the environment but PATH decides, since others may
+ * write to the former, and programs of the account that are not elevated set the latter. */
+
+/* A program of the system, in the form for os_run: its path in System32; on POSIX its name, which
+ * os_run finds on PATH. The caller frees it. NULL on failure. */
+char *os_system_program(struct jw_error *err, const char *name);
+/* Output of such a program as UTF-8: Windows programs print in the console's code page. The caller
+ * frees it. NULL: out of memory. */
+char *os_system_text(struct jw_error *err, const char *printed);
+/* The program of a command line, in the form for os_run and libuv. Windows: searches for a bare
+ * name in the folders of PATH that name their drive or share, with .exe and .com if it has no
+ * extension; JW_ERR_NOT_FOUND if there is none. POSIX: a copy. The caller frees it. */
+char *os_find_program(struct jw_error *err, const char *name);
+/* A path that does not depend on the current folder and drive: not "\\usr" on Windows. */
+bool os_is_whole_path(const char *path);
+
+/* The folder of NVIDIA's installer for the CUDA toolkit of a version; for the newest, if `major` is
+ * 0 and the system has such a folder. The caller frees it; NULL if there is none. */
+char *os_cuda_toolkit(unsigned major, unsigned minor);
+
+/* Installations of Python that the system has registered, beside those on PATH. */
+
+/* The folder of the newest registered Python (PEP 514: HKEY_CURRENT_USER before HKEY_LOCAL_MACHINE,
+ * both views; PythonCore before other companies). JW_ERR_NOT_FOUND if there is none, and always on
+ * POSIX, which has no such register. The caller frees it. */
+int os_python_registered(struct jw_error *err, char **ret_prefix);
+
+/* Calls `take` for the folder of each registered Python; none on POSIX. A return other than 0 ends
+ * it, and is returned. */
+int os_python_each(struct jw_error *err,
+				   int (*take)(struct jw_error *err, void *context, const char *prefix),
+				   void *context);
+
+/* Asks another program something: a line in, an answer out, within a time. */
+struct os_question {
+	const char *const *arguments; /* NULL at the end; the first is the program's path */
+	const char *input;            /* its standard input */
+	const char *folder;           /* in which it runs; NULL: ours */
+	unsigned timeout_ms;          /* then it is killed */
+	const struct jw_cancel *cancel;
+	struct buf *answer; /* takes its standard output; its maximum bounds it */
+	bool mute;          /* its standard error is dropped, else ours */
+};
+
+/* *ret_status: its exit status, 128 where a signal ended it. -1: it could not be started
+ * (JW_ERR_IO), or said too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
+int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status);
+/* The same for a program on PATH. Root starts none that another account may replace
+ * (JW_ERR_UNSUPPORTED), with the system's own PATH, since what a script starts may depend on it
+ * ("#!/usr/bin/env bash"), and in a folder in which nobody else can have put anything. `folder` is
+ * not used. */
+int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status);
+/* The file of a program, without its ".exe", in a folder of PATH whose name does not depend on the
+ * current one; NULL if there is none. The caller frees it. */
+char *os_program_on_path(const char *name);
+
+/* Quotes command lines for the two systems' own files. */
+
+/* Appends one argument, quoted so that the C runtime of a Windows program restores it; preceded by
+ * a blank unless it is the first. Source: Microsoft, "Parsing C command-line arguments". */
+int quote_windows(struct jw_error *err, struct buf *line, const char *argument);
+
+/* The same for ExecStart= of a systemd unit. Source: systemd.service(5), "Command lines". */
+int quote_systemd(struct jw_error *err, struct buf *line, const char *argument);
+
+/* The command line. */
+
+/* In UTF-8: argv itself on POSIX, the system's own on Windows, with patterns ("*.dll") replaced by
+ * the files that they match. Never freed. */
+char **os_arguments(int *argc, char **argv);

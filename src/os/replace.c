@@ -1,8 +1,7 @@
 /* Replaces files as a whole: written beside their place, and renamed. */
 #include "base/mem.h"
-#include "os/open_file.h"
+#include "os/console.h"
 #include "os/path_calls.h"
-#include "os/stream.h"
 #include "os/uv.h"
 
 /* `lasting`: a power loss leaves the old content or the new one, too. */

@@ -25,3 +25,29 @@ int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
 				 struct os_stat *ret_stat);
 void os_tree_rest(struct os_tree *tree);
 void os_tree_close(struct os_tree *tree);
+
+/* The names in a directory: the part shared by both systems. */
+
+/* A directory with more names than this is not read. */
+enum { NAMES_MOST = 4000000 };
+
+struct named {
+	char *name;
+	enum os_kind kind;
+};
+
+/* Sorts the names and returns them as two arrays. The result takes the strings over on success
+ * only. */
+int names_finish(struct jw_error *err, struct named *found, size_t count,
+				 struct os_names *ret_names);
+
+/* What is in a directory, one by one. */
+
+/* Calls `take` for each name in a directory with what it is itself: a link is OS_OTHER, whatever it
+ * leads to; nor is a link at the end of `path` followed on POSIX. Fills in the kind, the size,
+ * the device and the time of the last write. A return other than 0 of `take` ends it, and
+ * is returned. */
+int os_each(struct jw_error *err, const char *path,
+			int (*take)(struct jw_error *err, void *context, const char *name,
+						const struct os_stat *stat),
+			void *context);

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
 #include <uv.h>
 
 #include "base/error.h"
@@ -21,3 +22,6 @@ int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_
 /* Transfers everything. */
 int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data, size_t size,
 				int64_t offset);
+
+/* As uv_thread_create, but with a sufficient stack, independent of the shell's limit. */
+int os_thread_start(uv_thread_t *ret_thread, uv_thread_cb run, void *context);

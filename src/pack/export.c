@@ -14,11 +14,11 @@
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
+#include "os/console.h"
 #include "os/file.h"
 #include "os/platform.h"
-#include "os/stream.h"
-#include "pack/driver_text.h"
 #include "pack/gather.h"
+#include "pack/judge.h"
 #include "pack/key_files.h"
 #include "pack/trust.h"
 #include "pack/writer.h"
@@ -26,24 +26,12 @@
 /* With one thread an export takes 228 MB in all; two may take more than 350. */
 enum { LEVEL_BEST = 19 };
 
-struct job;
-
-/* Two kinds of content: entries, or the whole directory where their form is not known. jw_export
- * tells them apart once. */
-struct form {
-	/* Fills the manifest and `contributors`; counts the entries that it skips. */
-	int (*gather)(struct jw_error *err, struct job *job, struct jw_export_result *result);
-	/* The bytes of a member, valid until the next call. */
-	int (*read)(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data);
-};
-
 struct job {
 	const struct jw_export_options *options;
-	const struct form *form;
 	char *dir;
 	struct gather gather;
 	struct pack_manifest manifest;
-	size_t *contributors; /* for each member, the gathered item or file that has it */
+	size_t *contributors; /* for each member, the gathered item that has it */
 	struct buf bytes;     /* the contributor that was read last: */
 	size_t loaded;
 	struct gather_parts parts;
@@ -172,32 +160,6 @@ static int read_exported_entry(struct jw_error *err, struct job *job, size_t mem
 	return 0;
 }
 
-/* A cache of unknown form is exported whole or not at all. */
-static int gather_tree(struct jw_error *err, struct job *job, struct jw_export_result *result)
-{
-	const struct jw_export_options *options = job->options;
-
-	(void)result;
-	if (options->target_count || options->path_count || options->found || options->wanted)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"this driver's cache is of a form that is not known: it can only be packed "
-			"as a whole");
-	return opaque_gather(err, options, job->dir, &job->manifest, &job->contributors);
-}
-
-static int read_exported_file(struct jw_error *err, struct job *job, size_t member,
-							  const uint8_t **ret_data)
-{
-	if (opaque_take(err, job->dir, &job->manifest, member, job->contributors[member], &job->bytes))
-		return -1;
-	*ret_data = job->bytes.data;
-	return 0;
-}
-
-static const struct form of_entries = {.gather = gather_entries, .read = read_exported_entry},
-						 of_tree = {.gather = gather_tree, .read = read_exported_file};
-
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
 	const struct job *job = context;
@@ -215,7 +177,7 @@ static int put_content(struct jw_error *err, void *context, struct writer *write
 		char name[TAR_MOST_NAME + 1];
 		const uint8_t *data;
 
-		if (cancel_check(err, &job->options->cancel) || job->form->read(err, job, i, &data) ||
+		if (cancel_check(err, &job->options->cancel) || read_exported_entry(err, job, i, &data) ||
 			writer_member(err, writer, pack_member_name(name, member), data, member->size_bytes))
 			return -1;
 	}
@@ -336,13 +298,9 @@ static void describe_export(const struct job *job, const struct written *written
 	}
 	for (size_t i = 0; i < job->gather.count; i++)
 		result->entry_bytes += job->gather.items[i].file_bytes;
-	for (size_t i = 0; i < manifest->tree_count; i++)
-		if (manifest->tree[i].member != PACK_EMPTY)
-			result->entry_bytes += manifest->members[manifest->tree[i].member].size_bytes;
-	result->opaque = manifest->opaque;
 	(void)pack_targets_text(result->targets, manifest);
 	(void)pack_drivers_text(result->drivers, manifest);
-	result->entries = manifest->tree_count + manifest->entry_count; /* one of them is zero */
+	result->entries = manifest->entry_count;
 	result->content_bytes = manifest_content(manifest);
 	result->pack_bytes = written->size_bytes;
 	sodium_bin2hex(result->blake2b_512, sizeof result->blake2b_512, written->prehash,
@@ -374,9 +332,16 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	return taken;
 }
 
-static bool is_opaque_export(const struct jw_export_options *options)
+static int check_form(struct jw_error *err, const struct job *job)
 {
-	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
+	const struct jw_system *system = job->options->system;
+
+	return system && system->driver.trust == JW_TRUST_OPAQUE
+			   ? error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: the form of this driver's cache is not known: copy the folder as "
+						   "it is, to machines with the same driver and GPU",
+						   job->dir)
+			   : 0;
 }
 
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
@@ -385,10 +350,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	options = SIZED(err, options, struct jw_export_options);
 	if (!options || sized_check(err, ret_result))
 		return -1;
-	struct job job = {.options = options,
-					  .sink = options->output_fd,
-					  .form = is_opaque_export(options) ? &of_tree : &of_entries,
-					  .loaded = SIZE_MAX};
+	struct job job = {.options = options, .sink = options->output_fd, .loaded = SIZE_MAX};
 	struct jw_export_result result = {.size = sizeof result};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
@@ -400,11 +362,11 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	if (options->found && !options->found->file_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the named files and packages have no device code");
-	if (find_export_directory(err, &job) ||
+	if (find_export_directory(err, &job) || check_form(err, &job) ||
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
-	if (job.form->gather(err, &job, &result) ||
+	if (gather_entries(err, &job, &result) ||
 		(options->output ? write_pack_file(err, &job, &written)
 						 : write_members(err, &job, &written)))
 		goto done;

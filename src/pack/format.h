@@ -1,4 +1,4 @@
-/* The pack: entries of drivers' caches in one portable file. docs/pack-format.md has its grammar;
+/* The pack: entries of drivers' caches in one portable file. docs/formats.md has its grammar;
  * below are the limits of a reader. */
 #pragma once
 
@@ -26,5 +26,3 @@ enum {
 
 #define PACK_FORMAT   "jitwarm.pack/1"
 #define PACK_MANIFEST "manifest.json"
-/* Features that a manifest requires: */
-#define PACK_OPAQUE "opaque"

@@ -1,6 +1,5 @@
 /* Shared by the parts of jw_import. A pack is read twice: the first pass checks all of it, the
- * second inserts the new entries. import.c has the entry point and tells packs of entries
- * (import_check.c, import_decide.c, import_insert.c) from opaque ones (opaque_import.c). */
+ * second inserts the new entries. import.c has the entry point. */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -11,21 +10,6 @@
 #include "pack/minisign.h"
 
 struct import;
-
-/* The steps of an import for one kind of pack. */
-struct import_form {
-	/* First pass: reads the whole pack, compares it with its manifest and refuses entries that are
-	 * not for this machine. JW_ERR_FORMAT: its content contradicts its manifest. */
-	int (*check)(struct jw_error *err, struct import *import, struct reader *reader);
-	/* Compares with the directory: sets verdicts, sums, groups, `wanted`. */
-	int (*decide)(struct jw_error *err, struct import *import);
-	/* For a dry run: fails where the import itself would fail. */
-	int (*try_insert)(struct jw_error *err, struct import *import);
-	/* Second pass. */
-	int (*insert)(struct jw_error *err, struct import *import);
-	bool as_account; /* both run with the rights of the options' account */
-};
-extern const struct import_form import_of_entries, import_of_tree;
 
 struct import_fate {
 	enum jw_import_verdict verdict;
@@ -41,13 +25,11 @@ struct import_fate {
 struct import {
 	const struct jw_import_options *options;
 	const struct jw_system
-		*system; /* its driver and GPUs decide; NULL: entries are inserted unchanged */
-	const struct import_form *form;
+		*system;           /* its driver and GPUs decide; NULL: entries are inserted unchanged */
 	const char *final_dir; /* of import_one */
 	struct jw_import_result *result;
 	struct source *source;
 	struct pack_manifest manifest;
-	struct minisign_signature signature; /* the trusted key's id, or zeros */
 	uint64_t limit_bytes;
 	uint64_t new_bytes;            /* bytes that the disk must have room for */
 	uint64_t evicts_nothing_bytes; /* the limit that would evict nothing, where one would */
@@ -67,8 +49,6 @@ struct import {
 /* Counts an entry of the manifest in the result's groups, by its verdict and `why`. */
 int import_put_into_group(struct jw_error *err, struct import *import, uint32_t at,
 						  const char *why);
-/* The bytes before the payload in the entry's key in this cache. */
-size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 
 /* jw_import. `final_dir`: the cache for which the directory of the options is filled, if that is
  * another one; else NULL. */

@@ -1,7 +1,14 @@
 /* The first pass over a pack of entries: checks each entry's manifest data, and the content against
  * the manifest. */
+#include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "cache/index.h"
+#include "cache/insert.h"
+#include "history/ledger.h"
 #include "pack/import.h"
 #include "pack/judge.h"
 
@@ -66,7 +73,9 @@ static int judge_by_manifest(struct jw_error *err, struct import *import)
 
 /* ---- by the content */
 
-size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at)
+/* The bytes before the payload in the entry's key in this cache. */
+static size_t import_key_start(char start[PACK_MOST_START], const struct import *import,
+							   uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	const char *stamp = import->fates[at].carried ? import->system->driver.stamp
@@ -191,4 +200,350 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 	if (choose_system(err, import) || judge_by_manifest(err, import))
 		return -1;
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
+}
+
+/* Between the passes: decides about each entry by comparing it with the cache, and counts the
+ * entries of each kind as a group of the result. */
+
+enum { MOST_GROUPS = 256 };
+
+static bool is_same_kind(const void *element, const void *like)
+{
+	const struct jw_import_group *a = element, *b = like;
+
+	return a->verdict == b->verdict && a->carried == b->carried && !strcmp(a->target, b->target) &&
+		   !strcmp(a->driver, b->driver) && !strcmp(a->why, b->why);
+}
+
+/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
+static int find_group(struct jw_error *err, struct import *import,
+					  const struct jw_import_group *like, uint32_t *ret_at)
+{
+	struct jw_import_result *result = import->result;
+	const struct jw_import_group rest = {.verdict = like->verdict};
+	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_REFUSED + 1);
+	size_t at;
+
+	if (mem_find_or_add(
+			err, &VEC_LIST(result->groups, result->group_count, import->group_capacity, most), like,
+			is_same_kind, &at))
+		return -1;
+	if (at == most)
+		return like->target[0]
+				   ? find_group(err, import, &rest, ret_at)
+				   : error_set(err, JW_ERR_LIMIT, "more than %zu kinds of entries", most);
+	*ret_at = (uint32_t)at;
+	return 0;
+}
+
+int import_put_into_group(struct jw_error *err, struct import *import, uint32_t at, const char *why)
+{
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	struct import_fate *fate = &import->fates[at];
+	struct jw_import_group group = {.verdict = fate->verdict, .carried = fate->carried};
+
+	(void)jw_target_sm(group.target, entry->target);
+	(void)pack_driver_text(group.driver, &import->manifest.drivers[entry->driver]);
+	text_copy(group.why, sizeof group.why, why);
+	if (find_group(err, import, &group, &fate->group))
+		return -1;
+	import->result->groups[fate->group].entries++;
+	return 0;
+}
+
+/* Compares with the header and size of the file in the cache; the insertion compares every byte. An
+ * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */
+static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_other)
+{
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	const struct import_fate *fate = &import->fates[at];
+	struct cache_probed probed;
+	bool same;
+
+	*ret_other = false;
+	if (cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
+		return false;
+	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
+		   probed.checksum == fate->checksum;
+	*ret_other = fate->older;
+	return same || *ret_other;
+}
+
+static bool is_import_wanted(const struct import *import, uint64_t key)
+{
+	const struct jw_import_options *options = import->options;
+
+	return !options->wanted || options->wanted(options->context, key);
+}
+
+/* An entry under its original stamp wins over one that is carried over to the same name. */
+static int claim_names(struct jw_error *err, struct import *import)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
+			struct import_fate *fate = &import->fates[i];
+
+			if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != (pass == 1))
+				continue;
+			if (!is_import_wanted(import, fate->key)) {
+				fate->verdict = JW_IMPORT_REFUSED;
+				if (import_put_into_group(err, import, i, "not asked for"))
+					return -1;
+				continue;
+			}
+			if (set_has(&import->keys, fate->key)) {
+				fate->verdict = JW_IMPORT_THERE;
+				continue;
+			}
+			fate->insert = true;
+			if (set_add(err, &import->keys, fate->key, i))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,
+					 uint64_t *ret_room_bytes)
+{
+	struct cache_index index;
+	uint64_t used;
+
+	if (cache_index_load(err, dir, &index))
+		return -1;
+	used = cache_index_rows_total(&index);
+	cache_index_free(&index);
+	*ret_room_bytes = used < limit_bytes ? limit_bytes - used : 0;
+	return 0;
+}
+
+/* Refilling a cache: existing entries stay, and entries without room are left out. */
+static bool take_missing(struct import *import, struct import_fate *fate, uint64_t row_bytes)
+{
+	if (fate->verdict == JW_IMPORT_THERE || row_bytes > import->room_bytes) {
+		fate->insert = false;
+		if (fate->verdict == JW_IMPORT_NEW)
+			fate->verdict = JW_IMPORT_REFUSED;
+		return false;
+	}
+	import->room_bytes -= row_bytes;
+	return true;
+}
+
+/* Compares an accepted entry with the file of that name in the cache. */
+static void decide_accepted(struct import *import, uint32_t at)
+{
+	const uint64_t block = 4096;
+	struct import_fate *fate = &import->fates[at];
+	uint64_t row_bytes =
+		fate->key_bytes + import->manifest.members[import->manifest.entries[at].cubin].size_bytes;
+	bool other;
+
+	if (is_in_cache(import, at, &other)) {
+		fate->verdict = JW_IMPORT_THERE;
+		fate->insert = !other;
+	}
+	if (!import->options->only_missing || take_missing(import, fate, row_bytes)) {
+		import->wanted++;
+		import->result->accepted_bytes += row_bytes;
+	}
+	if (fate->verdict == JW_IMPORT_NEW)
+		import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
+}
+
+static int decide_entry(struct jw_error *err, struct import *import, uint32_t at)
+{
+	struct jw_import_result *result = import->result;
+	struct import_fate *fate = &import->fates[at];
+	const char *why = "";
+
+	result->entries++;
+	if (fate->verdict == JW_IMPORT_REFUSED) {
+		result->refused++;
+		return 0; /* counted in its group already */
+	}
+	if (fate->insert) {
+		decide_accepted(import, at);
+		why = fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "";
+	}
+	result->refused += fate->verdict == JW_IMPORT_REFUSED;
+	result->there += fate->verdict == JW_IMPORT_THERE;
+	result->accepted += fate->verdict == JW_IMPORT_NEW;
+	return import_put_into_group(err, import, at, why);
+}
+
+int import_decide_entries(struct jw_error *err, struct import *import)
+{
+	if (claim_names(err, import) ||
+		import_free_room(err, import->result->path, import->limit_bytes, &import->room_bytes))
+		return -1;
+	for (uint32_t i = 0; i < import->manifest.entry_count; i++)
+		if (decide_entry(err, import, i))
+			return -1;
+	return import->options->pack_only ? 0 : import_count_evicted(err, import);
+}
+
+/* The second pass over a pack of entries: inserts the new ones. */
+
+/* Entries that are inserted together. */
+enum { WRITTEN_TOGETHER = 64 };
+
+struct writing {
+	const struct import *import;
+	struct cache_live *live;
+	size_t count;
+	struct cache_addition additions[WRITTEN_TOGETHER];
+	struct cache_part parts[WRITTEN_TOGETHER][4];
+	char starts[WRITTEN_TOGETHER][CACHE_ENTRY_HEADER + PACK_MOST_START];
+	char tails[WRITTEN_TOGETHER][PACK_MOST_TAIL];
+};
+
+static void add_entry(struct writing *writing, const struct member_walk *walk, uint32_t at)
+{
+	const struct import *import = writing->import;
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	const struct import_fate *fate = &import->fates[at];
+	const struct pack_member *ptx = &import->manifest.members[entry->ptx];
+	const struct pack_member *cubin = &import->manifest.members[entry->cubin];
+	struct cache_part *parts = writing->parts[writing->count];
+	char *start = writing->starts[writing->count], *tail = writing->tails[writing->count];
+	uint8_t header[CACHE_ENTRY_HEADER];
+
+	cache_entry_header(header, fate->key_bytes, cubin->size_bytes, fate->checksum);
+	memcpy(start, header, sizeof header);
+	parts[0] = (struct cache_part){start, sizeof header +
+											  import_key_start(start + sizeof header, import, at)};
+	parts[1] = (struct cache_part){walk->bytes[entry->ptx], (size_t)ptx->size_bytes};
+	parts[2] = (struct cache_part){tail, pack_key_tail(tail, entry)};
+	parts[3] = (struct cache_part){walk->bytes[entry->cubin], (size_t)cubin->size_bytes};
+	writing->additions[writing->count++] = (struct cache_addition){.parts = parts,
+																   .part_count = 4,
+																   .key = fate->key,
+																   .key_bytes = fate->key_bytes,
+																   .sm = entry->target.sm,
+																   .verified = true};
+}
+
+static int insert_imported_batch(struct jw_error *err, struct writing *writing)
+{
+	size_t count = writing->count;
+
+	writing->count = 0;
+	if (cache_insert(err, writing->live, writing->additions, count))
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (writing->additions[i].added == CACHE_ADDED_REFUSED)
+			return error_set(err, JW_ERR_FORMAT, "%s", writing->additions[i].why.message);
+	return 0;
+}
+
+static int write_entries(struct jw_error *err, void *context, const struct member_walk *walk,
+						 const uint32_t *entries, size_t count)
+{
+	struct writing *writing = context;
+	const struct import *import = writing->import;
+
+	for (size_t i = 0; i < count; i++) {
+		if (import->fates[entries[i]].insert)
+			add_entry(writing, walk, entries[i]);
+		if (writing->count < WRITTEN_TOGETHER)
+			continue;
+		if (insert_imported_batch(err, writing))
+			return -1;
+		if (cancel_check(err, &import->options->cancel))
+			return -1;
+	}
+	return insert_imported_batch(err, writing);
+}
+
+/* Marks entries that are not the driver's own before they are inserted, so that a killed import
+ * leaves no unmarked one. */
+static int mark_others(struct jw_error *err, const struct import *import)
+{
+	const struct jw_import_options *options = import->options;
+	const struct pack_manifest *manifest = &import->manifest;
+	const char *home = import->system ? ledger_home(import->system) : options->state_dir;
+	struct ledger_new_mark *marks = mem_array(err, manifest->entry_count, sizeof *marks);
+	struct ledger_change change = {.marks = marks};
+	struct jw_error why = {0};
+
+	if (!marks)
+		return -1;
+	for (uint32_t i = 0; i < manifest->entry_count; i++) {
+		const struct pack_entry *entry = &manifest->entries[i];
+		const struct import_fate *fate = &import->fates[i];
+
+		if (!fate->insert || fate->verdict != JW_IMPORT_NEW)
+			continue;
+		if (fate->older)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){.key = fate->key,
+										 .checksum = fate->checksum,
+										 .stamp = manifest->drivers[entry->driver].stamp};
+	}
+	if (change.mark_count && ledger_change_marks(&why, home, import->result->path, &change))
+		TEXT_COPY(import->result->unmarked, why.message);
+	mem_free(marks);
+	return 0;
+}
+
+/* The source compares every block with the first reading, so the manifest is the same. */
+static int write_all(struct jw_error *err, struct import *import, struct writing *writing)
+{
+	struct pack_manifest again = {0};
+	struct reader *reader = NULL;
+	int result;
+
+	import->walk.verify = false;
+	import->walk.context = writing;
+	import->walk.complete = write_entries;
+	if (import->walk.keep)
+		return member_walk_again(err, &import->walk);
+	result = reader_open(err, import->source, &again, &reader) ||
+					 member_walk_pack(err, &import->walk, reader, source_name(import->source))
+				 ? -1
+				 : 0;
+	reader_close(reader);
+	manifest_free(&again);
+	return result;
+}
+
+int import_insert_entries(struct jw_error *err, struct import *import)
+{
+	const struct cache_live_options how = {
+		.limit_bytes = import->limit_bytes,
+		.when_full = import->options->evict && !import->options->only_missing ? CACHE_FULL_EVICT
+																			  : CACHE_FULL_REFUSE,
+		.new_mode = import->new_mode,
+		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
+		.account = import->options->account};
+	struct writing *writing = mem_alloc(err, sizeof *writing);
+	struct cache_live_counts counts;
+	struct jw_error late = {0};
+	int result = -1;
+
+	if (!writing || mark_others(err, import) ||
+		cache_live_open(err, import->result->path, &how, &writing->live))
+		goto done;
+	writing->import = import;
+	result = write_all(err, import, writing);
+	cache_live_counts(writing->live, &counts);
+	import->result->added = counts.added;
+	import->result->replaced = counts.replaced;
+	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
+	import->result->evicted = counts.evicted;
+	import->result->evicted_bytes = counts.evicted_bytes;
+	import->result->cooled = counts.cooled;
+	if (cache_live_close(&late, writing->live) && !result)
+		result = error_copy(err, &late);
+done:
+	mem_free(writing);
+	return result;
+}
+
+int import_try_entries(struct jw_error *err, struct import *import)
+{
+	const struct cache_live_options how = {.account = import->options->account};
+
+	return cache_live_try(err, import->result->path, &how);
 }

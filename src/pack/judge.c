@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/loads.h"
+#include <jitwarm/cache.h>
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cache/sound.h"
 #include "os/platform.h"
-#include "pack/driver_text.h"
 
 enum { WHY = 512 };
 
@@ -51,7 +54,7 @@ static void judge_pack_targets(const struct jw_system *system, const struct jw_t
 }
 
 /* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
- * (docs/compiler-twin.md). Newer drivers load cubins of older compilers, but not the reverse. */
+ * (docs/driver-cache.md). Newer drivers load cubins of older compilers, but not the reverse. */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
 						 bool carry_over, struct judgement *judgement)
 {
@@ -77,7 +80,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 										  : ": older, --carry-over takes it");
 }
 
-static bool is_opaque_pack(const struct jw_system *system, struct judgement *judgement)
+static bool is_unknown_form(const struct jw_system *system, struct judgement *judgement)
 {
 	if (system->driver.trust != JW_TRUST_OPAQUE)
 		return false;
@@ -91,7 +94,7 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
 {
 	*judgement = (struct judgement){0};
 	judge_pack_targets(system, &target, 1, judgement);
-	if (!is_opaque_pack(system, judgement))
+	if (!is_unknown_form(system, judgement))
 		judge_driver(driver, system, carry_over, judgement);
 }
 
@@ -104,43 +107,8 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
 	judge_pack_targets(system, &entry->target, 1, ret_judgement);
-	if (!is_opaque_pack(system, ret_judgement) && !pack_entry_is_jitlink(entry))
+	if (!is_unknown_form(system, ret_judgement) && !pack_entry_is_jitlink(entry))
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
-}
-
-/* The oldest drivers' stamps are not known: their releases are compared. */
-static void judge_same_driver(const struct pack_driver *theirs, const struct jw_system *system,
-							  struct judgement *judgement)
-{
-	char text[2][PACK_DRIVER_TEXT];
-	struct pack_driver ours;
-	bool stamps, releases;
-
-	pack_driver_of_stamp(&ours, system->driver.stamp, system);
-	stamps = theirs->stamp[0] && ours.stamp[0];
-	releases = theirs->release[0] && ours.release[0];
-	if (stamps && strcmp(theirs->stamp, ours.stamp) != 0)
-		mismatch(judgement, "driver stamp “%.11s %.8s” (this machine's is “%.11s %.8s”)",
-				 theirs->stamp, theirs->stamp + 11, ours.stamp, ours.stamp + 11);
-	if ((!stamps && !releases) || (releases && strcmp(theirs->release, ours.release) != 0) ||
-		(theirs->cuda && ours.cuda && theirs->cuda != ours.cuda))
-		mismatch(judgement, "driver version %s (this machine's is %s)",
-				 pack_driver_text(text[0], theirs),
-				 ours.release[0] || ours.stamp[0] ? pack_driver_text(text[1], &ours) : "not known");
-}
-
-void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
-				  struct judgement *ret_judgement)
-{
-	*ret_judgement = (struct judgement){0};
-	if (!system || !system->driver.library[0]) {
-		mismatch(ret_judgement, "it is for the driver itself, and no driver is here");
-		return;
-	}
-	if (strcmp(manifest->os, os_name) != 0)
-		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_pack_targets(system, manifest->targets, manifest->target_count, ret_judgement);
-	judge_same_driver(&manifest->drivers[0], system, ret_judgement);
 }
 
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512])
@@ -152,4 +120,89 @@ bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *syste
 	(void)snprintf(why, WHY, "cubin ABI 8 (this machine's driver, %s, knows 7)",
 				   jw_driver_text(text, &system->driver.version));
 	return false;
+}
+
+const char *pack_driver_text(char text[PACK_DRIVER_TEXT], const struct pack_driver *driver)
+{
+	if (driver->release[0] && driver->cuda)
+		(void)snprintf(text, PACK_DRIVER_TEXT, "%s (CUDA %u.%u)", driver->release,
+					   driver->cuda / 1000, driver->cuda % 1000 / 10);
+	else if (driver->release[0])
+		(void)snprintf(text, PACK_DRIVER_TEXT, "%s", driver->release);
+	else
+		(void)snprintf(text, PACK_DRIVER_TEXT, "built %.11s %.8s", driver->stamp,
+					   driver->stamp + 11);
+	return text;
+}
+
+static void name_release(struct pack_driver *driver, const uint32_t release[3])
+{
+	if (release[2])
+		(void)snprintf(driver->release, sizeof driver->release, "%u.%u.%02u", release[0],
+					   release[1], release[2]);
+	else
+		(void)snprintf(driver->release, sizeof driver->release, "%u.%02u", release[0], release[1]);
+}
+
+void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
+						  const struct jw_system *system)
+{
+	const char *known = jw_cache_driver_of_stamp(stamp);
+	struct jw_driver version;
+	struct cache_profile kept;
+
+	*driver = (struct pack_driver){0};
+	TEXT_COPY(driver->stamp, stamp);
+	if (system && !strcmp(system->driver.stamp, stamp)) {
+		driver->cuda = system->driver.version.cuda;
+		if (system->driver.version.release[0])
+			name_release(driver, system->driver.version.release);
+	}
+	if (known && !driver->release[0])
+		TEXT_COPY(driver->release, known);
+	if (known && !driver->cuda && !jw_driver_parse(NULL, known, &version))
+		driver->cuda = version.cuda;
+	if (!driver->cuda && system && system->state_dir &&
+		!cache_profile_of_stamp(NULL, system->state_dir, stamp, &kept)) {
+		driver->cuda = kept.driver.cuda;
+		if (kept.driver.release[0] && !driver->release[0])
+			name_release(driver, kept.driver.release);
+	}
+}
+
+enum { MOST_SM = 1000 };
+
+static size_t at_most(size_t value, size_t most)
+{
+	return value < most ? value : most;
+}
+
+const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest)
+{
+	bool there[MOST_SM + 1] = {false}; /* the last: larger ones, which are not shown */
+
+	text[0] = '\0';
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		there[at_most(manifest->entries[i].target.sm, MOST_SM)] = true;
+	for (unsigned sm = 0; sm < MOST_SM; sm++) {
+		size_t length = strlen(text);
+
+		if (there[sm])
+			(void)snprintf(text + length, PACK_TARGETS_TEXT - length, "%ssm_%u", length ? " " : "",
+						   sm);
+	}
+	return text;
+}
+
+const char *pack_drivers_text(char text[PACK_DRIVERS_TEXT], const struct pack_manifest *manifest)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < manifest->driver_count; i++) {
+		size_t length = strlen(text);
+		char one[PACK_DRIVER_TEXT];
+
+		(void)snprintf(text + length, PACK_DRIVERS_TEXT - length, "%s%s", length ? ", " : "",
+					   pack_driver_text(one, &manifest->drivers[i]));
+	}
+	return text;
 }

@@ -23,12 +23,27 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
  * (pack_driver_of_stamp). */
 void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, bool carry_over, struct judgement *judgement);
-/* Judges a whole opaque pack: it must be for the same driver and system, and it must have been made
- * with GPUs of this machine, where both are known. `system` NULL: refused. */
-void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
-				  struct judgement *ret_judgement);
 /* Whether one of the system's GPUs has this architecture; true where no GPU is known. */
 bool judge_has_gpu(const struct jw_system *system, struct jw_target target);
 /* Judges by the cubin; false and `why` if the machine's driver cannot load it: the driver would not
  * recompile it, but fail the application (docs/driver-cache.md, "Values"). */
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512]);
+
+/* Drivers as packs name them. */
+enum { PACK_DRIVER_TEXT = 64 };
+/* "550.163.01 (CUDA 12.4)", "built Feb  9 2019 19:17:30"; returns `text`. */
+const char *pack_driver_text(char text[PACK_DRIVER_TEXT], const struct pack_driver *driver);
+
+/* The driver with this stamp, as far as known: from `system` (NULL: no system), the table of known
+ * drivers, or the former drivers that the system remembers. */
+struct jw_system;
+void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
+						  const struct jw_system *system);
+
+/* "sm_70 sm_86", by number, and "418.39, built Feb  9 2019 19:17:30", in the manifest's order; cut
+ * where they are longer. A signature's comment holds them (formats.md), so they stay as they
+ * are.
+ */
+enum { PACK_TARGETS_TEXT = 256, PACK_DRIVERS_TEXT = 512 };
+const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest);
+const char *pack_drivers_text(char text[PACK_DRIVERS_TEXT], const struct pack_manifest *manifest);

@@ -8,12 +8,24 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/env.h"
 #include "os/file.h"
-#include "state/kept_for.h"
+#include "state/run_folder.h"
 
 enum { MOST_NAME = 40, MOST_KEYS = 10000 };
 
 static const char own_folder[] = "keys", trusted_folder[] = "trusted";
+
+/* A public key in a folder; the trusted folders are those that say which keys are trusted. */
+struct key_file {
+	struct jw_key key;
+	char *path;
+};
+
+struct key_files {
+	struct key_file *items;
+	size_t count, capacity;
+};
 
 /* ---- names and paths */
 
@@ -79,81 +91,168 @@ static void describe_key(struct jw_key *key, const char *name,
 	minisign_public_text(key->public_key, public_key);
 }
 
-/* *ret_there: the file holds a public key. */
-static int read_public(struct jw_error *err, const char *state_dir, const char *folder,
-					   const char *file, struct minisign_public *ret_public, bool *ret_there)
+/* Who may not read it cannot sign with it. */
+static int look_at_secret(struct jw_error *err, const char *folder, struct jw_key *key)
 {
-	char *path = key_path(err, state_dir, folder, file, "");
-	struct buf text = {0};
+	char *path = mem_printf(err, "%s/%s.key", folder, key->name);
 	struct jw_error why = {0};
+	struct buf text = {0};
 	int result = path ? 0 : -1;
 
-	*ret_there = false;
 	if (path && os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
 		result = os_holds_nothing(err, path, &why);
 	else if (path)
-		*ret_there = !minisign_read_public(NULL, (const char *)text.data, text.size, ret_public);
+		key->can_sign = minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
+	forget_text(&text);
+	mem_free(path);
+	return result;
+}
+
+/* Other files are skipped, and names that jw_key has no room for. */
+static int add_key_file(struct jw_error *err, const char *folder, const char *file, bool trusted,
+						struct key_files *files)
+{
+	const size_t length = strlen(file) - strlen(".pub");
+	char *path = os_join(err, folder, file), name[sizeof files->items->key.name];
+	struct minisign_public public_key;
+	struct jw_key key = {.trusted = trusted};
+	struct jw_error why = {0};
+	struct buf text = {0};
+	int result = path ? 0 : -1;
+
+	if (path && os_read_file(&why, path, MINISIGN_MOST_FILE, &text))
+		result = os_holds_nothing(err, path, &why);
+	else if (path && length < sizeof name &&
+			 !minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
+		text_copy(name, length + 1, file);
+		describe_key(&key, name, &public_key);
+		result = VEC_ROOM(err, files->items, files->capacity, files->count, MOST_KEYS) ||
+						 (!trusted && look_at_secret(err, folder, &key))
+					 ? -1
+					 : 0;
+		if (!result) {
+			files->items[files->count++] = (struct key_file){.key = key, .path = path};
+			path = NULL;
+		}
+	}
 	buf_free(&text);
 	mem_free(path);
 	return result;
 }
 
-static bool is_same_key(const struct minisign_public *a, const struct minisign_public *b)
+/* `folder` NULL: there is none. */
+static int add_key_folder(struct jw_error *err, const char *folder, bool trusted,
+						  struct key_files *files)
 {
-	return !memcmp(a->id, b->id, MINISIGN_ID) && !memcmp(a->key, b->key, MINISIGN_PUBLIC);
+	struct os_names names;
+	bool there = false;
+	int result = folder ? os_look(err, folder, &there) : 0;
+
+	if (result || !there)
+		return result;
+	if (os_list(err, folder, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++)
+		if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".pub"))
+			result = add_key_file(err, folder, names.items[i], trusted, files);
+	os_names_free(&names);
+	return result;
 }
 
-/* Refuses a name under which another key is trusted. `unfinished`: an own key of that name has no
- * secret key, so what is trusted goes where it is that pair's: writing the pair was ended then. */
-static int claim_name(struct jw_error *err, const char *state_dir, const char *name,
-					  const struct minisign_public *key, bool unfinished)
+static void free_files(struct key_files *files)
 {
-	char *file = mem_printf(err, "%s.pub", name), *path, id[MINISIGN_ID_TEXT];
-	struct minisign_public now, own;
-	bool there = false, is_own = false;
-	int result = file ? read_public(err, state_dir, trusted_folder, file, &now, &there) : -1;
+	for (size_t i = 0; i < files->count; i++)
+		mem_free(files->items[i].path);
+	mem_free(files->items);
+}
 
-	if (!result && there && unfinished)
-		result = read_public(err, state_dir, own_folder, file, &own, &is_own);
-	mem_free(file);
-	if (result || !there || is_same_key(&now, key))
-		return result;
-	if (!is_own || !is_same_key(&now, &own))
-		return error_set(err, JW_ERR_USAGE,
-						 "“%s” is another trusted key, %s: take another name, or “jitwarm key "
-						 "distrust %s” first",
-						 name, minisign_id_text(id, now.id), name);
-	path = key_path(err, state_dir, trusted_folder, name, ".pub");
-	result = path ? os_remove(err, path) : -1;
-	mem_free(path);
+static int compare_key_files(const void *a, const void *b)
+{
+	return strcmp(((const struct key_file *)a)->key.name, ((const struct key_file *)b)->key.name);
+}
+
+/* By name. The caller frees them, on failure too. */
+static int read_key_files(struct jw_error *err, const char *state_dir, struct key_files *files)
+{
+	char *own = state_dir ? os_join(err, state_dir, own_folder) : NULL;
+	char *trusted = state_dir ? os_join(err, state_dir, trusted_folder) : NULL, *named = NULL;
+	int result = (state_dir && (!own || !trusted)) ||
+						 os_env_read(err, "JITWARM_TRUSTED_KEYS", &named) ||
+						 add_key_folder(err, own, false, files) ||
+						 add_key_folder(err, trusted, true, files) ||
+						 add_key_folder(err, named && *named ? named : NULL, true, files)
+					 ? -1
+					 : 0;
+
+	if (files->count)
+		qsort(files->items, files->count, sizeof *files->items, compare_key_files);
+	mem_free(own);
+	mem_free(trusted);
+	mem_free(named);
+	return result;
+}
+
+/* Of the same number and the same bytes */
+static bool is_same_key(const struct jw_key *a, const struct jw_key *b)
+{
+	return !strcmp(a->public_key, b->public_key);
+}
+
+/* Whether the key is an own one of that name without its secret key: writing the pair was ended. */
+static bool is_unfinished(const struct key_files *files, const struct jw_key *key)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		const struct jw_key *own = &files->items[i].key;
+
+		if (!own->trusted && !own->can_sign && !strcmp(own->name, key->name) &&
+			is_same_key(own, key))
+			return true;
+	}
+	return false;
+}
+
+/* Refuses a name under which another key is trusted. */
+static int check_free(struct jw_error *err, const char *state_dir, const struct jw_key *key)
+{
+	struct key_files files = {0};
+	int result = read_key_files(err, state_dir, &files);
+
+	for (size_t i = 0; !result && i < files.count; i++) {
+		const struct jw_key *other = &files.items[i].key;
+
+		if (other->trusted && text_equal_fold(other->name, key->name) && !is_same_key(other, key) &&
+			!(key->can_sign && is_unfinished(&files, other)))
+			result =
+				error_set(err, JW_ERR_USAGE,
+						  "“%s” is another trusted key, %s: take another name, or “jitwarm key "
+						  "distrust %s” first",
+						  other->name, other->id, other->name);
+	}
+	free_files(&files);
 	return result;
 }
 
 /* The secret key is written last: a name is taken once the secret key exists. */
-static int store_pair(struct jw_error *err, const char *state_dir, const char *name,
-					  const struct minisign_secret *secret, const struct buf *text, bool encrypted,
-					  struct jw_key *ret_key)
+static int store_pair(struct jw_error *err, const char *state_dir,
+					  const struct minisign_secret *secret, const struct buf *text,
+					  struct jw_key *key)
 {
-	char *path = key_path(err, state_dir, own_folder, name, ".key");
+	char *path = key_path(err, state_dir, own_folder, key->name, ".key");
 	struct minisign_public public_key;
-	int result = -1;
 	bool there = false;
+	int result = path ? os_look(err, path, &there) : -1;
 
-	if (!path || os_look(err, path, &there)) {
-		mem_free(path);
-		return -1;
-	}
 	minisign_public_of(secret, &public_key);
+	describe_key(key, key->name, &public_key);
 	if (there)
-		error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", name, path);
-	else if (!claim_name(err, state_dir, name, &public_key, true) &&
-			 !write_public(err, state_dir, own_folder, name, &public_key) &&
-			 !write_public(err, state_dir, trusted_folder, name, &public_key))
-		result = write_text(err, path, text, true);
-	if (!result) {
-		*ret_key = (struct jw_key){.can_sign = true, .encrypted = encrypted, .trusted = true};
-		describe_key(ret_key, name, &public_key);
-	}
+		result = error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", key->name, path);
+	if (!result)
+		result = check_free(err, state_dir, key) ||
+						 write_public(err, state_dir, own_folder, key->name, &public_key) ||
+						 write_public(err, state_dir, trusted_folder, key->name, &public_key) ||
+						 write_text(err, path, text, true)
+					 ? -1
+					 : 0;
 	mem_free(path);
 	return result;
 }
@@ -161,39 +260,21 @@ static int store_pair(struct jw_error *err, const char *state_dir, const char *n
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
 					const char *passphrase, struct jw_key *ret_key)
 {
+	struct jw_key key = {.can_sign = true, .encrypted = passphrase != NULL, .trusted = true};
 	struct minisign_secret secret;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
 	int result = -1;
 
 	if (check_name(err, name) || sodium_init() < 0)
 		return -1;
+	TEXT_COPY(key.name, name);
 	minisign_generate(&secret);
 	if (!minisign_write_secret(err, &secret, passphrase, &text))
-		result = store_pair(err, state_dir, name, &secret, &text, passphrase != NULL, ret_key);
+		result = store_pair(err, state_dir, &secret, &text, &key);
 	minisign_forget(&secret, sizeof secret);
 	forget_text(&text);
-	return result;
-}
-
-int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
-				  const char *passphrase, struct jw_key *ret_key)
-{
-	struct minisign_secret secret;
-	struct buf text = {0};
-	bool encrypted = false;
-	int result = -1;
-
-	if (check_name(err, name) || sodium_init() < 0 ||
-		os_read_file(err, path, MINISIGN_MOST_FILE, &text))
-		return -1;
-	(void)minisign_is_secret((const char *)text.data, text.size, &encrypted);
-	if (!minisign_read_secret(err, (const char *)text.data, text.size, passphrase, &secret)) {
-		result = store_pair(err, state_dir, name, &secret, &text, encrypted, ret_key);
-		minisign_forget(&secret, sizeof secret);
-	} else {
-		error_prefix(err, "%s", path);
-	}
-	forget_text(&text);
+	if (!result)
+		*ret_key = key;
 	return result;
 }
 
@@ -219,67 +300,35 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 		return error_prefix(err, "%.100s", path_or_text);
 	if (!name)
 		name = minisign_id_text(id, public_key.id);
-	if (claim_name(err, state_dir, name, &public_key, false) ||
+	describe_key(&key, name, &public_key);
+	if (check_free(err, state_dir, &key) ||
 		write_public(err, state_dir, trusted_folder, name, &public_key))
 		return -1;
-	describe_key(&key, name, &public_key);
 	*ret_key = key;
 	return 0;
 }
 
-/* Removes the file of that name, and where `key` is given those of the same key under other names:
- * “key list” shows one name of a key. */
-static int remove_trusted(struct jw_error *err, const char *state_dir, const char *file,
-						  const struct minisign_public *key, size_t *removed)
-{
-	char *folder = os_join(err, state_dir, trusted_folder), *path;
-	struct os_names names;
-	bool there = false;
-	int result = folder && !os_look(err, folder, &there) ? 0 : -1;
-
-	if (there)
-		result = os_list(err, folder, &names);
-	mem_free(folder);
-	if (result || !there)
-		return result;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		const char *one = names.items[i];
-		struct minisign_public other;
-
-		if (!text_ends(one, ".pub") || names.kinds[i] != OS_REGULAR)
-			continue;
-		there = !strcmp(one, file);
-		if (!there && key) {
-			result = read_public(err, state_dir, trusted_folder, one, &other, &there);
-			there = there && is_same_key(&other, key);
-		}
-		if (result || !there)
-			continue;
-		path = key_path(err, state_dir, trusted_folder, one, "");
-		result = path ? os_remove(err, path) : -1;
-		*removed += !result;
-		mem_free(path);
-	}
-	os_names_free(&names);
-	return result;
-}
-
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name)
 {
-	char *file = check_name(err, name) ? NULL : mem_printf(err, "%s.pub", name);
-	struct minisign_public key;
-	bool there = false;
+	struct key_files files = {0};
 	size_t removed = 0;
-	int result = file ? read_public(err, state_dir, trusted_folder, file, &key, &there) : -1;
+	int result = check_name(err, name) || read_key_files(err, state_dir, &files) ? -1 : 0;
 
-	/* An own key may be trusted under another name. */
-	if (!result && !there)
-		result = read_public(err, state_dir, own_folder, file, &key, &there);
-	if (!result)
-		result = remove_trusted(err, state_dir, file, there ? &key : NULL, &removed);
+	/* A key may be trusted under several names, and an own one under another. */
+	for (size_t i = 0; i < files.count; i++)
+		for (size_t at = 0; !result && !strcmp(files.items[i].key.name, name) && at < files.count;
+			 at++) {
+			struct key_file *file = &files.items[at];
+
+			if (!file->key.trusted || !is_same_key(&file->key, &files.items[i].key))
+				continue;
+			result = os_remove(err, file->path);
+			file->key.trusted = false;
+			removed += !result;
+		}
+	free_files(&files);
 	if (!result && !removed)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
-	mem_free(file);
 	return result;
 }
 
@@ -298,10 +347,11 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 		goto fail;
 	if (there)
 		return path;
-	error_set(err, JW_ERR_NOT_FOUND,
-			  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, “key import "
-			  "FILE” takes minisign's",
-			  key);
+	error_set(
+		err, JW_ERR_NOT_FOUND,
+		"no key “%s”, nor a file of that name: “jitwarm key generate” makes one, and minisign's "
+		"is named by its file",
+		key);
 fail:
 	mem_free(path);
 	return NULL;
@@ -358,109 +408,32 @@ int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
 	return result;
 }
 
-static struct jw_key *find_key_by_id(struct jw_keys *keys, const char *id)
-{
-	for (size_t i = 0; i < keys->count; i++)
-		if (!strcmp(keys->items[i].id, id))
-			return &keys->items[i];
-	return NULL;
-}
-
-/* Who may not read it cannot sign with it. */
-static int look_at_secret(struct jw_error *err, const char *state_dir, struct jw_key *key)
-{
-	struct jw_error why = {0};
-	struct buf text = {0};
-	char *path;
-	const int failed = read_secret(&why, state_dir, key->name, &path, &text);
-	int result = 0;
-
-	if (failed)
-		result = path ? os_holds_nothing(err, path, &why) : error_unless_missing(err, &why);
-	key->can_sign =
-		!failed && minisign_is_secret((const char *)text.data, text.size, &key->encrypted);
-	forget_text(&text);
-	mem_free(path);
-	return result;
-}
-
-/* Adds the public key in a file; other files are skipped. */
-static int add_key(struct jw_error *err, const char *state_dir, const char *folder,
-				   const char *file, struct jw_keys *keys, size_t *capacity)
-{
-	char *path = key_path(err, state_dir, folder, file, "");
-	struct minisign_public public_key;
-	struct jw_key key = {0}, *there;
-	struct jw_error why = {0};
-	struct buf text = {0};
-	char name[64];
-	bool ours = folder == own_folder;
-	int result = -1;
-
-	if (!path)
-		return -1;
-	text_copy(name, sizeof name < strlen(file) - 3 ? sizeof name : strlen(file) - 3, file);
-	if (os_read_file(&why, path, MINISIGN_MOST_FILE, &text)) {
-		result = os_holds_nothing(err, path, &why);
-		goto done;
-	}
-	if (minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
-		result = 0;
-		goto done;
-	}
-	describe_key(&key, name, &public_key);
-	there = find_key_by_id(keys, key.id);
-	if (!there) {
-		if (VEC_ROOM(err, keys->items, *capacity, keys->count, MOST_KEYS))
-			goto done;
-		there = &keys->items[keys->count++];
-		*there = key;
-	}
-	there->trusted = there->trusted || !ours;
-	result = ours ? look_at_secret(err, state_dir, there) : 0;
-done:
-	buf_free(&text);
-	mem_free(path);
-	return result;
-}
-
-static int add_folder(struct jw_error *err, const char *state_dir, const char *folder,
-					  struct jw_keys *keys, size_t *capacity)
-{
-	char *path = os_join(err, state_dir, folder);
-	struct os_names names;
-	bool there = false;
-	int result = path && !os_look(err, path, &there) ? 0 : -1;
-
-	if (there)
-		result = os_list(err, path, &names);
-	mem_free(path);
-	if (result || !there)
-		return result;
-	for (size_t i = 0; !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".pub"))
-			result = add_key(err, state_dir, folder, names.items[i], keys, capacity);
-	os_names_free(&names);
-	return result;
-}
-
-static int compare_key_names(const void *a, const void *b)
-{
-	return strcmp(((const struct jw_key *)a)->name, ((const struct jw_key *)b)->name);
-}
-
 int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys)
 {
 	struct jw_keys keys = {0};
-	size_t capacity = 0;
+	struct key_files files = {0};
+	int result = read_key_files(err, state_dir, &files);
 
-	if (state_dir && (add_folder(err, state_dir, own_folder, &keys, &capacity) ||
-					  add_folder(err, state_dir, trusted_folder, &keys, &capacity))) {
-		jw_keys_free(&keys);
+	if (!result && files.count)
+		keys.items = mem_array(err, files.count, sizeof *keys.items);
+	if (result || (files.count && !keys.items)) {
+		free_files(&files);
 		return -1;
 	}
-	if (keys.count)
-		qsort(keys.items, keys.count, sizeof *keys.items, compare_key_names);
+	for (size_t i = 0; i < files.count; i++) {
+		const struct jw_key *key = &files.items[i].key;
+		struct jw_key *former = keys.count ? &keys.items[keys.count - 1] : NULL;
+
+		/* An own key that is trusted under its own name */
+		if (former && !strcmp(former->name, key->name) && is_same_key(former, key)) {
+			former->trusted = former->trusted || key->trusted;
+			former->can_sign = former->can_sign || key->can_sign;
+			former->encrypted = former->encrypted || key->encrypted;
+		} else {
+			keys.items[keys.count++] = *key;
+		}
+	}
+	free_files(&files);
 	*ret_keys = keys;
 	return 0;
 }
@@ -471,26 +444,18 @@ void jw_keys_free(struct jw_keys *keys)
 	*keys = (struct jw_keys){0};
 }
 
-/* Of a trusted key that was found. */
-static int check_keepers(struct jw_error *err, const char *state_dir, const char *cache_dir,
-						 const char *name)
+static int check_keepers(struct jw_error *err, const char *path, const char *cache_dir)
 {
-	char *path = key_path(err, state_dir, trusted_folder, name, ".pub"),
-		 *folder = os_join(err, state_dir, trusted_folder);
 	struct jw_error why = {0};
-	int result = path && folder ? 0 : -1;
 
-	/* A key of that number may be there by another name. */
-	if (!result && state_check_kept_for(&why, os_exists(path) ? path : folder, cache_dir))
-		result = why.code == JW_ERR_IO
-					 ? error_set(err, JW_ERR_NOT_FOUND,
-								 "root trusts no key that another account may put there "
-								 "(JITWARM_STATE names a folder of root's): %.400s",
-								 why.message)
-					 : error_copy(err, &why);
-	mem_free(path);
-	mem_free(folder);
-	return result;
+	if (!state_check_kept_for(&why, path, cache_dir))
+		return 0;
+	return why.code == JW_ERR_IO
+			   ? error_set(err, JW_ERR_NOT_FOUND,
+						   "root trusts no key that another account may put there "
+						   "(JITWARM_STATE names a folder of root's): %.400s",
+						   why.message)
+			   : error_copy(err, &why);
 }
 
 int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *cache_dir,
@@ -498,28 +463,30 @@ int keys_find_trusted(struct jw_error *err, const char *state_dir, const char *c
 					  char ret_name[64])
 {
 	char text[MINISIGN_ID_TEXT];
-	struct jw_keys keys;
+	struct key_files files = {0};
 	struct jw_error why = {0};
 	int result = -1;
 
-	if (jw_key_list(&why, state_dir, &keys)) {
+	if (read_key_files(&why, state_dir, &files)) {
+		free_files(&files);
 		/* A signer is not unknown because the keys cannot be listed. */
 		if (why.code == JW_ERR_NOT_FOUND)
 			why.code = JW_ERR_IO;
 		return error_copy(err, &why);
 	}
-	for (size_t i = 0; result && i < keys.count; i++) {
-		const struct jw_key *key = &keys.items[i];
+	error_set(&why, JW_ERR_NOT_FOUND, "the key %s is not trusted here", minisign_id_text(text, id));
+	for (size_t i = 0; result && i < files.count; i++) {
+		const struct jw_key *key = &files.items[i].key;
 
-		if (key->trusted && !strcmp(key->id, minisign_id_text(text, id))) {
-			result =
-				minisign_read_public(err, key->public_key, strlen(key->public_key), ret_public);
+		if (key->trusted && !strcmp(key->id, text)) {
+			result = check_keepers(&why, files.items[i].path, cache_dir) ||
+							 minisign_read_public(&why, key->public_key, strlen(key->public_key),
+												  ret_public)
+						 ? -1
+						 : 0;
 			text_copy(ret_name, 64, key->name);
 		}
 	}
-	if (result)
-		error_set(err, JW_ERR_NOT_FOUND, "the key %s is not trusted here",
-				  minisign_id_text(text, id));
-	jw_keys_free(&keys);
-	return result ? -1 : check_keepers(err, state_dir, cache_dir, ret_name);
+	free_files(&files);
+	return result ? error_copy(err, &why) : 0;
 }

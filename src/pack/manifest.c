@@ -1,21 +1,21 @@
 #include "pack/manifest.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/stamp.h"
-#include "pack/opaque_manifest.h"
 
-static const char *const kind_names[] = {
-	[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin", [PACK_FILE] = "file"};
+static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
 const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
-enum { KINDS = 3, FORMS = 3 };
+enum { KINDS = 2, FORMS = 3 };
 
 const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
 {
@@ -72,7 +72,6 @@ void manifest_free(struct pack_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++)
 		mem_free(manifest->entries[i].options);
-	opaque_free(manifest);
 	mem_free(manifest->entries);
 	mem_free(manifest->members);
 	mem_free(manifest->drivers);
@@ -150,21 +149,19 @@ static bool read_manifest_word(const cJSON *object, const char *name, const char
 	return !cJSON_GetObjectItemCaseSensitive(object, name) || json_text(object, name, NULL);
 }
 
-/* An opaque pack whose driver has no known stamp is compared by release. */
 static int read_manifest_driver(struct jw_error *err, void *context, const cJSON *object,
 								void *element)
 {
-	const bool opaque = ((const struct pack_manifest *)context)->opaque;
 	struct pack_driver *driver = element;
 	const char *stamp, *release;
 	uint64_t cuda = 0;
 
+	(void)context;
 	if (!read_manifest_word(object, "stamp", &stamp) ||
 		!read_manifest_word(object, "release", &release) ||
 		(cJSON_GetObjectItemCaseSensitive(object, "cuda") &&
 		 !read_count(object, "cuda", 1000000, &cuda)) ||
-		(!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
-		strlen(release) >= sizeof driver->release ||
+		!stamp_is(stamp) || strlen(release) >= sizeof driver->release ||
 		strspn(release, "0123456789.") != strlen(release))
 		return malformed(err);
 	TEXT_COPY(driver->stamp, stamp);
@@ -188,8 +185,7 @@ static bool read_hex(const char *text, struct digest *digest)
 	return true;
 }
 
-static bool parse_member(const cJSON *object, const struct pack_manifest *manifest,
-						 struct pack_member *member)
+static bool parse_member(const cJSON *object, struct pack_member *member)
 {
 	const char *name = json_text(object, "name", "");
 
@@ -199,8 +195,7 @@ static bool parse_member(const cJSON *object, const struct pack_manifest *manife
 		if (text_starts(name, kind_names[kind]) && name[length] == '/' &&
 			read_hex(name + length + 1, &member->digest)) {
 			member->kind = (enum pack_kind)kind;
-			return manifest->opaque == (member->kind == PACK_FILE) &&
-				   read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
+			return read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
 				   member->size_bytes > 0;
 		}
 	}
@@ -239,9 +234,6 @@ static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 
 	for (size_t i = 0; used && i < manifest->entry_count; i++)
 		used[manifest->entries[i].ptx] = used[manifest->entries[i].cubin] = 1;
-	for (size_t i = 0; used && i < manifest->tree_count; i++)
-		if (manifest->tree[i].member != PACK_EMPTY)
-			used[manifest->tree[i].member] = 1;
 	for (size_t i = 0; !result && i < manifest->member_count; i++)
 		if (!used[i])
 			result = error_set(err, JW_ERR_FORMAT, "no entry needs member %zu", i);
@@ -263,7 +255,7 @@ static int read_manifest_member(struct jw_error *err, void *context, const cJSON
 	struct pack_member *member = element;
 	uint32_t at;
 
-	if (!parse_member(object, reading->manifest, member))
+	if (!parse_member(object, member))
 		return malformed(err);
 	reading->total += member->size_bytes;
 	if (reading->total > PACK_MOST_TOTAL)
@@ -302,7 +294,6 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 										&manifest->member_count) ||
 						 json_list_read(err, document, &entries, (void **)&manifest->entries,
 										&manifest->entry_count) ||
-						 (manifest->opaque && opaque_read(err, document, manifest)) ||
 						 check_use(err, manifest)
 					 ? -1
 					 : 0;
@@ -311,8 +302,8 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 	return result ? error_prefix(err, "manifest") : 0;
 }
 
-static int read_features(struct jw_error *err, const cJSON *document,
-						 struct pack_manifest *manifest)
+/* None is known now. */
+static int read_features(struct jw_error *err, const cJSON *document)
 {
 	const cJSON *features = cJSON_GetObjectItemCaseSensitive(document, "requires");
 
@@ -325,12 +316,13 @@ static int read_features(struct jw_error *err, const cJSON *document,
 			return error_set(
 				err, JW_ERR_UNSUPPORTED,
 				"is a thin pack, which is no longer read: export it again without --thin");
-		if (strcmp(name, PACK_OPAQUE) != 0)
-			return error_set(
-				err, JW_ERR_UNSUPPORTED,
-				"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
-				name);
-		manifest->opaque = true;
+		if (!strcmp(name, "opaque")) /* of before: a cache's files as they were */
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "is an opaque pack, which is no longer read: copy the folder of the "
+							 "cache itself");
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed", name);
 	}
 	return 0;
 }
@@ -346,7 +338,7 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "its format is %.40s, this jitwarm reads %s: a newer jitwarm is needed",
 						 format, PACK_FORMAT);
-	if (read_features(err, document, manifest))
+	if (read_features(err, document))
 		return -1;
 	if (!read_count(document, "pointer_bits", 1024, &bits))
 		return error_set(err, JW_ERR_FORMAT, "manifest: no pointer size");
@@ -396,5 +388,99 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 done:
 	cJSON_Delete(document);
 	manifest_free(&manifest);
+	return result;
+}
+
+/* The manifest as text, by tables: docs/formats.md says what the members mean. */
+
+struct head {
+	const char *format;
+	char features[1][8];
+	size_t feature_count;
+	const struct pack_manifest *manifest;
+};
+
+static const char *say_name(char room[JSON_ROOM], const void *member)
+{
+	return pack_member_name(room, member);
+}
+
+static const char *manifest_key_text(char room[JSON_ROOM], const void *key)
+{
+	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
+	return room;
+}
+
+static const char *say_target(char room[JSON_ROOM], const void *target)
+{
+	return jw_target_sm(room, *(const struct jw_target *)target);
+}
+
+static double pointer_bits(const void *manifest)
+{
+	(void)manifest;
+	return 64;
+}
+
+static const struct json_field driver_fields[] = {
+	JSON(struct pack_driver, stamp, NULL),
+	JSON(struct pack_driver, release, NULL, .presence = JSON_IF_SET),
+	JSON(struct pack_driver, cuda, NULL, .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field member_fields[] = {
+	JSON_SAID_OF("name", say_name, NULL),
+	JSON_AS("bytes", struct pack_member, size_bytes, NULL),
+	{0},
+};
+
+static const struct json_field entry_fields[] = {
+	JSON_SAID("key", struct pack_entry, key, manifest_key_text, NULL),
+	JSON(struct pack_entry, driver, NULL),
+	JSON_SAID("target", struct pack_entry, target, say_target, NULL),
+	JSON(struct pack_entry, form, NULL, .names = pack_form_names),
+	JSON(struct pack_entry, options, NULL),
+	JSON(struct pack_entry, ptx, NULL),
+	JSON(struct pack_entry, cubin, NULL),
+	{0},
+};
+
+static const struct json_field manifest_fields[] = {
+	JSON(struct pack_manifest, os, NULL),
+	JSON_NUMBER_OF("pointer_bits", pointer_bits, NULL),
+	JSON_LIST_OF("drivers", struct pack_manifest, drivers, driver_count,
+				 JSON_TABLE(struct pack_driver, driver_fields), NULL),
+	JSON_LIST_OF("members", struct pack_manifest, members, member_count,
+				 JSON_TABLE(struct pack_member, member_fields), NULL),
+	JSON_LIST_OF("entries", struct pack_manifest, entries, entry_count,
+				 JSON_TABLE(struct pack_entry, entry_fields), NULL),
+	{0},
+};
+
+static const struct json_field head_fields[] = {
+	JSON(struct head, format, NULL),
+	JSON_INSIDE_OF("requires", struct head, features, feature_count, NULL),
+	JSON_ROW("", JSON_MEMBERS, .offset = offsetof(struct head, manifest),
+			 .table = JSON_TABLE(struct pack_manifest, manifest_fields), .pointer = true),
+	{0},
+};
+
+int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text)
+{
+	struct head head = {.format = PACK_FORMAT, .manifest = manifest};
+	cJSON *document;
+	char *line = NULL;
+	int result;
+
+	document = json_object(err, JSON_TABLE(struct head, head_fields), &head);
+	if (!document)
+		return -1;
+	line = json_line(err, document);
+	buf_clear(text);
+	text->most = PACK_MOST_MANIFEST;
+	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;
+	cJSON_free(line);
+	cJSON_Delete(document);
 	return result;
 }

@@ -1,7 +1,7 @@
 /* The manifest: the content of a pack, and how to restore entries of a cache from it.
  *
  * Members are PTX payloads and cubins, each stored once and named by its hash; an entry names one
- * of each and the other parts of its key (cache/key.h). Format: docs/pack-format.md. */
+ * of each and the other parts of its key (cache/key.h). Format: docs/formats.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "pack/format.h"
 #include "pack/pack_tar.h"
 
-enum pack_kind { PACK_PTX, PACK_CUBIN, PACK_FILE /* of an opaque pack */ };
+enum pack_kind { PACK_PTX, PACK_CUBIN };
 
 struct pack_member {
 	enum pack_kind kind;
@@ -38,7 +38,7 @@ struct pack_driver {
 enum pack_form {
 	PACK_LOAD, /* payload "\0" " " options */
 	PACK_LINK, /* payload "\0" " -c" options */
-	PACK_BARE, /* the bytes after the target are all payload (cache/key_parts.h) */
+	PACK_BARE, /* the bytes after the target are all payload (cache/key.h) */
 };
 
 extern const char *const pack_form_names[]; /* "load", "link", "bare" */
@@ -51,13 +51,6 @@ struct pack_entry {
 	char *options; /* "" without options, and for PACK_BARE */
 };
 
-/* A file of an opaque pack (pack/opaque_manifest.h). */
-struct pack_leaf {
-	char *path;      /* in the cache directory, with '/' */
-	uint32_t member; /* its bytes; PACK_EMPTY for an empty file */
-};
-#define PACK_EMPTY UINT32_MAX
-
 struct pack_manifest {
 	char os[16]; /* os_name of the system that the entries are for */
 	struct pack_driver *drivers;
@@ -66,12 +59,6 @@ struct pack_manifest {
 	size_t member_count;
 	struct pack_entry *entries;
 	size_t entry_count;
-	bool opaque; /* a whole directory: no entries, but a tree of files, in the order of their names
-				  */
-	struct pack_leaf *tree;
-	size_t tree_count;
-	struct jw_target *targets; /* GPUs of the machine that it was made on */
-	size_t target_count;
 };
 
 /* Writes JSON in one line. Replaces *text. */

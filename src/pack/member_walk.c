@@ -5,8 +5,8 @@
 #include <uv.h>
 
 #include "base/mem.h"
-#include "os/memory.h"
-#include "os/thread.h"
+#include "os/platform.h"
+#include "os/uv.h"
 
 struct order {
 	uint32_t *entries,

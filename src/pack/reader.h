@@ -1,11 +1,33 @@
-/* Reads a pack's content from its manifest to its last member, any number of times. Every header,
- * every padding byte and the end must match exactly. */
+/* A pack's bytes, on disk. They are read several times (digest and signature, checks, insertion),
+ * and a file may change in between: the first reading remembers a hash of each block, and each
+ * later one compares with it. Standard input is copied into a private file first. */
 #pragma once
 
-#include "base/buf.h"
-#include "pack/manifest.h"
-#include "pack/pack_source.h"
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/buf.h"
+#include "base/error.h"
+#include "pack/format.h"
+#include "pack/manifest.h"
+#include "pack/writer.h"
+
+/* The largest pack: PACK_MOST_TOTAL does not compress worse than this. */
+#define PACK_MOST_SIZE (UINT64_C(17) << 30)
+
+struct source;
+
+/* Opens `path` ("-": standard input) and reads all of it: JW_ERR_FORMAT if it does not end with the
+ * digest of the bytes before. `path` must outlive the source. */
+int source_open(struct jw_error *err, const char *path, struct source **ret_source);
+void source_close(struct source *source);
+
+const char *source_name(const struct source *source);
+uint64_t source_size(const struct source *source);
+const uint8_t *source_prehash(const struct source *source); /* PACK_PREHASH_SIZE bytes */
+
+/* Reads a pack's content from its manifest to its last member, any number of times. Every header,
+ * every padding byte and the end must match exactly. */
 struct reader;
 
 /* Reads the manifest, the first member. The caller owns both: manifest_free, reader_close. The

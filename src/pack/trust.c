@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "pack/driver_text.h"
+#include "pack/judge.h"
 #include "pack/key_files.h"
 
 /* The comment's fields, separated by tabs, as in minisign's comments. */
@@ -27,30 +27,21 @@ static void plain_key_name(char text[256], const char *path)
 		text_copy(text, 256, "pack");
 }
 
-/* The fields after the name. */
-static void facts(char text[1024], const struct pack_manifest *manifest,
-				  const uint8_t prehash[MINISIGN_PREHASH])
-{
-	char targets[PACK_TARGETS_TEXT], drivers[PACK_DRIVERS_TEXT], hash[2 * MINISIGN_PREHASH + 1];
-
-	sodium_bin2hex(hash, sizeof hash, prehash, MINISIGN_PREHASH);
-	(void)snprintf(text, 1024, "\ttargets:%s\tdrivers:%s\tblake2b-512:%s",
-				   pack_targets_text(targets, manifest), pack_drivers_text(drivers, manifest),
-				   hash);
-}
-
 int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 			   const struct pack_manifest *manifest, const uint8_t prehash[MINISIGN_PREHASH],
 			   const char *name, const char *path)
 {
 	struct minisign_signature signature;
 	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
-	char comment[MINISIGN_MOST_COMMENT], plain[256], rest[1024];
+	char comment[MINISIGN_MOST_COMMENT], plain[256], hash[2 * MINISIGN_PREHASH + 1];
+	char targets[PACK_TARGETS_TEXT], drivers[PACK_DRIVERS_TEXT];
 	int result = -1;
 
 	plain_key_name(plain, name);
-	facts(rest, manifest, prehash);
-	(void)snprintf(comment, sizeof comment, "%s%s%s", lead, plain, rest);
+	sodium_bin2hex(hash, sizeof hash, prehash, MINISIGN_PREHASH);
+	(void)snprintf(comment, sizeof comment, "%s%s\ttargets:%s\tdrivers:%s\tblake2b-512:%s", lead,
+				   plain, pack_targets_text(targets, manifest),
+				   pack_drivers_text(drivers, manifest), hash);
 	if (!minisign_sign(err, secret, prehash, comment, &signature) &&
 		!minisign_write_signature(err, &signature, &text))
 		result = os_write_output(err, path, text.data, text.size);
@@ -75,10 +66,24 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 	return 0;
 }
 
+/* minisign's users choose the comment freely, so only jitwarm's tells the name. */
+static void note_former_name(const char *path, const struct minisign_signature *signature,
+							 struct jw_import_result *result)
+{
+	const char *name = signature->comment + sizeof lead - 1;
+	const size_t length = text_starts(signature->comment, lead) ? strcspn(name, "\t") : 0;
+	char plain[256];
+
+	plain_key_name(plain, path);
+	if (length && strcmp(path, "-") != 0 &&
+		(strlen(plain) != length || memcmp(plain, name, length) != 0))
+		(void)snprintf(result->note, sizeof result->note, "it was signed under the name “%.*s”",
+					   length > 150 ? 150 : (int)length, name);
+}
+
 static int check_signature(struct jw_error *err, const struct jw_import_options *options,
 						   const char *cache_dir, const struct source *source, const char *path,
-						   const struct buf *text, struct jw_import_result *result,
-						   struct minisign_signature *ret_signature)
+						   const struct buf *text, struct jw_import_result *result)
 {
 	struct minisign_signature signature;
 	struct minisign_public key;
@@ -98,13 +103,12 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 			"changed",
 			path, name);
 	TEXT_COPY(result->signed_by, name);
-	*ret_signature = signature;
+	note_former_name(options->path, &signature, result);
 	return 0;
 }
 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const char *cache_dir, const struct source *source, struct jw_import_result *result,
-				struct minisign_signature *ret_signature)
+				const char *cache_dir, const struct source *source, struct jw_import_result *result)
 {
 	bool from_input = !strcmp(options->path, "-");
 	char *beside = from_input ? NULL : mem_printf(err, "%s.minisig", options->path);
@@ -120,33 +124,8 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	if (!there)
 		taken = unsigned_pack(err, options, result, "is not signed", "");
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
-		taken =
-			check_signature(err, options, cache_dir, source, path, &text, result, ret_signature);
+		taken = check_signature(err, options, cache_dir, source, path, &text, result);
 	buf_free(&text);
 	mem_free(beside);
 	return taken;
-}
-
-int trust_check_comment(struct jw_error *err, const struct jw_import_options *options,
-						const struct source *source, const struct minisign_signature *signature,
-						const struct pack_manifest *manifest, struct jw_import_result *result)
-{
-	const char *name = signature->comment + sizeof lead - 1, *tab;
-	char wanted[1024], plain[256];
-
-	/* minisign's users choose the comment freely, so only jitwarm's are checked. */
-	if (!text_starts(signature->comment, lead))
-		return 0;
-	tab = strchr(name, '\t');
-	facts(wanted, manifest, source_prehash(source));
-	if (!tab || strcmp(tab, wanted) != 0)
-		return error_set(err, JW_ERR_FORMAT,
-						 "the pack does not match its signature's comment: %.400s",
-						 signature->comment);
-	plain_key_name(plain, options->path);
-	if (strcmp(options->path, "-") != 0 &&
-		(strlen(plain) != (size_t)(tab - name) || memcmp(plain, name, strlen(plain)) != 0))
-		(void)snprintf(result->note, sizeof result->note, "it was signed under the name “%.*s”",
-					   tab - name > 150 ? 150 : (int)(tab - name), name);
-	return 0;
 }

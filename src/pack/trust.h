@@ -5,7 +5,7 @@
 
 #include "pack/manifest.h"
 #include "pack/minisign.h"
-#include "pack/pack_source.h"
+#include "pack/reader.h"
 
 /* Signs a pack with this prehash into the file `path`; the comment names the pack by the last part
  * of `name`. */
@@ -14,13 +14,9 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 			   const char *name, const char *path);
 
 /* Called before anything is decompressed. 0: a trusted key has signed exactly these bytes, or the
- * options allow others. A trusted key's signature that does not match is refused with any options.
+ * options allow others. A trusted key's signature that does not match is refused with any options;
+ * a different name of the pack is a note.
  * `cache_dir` is that of keys_find_trusted. */
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
-				const char *cache_dir, const struct source *source, struct jw_import_result *result,
-				struct minisign_signature *ret_signature);
-/* Compares the comment that jitwarm has signed with the manifest; a different name of the pack is a
- * note. */
-int trust_check_comment(struct jw_error *err, const struct jw_import_options *options,
-						const struct source *source, const struct minisign_signature *signature,
-						const struct pack_manifest *manifest, struct jw_import_result *result);
+				const char *cache_dir, const struct source *source,
+				struct jw_import_result *result);

@@ -12,8 +12,8 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "os/cores.h"
 #include "os/file.h"
+#include "os/platform.h"
 
 enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
@@ -69,7 +69,7 @@ static void give_memory(void *context, void *memory)
 
 static int zstd_failed(struct jw_error *err, size_t code)
 {
-	return error_set(err, JW_ERR_MEMORY, "compressing: %s", ZSTD_getErrorName(code));
+	return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(code));
 }
 
 /* The first four of all packs; all for WRITER_USUAL, tuned for PTX and cubins: the search depth of

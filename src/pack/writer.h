@@ -1,5 +1,5 @@
 /* Writes a pack: bytes in, compressed frames and the closing digest out. The order of calls is that
- * of docs/pack-format.md:
+ * of docs/formats.md:
  *
  *     writer_open(err, &options, &writer);
  *     writer_frame(err, writer, bytes);  writer_put(...) ...   a frame of exactly so many bytes
@@ -55,10 +55,3 @@ int writer_pack(struct jw_error *err, const struct writer_options *options,
 
 /* Computes the trailer after bytes with this BLAKE2b-256. */
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32]);
-
-/* Writes `output` from the packs at `paths`, the newest last: of two entries with one name the
- * newer is taken. Nothing is unpacked to disk, and one member at a time is in memory. All packs
- * must be for one system. JW_ERR_FORMAT: a pack is damaged; JW_ERR_LIMIT: the packs hold too much
- * for one. After a failure `output` is not a valid pack. */
-int merge_packs(struct jw_error *err, char *const *paths, size_t count, const char *output,
-				struct written *ret_written);

@@ -5,9 +5,9 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/metadata.h"
+#include "find/requirement.h"
 #include "os/file.h"
-#include "os/programs.h"
+#include "os/process.h"
 #include "package/package_row.h"
 
 enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24 };

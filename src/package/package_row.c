@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/wheel_record.h"
+#include "find/package_files.h"
 #include "os/file.h"
 
 enum { MOST_LEVELS = 24, HASH_CHARACTERS = 64 };

@@ -5,8 +5,8 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/metadata.h"
-#include "find/wheel_record.h"
+#include "find/package_files.h"
+#include "find/requirement.h"
 #include "package/package_row.h"
 
 enum { MOST_VERSION = 512, MOST_VERSION_TEXT = 2048 };
@@ -256,79 +256,33 @@ static size_t row_length(const char *row, size_t length)
 	return length;
 }
 
-/* The row with the name's first component replaced where it differs. Names with quotes keep them:
- * no folder that is renamed has one. */
-static char *rename_row(struct jw_error *err, const char *row, const char *old, const char *name)
-{
-	const size_t quote = *row == '"';
-	const char *slash = strchr(old, '/'), *new_slash = strchr(name, '/');
-	const size_t length = slash ? (size_t)(slash - old) : 0;
-
-	if (!strcmp(old, name) || !slash || !new_slash || strncmp(row + quote, old, length) != 0)
-		return mem_string(err, row);
-	return mem_printf(err, "%.*s%.*s%s", (int)quote, row, (int)(new_slash - name), name,
-					  row + quote + length);
-}
-
-static int edit_row(struct jw_error *err, const char *row, const char *path, wheel_look look,
-					void *context, char **ret_row)
-{
-	struct wheel_row now = {0};
-	char *renamed, *changed = NULL;
-
-	if (look(err, context, path, row, &now))
-		return -1;
-	*ret_row = NULL;
-	if (!now.name)
-		return 0;
-	renamed = rename_row(err, row, path, now.name);
-	if (!renamed || !now.sha256) {
-		*ret_row = renamed;
-		return renamed ? 0 : -1;
-	}
-	changed = package_row_with(err, renamed, now.sha256, now.size_bytes);
-	mem_free(renamed);
-	*ret_row = changed;
-	return changed ? 0 : -1;
-}
-
-static int put_record_row(struct jw_error *err, const char *line, size_t length, wheel_look look,
-						  void *context, struct buf *to)
+static int take_record_row(struct jw_error *err, const char *line, size_t length,
+						   wheel_take_row take, void *context)
 {
 	const size_t bare = row_length(line, length);
 	struct cursor cursor = cursor_of(line, bare);
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	char *row, *changed = NULL;
-	int result = 0;
+	char *row;
+	int result = -1;
 
-	if (buf_reserve(err, &path, bare < RECORD_MOST_PATH ? bare : RECORD_MOST_PATH))
-		return -1;
-	/* A line without a name, which no installer reads */
-	if (!wheel_record_next(&cursor, &path)) {
-		buf_free(&path);
-		return bare ? error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name")
-					: buf_append(err, to, line, length);
-	}
+	if (!bare)
+		return 0;
 	row = mem_string_n(err, line, bare);
-	if (row && memchr(line, 0, bare))
-		result = error_set(err, JW_ERR_FORMAT, "its RECORD is damaged at %.200s", row);
-	else if (!row)
-		result = -1;
-	else
-		result = edit_row(err, row, buf_text(&path), look, context, &changed);
-	if (!result && changed)
-		result = buf_append(err, to, changed, strlen(changed)) ||
-						 buf_append(err, to, line + bare, length - bare)
-					 ? -1
-					 : 0;
-	mem_free(changed);
+	if (row && !buf_reserve(err, &path, bare < RECORD_MOST_PATH ? bare : RECORD_MOST_PATH)) {
+		if (!wheel_record_next(&cursor, &path))
+			(void)error_set(err, JW_ERR_FORMAT, "its RECORD has a row without a name");
+		else if (memchr(line, 0, bare))
+			(void)error_set(err, JW_ERR_FORMAT, "its RECORD is damaged at %.200s", row);
+		else
+			result = take(err, context, buf_text(&path), row);
+	}
 	mem_free(row);
 	buf_free(&path);
 	return result;
 }
 
-int wheel_edit_record(struct jw_error *err, const struct buf *record, wheel_look look,
-					  void *context, struct buf *ret_text)
+int wheel_record_rows(struct jw_error *err, const struct buf *record, wheel_take_row take,
+					  void *context)
 {
 	const char *at = buf_text(record), *end = at + record->size;
 
@@ -336,7 +290,7 @@ int wheel_edit_record(struct jw_error *err, const struct buf *record, wheel_look
 		const char *feed = memchr(at, '\n', (size_t)(end - at));
 		const size_t length = (size_t)((feed ? feed + 1 : end) - at);
 
-		if (put_record_row(err, at, length, look, context, ret_text))
+		if (take_record_row(err, at, length, take, context))
 			return -1;
 		at += length;
 	}

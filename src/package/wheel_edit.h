@@ -32,16 +32,9 @@ char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata);
 int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const char *version,
 						struct buf *ret_text);
 
-/* What becomes of a row of RECORD. */
-struct wheel_row {
-	const char *name;      /* of the file from now on; NULL: the row is left out */
-	const uint8_t *sha256; /* its 32 bytes; NULL: unchanged, like the size */
-	uint64_t size_bytes;
-};
-/* `path`: the file's, unquoted; `row`: the whole row, for package_row_is. */
-typedef int (*wheel_look)(struct jw_error *err, void *context, const char *path, const char *row,
-						  struct wheel_row *ret_row);
-/* RECORD with other rows, in their order; every other byte stays. A name that is written in another
- * way than the wheel's members keeps its form: only its first component changes. */
-int wheel_edit_record(struct jw_error *err, const struct buf *record, wheel_look look,
-					  void *context, struct buf *ret_text);
+/* Passes on the rows of RECORD: the file's path, unquoted, and the whole row. JW_ERR_FORMAT: one
+ * has no path. */
+typedef int (*wheel_take_row)(struct jw_error *err, void *context, const char *path,
+							  const char *row);
+int wheel_record_rows(struct jw_error *err, const struct buf *record, wheel_take_row take,
+					  void *context);

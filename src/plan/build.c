@@ -18,7 +18,7 @@ int build_begin(struct jw_error *err, struct build *build, const struct plan_req
 		return -1;
 	*build = (struct build){.request = request, .plan = plan};
 	plan->profile = *request->profile;
-	plan->factors = request->factors;
+	plan->speed = request->speed;
 	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
 	if (!plan->targets)
 		return -1;
@@ -47,8 +47,7 @@ void build_estimate(struct plan *plan)
 		struct plan_module *module = &plan->modules[i];
 		struct plan_estimate estimate;
 
-		plan_estimate(&estimate, &module->features, module->payload_bytes,
-					  plan_factor(&plan->factors, module->form));
+		plan_estimate(&estimate, &module->features, module->payload_bytes, &plan->speed);
 		module->cost_ms = estimate.cost_ms;
 		module->entry_bytes =
 			module->key_bytes ? module->key_bytes + estimate.cubin_bytes : estimate.entry_bytes;
@@ -299,11 +298,12 @@ static int count_texts(struct jw_error *err, struct build *build, const struct b
 	if (superseded[most])
 		(void)snprintf(copies, sizeof copies, " (%s for older GPUs left out)",
 					   TEXT_COUNT(superseded[most], "copy", "copies"));
-	return build_note(err, build, false,
-					  "%s: %s in its data, taken as loaded without options%s; “jitwarm record” "
-					  "shows whether the program adds options or edits the text",
-					  image_name(name, sizeof name, image),
-					  TEXT_COUNT(texts[most], "PTX text", "PTX texts"), copies);
+	return build_note(
+		err, build, false,
+		"%s: %s in its data, taken as loaded without options%s; “jitwarm run --record FILE” "
+		"shows whether the program adds options or edits the text",
+		image_name(name, sizeof name, image), TEXT_COUNT(texts[most], "PTX text", "PTX texts"),
+		copies);
 }
 
 int build_note_loose(struct jw_error *err, struct build *build)
@@ -314,8 +314,8 @@ int build_note_loose(struct jw_error *err, struct build *build)
 		build_note(
 			err, build, false,
 			"%s taken as loaded without options, and not linked: options such as "
-			"MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm record FILE -- "
-			"PROGRAM” shows what a program does",
+			"MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm run --record FILE "
+			"-- PROGRAM” shows what a program does",
 			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are")))
 		return -1;
 	return build->loose_inputs
@@ -336,7 +336,7 @@ static void add_link_bytes(struct build *build, const struct build_image *image,
 	if (module->form != CACHE_KEY_LINK || module->role != DEVCODE_RELOCATABLE ||
 		image->targets[module->target].link_needed != NEED_YES)
 		return;
-	plan_estimate(&estimate, &module->features, module->payload_bytes, 1);
+	plan_estimate(&estimate, &module->features, module->payload_bytes, NULL);
 	build->plan->targets[module->target].link_bytes += estimate.cubin_bytes;
 }
 

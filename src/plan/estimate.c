@@ -1,8 +1,7 @@
 #include "plan/estimate.h"
-#include <jitwarm/estimate.h>
 
 #include "devcode/ptx.h"
-#include "os/cores.h"
+#include "os/platform.h"
 
 /* Computed by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again.
  */
@@ -11,9 +10,7 @@
 #define DIVISION_MS  0.98
 #define STATEMENT_MS 0.0267 /* in a kernel of a thousand statements */
 
-/* Typical factor of the measured machines (docs/estimates.md), and their spread. */
-#define PLAN_USUAL_LOAD   2.2
-#define PLAN_USUAL_LINK   1.4
+/* Of what was measured on other machines. */
 #define PLAN_USUAL_SPREAD 2.0
 /* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/estimates.md). */
 static const double LINK_MB_MS = 6;
@@ -47,8 +44,13 @@ static double model_ms(const struct plan_features *features)
 		   STATEMENT_MS * statements * cube_root(statements / kernels / 1000);
 }
 
+static double factor_or_usual(const struct jw_speed *speed)
+{
+	return speed->factor > 0 ? speed->factor : PLAN_USUAL_FACTOR;
+}
+
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
-				   uint64_t payload_bytes, double machine_factor)
+				   uint64_t payload_bytes, const struct jw_speed *speed)
 {
 	const double cost_ms = model_ms(features);
 	/* The names in the text, its instructions, and a line table with an entry for each. The sums of
@@ -59,7 +61,7 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 							   1000;
 
 	*ret_estimate = (struct plan_estimate){
-		.cost_ms = cost_ms * (machine_factor > 0 ? machine_factor : 1),
+		.cost_ms = speed ? cost_ms * factor_or_usual(speed) + speed->module_ms : cost_ms,
 		.cubin_bytes = (uint64_t)cubin_bytes,
 		.entry_bytes = payload_bytes + KEY_BYTES + (uint64_t)cubin_bytes,
 		/* 25 MiB, and 3 to 3.7 KiB per statement (the median; up to 7.4 in the larger modules),
@@ -78,23 +80,14 @@ struct plan_features plan_features_of(const void *text, size_t size)
 								  .entries = (uint32_t)counted.entries};
 }
 
-double plan_factor(const struct plan_factors *factors, enum cache_key_form form)
+double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes)
 {
-	if (form == CACHE_KEY_LINK)
-		return factors->link > 0 ? factors->link : PLAN_USUAL_LINK;
-	return factors->load > 0 ? factors->load : PLAN_USUAL_LOAD;
+	return LINK_MB_MS * (double)cubin_bytes / 1e6 * factor_or_usual(speed) / PLAN_USUAL_FACTOR;
 }
 
-double plan_link_ms(const struct plan_factors *factors, uint64_t cubin_bytes)
+double plan_spread(const struct jw_speed *speed)
 {
-	const double usual = LINK_MB_MS * (double)cubin_bytes / 1e6;
-
-	return usual * plan_factor(factors, CACHE_KEY_LINK) / PLAN_USUAL_LINK;
-}
-
-double plan_spread(const struct plan_factors *factors)
-{
-	return factors->spread > 0 ? factors->spread : PLAN_USUAL_SPREAD;
+	return speed->spread > 0 ? speed->spread : PLAN_USUAL_SPREAD;
 }
 
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores)

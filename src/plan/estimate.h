@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/key.h"
+#include <jitwarm/estimate.h>
 
 /* Counts of a PTX text, from ptx_count. */
 struct plan_features {
@@ -30,22 +30,17 @@ struct plan_estimate {
 	uint64_t memory_bytes; /* peak resident memory; already doubled, for admission */
 };
 
-/* The driver's compile time on this machine relative to the model, by the form of the key
- * (cache/key.h). 0: unknown; then a factor measured elsewhere is used. */
-struct plan_factors {
-	double load, link;
-	double spread; /* the factor within which a sum lies nine times in ten; 0: the usual one */
-};
-double plan_spread(const struct plan_factors *factors);
-double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
+/* Typical factor of the measured machines (docs/estimates.md). */
+#define PLAN_USUAL_FACTOR 2.0
+double plan_spread(const struct jw_speed *speed);
 
 /* The combined throughput of `workers`, relative to one alone, on so many hardware threads of so
  * many cores: the first thread of a core counts as one, a second as SECOND_THREAD. */
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
 
 /* Time to link inputs with so much machine code, which every start repeats. */
-double plan_link_ms(const struct plan_factors *factors, uint64_t cubin_bytes);
+double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes);
 
-/* `machine_factor`: this machine's time relative to the model; 0: 1. */
+/* `speed`: of this machine; NULL: the model alone. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
-				   uint64_t payload_bytes, double machine_factor);
+				   uint64_t payload_bytes, const struct jw_speed *speed);

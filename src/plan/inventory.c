@@ -10,7 +10,7 @@ enum {
 	USED_DAYS = 7,    /* precision of the day of last use: not every check rewrites the file */
 };
 
-static bool is_sound(struct inventory *inventory, struct inventory_slot *slot)
+static bool is_sound_slot(struct inventory *inventory, struct inventory_slot *slot)
 {
 	const uint8_t *body = inventory_body(inventory, slot);
 
@@ -39,7 +39,7 @@ struct inventory_slot *inventory_find(struct inventory *inventory, const struct 
 			ret_file->path_length != strlen(from->path) ||
 			memcmp(ret_file->path, from->path, ret_file->path_length) != 0)
 			continue;
-		return is_sound(inventory, slot) ? slot : NULL;
+		return is_sound_slot(inventory, slot) ? slot : NULL;
 	}
 	return NULL;
 }

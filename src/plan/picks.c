@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "cache/key.h"
 #include "devcode/ptx.h"
-#include "os/cores.h"
-#include "os/thread.h"
+#include "os/platform.h"
+#include "os/uv.h"
 
 /* Collected payloads take at most this much memory, or as much as one larger payload alone. With
  * fewer bytes than this, a second thread is not worth the 50 us for its start and end. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/target.h>
 
@@ -75,7 +76,7 @@ struct plan {
 	struct plan_module *modules; /* most expensive first */
 	size_t module_count;
 	struct cache_profile profile;
-	struct plan_factors factors; /* the basis of its predictions */
+	struct jw_speed speed; /* the basis of its predictions */
 	char *cache_dir;
 	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
 	 * that includes them. */
@@ -101,7 +102,7 @@ struct plan_request {
 						 may link it itself */
 	struct analyse_offsets offsets; /* if there are any, files are read whatever is known of them */
 	struct jw_cancel cancel;
-	struct plan_factors factors; /* the learnt speed of this machine */
+	struct jw_speed speed; /* of this machine */
 };
 
 /* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
@@ -112,3 +113,17 @@ void plan_free(struct plan *plan);
 void plan_look_again(struct plan *plan);
 /* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
+
+/* The cost of a plan's cold modules: time of a first start, time of priming, room in the cache. */
+
+/* Adds a cold module. */
+void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
+				  const struct plan_module *module);
+/* Adds the time for linking at each start on one of the plan's targets. */
+void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target);
+/* Adds the modules of another GPU. */
+void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other);
+/* The number of workers that `prime` starts for so many modules without other limits. */
+unsigned forecast_workers(size_t modules);
+/* After the last module: computes the time with so many workers. */
+void forecast_share(struct jw_forecast *forecast, unsigned workers);

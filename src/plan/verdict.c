@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "gpu/branch.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
@@ -32,7 +31,7 @@ static bool is_readable_by(const struct devcode_entry *entry, const struct jw_dr
 }
 
 /* If machine code of that target would run, such a driver takes the entry for machine code, before
- * any PTX: the container fails, or even the process that loads it (gpu/branch.h). */
+ * any PTX: the container fails, or even the process that loads it (gpu/release.h). */
 static bool is_spoiled(const struct devcode_container *container, struct jw_target device,
 					   const struct jw_driver *driver)
 {

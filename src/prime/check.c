@@ -6,17 +6,16 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/outlook.h"
+#include "cache/index.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
-#include "machine/wanted_targets.h"
+#include "machine/known_gpus.h"
 #include "plan/analyse.h"
-#include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 /* ---- packages */
 
@@ -149,67 +148,6 @@ static int check_packages(struct jw_error *err, const struct plan *plan,
 	return 0;
 }
 
-/* ---- the largest modules */
-
-static void check_largest_free(struct jw_check_result *result)
-{
-	for (size_t i = 0; i < result->largest_count; i++) {
-		mem_free(result->largest[i].path);
-		mem_free(result->largest[i].member);
-	}
-	mem_free(result->largest);
-	result->largest = NULL;
-	result->largest_count = 0;
-}
-
-/* Inserts a module into a list of at most `most`, the largest first; of equal ones the order of the
- * plan counts. Returns the new number. */
-static size_t keep_largest(const struct plan_module **list, size_t count, size_t most,
-						   const struct plan_module *module)
-{
-	size_t at = count;
-
-	while (at && list[at - 1]->payload_bytes < module->payload_bytes)
-		at--;
-	if (at == most)
-		return count;
-	count += count < most;
-	memmove(list + at + 1, list + at, (count - at - 1) * sizeof(struct plan_module *));
-	list[at] = module;
-	return count;
-}
-
-/* Fills in `largest`. -1: out of memory; the caller frees the result in any case. */
-static int check_largest(struct jw_error *err, const struct plan *plan,
-						 struct jw_check_result *result)
-{
-	const struct plan_module *list[JW_CHECK_LARGEST];
-	size_t count = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state != PLAN_LEFT_OUT)
-			count = keep_largest(list, count, JW_CHECK_LARGEST, &plan->modules[i]);
-	result->largest = mem_array(err, count, sizeof *result->largest);
-	if (!result->largest)
-		return -1;
-	for (size_t i = 0; i < count; i++) {
-		const struct plan_file *file = &plan->files[list[i]->file];
-		struct jw_check_module *module = &result->largest[result->largest_count++];
-
-		*module =
-			(struct jw_check_module){.path = mem_string(err, file->path),
-									 .member = file->member ? mem_string(err, file->member) : NULL,
-									 .offset = list[i]->entry_offset,
-									 .target = plan->targets[list[i]->target].device,
-									 .payload_bytes = list[i]->payload_bytes,
-									 .seconds = list[i]->cost_ms / 1000,
-									 .warm = list[i]->state == PLAN_WARM};
-		if (!module->path || (file->member && !module->member))
-			return -1;
-	}
-	return 0;
-}
-
 /* ---- all of it */
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -225,7 +163,6 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->failing[i].why);
 	}
 	check_packages_free(result);
-	check_largest_free(result);
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->failing);
@@ -339,7 +276,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
 	result->all = sum_of(result);
-	if (check_largest(err, plan, result) || (search && check_packages(err, plan, search, result))) {
+	if (search && check_packages(err, plan, search, result)) {
 		jw_check_result_free(result);
 		return NULL;
 	}
@@ -373,10 +310,8 @@ static int explain_cold(struct jw_error *err, const struct jw_check_options *opt
 						struct jw_check_cause **ret_causes, size_t *ret_count)
 {
 	struct ledger ledger;
-	struct explain_request why = {.plan = plan,
-								  .ledger = &ledger,
-								  .limit_bytes = options->system->cache.limit_bytes,
-								  .again = request};
+	struct explain_request why = {
+		.plan = plan, .ledger = &ledger, .limit_bytes = options->system->cache.limit_bytes};
 	struct explanation *explanations = NULL;
 	int result;
 
@@ -440,7 +375,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	request.found = options->found ? options->found : found;
 	/* Other GPUs are another machine's, of whose processor nothing is known. */
 	if (!options->target_count)
-		request.factors = speed_recall(options->system->state_dir, &profile.driver);
+		request.speed = speed_recall(options->system->state_dir, &profile.driver);
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &cache);
 	if (!plan_build(err, &request, &plan) &&
 		!explain_cold(err, options, &request, plan, &causes, &cause_count)) {

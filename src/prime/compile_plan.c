@@ -3,22 +3,24 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/entry.h"
 #include "cache/insert.h"
-#include "cache/presence.h"
 #include "cache/profile.h"
 #include "cache/view.h"
 #include "history/ledger.h"
 #include "history/speed_model.h"
 #include "machine/driver_probe.h"
-#include "machine/offline_target.h"
+#include "machine/known_gpus.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "prime/planning.h"
 #include "run/cache_turn_lock.h"
-#include "run/prime_result.h"
 #include "run/run.h"
+#include "run/run_report.h"
 #include "run/spool.h"
 #include "state/run_folder.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
+#include "worker/task.h"
 
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
@@ -248,7 +250,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 						   const struct jw_system *system, const struct jw_prime_options *options,
 						   struct trace *trace, struct jw_prime_result *result)
 {
-	struct speed_run learnt = {0};
+	struct speed_time learnt = {0};
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
 							  .options = options,
@@ -271,7 +273,7 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 		failed = interrupted(err, &why, result);
 		goto done;
 	}
-	if (options->ptxas && offline_write_task(err, plan, options->ptxas, folder.path, &task))
+	if (options->ptxas && task_write_ptxas(err, plan, options->ptxas, folder.path, &task))
 		goto done;
 	setup.task = task;
 	setup.worker = system->worker;
@@ -295,6 +297,23 @@ done:
 	return failed;
 }
 
+/* A cache directory that the superuser names, for another machine or in an image, is for other
+ * accounts. Makes a missing one, and missing levels above, readable for them; the entries inherit
+ * that. */
+static int make_named_cache(struct jw_error *err, const char *cache_dir)
+{
+	struct os_account account;
+	bool superuser;
+
+	if (os_exists(cache_dir) || os_account(NULL, &account))
+		return 0;
+	superuser = account.superuser;
+	os_account_free(&account);
+	if (!superuser)
+		return 0;
+	return os_make_shared_dirs(err, cache_dir, 0755);
+}
+
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
 				 const struct jw_prime_options *options, struct trace *trace,
 				 struct jw_prime_result *result)
@@ -304,7 +323,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 	int failed = 0;
 
 	if (refuse_foreign(err, system->cache.path) ||
-		(system->cache.named && offline_make_cache(err, system->cache.path)))
+		(system->cache.named && make_named_cache(err, system->cache.path)))
 		return -1;
 	if (cache_turn_take(err, system->cache.path, &wait, &turn)) {
 		result->interrupted = true;

@@ -10,11 +10,11 @@
 #include "devcode/ptx.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
-#include "machine/driver_query.h"
+#include "machine/driver_session.h"
 #include "os/file.h"
 #include "state/run_folder.h"
+#include "worker/environment.h"
 #include "worker/task.h"
-#include "worker/worker_command.h"
 
 enum {
 	LIMIT_S = 900, /* a source with much of Thrust in it takes a minute */

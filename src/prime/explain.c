@@ -1,10 +1,12 @@
 #include "prime/explain.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/cache.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
@@ -12,9 +14,7 @@
 static const char *const names[] = {
 	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",
 	[JW_COLD_DAMAGED] = "damaged", [JW_COLD_DRIVER] = "driver",   [JW_COLD_FILE] = "file",
-	[JW_COLD_OPTIONS] = "options", [JW_COLD_GPU] = "gpu",         [JW_COLD_EVICTED] = "evicted",
-	[JW_COLD_DELETED] = "deleted", [JW_COLD_WIPED] = "wiped",     [JW_COLD_GONE] = "gone",
-	[JW_COLD_CARRIED] = "carried",
+	[JW_COLD_EVICTED] = "evicted", [JW_COLD_DELETED] = "deleted", [JW_COLD_CARRIED] = "carried",
 };
 
 const char *jw_cold_reason_name(enum jw_cold_reason reason)
@@ -22,101 +22,32 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 	return names[reason];
 }
 
-/* The present state of the cache. */
-struct cache_now {
-	struct cache_shape shape;
-	struct set rows; /* of the index, by key */
-	bool crowded;
-	bool keeps_none; /* its index counts so much that each insert evicts everything */
+/* What the cache's index says of entries that are gone. */
+struct index_view {
+	bool crowded;    /* a driver evicts only as much as the new entry needs: it stays nearly full */
+	bool keeps_none; /* it counts bytes that no entry has: each insert evicts everything */
 };
 
-/* A driver evicts only as much as the new entry needs, so that such a cache stays nearly full. */
-static bool is_crowded(const struct explain_request *request, const struct cache_index *index)
+static int look_at_index(struct jw_error *err, const struct explain_request *request,
+						 struct index_view *ret_view)
 {
+	const struct plan *plan = request->plan;
+	const uint64_t limit = request->limit_bytes;
+	struct cache_index index = {0};
 	uint64_t wanted = 0;
 
-	for (size_t i = 0; i < request->plan->module_count; i++)
-		wanted += request->plan->modules[i].state != PLAN_LEFT_OUT
-					  ? request->plan->modules[i].entry_bytes
-					  : 0;
-	return request->limit_bytes && (wanted > request->limit_bytes ||
-									cache_index_rows_total(index) > request->limit_bytes / 4 * 3);
-}
-
-static int look_at_cache(struct jw_error *err, const struct explain_request *request,
-						 struct cache_now *ret_now)
-{
-	struct cache_now now = {0};
-	struct cache_index index = {0};
-	const char *dir = request->plan->cache_dir;
-	int failed = dir ? cache_index_load(err, dir, &index) : 0;
-
-	if (dir)
-		cache_shape_take(dir, &now.shape);
-	for (size_t i = 0; !failed && index.state == CACHE_INDEX_SOUND && i < index.count; i++)
-		failed = set_add(err, &now.rows, index.rows[i].key, i);
-	if (!failed) {
-		now.crowded = is_crowded(request, &index);
-		now.keeps_none = cache_index_next(&index, request->limit_bytes) == CACHE_NEXT_EVICTS_ALL;
-		*ret_now = now;
-	} else {
-		set_free(&now.rows);
-	}
+	if (plan->cache_dir && cache_index_load(err, plan->cache_dir, &index))
+		return -1;
+	for (size_t i = 0; i < plan->module_count; i++)
+		wanted += plan->modules[i].state != PLAN_LEFT_OUT ? plan->modules[i].entry_bytes : 0;
+	ret_view->crowded = limit && (wanted > limit || cache_index_rows_total(&index) > limit / 4 * 3);
+	ret_view->keeps_none = cache_index_next(&index, limit) == CACHE_NEXT_EVICTS_ALL;
 	cache_index_free(&index);
-	return failed ? -1 : 0;
-}
-
-/* Why an entry is missing that was there before. A driver removes row and file together, when it
- * evicts and when it wipes: a remaining row means that something else removed the file. */
-static void explain_gone(const struct explain_request *request, const struct ledger_record *known,
-						 const struct cache_now *now, struct explanation *explanation)
-{
-	const enum cache_loss loss = ledger_loss(request->ledger, known, &now->shape);
-	size_t cursor = 0;
-
-	explanation->reason = JW_COLD_DELETED;
-	if (known->epoch == LEDGER_TAKEN_OUT) {
-		explanation->how = "deleted by “jitwarm cache prune”";
-		return;
-	}
-	if ((!now->crowded || loss == CACHE_LOSS_INDEX) &&
-		set_find(&now->rows, known->key, &cursor) != SET_NONE) {
-		explanation->how = "deleted: its file is gone, while the cache still counts it";
-		return;
-	}
-	switch (loss) {
-	case CACHE_LOSS_WIPED: explanation->reason = JW_COLD_WIPED; return;
-	case CACHE_LOSS_INDEX:
-		explanation->reason = JW_COLD_WIPED;
-		explanation->how = "wiped by the driver: the cache's index was missing or damaged when a "
-						   "module was stored";
-		return;
-	case CACHE_LOSS_EMPTIED: explanation->how = "deleted: the cache was emptied by hand"; return;
-	case CACHE_LOSS_REPLACED:
-		explanation->how = "deleted: the cache's folder was removed or replaced";
-		return;
-	case CACHE_LOSS_NONE:
-	case CACHE_LOSS_UNKNOWN:
-	case CACHE_LOSS_UNSURE: break;
-	}
-	if ((now->crowded || now->keeps_none) && loss != CACHE_LOSS_UNSURE) {
-		explanation->reason = JW_COLD_EVICTED;
-		if (now->keeps_none)
-			explanation->how = "evicted: the cache's index counts bytes that no entry has, and so "
-							   "the driver keeps none";
-		return;
-	}
-	explanation->reason = JW_COLD_GONE;
-	explanation->how =
-		loss == CACHE_LOSS_NONE
-			? "gone from the cache: deleted, or evicted by a program that keeps less "
-			  "(CUDA_CACHE_MAXSIZE)"
-			: "gone from the cache: deleted, or wiped by programs that wrote at "
-			  "the same time";
+	return 0;
 }
 
 static void explain_absent(const struct explain_request *request, const struct plan_module *module,
-						   const struct cache_now *now, struct explanation *explanation)
+						   const struct index_view *view, struct explanation *explanation)
 {
 	const struct ledger *ledger = request->ledger;
 	const struct ledger_record *known = ledger_find(ledger, module);
@@ -125,7 +56,15 @@ static void explain_absent(const struct explain_request *request, const struct p
 	if (!known)
 		return;
 	if (known->key == module->key) {
-		explain_gone(request, known, now, explanation);
+		explanation->reason = JW_COLD_DELETED;
+		if (known->taken_out) {
+			explanation->how = "deleted by “jitwarm cache prune”";
+		} else if (view->keeps_none || view->crowded) {
+			explanation->reason = JW_COLD_EVICTED;
+			if (view->keeps_none)
+				explanation->how = "evicted: the cache's index counts bytes that no entry has, and "
+								   "so the driver keeps none";
+		}
 	} else if (strcmp(ledger->stamps[known->stamp], request->plan->profile.stamp) != 0) {
 		explanation->reason = JW_COLD_DRIVER;
 		memcpy(explanation->stamp, ledger->stamps[known->stamp], sizeof explanation->stamp);
@@ -135,7 +74,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 }
 
 static void explain_module(const struct explain_request *request, const struct plan_module *module,
-						   const struct cache_now *now, struct explanation *explanation)
+						   const struct index_view *view, struct explanation *explanation)
 {
 	if (module->state != PLAN_COLD)
 		return;
@@ -153,7 +92,7 @@ static void explain_module(const struct explain_request *request, const struct p
 		explanation->reason = JW_COLD_DAMAGED;
 		explanation->damage = cache_damage_text(module->damage);
 	} else {
-		explain_absent(request, module, now, explanation);
+		explain_absent(request, module, view, explanation);
 	}
 }
 
@@ -162,27 +101,21 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 {
 	const struct plan *plan = request->plan;
 	struct explanation *explanations = mem_array(err, plan->module_count, sizeof *explanations);
-	struct cache_now now;
+	struct index_view view = {0};
 
-	if (!explanations || look_at_cache(err, request, &now)) {
+	if (!explanations || look_at_index(err, request, &view)) {
 		mem_free(explanations);
 		return -1;
 	}
 	for (size_t i = 0; i < plan->module_count; i++)
-		explain_module(request, &plan->modules[i], &now, &explanations[i]);
-	set_free(&now.rows);
-	if (request->again && plan->cache_dir && explain_by_cache(err, request, explanations)) {
-		mem_free(explanations);
-		return -1;
-	}
+		explain_module(request, &plan->modules[i], &view, &explanations[i]);
 	*ret_explanations = explanations;
 	return 0;
 }
 
-bool explain_same(const struct explanation *a, const struct explanation *b)
+static bool explain_same(const struct explanation *a, const struct explanation *b)
 {
-	return a->reason == b->reason && a->how == b->how && a->sm == b->sm &&
-		   !strcmp(a->stamp, b->stamp) && !strcmp(a->options, b->options) &&
+	return a->reason == b->reason && a->how == b->how && !strcmp(a->stamp, b->stamp) &&
 		   text_same(a->damage, b->damage);
 }
 
@@ -233,14 +166,6 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	case JW_COLD_FILE:
 		(void)snprintf(text, EXPLAIN_TEXT, "the file has changed since it was primed");
 		break;
-	case JW_COLD_OPTIONS:
-		(void)snprintf(text, EXPLAIN_TEXT, "compiled with other options (“%s”)",
-					   explanation->options);
-		break;
-	case JW_COLD_GPU:
-		(void)snprintf(text, EXPLAIN_TEXT, "compiled for other GPUs (sm_%u)",
-					   (unsigned)explanation->sm);
-		break;
 	case JW_COLD_EVICTED:
 		(void)snprintf(text, EXPLAIN_TEXT,
 					   "evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
@@ -251,13 +176,11 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 					   explanation->stamp[0] ? driver_name(from, explanation->stamp)
 											 : "an older driver");
 		break;
-	case JW_COLD_WIPED:
-		(void)snprintf(text, EXPLAIN_TEXT,
-					   "wiped by the driver, which does so where its index is missing, or half "
-					   "written by another program (beyond 256 entries)");
-		break;
 	case JW_COLD_DELETED:
-	case JW_COLD_GONE: break;
+		(void)snprintf(text, EXPLAIN_TEXT,
+					   "deleted: by somebody, or by a driver, which does so where the cache's "
+					   "index is missing or damaged");
+		break;
 	}
 	return text;
 }
@@ -308,4 +231,119 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 		length += (size_t)snprintf(line + length, EXPLAIN_LINE - length, "%s%s: %s", i ? "; " : "",
 								   TEXT_COUNT(reasons[i].count, "module", "modules"),
 								   explain_text(text, request, &explanations[reasons[i].at]));
+}
+
+enum { MOST_CAUSES = 1 << 20 };
+
+/* Modules of one cause; the first of them represents all. */
+struct group {
+	size_t first, modules;
+	uint32_t file, target;
+};
+
+struct groups {
+	struct group *items;
+	size_t count, capacity;
+	struct set by_hash;
+};
+
+static uint64_t hash_of_planned(const struct plan_module *module,
+								const struct explanation *explanation)
+{
+	uint64_t state = fnv_update(FNV_START, &module->file, sizeof module->file);
+
+	state = fnv_update(state, &module->target, sizeof module->target);
+	state = fnv_update(state, &explanation->reason, sizeof explanation->reason);
+	return fnv_update(state, explanation->stamp, strlen(explanation->stamp) + 1);
+}
+
+static int add_cold_module(struct jw_error *err, const struct explain_request *request,
+						   const struct explanation *explanations, size_t at, struct groups *groups)
+{
+	const struct plan_module *module = &request->plan->modules[at];
+	const uint64_t hash = hash_of_planned(module, &explanations[at]);
+	size_t cursor = 0, found;
+
+	while (groups->items && (found = set_find(&groups->by_hash, hash, &cursor)) != SET_NONE) {
+		struct group *group = &groups->items[found];
+
+		if (group->file == module->file && group->target == module->target &&
+			explain_same(&explanations[group->first], &explanations[at])) {
+			group->modules++;
+			return 0;
+		}
+	}
+	if (VEC_ROOM(err, groups->items, groups->capacity, groups->count, MOST_CAUSES) ||
+		set_add(err, &groups->by_hash, hash, groups->count))
+		return -1;
+	groups->items[groups->count++] = (struct group){at, 1, module->file, module->target};
+	return 0;
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct group *left = a, *right = b;
+
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	if (left->target != right->target)
+		return left->target < right->target ? -1 : 1;
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+static int fill_cause(struct jw_error *err, const struct explain_request *request,
+					  const struct explanation *explanations, const struct group *group,
+					  struct jw_check_cause *cause)
+{
+	const struct plan_file *file = &request->plan->files[group->file];
+	char text[EXPLAIN_TEXT];
+
+	cause->target = request->plan->targets[group->target].device;
+	cause->reason = explanations[group->first].reason;
+	cause->modules = group->modules;
+	cause->path = mem_string(err, file->path);
+	cause->member = file->member ? mem_string(err, file->member) : NULL;
+	cause->text = mem_string(err, explain_text(text, request, &explanations[group->first]));
+	return cause->path && cause->text && (!file->member || cause->member) ? 0 : -1;
+}
+
+void explain_causes_free(struct jw_check_cause *causes, size_t count)
+{
+	for (size_t i = 0; causes && i < count; i++) {
+		mem_free(causes[i].path);
+		mem_free(causes[i].member);
+		mem_free(causes[i].text);
+	}
+	mem_free(causes);
+}
+
+int explain_causes(struct jw_error *err, const struct explain_request *request,
+				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
+				   size_t *ret_count)
+{
+	struct groups groups = {0};
+	struct jw_check_cause *causes = NULL;
+	int result = -1;
+
+	for (size_t i = 0; i < request->plan->module_count; i++)
+		if (explanations[i].reason != JW_COLD_NOT &&
+			add_cold_module(err, request, explanations, i, &groups))
+			goto done;
+	causes = mem_array(err, groups.count, sizeof *causes);
+	if (!causes)
+		goto done;
+	if (groups.count)
+		qsort(groups.items, groups.count, sizeof *groups.items, by_file);
+	for (size_t i = 0; i < groups.count; i++)
+		if (fill_cause(err, request, explanations, &groups.items[i], &causes[i]))
+			goto done;
+	*ret_causes = causes;
+	*ret_count = groups.count;
+	causes = NULL;
+	result = 0;
+done:
+	explain_causes_free(causes, groups.count);
+	mem_free(groups.items);
+	set_free(&groups.by_hash);
+	return result;
 }

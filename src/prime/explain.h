@@ -1,5 +1,5 @@
-/* Explains why a module is cold, from data on disk: its entry, the cache's other entries and index,
- * and the ledger of entries that it has held (ledger.h). */
+/* Explains why a module is cold, from data on disk: its entry, the cache's index, and the ledger of
+ * entries that it has held (ledger.h). */
 #pragma once
 
 #include <jitwarm/check.h>
@@ -11,19 +11,14 @@
 struct explanation {
 	enum jw_cold_reason reason;
 	const char *damage;               /* a phrase */
-	const char *how;                  /* when it was deleted, or that it is gone: a phrase */
+	const char *how;                  /* who deleted or evicted it: a phrase */
 	char stamp[CACHE_STAMP_SIZE + 1]; /* the driver that has compiled it */
-	char options[80];                 /* with which it was compiled */
-	uint16_t sm;                      /* for which it was compiled */
 };
 
 struct explain_request {
 	const struct plan *plan;
 	const struct ledger *ledger; /* created for this plan */
 	uint64_t limit_bytes;        /* of the cache; 0 where unknown */
-	/* For reading the cache's other entries, and for planning the files with other drivers; NULL:
-	 * use the ledger and the modules' own entries only. */
-	const struct plan_request *again;
 };
 
 /* One for each module of the plan; JW_COLD_NOT for those that are not cold. The caller frees
@@ -42,13 +37,6 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 enum { EXPLAIN_LINE = 1024 };
 void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
 				  const struct explanation *explanations);
-/* Whether two modules have the same reason. */
-bool explain_same(const struct explanation *a, const struct explanation *b);
-
-/* For modules with no known history, finds entries that other drivers have compiled from them, or
- * that this driver has compiled with other options or for other GPUs (explain_cache.c). */
-int explain_by_cache(struct jw_error *err, const struct explain_request *request,
-					 struct explanation *explanations);
 
 /* One cause for each library, architecture and reason, ordered by library. The caller frees
  * *ret_causes with explain_causes_free. */

@@ -11,16 +11,16 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/cache_files.h"
-#include "cache/outlook.h"
+#include "cache/index.h"
 #include "cache/settings.h"
-#include "cache/settled.h"
+#include "cache/verified.h"
+#include "cache/view.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/library.h"
-#include "os/pci.h"
+#include "os/platform.h"
 
 enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
 static const char schema[] = "jitwarm.last-run/1";

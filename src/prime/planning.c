@@ -7,17 +7,16 @@
 #include "base/text.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
-#include "os/cores.h"
 #include "os/file.h"
-#include "os/memory.h"
+#include "os/platform.h"
 #include "plan/analyse.h"
-#include "plan/forecast.h"
+#include "plan/plan.h"
 #include "prime/budget.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
 #include "run/memory_budget.h"
-#include "run/prime_result.h"
-#include "worker/worker_command.h"
+#include "run/run_report.h"
+#include "worker/environment.h"
 
 /* ---- CUDA C sources among the paths of a run: compiled to PTX files, which are planned like
  * others */
@@ -188,14 +187,14 @@ struct jw_driver planning_compiler(const struct jw_system *system,
 }
 
 /* ptxas runs on this machine, whatever machine it is for. */
-static struct plan_factors factors_of(const struct jw_system *system,
-									  const struct jw_prime_options *options)
+static struct jw_speed speed_for(const struct jw_system *system,
+								 const struct jw_prime_options *options)
 {
 	const struct jw_driver ptxas = planning_compiler(system, options);
 
 	if (options->ptxas)
 		return speed_recall(system->state_dir, &ptxas);
-	return (struct plan_factors){system->speed.load, system->speed.link, system->speed.spread};
+	return system->speed;
 }
 
 static int make_request(struct jw_error *err, const struct jw_system *system,
@@ -225,7 +224,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
 		.offsets = {options->only_offsets, options->only_count, planning->offset_found},
-		.factors = factors_of(system, options),
+		.speed = speed_for(system, options),
 		.cancel = options->cancel,
 	};
 	return 0;
@@ -319,10 +318,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 					 const struct planning *planning, const struct ledger *ledger,
 					 struct jw_prime_plan *sum)
 {
-	const struct explain_request request = {.plan = planning->plan,
-											.ledger = ledger,
-											.limit_bytes = system->cache.limit_bytes,
-											.again = &planning->request};
+	const struct explain_request request = {
+		.plan = planning->plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
 	struct explanation *explanations;
 
 	if (!sum->cold)
@@ -336,7 +333,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 	return 0;
 }
 
-unsigned planning_cores(const struct jw_prime_options *options)
+/* The number of cores that a run may use. */
+static unsigned planning_cores(const struct jw_prime_options *options)
 {
 	return options->jobs ? options->jobs : os_cores();
 }

@@ -48,5 +48,3 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 /* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
 struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
-/* The number of cores that a run may use. */
-unsigned planning_cores(const struct jw_prime_options *options);

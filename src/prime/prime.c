@@ -10,22 +10,21 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/mend.h"
-#include "cache/outlook.h"
+#include "cache/index.h"
 #include "cache/remove.h"
-#include "compile/compiler_find.h"
+#include "compile/installed_compilers.h"
 #include "history/ledger.h"
-#include "machine/compiler_gauge.h"
+#include "machine/speed_gauge.h"
 #include "os/clock.h"
 #include "os/env.h"
 #include "plan/plan.h"
 #include "prime/compile_plan.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
-#include "run/prime_result.h"
+#include "run/run_report.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 /* ---- earlier results: packs of the store, and entries of other drivers that are carried over */
 
@@ -206,7 +205,7 @@ static void reuse_keep(const struct jw_system *system, const struct jw_prime_opt
 
 /* ---- for another machine: the ptxas that compiles, and the pack of the results */
 
-/* Source: docs/compiler-twin.md, [1]. */
+/* Source: docs/driver-cache.md, [1]. */
 static bool has_one_attribute_more(const struct jw_system *system)
 {
 	for (size_t i = 0; i < system->gpu_count; i++)
@@ -297,8 +296,8 @@ static void elsewhere_write_pack(const struct jw_system *system,
 		return;
 	if (result->interrupted || cancel_asked(&options->cancel)) {
 		error_set(err, JW_ERR_INTERRUPTED, "%s is not written%s", options->pack->output,
-				  system->scratch ? ", and what was compiled is gone: with --cache DIR an "
-									"interrupted run can continue"
+				  system->scratch ? ", and what was compiled is gone: with -o DIR/ an interrupted "
+									"run can continue"
 								  : "");
 		return;
 	}
@@ -512,7 +511,6 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	mem_free(result->gpus);
 	mem_free(result->failures);
 	mem_free(result->pack);
-	mem_free(result->slices);
 	jw_carry_result_free(result->reuse.carried);
 	mem_free(result);
 }

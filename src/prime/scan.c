@@ -9,7 +9,7 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
-#include "plan/forecast.h"
+#include "plan/plan.h"
 
 struct scan {
 	const struct jw_scan_options *options;
@@ -106,14 +106,13 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 }
 
 static void add_work(struct jw_scan_work *work, const struct analyse_module *module,
-					 const struct plan_factors *factors)
+					 const struct jw_speed *speed)
 {
-	const double spread = plan_spread(factors);
+	const double spread = plan_spread(speed);
 	struct plan_estimate estimate;
 	double seconds;
 
-	plan_estimate(&estimate, &module->features, module->payload_bytes,
-				  plan_factor(factors, module->form));
+	plan_estimate(&estimate, &module->features, module->payload_bytes, speed);
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
@@ -125,7 +124,7 @@ static void add_work(struct jw_scan_work *work, const struct analyse_module *mod
 }
 
 static void tell_work(struct told *told, const struct analyse_image *from,
-					  const struct plan_factors *factors)
+					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
 
@@ -137,12 +136,12 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module, factors);
+				add_work(&verdicts->link_work, module, speed);
 			continue;
 		}
-		add_work(&verdicts->work, module, factors);
+		add_work(&verdicts->work, module, speed);
 		if (module->role == DEVCODE_LOOSE && library)
-			add_work(&verdicts->loose_work, module, factors);
+			add_work(&verdicts->loose_work, module, speed);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
@@ -216,7 +215,7 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from, &scan->build.request->factors);
+	tell_work(&told, from, &scan->build.request->speed);
 	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from) &&
 		!tell_modules(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
@@ -318,13 +317,12 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	options = SIZED(err, options, struct jw_scan_options);
 	if (!options)
 		return -1;
-	const struct jw_speed speed = options->speed;
 	const struct cache_profile profile = {.driver = options->driver};
 	const struct plan_request request = {
 		.targets = options->targets,
 		.target_count = options->target_count,
 		.profile = &profile,
-		.factors = {speed.load, speed.link, speed.spread},
+		.speed = options->speed,
 	};
 	struct scan scan = {
 		.options = options,

@@ -1,19 +1,38 @@
-/* Reads the cache that a command has filled: each entry is a module that the driver compiled for
- * it. */
+#include "record/record_entries.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cache/cache_files.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
+#include "cache/settings.h"
+#include "cache/view.h"
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "plan/estimate.h"
-#include "record/record_state.h"
 #include "record/recording.h"
+
+enum { MOST_NOTES = 1000 };
+
+int record_note(struct jw_error *err, struct jw_record_result *result, const char *line)
+{
+	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
+}
+
+bool record_is_stopped(struct recorder *recorder)
+{
+	if (cancel_asked(&recorder->options->cancel))
+		recorder->result->interrupted = true;
+	return recorder->result->interrupted;
+}
+
+/* Reads the cache that a command has filled: each entry is a module that the driver compiled for
+ * it. */
 
 enum { MOST_PACE = 12 };
 
@@ -66,7 +85,7 @@ static double predicted_seconds(const struct cache_key_parts *parts)
 	const struct plan_features features = plan_features_of(parts->payload, parts->payload_size);
 	struct plan_estimate estimate;
 
-	plan_estimate(&estimate, &features, parts->payload_size, 1);
+	plan_estimate(&estimate, &features, parts->payload_size, NULL);
 	return estimate.cost_ms / 1000;
 }
 
@@ -305,4 +324,47 @@ done:
 	mem_free(left);
 	cache_files_free(&scan);
 	return result;
+}
+
+/* Entries that a command may have left in caches other than the one it was given. */
+
+/* The folder was just made. */
+int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder, const char *folder)
+{
+	struct os_stat stat;
+
+	if (os_stat(err, folder, &stat))
+		return -1;
+	recorder->began_ns = stat.mtime_ns;
+	return 0;
+}
+
+static void count_new(struct recorder *recorder, const char *dir)
+{
+	struct jw_record_result *result = recorder->result;
+	struct cache_files scan = {0};
+	size_t before = result->elsewhere;
+
+	if (!strcmp(dir, recorder->cache_dir) || cache_files_sizes(NULL, dir, &scan))
+		return;
+	for (size_t i = 0; i < scan.count; i++)
+		result->elsewhere += scan.files[i].probed.mtime_ns >= recorder->began_ns;
+	if (result->elsewhere > before && !result->elsewhere_dir)
+		result->elsewhere_dir = mem_string(NULL, dir);
+	cache_files_free(&scan);
+}
+
+/* The cache of this environment, and the default one. */
+void record_look_elsewhere(struct recorder *recorder)
+{
+	struct cache_settings settings = {0};
+	char *usual = NULL;
+
+	if (!cache_settings_read(NULL, NULL, NULL, &settings) && settings.path)
+		count_new(recorder, settings.path);
+	if (!os_driver_cache_dir(NULL, NULL, &usual) &&
+		(!settings.path || strcmp(usual, settings.path) != 0))
+		count_new(recorder, usual);
+	cache_settings_free(&settings);
+	mem_free(usual);
 }

@@ -1,5 +1,5 @@
 #include "base/cancel.h"
-#include "record/record_state.h"
+#include "record/record_entries.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "os/interrupt.h"
+#include "os/process.h"
 #include "os/processes.h"
-#include "os/programs.h"
-#include "os/signals.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
 

@@ -109,6 +109,14 @@ static char *local_path(struct jw_error *err, const char *path)
 	return made;
 }
 
+/* Of what cannot be looked at, the search says why. */
+static bool may_be_there(const char *path)
+{
+	bool there;
+
+	return os_look(NULL, path, &there) || there;
+}
+
 /* Each package once, and the paths that exist. -1: out of memory. */
 static int collect_names(struct jw_error *err, const struct jw_recording *recording, char **names,
 						 size_t *ret_count)
@@ -126,7 +134,7 @@ static int collect_names(struct jw_error *err, const struct jw_recording *record
 		}
 		for (size_t k = 0; k < count; k++)
 			known = known || !strcmp(names[k], name);
-		if (known || (!file->package && !os_exists(name)))
+		if (known || (!file->package && !may_be_there(name)))
 			mem_free(name);
 		else
 			names[count++] = name;
@@ -155,6 +163,12 @@ static bool is_recorded(const struct jw_recording *recording, const struct jw_fo
 	return false;
 }
 
+/* What is not there is reported module by module; what cannot be told is no such answer. */
+static bool is_missing_package(enum jw_code code)
+{
+	return code == JW_ERR_NOT_FOUND || code == JW_ERR_USAGE;
+}
+
 /* Finding a package also finds its dependencies: keeps only the recorded files. */
 static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
@@ -167,10 +181,13 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 			mem_free(found->files[i].path);
 	}
 	found->file_count = kept;
-	/* Notes about searching by name are dropped: missing modules are reported one by one. */
+	kept = 0;
 	for (size_t i = 0; i < found->note_count; i++)
-		mem_free(found->notes[i].text);
-	found->note_count = found->trouble_count = 0;
+		if (found->notes[i].is_trouble && !is_missing_package(found->notes[i].code))
+			found->notes[kept++] = found->notes[i];
+		else
+			mem_free(found->notes[i].text);
+	found->note_count = found->trouble_count = kept;
 }
 
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
@@ -190,7 +207,7 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 										  .names = (const char *const *)names,
 										  .name_count = count},
 				&found) &&
-		why.code == JW_ERR_MEMORY) {
+		!is_missing_package(why.code)) {
 		error_copy(err, &why);
 		goto done;
 	}

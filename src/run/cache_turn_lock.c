@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/cache_files.h"
+#include "cache/view.h"
 #include "os/clock.h"
 #include "os/file.h"
 

@@ -29,10 +29,6 @@ void job_queue_clear(struct job_queue *queue);
 size_t job_queue_take(struct job_queue *queue);
 /* The module that job_queue_take would return, without taking it. */
 size_t job_queue_peek(const struct job_queue *queue);
-/* The first module that `fits`, QUEUE_WAIT if none of the remaining fits. */
-size_t job_queue_take_fitting(struct job_queue *queue,
-							  bool (*fits)(const void *context, size_t module),
-							  const void *context);
 /* Takes this one, if it is there and no suspect. */
 bool job_queue_take_this(struct job_queue *queue, size_t module);
 /* The predicted time of all remaining modules, on one core. */

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
 	/* A worker's own memory beside its compile: the driver's context. Source: driver-cache.md,
-	 * "Values" (80 to 100 MiB more than ptxas). */
+	 * "The compiler's twin" (80 to 100 MiB more than ptxas). */
 	MEMORY_WORKER_MIB = 128,
 	/* GPU memory that is left for other programs beside the second worker's context and each
 	 * further one. */

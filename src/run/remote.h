@@ -10,7 +10,7 @@
 
 #include "run/share_pace.h"
 #include "worker/child.h"
-#include "worker/object_protocol.h"
+#include "worker/protocol.h"
 
 enum remote_state {
 	REMOTE_MISSING, /* not there, as far as we know */
@@ -43,9 +43,6 @@ struct remote {
 	struct remote_module *modules; /* of the plan; NULL: there is no place */
 	struct share_pace pace;
 	size_t to_put;
-	uint64_t plan_bytes; /* of the pack of the whole plan, at most; 0: it is not looked for */
-	bool plan_first;     /* the first answer comes after that pack */
-	bool plan_to_put;
 	unsigned asked, ahead, putting; /* requests that are not answered; `ahead` of `asked` */
 	bool greeted;                   /* that process has begun */
 	bool gone;

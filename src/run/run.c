@@ -6,10 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
-#include "os/cores.h"
 #include "os/file.h"
-#include "os/memory.h"
-#include "run/prime_result.h"
+#include "os/platform.h"
+#include "run/run_report.h"
 #include "run/run_state.h"
 
 enum {
@@ -227,8 +226,7 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	look_for_interrupt(run);
 	if (in_compile && !slot->spent) {
 		const struct trace_end end = {
-			.result = run->stopping ? "stopped" : child_end_text(text, sizeof text, how),
-			.failed = true};
+			.result = run->stopping ? "stopped" : child_end_text(text, sizeof text, how)};
 
 		run_trace(run, slot, slot->jobs[0].module, &end);
 	}

@@ -17,7 +17,7 @@ struct run_setup {
 	const char *task;          /* names another compiler (worker/task.h); NULL: the driver's */
 	const char *folder;        /* for the workers' private directories */
 	unsigned workers;
-	struct speed_run *learnt; /* adds the times of the compiles; may be NULL */
+	struct speed_time *learnt; /* adds the times of the compiles; may be NULL */
 	/* The time that a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */

@@ -8,82 +8,19 @@
 #include "cache/entry.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "run/prime_result.h"
+#include "run/run_report.h"
 #include "run/run_state.h"
 #include "run/share_order.h"
 #include "worker/collect.h"
-#include "worker/object_protocol.h"
+#include "worker/protocol.h"
 
 /* A compressed entry is smaller than the entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
-static const uint64_t MOST_PLAN_PACK = UINT64_C(1) << 36;
 
 /* The most bytes that the pack of a module's entry can need. */
 static uint64_t remote_most_bytes(const struct plan_module *module)
 {
 	return PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes);
-}
-
-/* The entries' names; *ret_warm of them are in the cache. 0: the plan is for several architectures,
- * or a budget leaves out a part of it. */
-static size_t list_names(const struct plan *plan, uint64_t *names, size_t *ret_warm)
-{
-	size_t count = 0, warm = 0;
-
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-
-		if (!module->key || module->state == PLAN_LEFT_OUT)
-			continue;
-		if (module->state == PLAN_OVER_BUDGET || module->target != plan->modules[0].target)
-			return 0;
-		names[count++] = module->key;
-		warm += module->state == PLAN_WARM;
-	}
-	*ret_warm = warm;
-	return count;
-}
-
-/* Names the entries of the plan to the process that speaks to the place, which looks for one pack
- * of them all: where most of it is cold, and for one architecture. Sets remote.plan_bytes. */
-static void remote_plan_name(struct run *run)
-{
-	const struct plan *plan = run->setup->plan;
-	struct remote *remote = &run->remote;
-	uint64_t *names = mem_array(NULL, plan->module_count, sizeof *names), bytes = PACK_SPARE;
-	size_t warm = 0;
-	const size_t count = names ? list_names(plan, names, &warm) : 0;
-	char *path = os_join(NULL, remote->folder, OBJECT_PLAN_NAMES);
-
-	for (size_t i = 0; i < plan->module_count && bytes < MOST_PLAN_PACK; i++)
-		bytes += remote_most_bytes(&plan->modules[i]) - PACK_SPARE;
-	if (path && warm < run->queue.count && count &&
-		!os_write_atomic(NULL, path, names, count * sizeof *names)) {
-		remote->plan_bytes = bytes < MOST_PLAN_PACK ? bytes : MOST_PLAN_PACK;
-		remote->plan_first = true;
-		remote->plan_to_put = run->setup->share->back;
-	}
-	mem_free(path);
-	mem_free(names);
-}
-
-/* Whether that pack is to be put there now: all is done. */
-static bool remote_plan_is_due(const struct run *run)
-{
-	const struct remote *remote = &run->remote;
-
-	return remote->plan_to_put && !run->result->out_of_time && !remote->to_put &&
-		   !remote->putting && !run->later.count && job_queue_peek(&run->queue) == QUEUE_EMPTY &&
-		   !job_queue_has_suspects(&run->queue) && !run_busy_workers(run);
-}
-
-/* The answer to that. */
-static void remote_plan_answered(struct run *run, const struct object_answer *answer)
-{
-	if (*answer->why)
-		(void)prime_result_add_note(
-			NULL, run->result, "the pack of the whole plan was not put into the shared place: %s",
-			answer->why);
 }
 
 static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
@@ -113,13 +50,9 @@ static void give_up_place(struct run *run, const char *why)
 	run_remote_end(run);
 }
 
-static bool is_put(enum object_what what)
-{
-	return what == OBJECT_PUT || what == OBJECT_PLAN;
-}
-
 static void send_place_job(struct run *run, const struct object_job *job, bool ahead)
 {
+	const bool puts = job->what == OBJECT_PUT;
 	struct remote *remote = &run->remote;
 	struct remote_module *known = &remote->modules[job->id];
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
@@ -129,9 +62,9 @@ static void send_place_job(struct run *run, const struct object_job *job, bool a
 	known->ahead = ahead;
 	known->what = job->what;
 	known->asked_ns = os_monotonic_ns();
-	remote->asked += !is_put(job->what);
+	remote->asked += !puts;
 	remote->ahead += ahead;
-	remote->putting += is_put(job->what);
+	remote->putting += puts;
 	if (object_put_job(&why, &line, job))
 		buf_free(&line);
 	else if (!child_send_line(&why, remote->child, &line))
@@ -153,18 +86,6 @@ static void send_to_place(struct run *run, size_t index, enum object_what what, 
 	};
 
 	send_place_job(run, &job, ahead);
-}
-
-/* It is known by the number behind the last module. */
-static void put_plan(struct run *run)
-{
-	const struct plan *plan = run->setup->plan;
-	const struct object_job job = {.id = plan->module_count,
-								   .what = OBJECT_PLAN,
-								   .sm = plan->targets[plan->modules[0].target].device.sm};
-
-	run->remote.plan_to_put = false;
-	send_place_job(run, &job, false);
 }
 
 static void put_there(struct run *run, size_t index)
@@ -290,17 +211,9 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 	struct remote_module *known = &remote->modules[index];
 
 	known->asked = false;
-	remote->asked -= !is_put(answer->what);
+	remote->asked -= answer->what != OBJECT_PUT;
 	remote->ahead -= known->ahead;
-	remote->putting -= is_put(answer->what);
-	/* The pack of the whole plan came before it, if there is one. */
-	if (remote->plan_first)
-		remote->waited_ms = 0;
-	remote->plan_first = false;
-	if (answer->what == OBJECT_PLAN) {
-		remote_plan_answered(run, answer);
-		return;
-	}
+	remote->putting -= answer->what == OBJECT_PUT;
 	if (answer->said == OBJECT_LATER || answer->said == OBJECT_FAILED) {
 		take_failure(run, index, answer);
 		return;
@@ -320,7 +233,7 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 /* Each module has at most one request under way. */
 static bool is_awaited(const struct run *run, const struct object_answer *answer)
 {
-	return answer->id <= run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
+	return answer->id < run->setup->plan->module_count && run->remote.modules[answer->id].asked &&
 		   run->remote.modules[answer->id].what == answer->what;
 }
 
@@ -480,9 +393,9 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 	struct remote *remote = &run->remote;
 	const uint64_t gap_ns = now - remote->stepped_ns, most_ns = MOST_STEP_MS * REMOTE_MS;
 	const uint64_t step_ns = gap_ns < most_ns ? gap_ns : most_ns;
-	const double allowed_s = SLOWNESS_S + run->result->shared.saved_seconds +
-							 run->progress.total_weight / 1000 /
-								 (remote->plan_first ? 1 : SHARE_OF_WORK) / run->setup->workers;
+	const double allowed_s =
+		SLOWNESS_S + run->result->shared.saved_seconds +
+		run->progress.total_weight / 1000 / SHARE_OF_WORK / run->setup->workers;
 	char why[512] = "";
 
 	remote->stepped_ns = now;
@@ -516,14 +429,12 @@ void run_remote_step(struct run *run)
 	put_compiled(run, SIZE_MAX);
 	ask_for_idle(run, now);
 	look_ahead(run, now);
-	if (remote_plan_is_due(run))
-		put_plan(run);
 }
 
 bool run_remote_is_needed(const struct run *run)
 {
 	return run->remote.modules && !run->remote.gone && !run->stopping &&
-		   (run->remote.to_put || run->remote.putting || remote_plan_is_due(run) ||
+		   (run->remote.to_put || run->remote.putting ||
 			job_queue_peek(&run->queue) != QUEUE_EMPTY);
 }
 
@@ -554,8 +465,7 @@ static int turn_order(struct jw_error *err, struct run *run)
 static int start_for_place(struct run *run)
 {
 	struct remote *remote = &run->remote;
-	const struct object_setup known = {remote->folder, run->setup->system, run->setup->share,
-									   remote->plan_bytes};
+	const struct object_setup known = {remote->folder, run->setup->system, run->setup->share};
 	const struct child_setup setup = {
 		.command = run->setup->worker, .cache_dir = remote->folder, .task = OBJECT_TASK};
 	const struct child_events events = {.context = run, .line = on_place_line, .end = on_place_end};
@@ -583,12 +493,10 @@ int run_remote_open(struct run *run, void (*wake)(struct run *run))
 	remote->wake = wake;
 	(void)text_address(remote->place, sizeof remote->place, run->setup->share->place);
 	remote->folder = os_join(run->err, run->setup->folder, "share");
-	remote->modules =
-		mem_array(run->err, run->setup->plan->module_count + 1, sizeof *remote->modules);
+	remote->modules = mem_array(run->err, run->setup->plan->module_count, sizeof *remote->modules);
 	if (!remote->folder || !remote->modules || os_make_dirs(run->err, remote->folder, 0700) ||
 		turn_order(run->err, run))
 		return -1;
-	remote_plan_name(run);
 	if (start_for_place(run))
 		return -1;
 	share_pace_begin(&remote->pace);

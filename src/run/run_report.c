@@ -1,16 +1,253 @@
-/* Reports to the run's caller: progress, lines, the trace, compiled and failed modules. */
+#include "run/run_report.h"
+
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "run/prime_result.h"
 #include "run/run_state.h"
 #include "run/trace.h"
+
+/* Failures and notes beyond these are counted, not listed. */
+enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
+
+/* One module that could not be compiled: the reason, and the driver's log ("" if it has none). */
+static int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,
+									const struct plan *plan, const struct plan_module *module,
+									const char *reason, const char *log)
+{
+	const struct plan_file *file = &plan->files[module->file];
+	struct jw_prime_failure failure = {.offset = module->container_offset,
+									   .target = plan->targets[module->target].device};
+	struct jw_prime_failure *larger;
+
+	result->failed++;
+	if (result->failure_count >= MOST_FAILURES)
+		return 0;
+	larger = mem_resize(err, result->failures, (result->failure_count + 1) * sizeof *larger);
+	if (!larger)
+		return -1;
+	result->failures = larger;
+	failure.path = mem_string(err, file->path);
+	failure.member = file->member ? mem_string(err, file->member) : NULL;
+	failure.reason = mem_string(err, reason);
+	failure.log = mem_string(err, log);
+	larger[result->failure_count++] = failure;
+	return failure.path && failure.reason && failure.log && (!file->member || failure.member) ? 0
+																							  : -1;
+}
+
+int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
+						  ...)
+{
+	va_list arguments;
+	char *line;
+	int failed;
+
+	va_start(arguments, format);
+	line = mem_vprintf(err, format, arguments);
+	va_end(arguments);
+	failed = line ? mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line) : -1;
+	mem_free(line);
+	return failed;
+}
+
+void prime_result_forget_failures(struct jw_prime_result *result)
+{
+	for (size_t i = 0; i < result->failure_count; i++) {
+		mem_free(result->failures[i].path);
+		mem_free(result->failures[i].member);
+		mem_free(result->failures[i].reason);
+		mem_free(result->failures[i].log);
+	}
+	result->failure_count = result->failed = 0;
+}
+
+int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later)
+{
+	*ret_later = (struct insert_backlog){.folder = os_join(err, folder, "later")};
+	return ret_later->folder ? 0 : -1;
+}
+
+void insert_backlog_close(struct insert_backlog *later)
+{
+	mem_free(later->folder);
+	mem_free(later->modules);
+	*later = (struct insert_backlog){0};
+}
+
+static char *path_of(struct jw_error *err, const struct insert_backlog *later, uint64_t key)
+{
+	return mem_printf(err, "%s/%016llx", later->folder, (unsigned long long)key);
+}
+
+int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
+					   size_t module, const char *path, const struct jw_error *why)
+{
+	char *waiting = path_of(err, later, plan->modules[module].key);
+	int result = -1;
+
+	if (waiting && !os_make_dirs(err, later->folder, 0700) &&
+		!VEC_ROOM(err, later->modules, later->capacity, later->count, plan->module_count) &&
+		!os_rename(err, path, waiting)) {
+		later->modules[later->count++] = module;
+		later->tried_ns = os_monotonic_ns();
+		later->why = *why;
+		result = 0;
+	}
+	mem_free(waiting);
+	return result;
+}
+
+int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,
+					   const struct plan *plan,
+					   void (*done)(void *context, size_t module, int64_t grown_bytes,
+									const struct jw_error *why),
+					   void *context)
+{
+	while (later->count) {
+		size_t module = later->modules[later->count - 1];
+		const uint64_t key = plan->modules[module].key;
+		struct collected entry = {COLLECTED, path_of(err, later, key), key};
+		struct jw_error why = {0};
+		int64_t grown_bytes = 0;
+		int failed;
+
+		if (!entry.path)
+			return -1;
+		failed = collect_insert(&why, live, &entry, plan, &plan->modules[module], &grown_bytes);
+		later->tried_ns = os_monotonic_ns();
+		if (failed && why.code == JW_ERR_BUSY) {
+			later->why = why;
+			mem_free(entry.path);
+			return 0;
+		}
+		if (failed)
+			(void)os_remove(NULL, entry.path);
+		mem_free(entry.path);
+		if (failed && why.code != JW_ERR_FORMAT)
+			return error_copy(err, &why);
+		later->count--;
+		later->progress_ns = later->tried_ns;
+		done(context, module, grown_bytes, failed ? &why : NULL);
+	}
+	return 0;
+}
+
+/* ---- the time that is left */
+
+/* A module's prediction weighs as much as the measurements of an eighth as much work, and at least
+ * PRIOR_MS: in a driver's process long modules of a library are off by the same factor as its short
+ * ones, within a fifth. Of several weights this one was best for sixteen libraries, scheduled with
+ * their real times and with predictions that are off by several factors
+ * (tests/unit/test_run_time_left.c). */
+static const double PRIOR_SHARE = 0.125, PRIOR_MS = 100;
+/* What the machine's load is assumed to be, none, weighs as much as this. */
+static const double IDLE_MS = 500;
+/* For a module that takes longer than predicted: its remaining time as a share of its elapsed time.
+ */
+static const double OVERDUE = 0.1;
+/* The load of the machine changes: this much wall time is remembered. */
+static const double CROWD_MS = 60e3;
+
+/* A guess that is longer by less than this factor is not shown: the time stands still instead. */
+static const double PATIENCE = 1.25;
+
+static bool is_time(double ms)
+{
+	return ms >= 0 && ms < 1e12;
+}
+
+void pace_take(struct pace *pace, double model_ms, double cpu_ms, double wall_ms)
+{
+	if (!is_time(model_ms) || !is_time(cpu_ms) || !is_time(wall_ms))
+		return;
+	pace->model_ms += model_ms;
+	pace->real_ms += cpu_ms;
+	pace->cpu_ms += cpu_ms;
+	pace->wall_ms += wall_ms;
+	if (pace->wall_ms > CROWD_MS) {
+		pace->cpu_ms *= CROWD_MS / pace->wall_ms;
+		pace->wall_ms = CROWD_MS;
+	}
+}
+
+static double crowding(const struct pace *pace)
+{
+	const double times = (pace->wall_ms + IDLE_MS) / (pace->cpu_ms + IDLE_MS);
+
+	return times > 1 ? times : 1;
+}
+
+void pace_take_running(struct pace *pace, double model_ms, double wall_ms)
+{
+	if (wall_ms > pace_ms(pace, model_ms))
+		pace_take(pace, model_ms, wall_ms / crowding(pace), wall_ms);
+}
+
+double pace_ms(const struct pace *pace, double model_ms)
+{
+	const double share_ms = model_ms * PRIOR_SHARE,
+				 weight = share_ms > PRIOR_MS ? share_ms : PRIOR_MS;
+	/* The prediction itself is taken to be off by what the finished modules show. */
+	const double expected = (pace->real_ms + weight) / (pace->model_ms + weight);
+
+	return model_ms * crowding(pace) * (pace->real_ms + weight * expected) /
+		   (pace->model_ms + weight);
+}
+
+bool pace_is_measured(const struct pace *pace, double model_ms)
+{
+	return pace->model_ms > 0 && pace->model_ms >= model_ms * PRIOR_SHARE;
+}
+
+double pace_left_ms(const struct pace *pace, double model_ms, double run_ms)
+{
+	const double left = pace_ms(pace, model_ms) - run_ms, least = OVERDUE * run_ms;
+
+	return left > least ? left : least;
+}
+
+double steady_seconds(double shown, double guess)
+{
+	return guess > shown && guess < shown * PATIENCE ? shown : guess;
+}
+
+static size_t first_free(const double *free_ms, size_t workers)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i < workers; i++)
+		if (free_ms[i] < free_ms[first])
+			first = i;
+	return first;
+}
+
+double schedule_ms(double *free_ms, size_t workers, const double *next_ms, size_t next_count,
+				   double rest_ms)
+{
+	double sum = rest_ms, last = 0;
+
+	if (!workers)
+		return 0;
+	for (size_t i = 0; i < next_count; i++)
+		free_ms[first_free(free_ms, workers)] += next_ms[i];
+	for (size_t i = 0; i < workers; i++) {
+		sum += free_ms[i];
+		last = free_ms[i] > last ? free_ms[i] : last;
+	}
+	/* Short modules fill the gaps. */
+	return sum / (double)workers > last ? sum / (double)workers : last;
+}
+
+/* ---- what the run's caller hears */
 
 /* This many modules are scheduled one by one, the rest as a sum. */
 enum { MOST_SCHEDULED = 64 };
 /* Assumed start time of a driver, before one has started. */
 static const double START_MS = 1000;
+/* At first the guesses follow the first few modules. */
+static const double UNSTEADY_MS = 5000;
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
 static double ms_since(uint64_t since_ns, uint64_t now_ns)
@@ -40,7 +277,7 @@ static struct pace pace_now(const struct run *run, uint64_t now_ns)
 			taken > 0 ? module_of(run, run->slots[i].jobs[0].module) : NULL;
 
 		if (module)
-			pace_take_running(&pace, module->form, module->cost_ms, taken);
+			pace_take_running(&pace, module->cost_ms, taken);
 	}
 	return pace;
 }
@@ -55,8 +292,7 @@ static double begun_weight(const struct run *run, const struct pace *pace, uint6
 		const double taken = in_hand_ms(&run->slots[i], now_ns);
 		const struct plan_module *module =
 			taken > 0 ? module_of(run, run->slots[i].jobs[0].module) : NULL;
-		const double share =
-			module ? taken / (pace_ms(pace, module->form, module->cost_ms) + 1e-9) : 0;
+		const double share = module ? taken / (pace_ms(pace, module->cost_ms) + 1e-9) : 0;
 
 		sum += module ? module->cost_ms * (share < 0.9 ? share : 0.9) : 0;
 	}
@@ -79,8 +315,7 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 	for (size_t i = 0; i < slot->job_count; i++) {
 		const struct plan_module *module = module_of(run, slot->jobs[i].module);
 
-		left_ms +=
-			pace_left_ms(pace, module->form, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns));
+		left_ms += pace_left_ms(pace, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns));
 	}
 	return left_ms;
 }
@@ -89,16 +324,16 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 static enum jw_prime_left left_of_module(const struct run *run, const struct plan_module *module,
 										 double taken_ms)
 {
-	return pace_is_measured(&run->pace, module->cost_ms)                   ? JW_LEFT_MEASURED
-		   : taken_ms > pace_ms(&run->pace, module->form, module->cost_ms) ? JW_LEFT_OVERDUE
-																		   : JW_LEFT_PREDICTED;
+	return pace_is_measured(&run->pace, module->cost_ms)     ? JW_LEFT_MEASURED
+		   : taken_ms > pace_ms(&run->pace, module->cost_ms) ? JW_LEFT_OVERDUE
+															 : JW_LEFT_PREDICTED;
 }
 
 /* A module that is most of the time left decides. */
 static void judge_left(struct run *run, size_t index, double taken_ms)
 {
 	const struct plan_module *module = module_of(run, index);
-	const double left_ms = pace_left_ms(&run->pace, module->form, module->cost_ms, taken_ms);
+	const double left_ms = pace_left_ms(&run->pace, module->cost_ms, taken_ms);
 	const enum jw_prime_left left = left_of_module(run, module, taken_ms);
 
 	if (left_ms * 2 > run->progress.seconds_left * 1000 && left > run->progress.left)
@@ -135,7 +370,7 @@ static double guess_seconds_left(struct run *run, const struct pace *pace, uint6
 	}
 	for (size_t i = queue->next; i < queue->count; i++) {
 		const struct plan_module *module = module_of(run, queue->order[i]);
-		const double ms = pace_ms(pace, module->form, module->cost_ms);
+		const double ms = pace_ms(pace, module->cost_ms);
 
 		if (next < MOST_SCHEDULED)
 			next_ms[next++] = ms;
@@ -162,7 +397,11 @@ void run_report(struct run *run)
 	if (weight > run->progress.done_weight)
 		run->progress.done_weight = weight;
 	if (run->free_ms && now_ns - run->guessed_ns >= GUESS_EVERY_NS) {
-		run->progress.seconds_left = guess_seconds_left(run, &pace, now_ns);
+		const double guess = guess_seconds_left(run, &pace, now_ns);
+
+		run->progress.seconds_left = ms_since(run->began_ns, now_ns) < UNSTEADY_MS
+										 ? guess
+										 : steady_seconds(run->progress.seconds_left, guess);
 		if (run->slots)
 			judge_all_left(run, now_ns);
 		run->guessed_ns = now_ns;
@@ -181,9 +420,6 @@ void run_trace_start(const struct run *run, const struct slot *slot)
 {
 	const unsigned worker = (unsigned)(slot - run->slots);
 
-	prime_result_add_slice(run->result, &(struct jw_prime_slice){.worker = worker,
-																 .from_ns = slot->since_ns,
-																 .what = JW_SLICE_START});
 	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + worker, "starting the driver",
 				slot->since_ns);
 }
@@ -192,15 +428,6 @@ void run_trace(const struct run *run, const struct slot *slot, size_t module,
 			   const struct trace_end *end)
 {
 	const struct plan *plan = run->setup->plan;
-	const struct plan_file *file = &plan->files[plan->modules[module].file];
-	struct jw_prime_slice slice = {.worker = (unsigned)(slot - run->slots),
-								   .from_ns = slot->since_ns,
-								   .what = end->failed ? JW_SLICE_FAILED : JW_SLICE_COMPILED};
-
-	(void)snprintf(slice.name, sizeof slice.name, "%.70s+0x%llx",
-				   os_base_name(file->member ? file->member : file->path),
-				   (unsigned long long)plan->modules[module].container_offset);
-	prime_result_add_slice(run->result, &slice);
 
 	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
 				 &plan->modules[module], slot->since_ns, end);

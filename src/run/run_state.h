@@ -6,13 +6,12 @@
 
 #include <uv.h>
 
-#include "machine/device_pool.h"
-#include "run/insert_backlog.h"
+#include "machine/driver_session.h"
 #include "run/job_queue.h"
 #include "run/memory_budget.h"
 #include "run/remote.h"
 #include "run/run.h"
-#include "run/time_left.h"
+#include "run/run_report.h"
 #include "run/trace.h"
 #include "worker/child.h"
 
@@ -126,8 +125,6 @@ unsigned run_busy_workers(const struct run *run);
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Whether there is work for another worker. */
 bool run_needs_worker(const struct run *run);
-/* Whether a worker may begin this module now. */
-bool run_remote_allows(const struct run *run, size_t module);
 /* How many modules wait for workers; SIZE_MAX without a place of objects. */
 size_t run_remote_ready(const struct run *run);
 /* Decides the next step of this worker, and takes its module from the queue. */

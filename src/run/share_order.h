@@ -1,6 +1,5 @@
 /* Who compiles what, where many nodes want the same modules and nobody tells them: the order of
- * each node, and what a claim counts for. Facts and decisions alone, without a place or a clock:
- * tests/bench/bench_fleet.c plays them with a thousand nodes. */
+ * each node, and what a claim counts for. Facts and decisions alone, without a place or a clock. */
 #pragma once
 
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "os/clock.h"
+#include "os/console.h"
 #include "os/file.h"
-#include "os/stream.h"
 
 enum { MOST_ROWS = 4096, MOST_EVENT = 1 << 20 };
 

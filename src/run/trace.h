@@ -26,7 +26,6 @@ void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t f
 struct trace_end {
 	const char *result;
 	double cpu_ms;
-	bool failed; /* for the slices of the result */
 };
 /* The slice of one of the plan's modules. */
 void trace_module(struct trace *trace, unsigned row, const struct plan *plan,

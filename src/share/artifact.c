@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "pack/driver_text.h"
+#include "pack/judge.h"
 #include "pack/minisign.h"
-#include "pack/pack_source.h"
+#include "pack/reader.h"
 #include "share/oci_registry.h"
 
 enum { MOST_CONFIG = 1 << 20 };
@@ -58,7 +58,7 @@ void artifact_describe(struct artifact *artifact, const struct pack_manifest *ma
 		if (manifest->drivers[i].cuda && !has_word(artifact->cuda, ",", version))
 			add_list_word(artifact->cuda, sizeof artifact->cuda, version);
 	}
-	artifact->entries = manifest->entry_count + manifest->tree_count;
+	artifact->entries = manifest->entry_count;
 	artifact->entry_bytes = manifest_content(manifest);
 }
 

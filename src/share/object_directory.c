@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "share/object_place.h"
+#include "share/object_entry.h"
 
 enum { DIRECTORY_MODE = 0777 }; /* less umask */
 /* Objects that cannot be read, one after the other: then it is the place. */
@@ -136,15 +136,6 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 	return result ? -1 : 0;
 }
 
-static bool directory_has(void *state, const char *name)
-{
-	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
-	const bool there = object && os_exists(object);
-
-	mem_free(object);
-	return there;
-}
-
 static void directory_forget(void *state, const char *name)
 {
 	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
@@ -183,7 +174,7 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 		directory_close(directory);
 		return NULL;
 	}
-	*ret_backend = (struct object_backend){directory_get,    directory_put, directory_has,
-										   directory_forget, NULL,          directory_close};
+	*ret_backend = (struct object_backend){directory_get, directory_put, directory_forget, NULL,
+										   directory_close};
 	return directory;
 }

@@ -1,12 +1,57 @@
-/* One entry in a shared place: a signed pack of its own, and a claim while somebody compiles it.
- * docs/share.md has the layout. */
+/* A shared place of objects: names below a directory, or below an address. Used by one thread. */
 #pragma once
 
-#include <jitwarm/pack.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include <jitwarm/pack.h>
+#include <jitwarm/share.h>
+
+#include "base/cancel.h"
+#include "base/error.h"
 #include "pack/minisign.h"
-#include "share/object_place.h"
-#include "worker/object_protocol.h"
+#include "worker/protocol.h"
+
+struct object_place;
+
+/* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set.
+ */
+struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
+									   _Atomic uint64_t *moved);
+void object_place_close(struct object_place *place);
+
+/* The object `name` into the file `path`. JW_ERR_NOT_FOUND: there is none; JW_ERR_LIMIT,
+ * JW_ERR_FORMAT: there is one that cannot be taken; other failures are of the place: JW_ERR_BUSY
+ * may pass. */
+int object_place_get(struct jw_error *err, struct object_place *place, const char *name,
+					 uint64_t most_bytes, const char *path);
+/* The file `path` as the object `name`: whoever reads it sees all of it or what was there before.
+ */
+int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
+					 const char *path);
+/* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not say), -1
+ * if it has not answered. */
+int64_t object_place_later(const struct object_place *place);
+/* An object that is of no use any more: removed where that costs nothing. */
+void object_place_forget(struct object_place *place, const char *name);
+
+/* The kinds. */
+struct object_backend {
+	int (*get)(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
+			   const char *path);
+	int (*put)(struct jw_error *err, void *state, const char *name, const char *path);
+	void (*forget)(void *state, const char *name); /* NULL: costs something */
+	int64_t (*later)(const void *state);           /* NULL: no failure passes */
+	void (*close)(void *state);
+};
+/* NULL and err set. */
+void *object_directory_open(struct jw_error *err, const char *folder,
+							struct object_backend *ret_backend);
+void *object_web_open(struct jw_error *err, const struct jw_share_options *options,
+					  _Atomic uint64_t *moved, struct object_backend *ret_backend);
+
+/* One entry in a shared place: a signed pack of its own, and a claim while somebody compiles it.
+ * docs/share.md has the layout. */
 
 /* What all threads of the worker share, and do not change. */
 struct object_context {
@@ -29,10 +74,6 @@ bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim, uint6
 /* What kind of failure an answer says. */
 void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
 						struct object_answer *answer);
-/* Signs the pack that was made so as the object `name`, into the file `signature`. */
-int object_sign(struct jw_error *err, const struct object_context *context, const char *name,
-				const struct jw_export_options *how, const struct jw_export_result *made,
-				const char *signature);
 
 /* Does the job. OBJECT_LATER, OBJECT_FAILED and OBJECT_GONE are failures of the place. */
 void object_do(const struct object_thread *thread, const struct object_job *job,

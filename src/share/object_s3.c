@@ -4,17 +4,23 @@
 #include <string.h>
 
 #include <sodium.h>
+#include <uv.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/process.h"
+
+enum { MOST_PROFILES = 1 << 20, MOST_ANSWER = 64 << 10, ANSWER_MS = 60000, AGAIN_S = 300 };
 
 struct object_s3 {
 	char bucket[64], prefix[WEB_TEXT];
 	char region[64], endpoint[AWS_TEXT];
 	char address[WEB_TEXT]; /* SCHEME://HOST/PATH of the bucket */
-	int64_t ahead_s;        /* the server's clock, of this machine's */
-	bool timed;             /* that is known */
 };
 
 /* ---- names */
@@ -116,82 +122,278 @@ int object_s3_address(struct jw_error *err, const char *endpoint, const char *re
 			   : error_set(err, JW_ERR_LIMIT, "the address of the bucket is too long");
 }
 
-/* ---- one request */
+/* ---- keys */
 
-/* HOST as libcurl writes it: without the port that the scheme has anyway. */
-static void write_s3_host(const char *address, char *host, size_t size, const char **ret_path)
+/* Of the process. */
+static struct {
+	uv_once_t once;
+	uv_mutex_t mutex; /* of all below */
+	bool open;        /* the mutex is there */
+	bool asked;
+	int64_t again_s; /* when to ask again, since they expire; 0: never */
+	struct aws_keys keys;
+	struct jw_error failed;
+} source = {.once = UV_ONCE_INIT};
+
+static void open_aws_source(void)
 {
-	const char *start = strstr(address, "://") + 3;
-	const size_t length = strcspn(start, "/");
-	const char *usual = text_starts(address, "https:") ? ":443" : ":80";
-
-	(void)snprintf(host, size, "%.*s", (int)length, start);
-	if (text_ends(host, usual))
-		host[strlen(host) - strlen(usual)] = '\0';
-	*ret_path = start + length;
+	source.open = !uv_mutex_init(&source.mutex);
 }
 
-static int add_s3_headers(struct jw_error *err, const struct aws_keys *keys, const char *body,
-						  struct object_s3_request *texts, struct web_request *request)
+static int take_aws_text(struct jw_error *err, const char *name, const char *value, char *room,
+						 size_t size)
 {
-	size_t count = 0;
+	bool is_word = strlen(value) < size;
 
-	while (request->headers[count])
-		count++;
-	if (count + 3 > WEB_MOST_HEADERS)
-		return error_set(err, JW_ERR_LIMIT, "too many headers");
-	(void)snprintf(texts->body, sizeof texts->body, "x-amz-content-sha256: %.64s", body);
-	(void)snprintf(texts->date, sizeof texts->date, "x-amz-date: %s", texts->signature.date);
-	request->headers[count++] = texts->body;
-	request->headers[count++] = texts->date;
-	if (*keys->token) {
-		texts->token = mem_printf(err, "x-amz-security-token: %s", keys->token);
-		if (!texts->token)
-			return -1;
-		request->headers[count++] = texts->token;
-	}
+	for (const char *at = value; *at; at++)
+		is_word = is_word && *at > ' ' && *at <= '~';
+	if (!is_word)
+		return error_set(err, JW_ERR_FORMAT, "%s is not such a value", name);
+	if (*value)
+		text_copy(room, size, value);
 	return 0;
 }
+
+static int take_aws_variable(struct jw_error *err, const char *name, char *room, size_t size)
+{
+	char *value = NULL;
+	int result =
+		os_env_read(err, name, &value) || (value && take_aws_text(err, name, value, room, size))
+			? -1
+			: 0;
+
+	if (value)
+		sodium_memzero(value, strlen(value));
+	mem_free(value);
+	return result;
+}
+
+static int take_aws_setting(struct jw_error *err, char *line, struct aws_profile *profile)
+{
+	struct aws_keys *keys = &profile->keys;
+	const struct {
+		const char *name;
+		char *room;
+		size_t size;
+	} known[] = {{"aws_access_key_id", keys->id, sizeof keys->id},
+				 {"aws_secret_access_key", keys->secret, sizeof keys->secret},
+				 {"aws_session_token", keys->token, sizeof keys->token},
+				 {"region", profile->region, sizeof profile->region},
+				 {"endpoint_url", profile->endpoint, sizeof profile->endpoint}};
+	char *equals = strchr(line, '='),
+		 *value = equals ? equals + 1 + strspn(equals + 1, " \t") : line;
+
+	line[strcspn(line, " \t=")] = '\0';
+	value[strcspn(value, " \t\r")] = '\0'; /* a remark may follow */
+	for (size_t i = 0; equals && i < sizeof known / sizeof *known; i++)
+		if (text_equal_fold(line, known[i].name))
+			return take_aws_text(err, known[i].name, value, known[i].room, known[i].size);
+	return 0;
+}
+
+int aws_profile_read(struct jw_error *err, char *text, const char *name, bool config,
+					 struct aws_profile *profile)
+{
+	struct aws_profile found = {0};
+	char section[AWS_TEXT + 16];
+	bool inside = false;
+	int result = 0;
+
+	(void)snprintf(section, sizeof section, "[%s%.255s]",
+				   config && strcmp(name, "default") != 0 ? "profile " : "", name);
+	/* Indented lines belong to the setting before them. */
+	for (char *line = text, *end; !result && line; line = end) {
+		if ((end = strchr(line, '\n')))
+			*end++ = '\0';
+		if (*line == '[')
+			inside = text_starts(line, section);
+		else if (inside && *line && !strchr("#; \t\r", *line))
+			result = take_aws_setting(err, line, &found);
+	}
+	if (!result && !*found.keys.id != !*found.keys.secret)
+		result =
+			error_set(err, JW_ERR_FORMAT,
+					  "the profile has only one of aws_access_key_id and aws_secret_access_key");
+	if (!result) {
+		if (!*profile->keys.id)
+			profile->keys = found.keys;
+		if (!*profile->region)
+			TEXT_COPY(profile->region, found.region);
+		if (!*profile->endpoint)
+			TEXT_COPY(profile->endpoint, found.endpoint);
+	}
+	sodium_memzero(&found, sizeof found);
+	return result;
+}
+
+/* What the files say of the profile. */
+static int read_aws_files(struct jw_error *err, char name[AWS_TEXT], struct aws_profile *profile)
+{
+	static const char *const variables[] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
+	static const char *const files[] = {".aws/credentials", ".aws/config"};
+	int result;
+
+	text_copy(name, AWS_TEXT, "default");
+	result = take_aws_variable(err, "AWS_PROFILE", name, AWS_TEXT);
+	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++) {
+		char *path = os_env(variables[i]), *home = NULL;
+		struct buf text = {0};
+
+		if (!path || !*path) {
+			mem_free(path);
+			path = !os_home_dir(NULL, &home) && *home ? os_join(NULL, home, files[i]) : NULL;
+			mem_free(home);
+		}
+		if (path && os_exists(path))
+			result = os_read_file(err, path, MOST_PROFILES, &text);
+		if (text.data && aws_profile_read(err, (char *)text.data, name, i == 1, profile))
+			result = error_prefix(err, "%s", path);
+		if (text.data)
+			sodium_memzero(text.data, text.size);
+		buf_free(&text);
+		mem_free(path);
+	}
+	return result;
+}
+
+/* {"AccessKeyId": …, "SecretAccessKey": …, "SessionToken": …, "Expiration": …} */
+static int read_aws_answer(struct jw_error *err, const struct buf *answer, struct aws_keys *keys,
+						   bool *ret_expires)
+{
+	cJSON *document = json_parse(err, buf_text(answer), answer->size);
+	int result =
+		!document ||
+				take_aws_text(err, "AccessKeyId", json_text(document, "AccessKeyId", ""), keys->id,
+							  sizeof keys->id) ||
+				take_aws_text(err, "SecretAccessKey", json_text(document, "SecretAccessKey", ""),
+							  keys->secret, sizeof keys->secret) ||
+				take_aws_text(err, "SessionToken", json_text(document, "SessionToken", ""),
+							  keys->token, sizeof keys->token)
+			? -1
+			: 0;
+
+	if (!result && (!*keys->id || !*keys->secret))
+		result = error_set(err, JW_ERR_FORMAT, "the answer has no keys");
+	*ret_expires = *json_text(document, "Expiration", "") != '\0';
+	cJSON_Delete(document);
+	return result;
+}
+
+static int ask_aws(struct jw_error *err, const char *profile, struct aws_keys *keys,
+				   bool *ret_expires)
+{
+	char *aws = os_program_on_path("aws");
+	const char *const arguments[] = {aws,        "configure", "export-credentials",
+									 "--format", "process",   NULL};
+	struct buf answer = BUF_MAX(MOST_ANSWER);
+	const struct os_question question = {.arguments = arguments,
+										 .input = "",
+										 .timeout_ms = ANSWER_MS,
+										 .answer = &answer,
+										 .mute = true};
+	int status = 0, result;
+
+	if (!aws)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no keys of AWS in the environment, nor in the profile %.64s of ~/.aws, "
+						 "and no program “aws” on PATH to be asked for them",
+						 profile);
+	result = os_ask_found_program(err, &question, &status);
+	if (!result && status)
+		result = error_set(err, JW_ERR_NOT_FOUND,
+						   "no keys of AWS in the environment, nor in the profile %.64s of ~/.aws, "
+						   "and “aws configure export-credentials” ends with exit status %d",
+						   profile, status);
+	else if (!result && read_aws_answer(err, &answer, keys, ret_expires))
+		result = error_prefix(err, "aws configure export-credentials");
+	if (answer.data)
+		sodium_memzero(answer.data, answer.size);
+	buf_free(&answer);
+	mem_free(aws);
+	return result;
+}
+
+static int find_aws_keys(struct jw_error *err, struct aws_keys *ret_keys, bool *ret_expires)
+{
+	struct aws_profile profile = {0};
+	struct aws_keys *keys = &profile.keys;
+	char name[AWS_TEXT];
+	int result =
+		take_aws_variable(err, "AWS_ACCESS_KEY_ID", keys->id, sizeof keys->id) ||
+		take_aws_variable(err, "AWS_SECRET_ACCESS_KEY", keys->secret, sizeof keys->secret) ||
+		take_aws_variable(err, "AWS_SESSION_TOKEN", keys->token, sizeof keys->token);
+
+	*ret_expires = false;
+	if (!result && !*keys->id != !*keys->secret)
+		result = error_set(err, JW_ERR_FORMAT,
+						   "only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set");
+	if (!result && !*keys->id)
+		result = read_aws_files(err, name, &profile) ||
+				 (!*keys->id && ask_aws(err, name, keys, ret_expires));
+	if (!result)
+		*ret_keys = *keys;
+	sodium_memzero(&profile, sizeof profile);
+	return result ? -1 : 0;
+}
+
+/* For any number of threads: asked for once, and again every few minutes where they expire. */
+static int aws_keys_now(struct jw_error *err, struct aws_keys *ret_keys)
+{
+	bool expires;
+	int result;
+
+	uv_once(&source.once, open_aws_source);
+	if (!source.open)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	uv_mutex_lock(&source.mutex);
+	if (!source.asked || (!source.failed.code && source.again_s && source.again_s < os_now_s())) {
+		source.asked = true;
+		(void)find_aws_keys(&source.failed, &source.keys, &expires);
+		source.again_s = expires ? os_now_s() + AGAIN_S : 0;
+	}
+	result = source.failed.code ? error_copy(err, &source.failed) : 0;
+	if (!result)
+		*ret_keys = source.keys;
+	uv_mutex_unlock(&source.mutex);
+	return result;
+}
+
+/* ---- one request */
 
 int object_s3_sign(struct jw_error *err, const struct object_s3 *s3, const char *name,
 				   const char *body, struct object_s3_request *texts, struct web_request *request)
 {
-	struct aws_request what = {.method = request->method,
-							   .query = "",
-							   .region = s3->region,
-							   .body = body,
-							   .now_s = os_now_s() + s3->ahead_s};
-	struct aws_keys keys = {0};
-	char host[AWS_TEXT];
-	int result = -1;
+	size_t count = 0;
 
 	texts->url = mem_printf(err, "%s%s/%s", s3->address, s3->prefix, name);
-	if (texts->url && !aws_keys_now(err, &keys)) {
-		write_s3_host(texts->url, host, sizeof host, &what.path);
-		what.host = host;
-		request->url = texts->url;
-		request->stay = true;
-		request->authorization = texts->signature.authorization;
-		result = aws_sign(err, &keys, &what, &texts->signature) ||
-						 add_s3_headers(err, &keys, body, texts, request)
-					 ? -1
-					 : 0;
-	}
-	sodium_memzero(&keys, sizeof keys);
-	return result;
+	if (!texts->url || aws_keys_now(err, &texts->keys))
+		return -1;
+	while (request->headers[count])
+		count++;
+	if (count + 2 > WEB_MOST_HEADERS)
+		return error_set(err, JW_ERR_LIMIT, "too many headers");
+	(void)snprintf(texts->how, sizeof texts->how, "aws:amz:%s:s3", s3->region);
+	(void)snprintf(texts->body, sizeof texts->body, "x-amz-content-sha256: %.64s", body);
+	(void)snprintf(texts->token, sizeof texts->token, "x-amz-security-token: %s",
+				   texts->keys.token);
+	texts->sign = (struct web_signature){texts->how, texts->keys.id, texts->keys.secret};
+	request->headers[count++] = texts->body;
+	if (*texts->keys.token)
+		request->headers[count] = texts->token;
+	request->url = texts->url;
+	request->stay = true;
+	request->sign = &texts->sign;
+	return 0;
 }
 
 void object_s3_forget(struct object_s3_request *texts)
 {
-	if (texts->token)
-		sodium_memzero(texts->token, strlen(texts->token));
-	mem_free(texts->token);
 	mem_free(texts->url);
 	sodium_memzero(texts, sizeof *texts);
 }
 
 /* Only Amazon's own hosts, or the one that the user named, ever get a request. */
-static bool is_moved(struct object_s3 *s3, const struct web_answer *answer)
+bool object_s3_learns(struct object_s3 *s3, const struct web_answer *answer)
 {
 	char address[WEB_TEXT];
 
@@ -204,31 +406,17 @@ static bool is_moved(struct object_s3 *s3, const struct web_answer *answer)
 	return true;
 }
 
-static bool is_skewed(const struct web_answer *answer)
-{
-	return answer->status >= 400 && answer->date_s >= 0 &&
-		   text_starts(answer->said, "RequestTimeTooSkewed");
-}
-
-bool object_s3_learns(struct object_s3 *s3, const struct web_answer *answer)
-{
-	if (!s3->timed && is_skewed(answer)) {
-		s3->timed = true;
-		s3->ahead_s = answer->date_s - os_now_s();
-		return true;
-	}
-	return is_moved(s3, answer);
-}
-
 const char *object_s3_said(const struct web_answer *answer, char *room, size_t size)
 {
 	const int64_t behind_s = answer->date_s - os_now_s();
+	const bool skewed = answer->status >= 400 && answer->date_s >= 0 &&
+						text_starts(answer->said, "RequestTimeTooSkewed");
 	char time[TEXT_SHORT], clock[128] = "";
 
-	if (is_skewed(answer) && behind_s > 0)
+	if (skewed && behind_s > 0)
 		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s behind the server's)",
 					   text_duration(time, (double)behind_s));
-	else if (is_skewed(answer))
+	else if (skewed)
 		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s ahead of the server's)",
 					   text_duration(time, (double)-behind_s));
 	(void)snprintf(room, size, "%s%s", answer->said, clock);
@@ -238,18 +426,29 @@ const char *object_s3_said(const struct web_answer *answer, char *room, size_t s
 struct object_s3 *object_s3_open(struct jw_error *err, const char *place)
 {
 	struct object_s3 *s3 = mem_alloc(err, sizeof *s3);
+	struct aws_profile profile = {0};
+	char name[AWS_TEXT];
+	bool sound = false;
 
 	if (!s3)
 		return NULL;
 	*s3 = (struct object_s3){0};
 	if (!object_s3_parse(err, place, s3->bucket, s3->prefix) &&
-		!aws_settings(err, s3->region, s3->endpoint)) {
+		!take_aws_variable(err, "AWS_DEFAULT_REGION", s3->region, sizeof s3->region) &&
+		!take_aws_variable(err, "AWS_REGION", s3->region, sizeof s3->region) &&
+		!take_aws_variable(err, "AWS_ENDPOINT_URL", s3->endpoint, sizeof s3->endpoint) &&
+		!take_aws_variable(err, "AWS_ENDPOINT_URL_S3", s3->endpoint, sizeof s3->endpoint) &&
+		!read_aws_files(err, name, &profile)) {
 		if (!*s3->region)
-			TEXT_COPY(s3->region, "us-east-1");
-		if (!object_s3_address(err, s3->endpoint, s3->region, s3->bucket, s3->address,
-							   sizeof s3->address))
-			return s3;
+			TEXT_COPY(s3->region, *profile.region ? profile.region : "us-east-1");
+		if (!*s3->endpoint)
+			TEXT_COPY(s3->endpoint, profile.endpoint);
+		sound = !object_s3_address(err, s3->endpoint, s3->region, s3->bucket, s3->address,
+								   sizeof s3->address);
 	}
+	sodium_memzero(&profile, sizeof profile);
+	if (sound)
+		return s3;
 	object_s3_close(s3);
 	return NULL;
 }

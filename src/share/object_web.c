@@ -1,4 +1,4 @@
-/* Objects of a web server or an object store: GET and PUT below an address (share/object_place.h).
+/* Objects of a web server or an object store: GET and PUT below an address (share/object_entry.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/web.h"
 #include "os/file.h"
-#include "share/object_place.h"
+#include "share/object_entry.h"
 #include "share/object_s3.h"
-#include "share/web.h"
 
 /* The supervisor loses patience first, and goes on without it meanwhile. */
-enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 3, HASH_BYTES = 16 << 10 };
+enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 2, HASH_BYTES = 16 << 10 };
 
 struct object_web {
 	struct web *web;
@@ -238,17 +238,6 @@ static int web_put(struct jw_error *err, void *state, const char *name, const ch
 	return result;
 }
 
-static bool web_has(void *state, const char *name)
-{
-	struct web_object object = {.web = state};
-	const struct web_request request = {.method = "HEAD"};
-	struct web_answer answer = {0};
-
-	return !hash_web_object(NULL, &object, 0, object.sha256) &&
-		   !send_web_object(NULL, &object, name, &request, &answer) && answer.status >= 200 &&
-		   answer.status < 300;
-}
-
 static int64_t web_later(const void *state)
 {
 	return ((const struct object_web *)state)->later_s;
@@ -276,7 +265,7 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 	while (length && options->place[length - 1] == '/')
 		length--;
 	*web = (struct object_web){.how = {.plain = {options->insecure, options->insecure_hosts,
-												 options->insecure_host_count, false},
+												 options->insecure_host_count, false, NULL},
 									   .timeout_ms = TIMEOUT_MS,
 									   .netrc = !s3},
 							   .moved = moved};
@@ -292,7 +281,6 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		object_web_close(web);
 		return NULL;
 	}
-	*ret_backend =
-		(struct object_backend){web_get, web_put, web_has, NULL, web_later, object_web_close};
+	*ret_backend = (struct object_backend){web_get, web_put, NULL, web_later, object_web_close};
 	return web;
 }

@@ -11,16 +11,15 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
-#include "os/power.h"
+#include "os/platform.h"
 #include "os/process.h"
-#include "os/stream.h"
-#include "os/thread.h"
+#include "os/uv.h"
 #include "pack/key_files.h"
 #include "share/object_entry.h"
-#include "share/object_plan.h"
 #include "worker/task.h"
 #include "worker/worker.h"
 
@@ -38,8 +37,7 @@ struct object_worker {
 	int out;
 	struct object_given given;
 	struct object_context context;
-	struct object_plan *plan; /* NULL: it is not looked for */
-	uv_mutex_t mutex;         /* of all below, and of `out` */
+	uv_mutex_t mutex; /* of all below, and of `out` */
 	uv_cond_t more;
 	struct object_job *jobs; /* not begun, the next one last */
 	size_t job_count, capacity;
@@ -88,9 +86,9 @@ static void run_object_thread(void *context)
 		const struct object_job job = next_object_job(worker);
 		struct object_answer answer = {.id = job.id, .what = job.what, .said = OBJECT_GONE};
 
-		if (thread.place && !object_plan_do(worker->plan, &thread, &job, &answer))
+		if (thread.place)
 			object_do(&thread, &job, &answer);
-		else if (!thread.place)
+		else
 			TEXT_COPY(answer.why, why.message);
 		uv_mutex_lock(&worker->mutex);
 		worker->under_way--;
@@ -182,8 +180,6 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	/* Deriving a key from a passphrase takes a second: once. */
 	if (options->sign_key && keys_unlock(err, options->state_dir, options->sign_key,
 										 options->passphrase, &worker->context.secret))
-		return -1;
-	if (given->setup.plan_bytes && object_plan_open(err, &given->setup, &worker->plan))
 		return -1;
 	answer_object(worker, &(struct object_answer){.said = OBJECT_BEAT});
 	return os_thread_start(&thread, beat_object_worker, worker)

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "net/web.h"
 #include "share/reference.h"
-#include "share/web.h"
 
 #define REGISTRY_MANIFEST "application/vnd.oci.image.manifest.v1+json"
 #define REGISTRY_INDEX    "application/vnd.oci.image.index.v1+json"

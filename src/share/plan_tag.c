@@ -7,10 +7,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "machine/wanted_targets.h"
+#include "machine/known_gpus.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
-#include "worker/worker_command.h"
+#include "worker/environment.h"
 
 enum { NAME = 17 }; /* 16 hex digits and a line feed */
 
@@ -97,7 +97,7 @@ int share_plans_find(struct jw_error *err, const struct jw_system *system,
 								   .state_dir = system->state_dir,
 								   .everything = true,
 								   .link_inputs = true,
-								   .factors = {1, 1, 0},
+								   .speed = {.factor = 1},
 								   .cancel = *cancel};
 	struct share_plans plans = {0};
 	struct plan *plan = NULL;

@@ -321,7 +321,7 @@ static int open_pull(struct jw_error *err, struct pull *pull)
 	pull->registry_how = (struct registry_options){
 		.reference = &pull->reference,
 		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,
-						  false},
+						  false, NULL},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &pull->result->traffic}};

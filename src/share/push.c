@@ -10,12 +10,11 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "machine/wanted_targets.h"
+#include "machine/known_gpus.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "pack/key_files.h"
 #include "pack/minisign.h"
-#include "pack/pack_source.h"
 #include "pack/reader.h"
 #include "pack/trust.h"
 #include "plan/analyse.h"
@@ -105,19 +104,16 @@ static int sign_pack(struct jw_error *err, struct push_packs *packs, struct push
 	return result;
 }
 
-/* Of the key, where it is known here; else by what jitwarm's comment says of the pack. */
+/* Of a key that is known here. */
 static int check_signature_of(struct jw_error *err, const struct jw_push_options *options,
-							  const struct push_pack *pack, const struct pack_manifest *manifest,
-							  const char *path)
+							  const struct push_pack *pack, const char *path)
 {
-	const struct jw_import_options how = {.path = pack->path};
-	struct jw_import_result *result = mem_alloc(err, sizeof *result);
 	struct minisign_signature signature;
 	struct minisign_public key;
 	struct source *source = NULL;
 	char name[64];
 	int failed =
-		!result || source_open(err, pack->path, &source) ||
+		source_open(err, pack->path, &source) ||
 		minisign_read_signature(err, buf_text(&pack->signature), pack->signature.size, &signature);
 
 	if (!failed && !keys_find_trusted(NULL, state_of(options), NULL, signature.id, &key, name) &&
@@ -126,17 +122,14 @@ static int check_signature_of(struct jw_error *err, const struct jw_push_options
 			err, JW_ERR_FORMAT,
 			"%s: is not the signature of this file by the key “%s”: one of the two was changed",
 			path, name);
-	if (!failed)
-		failed = trust_check_comment(err, &how, source, &signature, manifest, result);
 	source_close(source);
-	jw_import_result_free(result);
 	return failed ? -1 : 0;
 }
 
 /* A file that was signed before brings its signature along, unless it was written anew since: then
  * nobody could pull it. */
 static int take_signature(struct jw_error *err, const struct jw_push_options *options,
-						  struct push_pack *pack, const struct pack_manifest *manifest)
+						  struct push_pack *pack)
 {
 	char *path = mem_printf(err, "%s.minisig", pack->path);
 	bool there = false;
@@ -145,7 +138,7 @@ static int take_signature(struct jw_error *err, const struct jw_push_options *op
 	if (there)
 		result = os_read_file(err, path, MINISIGN_MOST_FILE, &pack->signature);
 	if (there && !result)
-		result = check_signature_of(err, options, pack, manifest, path);
+		result = check_signature_of(err, options, pack, path);
 	mem_free(path);
 	return result;
 }
@@ -210,7 +203,7 @@ static int describe_pushed(struct jw_error *err, const struct jw_push_options *o
 		set_title(pack, own);
 		result = options->sign_key ? sign_pack(err, packs, pack, &manifest)
 				 : own             ? 0
-								   : take_signature(err, options, pack, &manifest);
+								   : take_signature(err, options, pack);
 	}
 	manifest_free(&manifest);
 	return result || make_blobs(err, pack, &options->cancel) ? -1 : 0;
@@ -261,14 +254,12 @@ static int add_exported(struct jw_error *err, const struct jw_push_options *opti
 	return error_copy(err, &why);
 }
 
-/* The architectures: those of the plans, else those of the GPUs here. An opaque cache has none. */
+/* The architectures: those of the plans, else those of the GPUs here. */
 static size_t find_push_targets(const struct jw_push_options *options,
 								const struct share_plans *plans, struct jw_target *targets)
 {
 	size_t count = 0;
 
-	if (options->system->driver.trust == JW_TRUST_OPAQUE)
-		return 0;
 	if (!options->found)
 		return wanted_targets(options->system, NULL, 0, targets, ANALYSE_MOST_TARGETS);
 	for (; count < plans->count && count < ANALYSE_MOST_TARGETS; count++)
@@ -532,7 +523,7 @@ static int open_push(struct jw_error *err, struct push *push)
 	push->how = (struct registry_options){
 		.reference = &push->reference,
 		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,
-						  false},
+						  false, NULL},
 				.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 				.cancel = &options->cancel,
 				.traffic = &push->result->traffic},

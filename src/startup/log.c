@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "os/console.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/stream.h"
 
 enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000, STEP_MS = 10 };
 

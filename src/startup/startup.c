@@ -1,23 +1,110 @@
-/* Writes tasks and units, and registers them with the system. */
-#include <jitwarm/startup.h>
-
 #include <string.h>
+
+#include <jitwarm/startup.h>
 
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
-#include "os/accounts.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/library.h"
-#include "os/private.h"
+#include "os/platform.h"
+#include "os/process.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 #include "tune/setting_places.h"
+
+enum { MOST_ARGUMENTS = 12 };
+
+bool startup_on_windows(void)
+{
+	return !strcmp(os_name, "windows");
+}
+
+/* Cuts the text to its first line, without trailing blanks. */
+static void cut_line(char *text)
+{
+	size_t length = strcspn(text, "\r\n");
+
+	while (length && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+}
+
+/* The first line that the program printed before it failed. -1: out of memory. */
+static int tell_reason(struct jw_error *why, const char *program, const char *printed)
+{
+	char *text = os_system_text(why, printed + strspn(printed, " \r\n"));
+
+	if (!text)
+		return -1;
+	cut_line(text);
+	(void)error_set(why, JW_ERR_IO, "%s%s%.600s", os_base_name(program), *text ? ": " : "", text);
+	mem_free(text);
+	return 0;
+}
+
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
+					const char *const *words, struct buf *ret_output, bool *ret_good)
+{
+	struct buf line = BUF_MAX(1 << 16), text = {0};
+	struct os_ended ended = {.status = -1};
+	struct jw_error why = {0};
+	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
+	const char *arguments[MOST_ARGUMENTS] = {program};
+	int result = -1;
+
+	for (size_t i = 0; words[i]; i++)
+		arguments[i + 1] = words[i];
+	*ret_good = false;
+	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder) ||
+		!(output = os_join(err, folder, "output")))
+		goto done;
+	if (!os_run(&why, arguments, output, &ended)) {
+		*ret_good = !ended.status && !ended.signal;
+		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good &&
+			tell_reason(&why, arguments[0], buf_text(&text)))
+			goto done;
+	}
+	if (startup && !*ret_good && !startup->failed) {
+		startup->failed = mem_string(err, why.message);
+		if (!startup->failed)
+			goto done;
+	}
+	for (size_t i = 0; startup && arguments[i]; i++)
+		if (strpbrk(arguments[i], " \\\"")
+				? quote_windows(err, &line, arguments[i])
+				: buf_printf(err, &line, "%s%s", i ? " " : "",
+							 i ? arguments[i] : os_base_name(arguments[i])))
+			goto done;
+	if (startup && startup->command_count < STARTUP_MOST_COMMANDS) {
+		char *copy = mem_string(err, buf_text(&line));
+
+		if (!copy)
+			goto done;
+		startup->commands[startup->command_count++] = copy;
+	}
+	if (ret_output) {
+		*ret_output = text;
+		text = (struct buf){0};
+	}
+	result = 0;
+done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(program);
+	mem_free(folder);
+	mem_free(output);
+	buf_free(&text);
+	buf_free(&line);
+	return result;
+}
+
+/* Writes tasks and units, and registers them with the system. */
 
 enum { MOST_ITEMS = 4 };
 
@@ -31,6 +118,7 @@ void jw_startup_free(struct jw_startup *startup)
 	}
 	jw_lines_free(startup->commands, startup->command_count);
 	mem_free(startup->items);
+	mem_free(startup->program);
 	mem_free(startup->failed);
 	mem_free(startup);
 }
@@ -120,21 +208,25 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 	return result;
 }
 
-/* The folder that changes when packages are installed. */
-static char *packages_folder(void)
+/* The folder that changes when packages are installed. NULL: no environment has one. */
+static int packages_folder(struct jw_error *err, char **ret_path)
 {
 	struct found_list list = {0};
 	struct sites sites = {0};
-	char *path = NULL;
+	struct jw_error why = {0};
+	int result;
 
-	if (found_open(NULL, &list))
-		return NULL;
-	if (!sites_find(NULL, &list, &sites) && sites.count)
-		path = mem_string(NULL, sites.items[0].path);
+	*ret_path = NULL;
+	if (found_open(err, &list))
+		return -1;
+	if (sites_find(&why, &list, &sites))
+		result = error_unless_missing(err, &why);
+	else
+		result = sites.count && !(*ret_path = mem_string(err, sites.items[0].path)) ? -1 : 0;
 	sites_free(&sites);
 	found_close(&list);
 	jw_found_free(list.found);
-	return path;
+	return result;
 }
 
 /* A name that survives a driver update: the file of this version is then gone. Takes `path` over.
@@ -178,12 +270,13 @@ static int program_path(struct jw_error *err, const char *given, char **ret_path
 	return 0;
 }
 
+/* `removing`: what cannot be looked at keeps nobody from removing. */
 static int open_startup(struct jw_error *err, const struct jw_startup_options *options,
-						struct jw_startup **ret_startup)
+						bool removing, struct jw_startup **ret_startup)
 {
 	struct jw_startup *startup = mem_alloc(err, sizeof *startup);
 	struct startup_facts facts = {.options = options};
-	char *program = NULL, *account = NULL, *driver = NULL, *packages = NULL, *home = NULL;
+	char *account = NULL, *driver = NULL, *packages = NULL, *home = NULL;
 	uint32_t owner;
 	int result = -1;
 
@@ -191,16 +284,17 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		return -1;
 	startup->items = mem_array(err, MOST_ITEMS, sizeof *startup->items);
 	startup->commands = mem_array(err, STARTUP_MOST_COMMANDS, sizeof *startup->commands);
-	if (!startup->items || !startup->commands || program_path(err, options->program, &program) ||
-		os_account_id(err, &account))
+	if (!startup->items || !startup->commands ||
+		program_path(err, options->program, &startup->program) || os_account_id(err, &account))
 		goto done;
 	if (!startup_on_windows()) {
 		(void)os_find_driver(NULL, &driver);
 		driver = lasting_name(driver);
-		packages = packages_folder();
+		if (packages_folder(err, &packages) && !removing)
+			goto done;
 		(void)os_named_account(NULL, options->account ? options->account : "root", &owner, &home);
 	}
-	facts = (struct startup_facts){.program = program,
+	facts = (struct startup_facts){.program = startup->program,
 								   .options = options,
 								   .account = account,
 								   .home = home,
@@ -216,7 +310,6 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		result = options->service ? add_system_units(err, startup, &facts)
 								  : add_user_units(err, startup, &facts);
 done:
-	mem_free(program);
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);
@@ -284,7 +377,7 @@ static char *absolute_variable(const char *name)
 }
 
 /* The task runs elsewhere: makes paths absolute, and names the active environment. */
-static int open_absolute(struct jw_error *err, struct jw_startup_options options,
+static int open_absolute(struct jw_error *err, struct jw_startup_options options, bool removing,
 						 struct jw_startup **ret_startup)
 {
 	const size_t count = options.name_count;
@@ -301,22 +394,22 @@ static int open_absolute(struct jw_error *err, struct jw_startup_options options
 		environment = absolute_variable("CONDA_PREFIX");
 	if (environment)
 		options.environment = environment;
-	result = result || open_startup(err, &options, ret_startup) ? -1 : 0;
+	result = result || open_startup(err, &options, removing, ret_startup) ? -1 : 0;
 	if (names)
 		jw_lines_free(names, count);
 	mem_free(environment);
 	return result;
 }
 
-int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
-					struct jw_startup **ret_startup)
+static int look(struct jw_error *err, const struct jw_startup_options *options, bool removing,
+				struct jw_startup **ret_startup)
 {
 	options = SIZED(err, options, struct jw_startup_options);
 	if (!options)
 		return -1;
 	struct jw_startup *startup;
 
-	if (open_absolute(err, *options, &startup))
+	if (open_absolute(err, *options, removing, &startup))
 		return -1;
 	if (startup_on_windows() && task_look(err, &startup->items[0])) {
 		jw_startup_free(startup);
@@ -329,6 +422,12 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
 		}
 	*ret_startup = startup;
 	return 0;
+}
+
+int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+					struct jw_startup **ret_startup)
+{
+	return look(err, options, false, ret_startup);
 }
 
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
@@ -367,14 +466,18 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 	struct jw_startup *startup;
 	int result = 0;
 
-	if (jw_startup_look(err, options, &startup))
+	if (look(err, options, true, &startup))
 		return -1;
+	for (size_t i = 0; i < startup->count; i++)
+		startup->items[i].removed = startup->items[i].ours;
 	if (!startup_on_windows())
 		result = units_disable(err, options, startup);
 	else if (startup->items[0].ours)
 		result = task_remove(err, startup);
 	else if (!startup->items[0].there)
 		result = task_forget(err, &startup->items[0]);
+	for (size_t i = 0; i < startup->count; i++)
+		startup->items[i].removed = startup->items[i].removed && !startup->items[i].there;
 	if (result)
 		jw_startup_free(startup);
 	else

@@ -10,10 +10,10 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "history/ledger.h"
 #include "os/clock.h"
-#include "pack/driver_text.h"
+#include "pack/judge.h"
 #include "store/carry_live.h"
 #include "store/refill.h"
 

@@ -6,12 +6,11 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cache/cache_files.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
 #include "cache/view.h"
 #include "history/ledger.h"
 #include "os/file.h"
-#include "pack/driver_text.h"
+#include "pack/judge.h"
 
 enum { MOST_DRIVERS = 64 };
 

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"
-#include "state/kept_for.h"
+#include "state/run_folder.h"
 #include "store/store_packs.h"
 
 struct refill {
@@ -79,7 +79,7 @@ static bool is_of_use(const struct refill *refill, const char *path)
 	bool missing = false;
 
 	/* Damaged packs are reported where packs are listed. */
-	if (store_read_manifest(NULL, path, &manifest))
+	if (reader_manifest(NULL, path, &manifest))
 		return false;
 	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
@@ -135,7 +135,7 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 	size_t no_room = 0;
 	int result = 0;
 
-	if (store_read_manifest(NULL, path, &manifest))
+	if (reader_manifest(NULL, path, &manifest))
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
@@ -260,8 +260,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 	struct os_file *lock = NULL;
 	int result;
 
-	/* While packs are merged, an entry may be missing from the listed ones. Without the lock only
-	 * that is lost. */
+	/* While packs are removed, a listed one may be missing. Without the lock only that is lost. */
 	if (!options->dry_run && folder && os_exists(folder))
 		(void)store_lock(NULL, system->state_dir, &lock);
 	result = refill_from_store(err, &request, ret_refilled);

@@ -36,7 +36,7 @@ struct setting_places {
 };
 
 /* The files of a scope on this system; they may be missing. On Windows the user's and the machine's
- * scope have no files (os/variables.h). */
+ * scope have no files (os/env.h). */
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			  struct setting_places *ret_places);
 void places_free(struct setting_places *places);

@@ -11,8 +11,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/variables.h"
-#include "state/kept_for.h"
+#include "state/run_folder.h"
 #include "tune/block.h"
 #include "tune/setting_places.h"
 

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "os/folders.h"
-#include "state/kept_for.h"
-#include "tune/machine_record.h"
+#include "state/run_folder.h"
+#include "tune/settings_record.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
 

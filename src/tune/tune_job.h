@@ -4,8 +4,8 @@
 
 #include <jitwarm/tune.h>
 
+#include "os/env.h"
 #include "os/file.h"
-#include "os/variables.h"
 #include "tune/setting_places.h"
 #include "tune/settings_record.h"
 
@@ -35,7 +35,7 @@ int tune_job_keep(struct jw_error *err, const struct tune_job *job);
 int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
 
 /* Whether the record decides about a file: -1 where an account that may not write the file could
- * have written it (state/kept_for.h). */
+ * have written it (state/run_folder.h). */
 int tune_job_check_recorded(struct jw_error *err, const struct tune_job *job, const char *path);
 
 /* Our block in a file (files.c). */

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "plan/plan.h"
 #include "worker/protocol.h"
 
 #define TASK_VARIABLE "JITWARM_WORKER_TASK"
@@ -35,3 +36,6 @@ int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret
 /* Writes such a document to FOLDER/task.json and deletes it (NULL is out of memory). The caller
  * frees the path. */
 int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path);
+/* The same for ptxas, which compiles the plan for another machine (docs/elsewhere.md). */
+int task_write_ptxas(struct jw_error *err, const struct plan *plan, const char *ptxas,
+					 const char *folder, char **ret_task);

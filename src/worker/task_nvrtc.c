@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "compile/compiler_trust.h"
+#include "compile/installed_compilers.h"
 #include "os/file.h"
 #include "os/library.h"
 #include "os/platform.h"

@@ -8,7 +8,6 @@
 #   cp, synced   cp of the library; the same with the copy on disk, as bake's is
 #   prime        `jitwarm prime --all`, which finds nothing to do: the driver's start, and looking the modules up
 #   bake         all of it, and what is left without prime's part
-#   packing      LZ4 alone of what the copy cannot do without (bench_bake)
 set -euo pipefail
 
 [ $# -ge 4 ] && [ -x "$1/src/jitwarm" ] || { echo "usage: bake_library.sh BUILD-FOLDER DRIVER-VERSION GPU LIBRARY [ROUNDS]" >&2; exit 64; }
@@ -60,4 +59,3 @@ rest = [took["bake"][i] - took["prime"][i] for i in (0, 1)]
 print("beyond prime: %.2f s, %.2f times cp, %.2f times cp on disk; processor %.2f s, %.2f times cp (%.2f times cp with prime)" % (
     rest[0], rest[0] / took["cp"][0], rest[0] / took["synced"][0], rest[1], rest[1] / took["cp"][1], took["bake"][1] / took["cp"][1]))
 P
-"$build/tests/bench/bench_bake" "$library" "$scratch/out/$(basename "$library")"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # bench_offline.sh [-B BUILD-FOLDER] [-d DRIVER] [-g GPU] [-j WORKERS] [-r ROUNDS] [LIBRARY|NAME]...   prime for another machine, beside ptxas one after the other
 #
-# jitwarm prime --target GPU --driver DRIVER, into an empty directory; then the same PTX out of the entries, with the same arguments, by the same
+# jitwarm make --target GPU --driver DRIVER, into an empty directory; then the same PTX out of the entries, with the same arguments, by the same
 # ptxas, one module after the other, as a script would. ROUNDS times in turn, the best of each counts: what else the machine does only ever adds.
 # Whole processes are timed, start to end, and the processor time that they and their children used, which is the one to believe on a machine
-# that has other things to do. Every cubin has to be the same. A NAME is one of scripts/fetch-frameworks.sh, fetched if it is not there; its
+# that has other things to do. Every cubin has to be the same. A NAME is one of scripts/get.sh frameworks, fetched if it is not there; its
 # libraries are taken out of the wheel first, as an installation has them. Without any: xgboost-1.0.2-linux. tensorflow-2.3.1-linux takes 180 core-seconds a time.
 set -euo pipefail
 
@@ -28,15 +28,15 @@ export JITWARM_STATE=$scratch/state CUDA_CACHE_MAXSIZE=4294967296 LC_ALL=C TIMEF
 unset CUDA_CACHE_PATH
 cuda=$(awk -v driver="$driver" '$1 == driver { print $2 }' "$root/tests/phantom/drivers.txt")
 [ -n "$cuda" ] || { echo "bench_offline.sh: which CUDA version is driver $driver of? (tests/phantom/drivers.txt)" >&2; exit 64; }
-ptxas=$("$root/scripts/get-ptxas.sh" "$cuda")
+ptxas=$("$build/src/jitwarm" compiler fetch "$cuda")
 timed() { { time "$@" >"$scratch/out" 2>"$scratch/err"; } 2>"$scratch/time" || { cat "$scratch/err" >&2; return 1; }; cat "$scratch/time"; }
 load() { read -r one _ </proc/loadavg; echo "$one"; }
-prime() { timed "$build/src/jitwarm" prime --quiet --json -j "$jobs" --target "$gpu" --driver "$driver" --ptxas "$ptxas" --cache "$scratch/cache" "$1"; }
+make_cache() { timed "$build/src/jitwarm" make --quiet --json -j "$jobs" --target "$gpu" --driver "$driver" --ptxas "$ptxas" -o "$scratch/cache/" "$1"; }
 
 for library; do
 	title=$(basename "$library")
 	if [ ! -e "$library" ]; then
-		wheel=$("$root/scripts/fetch-frameworks.sh" "$library" | head -1)
+		wheel=$("$root/scripts/get.sh" frameworks "$library" | head -1)
 		library=$scratch/$title
 		mkdir "$library"
 		python3 - "$wheel" "$library" <<-'P'
@@ -52,12 +52,12 @@ for library; do
 	before=$(load)
 	for ((round = 1; round <= rounds; round++)); do
 		rm -rf "$scratch/cache" "$JITWARM_STATE" # as if the files had never been seen
-		echo "prime $(prime "$library") $(grep -oE '"compile_cpu_seconds":[[:space:]]*[0-9.]+' "$scratch/out" | grep -oE '[0-9.]+$')"
+		echo "prime $(make_cache "$library") $(grep -oE '"compile_cpu_seconds":[[:space:]]*[0-9.]+' "$scratch/out" | grep -oE '[0-9.]+$')"
 		rm -rf "$scratch/modules"
 		python3 "$root/tests/bench/modules-of-cache.py" "$ptxas" "$scratch/cache" "$scratch/modules"
 		echo "alone $(timed sh "$scratch/modules/compile.sh")"
 	done >"$scratch/rows"
-	echo "warm $(prime "$library")" >>"$scratch/rows" # reads the file, or remembers it, and compiles nothing
+	echo "warm $(make_cache "$library")" >>"$scratch/rows" # reads the file, or remembers it, and compiles nothing
 	python3 - "$scratch" "$jobs" "$title, $gpu, driver $driver" "$before" "$(load)" <<'P'
 import glob, os, sys
 scratch, jobs, title = sys.argv[1], int(sys.argv[2]), sys.argv[3]

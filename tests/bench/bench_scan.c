@@ -17,7 +17,7 @@
 #include "devcode/ptx.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/memory.h"
+#include "os/platform.h"
 
 enum { ROUNDS = 5, MOST_ROUNDS = 1000 };
 

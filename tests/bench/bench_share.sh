@@ -19,7 +19,7 @@ command -v docker-registry >/dev/null || { echo "bench_share.sh: no docker-regis
 root=$PWD build=$(cd "$build" && pwd) cache=$(cd "$1" && pwd) scratch=$(mktemp -d) server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$scratch"' EXIT
 cd "$scratch"
-export HOME=$scratch no_proxy='*' CUDA_CACHE_MAXSIZE=4294967296 NO_COLOR=1 JITWARM_STATE=$scratch/state
+export HOME=$scratch no_proxy='*' CUDA_CACHE_MAXSIZE=4294967296 NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost JITWARM_STATE=$scratch/state
 jw() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" "$@"; }
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:%s"}\n' "$scratch/data" "$port" >registry.yml
@@ -28,7 +28,7 @@ server=$!
 until (: </dev/tcp/127.0.0.1/"$port") 2>/dev/null; do sleep 0.05; done
 place=oci://127.0.0.1:$port/bench/cache:v1
 CUDA_CACHE_PATH=$cache jw export -q -o pack.jwpack
-CUDA_CACHE_PATH=$cache jw push -q --insecure "$place" pack.jwpack
+CUDA_CACHE_PATH=$cache jw push -q "$place" pack.jwpack
 
 TIMEFORMAT='%U %S'
 # timed NAME COMMAND...: notes its seconds, and those of processor time
@@ -43,7 +43,7 @@ timed() {
 }
 for ((i = 0; i < rounds; i++)); do
 	timed import jw import --allow-unsigned pack.jwpack
-	timed pull jw pull --insecure --allow-unsigned "$place"
+	timed pull jw pull --allow-unsigned "$place"
 	cp out pulled
 done
 least() { sort -n "$1.ns" | head -1; }
@@ -56,7 +56,7 @@ grep -E 'request' pulled
 started=$(date +%s%N)
 pulls=()
 for ((i = 0; i < 16; i++)); do
-	(JITWARM_STATE=$scratch/state-$i CUDA_CACHE_PATH=$scratch/there-$i jw pull -q --insecure --allow-unsigned "$place" >/dev/null 2>&1) &
+	(JITWARM_STATE=$scratch/state-$i CUDA_CACHE_PATH=$scratch/there-$i jw pull -q --allow-unsigned "$place" >/dev/null 2>&1) &
 	pulls+=($!)
 done
 for pull in "${pulls[@]}"; do wait "$pull"; done

@@ -12,7 +12,7 @@
 #include <jitwarm/scan.h>
 
 #include "os/file.h"
-#include "os/memory.h"
+#include "os/platform.h"
 
 enum { ROUNDS = 5 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""estimates.py [-B BUILD-FOLDER] [-d DRIVER] [--wheels FOLDER] [--csv FILE] [--list] [NAME...]
+"""estimates.py [-B BUILD-FOLDER] [-d DRIVER]... [--wheels FOLDER] [--csv FILE] [--list] [NAME...]
 estimates.py --table FILE...
 
 First and second estimates of `prime` against what compiling takes, for the libraries below (docs/estimates.md). Each is
@@ -12,6 +12,7 @@ Wheels come from PyPI and stay below FOLDER (default: ~/.cache/jitwarm/estimates
 import argparse
 import csv
 import glob
+import itertools
 import json
 import os
 import pathlib
@@ -62,8 +63,8 @@ def wheel_of(name, store):
 class Machine:
     """A state and a cache of our own, under a driver on one GPU."""
 
-    def __init__(self, arguments, gpu, folder):
-        self.command = [str(ROOT / "scripts/with-driver.sh"), "-B", str(arguments.build), "-d", arguments.driver, gpu, "--",
+    def __init__(self, arguments, driver, gpu, folder):
+        self.command = [str(ROOT / "scripts/with-driver.sh"), "-B", str(arguments.build), "-d", driver, gpu, "--",
                         str(arguments.jitwarm or arguments.build / "src/jitwarm"), "prime", "--json", "--quiet", "--jobs", "1"]
         self.cache = folder / "cache"
         self.environment = dict(os.environ, JITWARM_STATE=str(folder / "state"), CUDA_CACHE_PATH=str(self.cache),
@@ -88,15 +89,15 @@ def turn(machine, path):
     return done["cold"], [start["low"], start["likely"], start["high"]], took, took / done["compile_seconds"]
 
 
-def measure(arguments, name):
+def measure(arguments, name, driver):
     gpu = LIBRARIES[name][2]
     path = wheel_of(name, arguments.wheels)
     with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(arguments, gpu, pathlib.Path(folder))
+        machine = Machine(arguments, driver, gpu, pathlib.Path(folder))
         modules, first, took, share = turn(machine, path)
         _, second, again, share_again = turn(machine, path)
     numbers = [*first, took, *second, again, share, share_again]
-    return [name, arguments.driver, gpu, modules, *("%.2f" % number for number in numbers)]
+    return [name, driver, gpu, modules, *("%.2f" % number for number in numbers)]
 
 
 def cell(row, kind, took):
@@ -107,10 +108,10 @@ def cell(row, kind, took):
 def print_table(path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    print("| library | GPU | modules | first estimate | took | ratio | second estimate | took | ratio |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| library | driver | GPU | modules | first estimate | took | ratio | second estimate | took | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
-        print("| %s | %s | %s | %s | %s |" % (row["library"], row["gpu"], row["modules"], cell(row, "first", "took"),
+        print("| %s | %s | %s | %s | %s | %s |" % (row["library"], row["driver"], row["gpu"], row["modules"], cell(row, "first", "took"),
                                               cell(row, "second", "took_again")))
     for kind, took, most in ("first", "took", 1.4), ("second", "took_again", 1.15):
         ratios = [float(row[kind]) / float(row[took]) for row in rows]
@@ -122,7 +123,7 @@ def print_table(path):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("-B", dest="build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("-d", dest="driver", default="550.163.01")
+    parser.add_argument("-d", dest="drivers", action="append")
     parser.add_argument("--jitwarm", type=pathlib.Path)
     parser.add_argument("--wheels", type=pathlib.Path, default=CACHE / "estimates")
     parser.add_argument("--csv", type=pathlib.Path)
@@ -141,11 +142,11 @@ def main():
         writer = csv.writer(file, lineterminator="\n")
         if file.tell() == 0:
             writer.writerow(COLUMNS)
-        for name in arguments.names or LIBRARIES:
+        for name, driver in itertools.product(arguments.names or LIBRARIES, arguments.drivers or ["550.163.01"]):
             try:
-                row = measure(arguments, name)
+                row = measure(arguments, name, driver)
             except (RuntimeError, ValueError, KeyError, subprocess.CalledProcessError) as why:
-                print("%s: %s" % (name, why), file=sys.stderr)
+                print("%s, %s: %s" % (name, driver, why), file=sys.stderr)
                 failed = 1
                 continue
             print(*row, flush=True)

@@ -141,7 +141,7 @@ has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 # with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
 # the driver's cache. $sample is the sample framework's library, $app the application that loads it, $build where they come
 # from; `simulated PROGRAM ARGUMENT…` runs another program under that driver. Where JITWARM_REAL_DRIVER has the version of a
-# driver in JITWARM_DRIVERS, that one takes its place, on GPUs that tests/phantom emulates (scripts/stalls.sh).
+# driver in JITWARM_DRIVERS, that one takes its place, on GPUs that tests/phantom emulates (tests/stories/stalls.sh).
 with_simdriver() {
 	build=$(dirname "$(dirname "${JITWARM##* }")")
 	if [[ -n ${JITWARM_REAL_DRIVER-} ]]; then

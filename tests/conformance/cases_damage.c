@@ -40,123 +40,49 @@ static enum outcome heals_byte(long where)
 	return outcome;
 }
 
-static enum outcome version(void)
-{
-	return heals_byte(0);
-}
-
-static enum outcome key_length(void)
-{
-	return heals_byte(4);
-}
-
-static enum outcome value_length(void)
-{
-	return heals_byte(12);
-}
-
-static enum outcome huge_value_length(void)
-{
-	return heals_byte(19);
-}
-
-static enum outcome checksum(void)
-{
-	return heals_byte(20);
-}
-
-static enum outcome key(void)
-{
-	return heals_byte(100);
-}
-
-static enum outcome value(void)
-{
-	return heals_byte(-40);
-}
-
-static enum outcome heals_size(size_t less, size_t keep)
+/* Keeps so many bytes of the file; a negative number counts from the end. */
+static enum outcome heals_size(long keep)
 {
 	struct entry entry;
 	enum outcome outcome;
 
 	CHECK_IS(load(module(1)).compiled, 1);
 	CHECK(only_entry(&entry));
-	outcome = heals(&entry, entry.file.data, keep ? keep : entry.file.size - less);
+	outcome =
+		heals(&entry, entry.file.data, (size_t)(keep < 0 ? (long)entry.file.size + keep : keep));
 	entry_free(&entry);
 	return outcome;
 }
 
-static enum outcome one_byte_short(void)
-{
-	return heals_size(1, 0);
-}
-
-static enum outcome empty(void)
-{
-	struct entry entry;
-	enum outcome outcome;
-
-	CHECK_IS(load(module(1)).compiled, 1);
-	CHECK(only_entry(&entry));
-	outcome = heals(&entry, "", 0);
-	entry_free(&entry);
-	return outcome;
-}
-
-/* The size was written, the bytes behind `keep` were not: a power loss. */
-static enum outcome heals_zeros(size_t keep)
+/* The size was written, the bytes behind `keep` were not: a power loss. A negative number counts
+ * from the end. */
+static enum outcome heals_zeros(long keep)
 {
 	struct entry entry;
 	struct blob zeros;
 	enum outcome outcome;
+	size_t from;
 
 	CHECK_IS(load(module(1)).compiled, 1);
 	CHECK(only_entry(&entry));
 	zeros = blob_copy(entry.file.data, entry.file.size);
-	memset(zeros.data + keep, 0, zeros.size - keep);
+	from = (size_t)(keep < 0 ? (long)zeros.size + keep : keep);
+	memset(zeros.data + from, 0, zeros.size - from);
 	outcome = heals(&entry, zeros.data, zeros.size);
 	blob_free(&zeros);
 	entry_free(&entry);
 	return outcome;
 }
 
-static enum outcome zeros(void)
+/* Gives the entry of module 1 another value with a correct checksum: so many bytes of this entry's,
+ * which is freed. The driver answers with `result` (200: or it crashes); where that is 0, the
+ * kernel returns `function`. */
+static enum outcome uses_value(struct entry *of, size_t size, int result, int function)
 {
-	return heals_zeros(0);
-}
-
-static enum outcome zeros_behind_the_header(void)
-{
-	return heals_zeros(28);
-}
-
-static enum outcome zeros_at_the_end(void)
-{
+	uint64_t numbers[2] = {size, fnv(of->value, size)};
+	struct answer answer;
 	struct entry entry;
-	size_t size;
-
-	CHECK_IS(load(module(1)).compiled, 1);
-	CHECK(only_entry(&entry));
-	size = entry.file.size;
-	entry_free(&entry);
-	cache_clear();
-	return heals_zeros(size - 512);
-}
-
-static enum outcome half_a_header(void)
-{
-	return heals_size(0, 14);
-}
-
-/* Gives the entry of module 1 another value with a correct checksum, and returns the driver's
- * answer. */
-static enum outcome foreign_value(const void *value, size_t size, struct answer *ret_answer)
-{
-	struct entry entry;
-	struct blob file;
-	uint64_t numbers[2] = {size, fnv(value, size)};
-	struct blob after;
+	struct blob file, after;
 	bool same;
 
 	cache_clear();
@@ -164,17 +90,21 @@ static enum outcome foreign_value(const void *value, size_t size, struct answer 
 	CHECK(only_entry(&entry));
 	file = blob_copy(entry.file.data, 28 + entry.key_size);
 	memcpy(file.data + 12, numbers, sizeof numbers);
-	blob_add(&file, value, size);
+	blob_add(&file, of->value, size);
+	entry_free(of);
 	CHECK(write_file(entry.path, file.data, file.size));
-	*ret_answer = client_load(suite.client, "dataex", module(1), "k");
+	answer = client_load(suite.client, "dataex", module(1), "k");
 	CHECK(read_file(entry.path, &after));
 	same = after.size == file.size && memcmp(after.data, file.data, file.size) == 0;
 	blob_free(&after);
 	blob_free(&file);
 	entry_free(&entry);
 	/* The value is used: neither compiled nor rewritten. */
-	CHECK_IS(ret_answer->compiled, 0);
+	CHECK_IS(answer.compiled, 0);
 	CHECK(same);
+	CHECK(answer.result == result || (result == 200 && answer.result == -1));
+	if (!result)
+		CHECK_IS(answer.function, function);
 	return PASSED;
 }
 
@@ -182,25 +112,15 @@ static enum outcome other_modules_value(void)
 {
 	const struct part part = {.kernel = "another", .nuls = 1};
 	struct entry other;
-	struct answer answer;
-	enum outcome outcome;
 
 	CHECK_IS(load(container(&part, 1)).compiled, 1);
 	CHECK(only_entry(&other));
-	outcome = foreign_value(other.value, other.value_size, &answer);
-	entry_free(&other);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK_IS(answer.result, 0);
-	CHECK_IS(answer.function, 500);
-	return PASSED;
+	return uses_value(&other, other.value_size, 0, 500);
 }
 
 static enum outcome other_architectures_value(void)
 {
 	struct entry other;
-	struct answer answer;
-	enum outcome outcome;
 	bool made;
 
 	if (!suite.sm[1])
@@ -210,12 +130,7 @@ static enum outcome other_architectures_value(void)
 	client_load(suite.client, "device", "0", NULL);
 	CHECK(made);
 	CHECK(only_entry(&other));
-	outcome = foreign_value(other.value, other.value_size, &answer);
-	entry_free(&other);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK_IS(answer.result, 300);
-	return PASSED;
+	return uses_value(&other, other.value_size, 300, 0);
 }
 
 /* The module's own cubin with another architecture in its flags. The first architecture of a
@@ -224,8 +139,6 @@ static enum outcome first_architectures_value(void)
 {
 	const uint8_t sm = (uint8_t)(suite.sm[0] / 10 * 10);
 	struct entry entry;
-	struct answer answer;
-	enum outcome outcome;
 	uint8_t *flags;
 
 	if (suite.sm[0] % 10 == 0)
@@ -234,30 +147,16 @@ static enum outcome first_architectures_value(void)
 	CHECK(only_entry(&entry));
 	flags = entry.file.data + 28 + entry.key_size + 48;
 	flags[0] = flags[2] = sm;
-	outcome = foreign_value(entry.value, entry.value_size, &answer);
-	entry_free(&entry);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK_IS(answer.result, 0);
-	CHECK_IS(answer.function, 0);
-	return PASSED;
+	return uses_value(&entry, entry.value_size, 0, 0);
 }
 
 static enum outcome input_of_a_link_as_value(void)
 {
 	struct entry other;
-	struct answer answer;
-	enum outcome outcome;
 
 	CHECK_IS(client_load(suite.client, "link", module(1), NULL).result, 0);
 	CHECK(only_entry(&other));
-	outcome = foreign_value(other.value, other.value_size, &answer);
-	entry_free(&other);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK_IS(answer.result, 0);
-	CHECK_IS(answer.function, 0);
-	return PASSED;
+	return uses_value(&other, other.value_size, 0, 0);
 }
 
 /* The reverse: a linked cubin is not an input. */
@@ -290,32 +189,21 @@ static enum outcome linked_value_as_input(void)
 static enum outcome half_a_cubin(void)
 {
 	struct entry entry;
-	struct answer answer;
-	enum outcome outcome;
 
 	CHECK_IS(load(module(1)).compiled, 1);
 	CHECK(only_entry(&entry));
-	outcome = foreign_value(entry.value, entry.value_size / 2, &answer);
-	entry_free(&entry);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK(answer.result == 200 || answer.result == -1);
-	return PASSED;
+	return uses_value(&entry, entry.value_size / 2, 200, 0);
 }
 
 /* 550 crashes, which ends the suite's client; the others return CUDA_ERROR_INVALID_IMAGE. */
 static enum outcome garbage_value(void)
 {
-	static char garbage[500];
-	struct answer answer;
-	enum outcome outcome;
+	static uint8_t garbage[500];
+	struct entry entry = {.path = ""};
 
 	memset(garbage, 'x', sizeof garbage);
-	outcome = foreign_value(garbage, sizeof garbage, &answer);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK(answer.result == 200 || answer.result == -1);
-	return PASSED;
+	entry.value = garbage;
+	return uses_value(&entry, sizeof garbage, 200, 0);
 }
 
 /* A value whose header names a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes
@@ -323,8 +211,6 @@ static enum outcome garbage_value(void)
 static enum outcome newer_abi(void)
 {
 	struct entry entry;
-	struct answer answer;
-	enum outcome outcome;
 	uint32_t flags;
 
 	if (suite.cuda >= 12080)
@@ -335,12 +221,7 @@ static enum outcome newer_abi(void)
 	entry.file.data[28 + entry.key_size + 8] = 8;
 	flags = 0x06000004 | (uint32_t)suite.sm[0] << 8;
 	memcpy(entry.file.data + 28 + entry.key_size + 48, &flags, 4);
-	outcome = foreign_value(entry.value, entry.value_size, &answer);
-	entry_free(&entry);
-	if (outcome != PASSED)
-		return outcome;
-	CHECK(answer.result == 200 || answer.result == -1);
-	return PASSED;
+	return uses_value(&entry, entry.value_size, 200, 0);
 }
 
 /* No row, and a dangling link: the driver neither writes through it nor replaces it. */
@@ -363,19 +244,19 @@ static enum outcome dangling_symlink(void)
 }
 
 const struct test_case damage_cases[] = {
-	{"damage/version", version},
-	{"damage/key length", key_length},
-	{"damage/value length", value_length},
-	{"damage/value length beyond all files", huge_value_length},
-	{"damage/checksum", checksum},
-	{"damage/key", key},
-	{"damage/value", value},
-	{"damage/one byte short", one_byte_short},
-	{"damage/empty file", empty},
-	{"damage/half a header", half_a_header},
-	{"damage/zeros", zeros},
-	{"damage/zeros behind the header", zeros_behind_the_header},
-	{"damage/zeros at the end", zeros_at_the_end},
+	{"damage/version", NULL, heals_byte, 0},
+	{"damage/key length", NULL, heals_byte, 4},
+	{"damage/value length", NULL, heals_byte, 12},
+	{"damage/value length beyond all files", NULL, heals_byte, 19},
+	{"damage/checksum", NULL, heals_byte, 20},
+	{"damage/key", NULL, heals_byte, 100},
+	{"damage/value", NULL, heals_byte, -40},
+	{"damage/one byte short", NULL, heals_size, -1},
+	{"damage/empty file", NULL, heals_size, 0},
+	{"damage/half a header", NULL, heals_size, 14},
+	{"damage/zeros", NULL, heals_zeros, 0},
+	{"damage/zeros behind the header", NULL, heals_zeros, 28},
+	{"damage/zeros at the end", NULL, heals_zeros, -512},
 	{"damage/a dangling link is never repaired", dangling_symlink},
 	{"trust/another module's cubin", other_modules_value},
 	{"trust/another architecture's cubin", other_architectures_value},

@@ -2,7 +2,7 @@
 # run.sh BUILD-FOLDER simulated|DRIVER-VERSION GPUS -- CMD...
 #
 # Runs a test under the simulated driver or under NVIDIA's of that version. Exit status 77, "skipped", where that driver is
-# not at hand (scripts/get-drivers.sh fetches it).
+# not at hand (scripts/get.sh drivers fetches it).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,7 +15,7 @@ if [ "$driver" = simulated ]; then
 fi
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 if [ ! -d "$store/$driver" ]; then
-	echo "driver $driver is not in $store: scripts/get-drivers.sh $driver fetches it"
+	echo "driver $driver is not in $store: scripts/get.sh drivers $driver fetches it"
 	exit 77
 fi
 exec "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$@"

@@ -36,7 +36,7 @@ def check_links(page, text):
 
 def help_of(words):
     if words not in helps:
-        done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8"})
+        done = subprocess.run([program, *words, "--help", "--all"], capture_output=True, text=True, check=False, env={"LC_ALL": "C.UTF-8"})
         helps[words] = done.stdout if done.returncode == 0 else None
     return helps[words]
 

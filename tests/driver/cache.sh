@@ -13,7 +13,7 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1 version=$2 part=$3
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get-drivers.sh)"; exit 77; }
+[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get.sh drivers)"; exit 77; }
 probe=$build/tests/phantom/phantom-probe
 insert=$build/tests/driver/cache-insert
 jitwarm=$build/src/jitwarm

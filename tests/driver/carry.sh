@@ -20,7 +20,7 @@ newer) drivers=(550.163.01 535.309.01) ;;
 *) exit 64 ;;
 esac
 for v in "${drivers[@]}"; do
-	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get-drivers.sh)"; exit 77; }
+	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get.sh drivers)"; exit 77; }
 done
 former=${drivers[0]} present=${drivers[1]}
 jitwarm=$build/src/jitwarm

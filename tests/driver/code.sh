@@ -132,7 +132,7 @@ steps = [lambda: cu.cuInit(0), lambda: cu.cuDeviceGet(ctypes.byref(device), 0),
          lambda: cu.cuLinkAddData_v2(state, INPUT_PTX, text, ctypes.c_size_t(len(text)), b"x", 0, None, None)]
 sys.exit(any(step() for step in steps))
 P
-under "$version" sm_86 "$build/src/jitwarm" record --json -o "$scratch/told.json" "$scratch/told.ptx" -- python3 "$scratch/options.py" "$scratch/told.ptx" \
+under "$version" sm_86 "$build/src/jitwarm" run --json --record "$scratch/told.json" "$scratch/told.ptx" -- python3 "$scratch/options.py" "$scratch/told.ptx" \
 	>"$scratch/json" 2>"$scratch/err" || fail "record: $(cat "$scratch/err")"
 keep_document "$scratch/json"
 so 'd["modules"] == d["in_files"] == 2'

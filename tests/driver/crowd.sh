@@ -16,7 +16,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd) version=$2 modules=${3:-2000} each=${4:-100}
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get-drivers.sh)"; exit 77; }
+[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get.sh drivers)"; exit 77; }
 jitwarm=$build/src/jitwarm probe=$build/tests/phantom/phantom-probe
 
 scratch=$(mktemp -d)

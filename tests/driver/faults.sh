@@ -11,7 +11,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "$1" && pwd) version=$2
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get-drivers.sh)"; exit 77; }
+[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get.sh drivers)"; exit 77; }
 jitwarm=$build/src/jitwarm
 
 scratch=$(mktemp -d)
@@ -39,10 +39,9 @@ expect() { # WHAT STATUS MEMBER=NUMBER... of the document just printed
 		[ "$(number "${pair%=*}")" = "${pair#*=}" ] || complain "$what: ${pair%=*} is $(number "${pair%=*}"): $(cat "$scratch/err")"
 	done
 }
-prime() { "$@" "$jitwarm" prime "$scratch/modules" -j 2 ${limit:+--module-timeout "$limit"} --json >"$scratch/out" 2>"$scratch/err"; status=$?; }
+prime() { JITWARM_MODULE_TIMEOUT=${limit:-600s} "$@" "$jitwarm" prime "$scratch/modules" -j 2 --json >"$scratch/out" 2>"$scratch/err"; status=$?; }
 # Nobody waits ten minutes for the one that hangs; on a machine where all of them take long, they may take longer.
-prime_hanging()
-{
+prime_hanging() {
 	local limit
 	for limit in 2s 10s 50s; do
 		rm -rf "$scratch/calls" "$CUDA_CACHE_PATH"

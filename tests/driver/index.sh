@@ -82,14 +82,14 @@ state()
 }
 
 state sound adds 0 :
-state missing wipes 0 'rm "$index"' 1 wiped
-state empty wipes 0 ': >"$index"' 1 wiped
-state header wipes 0 'truncate -s 9 "$index"' 1 wiped
-state garbage wipes 0 'echo forty bytes that make no index at all >"$index"' 1 wiped
+state missing wipes 0 'rm "$index"' 1 deleted
+state empty wipes 0 ': >"$index"' 1 deleted
+state header wipes 0 'truncate -s 9 "$index"' 1 deleted
+state garbage wipes 0 'echo forty bytes that make no index at all >"$index"' 1 deleted
 state truncated wipes all 'truncate -s -20 "$index"'
 state directory nothing all 'rm "$index"; mkdir "$index"'
 state pipe hangs hangs 'rm "$index"; mkfifo "$index"'
-state "link to a device" wipes 0 'rm "$index"; ln -s /dev/null "$index"' 1 wiped
+state "link to a device" wipes 0 'rm "$index"; ln -s /dev/null "$index"' 1 deleted
 state "link to nowhere" nothing all 'rm "$index"; ln -s nowhere/at/all "$index"'
 # A total that is too large by more than the limit: all are evicted at each insert, and nothing is stored
 total() { printf '\0\0\0\x40\1\0\0\0' | dd of="$index" bs=1 seek=8 conv=notrunc status=none; }

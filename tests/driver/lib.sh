@@ -27,7 +27,7 @@ need_driver()
 {
 	local wanted store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 	for wanted in "$@"; do
-		[ -d "$store/$wanted" ] || { echo "driver $wanted is not in $store (scripts/get-drivers.sh)"; exit 77; }
+		[ -d "$store/$wanted" ] || { echo "driver $wanted is not in $store (scripts/get.sh drivers)"; exit 77; }
 	done
 }
 under() { local driver=$1 gpu=$2; shift 2; timeout "${limit:-600}" "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }

@@ -4,7 +4,6 @@
 # exact    the driver finds what a pack brings into another cache: nothing is compiled
 # shared   a directory that root has filled serves another account, which may not write there
 # carried  an older driver's pack (535.309.01) is refused, field by field, and with --carry-over the driver loads its cubins
-# opaque   a directory as a whole: the same driver finds all of it, another one (535.309.01) gets none of it
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand, or root is needed.
 set -uo pipefail
 
@@ -13,8 +12,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1 version=$2 part=$3
 older=535.309.01
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-for v in "$version" $([ "$part" = carried ] || [ "$part" = opaque ] && echo $older); do
-	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get-drivers.sh)"; exit 77; }
+for v in "$version" $([ "$part" = carried ] && echo $older); do
+	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get.sh drivers)"; exit 77; }
 done
 probe=$build/tests/phantom/phantom-probe
 jitwarm=$build/src/jitwarm
@@ -86,20 +85,6 @@ carried)
 	import --carry-over --cache "$scratch/there" "$scratch/$older.jwpack" || fail "import --carry-over"
 	compiled=$(load "$version" "$scratch/there") || fail "loading what was carried over"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were carried over"
-	;;
-opaque)
-	[ "$version" != $older ] || { echo "there is no other driver than $older"; exit 77; }
-	compiled=$(load "$version" "$scratch/made") || fail "loading"
-	[ "$compiled" = 20 ] || fail "$compiled of 20 compiled"
-	under "$version" "$jitwarm" export --opaque --cache "$scratch/made" -o "$scratch/opaque.jwpack" >"$scratch/out" 2>&1 || fail "export --opaque"
-	under $older "$jitwarm" import --allow-unsigned --cache "$scratch/there" "$scratch/opaque.jwpack" >"$scratch/out" 2>&1
-	[ $? = 2 ] || fail "another driver's directory was not refused"
-	grep -q 'driver stamp' "$scratch/out" && grep -q "driver version $version" "$scratch/out" || fail "fields are not named"
-	[ ! -e "$scratch/there" ] || fail "something was written"
-	import --cache "$scratch/there" "$scratch/opaque.jwpack" || fail "import"
-	diff -r "$scratch/made" "$scratch/there" >"$scratch/out" || fail "not the same directory"
-	compiled=$(load "$version" "$scratch/there") || fail "loading what was imported"
-	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were imported"
 	;;
 *) exit 64 ;;
 esac

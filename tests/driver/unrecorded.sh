@@ -13,7 +13,7 @@ mkdir "$HOME"
 app=$build/tests/framework/framework-app
 record()
 {
-	under "$version" sm_86 "$build/src/jitwarm" record --json -o "$scratch/r.json" -- "$@" >"$scratch/json" 2>"$scratch/err" ||
+	under "$version" sm_86 "$build/src/jitwarm" run --json --record "$scratch/r.json" -- "$@" >"$scratch/json" 2>"$scratch/err" ||
 		fail "record: $(cat "$scratch/err")"
 	keep_document "$scratch/json"
 }

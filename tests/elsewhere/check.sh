@@ -1,5 +1,5 @@
 #!/bin/bash
-# check.sh BUILD-FOLDER fake|real   prime for another machine: jitwarm prime --target
+# check.sh BUILD-FOLDER fake|real   prime for another machine: jitwarm make --target
 #
 # fake: scripts that only look like ptxas: which one is taken, and what goes wrong. real: NVIDIA's ptxas, beside what the real drivers
 # make of the same on the phantom GPU: every byte of both cache directories is the same.
@@ -28,15 +28,15 @@ await() {
 	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
 }
 entries() { find "$1" -path "$1/?/?/*" -type f 2>/dev/null | wc -l; }
-# expect STATUS ENTRIES TEXT ARGUMENT...: what prime into the directory `cache` ends with, its entries then, what it says
+# expect STATUS ENTRIES TEXT ARGUMENT...: what making into the directory `cache` ends with, its entries then, what it says
 expect() {
 	local status=$1 count=$2 text=$3 got=0
 	shift 3
-	timeout 300 "$jitwarm" prime --cache cache "$@" >out 2>&1 || got=$?
+	timeout 300 "$jitwarm" make -o cache/ "$@" >out 2>&1 || got=$?
 	if [ "$got" = "$status" ] && [ "$(entries cache)" = "$count" ] && grep -qF -- "$text" out; then
-		ok "prime $* ($text)"
+		ok "make $* ($text)"
 	else
-		fail "prime $*: status $got, not $status, or $(entries cache) entries, not $count, or not “$text”:"
+		fail "make $*: status $got, not $status, or $(entries cache) entries, not $count, or not “$text”:"
 		sed 's/^/    /' out
 	fi
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
@@ -54,20 +54,20 @@ if [ "$kind" = fake ]; then
 	fake 12.2 'exit 1'
 	fake 12.5 'exit 1'
 	sm="--target sm_86"
-	timeout 300 "$jitwarm" prime $sm --driver 550.163.01 "$library" >out 2>&1
-	[ $? = 64 ] && grep -q -- "--cache names" out && ok "--target without --cache" || fail "--target without --cache: $(cat out)"
-	timeout 300 "$jitwarm" prime --driver 550.163.01 "$library" >out 2>&1
+	timeout 300 "$jitwarm" make $sm --driver 550.163.01 "$library" >out 2>&1
+	[ $? = 64 ] && grep -q -- "-o names" out && ok "--target without -o" || fail "--target without -o: $(cat out)"
+	timeout 300 "$jitwarm" make --driver 550.163.01 "$library" >out 2>&1
 	[ $? = 64 ] && grep -q -- "--target names" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
 	# A pack
 	refuse() { # STATUS TEXT ARGUMENT...: and no pack is there, nor anything of it
 		local status=$1 text=$2 got=0
 		shift 2
-		timeout 300 "$jitwarm" prime "$@" >out 2>&1 || got=$?
+		timeout 300 "$jitwarm" make "$@" >out 2>&1 || got=$?
 		[ "$got" = "$status" ] && grep -qF -- "$text" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] &&
-			ok "prime $* ($text)" || { fail "prime $*: status $got, not $status, or not “$text”, or something is left:"; sed 's/^/    /' out; }
+			ok "make $* ($text)" || { fail "make $*: status $got, not $status, or not “$text”, or something is left:"; sed 's/^/    /' out; }
 	}
-	refuse 64 "whose GPU --target names" -o x.jwpack "$library"
-	refuse 64 "--sign is for the pack that -o names" --cache cache $sm --driver 550.163.01 --sign "$library"
+	refuse 64 "--target names the other machine's GPU" -o x.jwpack "$library"
+	refuse 64 "--sign is for the pack that -o names" -o cache/ $sm --driver 550.163.01 --sign "$library"
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 64 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
@@ -75,13 +75,13 @@ if [ "$kind" = fake ]; then
 	refuse 1 "modules to compile" -n -o x.jwpack $sm --driver 550.163.01 "$library"
 	fake slow 'echo $$ >>'"$scratch"'/slow.pids; exec sleep 600'
 	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
-	"$jitwarm" prime -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
+	"$jitwarm" make -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
 	supervisor=$!
 	await test -s slow.pids
 	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
 	[ $got = 1 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
 		ok "interrupted" || fail "interrupted: status $got: $(cat out; find . -name '*.jwpack*'; ls -A "$JITWARM_STATE/runs")"
-	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known, but those of 550.163.01: --driver-lib" $sm --driver 550.999 "$library"
+	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known, but those of 550.163.01: --driver FILE" $sm --driver 550.999 "$library"
 	expect 2 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
 	expect 2 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, for which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \
@@ -128,11 +128,11 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 		export JITWARM_STATE=$scratch/measured
 		cp -r 13.0 watched
 		sed -i '2a echo "$*" >>'"$scratch"'/gauged' watched/ptxas
-		timeout 300 "$jitwarm" prime $sm --driver 580.159.04 -n --cache none long.ptx >out 2>&1
-		grep -q "speed was not measured" out && [ ! -e gauged ] && ok "a dry run measures nothing" || fail "a dry run: $(cat out)"
-		measured=(prime $sm --driver 580.159.04 --ptxas watched/ptxas -j 1 --cache gauge long.ptx)
+		timeout 300 "$jitwarm" make $sm --driver 580.159.04 -n -o none/ long.ptx >out 2>&1
+		grep -q "Times assume a typical machine" out && [ ! -e gauged ] && ok "a dry run measures nothing" || fail "a dry run: $(cat out)"
+		measured=(make $sm --driver 580.159.04 --ptxas watched/ptxas -j 1 -o gauge/ long.ptx)
 		timeout 300 "$jitwarm" "${measured[@]}" >out 2>&1 || fail "with the gauge: $(cat out)"
-		! grep -q "was not measured" out && grep -q '"cuda":13000,"form":"gauge"' measured/speed.json && ok "the gauge is remembered" || fail "the gauge: $(cat out measured/speed.json)"
+		! grep -q "Times assume" out && grep -q '"cuda":13000,"slope":[0-9.]*[1-9]' measured/speed.json && ok "the gauge is remembered" || fail "the gauge: $(cat out measured/speed.json)"
 		calls=$(grep -c gauge-cache gauged)
 		[ "$calls" -ge 1 ] && [ "$calls" -le 6 ] && ok "$calls modules of the gauge" || fail "$calls modules of the gauge"
 		rm -rf gauge gauged
@@ -143,11 +143,11 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 			expect 1 0 "ptxas ended with status 3" $sm --driver 535.309.01 --ptxas 12.2/ptxas long.ptx
 			[ ! -s hung ] || { cp hung first; gone() { ! kill -0 "$(cat hung)" 2>/dev/null; }; await gone || fail "the gauge's compiler lives on"; }
 		done
-		[ -s first ] && [ ! -e hung ] && grep -q '"cuda":12020,"form":"tried"' measured/speed.json && ok "a gauge that hangs is given up, once" || fail "hung: $(cat measured/speed.json)"
+		[ -s first ] && [ ! -e hung ] && grep -q '"cuda":12020,"slope":0,' measured/speed.json && ok "a gauge that hangs is given up, once" || fail "hung: $(cat measured/speed.json)"
 		exit $failed
 	) || failed=1
-	making=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx)
-	timeout 300 "$jitwarm" "${making[@]}" --cache made >out 2>&1 && timeout 300 "$jitwarm" export --all --cache made -o made.jwpack >out 2>&1 &&
+	making=(make $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx)
+	timeout 300 "$jitwarm" "${making[@]}" -o made/ >out 2>&1 && timeout 300 "$jitwarm" export --all --cache made -o made.jwpack >out 2>&1 &&
 		timeout 300 "$jitwarm" "${making[@]}" -o scratch.jwpack >out 2>&1 || fail "a pack of one module: $(cat out)"
 	cmp made.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
 	# A program on the public headers gets the same
@@ -162,8 +162,8 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
-	expect 3 0 "bad: not a profile of a driver" $sm --driver-profile bad "$library"
-	expect 64 0 "--driver-profile names the driver already" $sm --driver-profile bad --driver 550.163.01 "$library"
+	expect 3 0 "bad: not a profile of a driver" $sm --driver ./bad "$library"
+	expect 64 0 "--driver: a profile names its driver itself" $sm --driver ./bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 64 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
 	expect 0 0 "no device code found" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"
@@ -181,7 +181,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	expect 1 0 "module.cubin: No such file" $sm --driver 550.163.01 "$library"
 	# A supervisor that is killed takes the compilers with it.
 	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
-	"$jitwarm" prime --cache cache $sm --driver 550.163.01 "$library" >out 2>&1 &
+	"$jitwarm" make -o cache/ $sm --driver 550.163.01 "$library" >out 2>&1 &
 	supervisor=$!
 	await test -s pids
 	kill -KILL $supervisor; wait $supervisor 2>/dev/null
@@ -202,7 +202,7 @@ compare() {
 	[ -d "$drivers/$driver" ] && get_ptxas "$3" >/dev/null || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
 	for gpu in ${gpus//,/ }; do targets+=(--target "$gpu"); done
 	rm -rf cache there
-	timeout 300 "$jitwarm" prime --cache cache "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || fail "$driver $gpus: $(cat out)"
+	timeout 300 "$jitwarm" make -o cache/ "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || fail "$driver $gpus: $(cat out)"
 	CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$jitwarm" prime "$library" >out 2>&1 ||
 		fail "under $driver, $gpus: $(cat out)"
 	rm -f cache/index there/index # the order of their rows is that in which compiles ended
@@ -214,25 +214,25 @@ compare 535.309.01 sm_75,sm_86 12.2
 compare 555.58.02 sm_80,sm_90 12.5
 # Into a pack: imported, it is the directory; signed, it is taken without more words.
 rm -rf cache there
-prime=("$jitwarm" prime --target sm_86 --target sm_89 --driver 550.163.01)
-timeout 300 "${prime[@]}" --cache cache "$library" >out 2>&1 || fail "--cache: $(cat out)"
+make=("$jitwarm" make --target sm_86 --target sm_89 --driver 550.163.01)
+timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 || fail "--cache: $(cat out)"
 rm -rf "$JITWARM_STATE"
-timeout 300 "${prime[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
+timeout 300 "${make[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
 timeout 300 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"
 mv cache/index rows; mv there/index others
 diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <rows)" = "$(wc -c <others)" ] && ok "a pack holds what a directory would" ||
 	fail "the pack: $(cat differences)"
 [ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] && ! grep -rqs . "$JITWARM_STATE"/ledger* "$JITWARM_STATE"/runs-* && ok "nothing of it stays in the state directory" || fail "left: $(ls -lR "$JITWARM_STATE")"
 "$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
-mkfifo pipe && mkdir folder && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
-for to in "pipe: is a pipe that no other process reads" "folder: Is a directory" "socket: is a disk or a socket"; do
-	timeout 300 "${prime[@]}" -o "${to%%:*}" "$library" >out 2>&1
+mkfifo pipe && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+for to in "pipe: is a pipe that no other process reads" "socket: is a disk or a socket"; do
+	timeout 300 "${make[@]}" -o "${to%%:*}" "$library" >out 2>&1
 	[ $? = 2 ] && grep -qF "$to" out && ok "-o: $to" || fail "-o: $to: $(cat out)"
 done
 timeout 300 cat pipe >piped &
-timeout 300 "${prime[@]}" -o pipe "$library" >out 2>&1 && wait $! && [ -p pipe ] && cmp piped plain.jwpack && ok "-o through a pipe" || fail "-o through a pipe: $(cat out)"
-timeout 300 "${prime[@]}" -o /dev/null "$library" >out 2>&1 && [ -c /dev/null ] && ok "-o into nowhere" || fail "-o into nowhere: $(cat out)"
-timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
+timeout 300 "${make[@]}" -o pipe "$library" >out 2>&1 && wait $! && [ -p pipe ] && cmp piped plain.jwpack && ok "-o through a pipe" || fail "-o through a pipe: $(cat out)"
+timeout 300 "${make[@]}" -o /dev/null "$library" >out 2>&1 && [ -c /dev/null ] && ok "-o into nowhere" || fail "-o into nowhere: $(cat out)"
+timeout 300 "${make[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 keep_document document
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
 python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
@@ -253,15 +253,15 @@ CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$b
 	fail "first start: $(entries there) entries: $(cat out)"
 # The driver, from its library.
 rm -rf cache
-timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-lib "$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 ||
-	fail "--driver-lib: $(cat out)"
+timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver "$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 ||
+	fail "--driver FILE: $(cat out)"
 before=$(entries cache)
 # Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
 . "$root/tests/accounts.sh"
 if open=$(folder_for_all); then
 	trap 'rm -rf "$scratch" "$open"' EXIT
 	new=$open/new
-	(umask 077 && timeout 300 "${prime[@]}" --cache "$new/image/cache" "$library" >out 2>&1) || fail "umask 077: $(cat out)"
+	(umask 077 && timeout 300 "${make[@]}" -o "$new/image/cache/" "$library" >out 2>&1) || fail "umask 077: $(cat out)"
 	(umask 077 && timeout 300 "$jitwarm" import --allow-unsigned --as-is --cache "$new/imported/cache" plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
 	for made in "$new"/{image,imported}/cache; do
 		(cd "$open" && "${as_other[@]}" sh -c \
@@ -273,7 +273,7 @@ fi
 CUDA_CACHE_PATH=$scratch/unused timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" status --driver-profile profile --quiet ||
 	fail "status --driver-profile"
 mv cache by-library
-timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-profile profile "$library" >out 2>&1 || fail "--driver-profile: $(cat out)"
+timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver profile "$library" >out 2>&1 || fail "--driver FILE: $(cat out)"
 rm by-library/index
 cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
 mv index cache/

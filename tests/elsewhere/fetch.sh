@@ -36,7 +36,7 @@ site=http://127.0.0.1:$(cat http/port)
 # Nothing of this account's own configuration counts.
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
 mkdir home
-export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config XDG_CONFIG_DIRS=$scratch/etc JITWARM_PTXAS=$scratch/store JITWARM_STATE=$scratch/state \
+export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config JITWARM_PTXAS=$scratch/store JITWARM_STATE=$scratch/state \
 	NO_COLOR=1 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
 
 fetch() { timeout 120 "${jitwarm[@]}" compiler fetch "$@" >out 2>err; }
@@ -68,11 +68,9 @@ bad() {
 }
 
 # ---- what an index says
-good "the newest that fits, of an HTML page" good
-grep -q "GET /good/simple/nvidia-cuda-nvcc-cu12/ 127.0.0.1 None application/vnd.pypi.simple.v1+json, " http/log && ok "asked as pip asks" || fail "asked: $(cat http/log)"
-good "of a JSON page" json
-good "a page without hashes" json-unhashed
-good "<base href>" base
+good "the newest that fits" good
+grep -q "GET /good/simple/nvidia-cuda-nvcc-cu12/ 127.0.0.1 None application/vnd.pypi.simple.v1+json$" http/log && ok "asked for JSON" || fail "asked: $(cat http/log)"
+bad "a page without hashes" unhashed "the index lists no SHA-256 of it"
 good "just this one" good 12.3.52 12.3.52
 bad "one that was taken back" good "no wheel nvidia-cuda-nvcc-cu12==12.3.999 for " 12.3.999
 bad "none of that version" good "; the newest is 12.4.99" 12.7
@@ -103,21 +101,21 @@ bad "no linker" no-linker "no wheel nvidia-nvjitlink-cu12==12.3.*"
 for kind in 400 500 503; do bad "status $kind" $kind "$site/$kind/simple/nvidia-cuda-nvcc-cu12/: the server answers with status $kind"; done
 bad "no wheel at that address" missing-wheel "the server answers with status 404"
 bad "a page that breaks off" cut-index "nvidia-cuda-nvcc-cu12/: "
-bad "a page without end" endless "more than 67108864 bytes"
-bad "no HTML" garbage "not HTML"
-bad "another page" login-page "no wheel nvidia-cuda-nvcc-cu12==12.3.*"
-bad "another kind of text" plain "the content type “text/plain” is neither HTML nor JSON; check index-url"
-bad "broken JSON" json-broken "not JSON at byte"
+bad "a page without end" endless "sends more than 67108864 bytes"
+bad "no JSON" garbage "not JSON at byte"
+bad "a page of HTML, as older indexes have" html "the content type “text/html” is not the JSON of an index (PEP 691); check index-url"
+bad "another page" login-page "the content type “text/html”"
+bad "broken JSON" torn "not JSON at byte"
 bad "JSON of another version" json-2 "not a project's page of API version 1"
-bad "redirects without end" circle "more than 10 redirects"
-bad "a redirect to another protocol" moved-to-ftp "an index needs https or http"
-bad "a redirect to a host that is not trusted" moved-to-http "name the host as trusted-host"
+bad "redirects without end" circle "redirects more than 5 times"
+bad "a redirect to another protocol" moved-to-ftp "only https is allowed"
+bad "a redirect to a host that is not trusted" moved-to-http "http://other.invalid:80: only https is allowed; PIP_TRUSTED_HOST=other.invalid:80 allows plain http"
 PIP_TIMEOUT=1 bad "no answer" silent "$site/silent/simple/"
 PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "" "http://127.0.0.1:1/simple/nvidia-cuda-nvcc-cu12/: "
-PIP_INDEX_URL=http://example.invalid/simple bad "plain http" "" "plain http can be changed on its way"
-PIP_INDEX_URL=http://127.0.0.1.example.invalid/simple bad "a name that begins like this machine" "" "plain http can be changed on its way"
-PIP_INDEX_URL=ftp://127.0.0.1/simple bad "another protocol" "" "an index needs https or http"
-PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "not an address"
+PIP_INDEX_URL=http://example.invalid/simple bad "plain http" "" "only https is allowed; PIP_TRUSTED_HOST="
+PIP_INDEX_URL=http://127.0.0.1.example.invalid/simple bad "a name that begins like this machine" "" "only https is allowed; PIP_TRUSTED_HOST="
+PIP_INDEX_URL=ftp://127.0.0.1/simple bad "another protocol" "" "only https is allowed"
+PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "gives an address that is none"
 
 # ---- the content of a wheel
 bad "another hash" wrong-hash "its SHA-256 is "
@@ -127,11 +125,8 @@ bad "a wheel that breaks off" cut-wheel "cut-wheel/files/"
 bad "half a zip file" torn-zip "torn-zip/files/"
 bad "no zip file" no-zip "no-zip/files/"
 bad "no program in it" no-program "has no bin/$program"
-bad "two of them" two-programs "two programs: nvidia/cu"
+bad "two of them" two-programs "two programs, the second is nvidia/cu"
 bad "a link" link "has no bin/$program"
-bad "a RECORD that says otherwise" other-record "is not the one in RECORD"
-bad "a RECORD without it" short-record "RECORD does not list"
-bad "no RECORD" no-record "RECORD does not list"
 good "members that climb out of the folder stay inside" climbing
 [ -z "$(find . -name outside)" ] && [ ! -e ../outside ] && ok "and nothing is written outside" || fail "written outside"
 
@@ -178,34 +173,50 @@ if [ ${#jitwarm[@]} = 1 ]; then
 	rm home/.netrc
 fi
 
-# ---- pip's configuration: each place is heavier than the one before
-conf() { mkdir -p "$(dirname "$1")"; printf '%s\n' "${@:2}" >"$1"; }
+# ---- pip's configuration: what a pip says, and variables before it
 from() { # KIND TEXT: the index that was asked
 	rm -rf store
 	: >http/log
 	fetch 12.3 && [ "$(sed -n '1s|^GET /\([a-z-]*\)/simple/.*|\1|p' http/log)" = "$1" ] && ok "$2" || fail "$2: $(cat err http/log)"
 }
+pip_says() { # LINE...
+	mkdir -p pips
+	printf '%s\n' '#!/bin/sh' '[ "$*" = "config list" ] || exit 9' "cat <<'E'" "$@" E >pips/pip
+	chmod 755 . pips pips/pip
+}
 if [ ${#jitwarm[@]} = 1 ]; then
 	unset PIP_CONFIG_FILE
-	conf etc/pip/pip.conf "# the system's" "[global]" "index-url: $site/good/simple"
-	from good "the system's configuration"
-	conf home/.pip/pip.conf "[global]" "timeout = 60" "Index_URL =" "  $site/moved/simple" "[list]" "index-url = $site/500/simple"
-	from moved "the user's"
-	conf home/.config/pip/pip.conf "[global]" "index-url = $site/json/simple"
-	from json "the user's newer one"
-	conf venv/pip.conf "[global]" "index-url = $site/base/simple"
-	VIRTUAL_ENV=$scratch/venv from base "the environment's"
-	conf named.conf "[global]" "index-url = $site/elsewhere/simple"
-	PIP_CONFIG_FILE=$scratch/named.conf VIRTUAL_ENV=$scratch/venv from elsewhere "PIP_CONFIG_FILE"
-	conf etc/pip/pip.conf "[global]" "index-url = $site/500/simple" "[download]" "index-url = $site/good/simple" "[install]" "index-url = $site/500/simple"
-	PIP_CONFIG_FILE=$scratch/named.conf from good "[download] is heavier than any [global]"
-	PIP_INDEX_URL=$site/moved/simple from moved "a variable is heavier than any file"
-	PIP_INDEX_URL='' from good "an empty variable is none"
-	conf named.conf "[global]" "no section's line"
+	export PATH=$scratch/pips:$PATH
+	pip_says ":env:.index-url='$site/500/simple'" "global.index-url='$site/good/simple'" "global.timeout='60'" "list.index-url='$site/500/simple'"
+	from good "what pip says"
+	pip_says "download.index-url='$site/moved/simple'" "global.index-url='$site/500/simple'" "install.index-url='$site/500/simple'"
+	from moved "[download] is heavier than [install] and [global]"
+	pip_says "global.index-url='$site/500/simple'" "install.index-url='$site/moved/simple'"
+	from moved "[install] is heavier than [global]"
+	pip_says "global.extra-index-url='\n$site/500/simple\n$site/good/simple'" "global.index-url=\"$site/it's-empty/simple\""
 	rm -rf store
-	PIP_CONFIG_FILE=$scratch/named.conf fetch 12.3; [ $? = 3 ] && grep -qF "named.conf: line 2: neither a section nor “name = value”" err && ok "a broken file" || fail "a broken file: $(cat err)"
-	PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$site/json/simple from json "PIP_CONFIG_FILE=/dev/null"
-	rm -r etc home/.pip home/.config
+	fetch 12.3 && whole 12.3 && grep -q "/it's-empty/" http/log && ok "several values, and Python's quotes" || fail "several values: $(cat err http/log)"
+	pip_says "global.index-url='$site/500/simple'"
+	PIP_INDEX_URL=$site/moved/simple from moved "a variable is heavier than pip's files"
+	PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$site/good/simple from good "PIP_CONFIG_FILE=/dev/null"
+	pip_says "global.index-url='$site/good/simple'"
+	PIP_INDEX_URL='' from good "an empty variable is none"
+	printf '#!/bin/sh\nexit 3\n' >pips/pip
+	bad "a pip that fails" good "pip's configuration (PIP_CONFIG_FILE=/dev/null leaves it out): “$scratch/pips/pip config list” ends with exit status 3"
+	[ "$(id -u)" != 0 ] || {
+		printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >pips/pip
+		chown 65534 pips
+		bad "root, and a pip that another account may replace" good "pips/pip is not run as root"
+		chown 0 pips
+		[ ! -e ran ] && ok "and it is not started" || fail "it was started"
+		mkdir shells
+		printf '#!/usr/bin/env sh\nexit 4\n' >pips/pip
+		printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >shells/sh
+		chmod 755 shells shells/sh
+		PATH=$scratch/shells:$PATH bad "root's own pip gets the system's PATH" good "ends with exit status 4"
+		[ ! -e ran ] || fail "another shell was started"
+	}
+	PATH=${PATH#*:}
 	export PIP_CONFIG_FILE=/dev/null
 fi
 
@@ -223,16 +234,13 @@ mkdir wheels && python3 - "$site" <<-'P'
 P
 export PIP_NO_INDEX=1
 PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
-PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/ $site/good/simple/nvidia-nvjitlink-cu12/" good "a page of links" good
+PIP_FIND_LINKS="nowhere wheels" good "several folders" good 12.3 12.3.52
+PIP_FIND_LINKS="$site/good/simple/nvidia-cuda-nvcc-cu12/" bad "a page of links" good "of find-links, folders alone are searched"
 PIP_FIND_LINKS=wheels bad "not in it" good "wheels: no wheel nvidia-cuda-nvcc-cu12==12.5.*" 12.5
 bad "neither index nor folder" good "no package index is known"
-PIP_FIND_LINKS="HTTP://127.0.0.1:${site##*:}/good/simple/nvidia-cuda-nvcc-cu12/ $site/good/simple/nvidia-nvjitlink-cu12/" good "a page of links, its scheme in capitals" good
-PIP_FIND_LINKS=ftp://x:p%40ss@127.0.0.1/wheels bad "a place that is neither a folder nor a page" good "an index needs https or http"
-if [ ${#jitwarm[@]} = 1 ]; then
-	cp -r wheels "my wheels"
-	PIP_FIND_LINKS=file://$scratch/my%20wheels good "a folder by its address" good 12.3 12.3.52
-	PIP_FIND_LINKS=file://localhost$scratch/wheels good "a folder by its address, with a host" good 12.3 12.3.52
-fi
+PIP_FIND_LINKS=ftp://x:p%40ss@127.0.0.1/wheels bad "an address with a password" good "ftp://127.0.0.1/wheels: of find-links, folders alone are searched"
+cp -r wheels home/wheels
+PIP_FIND_LINKS="~/wheels" good "a folder of the home folder" good 12.3 12.3.52
 unset PIP_NO_INDEX
 PIP_FIND_LINKS=wheels good "the newest of folder and index" good
 
@@ -248,7 +256,7 @@ if [ ${#jitwarm[@]} = 1 ] && command -v openssl >/dev/null &&
 	PIP_TRUSTED_HOST="x.example localhost:$(cat https/port)" good "https, with trusted-host" good
 	bad "https, unknown to all" good "$safe/nvidia-cuda-nvcc-cu12/: "
 	PIP_TRUSTED_HOST=127.0.0.1 bad "https, another host is trusted" good "$safe/nvidia-cuda-nvcc-cu12/: "
-	PIP_INDEX_URL=${safe/good/moved-away} PIP_CERT=$scratch/cert.pem bad "https, redirected to http" good "a redirect from https to http"
+	PIP_INDEX_URL=${safe/good/moved-away} PIP_CERT=$scratch/cert.pem bad "https, redirected to http" good "redirects from https to plain http"
 	unset PIP_INDEX_URL
 else
 	echo "(left out: https)"
@@ -279,12 +287,12 @@ if [ ${#jitwarm[@]} = 1 ]; then
 	PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-01d ] && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && ok "what killed runs left goes after a day, and nothing else" || fail "left by killed runs: $(cat err; ls -A store)"
 	# Only whole ones are looked at.
 	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
-	"${jitwarm[@]}" prime --cache cache --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
+	"${jitwarm[@]}" make -o cache/ --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
 	[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
 	# On the way, and the exact line where that is not asked for. The fake ptxas compiles nothing.
 	library=$build/tests/framework/libsample_framework.so
 	: >http/log
-	for rest in "bake --target sm_86 --driver 12.4 -o baked" "prime --target sm_86 --driver 550.163.01 --cache cache"; do
+	for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --driver 550.163.01 -o cache/"; do
 		rm -rf store
 		got=0
 		# shellcheck disable=SC2086
@@ -292,8 +300,8 @@ if [ ${#jitwarm[@]} = 1 ]; then
 		[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
 			fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
 	done
-	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" prime --fetch --target sm_86 --driver 550.163.01 --cache cache "$library" >out 2>err
-	whole 12.4 && ok "prime --fetch" || fail "prime --fetch: $(cat out err; find store)"
+	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
+	whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
 	rm -rf store cache
 	# Relocatable code: ptxas and nvJitLink of CUDA 12.0 are the first of which both are there. This index has none of them.
 	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" bake --fetch --target sm_86 -o baked "$library" >out 2>err

@@ -37,7 +37,7 @@ def program(version, name, kind):
 
 
 def wheel(version, name="ptxas", kind="good"):
-    """A wheel as NVIDIA's are: the program, and a RECORD that knows its hash."""
+    """A wheel as NVIDIA's are: the program, and a RECORD."""
     files = {f"nvidia/cuda_nvcc/bin/{name}": program(version, name, kind), "nvidia/cuda_nvcc/nvvm/x": b"x" * 1000}
     if kind == "no-program":
         files = {f"nvidia/cuda_nvcc/lib/{name}": program(version, name, kind)}
@@ -50,10 +50,6 @@ def wheel(version, name="ptxas", kind="good"):
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         rows.append(f"{path},sha256={digest},{len(content)}")
     rows.append("x.dist-info/RECORD,,")
-    if kind == "other-record":
-        rows[0] = rows[0].replace("sha256=", "sha256=A")
-    if kind == "short-record":
-        del rows[0]
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in files.items():
@@ -61,8 +57,7 @@ def wheel(version, name="ptxas", kind="good"):
             if kind == "link":
                 info.external_attr = 0o120777 << 16
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
-        if kind != "no-record":
-            archive.writestr(zipfile.ZipInfo("x.dist-info/RECORD"), "\n".join(rows) + "\n")
+        archive.writestr(zipfile.ZipInfo("x.dist-info/RECORD"), "\n".join(rows) + "\n")
     data = memory.getvalue()
     if kind == "torn-zip":
         data = data[:len(data) // 2]
@@ -123,30 +118,35 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(pause)
 
+    def listed(self, kind, files):
+        document = {"meta": {"api-version": "1.1" if kind != "json-2" else "2.0"}, "name": PACKAGE, "files": files}
+        return json.dumps(document).encode(), "application/vnd.pypi.simple.v1+json"
+
     def page(self, kind):
-        rows, files = [], []
+        files = []
         for name, (version, program_name, yanked) in {**WHEELS, **EXTRA}.items():
             content = wheel(version, program_name, kind)
             digest = hashlib.sha256(content if not kind.startswith("wrong-hash") else b"").hexdigest()
-            url = f"../../files/{name}" if kind != "base" else name
+            url = f"../../files/{name}"
             if kind in ("elsewhere", "elsewhere-login"):
                 url = f"http://localhost:{self.server.server_port}/good/files/{name}"
             if kind.startswith("files-port-"):
                 url = f"http://127.0.0.1:{kind.rsplit('-', 1)[1]}/good/files/{name}"
             if kind in ("wrong-hash-login", "no-zip-login"):
                 url = f"http://us%20er:p%40ss%2Fw@127.0.0.1:{self.server.server_port}/{kind}/files/{name}"
-            files.append({"filename": name, "url": url, "hashes": {"sha256": digest} if kind != "json-unhashed" else {},
+            files.append({"filename": name, "url": url, "hashes": {"sha256": digest} if kind != "unhashed" else {"md5": "x"},
                           "yanked": yanked and "broken", "requires-python": ">=99", "size": len(content)})
-            rows.append(f'<a class=x href="{url}#sha256={digest}" data-requires-python="&gt;=99"{" data-yanked" if yanked else ""}>{name}</a><br>')
-        if kind.startswith("json"):
-            document = {"meta": {"api-version": "1.1" if kind != "json-2" else "2.0"}, "name": PACKAGE, "files": files}
-            return json.dumps(document).encode(), "application/vnd.pypi.simple.v1+json"
-        head = '<base href="/good/files/">' if kind == "base" else ""
-        return f"<!DOCTYPE html><html><head>{head}<title>Links</title></head><body><!-- <a href=\"x.whl\"> -->{''.join(rows)}</body></html>".encode(), "text/html"
+        if kind == "html":
+            rows = "".join(f'<a href="{row["url"]}#sha256={row["hashes"]["sha256"]}">{row["filename"]}</a><br>' for row in files)
+            return f"<!DOCTYPE html><html><body>{rows}</body></html>".encode(), "text/html; charset=utf-8"
+        return self.listed(kind, files)
 
     def linkers(self, kind):
-        rows = "" if kind == "no-linker" else "".join(f'<a href="/{kind}/files/{name}">{name}</a>' for name in LINKERS)
-        return self.answer(f"<!DOCTYPE html><html><body>{rows}</body></html>".encode())
+        def served(name):
+            return LINKERS[name.replace("12.3.101", "12.4.127") if kind == "other-linker" else name]
+        body, media = self.listed("good", [] if kind == "no-linker" else [
+            {"filename": name, "url": f"/{kind}/files/{name}", "hashes": {"sha256": hashlib.sha256(served(name)).hexdigest()}} for name in LINKERS])
+        return self.answer(body, kind=media)
 
     def do_GET(self):
         try:
@@ -195,16 +195,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if kind == "circle":
             return self.answer(b"", status=302, Location=f"/circle/{rest}/?{ASKED.get('circle', 0)}")
         if kind == "endless":
-            return self.endless("text/html", b"<a href=x>" * 6000)
+            return self.endless("application/vnd.pypi.simple.v1+json", b" " * 60000)
         if kind == "silent":
             return time.sleep(30)
         if kind == "garbage":
-            return self.answer(os.urandom(20000).replace(b"<", b" "))
+            return self.answer(os.urandom(20000), kind="application/json")
         if kind == "login-page":
             return self.answer(b"<html><form action=login></form></html>")
-        if kind == "plain":
-            return self.answer(b"hello", kind="text/plain")
-        if kind == "json-broken":
+        if kind == "torn":
             return self.answer(b'{"meta": {"api-version": "1.0"}, "files": [', kind="application/vnd.pypi.simple.v1+json")
         body, media = self.page(kind)
         if kind == "cut-index":

@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 #include "pack/minisign.h"
-#include "pack/pack_source.h"
+#include "pack/reader.h"
 #include "share/artifact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "share/challenge.h"
-#include "share/web_answer.h"
+#include "net/web.h"
+#include "share/login.h"
 
 static void try_headers(const char *data, size_t size)
 {

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "share/credentials.h"
 #include "share/login.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "cache/entry.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
 
 /* A key that was split and joined again has the same hash, unless it names a suffix or 32 bits: our
  * keys never do. */

@@ -1,5 +1,5 @@
 /* A program or library of which every container that may move gets a larger place: the reader finds
- * all of it in the copy, and only what has to be was written. */
+ * all of it in the copy. */
 #ifndef JW_TESTS_FUZZ_GROW_H
 #define JW_TESTS_FUZZ_GROW_H
 
@@ -94,25 +94,6 @@ static inline void fuzz_move_rooms(struct grow *grow, struct baked_copy *copy,
 	MUST(!grow_finish(NULL, grow, copy));
 }
 
-/* What is written lies where the copy says so. */
-static inline void fuzz_compare(const struct os_map *before, const struct os_map *after,
-								struct baked_changes *changes)
-{
-	size_t at = 0;
-
-	baked_changes_end(changes);
-	MUST(after->size == changes->size_after_bytes && after->size >= before->size);
-	for (size_t i = 0; i <= changes->count; i++) {
-		const uint64_t end = i < changes->count ? changes->ranges[i].offset : before->size;
-
-		if (end > at && end <= before->size)
-			MUST(!memcmp(before->data + at, after->data + at, (size_t)end - at));
-		if (i < changes->count)
-			at = (size_t)(end + changes->ranges[i].size_bytes);
-		at = at < before->size ? at : before->size;
-	}
-}
-
 /* Returns how many containers moved. `folder`: for files. */
 static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t size)
 {
@@ -130,9 +111,8 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 		!grow_open(NULL, &map, rooms.items, rooms.count, &grow)) {
 		MUST(!baked_copy_begin(NULL, path, &map, output, &copy));
 		fuzz_move_rooms(grow, &copy, &rooms);
-		MUST(!baked_copy_complete(NULL, &copy));
 		MUST(!os_map_open(NULL, copy.part, &after));
-		fuzz_compare(&map, &after, &copy.changes);
+		MUST(after.size == copy.size_bytes && after.size >= map.size);
 		os_map_close(&after);
 		fuzz_read_rooms(copy.part, &again);
 		MUST(!again.troubles && again.images == 1 && again.format == rooms.format);

@@ -12,17 +12,15 @@ static void check(const void *data, size_t size)
 
 	ledger_parse(&ledger, data, size);
 	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
-	for (size_t i = 0; i < ledger.count; i++) {
+	for (size_t i = 0; i < ledger.count; i++)
 		MUST(ledger.records[i].stamp < ledger.stamp_count);
-		MUST(ledger_loss(&ledger, &ledger.records[i], &ledger.shape) <= CACHE_LOSS_UNKNOWN);
-	}
 	MUST(ledger.marks.count <= LEDGER_MOST_MARKS);
 	for (size_t i = 0; i < ledger.marks.count; i++)
 		MUST(ledger.marks.items[i].stamp < ledger.stamp_count ||
 			 ledger.marks.items[i].stamp == LEDGER_NO_STAMP);
 	if ((ledger.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
-		MUST(again.count == ledger.count && again.epoch == ledger.epoch);
+		MUST(again.count == ledger.count);
 		MUST(again.marks.count == ledger.marks.count);
 		ledger_close(&again);
 	}

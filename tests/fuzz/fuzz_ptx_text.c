@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "devcode/ptx.h"
-#include "devcode/ptx_run.h"
 #include "devcode/ptx_text.h"
 #include "fuzz.h"
 

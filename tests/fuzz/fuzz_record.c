@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "devcode/code_file.h"
-#include "find/wheel_record.h"
+#include "find/package_files.h"
 
 static void check_path(const char *path)
 {

@@ -7,11 +7,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct jw_driver driver = {.cuda = 12040, .release = {550, 163, 1}};
 	struct speed_table table;
-	struct plan_factors factors;
+	struct jw_speed speed;
 
 	speed_parse((const char *)data, size, &table);
 	MUST(table.count <= LEARN_MOST_ROWS);
-	factors = speed_factors(&table, &driver);
-	MUST(factors.load >= 0 && factors.load < 100 && factors.link >= 0 && factors.link < 100);
+	speed = speed_of(&table, &driver);
+	MUST(speed.factor >= 0 && speed.factor < 100);
+	MUST(speed.module_ms >= 0 && speed.module_ms < 1e4);
 	return 0;
 }

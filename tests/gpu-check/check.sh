@@ -1,5 +1,5 @@
 #!/bin/bash
-# check.sh BUILD-FOLDER simulated|DRIVER   scripts/gpu-check.sh under the driver that the environment gives
+# check.sh BUILD-FOLDER simulated|DRIVER   scripts/gpu-check.py under the driver that the environment gives
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +12,7 @@ gpu_check() # EXIT-STATUS OPTION...
 	local wanted=$1 status=0
 	shift
 	rm -f "$scratch/report.json"
-	"$root/scripts/gpu-check.sh" -B "$build" --quick --json "$scratch/report.json" "$@" \
+	"$root/scripts/gpu-check.py" -B "$build" --quick --json "$scratch/report.json" "$@" \
 		>"$scratch/out" 2>"$scratch/err" || status=$?
 	[ "$status" = "$wanted" ] || fail "exit status $status, not $wanted"
 }

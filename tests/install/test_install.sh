@@ -230,8 +230,8 @@ done <<'END'
 nonsense,no target nonsense
 END
 # The script of one release needs no variables
-"$here/../../scripts/make-installer.sh" "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "make-installer.sh"
-"$here/../../scripts/make-installer.sh" "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
+"$here/../../scripts/package.sh" installer "$JITWARM_BASE_URL" "$JITWARM_PUBLIC_KEY" 2.0 >release.sh || fail "package.sh installer"
+"$here/../../scripts/package.sh" installer "http://a/vVERSION" "$JITWARM_PUBLIC_KEY" 2.0 >out && grep -q '^base=.*:-http://a/v2\.0}$' out || fail "a version in the address"
 env -u JITWARM_BASE_URL -u JITWARM_PUBLIC_KEY -u JITWARM_VERSION PATH="$work/prefix/bin:$PATH" sh release.sh --prefix prefix/ >out 2>&1 || fail "the release's script"
 ! grep -q "not in PATH" out || fail "PATH has it"
 # The line of the documents, from a host that leads elsewhere
@@ -247,7 +247,7 @@ line=$(sed -n 's/^\$ \(minisign -V.*\)/\1/p' "$here/../../docs/install.md")
 says "jitwarm-2.0-linux-$machine.tar.gz: OK"
 cp -r site changed && printf 'x' >>"changed/jitwarm-2.0-linux-$machine.tar.gz"
 (cd changed && sh -c "${line/KEY/$JITWARM_PUBLIC_KEY}") >out 2>&1 && fail "a changed file passes: $line"
-"$here/../../scripts/make-installer.sh" 'http://a/"; true' "$JITWARM_PUBLIC_KEY" 2.0 >out 2>&1 && fail "an address that ends the word"
+"$here/../../scripts/package.sh" installer 'http://a/"; true' "$JITWARM_PUBLIC_KEY" 2.0 >out 2>&1 && fail "an address that ends the word"
 run 0 "$minisign_path" --uninstall
 [ -z "$(find prefix -type f -o -path '*jitwarm*')" ] || fail "left: $(find prefix)"
 echo "install.sh: passed"

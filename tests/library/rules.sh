@@ -3,8 +3,8 @@
 set -euo pipefail
 library=$1
 shift
-# What the cache holds now: not remembered.
-allowed='cache_presence cache_sound cache_verified_judge'
+# What the cache holds now, and lists that are freed: not remembered.
+allowed='cache_presence cache_sound cache_verified_judge jw_lines_free'
 # What remembers, and may be called by these sources alone
 remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '

@@ -4,6 +4,7 @@
 
 #ifdef __SANITIZE_THREAD__
 #include <fcntl.h>
+#include <malloc.h>
 #endif
 #include <pthread.h>
 #include <stdio.h>
@@ -126,6 +127,11 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "worker"))
 		return jw_worker_main();
+#ifdef __SANITIZE_THREAD__
+	/* The sanitizer allocates itself, so that the C library's own memory would be begun by the
+	 * first malloc_trim: by two threads at a time. */
+	(void)malloc_trim(0);
+#endif
 	if (argc < 3 || argc - 2 > MOST || jw_program_path(&err, &program))
 		return 64;
 	const char *const worker[] = {program, "worker", NULL};

@@ -2,7 +2,7 @@
 # check.sh BUILD-FOLDER fake|real   bake --target links with nvJitLink
 #
 # fake: libraries that only look like nvJitLink: which one is taken, and what goes wrong; the objects' code is the simulated driver's.
-# real: NVIDIA's nvJitLink 12.2 (scripts/get-nvjitlink.sh 12.2), ptxas 11.8 and 12.2: what was baked without a driver is loaded by drivers
+# real: NVIDIA's nvJitLink 12.2 (scripts/get.sh nvjitlink 12.2), ptxas 11.8 and 12.2: what was baked without a driver is loaded by drivers
 # 535 and 550 on the phantom GPU, which make no entry and open no compiler.
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
@@ -22,7 +22,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 [ -e "$library" ] || { echo "skipped: $library is not built"; exit 77; }
 
 if [ "$kind" = real ]; then
-	nvjitlink=$("$root/scripts/get-nvjitlink.sh" --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get-nvjitlink.sh 12.2)"; exit 77; }
+	nvjitlink=$("$root/scripts/get.sh" nvjitlink --here 12.2) || { echo "skipped: nvJitLink 12.2 is not at hand (scripts/get.sh nvjitlink 12.2)"; exit 77; }
 	# Of these the oldest that will do is taken, whatever else this account has fetched.
 	mkdir ptxas
 	for release in 11.8 12.2; do
@@ -64,7 +64,7 @@ cubin[0x30] = 86
 open("linked", "wb").write(cubin)
 P
 fakes=$build/tests/nvjitlink
-bake() { rm -rf baked said first; timeout 300 "$jitwarm" bake --target sm_86 --driver-profile "${profile:-profile}" --cache cache -o baked "$@" "$library" >out 2>&1; }
+bake() { rm -rf baked said first; timeout 300 "$jitwarm" bake --target sm_86 --driver "${profile:-profile}" --cache cache -o baked "$@" "$library" >out 2>&1; }
 # good TEXT SAID ARGUMENT...: linked, by the one that said this
 good() {
 	local text=$1 said=$2
@@ -103,7 +103,7 @@ for release in 11.8 12.4; do
 	P
 	chmod +x ptxas/$release/ptxas
 done
-timeout 300 "$jitwarm" bake --target sm_90 --driver-profile profile --nvjitlink "$fakes/12.4" -o baked90 "$library" >out 2>&1
+timeout 300 "$jitwarm" bake --target sm_90 --driver profile --nvjitlink "$fakes/12.4" -o baked90 "$library" >out 2>&1
 [ "$(sort -u asked 2>/dev/null)" = "12.4 -arch=sm_90a" ] && ok "the oldest ptxas that compiles as the driver does" || fail "asked for sm_90: $(sort -u asked; cat out)"
 grep -q "not linked, so a start may do it each time: an object of it was not compiled" out && ok "what is missing to link" || fail "what is missing: $(cat out)"
 rm -r ptxas/11.8

@@ -2,7 +2,7 @@
 # check.sh BUILD-FOLDER fake|real   prime of CUDA C sources
 #
 # fake: a library that only looks like NVRTC, under the simulated driver: what goes wrong. real: NVIDIA's NVRTC 12.4
-# (scripts/get-nvrtc.sh 12.4) under driver 550: a program that compiles and loads the same source finds it compiled.
+# (scripts/get.sh nvrtc 12.4) under driver 550: a program that compiles and loads the same source finds it compiled.
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
 
@@ -95,7 +95,7 @@ if [ "$kind" = fake ]; then
 	exit $failed
 fi
 
-nvrtc=$("$root/scripts/get-nvrtc.sh" --here 12.4) || { echo "skipped: NVRTC 12.4 is not at hand (scripts/get-nvrtc.sh 12.4)"; exit 77; }
+nvrtc=$("$root/scripts/get.sh" nvrtc --here 12.4) || { echo "skipped: NVRTC 12.4 is not at hand (scripts/get.sh nvrtc 12.4)"; exit 77; }
 [ -d "${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}/$driver" ] || { echo "skipped: no driver $driver"; exit 77; }
 cat >kernel.cu <<'C'
 #include "part.h"
@@ -133,6 +133,6 @@ run_program kernel.cu -DCOUNT=5 -I "$scratch" --gpu-architecture=compute_86
 expect 0 2 "Warm" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-DCOUNT=5 -I $scratch"
 expect 3 2 'kernel.cu(5): error: identifier "COUNT" is undefined' kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-I $scratch"
 expect 2 2 "NVRTC 12.4 does not know compute_120" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-arch=compute_120 -I $scratch"
-newer=$("$root/scripts/get-nvrtc.sh" --here 13.0) &&
+newer=$("$root/scripts/get.sh" nvrtc --here 13.0) &&
 	expect 2 2 "is too new for driver 550.163.01" kernel.cu --nvrtc "$newer" --nvrtc-options "-DCOUNT=4 -I $scratch"
 exit $failed

@@ -22,7 +22,7 @@ mapfile -t at_hand < <(find "$store" -mindepth 1 -maxdepth 1 -name '[0-9]*' -pri
 for v in "${@:-${at_hand[@]}}"; do
 	[ -n "$v" ] && [ -d "$store/$v" ] && versions+=("$v")
 done
-[ ${#versions[@]} -gt 0 ] || { echo "not in $store: ${*:-any driver} (scripts/get-drivers.sh)"; exit 77; }
+[ ${#versions[@]} -gt 0 ] || { echo "not in $store: ${*:-any driver} (scripts/get.sh drivers)"; exit 77; }
 
 gpus=(sm_75 sm_80 sm_86 sm_89 sm_90)
 scratch=$(mktemp -d)

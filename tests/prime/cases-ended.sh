@@ -82,7 +82,7 @@ case_ctrl_c_ends_in_time() {
 stopped_for_longer_than() { # SECONDS
 	local status=0 process
 	rm -rf "$CUDA_CACHE_PATH"
-	start_gated sample_ prime "$library" --module-timeout "$1s" --json -j 2 || return 1
+	JITWARM_MODULE_TIMEOUT=$1s start_gated sample_ prime "$library" --json -j 2 || return 1
 	kill -TSTP $pid
 	for process in $pid $(workers); do
 		await stands_still "$process" || { kill -CONT $pid; open_gate; return 1; }

@@ -54,8 +54,7 @@ case_a_budget_of_size_takes_a_part() {
 
 # learnt FACTOR: this machine is said to take so many times as long as the model says
 learnt() {
-	printf '{"schema":"jitwarm.speed/2","rows":[{"release":550,"cuda":12040,"form":"load","model_ms":1e5,"real_ms":%se5},{"release":550,"cuda":12040,"form":"link","model_ms":1e5,"real_ms":%se5}]}' \
-		"$1" "$1" >"$JITWARM_STATE/speed.json"
+	printf '{"schema":"jitwarm.speed/3","rows":[{"release":550,"cuda":12040,"slope":0,"module_ms":0,"model_ms":1e5,"real_ms":%se5}]}' "$1" >"$JITWARM_STATE/speed.json"
 }
 case_a_budget_of_time_takes_a_part() {
 	local modules
@@ -95,7 +94,7 @@ case_a_slow_machine_is_learnt() {
 	done
 	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
 	# Garbage in its place is as good as nothing.
-	echo '{"schema":"jitwarm.speed/2","rows":[{"release":-1,"form":7,"model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
+	echo '{"schema":"jitwarm.speed/3","rows":[{"release":-1,"slope":"x","model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
 	run prime -n "$library" --json
 	expect_number predicted_cpu_seconds "$before"
 }

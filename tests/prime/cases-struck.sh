@@ -50,7 +50,7 @@ case_a_failure_comes_with_its_command() {
 hangs_within() { # MILLISECONDS SECONDS
 	local status=0
 	rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE"
-	SIMDRIVER_FAULT=hang:sample_small run prime "$library" --json --module-timeout "$1ms" || status=$?
+	JITWARM_MODULE_TIMEOUT=$1ms SIMDRIVER_FAULT=hang:sample_small run prime "$library" --json || status=$?
 	[ "$status" = 1 ] && expect_number failed 1 && grep -q "within $2 s, twice" "$out" || say "$1 ms: status $status: $(cat "$err")"
 }
 case_a_hanging_module_is_set_aside() {
@@ -114,7 +114,7 @@ case_memory_is_shared() {
 	open_gate
 	wait $pid && expect_number failed 0 || say "$(cat "$err")" || return 1
 	rm -rf "$CUDA_CACHE_PATH"
-	expect_status 0 prime "$library" -j 3 --max-mem 100M --json && expect_number failed 0 && expect_number workers 1
+	JITWARM_MAX_MEM=100M expect_status 0 prime "$library" -j 3 --json && expect_number failed 0 && expect_number workers 1
 }
 
 # 39.5 MB of PTX in one module, the largest ever seen in a framework's library, beside ordinary ones.
@@ -129,7 +129,7 @@ case_a_huge_module() {
 		entry = struct.pack("<HHIQIIHHIIIQQQ", 1, 0x101, 72, len(text), 0, 64, 3, 6, 52, 0, 0, 0x11, 0, 0) + bytes(8) + text
 		open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry)
 	P
-	SIMDRIVER_COST=0.01 expect_status 0 prime "$container" "$library" -j 2 --max-mem 1G --json && expect_number failed 0 && expect_number undone 0 || return 1
+	JITWARM_MAX_MEM=1G SIMDRIVER_COST=0.01 expect_status 0 prime "$container" "$library" -j 2 --json && expect_number failed 0 && expect_number undone 0 || return 1
 	# The supervisor never holds it: a worker reads it from the file.
 	[ "$(number cold_bytes)" -gt 39000000 ] && [ "$(number peak_supervisor_bytes)" -lt 120000000 ] || say "$(cat "$out")" || return 1
 	expect_status 0 check "$container" "$library" && sound

@@ -153,7 +153,7 @@ case_two_gpus_two_architectures() {
 
 case_recorded_primed_and_warm() {
 	local recording=$scratch/$1/recording.json
-	run record -o "$recording" --json -- "$framework/framework-app" || say "record: $(cat "$err")" || return 1
+	run run --record "$recording" --json -- "$framework/framework-app" || say "record: $(cat "$err")" || return 1
 	local modules; modules=$(number modules)
 	[ "$modules" -gt 4 ] && expect_number in_files "$modules" && expect_number added "$modules" || return 1
 	rm -rf "$CUDA_CACHE_PATH"

@@ -75,7 +75,7 @@ class Baked:
         self.targets = options.target or (bed["gpu"] if bed.get("start") in ("scan", "nothing") else None)
         self.tools = [word for name in ("ptxas", "nvjitlink") if getattr(options, name) for word in ("--" + name, getattr(options, name))]
         # What has a small share of a busy machine takes its time.
-        self.jobs = ["--jobs", options.jobs, "--module-timeout", "6h"] if options.jobs else []
+        self.jobs = ["--jobs", options.jobs] if options.jobs else []
         self.copy = os.path.join(scratch, "copy")
         subprocess.run(["cp", "-al", packages, self.copy], check=True)
         if options.keep:
@@ -92,7 +92,7 @@ class Baked:
         self.packages = packages
 
     def jitwarm(self, *words, good=(0, 1)):
-        said, wall, processor = self.runner.command("primed", [self.runner.jitwarm, *words], good, JITWARM_STORE="0")
+        said, wall, processor = self.runner.command("primed", [self.runner.jitwarm, *words], good, JITWARM_STORE="0", JITWARM_MODULE_TIMEOUT="6h")
         return (json.loads(said) if "--json" in words else said), wall, processor
 
     def how(self):

@@ -7,7 +7,7 @@ CuPy's first start under NVIDIA's DRIVER on a GPU of the phantom:
   primed  with a cache that `jitwarm prime cupy` has filled: may add nothing but what NVRTC made while it ran, and that
           is told
 
-CuPy's own cache of kernels is empty each time. The wheels are those of scripts/fetch-frameworks.sh cupy-VERSION-linux. CuPy 12.3.0 is
+CuPy's own cache of kernels is empty each time. The wheels are those of scripts/get.sh frameworks cupy-VERSION-linux. CuPy 12.3.0 is
 the one for CUDA 11.0, which has no machine code for sm_90: there its libraries are compiled, some minutes. NVRTC 11.7 stands in
 for 11.0 (nvrtc_11_0.c), and cuBLAS and its like, which the program does not call, for empty libraries of their names.
 
@@ -52,7 +52,7 @@ def unpack(name):
     if os.path.isdir(folder):
         return folder
     if not wheels:
-        skip("no wheels of %s in %s (scripts/fetch-frameworks.sh %s-linux)" % (name, FRAMEWORKS, name))
+        skip("no wheels of %s in %s (scripts/get.sh frameworks %s-linux)" % (name, FRAMEWORKS, name))
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     new = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(folder))
     for wheel in wheels:
@@ -138,7 +138,7 @@ def main():
         return 64
     build, driver, gpu, name = os.path.abspath(sys.argv[1]), *sys.argv[2:5]
     if not os.path.isdir(os.path.join(DRIVERS, driver)):
-        skip("driver %s is not in %s (scripts/get-drivers.sh %s)" % (driver, DRIVERS, driver))
+        skip("driver %s is not in %s (scripts/get.sh drivers %s)" % (driver, DRIVERS, driver))
     if sys.version_info[:2] != (3, 11):
         skip("the wheels are for Python 3.11")
     site = unpack(name)

@@ -13,11 +13,11 @@
 #              looks for what was primed. That is for programs that load all of it.
 #   6. baked:  XGBoost's baked copy (jitwarm bake) trains with an empty cache: it makes no entry, and never opens the
 #              library that compiles and links
-# -e: primed as for another machine (`prime --target GPU --driver DRIVER -o PACK`), by ptxas, without driver and GPU, and imported under the
+# -e: primed as for another machine (`make --target GPU --driver DRIVER -o PACK`), by ptxas, without driver and GPU, and imported under the
 # driver; each entry of the cold start must be there with the same bytes.
 #
 # Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
-# scripts/fetch-frameworks.sh xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
+# scripts/get.sh frameworks xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
 # Exit status: 0; 1 if a promise is broken; 77 where driver, wheel or program are missing.
 set -uo pipefail
 
@@ -44,7 +44,7 @@ broken() { echo "BROKEN: $*"; exit 1; }
 
 jitwarm=$build/src/jitwarm
 train=$build/tests/real/train_xgboost
-[ -d "$drivers/$driver" ] || skip "driver $driver is not in $drivers (scripts/get-drivers.sh $driver)"
+[ -d "$drivers/$driver" ] || skip "driver $driver is not in $drivers (scripts/get.sh drivers $driver)"
 [ -x "$train" ] || skip "$train is not built"
 "$jitwarm" prime --help >/dev/null 2>&1 || skip "$jitwarm has no prime"
 
@@ -72,9 +72,9 @@ unpack()
 	mv -T "$new" "$folder" 2>/dev/null || rm -rf "$new" # another run was faster
 	[ -s "$library" ]
 }
-unpack || skip "no wheel of xgboost $version in $frameworks (scripts/fetch-frameworks.sh xgboost-$version-linux)"
+unpack || skip "no wheel of xgboost $version in $frameworks (scripts/get.sh frameworks xgboost-$version-linux)"
 
-[ -z "$elsewhere" ] || "$jitwarm" prime --target "$gpu" --driver "$driver" --cache "$frameworks" "$jitwarm" --quiet 2>/dev/null ||
+[ -z "$elsewhere" ] || "$jitwarm" make --target "$gpu" --driver "$driver" -o "$frameworks/" "$jitwarm" --quiet 2>/dev/null ||
 	skip "no ptxas for driver $driver (jitwarm compiler fetch)"
 
 # shellcheck source=/dev/null
@@ -123,7 +123,7 @@ fi
 prime()
 {
 	if [ -n "$elsewhere" ] && [ ! -e "$scratch/there.jwpack" ]; then
-		"$jitwarm" prime --target "$gpu" --driver "$driver" -o "$scratch/there.jwpack" --json "$library" >"$scratch/report.json" &&
+		"$jitwarm" make --target "$gpu" --driver "$driver" -o "$scratch/there.jwpack" --json "$library" >"$scratch/report.json" &&
 			on "$scratch/primed" "$jitwarm" import --allow-unsigned --quiet "$scratch/there.jwpack"
 	else
 		on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json"

@@ -2,7 +2,7 @@
 """frameworks.py JITWARM NAME...   scans real wheels and compares with what was counted in them by hand
 frameworks.py --table JITWARM      prints the table of docs/frameworks.md
 
-The wheels are those of scripts/fetch-frameworks.sh. Exit status 77: a wheel is not there.
+The wheels are those of scripts/get.sh frameworks. Exit status 77: a wheel is not there.
 """
 import glob
 import json
@@ -19,7 +19,7 @@ STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
 GPUS = {"sm_86": "RTX 3070", "sm_89": "RTX 4090", "sm_90": "H100", "sm_120": "RTX 5090"}
 CORES = 8
 
-# Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Those that docs/compat.md has were
+# Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Most were
 # counted by another program; XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md).
 # TensorFlow's two or three PTX texts, of a kilobyte each, are counted too.
 SAME = ("sm_86", "sm_89", "sm_90", "sm_120")
@@ -150,7 +150,7 @@ def main(arguments):
     for name in arguments[1:]:
         path = wheel(name)
         if not path:
-            print(f"skipped: {name} is not in {STORE} (scripts/fetch-frameworks.sh {name})")
+            print(f"skipped: {name} is not in {STORE} (scripts/get.sh frameworks {name})")
             return 77
         wrong = compare(name, scan(arguments[0], path))
         print(f"{name}: {'; '.join(wrong) or 'as expected'}")

@@ -9,7 +9,7 @@ For each program (a file in tests/real/programs; without a name, all of them), u
              nothing
   start      the program with the primed cache: may add and rewrite nothing, but for what it makes while it runs (`made`)
   recorded   where a cold start makes less than prime, since the program loads some of its modules: what
-             `jitwarm prime --recording` makes from a `jitwarm record` of it. That must be what the cold start makes
+             `jitwarm prime --recording` makes from a `jitwarm run --record` of it. That must be what the cold start makes
   eager      the same programs with CUDA_MODULE_LOADING=EAGER, where the bed says so: cold, and all of it must be primed
 
 Each entry of a cold start must be there after prime with the same bytes, or else be one that the program makes while it runs.
@@ -111,7 +111,7 @@ class Packages:
             return
         for folder in ("lists/partial", "cache/archives/partial"):
             os.makedirs(os.path.join(self.apt, folder), exist_ok=True)
-        says = run(["bash", "-c", '. "$0"; debian_mirror; debian_keyring', os.path.join(ROOT, "scripts/debian.sh")]).split()
+        says = run(["bash", "-c", '. "$0"; debian_mirror; debian_keyring', os.path.join(ROOT, "scripts/lib.sh")]).split()
         if not says:
             raise Failed("no Debian mirror in this machine's apt sources")
         signed = " signed-by=" + says[1] if len(says) > 1 else ""
@@ -269,7 +269,7 @@ def measure(runner):
         result["eager"]["all"] = primed.keys() <= eager.keys()
     if len(cold) < len(primed) + len(made):
         recording = os.path.join(runner.scratch, "recording.json")
-        runner.command("recording", [runner.jitwarm, "record", "-q", "-o", recording, *runner.prime_paths, "--", *runner.program()],
+        runner.command("recording", [runner.jitwarm, "run", "-q", "--record", recording, *runner.prime_paths, "--", *runner.program()],
                        [int(status) for status in bed.get("status", "0").split()])
         result["recorded"] = runner.prime("recorded", "--recording", recording)
         print("  recorded: %d entries" % result["recorded"]["entries"], flush=True)

@@ -7,7 +7,7 @@ The compiler's twin: does ptxas of the driver's own CUDA minor version give the 
 
 Primes each LIBRARY (a file or a wheel; "sample" is the sample framework) under NVIDIA's DRIVER on a GPU of the phantom, or
 with --here under the driver and on the GPUs of this machine, into a fresh directory. Each entry of the driver that this leaves holds PTX, options and cubin: ptxas
-(scripts/get-ptxas.sh) compiles the same PTX with the option string verbatim, with -c for inputs of run-time linking,
+(jitwarm compiler fetch) compiles the same PTX with the option string verbatim, with -c for inputs of run-time linking,
 and the bytes are compared. With --cache the entries are those in DIR, a cache that something else has filled under that driver on
 that GPU (a program; forced.c, which loads a library's modules though they have machine code). A line says for each library how many are identical, further ones how the others differ; all
 of those are in FILE.
@@ -251,7 +251,7 @@ def main():
             return 77
     if not version:
         parser.error("which CUDA version is driver %s of? (%s)" % (arguments.driver, VERSIONS))
-    fetched = subprocess.run([os.path.join(ROOT, "scripts/get-ptxas.sh"), version], stdout=subprocess.PIPE)
+    fetched = subprocess.run([os.path.join(arguments.build, "src/jitwarm"), "compiler", "fetch", version], stdout=subprocess.PIPE)
     if fetched.returncode != 0:
         print("skipped: no ptxas %s" % version)
         return 77

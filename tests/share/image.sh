@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
-export no_proxy='*' HOME=$work/home NO_COLOR=1
+export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
 fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
 port=$(free_port)
@@ -59,7 +59,7 @@ sim() { "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@" >out 2>err; 
 export CUDA_CACHE_PATH=$work/maker/cache JITWARM_STATE=$work/maker/state
 sim "$build/src/jitwarm" prime "$sample" && sim "$build/src/jitwarm" key generate --no-passphrase --json || fail "the maker"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
-sim "$build/src/jitwarm" push --insecure --sign "oci://$site/lab/cache" "$sample" || fail "push"
+sim "$build/src/jitwarm" push --sign "oci://$site/lab/cache" "$sample" || fail "push"
 
 # The node: the toolkit's part, and what the DaemonSet's init containers say
 cp -L "$build/tests/simdriver/lib/libcuda.so.1" "$(echo node/usr/lib/*/libc.so.6 | sed 's|[^/]*$||')libcuda.so.1"
@@ -71,8 +71,7 @@ manifest, public, site = sys.argv[1:]
 simulated = [line.split("=", 1) for line in open("out").read().splitlines() if line.startswith(("SIMDRIVER_GPUS=", "JITWARM_PCI_DEVICES="))]
 for container in yaml.safe_load(open(manifest))["spec"]["template"]["spec"]["initContainers"]:
     words = [public if word.startswith("RWQ ") else word.replace("registry.example", site) for word in container["args"]]
-    words += ["--insecure"] if words[0] == "pull" else []
-    given = dict([(e["name"], e["value"]) for e in container["env"]] + simulated, SIMDRIVER_STATE="/tmp/sim", PATH="/usr/sbin:/usr/bin:/sbin:/bin")
+    given = dict([(e["name"], e["value"]) for e in container["env"]] + simulated, JITWARM_PLAIN_HTTP="localhost", SIMDRIVER_STATE="/tmp/sim", PATH="/usr/sbin:/usr/bin:/sbin:/bin")
     # The image has no program but one: chroot is this machine's.
     subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind /proc node/proc && mount --bind /dev node/dev && exec chroot node /usr/bin/jitwarm "$@"', "sh",
                     *words], env=given, check=True)

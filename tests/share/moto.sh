@@ -11,7 +11,7 @@ server=
 trap 'kill $server 2>/dev/null; wait; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|AWS_[A-Z_0-9]*|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
-export no_proxy='*' HOME=$work/home NO_COLOR=1
+export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
 failed=0
 fail() { echo "FAILED: $*"; cat out err 2>/dev/null; tail -n 5 server.log; failed=1; }
@@ -20,7 +20,7 @@ sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
 warm() { "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/dev/null | grep -q 'compiled 0 of'; }
 says() { python3 -c 'import json, sys; d = json.load(open("out")); sys.exit(not (eval(sys.argv[1])))' "$1"; }
-share() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" prime --share "$1" --share-unsigned --insecure "$sample" --json >out 2>err </dev/null; }
+share() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" prime --share "$1" --share-unsigned "$sample" --json >out 2>err </dev/null; }
 
 port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
 python3 -m moto.server -H 127.0.0.1 -p "$port" >server.log 2>&1 &

@@ -13,7 +13,7 @@ server=
 trap 'kill $server 2>/dev/null; wait; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR|NETRC|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
-export no_proxy='*' HOME=$work/home NO_COLOR=1
+export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home temp data
 failed=0
 fail() { echo "FAILED: $*"; cat out err 2>/dev/null; tail -n 5 error.log; failed=1; }
@@ -54,7 +54,7 @@ until (: </dev/tcp/127.0.0.1/"$port") 2>/dev/null; do
 	[ $SECONDS -lt $end ] && kill -0 $server 2>/dev/null || { cat nginx.log error.log; echo "FAILED: nginx does not start"; exit 1; }
 	sleep 0.05
 done
-share() { local place=$1; shift; jw prime --share "$place" --share-unsigned --insecure "$sample" --json "$@"; }
+share() { local place=$1; shift; jw prime --share "$place" --share-unsigned "$sample" --json "$@"; }
 
 machine maker
 jw key generate --no-passphrase --json || fail "a key"
@@ -63,7 +63,7 @@ if share "http://127.0.0.1:$port/open" --sign && says 'd["compiled"] == 8 and d[
 [ "$(find data/open/v1 -name '*.jwpack' | wc -l)" = 8 ] && [ "$(find data/open/v1 -name '*.minisig' | wc -l)" = 8 ] || fail "not there"
 machine second
 jw key trust "$public" || fail "key trust"
-if jw prime --share "http://127.0.0.1:$port/open" --insecure "$sample" --json && says 'd["compiled"] == 0 and d["shared"]["fetched"] == 8' && warm; then ok "taken, signed"; else fail "not taken"; fi
+if jw prime --share "http://127.0.0.1:$port/open" "$sample" --json && says 'd["compiled"] == 0 and d["shared"]["fetched"] == 8' && warm; then ok "taken, signed"; else fail "not taken"; fi
 # What cannot be put is compiled, and taken by nobody
 machine readonly
 if share "http://127.0.0.1:$port/readonly" && says 'd["compiled"] == 0 and d["shared"]["fetched"] == 8' && warm; then ok "only readable"; else fail "only readable"; fi

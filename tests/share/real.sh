@@ -11,7 +11,7 @@ servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 3
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^([a-z]*_proxy|CURL_CA_BUNDLE|SSL_CERT_FILE|SSL_CERT_DIR|REGISTRY_AUTH_FILE|DOCKER_CONFIG|XDG_[A-Z_]*|CUDA_[A-Z_]*)=' | tr -d =)
-export no_proxy='*' HOME=$work/home NO_COLOR=1
+export no_proxy='*' HOME=$work/home NO_COLOR=1 JITWARM_PLAIN_HTTP=localhost
 mkdir home
 failed=0
 fail() { echo "FAILED: $*"; cat out err 2>/dev/null; failed=1; }
@@ -44,11 +44,11 @@ jw key generate --no-passphrase --json || fail "a key"
 public=$(python3 -c 'import json; print(json.load(open("out"))["keys"][0]["public_key"])')
 
 serve open
-jw push --insecure --sign "oci://$site/lab/cache:v1" "$sample" || fail "push"
-jw push --insecure --sign --chunk 20k "oci://$site/lab/parts" "$sample" || fail "push in parts"
-jw push --insecure --sign --mount-from lab/cache "oci://$site/other/cache" "$sample" --json || fail "push with a mount"
+jw push --sign "oci://$site/lab/cache:v1" "$sample" || fail "push"
+jw push --sign --chunk 20k "oci://$site/lab/parts" "$sample" || fail "push in parts"
+jw push --sign --mount-from lab/cache "oci://$site/other/cache" "$sample" --json || fail "push with a mount"
 python3 -c 'import json; d = json.load(open("out"))["traffic"]; assert d["blobs_mounted"] == 3 and d["blobs_sent"] == 0, d' || fail "not mounted"
-jw push --insecure --sign "oci://$site/lab/cache:v1" "$sample" --json || fail "push again"
+jw push --sign "oci://$site/lab/cache:v1" "$sample" --json || fail "push again"
 python3 -c 'import json; d = json.load(open("out"))["traffic"]; assert d["sent_bytes"] == 0, d' || fail "uploaded again"
 # skopeo reads what jitwarm pushed
 skopeo inspect --raw --tls-verify=false "docker://$site/lab/cache:v1" >out 2>err || fail "skopeo inspect"
@@ -60,34 +60,35 @@ for place in lab/cache lab/parts other/cache copied/cache:v2 returned/cache:v3; 
 	machine "${place//[\/:]/-}"
 	jw key trust "$public"
 	case $place in *:*) names=() ;; *) names=("$sample") ;; esac
-	if jw pull --insecure "oci://$site/$place" "${names[@]}" && warm; then ok "$place"; else fail "pull $place"; fi
+	if jw pull "oci://$site/$place" "${names[@]}" && warm; then ok "$place"; else fail "pull $place"; fi
 done
 # two architectures are an index, which skopeo copies whole
 gpu=sm_70
 machine volta
-jw prime "$sample" && jw push --insecure "oci://$site/lab/cache:v1" "$sample" || fail "push of another architecture"
+jw prime "$sample" && jw push "oci://$site/lab/cache:v1" "$sample" || fail "push of another architecture"
 copy --all "docker://$site/lab/cache:v1" "docker://$site/copied/both:v1" || fail "skopeo copy of an index"
 for gpu in sm_70 sm_86; do
 	machine "both-$gpu"
-	if jw pull --insecure --allow-unsigned "oci://$site/copied/both:v1" && warm; then ok "an index, $gpu"; else fail "pull of an index, $gpu"; fi
+	if jw pull --allow-unsigned "oci://$site/copied/both:v1" && warm; then ok "an index, $gpu"; else fail "pull of an index, $gpu"; fi
 done
 machine everything
-if jw pull --insecure --allow-unsigned "oci://$site/lab/cache" && warm; then ok "by listing"; else fail "pull of all"; fi
+if jw pull --allow-unsigned "oci://$site/lab/cache" && warm; then ok "by listing"; else fail "pull of all"; fi
 
 # Names and passwords
 htpasswd -Bbn ann 'se:cret' >htpasswd 2>/dev/null
 serve closed "auth: {htpasswd: {realm: here, path: $work/htpasswd}}"
 machine maker
-if jw push --insecure "oci://$site/lab/cache" "$sample"; then fail "pushed without a name"; else ok "refused"; fi
+if jw push "oci://$site/lab/cache" "$sample"; then fail "pushed without a name"; else ok "refused"; fi
 skopeo login --tls-verify=false --authfile "$work/auth.json" -u ann -p se:cret "$site" >out 2>err || fail "skopeo login"
 export REGISTRY_AUTH_FILE=$work/auth.json
-jw push --insecure "oci://$site/lab/cache" "$sample" || fail "push with a name"
+jw push "oci://$site/lab/cache" "$sample" || fail "push with a name"
 machine named
-if jw pull --insecure --allow-unsigned "oci://$site/lab/cache" "$sample" && warm; then ok "with a name"; else fail "pull with a name"; fi
+if jw pull --allow-unsigned "oci://$site/lab/cache" "$sample" && warm; then ok "with a name"; else fail "pull with a name"; fi
 unset REGISTRY_AUTH_FILE
 
 # TLS
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=here -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+export JITWARM_PLAIN_HTTP=
 serve tls "  tls: {certificate: $work/cert.pem, key: $work/key.pem}"
 machine maker
 if jw push "oci://$site/lab/cache" "$sample"; then fail "an unknown certificate"; else ok "an unknown certificate is refused"; fi

@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
-"""s3.py FOLDER   an object store that checks signatures of version 4, and the services of instances and containers, on 127.0.0.1
+"""s3.py FOLDER   an object store that checks signatures of version 4, and another server, on 127.0.0.1
 
-Writes its port to FOLDER/port, that of the services to FOLDER/foreign, and each request to FOLDER/log (METHOD PATH STATUS CODE) and
-FOLDER/foreign-log; FOLDER/keys has all headers;
-FOLDER/silent is a port where nobody answers. Each bucket has the same objects, all in the region eu-test-1, but:
-“elsewhere” is in us-moved-2; “skewed” is three hours ahead, and says so; “confused” means another time than it says; “moved” redirects to the services; “none” is none; “closed” refuses.
+Writes its port to FOLDER/port, that of the other to FOLDER/foreign, and each request to FOLDER/log (METHOD PATH STATUS CODE) and
+FOLDER/foreign-log; FOLDER/keys has all headers. Each bucket has the same objects, all in the region eu-test-1, but:
+“elsewhere” is in us-moved-2; “skewed” is three hours ahead, and says so; “moved” redirects to the other server; “none” is none; “closed” refuses.
 """
 import datetime
 import hashlib
 import hmac
 import http.server
-import json
 import pathlib
-import socket
 import sys
 import threading
 import time
@@ -20,12 +17,8 @@ import time
 FOLDER = pathlib.Path(sys.argv[1])
 LOCK = threading.Lock()
 OBJECTS = {}
-# Access key: secret, session token. The last two are those of the services.
-KEYS = {"AKIDPLAIN": ("plain/Secret+1", None), "AKIDSESSION": ("session/Secret+2", "session/Token=="),
-        "AKIDROLE": ("role/Secret+3", "role/Token=="), "AKIDBOX": ("box/Secret+4", "box/Token==")}
-
-
-AHEAD = {"skewed": 3, "confused": -5}  # hours
+# Access key: secret, session token
+KEYS = {"AKIDPLAIN": ("plain/Secret+1", None), "AKIDSESSION": ("session/Secret+2", "session/Token==")}
 
 
 class Refused(Exception):
@@ -57,7 +50,7 @@ def check(handler, bucket, body):
         raise Refused(400, "AuthorizationHeaderMalformed", "The authorization header is malformed; the region '%s' is wrong; expecting '%s'" % (region, wanted), **{"x-amz-bucket-region": wanted})
     date = handler.headers["x-amz-date"]
     sent = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ")
-    now = datetime.datetime.utcnow() + datetime.timedelta(hours=AHEAD.get(bucket, 0))
+    now = datetime.datetime.utcnow() + datetime.timedelta(hours=3 if bucket == "skewed" else 0)
     if abs((now - sent).total_seconds()) > 900 or date[:8] != day:
         raise Refused(403, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.")
     if handler.headers["x-amz-content-sha256"] != hashlib.sha256(body).hexdigest():
@@ -85,7 +78,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         pass
 
     def date_time_string(self, timestamp=None):
-        return super().date_time_string(time.time() + 3 * 3600 if getattr(self, "path", "").startswith(("/skewed/", "/confused/")) else timestamp)
+        return super().date_time_string(time.time() + 3 * 3600 if getattr(self, "path", "").startswith("/skewed/") else timestamp)
 
     def say(self, status, body=b"", code="-", **more):
         with LOCK, open(FOLDER / self.log_name, "a") as log:
@@ -125,7 +118,7 @@ class Store(Answers):
         if bucket == "closed":
             raise Refused(403, "AccessDenied", "Access Denied")
         if bucket == "moved":
-            raise Refused(307, "TemporaryRedirect", "Please re-send this request", Location="http://127.0.0.1:%d/%s" % (services.server_port, name))
+            raise Refused(307, "TemporaryRedirect", "Please re-send this request", Location="http://127.0.0.1:%d/%s" % (elsewhere.server_port, name))
         with LOCK:
             if self.command == "PUT":
                 OBJECTS[name] = body
@@ -135,42 +128,16 @@ class Store(Answers):
         self.say(200, b"" if self.command == "PUT" else found)
 
 
-# As long as a name may be
-ROLE = "the-role".ljust(64, "-")
-
-
-class Services(Answers):
+class Elsewhere(Answers):
     log_name = "foreign-log"
 
     def answer(self, body):
-        if self.path.startswith("/latest/meta-data/") and (FOLDER / "moved").exists():
-            self.say(307, Location=f"http://127.0.0.1:{server.server_port}{self.path}")
-        elif self.path == "/box":
-            self.role("AKIDBOX", self.headers.get("Authorization") == "Box abc")
-        elif self.path == "/latest/api/token" and self.command == "PUT" and "X-aws-ec2-metadata-token-ttl-seconds" in self.headers:
-            self.say(200, b"instance-token==")
-        elif self.path == "/latest/meta-data/iam/security-credentials/":
-            # By its other name it is an instance without a role
-            roleless = self.headers["Host"].startswith("localhost")
-            self.say(404 if roleless else 200 if self.is_instance() else 401, ROLE.encode() + b"\n")
-        elif self.path == "/latest/meta-data/iam/security-credentials/" + ROLE:
-            self.role("AKIDROLE", self.is_instance())
-        else:
-            self.say(404)
-
-    def is_instance(self):
-        return self.headers.get("X-aws-ec2-metadata-token") == "instance-token=="
-
-    def role(self, key, known):
-        until = (datetime.datetime.utcnow() + datetime.timedelta(hours=6)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        keys = {"Code": "Success", "AccessKeyId": key, "SecretAccessKey": KEYS[key][0], "Token": KEYS[key][1], "Expiration": until}
-        self.say(200 if known else 401, json.dumps(keys).encode())
+        self.say(404)
 
 
-silent = socket.create_server(("127.0.0.1", 0))
-server, services = Server(("127.0.0.1", 0), Store), Server(("127.0.0.1", 0), Services)
-threading.Thread(target=services.serve_forever, daemon=True).start()
-for name, number in (("silent", silent.getsockname()[1]), ("foreign", services.server_port), ("log", None), ("foreign-log", None), ("keys", None), ("port", server.server_port)):
+server, elsewhere = Server(("127.0.0.1", 0), Store), Server(("127.0.0.1", 0), Elsewhere)
+threading.Thread(target=elsewhere.serve_forever, daemon=True).start()
+for name, number in (("foreign", elsewhere.server_port), ("log", None), ("foreign-log", None), ("keys", None), ("port", server.server_port)):
     (FOLDER / (name + ".new")).write_text("" if number is None else str(number))
     (FOLDER / (name + ".new")).rename(FOLDER / name)
 server.serve_forever()

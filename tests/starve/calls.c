@@ -7,7 +7,9 @@
 #include "calls.h"
 #include "starve.h"
 
-enum { MOST_PATH = 4096 };
+enum { MOST_PATH = STARVE_PATH };
+int starve_error;
+_Thread_local char starve_path[MOST_PATH];
 
 /* What was learnt about this machine: jitwarm learns it again, and works by its model until then.
  */
@@ -22,17 +24,18 @@ static bool is_learnt(const char *path)
 static bool may_fail(const char *path, int fd)
 {
 	const char *within = getenv("STARVE_PATH");
-	char link[64], real_path[MOST_PATH] = "";
-	ssize_t length;
+	char link[64];
+	ssize_t length = 0;
 
 	if (fd == STDERR_FILENO)
 		return false;
-	if (!path && fd >= 0) {
+	(void)snprintf(starve_path, sizeof starve_path, "%s", path ? path : "");
+	if (!*starve_path && fd >= 0) {
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-		length = syscall(SYS_readlinkat, AT_FDCWD, link, real_path, sizeof real_path - 1);
-		real_path[length > 0 ? length : 0] = '\0';
+		length = syscall(SYS_readlinkat, AT_FDCWD, link, starve_path, sizeof starve_path - 1);
+		starve_path[length > 0 ? length : 0] = '\0';
 	}
-	path = path ? path : real_path;
+	path = path ? path : starve_path;
 	/* libuv ends the process where its own pipes cannot be read. */
 	return strncmp(path, "pipe:", 5) && strncmp(path, "anon_inode:", 11) &&
 		   strncmp(path, "socket:", 7) && !is_learnt(path) &&
@@ -45,6 +48,6 @@ static bool strike(enum which which, const char *path, int fd)
 	/* libuv ends the process where it gets no pipe for signals. */
 	const bool struck = which != PIPE && may_fail(path, fd) && starve_strikes(calls[which].name);
 
-	errno = struck ? calls[which].error : before;
+	errno = struck ? (starve_error ? starve_error : calls[which].error) : before;
 	return struck;
 }

@@ -263,17 +263,24 @@ static int bakes_again(struct jw_error *err)
 	return result;
 }
 
-/* A bake was ended before its journal had its name. */
+/* A bake for another GPU was ended before it replaced the library. */
 static void put_killed(void)
 {
-	char *file, *next;
+	static struct journals journals;
+	enum jw_baked_state state;
+	struct journal *journal, killed;
 
 	put_baked();
-	file = journal_file(NULL, machine.state_dir, library);
-	next = mem_printf(NULL, "%s.next", file);
-	assert_int_equal(os_rename(NULL, file, next), 0);
-	mem_free(file);
-	mem_free(next);
+	assert_int_equal(journals_read(NULL, machine.state_dir, &journals), 0);
+	assert_int_equal(journals_find(NULL, &journals, library, false, &journal, &state), 0);
+	killed = *journal;
+	killed.targets = killed.file = NULL;
+	killed.after.bytes[0] ^= 1;
+	killed.when_s++;
+	assert_int_equal(journal_name(NULL, machine.state_dir, &killed), 0);
+	assert_int_equal(journal_write(NULL, &killed), 0);
+	mem_free(killed.file);
+	journals_free(&journals);
 }
 
 static void put_gone(void)
@@ -330,39 +337,13 @@ static const struct struck_scenario scenarios[] = {
 	{"look at what is gone", put_gone, looks_at_what_is_gone, "", ALWAYS},
 };
 
-/* ---- */
-
-static void what_fails_is_said_and_baked_again(void **unused)
-{
-	(void)unused;
-	struck_try(scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY);
-}
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	now = struck_set_up();
-	cache = struck_inside("cache", NULL);
-	out = struck_inside("out", NULL);
-	site = struck_inside("site", NULL);
-	library = struck_inside("site/" LIBRARY, NULL);
-	machine = struck_machine(cache);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	char **const all[] = {&cache, &out, &site, &library};
-
-	(void)unused;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		mem_free(*all[i]);
-	return struck_tear_down();
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said_and_baked_again)};
+	static const struct struck_path paths[] = {
+		{&cache, "cache"},           {&out, "out"}, {&site, "site"},
+		{&library, "site/" LIBRARY}, {NULL, NULL},
+	};
 
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, set_up, tear_down);
+	return struck_main(&now, paths, &machine, scenarios, sizeof scenarios / sizeof *scenarios,
+					   USUAL_EVERY);
 }

@@ -7,8 +7,6 @@
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
 
-#include <sodium.h>
-
 #include "entries.h"
 #include "files.h"
 /* Behind those that have parameters of its names */
@@ -20,7 +18,6 @@
 enum { ENTRIES = 4, USUAL_EVERY = 29, READ_MOST = 3 };
 
 static char *now, *cache, *target, *state, *pack, *codes[READ_MOST];
-static struct jw_system machine;
 static size_t usual[READ_MOST]; /* containers in each of them */
 
 /* ---- what is there */
@@ -33,15 +30,6 @@ static void put_cache(void)
 		entries_make(&entry, n, n);
 		packs_put(cache, entry.key, entry.bytes, entry.size);
 	}
-}
-
-/* A driver keeps its cache in a form that is not known. */
-static void put_unknown(void)
-{
-	files_put_text(cache, "a/first", "some bytes");
-	files_put_text(cache, "a/second", "some bytes");
-	files_put_text(cache, "b/c/third", "others");
-	files_put_text(cache, "empty", "");
 }
 
 struct read_code {
@@ -102,11 +90,10 @@ static void put_codes(void)
 
 /* ---- what is done */
 
-static int exports(struct jw_error *err, bool opaque, bool signs)
+static int exports(struct jw_error *err, bool signs)
 {
 	const struct jw_export_options options = {.size = sizeof options,
 											  .cache_dir = cache,
-											  .system = opaque ? &machine : NULL,
 											  .output = pack,
 											  .sign_key = signs ? "ours" : NULL,
 											  .state_dir = state};
@@ -117,12 +104,11 @@ static int exports(struct jw_error *err, bool opaque, bool signs)
 	return result.damaged + result.unreadable ? STRUCK_NOT_WHOLE : 0;
 }
 
-static int imports(struct jw_error *err, bool opaque)
+static int imports(struct jw_error *err)
 {
 	const struct jw_import_options options = {.size = sizeof options,
 											  .path = pack,
 											  .cache_dir = target,
-											  .system = opaque ? &machine : NULL,
 											  .allow_unsigned = true,
 											  .state_dir = state,
 											  .limit_bytes = 1 << 30};
@@ -137,28 +123,6 @@ static int imports(struct jw_error *err, bool opaque)
 	return there < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
-static int exports_unknown(struct jw_error *err)
-{
-	return exports(err, true, false);
-}
-
-static void put_unknown_pack(void)
-{
-	put_unknown();
-	assert_int_equal(exports_unknown(NULL), 0);
-	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
-}
-
-static int imports_unknown(struct jw_error *err)
-{
-	return imports(err, true);
-}
-
-static int imports_entries(struct jw_error *err)
-{
-	return imports(err, false);
-}
-
 static void put_key(void)
 {
 	struct jw_key key;
@@ -170,7 +134,7 @@ static void put_signed_pack(void)
 {
 	put_cache();
 	put_key();
-	assert_int_equal(exports(NULL, false, true), 0);
+	assert_int_equal(exports(NULL, true), 0);
 }
 
 static int lists_keys(struct jw_error *err)
@@ -182,19 +146,6 @@ static int lists_keys(struct jw_error *err)
 	assert_int_equal(keys.count, 1);
 	jw_keys_free(&keys);
 	return 0;
-}
-
-static int copies_a_key(struct jw_error *err)
-{
-	struct jw_error why = {0};
-	struct jw_key key;
-	char *path = os_join(err, state, "keys/ours.key");
-	int result = path ? jw_key_import(&why, state, "copy", path, NULL, &key) : -1;
-
-	mem_free(path);
-	if (result && why.code == JW_ERR_USAGE)
-		return 0; /* done again */
-	return result && why.code ? error_copy(err, &why) : result;
 }
 
 /* All that is there, or a word about it. */
@@ -212,52 +163,24 @@ static int reads_code(struct jw_error *err)
 }
 
 static const struct struck_scenario scenarios[] = {
-	{"export an unknown form", put_unknown, exports_unknown, "", ALWAYS},
-	{"import an unknown form", put_unknown_pack, imports_unknown, "target", ALWAYS},
-	{"import, signed", put_signed_pack, imports_entries, "target", ALWAYS},
-	{"copy a key", put_key, copies_a_key, "state/keys", ALWAYS},
+	{"import, signed", put_signed_pack, imports, "target", ALWAYS},
 	{"list keys", put_key, lists_keys, "", ALWAYS},
 	{"read code", put_codes, reads_code, "", ALWAYS},
 };
 
-/* ---- */
-
-static void what_fails_is_said_and_packed_again(void **unused)
-{
-	(void)unused;
-	struck_try(scenarios, sizeof scenarios / sizeof *scenarios, USUAL_EVERY);
-}
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	now = struck_set_up();
-	cache = struck_inside("cache", NULL);
-	target = struck_inside("target", NULL);
-	state = struck_inside("state", NULL);
-	pack = struck_inside("a.jwpack", NULL);
-	codes[0] = struck_inside("codes/lib.so", NULL);
-	codes[1] = struck_inside("codes/lib.a", NULL);
-	codes[2] = struck_inside("codes/pkg.tar.zst", NULL);
-	machine = struck_machine(cache);
-	machine.driver.trust = JW_TRUST_OPAQUE;
-	(void)snprintf(machine.driver.library, sizeof machine.driver.library, "/lib/libcuda.so.1");
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	char **const all[] = {&cache, &target, &state, &pack, &codes[0], &codes[1], &codes[2]};
-
-	(void)unused;
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		mem_free(*all[i]);
-	return struck_tear_down();
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said_and_packed_again)};
+	static const struct struck_path paths[] = {
+		{&cache, "cache"},
+		{&target, "target"},
+		{&state, "state"},
+		{&pack, "a.jwpack"},
+		{&codes[0], "codes/lib.so"},
+		{&codes[1], "codes/lib.a"},
+		{&codes[2], "codes/pkg.tar.zst"},
+		{NULL, NULL},
+	};
 
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, set_up, tear_down);
+	return struck_main(&now, paths, NULL, scenarios, sizeof scenarios / sizeof *scenarios,
+					   USUAL_EVERY);
 }

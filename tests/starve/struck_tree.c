@@ -87,10 +87,8 @@ static uint64_t sum_below(const char *dir, size_t outer)
 		assert_int_equal(os_stat(NULL, path, &stat), 0);
 		if (stat.kind != OS_DIRECTORY)
 			all += text_ends(path, "lock") ? 0 : sum_file(path, inner, sum);
-		/* The witness of how a cache is emptied is left where it can be; what cannot be removed of
-		 * a folder beside the cache's tree is, an hour later. */
-		else if (strcmp(names.items[i], "jitwarm") != 0 &&
-				 strncmp(names.items[i], ".jitwarm-", 9) != 0)
+		/* What cannot be removed of a folder beside the cache's tree is, an hour later. */
+		else if (strncmp(names.items[i], ".jitwarm-", 9) != 0)
 			all += sum + sum_below(path, outer);
 		mem_free(path);
 	}

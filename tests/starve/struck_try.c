@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "base/mem.h"
 #include "files.h"
 #include "os/env.h"
@@ -14,7 +16,7 @@
 #include "struck_fault.h"
 #include "struck_tree.h"
 
-static char *folder, *now, *kept, *state;
+static char *folder, *now, *kept, *state, *cache;
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 
 static uint64_t sum_of(const struct struck_scenario *scenario)
@@ -136,16 +138,26 @@ static void try_scenario(const struct struck_scenario *scenario, size_t usual_ev
 	assert_true(tried[0] && tried[1]);
 }
 
-void struck_try(const struct struck_scenario *scenarios, size_t count, size_t usual_every)
+static struct {
+	char **now;
+	const struct struck_path *paths;
+	struct jw_system *machine;
+	const struct struck_scenario *scenarios;
+	size_t count, usual_every;
+} given;
+
+static void what_fails_is_said_and_done_again(void **unused)
 {
 	const char *wanted = getenv("STRUCK");
 
-	for (size_t i = 0; i < count; i++)
-		if (!wanted || !strcmp(wanted, scenarios[i].name))
-			try_scenario(&scenarios[i], usual_every);
+	(void)unused;
+	for (size_t i = 0; i < given.count; i++)
+		if (!wanted || !strcmp(wanted, given.scenarios[i].name))
+			try_scenario(&given.scenarios[i], given.usual_every);
 }
 
-char *struck_inside(const char *name, const char *variable)
+/* It may be a variable's value, too. */
+static char *inside(const char *name, const char *variable)
 {
 	char *path = os_join(NULL, now, name);
 
@@ -154,12 +166,25 @@ char *struck_inside(const char *name, const char *variable)
 	return path;
 }
 
-char *struck_set_up(void)
+static void set_machine(void)
+{
+	struct jw_system *machine = given.machine;
+
+	*machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = state};
+	machine->cache.path = cache;
+	machine->cache.limit_bytes = UINT64_C(1) << 30;
+	(void)snprintf(machine->driver.stamp, sizeof machine->driver.stamp, "Jun 25 202401:14:48");
+	machine->driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	machine->driver.trust = JW_TRUST_CONFIRMED;
+}
+
+static int set_up(void **unused)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
 										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX",
 										 "ZDOTDIR",         "CUDA_CACHE_DISABLE", "JITWARM_STORE"};
 
+	(void)unused;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
@@ -169,33 +194,42 @@ char *struck_set_up(void)
 	if (!access("/dev/shm", W_OK))
 		assert_int_equal(os_env_set(NULL, "TMPDIR", "/dev/shm"), 0);
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	now = os_join(NULL, folder, "now");
+	*given.now = now = os_join(NULL, folder, "now");
 	kept = os_join(NULL, folder, "kept");
-	state = struck_inside("state", "JITWARM_STATE");
-	mem_free(struck_inside("home", "HOME"));
-	mem_free(struck_inside("root", "JITWARM_SYSTEM_ROOT"));
-	return now;
+	state = inside("state", "JITWARM_STATE");
+	cache = inside("cache", NULL);
+	mem_free(inside("home", "HOME"));
+	mem_free(inside("root", "JITWARM_SYSTEM_ROOT"));
+	for (const struct struck_path *one = given.paths; one->path; one++)
+		*one->path = inside(one->name, NULL);
+	if (given.machine)
+		set_machine();
+	return 0;
 }
 
-struct jw_system struck_machine(char *cache)
-{
-	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = state};
-
-	machine.cache.path = cache;
-	machine.cache.limit_bytes = UINT64_C(1) << 30;
-	(void)snprintf(machine.driver.stamp, sizeof machine.driver.stamp, "Jun 25 202401:14:48");
-	machine.driver.version = (struct jw_driver){12050, {555, 58, 2}};
-	machine.driver.trust = JW_TRUST_CONFIRMED;
-	return machine;
-}
-
-int struck_tear_down(void)
+static int tear_down(void **unused)
 {
 	int result = os_remove_tree(NULL, folder);
+	char *const own[] = {folder, now, kept, state, cache};
 
-	mem_free(folder);
-	mem_free(now);
-	mem_free(kept);
-	mem_free(state);
+	(void)unused;
+	for (const struct struck_path *one = given.paths; one->path; one++)
+		mem_free(*one->path);
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		mem_free(own[i]);
 	return result;
+}
+
+int struck_main(char **ret_now, const struct struck_path *paths, struct jw_system *machine,
+				const struct struck_scenario *scenarios, size_t count, size_t usual_every)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_said_and_done_again)};
+
+	given.now = ret_now;
+	given.paths = paths;
+	given.machine = machine;
+	given.scenarios = scenarios;
+	given.count = count;
+	given.usual_every = usual_every;
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -27,11 +27,13 @@ struct struck_scenario {
 	} is_same;
 };
 
-/* The folder in which scenarios work; JITWARM_STATE, HOME and JITWARM_SYSTEM_ROOT are in it. */
-char *struck_set_up(void);
-int struck_tear_down(void);
-/* A path in the folder, which the caller frees; it may be a variable's value, too. */
-char *struck_inside(const char *name, const char *variable);
-/* With one GPU, and a known driver. */
-struct jw_system struck_machine(char *cache);
-void struck_try(const struct struck_scenario *scenarios, size_t count, size_t usual_every);
+/* Where a path of the folder is kept, and its name there; the last one has none. */
+struct struck_path {
+	char **path;
+	const char *name;
+};
+/* The whole program: `ret_now` is the folder in which scenarios work, with JITWARM_STATE, HOME and
+ * JITWARM_SYSTEM_ROOT in it; these paths of it; and, where wanted, a machine with one GPU, a known
+ * driver and the folder's “cache”. */
+int struck_main(char **ret_now, const struct struck_path *paths, struct jw_system *machine,
+				const struct struck_scenario *scenarios, size_t count, size_t usual_every);

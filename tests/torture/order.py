@@ -10,13 +10,9 @@ import os, re, shutil, sys, tempfile
 names, sys.argv = sys.argv[2:], sys.argv[:2]
 import torture as t
 
-JOURNAL, LIBRARY, UNITS = r"state/baked/\w+\.journal", "site/sample/lib.so", "home/.config/systemd/user/"
+JOURNAL, ORIGINAL, LIBRARY, UNITS = r"state/baked/[\w-]+\.journal", r"state/baked/\w+\.original", "site/sample/lib.so", "home/.config/systemd/user/"
 ENTRY = r"cache/[0-9a-f]/[0-9a-f]/[0-9a-f]{14}"
 TUNE = ["tune", "--apply", "--scope", "shell", "--max-size"]
-
-
-def two_packs(place):
-    shutil.copy(place.dir + "/a.jwpack", place.dir + "/state/store/sm_86-0123456789abcdef.jwpack")
 
 
 def systemd(place):
@@ -48,21 +44,19 @@ def shared(place):
     os.makedirs(place.dir + "/shared")
 
 
-BAKED = [(JOURNAL + r"\.next", "rename " + LIBRARY), (LIBRARY, "rename " + JOURNAL), (JOURNAL, "rename " + t.record), (t.record, "")]
+BAKED = [(JOURNAL, "rename " + LIBRARY), (LIBRARY, "rename " + t.record), (t.record, "")]
 KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpack"]
 # name: (what is set up, the command, [(what lasts, before what)]); "": at the end
 ORDERS = {
-    "bake": ([t.prime, t.install], t.bake, BAKED),
-    "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED),
+    "bake": ([t.prime, t.install], t.bake, [(ORIGINAL, "rename " + JOURNAL)] + BAKED),
+    "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED + [(LIBRARY, "unlink " + JOURNAL), (JOURNAL, "rename " + t.record)]),
     "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY],
                   [("out/lib.so", ""), (r"mode out/lib.so\.\w+", "rename out/lib.so", False)]),
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
-    "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL), (JOURNAL, "")]),
+    "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL),
+                (JOURNAL, "unlink " + ORIGINAL), (JOURNAL, "")]),
     "export": ([t.prime, KEY], EXPORT + ["--sign"], [("a.jwpack", "rename a.jwpack.minisig"), ("a.jwpack.minisig", "")]),
-    "prune-keep": ([t.prime], ["cache", "prune", "--arch", "sm_86", "--keep", "@/k.jwpack", "--apply"], [("k.jwpack", "unlink " + ENTRY)]),
     "store": ([], ["prime", t.sample], [(r"state/store/sm_86-\w+\.jwpack", "")]),
-    "store-merge": ([["prime", t.sample], EXPORT, two_packs], ["store", "gc"],
-                    [(r"state/store/sm_86-\w+\.jwpack", r"unlink state/store/sm_86-\w+\.jwpack")]),
     "carry": ([former_driver], t.prime + ["--carry-over"], [(r"state/ledger-\w+", "rename " + ENTRY, False)]),
     "import-carried": ([former_pack], ["import", "--carry-over", "--allow-unsigned", "@/a.jwpack"],
                        [(r"state/ledger-\w+", "rename " + ENTRY, False)]),

@@ -7,7 +7,7 @@
 #include <jitwarm/carry.h>
 
 #include "base/text.h"
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "entries.h"
 #include "history/ledger.h"
 #include "packs.h"

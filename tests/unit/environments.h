@@ -133,6 +133,6 @@ static inline void find_fails(const char *name, enum jw_code code, const char *p
 		fail_msg("“%s” does not say “%s”", err.message, part);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) TEST_WITH(name, set_up, tear_down)
 
 #endif

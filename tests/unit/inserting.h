@@ -4,9 +4,9 @@
 #include "check.h"
 
 #include "base/mem.h"
-#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/insert.h"
+#include "cache/view.h"
 #include "entries.h"
 #include "os/file.h"
 #include "os/folders.h"

@@ -9,7 +9,7 @@
 
 #include <sddl.h>
 
-#include "os/variables.h"
+#include "os/env.h"
 
 struct read_only_key {
 	HKEY key;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cache/entry.h"
 #include "cache/insert.h"
-#include "cache/presence.h"
 #include "entries.h"
 #include "files.h"
 #include "os/file.h"
@@ -182,6 +182,6 @@ static inline void expect_order(const char *part, bool at_end)
 	mem_free(path);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define CASE(name) TEST_WITH(name, begin, end)
 
 #endif

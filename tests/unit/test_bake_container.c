@@ -186,12 +186,11 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	buf_free(&scratch[1]);
 }
 
-static void raw_code_is_compressed_and_nothing_leaves(void **state)
+TEST(raw_code_is_compressed_and_nothing_leaves)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
 	struct tried tried = try(before, &sm_86, 1, NOISE, true, false);
 
-	(void)state;
 	assert_int_equal(verdict(before, sm_86), VERDICT_JIT);
 	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
 	assert_int_equal(tried.dropped, 0);
@@ -204,12 +203,11 @@ static void raw_code_is_compressed_and_nothing_leaves(void **state)
 	made_free(before);
 }
 
-static void code_for_several_gpus_fits(void **state)
+TEST(code_for_several_gpus_fits)
 {
 	struct made *before = make(DEVCODE_LZ4, 4 * NOISE, 0);
 	struct tried tried = try(before, both, 2, NOISE, false, false);
 
-	(void)state;
 	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
 	assert_int_equal(verdict(tried.after, both[0]), VERDICT_NATIVE);
 	assert_int_equal(verdict(tried.after, both[1]), VERDICT_NATIVE);
@@ -218,12 +216,11 @@ static void code_for_several_gpus_fits(void **state)
 	made_free(before);
 }
 
-static void code_of_other_gpus_leaves_where_it_must(void **state)
+TEST(code_of_other_gpus_leaves_where_it_must)
 {
 	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
 	struct tried tried = try(before, &sm_86, 1, NOISE, true, true);
 
-	(void)state;
 	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
 	assert_true(tried.dropped >= 1);
 	assert_same_ptx(before, tried.after);
@@ -233,19 +230,18 @@ static void code_of_other_gpus_leaves_where_it_must(void **state)
 }
 
 /* The second GPU runs the code that would otherwise be dropped. */
-static void code_that_a_named_gpu_runs_stays(void **state)
+TEST(code_that_a_named_gpu_runs_stays)
 {
 	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 70}};
 	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
 	struct tried tried = try(before, gpus, 2, NOISE, false, true);
 
-	(void)state;
 	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
 	tried_free(&tried);
 	made_free(before);
 }
 
-static void ptx_leaves_only_where_it_may(void **state)
+TEST(ptx_leaves_only_where_it_may)
 {
 	uint8_t text[NOISE];
 	const struct write_ptx ptx = {.payload = text,
@@ -257,7 +253,6 @@ static void ptx_leaves_only_where_it_may(void **state)
 	struct made *before = mem_alloc(NULL, sizeof *before);
 	struct tried tried;
 
-	(void)state;
 	assert_non_null(before);
 	before->bytes = make_buf();
 	make_code(text, sizeof text, true, 1);
@@ -276,13 +271,12 @@ static void ptx_leaves_only_where_it_may(void **state)
 }
 
 /* What the GPUs to come will take */
-static void the_newest_ptx_leaves_last(void **state)
+TEST(the_newest_ptx_leaves_last)
 {
 	static uint8_t text[2][2 * NOISE];
 	struct made *before = mem_alloc(NULL, sizeof *before);
 	struct tried tried;
 
-	(void)state;
 	assert_non_null(before);
 	before->bytes = make_buf();
 	for (size_t i = 0; i < 2; i++) {
@@ -314,9 +308,8 @@ static void the_newest_ptx_leaves_last(void **state)
 }
 
 /* Drivers before 550.54.14 do not read zstd. */
-static void zstd_is_written_only_where_drivers_read_it(void **state)
+TEST(zstd_is_written_only_where_drivers_read_it)
 {
-	(void)state;
 	for (int zstd = 0; zstd < 2; zstd++) {
 		struct made *roomy = make(DEVCODE_RAW, 2 * NOISE, 0);
 		struct tried tried = try(roomy, &sm_86, 1, NOISE, false, zstd != 0);
@@ -330,12 +323,11 @@ static void zstd_is_written_only_where_drivers_read_it(void **state)
 
 /* A header of an unknown form is copied unchanged. */
 /* The largest leaves first, and no more than must. */
-static void no_more_leaves_than_must(void **state)
+TEST(no_more_leaves_than_must)
 {
 	struct made *before = mem_alloc(NULL, sizeof *before);
 	struct tried tried;
 
-	(void)state;
 	assert_non_null(before);
 	before->bytes = make_buf();
 	make_container(&before->bytes, DEVCODE_LZ4, "");
@@ -354,7 +346,7 @@ static void no_more_leaves_than_must(void **state)
 	made_free(before);
 }
 
-static void kept_code_stays(void **state)
+TEST(kept_code_stays)
 {
 	static const struct jw_target kept = {.sm = 75};
 	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
@@ -368,7 +360,6 @@ static void kept_code_stays(void **state)
 								  .gpu_count = 1};
 	struct buf out = make_buf();
 
-	(void)state;
 	make_code(code, sizeof code, true, 1);
 	for (edit.kept_count = 0; edit.kept_count < 2; edit.kept_count++) {
 		enum container_edit_room room;
@@ -383,7 +374,7 @@ static void kept_code_stays(void **state)
 }
 
 /* At another place everything stays, and no zeros follow. */
-static void anywhere_nothing_leaves(void **state)
+TEST(anywhere_nothing_leaves)
 {
 	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
 	const struct write_cubin cubin = {.cubin = {before->bytes.data, 2 * NOISE},
@@ -400,7 +391,6 @@ static void anywhere_nothing_leaves(void **state)
 	enum container_edit_room room;
 	size_t dropped;
 
-	(void)state;
 	assert_int_equal(edit_into(NULL, &edit, &after.bytes, &room, &dropped), 0);
 	assert_int_equal(room, CONTAINER_EDIT_COMPRESSED);
 	assert_int_equal(dropped, 0);
@@ -413,13 +403,12 @@ static void anywhere_nothing_leaves(void **state)
 	made_free(before);
 }
 
-static void unknown_flags_are_left_alone(void **state)
+TEST(unknown_flags_are_left_alone)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
 	const size_t cubin = (size_t)before->entries[1].offset;
 	struct tried tried;
 
-	(void)state;
 	store_u64(before->bytes.data + cubin + 40,
 			  load_u64(before->bytes.data + cubin + 40) | 0x2000000);
 	open_bytes(before);
@@ -454,18 +443,17 @@ static int edit_of_packed(struct jw_error *err, const struct made *before)
 
 /* Without memory a part that could be packed better is no part that cannot: the copy would be
  * another one. */
-static void lack_of_memory_is_no_lack_of_room(void **state)
+TEST(lack_of_memory_is_no_lack_of_room)
 {
 	struct made *before = make(DEVCODE_LZ4, NOISE / 2, 0);
 
-	(void)state;
 	STARVE(edit_of_packed(&err, before), (void)0);
 	made_free(before);
 }
 
 /* Noise that is repeated beyond the window of zstd's fast level, by which the guess goes: the level
  * that is used finds it. What can move elsewhere is given up by the guess, nothing else is. */
-static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
+TEST(what_cannot_move_is_not_given_up_by_a_guess)
 {
 	enum { HALF = 3 << 20, ROOM_BYTES = HALF + (1 << 18) };
 	struct made *before = make(DEVCODE_RAW, 0, 0);
@@ -486,7 +474,6 @@ static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
 	enum container_edit_room room;
 	size_t dropped;
 
-	(void)state;
 	assert_non_null(code);
 	make_code(code, HALF, true, 1);
 	memcpy(code + HALF, code, HALF);
@@ -505,12 +492,11 @@ static void what_cannot_move_is_not_given_up_by_a_guess(void **state)
 }
 
 /* What takes a few bytes more than there are has no room. */
-static void the_last_bytes_of_the_room_count(void **state)
+TEST(the_last_bytes_of_the_room_count)
 {
 	struct made *before = make(DEVCODE_LZ4, 0, NOISE);
 	size_t fit = 0, full = 0, other = 0;
 
-	(void)state;
 	for (size_t size = NOISE - 512; size < NOISE + 512; size += 8) {
 		struct tried tried = try(before, &sm_86, 1, size, false, false);
 
@@ -524,24 +510,4 @@ static void the_last_bytes_of_the_room_count(void **state)
 	made_free(before);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(raw_code_is_compressed_and_nothing_leaves),
-		cmocka_unit_test(code_for_several_gpus_fits),
-		cmocka_unit_test(code_of_other_gpus_leaves_where_it_must),
-		cmocka_unit_test(code_that_a_named_gpu_runs_stays),
-		cmocka_unit_test(ptx_leaves_only_where_it_may),
-		cmocka_unit_test(the_newest_ptx_leaves_last),
-		cmocka_unit_test(zstd_is_written_only_where_drivers_read_it),
-		cmocka_unit_test(no_more_leaves_than_must),
-		cmocka_unit_test(the_last_bytes_of_the_room_count),
-		cmocka_unit_test(kept_code_stays),
-		cmocka_unit_test(anywhere_nothing_leaves),
-		cmocka_unit_test(unknown_flags_are_left_alone),
-		cmocka_unit_test(lack_of_memory_is_no_lack_of_room),
-		cmocka_unit_test(what_cannot_move_is_not_given_up_by_a_guess),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -178,12 +178,11 @@ static int clear(void **state)
 	return 0;
 }
 
-static void whole_code_is_taken(void **state)
+TEST_WITH(whole_code_is_taken, clear, NULL)
 {
 	struct make_seen seen = {0};
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, &roomy), gpus, 1, false, &seen);
 	assert_int_equal(file.modules, 1);
@@ -193,11 +192,10 @@ static void whole_code_is_taken(void **state)
 	assert_int_equal(seen.entry.target.suffix, 0);
 }
 
-static void damaged_code_is_not(void **state)
+TEST_WITH(damaged_code_is_not, clear, NULL)
 {
 	struct jw_bake_file file;
 
-	(void)state;
 	for (enum damage damage = VALUE; damage <= KEY; damage++) {
 		put_entry(&plain, 86, 7, 86, damage);
 		file = bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
@@ -207,19 +205,18 @@ static void damaged_code_is_not(void **state)
 }
 
 /* Its key has none either, as the driver's (docs/driver-cache.md). */
-static void text_without_a_nul_has_its_code(void **state)
+TEST_WITH(text_without_a_nul_has_its_code, clear, NULL)
 {
 	static const struct text bare = {
 		.target = "sm_80", .sm = 80, .section = ".nv_fatbin", .bare = true};
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&bare, 86, 7, 86, NONE);
 	file = bake(put_library(&bare, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(file.baked, 1);
 }
 
-static void code_of_another_form_is_not(void **state)
+TEST_WITH(code_of_another_form_is_not, clear, NULL)
 {
 	static const struct {
 		uint16_t gpu, sm;
@@ -246,11 +243,10 @@ static void code_of_another_form_is_not(void **state)
 }
 
 /* sm_90 has no code yet, and needs the text. */
-static void ptx_that_a_gpu_needs_stays(void **state)
+TEST_WITH(ptx_that_a_gpu_needs_stays, clear, NULL)
 {
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, NULL), gpus, 2, true, NULL);
 	assert_int_equal(file.without_ptx, 0);
@@ -261,11 +257,10 @@ static void ptx_that_a_gpu_needs_stays(void **state)
 }
 
 /* sm_90 has code in the library: with one for sm_86 all have. */
-static void ptx_beside_code_for_all_goes(void **state)
+TEST_WITH(ptx_beside_code_for_all_goes, clear, NULL)
 {
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&plain, 86, 7, 86, NONE);
 	file = bake(put_library(&plain, &packed), gpus, 2, false, NULL);
 	assert_int_equal(file.no_room, 1);
@@ -277,12 +272,11 @@ static void ptx_beside_code_for_all_goes(void **state)
 }
 
 /* The code for sm_80 runs on sm_86, too. */
-static void ptx_beside_added_code_that_runs_goes(void **state)
+TEST_WITH(ptx_beside_added_code_that_runs_goes, clear, NULL)
 {
 	static const struct jw_target two[] = {{.sm = 80}, {.sm = 86}};
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&plain, 80, 7, 80, NONE);
 	file = bake(put_library(&plain, NULL), two, 2, true, NULL);
 	assert_int_equal(file.uncompiled, 1);
@@ -290,24 +284,22 @@ static void ptx_beside_added_code_that_runs_goes(void **state)
 	assert_int_equal(file.without_ptx, 1);
 }
 
-static void code_has_the_suffix_of_its_text(void **state)
+TEST_WITH(code_has_the_suffix_of_its_text, clear, NULL)
 {
 	static const struct text exclusive = {.target = "sm_90a", .sm = 90, .section = ".nv_fatbin"};
 	struct make_seen seen = {0};
 
-	(void)state;
 	put_entry(&exclusive, 90, 7, 90, NONE);
 	assert_int_equal(bake(put_library(&exclusive, &roomy), &gpus[1], 1, false, &seen).baked, 1);
 	assert_int_equal(seen.entry.target.suffix, 'a');
 }
 
 /* Without a linked container nothing is linked at start. */
-static void objects_that_nobody_links_stay(void **state)
+TEST_WITH(objects_that_nobody_links_stay, clear, NULL)
 {
 	static const struct text object = {.target = "sm_80", .sm = 80, .section = "__nv_relfatbin"};
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&object, 86, 7, 86, NONE);
 	file = bake(put_library(&object, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(file.modules, 0);
@@ -327,7 +319,7 @@ static const uint8_t *find_containers(const struct buf *file, size_t *ret_bytes)
 }
 
 /* Large enough that threads make them: each is as if it were alone, in its place. */
-static void each_of_many_is_as_one_alone(void **state)
+TEST_WITH(each_of_many_is_as_one_alone, clear, NULL)
 {
 	enum { MANY = 400 };
 	static const struct text cold = {.target = "sm_75", .sm = 75, .section = ".nv_fatbin"};
@@ -337,7 +329,6 @@ static void each_of_many_is_as_one_alone(void **state)
 	size_t bytes, size;
 	struct jw_bake_file file;
 
-	(void)state;
 	put_entry(&plain, 86, 7, 86, NONE);
 	(void)bake(put_library(&plain, &roomy), gpus, 1, false, NULL);
 	assert_int_equal(os_read_file(NULL, output, 1 << 26, &one), 0);
@@ -360,20 +351,4 @@ static void each_of_many_is_as_one_alone(void **state)
 	buf_free(&many);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(whole_code_is_taken, clear),
-		cmocka_unit_test_setup(damaged_code_is_not, clear),
-		cmocka_unit_test_setup(text_without_a_nul_has_its_code, clear),
-		cmocka_unit_test_setup(code_of_another_form_is_not, clear),
-		cmocka_unit_test_setup(ptx_that_a_gpu_needs_stays, clear),
-		cmocka_unit_test_setup(ptx_beside_code_for_all_goes, clear),
-		cmocka_unit_test_setup(ptx_beside_added_code_that_runs_goes, clear),
-		cmocka_unit_test_setup(code_has_the_suffix_of_its_text, clear),
-		cmocka_unit_test_setup(objects_that_nobody_links_stay, clear),
-		cmocka_unit_test_setup(each_of_many_is_as_one_alone, clear),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

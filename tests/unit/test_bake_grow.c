@@ -25,7 +25,7 @@ static struct buf read_sample(const char *name)
 	return file;
 }
 
-static void files_of_each_form_grow(void **state)
+TEST(files_of_each_form_grow)
 {
 	static const struct {
 		const char *name;
@@ -35,7 +35,6 @@ static void files_of_each_form_grow(void **state)
 		{"pe", 2},  {"pe-fixed", 2},   {"pe-full", 2},   {"pe-behind", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample(cases[i].name);
 
@@ -46,7 +45,7 @@ static void files_of_each_form_grow(void **state)
 }
 
 /* Each differs from a library that grows by one thing, or from a program by one. */
-static void the_new_segment_is_where_nothing_is(void **state)
+TEST(the_new_segment_is_where_nothing_is)
 {
 	enum { DYN = 3, EXEC = 2, AMD64 = 62, ARM64 = 183, SIZE = 1192, SEGMENT = 64, SECTION = 1128 };
 	static const struct {
@@ -74,7 +73,6 @@ static void the_new_segment_is_where_nothing_is(void **state)
 		{"the same before the first's end", DYN, AMD64, 896, 400, 0, false, 0, 0, "out of order"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("elf");
 		struct os_map map = {0};
@@ -110,7 +108,7 @@ static void the_new_segment_is_where_nothing_is(void **state)
 }
 
 /* A number of the PE file's headers is another: whether the file grows. */
-static void what_no_loader_takes_does_not_grow(void **state)
+TEST(what_no_loader_takes_does_not_grow)
 {
 	enum { SECTIONS = PE_AT + 264 };
 	static const struct {
@@ -137,7 +135,6 @@ static void what_no_loader_takes_does_not_grow(void **state)
 		{"32 bits", PE_AT + 4, 0x3014c, 0, "no 64-bit PE"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("pe");
 		struct os_map map = {.data = file.data, .size = file.size};
@@ -158,7 +155,7 @@ static void what_no_loader_takes_does_not_grow(void **state)
 }
 
 /* The headers move only where what a directory names is in the next section header's place. */
-static void headers_move_where_they_must(void **state)
+TEST(headers_move_where_they_must)
 {
 	enum { DIRECTORY = PE_AT + 136 + 88, NEXT = PE_AT + 264 + 3 * 40 };
 	static const struct {
@@ -166,7 +163,6 @@ static void headers_move_where_they_must(void **state)
 	} cases[] = {{0, 0, 0},          {NEXT + 40, 16, 0},  {NEXT + 39, 16, 40},
 				 {NEXT - 16, 16, 0}, {NEXT - 15, 16, 40}, {NEXT, 0, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("pe");
 		struct os_map map = {.data = file.data, .size = file.size};
@@ -182,11 +178,10 @@ static void headers_move_where_they_must(void **state)
 }
 
 /* A file that could not be looked at for lack of memory is not taken for one without a loader. */
-static void a_check_without_memory_fails(void **state)
+TEST(a_check_without_memory_fails)
 {
 	static const char *const names[] = {"elf", "pe"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct buf file = read_sample(names[i]);
 		const struct os_map map = {.data = file.data, .size = file.size};
@@ -202,7 +197,7 @@ static void a_check_without_memory_fails(void **state)
 }
 
 /* A room that could not be noted would not be cleared. */
-static void a_move_without_memory_fails(void **state)
+TEST(a_move_without_memory_fails)
 {
 	struct buf file = read_sample("elf");
 	char *path = os_join(NULL, folder, "library"), *output = os_join(NULL, folder, "copy");
@@ -214,7 +209,6 @@ static void a_move_without_memory_fails(void **state)
 	uint8_t *bytes;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
 	fuzz_read_rooms(path, &rooms);
 	assert_int_equal(os_map_open(NULL, path, &map), 0);
@@ -237,7 +231,7 @@ static void a_move_without_memory_fails(void **state)
 	buf_free(&file);
 }
 
-static void nothing_beyond_two_gigabytes(void **state)
+TEST(nothing_beyond_two_gigabytes)
 {
 	struct buf file = read_sample("pe");
 	const struct container_room room = {0x400, 0x10};
@@ -245,7 +239,6 @@ static void nothing_beyond_two_gigabytes(void **state)
 	struct jw_error why = {0};
 	struct grow *grow;
 
-	(void)state;
 	assert_int_equal(grow_open(&why, &map, &room, 1, &grow), -1);
 	assert_string_equal(why.message, "no PE file, or more than 2 GB");
 	/* The last section has almost all addresses. */
@@ -261,7 +254,7 @@ static void nothing_beyond_two_gigabytes(void **state)
 }
 
 /* What the loader reads is not overwritten: each of these places is in the first container. */
-static void containers_do_not_overlap_what_the_loader_reads(void **state)
+TEST(containers_do_not_overlap_what_the_loader_reads)
 {
 	enum { DIRECTORIES = PE_AT + 136 };
 	static const struct {
@@ -278,7 +271,6 @@ static void containers_do_not_overlap_what_the_loader_reads(void **state)
 		{PE_AT + 84, 0x408, false}, /* the headers are longer */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("pe");
 		const struct container_room room = {0x400, 0x100};
@@ -295,7 +287,7 @@ static void containers_do_not_overlap_what_the_loader_reads(void **state)
 }
 
 /* The tables that imports and threads lead to: what is behind a pointer is read, too. */
-static void what_tables_lead_to_counts(void **state)
+TEST(what_tables_lead_to_counts)
 {
 	/* The tables are in the second section, behind the wrappers. */
 	enum { DIRECTORIES = PE_AT + 136, TABLE = 0x100, FILE_AT = 0x800 };
@@ -310,7 +302,6 @@ static void what_tables_lead_to_counts(void **state)
 	};
 	struct buf sample = read_sample("pe");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = read_sample("pe");
 		const struct container_room room = {0x400, 0x100};
@@ -359,12 +350,11 @@ static void mutate(struct buf *file, const struct buf *original, uint64_t *state
 	}
 }
 
-static void mutated_files_stay_within_their_copies(void **state)
+TEST(mutated_files_stay_within_their_copies)
 {
 	static const char *const names[] = {"elf", "elf-packed", "pe", "pe-full", "pe-fixed"};
 	const size_t count = MUTATIONS;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct buf original = read_sample(names[i]), file = read_sample(names[i]);
 		uint64_t seed = i + 1;
@@ -381,20 +371,4 @@ static void mutated_files_stay_within_their_copies(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_of_each_form_grow),
-		cmocka_unit_test(the_new_segment_is_where_nothing_is),
-		cmocka_unit_test(what_no_loader_takes_does_not_grow),
-		cmocka_unit_test(headers_move_where_they_must),
-		cmocka_unit_test(a_check_without_memory_fails),
-		cmocka_unit_test(a_move_without_memory_fails),
-		cmocka_unit_test(nothing_beyond_two_gigabytes),
-		cmocka_unit_test(containers_do_not_overlap_what_the_loader_reads),
-		cmocka_unit_test(what_tables_lead_to_counts),
-		cmocka_unit_test(mutated_files_stay_within_their_copies),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -11,17 +11,18 @@
 #include <unistd.h>
 
 #include "bake/in_place.h"
+#include "base/text.h"
 
 enum { LIBRARY_BYTES = 5000, AT = 100 };
 
 static struct in_place place;
 static struct baked_copy copy;
 static struct os_map from;
-static char *library, *next;
+static char *library, *journals;
 
-/* What gets another name, in order, and whether the journal's first name was there then. */
+/* What gets another name, in order. */
 static char renamed[256];
-static bool next_was_there, watched;
+static bool watched;
 
 int renameat(int from_fd, const char *old, int to_fd, const char *name)
 {
@@ -30,9 +31,7 @@ int renameat(int from_fd, const char *old, int to_fd, const char *name)
 		const size_t length = strlen(renamed);
 
 		(void)snprintf(renamed + length, sizeof renamed - length, "%s ",
-					   strstr(base, ".journal") ? "journal" : base);
-		if (!strcmp(base, "lib.so"))
-			next_was_there = !access(next, F_OK);
+					   strchr(base, '.') ? strchr(base, '.') : base);
 	}
 	return (int)syscall(SYS_renameat, from_fd, old, to_fd, name);
 }
@@ -70,11 +69,10 @@ static int begin(void **state)
 	place.targets = "sm_86";
 	place.kept = "";
 	assert_int_equal(in_place_enter(NULL, &place, library), 0);
-	next = mem_printf(NULL, "%s.next", place.journal_file);
+	journals = os_join(NULL, states, "baked");
 	assert_int_equal(os_map_open(NULL, library, &from), 0);
 	assert_int_equal(in_place_begin(NULL, &place, library, &from, library, &copy), 0);
 	assert_int_equal(baked_copy_write(NULL, &copy, AT, "baked", 5), 0);
-	assert_int_equal(baked_copy_complete(NULL, &copy), 0);
 	renamed[0] = '\0';
 	mem_free(states);
 	return 0;
@@ -86,11 +84,24 @@ static int end(void **state)
 	watched = false;
 	baked_copy_drop(&copy);
 	os_map_close(&from);
-	(void)os_remove(NULL, place.journal_file);
 	in_place_close(&place);
+	(void)os_remove_tree(NULL, journals);
 	mem_free(library);
-	mem_free(next);
+	mem_free(journals);
 	return 0;
+}
+
+/* In the journals' folder, but for the lock */
+static size_t count_kept(const char *end)
+{
+	struct os_names names;
+	size_t count = 0;
+
+	assert_int_equal(os_list(NULL, journals, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		count += text_ends(names.items[i], end) && strcmp(names.items[i], "lock") != 0;
+	os_names_free(&names);
+	return count;
 }
 
 static void expect_library(const char *text, size_t at)
@@ -103,62 +114,54 @@ static void expect_library(const char *text, size_t at)
 	buf_free(&bytes);
 }
 
-static void what_was_changed_meanwhile_stays(void **state)
+TEST_WITH(what_was_changed_meanwhile_stays, begin, end)
 {
 	struct os_names names;
 	struct jw_error why = {0};
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, library, "other", 5), 0);
 	assert_int_equal(in_place_put(&why, &place, &copy, &from), -1);
 	assert_non_null(strstr(why.message, "was changed while it was baked"));
 	expect_library("other", 0);
-	assert_false(os_exists(place.journal_file));
-	assert_false(os_exists(next));
+	assert_int_equal(count_kept(".journal"), 0);
 	/* Nor is an unfinished copy left beside it. */
 	assert_int_equal(os_list(NULL, folder, &names), 0);
 	assert_int_equal(names.count, 2);
 	os_names_free(&names);
 }
 
-static void what_is_not_on_disk_takes_no_place(void **state)
+TEST_WITH(what_is_not_on_disk_takes_no_place, begin, end)
 {
 	struct jw_error why = {0};
 
-	(void)state;
 	sync_fails = true;
 	assert_int_equal(in_place_put(&why, &place, &copy, &from), -1);
 	sync_fails = false;
 	assert_int_equal(why.code, JW_ERR_IO);
 	expect_library("aaaaa", AT);
-	assert_false(os_exists(place.journal_file));
-	assert_false(os_exists(next));
+	assert_int_equal(count_kept(".journal"), 0);
 }
 
-static void the_way_back_comes_first(void **state)
+TEST_WITH(the_way_back_comes_first, begin, end)
 {
-	(void)state;
 	watched = true;
 	assert_int_equal(in_place_put(NULL, &place, &copy, &from), 0);
-	assert_string_equal(renamed, "lib.so journal ");
-	assert_true(next_was_there);
+	assert_string_equal(renamed, ".original .journal .so ");
 	expect_library("baked", AT);
-	/* As a run that was killed between the two finds it. */
-	assert_int_equal(os_rename(NULL, place.journal_file, next), 0);
 	assert_int_equal(in_place_enter(NULL, &place, library), 0);
 	assert_int_equal(place.state, JW_BAKED_SOUND);
 	assert_int_equal(in_place_undo(NULL, &place), 0);
 	expect_library("aaaaa", AT);
+	assert_int_equal(count_kept(""), 0);
 }
 
 /* A library that is gone has a journal; one whose folder cannot be looked at is not gone. */
-static void a_folder_that_cannot_be_looked_at_is_not_gone(void **state)
+TEST_WITH(a_folder_that_cannot_be_looked_at_is_not_gone, begin, end)
 {
 	char *loop = os_join(NULL, folder, "loop"), *beyond = os_join(NULL, loop, "lib.so"),
 		 *gone = os_join(NULL, folder, "gone/lib.so");
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(symlink("loop", loop), 0);
 	assert_int_equal(in_place_enter(&err, &place, beyond), -1);
 	assert_int_equal(err.code, JW_ERR_IO);
@@ -180,23 +183,20 @@ static void expect_not_told(const char *path)
 }
 
 /* A link to itself stands for each file that cannot be looked at. */
-static void what_cannot_be_looked_at_was_perhaps_baked(void **state)
+TEST_WITH(what_cannot_be_looked_at_was_perhaps_baked, begin, end)
 {
-	char *own = mem_string(NULL, place.journal_file), *journals = os_dir_name(NULL, own),
-		 *other = os_join(NULL, journals, "other.journal"),
-		 *moved = os_join(NULL, folder, "moved.so");
+	char *own, *other = os_join(NULL, journals, "other.journal"),
+			   *moved = os_join(NULL, folder, "moved.so");
 	enum jw_baked_state baked;
-	struct journal journal;
 
-	(void)state;
 	assert_int_equal(in_place_put(NULL, &place, &copy, &from), 0);
+	assert_int_equal(in_place_enter(NULL, &place, library), 0);
+	own = mem_string(NULL, place.journal->file);
 	/* The journal of what the library was before it was moved */
 	assert_int_equal(os_rename(NULL, library, moved), 0);
 	assert_int_equal(symlink(library, library), 0);
+	assert_int_equal(journal_state(NULL, place.journal, false, &baked), -1);
 	expect_not_told(moved);
-	assert_int_equal(journal_read(NULL, own, &journal), 0);
-	assert_int_equal(in_place_state(NULL, &journal, false, &baked), -1);
-	journal_free(&journal);
 	assert_int_equal(os_remove(NULL, library), 0);
 	assert_int_equal(in_place_enter(NULL, &place, moved), 0);
 	assert_int_equal(place.state, JW_BAKED_SOUND);
@@ -213,23 +213,11 @@ static void what_cannot_be_looked_at_was_perhaps_baked(void **state)
 	/* A damaged one is none. */
 	assert_int_equal(os_write_atomic(NULL, other, "x", 1), 0);
 	assert_int_equal(in_place_enter(NULL, &place, library), 0);
-	assert_null(place.journal.path);
+	assert_null(place.journal);
 	assert_int_equal(os_remove(NULL, other), 0);
 	mem_free(own);
-	mem_free(journals);
 	mem_free(other);
 	mem_free(moved);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_was_changed_meanwhile_stays, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_not_on_disk_takes_no_place, begin, end),
-		cmocka_unit_test_setup_teardown(the_way_back_comes_first, begin, end),
-		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_looked_at_is_not_gone, begin, end),
-		cmocka_unit_test_setup_teardown(what_cannot_be_looked_at_was_perhaps_baked, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

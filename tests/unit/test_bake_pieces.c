@@ -1,13 +1,10 @@
-/* Parts of a bake that need no library: what is asked for, ranges, pointers to containers, and the
- * GPUs of a library that was baked before. */
+/* Parts of a bake that need no library: what is asked for, and pointers to containers. */
 #include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/bake.h>
 
-#include "bake/bake_package.h"
-#include "bake/baked_changes.h"
-#include "bake/former_gpus.h"
+#include "bake/bake_wheel.h"
 #include "bake/linker.h"
 #include "bake/room_pointers.h"
 #include "base/cursor.h"
@@ -15,6 +12,7 @@
 #include "check.h"
 #include "devcode/image.h"
 #include "folder.h"
+#include "plan/analyse.h"
 
 /* ---- what is asked for */
 
@@ -55,11 +53,10 @@ static enum jw_code bake(const char *output, bool in_place, bool dry_run, struct
 	return JW_OK;
 }
 
-static void what_is_asked_for_has_to_be_clear(void **state)
+TEST(what_is_asked_for_has_to_be_clear)
 {
 	struct jw_error why;
 
-	(void)state;
 	begin_machine();
 	assert_int_equal(bake(folder, false, false, &why), JW_OK);
 	assert_int_equal(bake(NULL, true, false, &why), JW_OK);
@@ -75,11 +72,10 @@ static void what_is_asked_for_has_to_be_clear(void **state)
 	assert_string_equal(why.message, "none here");
 }
 
-static void what_is_needed_has_to_be_there(void **state)
+TEST(what_is_needed_has_to_be_there)
 {
 	struct jw_error why;
 
-	(void)state;
 	begin_machine();
 	machine.driver.trust = JW_TRUST_OPAQUE;
 	assert_int_equal(bake(folder, false, false, &why), JW_ERR_UNSUPPORTED);
@@ -98,11 +94,10 @@ static void what_is_needed_has_to_be_there(void **state)
 	assert_string_equal(why.message, "so");
 }
 
-static void what_no_library_unpacks_to_is_refused(void **state)
+TEST(what_no_library_unpacks_to_is_refused)
 {
 	enum { SMALL = 64 << 20, RATIO = 250 };
 
-	(void)state;
 	assert_int_equal(bake_package_check_size(NULL, "m", 0, SMALL), 0);
 	assert_int_equal(bake_package_check_size(NULL, "m", SMALL / RATIO, SMALL + 1), 0);
 	assert_int_equal(bake_package_check_size(NULL, "m", SMALL / RATIO - 1, SMALL + 1), -1);
@@ -110,14 +105,13 @@ static void what_no_library_unpacks_to_is_refused(void **state)
 }
 
 /* Made once, if there is memory. */
-static void a_linker_has_a_folder(void **state)
+TEST(a_linker_has_a_folder)
 {
 	static struct linker linker;
 	struct jw_error why = {0};
 	const char *first = NULL, *second = NULL;
 	char *made;
 
-	(void)state;
 	begin_machine();
 	mem_fail_after(1);
 	assert_int_equal(linker_folder(&why, &linker, &machine, &first), -1);
@@ -133,38 +127,9 @@ static void a_linker_has_a_folder(void **state)
 	mem_free(made);
 }
 
-/* ---- ranges */
-
-static void ranges_are_joined_where_they_meet(void **state)
-{
-	static const struct baked_range noted[] = {{40, 10}, {10, 10}, {20, 5}, {0, 0},  {26, 4},
-											   {41, 2},  {45, 10}, {26, 2}, {60, 1}, {60, 5}},
-									joined[] = {{10, 15}, {26, 4}, {40, 15}, {60, 5}};
-	struct baked_changes changes = {.size_before_bytes = 64, .size_after_bytes = 64};
-	struct jw_error why = {0};
-
-	(void)state;
-	baked_changes_end(&changes);
-	assert_int_equal(changes.count, 0);
-	mem_fail_after(1);
-	assert_int_equal(baked_changes_note(&why, &changes, 0, 1), -1);
-	(void)mem_fail_after(0);
-	assert_int_equal(why.code, JW_ERR_MEMORY);
-	for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
-		assert_int_equal(baked_changes_note(NULL, &changes, noted[i].offset, noted[i].size_bytes),
-						 0);
-	assert_int_equal(changes.size_after_bytes, 65);
-	for (int again = 0; again < 2; again++) {
-		baked_changes_end(&changes);
-		assert_int_equal(changes.count, sizeof joined / sizeof *joined);
-		assert_memory_equal(changes.ranges, joined, sizeof joined);
-	}
-	baked_changes_free(&changes);
-}
-
 /* ---- pointers */
 
-static void containers_are_touched_at_their_edges(void **state)
+TEST(containers_are_touched_at_their_edges)
 {
 	static const struct container_room rooms[] = {{16, 16}, {32, 8}, {64, 32}};
 	static const struct room_pointers pointers = {.rooms = rooms, .room_count = 3};
@@ -177,7 +142,6 @@ static void containers_are_touched_at_their_edges(void **state)
 				 {40, 25, true},    {40, 1000, true}, {95, 1, true},  {96, 1, false},
 				 {96, 1000, false}, {0, 1000, true}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		if (room_pointers_touch(&pointers, cases[i].offset, cases[i].size_bytes) !=
 			cases[i].touches)
@@ -188,7 +152,7 @@ static void containers_are_touched_at_their_edges(void **state)
 	assert_false(room_pointers_hold(&pointers, 15) || room_pointers_hold(&pointers, 40));
 }
 
-static void wrappers_alone_may_point(void **state)
+TEST(wrappers_alone_may_point)
 {
 	enum { FIRST = 128, SECOND = 160, THIRD = 192, SIZE = 256 };
 	static const struct container_room rooms[] = {{0, 32}, {32, 32}, {64, 32}};
@@ -197,7 +161,6 @@ static void wrappers_alone_may_point(void **state)
 	const struct os_map map = {.data = bytes, .size = sizeof bytes};
 	struct room_pointers pointers = {.map = &map, .rooms = rooms, .room_count = 3};
 
-	(void)state;
 	store_u32(bytes + FIRST, WRAPPER_MAGIC);
 	store_u32(bytes + FIRST + 4, 1);
 	store_u32(bytes + SECOND, WRAPPER_MAGIC);
@@ -231,69 +194,4 @@ static void wrappers_alone_may_point(void **state)
 	room_pointers_free(&pointers);
 }
 
-/* ---- the GPUs before */
-
-static void former_gpus_stay(void **state)
-{
-	static char before[] =
-		"sm_80  sm_86 nonsense sm_1234567890123456789012345678901234567890 sm_90a";
-	static const struct journal journal = {.targets = before}, unknown = {.targets = NULL};
-	static const struct jw_target kept[] = {{.sm = 75}, {.sm = 80}},
-								  now[] = {{.sm = 86}, {.sm = 89}};
-	struct former_gpus gpus_now;
-
-	(void)state;
-	former_gpus_join(&journal, kept, 2, now, 2, &gpus_now);
-	assert_string_equal(gpus_now.targets, "sm_80 sm_86 sm_90a sm_89");
-	assert_int_equal(gpus_now.kept_count, 4);
-	assert_int_equal(gpus_now.kept[0].sm, 75);
-	assert_int_equal(gpus_now.kept[3].sm, 90);
-	former_gpus_join(&unknown, kept, 1, now, 2, &gpus_now);
-	assert_string_equal(gpus_now.targets, "sm_86 sm_89");
-	assert_int_equal(gpus_now.kept_count, 1);
-	former_gpus_join(NULL, NULL, 0, now, 1, &gpus_now);
-	assert_string_equal(gpus_now.targets, "sm_86");
-	assert_int_equal(gpus_now.kept_count, 0);
-}
-
-/* Whole names, as many as there is room for: 255 bytes */
-static void names_of_gpus_have_their_room(void **state)
-{
-	struct jw_target many[2 * ANALYSE_MOST_TARGETS];
-	struct former_gpus gpus_now;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof many / sizeof *many; i++)
-		many[i] = (struct jw_target){.sm = (uint16_t)(20 + i)};
-	/* 5 bytes, and 6 for each one more: 251 of 42 */
-	former_gpus_join(NULL, NULL, 0, many, 42, &gpus_now);
-	assert_int_equal(strlen(gpus_now.targets), 251);
-	former_gpus_join(NULL, NULL, 0, many, 43, &gpus_now);
-	assert_int_equal(strlen(gpus_now.targets), 251);
-	many[0].sm = 100;
-	many[1].sm = 101;
-	many[2].sm = 102;
-	many[3].sm = 103;
-	former_gpus_join(NULL, NULL, 0, many, 42, &gpus_now);
-	assert_int_equal(strlen(gpus_now.targets), 255);
-	many[4].sm = 104;
-	former_gpus_join(NULL, NULL, 0, many, 42, &gpus_now);
-	assert_int_equal(strlen(gpus_now.targets), 250);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_asked_for_has_to_be_clear),
-		cmocka_unit_test(what_is_needed_has_to_be_there),
-		cmocka_unit_test(what_no_library_unpacks_to_is_refused),
-		cmocka_unit_test(a_linker_has_a_folder),
-		cmocka_unit_test(ranges_are_joined_where_they_meet),
-		cmocka_unit_test(containers_are_touched_at_their_edges),
-		cmocka_unit_test(wrappers_alone_may_point),
-		cmocka_unit_test(former_gpus_stay),
-		cmocka_unit_test(names_of_gpus_have_their_room),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

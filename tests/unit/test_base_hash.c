@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-static void fnv_matches_published_vectors(void **state)
+TEST(fnv_matches_published_vectors)
 {
 	static const struct {
 		const char *text;
@@ -17,18 +17,16 @@ static void fnv_matches_published_vectors(void **state)
 		{"foobar", UINT64_C(0x85944171f73967e8)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(fnv_update(FNV_START, cases[i].text, strlen(cases[i].text)),
 						 cases[i].hash);
 }
 
-static void many_lanes_hash_like_one(void **state)
+TEST(many_lanes_hash_like_one)
 {
 	static uint8_t data[4096];
 	struct fnv_lane lanes[37];
 
-	(void)state;
 	srand(7);
 	for (size_t i = 0; i < sizeof data; i++)
 		data[i] = (uint8_t)rand();
@@ -41,25 +39,23 @@ static void many_lanes_hash_like_one(void **state)
 	}
 }
 
-static void digest_is_blake2b_256(void **state)
+TEST(digest_is_blake2b_256)
 {
 	struct digest digest;
 	char text[DIGEST_TEXT_SIZE];
 
-	(void)state;
 	digest_of(&digest, "abc", 3);
 	digest_text(text, &digest);
 	assert_string_equal(text, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
 
 /* Lengths around that of a block, and zero. */
-static void many_digests_are_those_of_one(void **state)
+TEST(many_digests_are_those_of_one)
 {
 	static const size_t sizes[] = {0, 1, 127, 128, 129, 255, 256, 257, 1000, 4000, 1280};
 	static uint8_t data[4096];
 	struct digest_message messages[23];
 
-	(void)state;
 	srand(11);
 	for (size_t i = 0; i < sizeof data; i++)
 		data[i] = (uint8_t)rand();
@@ -77,14 +73,4 @@ static void many_digests_are_those_of_one(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fnv_matches_published_vectors),
-		cmocka_unit_test(many_lanes_hash_like_one),
-		cmocka_unit_test(digest_is_blake2b_256),
-		cmocka_unit_test(many_digests_are_those_of_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -17,7 +17,7 @@ static bool parses(const char *text, size_t size)
 	return parsed;
 }
 
-static void json_is_parsed(void **state)
+TEST(json_is_parsed)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -34,13 +34,12 @@ static void json_is_parsed(void **state)
 		"[{\"a\":1},{\"a\":1}]",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (!parses(texts[i], strlen(texts[i])))
 			fail_msg("%s", texts[i]);
 }
 
-static void all_else_is_refused(void **state)
+TEST(all_else_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -85,7 +84,6 @@ static void all_else_is_refused(void **state)
 		"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"a\":1}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		if (parses(texts[i], strlen(texts[i])))
 			fail_msg("%s", texts[i]);
@@ -94,12 +92,11 @@ static void all_else_is_refused(void **state)
 	assert_false(parses("[\0]", 3));
 }
 
-static void nesting_is_bounded(void **state)
+TEST(nesting_is_bounded)
 {
 	enum { DEEP = 2000 };
 	char text[2 * DEEP];
 
-	(void)state;
 	memset(text, '[', DEEP);
 	memset(text + DEEP, ']', DEEP);
 	assert_false(parses(text, sizeof text));
@@ -107,12 +104,11 @@ static void nesting_is_bounded(void **state)
 }
 
 /* Also in the names of members, and by pairs of surrogates: what is read is what was written. */
-static void hidden_characters_are_escaped(void **state)
+TEST(hidden_characters_are_escaped)
 {
 	static const char *const visible[] = {"plain", "한글", "\xc3\xa9", "\xf0\x9f\x98\x80",
 										  "\xef\xbf\xbd"};
 
-	(void)state;
 	for (uint32_t point = 1; point < 0x110000; point += point < 0x3000 ? 1 : 0x31) {
 		char text[5] = {0}, *line, *lines;
 		cJSON *document = cJSON_CreateObject(), *again;
@@ -142,14 +138,4 @@ static void hidden_characters_are_escaped(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_is_parsed),
-		cmocka_unit_test(all_else_is_refused),
-		cmocka_unit_test(nesting_is_bounded),
-		cmocka_unit_test(hidden_characters_are_escaped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,10 +1,7 @@
 /* JSON by tables: each kind of row, when a member is present, and texts of any bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #include "base/json.h"
 #include "base/json_table.h"
@@ -99,7 +96,7 @@ static void writes_to(const struct whole *whole, const char *wanted)
 	cJSON_Delete(made);
 }
 
-static void every_kind_of_row_is_written(void **state)
+TEST(every_kind_of_row_is_written)
 {
 	struct part parts[] = {{"a\xffz", 3}, {"", 0}};
 	char one[] = "one", two[] = "two", *lines[] = {one, two};
@@ -125,7 +122,6 @@ static void every_kind_of_row_is_written(void **state)
 		.inside_count = 2,
 		.ready = ready,
 	};
-	(void)state;
 
 	writes_to(
 		&whole,
@@ -141,13 +137,12 @@ static void every_kind_of_row_is_written(void **state)
 	cJSON_Delete(ready);
 }
 
-static void members_that_do_not_apply_are_left_out(void **state)
+TEST(members_that_do_not_apply_are_left_out)
 {
 	struct part parts[] = {{"small", 0}};
 	cJSON *ready = cJSON_CreateArray();
 	const struct whole whole = {
 		.answer = YES, .text = "left out", .parts = parts, .part_count = 1, .ready = ready};
-	(void)state;
 
 	writes_to(&whole,
 			  "{\"schema\":\"test.whole/1\",\"flag\":false,\"answer\":true,\"named\":\"no\","
@@ -167,7 +162,7 @@ static void *allocate(size_t size)
 	return left && left-- ? malloc(size) : NULL;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
 	struct part parts[] = {{"a", 1}};
 	char line[] = "line", *lines[] = {line};
@@ -184,7 +179,6 @@ static void every_allocation_may_fail(void **state)
 	cJSON_Hooks hooks = {.malloc_fn = allocate, .free_fn = free};
 	cJSON *made = NULL;
 	size_t failures = 0;
-	(void)state;
 
 	cJSON_InitHooks(&hooks);
 	for (size_t given = 0; !made && given < 1000; given++) {
@@ -202,13 +196,4 @@ static void every_allocation_may_fail(void **state)
 	assert_in_range(failures, 50, 999);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_of_row_is_written),
-		cmocka_unit_test(members_that_do_not_apply_are_left_out),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -11,13 +11,12 @@ static bool is_same(const void *element, const void *like)
 	return ((const struct group *)element)->kind == ((const struct group *)like)->kind;
 }
 
-static void groups_are_found_or_added_up_to_the_most(void **state)
+TEST(groups_are_found_or_added_up_to_the_most)
 {
 	static const int kinds[] = {5, 6, 5, 7, 8, 7}, places[] = {0, 1, 0, 2, 3, 2};
 	struct group *groups = NULL;
 	size_t count = 0, capacity = 0, at = 9;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 3),
 										 &(struct group){.kind = kinds[i]}, is_same, &at),
@@ -42,14 +41,13 @@ static void groups_are_found_or_added_up_to_the_most(void **state)
 	mem_free(groups);
 }
 
-static void without_memory_the_list_is_as_before(void **state)
+TEST(without_memory_the_list_is_as_before)
 {
 	struct group *groups = NULL;
 	size_t count = 0, capacity = 0, at = 9;
 	struct jw_error err = {0};
 	int result;
 
-	(void)state;
 	mem_fail_after(1);
 	result = mem_find_or_add(&err, &VEC_LIST(groups, count, capacity, 3), &(struct group){0},
 							 is_same, &at);
@@ -60,12 +58,4 @@ static void without_memory_the_list_is_as_before(void **state)
 	assert_int_equal(at, 9);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_are_found_or_added_up_to_the_most),
-		cmocka_unit_test(without_memory_the_list_is_as_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

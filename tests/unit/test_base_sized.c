@@ -1,12 +1,7 @@
 /* Programs that were compiled with other versions of the headers: their options are shorter or
  * longer than ours. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
@@ -30,6 +25,8 @@
 #include <jitwarm/tune.h>
 #include <jitwarm/uninstall.h>
 
+#include "check.h"
+
 #include "base/mem.h"
 #include "base/sized.h"
 
@@ -38,18 +35,17 @@ struct present {
 	int a, b;
 };
 
-static void an_older_struct_has_zeros_for_the_rest(void **state)
+TEST(an_older_struct_has_zeros_for_the_rest)
 {
 	struct present given = {.size = offsetof(struct present, b), .a = 1, .b = 2}, room;
 	const struct present *known = sized_take(NULL, &given, &room, sizeof room);
 
-	(void)state;
 	assert_ptr_equal(known, &room);
 	assert_int_equal(known->a, 1);
 	assert_int_equal(known->b, 0);
 }
 
-static void a_newer_struct_without_new_requests_is_accepted(void **state)
+TEST(a_newer_struct_without_new_requests_is_accepted)
 {
 	struct {
 		struct present known;
@@ -58,7 +54,6 @@ static void a_newer_struct_without_new_requests_is_accepted(void **state)
 	struct present room;
 	struct jw_error err;
 
-	(void)state;
 	assert_non_null(sized_take(&err, &given, &room, sizeof room));
 	assert_int_equal(room.b, 2);
 	given.new_one = 1;
@@ -66,13 +61,12 @@ static void a_newer_struct_without_new_requests_is_accepted(void **state)
 	assert_int_equal(err.code, JW_ERR_USAGE);
 }
 
-static void a_size_that_was_never_set_is_refused(void **state)
+TEST(a_size_that_was_never_set_is_refused)
 {
 	const size_t sizes[] = {0, 1, sizeof(size_t) - 1, (1 << 16) + 1, SIZE_MAX};
 	struct present given = {0}, room;
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		given.size = sizes[i];
 		assert_null(sized_take(&err, &given, &room, sizeof room));
@@ -82,7 +76,7 @@ static void a_size_that_was_never_set_is_refused(void **state)
 	assert_null(sized_take(&err, NULL, &room, sizeof room));
 }
 
-static void results_are_filled_up_to_their_size(void **state)
+TEST(results_are_filled_up_to_their_size)
 {
 	const struct present result = {.a = 1, .b = 2};
 	struct present older = {.size = offsetof(struct present, b), .b = 7};
@@ -91,7 +85,6 @@ static void results_are_filled_up_to_their_size(void **state)
 		int new_one;
 	} newer = {.known = {.size = sizeof newer}, .new_one = 7};
 
-	(void)state;
 	sized_give(&result, sizeof result, &older);
 	assert_int_equal(older.a, 1);
 	assert_int_equal(older.b, 7);
@@ -108,7 +101,7 @@ static int no_image(struct jw_error *err, void *context, const struct jw_scan_im
 }
 
 /* A program of a version in which options ended here: the function reads no byte behind them. */
-static void a_function_takes_the_options_of_an_older_program(void **state)
+TEST(a_function_takes_the_options_of_an_older_program)
 {
 	const char *const paths[] = {JITWARM_SOURCE_DIR "/README.md"};
 	const struct jw_scan_options present = {.size = offsetof(struct jw_scan_options, trouble),
@@ -118,7 +111,6 @@ static void a_function_takes_the_options_of_an_older_program(void **state)
 	struct jw_scan_options *older = mem_alloc(NULL, present.size);
 	struct jw_error err = {0};
 
-	(void)state;
 	memcpy((void *)older, &present, present.size);
 	assert_int_equal(jw_scan(&err, older), 0);
 	mem_free(older);
@@ -133,9 +125,8 @@ static void a_function_takes_the_options_of_an_older_program(void **state)
 			fail_msg("%s: takes options without their size", #call);                               \
 	} while (0)
 
-static void every_function_refuses_options_without_a_size(void **state)
+TEST(every_function_refuses_options_without_a_size)
 {
-	(void)state;
 	REFUSES(jw_bake(&err, &(struct jw_bake_options){0}, &(struct jw_bake_result *){NULL}));
 	REFUSES(jw_bake_verify(&err, &(struct jw_bake_verify_options){0},
 						   &(struct jw_bake_verify_result *){NULL}));
@@ -184,16 +175,4 @@ static void every_function_refuses_options_without_a_size(void **state)
 		jw_compiler_fetch(&err, "12.4", &(struct jw_compiler_fetch_options){0}, &(char *){NULL}));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_older_struct_has_zeros_for_the_rest),
-		cmocka_unit_test(a_newer_struct_without_new_requests_is_accepted),
-		cmocka_unit_test(a_size_that_was_never_set_is_refused),
-		cmocka_unit_test(results_are_filled_up_to_their_size),
-		cmocka_unit_test(a_function_takes_the_options_of_an_older_program),
-		cmocka_unit_test(every_function_refuses_options_without_a_size),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

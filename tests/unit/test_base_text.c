@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-static void spans_share_a_unit_where_they_can(void **state)
+TEST(spans_share_a_unit_where_they_can)
 {
 	static const struct {
 		double low, high;
@@ -17,14 +17,13 @@ static void spans_share_a_unit_where_they_can(void **state)
 	};
 	char text[TEXT_SHORT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(text_span(text, cases[i].low, cases[i].high), cases[i].text);
 }
 
 #define DIGEST "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void forms_are_of_the_whole_text(void **state)
+TEST(forms_are_of_the_whole_text)
 {
 	static const struct {
 		const char *text, *form;
@@ -50,13 +49,12 @@ static void forms_are_of_the_whole_text(void **state)
 		{"x", "", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (text_has_form(cases[i].text, cases[i].form) != cases[i].has)
 			fail_msg("%s, %s", cases[i].text, cases[i].form);
 }
 
-static void dates_are_of_the_calendar(void **state)
+TEST(dates_are_of_the_calendar)
 {
 	static const struct {
 		int64_t since_1970_s;
@@ -69,12 +67,11 @@ static void dates_are_of_the_calendar(void **state)
 	};
 	char text[TEXT_UTC];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
 		assert_string_equal(text_utc(text, dates[i].since_1970_s), dates[i].text);
 }
 
-static void no_password_is_said(void **state)
+TEST(no_password_is_said)
 {
 	static const char *const pairs[][2] = {
 		{"https://host/path", "https://host/path"},
@@ -122,14 +119,13 @@ static void no_password_is_said(void **state)
 	};
 	char room[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
 		assert_string_equal(text_address(room, sizeof room, pairs[i][0]), pairs[i][1]);
 	assert_string_equal(text_address(room, 4, "https://ann:secret@host"), "htt");
 	assert_string_equal(text_address(room, 11, "https://ann:secret@host"), "https://ho");
 }
 
-static void what_is_not_for_eyes_is_hidden(void **state)
+TEST(what_is_not_for_eyes_is_hidden)
 {
 	static const struct {
 		uint32_t first, last; /* and what is beside is not hidden */
@@ -138,7 +134,6 @@ static void what_is_not_for_eyes_is_hidden(void **state)
 		{0x2060, 0x206f}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xe0000, 0xe0fff},
 	};
 
-	(void)state;
 	for (uint32_t point = 0; point < 0x20; point++)
 		assert_true(text_is_hidden(point));
 	for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
@@ -151,12 +146,4 @@ static void what_is_not_for_eyes_is_hidden(void **state)
 	assert_false(text_is_hidden(0x10ffff));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_share_a_unit_where_they_can),
-		cmocka_unit_test(forms_are_of_the_whole_text), cmocka_unit_test(dates_are_of_the_calendar),
-		cmocka_unit_test(no_password_is_said), cmocka_unit_test(what_is_not_for_eyes_is_hidden)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

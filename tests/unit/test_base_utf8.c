@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-static void a_code_point_is_written_and_read_back(void **state)
+TEST(a_code_point_is_written_and_read_back)
 {
 	static const struct {
 		uint32_t point;
@@ -22,7 +22,6 @@ static void a_code_point_is_written_and_read_back(void **state)
 		{0x10ffff, "\xf4\x8f\xbf\xbf"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char utf8[4];
 		uint32_t point = 0;
@@ -35,11 +34,10 @@ static void a_code_point_is_written_and_read_back(void **state)
 	}
 }
 
-static void invalid_code_points_become_the_replacement_character(void **state)
+TEST(invalid_code_points_become_the_replacement_character)
 {
 	static const uint32_t cases[] = {0xd800, 0xdfff, 0x110000, UINT32_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char utf8[4];
 
@@ -48,12 +46,4 @@ static void invalid_code_points_become_the_replacement_character(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_code_point_is_written_and_read_back),
-		cmocka_unit_test(invalid_code_points_become_the_replacement_character),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -26,12 +26,11 @@ static const struct passwd *somebody(void)
 	return account;
 }
 
-static void sudo_s_caller_is_named_unless_its_home_is_ours(void **state)
+TEST(sudo_s_caller_is_named_unless_its_home_is_ours)
 {
 	const struct passwd *account = somebody();
 	char *line = NULL;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
 	assert_int_equal(os_env_set(NULL, "HOME", "/root"), 0);
 	assert_int_equal(jw_account_doubt(NULL, &line), 0);
@@ -46,12 +45,11 @@ static void sudo_s_caller_is_named_unless_its_home_is_ours(void **state)
 	assert_null(line);
 }
 
-static void without_sudo_the_account_stays(void **state)
+TEST(without_sudo_the_account_stays)
 {
 	struct jw_error err = {0};
 	const uid_t before = geteuid();
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL), 0);
 	assert_int_equal(jw_become_sudo_user(&err), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
@@ -59,13 +57,12 @@ static void without_sudo_the_account_stays(void **state)
 }
 
 /* In a child, since there is no way back. */
-static void the_caller_is_become_for_good(void **state)
+TEST(the_caller_is_become_for_good)
 {
 	const struct passwd *account = somebody();
 	int status = -1;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
 	child = fork();
 	if (!child) {
@@ -82,7 +79,7 @@ static void the_caller_is_become_for_good(void **state)
 }
 
 /* Services with a cache; neither those without one nor people. */
-static void other_caches_are_those_of_services(void **state)
+TEST(other_caches_are_those_of_services)
 {
 	static const char *const made[] = {"one/.nv/ComputeCache", "two/.nv/ComputeCache", "three",
 									   "person/.nv/ComputeCache"};
@@ -91,7 +88,6 @@ static void other_caches_are_those_of_services(void **state)
 	char *root = os_join(NULL, folder, "root"), *cache = os_join(NULL, folder, made[0]), *text;
 	size_t count = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
 		char *path = os_join(NULL, folder, made[i]);
 
@@ -135,12 +131,11 @@ static void other_caches_are_those_of_services(void **state)
 }
 
 /* Without memory there is no line, and no account. */
-static void no_doubt_is_left_out_without_memory(void **state)
+TEST(no_doubt_is_left_out_without_memory)
 {
 	const struct passwd *account = somebody();
 	char *line = NULL;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
 	assert_int_equal(os_env_set(NULL, "HOME", "/root"), 0);
 	for (size_t n = 1, left = 0; !left; n++) {
@@ -160,15 +155,4 @@ static void no_doubt_is_left_out_without_memory(void **state)
 	assert_null(line);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sudo_s_caller_is_named_unless_its_home_is_ours),
-		cmocka_unit_test(without_sudo_the_account_stays),
-		cmocka_unit_test(the_caller_is_become_for_good),
-		cmocka_unit_test(other_caches_are_those_of_services),
-		cmocka_unit_test(no_doubt_is_left_out_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -2,9 +2,8 @@
  * the gates at its moment. */
 #include "gates_posix.h"
 
-#include "cache/live_rows.h"
+#include "cache/live.h"
 #include "cache/remove.h"
-#include "cache/shape.h"
 #include "held_lock.h"
 #include "open_files.h"
 
@@ -42,13 +41,12 @@ static void let_go_at_second(const char *path)
 		end_lock(release_fd, holder);
 }
 
-static void a_lock_is_tried_until_its_time_is_over(void **state)
+TEST(a_lock_is_tried_until_its_time_is_over)
 {
 	static const unsigned waits[] = {60000, 0};
 	struct jw_error err = {0};
 	struct cache_live *live;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
 		const struct cache_live_options options = {.limit_bytes = 1 << 30,
 												   .lock_wait_ms = waits[i]};
@@ -75,29 +73,25 @@ static void a_lock_is_tried_until_its_time_is_over(void **state)
 }
 
 /* Nor does a hold that is given up keep the lock or the file. */
-static void what_fails_lets_go_of_the_lock(void **state)
+TEST(what_fails_lets_go_of_the_lock)
 {
 	static const uint8_t other[32] = {0x42};
-	char *index = os_join(NULL, dir, "index"), *witness = os_join(NULL, dir, CACHE_WITNESS);
+	char *index = os_join(NULL, dir, "index");
 	struct cache_live *live;
 	struct jw_error err = {0};
 	size_t before;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	write_index(other, sizeof other);
-	assert_int_equal(os_remove_tree(NULL, witness), 0);
 	before = open_files();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
 	assert_int_equal(open_files(), before);
 	assert_true(gate_can_lock(index));
-	assert_false(os_exists(witness));
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	mem_free(index);
-	mem_free(witness);
 }
 
 static uint64_t holds_of(size_t rows)
@@ -138,9 +132,8 @@ static void change_a_row(const char *path)
 }
 
 /* Positions of many rows are computed between two holds, unless others write all the time. */
-static void only_many_rows_take_two_holds(void **state)
+TEST(only_many_rows_take_two_holds)
 {
-	(void)state;
 	assert_int_equal(holds_of(1), 1);
 	assert_int_equal(holds_of(4096), 1);
 	assert_int_equal(holds_of(4097), 2);
@@ -166,9 +159,8 @@ static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
 	mem_free(index);
 }
 
-static void an_index_is_writable_for_those_who_read_the_cache(void **state)
+TEST(an_index_is_writable_for_those_who_read_the_cache)
 {
-	(void)state;
 	assert_mode_of_index(0600, 0700, 0600);
 	assert_mode_of_index(0600, 0755, 0666);
 	assert_mode_of_index(0644, 0755, 0666);
@@ -212,9 +204,8 @@ static void replace_meanwhile(const char *path)
 	cache_index_free(&index);
 }
 
-static void a_size_is_looked_at_again_beside_others(void **state)
+TEST(a_size_is_looked_at_again_beside_others)
 {
-	(void)state;
 	for (meanwhile = GROW; meanwhile <= RIGHT; meanwhile++) {
 		struct cache_live_counts counts;
 		struct entries_entry entry;
@@ -250,13 +241,12 @@ static void a_size_is_looked_at_again_beside_others(void **state)
 
 /* ---- what fails */
 
-static void an_entry_that_cannot_be_moved_is_not_counted(void **state)
+TEST(an_entry_that_cannot_be_moved_is_not_counted)
 {
 	struct cache_live *live;
 	struct jw_error err = {0};
 	enum cache_added added;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -269,14 +259,13 @@ static void an_entry_that_cannot_be_moved_is_not_counted(void **state)
 	assert_consistent(1);
 }
 
-static void what_cannot_be_evicted_makes_no_room(void **state)
+TEST(what_cannot_be_evicted_makes_no_room)
 {
 	struct entries_entry entry;
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	struct jw_error err = {0};
 
-	(void)state;
 	entries_make(&entry, 1, 0);
 	start_anew();
 	fill(1, 2);
@@ -291,13 +280,12 @@ static void what_cannot_be_evicted_makes_no_room(void **state)
 	assert_consistent(2);
 }
 
-static void what_cannot_be_removed_stays_counted(void **state)
+TEST(what_cannot_be_removed_stays_counted)
 {
 	struct cache_removal removals[2] = {{.key = key_of(1)}, {.key = key_of(2)}};
 	struct cache_live *live;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	for (size_t i = 0; i < 2; i++)
@@ -316,12 +304,11 @@ static void what_cannot_be_removed_stays_counted(void **state)
 }
 
 /* The limit itself is room for one entry of that size. */
-static void an_entry_may_fill_the_limit(void **state)
+TEST(an_entry_may_fill_the_limit)
 {
 	struct entries_entry entry;
 	struct cache_live *live;
 
-	(void)state;
 	entries_make(&entry, 1, 0);
 	start_anew();
 	live = open_live(entry.row_bytes - 1, CACHE_FULL_EVICT);
@@ -334,14 +321,13 @@ static void an_entry_may_fill_the_limit(void **state)
 }
 
 /* The index is as it was before the last insert; of the two own entries one is gone. */
-static void only_rows_of_files_that_are_there_are_restored(void **state)
+TEST(only_rows_of_files_that_are_there_are_restored)
 {
 	char *index = os_join(NULL, dir, "index"), *file = cache_entry_path(NULL, dir, key_of(3));
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	struct buf before = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	assert_int_equal(os_read_file(NULL, index, 4096, &before), 0);
@@ -360,14 +346,13 @@ static void only_rows_of_files_that_are_there_are_restored(void **state)
 	mem_free(file);
 }
 
-static void files_are_closed_and_nothing_is_left(void **state)
+TEST(files_are_closed_and_nothing_is_left)
 {
 	char *left = os_join(NULL, folder, "left");
 	struct cache_live *live;
 	struct os_names names;
 	size_t before;
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	before = open_files();
@@ -395,27 +380,9 @@ static void files_are_closed_and_nothing_is_left(void **state)
 	assert_int_equal(open_files(), before);
 	assert_int_equal(os_list(NULL, dir, &names), 0);
 	for (size_t i = 0; i < names.count; i++)
-		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0 ||
-					!strcmp(names.items[i], CACHE_WITNESS));
+		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0);
 	os_names_free(&names);
 	mem_free(left);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lock_is_tried_until_its_time_is_over),
-		cmocka_unit_test(what_fails_lets_go_of_the_lock),
-		cmocka_unit_test(only_many_rows_take_two_holds),
-		cmocka_unit_test(an_index_is_writable_for_those_who_read_the_cache),
-		cmocka_unit_test(a_size_is_looked_at_again_beside_others),
-		cmocka_unit_test(an_entry_that_cannot_be_moved_is_not_counted),
-		cmocka_unit_test(what_cannot_be_evicted_makes_no_room),
-		cmocka_unit_test(what_cannot_be_removed_stays_counted),
-		cmocka_unit_test(an_entry_may_fill_the_limit),
-		cmocka_unit_test(only_rows_of_files_that_are_there_are_restored),
-		cmocka_unit_test(files_are_closed_and_nothing_is_left),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -8,15 +8,14 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
-#include "cache/brief.h"
-#include "cache/settled.h"
+#include "cache/sound.h"
+#include "cache/verified.h"
 #include "files.h"
 
 enum { END = CACHE_BRIEF_END, VALUE = CACHE_BRIEF_VALUE, HEADER = CACHE_ENTRY_HEADER };
 
-static void a_file_is_settled_after_a_while(void **state)
+TEST(a_file_is_settled_after_a_while)
 {
-	(void)state;
 	assert_false(settled_is(100, 1000));
 	assert_true(settled_is(100, 1001));
 	assert_true(settled_same_boot(50, 60) && settled_same_boot(60, 50));
@@ -55,7 +54,7 @@ static void assert_bytes(const uint8_t *bytes, size_t from, size_t size)
 			fail_msg("byte %zu of those from %zu", i, from);
 }
 
-static void both_ends_of_a_key_are_read(void **state)
+TEST(both_ends_of_a_key_are_read)
 {
 	static const struct {
 		uint64_t key, value;
@@ -78,7 +77,6 @@ static void both_ends_of_a_key_are_read(void **state)
 	static struct cache_brief brief, opened;
 	struct cache_key_parts parts;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const size_t key = (size_t)cases[i].key,
 					 kept = key < (size_t)2 * END ? key : (size_t)2 * END;
@@ -107,7 +105,7 @@ static void both_ends_of_a_key_are_read(void **state)
 }
 
 /* Cut after its header was read: in either end of its key, or in its value. */
-static void a_part_that_is_gone_is_told(void **state)
+TEST(a_part_that_is_gone_is_told)
 {
 	static const struct {
 		uint64_t key, value;
@@ -116,7 +114,6 @@ static void a_part_that_is_gone_is_told(void **state)
 		{100, 10, 1}, {100, 10, 11}, {100, 10, 110}, {5 * END, 10, 11}, {5 * END, 10, 5 * END}};
 	static struct cache_brief brief;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cache_entry entry = {.key_bytes = cases[i].key, .value_bytes = cases[i].value};
 		struct os_file *file = open_entry(cases[i].key, cases[i].value, cases[i].less);
@@ -153,7 +150,7 @@ static uint64_t put_options(const char *dir, const char *lead, const char *optio
 	return key;
 }
 
-static void a_listing_shows_options(void **state)
+TEST(a_listing_shows_options)
 {
 	enum { MOST = sizeof((struct jw_cache_entry *)NULL)->options };
 	static const struct {
@@ -170,7 +167,6 @@ static void a_listing_shows_options(void **state)
 	};
 	char *dir = os_join(NULL, folder, "cache");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_cache_options options = {
 			.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
@@ -198,14 +194,4 @@ static void a_listing_shows_options(void **state)
 	mem_free(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_settled_after_a_while),
-		cmocka_unit_test(both_ends_of_a_key_are_read),
-		cmocka_unit_test(a_part_that_is_gone_is_told),
-		cmocka_unit_test(a_listing_shows_options),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

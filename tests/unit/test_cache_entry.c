@@ -6,8 +6,6 @@
 #include "base/hash.h"
 #include "cache/entry.h"
 #include "cache/key.h"
-#include "cache/key_parts.h"
-#include "cache/presence.h"
 #include "os/folders.h"
 
 static struct cache_profile profile_of(const char *stamp)
@@ -163,43 +161,6 @@ static size_t make_entry(uint8_t file[64])
 	cache_entry_header(file, 3, 5, fnv_update(FNV_START, "value", 5));
 	memcpy(file + CACHE_ENTRY_HEADER, "keyvalue", 8);
 	return CACHE_ENTRY_HEADER + 8;
-}
-
-static void kinds_of_damage_are_distinguished(void **state)
-{
-	static const struct {
-		size_t size, at;
-		uint8_t flip;
-		enum cache_damage damage;
-	} cases[] = {
-		{.size = 36, .damage = CACHE_SOUND},
-		{.size = 40, .damage = CACHE_SOUND}, /* the driver takes longer files */
-		{.damage = CACHE_DAMAGE_EMPTY},
-		{.size = 27, .damage = CACHE_DAMAGE_HEADER},
-		{.size = 36, .flip = 1, .damage = CACHE_DAMAGE_VERSION},
-		{.size = 35, .damage = CACHE_DAMAGE_TRUNCATED},
-		{.size = 36, .at = 4, .flip = 8, .damage = CACHE_DAMAGE_TRUNCATED},
-		{.size = 36,
-		 .at = 11,
-		 .flip = 0xff,
-		 .damage = CACHE_DAMAGE_TRUNCATED}, /* a key of 2^64 bytes and some */
-		{.size = 36, .at = 19, .flip = 0xff, .damage = CACHE_DAMAGE_TRUNCATED},
-		{.size = 36, .at = 28, .flip = 1, .damage = CACHE_DAMAGE_NAME},
-		{.size = 36, .at = 35, .flip = 1, .damage = CACHE_DAMAGE_VALUE},
-		{.size = 36, .at = 20, .flip = 1, .damage = CACHE_DAMAGE_VALUE},
-	};
-	uint64_t name = fnv_update(FNV_START, "key", 3);
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		uint8_t file[64] = {0};
-		struct cache_entry entry = {0};
-
-		(void)make_entry(file);
-		file[cases[i].at] ^= cases[i].flip;
-		assert_int_equal(cache_entry_verify(file, cases[i].size, name, &entry), cases[i].damage);
-		assert_int_equal(entry.key_bytes, cases[i].damage == CACHE_SOUND ? 3 : 0);
-	}
 }
 
 static void the_probe_finds_damage_in_a_header(void **state)
@@ -398,7 +359,6 @@ int main(void)
 		cmocka_unit_test(a_key_is_known_by_its_bytes),
 		cmocka_unit_test(a_key_that_ends_behind_its_target_is_none),
 		cmocka_unit_test(names_and_keys_are_each_others_reverse),
-		cmocka_unit_test(kinds_of_damage_are_distinguished),
 		cmocka_unit_test(the_probe_finds_damage_in_a_header),
 		cmocka_unit_test(an_opencl_key_names_its_driver),
 		cmocka_unit_test(keys_are_taken_apart),

@@ -3,7 +3,7 @@
 
 #include "inserting.h"
 
-static void the_limit_is_kept(void **state)
+TEST(the_limit_is_kept)
 {
 	struct entries_entry entry;
 	struct cache_live *live;
@@ -11,7 +11,6 @@ static void the_limit_is_kept(void **state)
 	struct cache_index index;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 4);
 	entries_make(&entry, 1, 0);
@@ -39,13 +38,12 @@ static void the_limit_is_kept(void **state)
 }
 
 /* Evicts one after the other, but skips an entry that this handle keeps. */
-static void the_oldest_go_first(void **state)
+TEST(the_oldest_go_first)
 {
 	struct entries_entry entry;
 	struct cache_live *live;
 	struct cache_index index;
 
-	(void)state;
 	start_anew();
 	fill(1, 8);
 	entries_make(&entry, 1, 0);
@@ -62,14 +60,13 @@ static void the_oldest_go_first(void **state)
 }
 
 /* Somebody else's folder stays, and keeps nobody from inserting. */
-static void a_folder_in_an_entrys_place_loses_its_row(void **state)
+TEST(a_folder_in_an_entrys_place_loses_its_row)
 {
 	char *path = NULL, *within;
 	struct entries_entry entry;
 	struct cache_live *live;
 	struct cache_index index;
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	entries_make(&entry, 1, 0);
@@ -90,13 +87,12 @@ static void a_folder_in_an_entrys_place_loses_its_row(void **state)
 	mem_free(path);
 }
 
-static void orphans_are_not_counted_past_the_limit(void **state)
+TEST(orphans_are_not_counted_past_the_limit)
 {
 	struct entries_entry entry;
 	struct cache_index index;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, 4);
 	write_index("", 0);
@@ -109,14 +105,4 @@ static void orphans_are_not_counted_past_the_limit(void **state)
 	cache_index_free(&index);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_limit_is_kept),
-		cmocka_unit_test(the_oldest_go_first),
-		cmocka_unit_test(a_folder_in_an_entrys_place_loses_its_row),
-		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/former.h"
+#include "cache/stamp.h"
 #include "gpu/release.h"
 #include "os/env.h"
 
@@ -23,14 +23,13 @@ static const struct cache_known_driver *known_driver_at_end(bool newest)
 }
 
 /* However many drivers are known: also where the list has room for no other. */
-static void stamps_and_releases_are_told_apart(void **state)
+TEST(stamps_and_releases_are_told_apart)
 {
 	static const char living[] = "Aug 20 202514:13:09";
 	static const uint32_t release[3] = {550, 163, 1}, unknown[3];
 	struct former_drivers drivers = {0};
 	size_t first;
 
-	(void)state;
 	assert_int_equal(former_of(&drivers, "550.163.01"), FORMER_UNKNOWN);
 	assert_int_equal(former_read(NULL, NULL, living, release, &drivers), 0);
 	assert_int_equal(former_add(NULL, &drivers, "no stamp"), 0);
@@ -71,7 +70,7 @@ static void write_version(const char *text)
 
 /* Between an update and the next boot, the driver that runs is not the one whose library is there.
  */
-static void the_running_driver_is_no_former_one(void **state)
+TEST(the_running_driver_is_no_former_one)
 {
 	const struct cache_known_driver *const oldest = known_driver_at_end(false),
 										   *const newest = known_driver_at_end(true);
@@ -82,7 +81,6 @@ static void the_running_driver_is_no_former_one(void **state)
 	struct former_drivers drivers = {0};
 	char text[200];
 
-	(void)state;
 	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_of(&drivers, newest->stamp), FORMER_LIVING);
@@ -118,12 +116,11 @@ static void the_running_driver_is_no_former_one(void **state)
 #endif
 
 /* Made ahead, for an update or another machine */
-static void a_newer_driver_is_no_former_one(void **state)
+TEST(a_newer_driver_is_no_former_one)
 {
 	const struct cache_known_driver *const oldest = known_driver_at_end(false), *at;
 	struct former_drivers drivers = {0};
 
-	(void)state;
 	assert_int_equal(former_read(NULL, NULL, oldest->stamp, oldest->release, &drivers), 0);
 	for (size_t i = 0; (at = cache_known_driver_at(i)); i++)
 		if (gpu_release_compare(at->release, oldest->release) > 0)
@@ -132,14 +129,13 @@ static void a_newer_driver_is_no_former_one(void **state)
 }
 
 /* The table, the history or a profile may know it: it is in use elsewhere. */
-static void a_driver_of_another_machine_is_no_former_one(void **state)
+TEST(a_driver_of_another_machine_is_no_former_one)
 {
 	static const char other[] = "Feb  3 202301:02:03";
 	const struct cache_known_driver *const oldest = known_driver_at_end(false),
 										   *const newest = known_driver_at_end(true);
 	struct former_drivers drivers = {0};
 
-	(void)state;
 	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
 	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
 	assert_int_equal(former_spare(NULL, &drivers, oldest->stamp), 0);
@@ -150,16 +146,4 @@ static void a_driver_of_another_machine_is_no_former_one(void **state)
 	former_free(&drivers);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stamps_and_releases_are_told_apart),
-#ifndef _WIN32
-		cmocka_unit_test(the_running_driver_is_no_former_one),
-#endif
-		cmocka_unit_test(a_newer_driver_is_no_former_one),
-		cmocka_unit_test(a_driver_of_another_machine_is_no_former_one),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

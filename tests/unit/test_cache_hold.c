@@ -40,14 +40,13 @@ __attribute__((visibility("default"))) int nanosleep(const struct timespec *aske
 }
 
 /* A driver that looks an entry up holds a lock for readers. */
-static void a_reader_keeps_writers_out(void **state)
+TEST(a_reader_keeps_writers_out)
 {
 	struct cache_live *live;
 	struct jw_error err = {0};
 	pid_t child;
 	int release;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -62,14 +61,13 @@ static void a_reader_keeps_writers_out(void **state)
 }
 
 /* Between two inserts through one handle. */
-static void the_lock_is_let_go_of(void **state)
+TEST(the_lock_is_let_go_of)
 {
 	struct cache_live *live;
 	size_t before;
 	pid_t child;
 	int release;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	before = open_files();
@@ -84,7 +82,7 @@ static void the_lock_is_let_go_of(void **state)
 
 /* By a clock that goes on by two milliseconds at each look, several holds are needed for what takes
  * one on a quick machine. */
-static void a_hold_has_an_end(void **state)
+TEST(a_hold_has_an_end)
 {
 	enum { ENTRIES = 20 };
 	struct entries_entry entries[ENTRIES];
@@ -92,7 +90,6 @@ static void a_hold_has_an_end(void **state)
 	struct cache_live_counts counts;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	for (unsigned i = 0; i < ENTRIES; i++) {
@@ -112,13 +109,12 @@ static void a_hold_has_an_end(void **state)
 
 /* Drivers come in between two holds. The one that makes the index sound, and the first part of the
  * repair, come at once; to look at an unsound index again is a pause and a hold, too. */
-static void a_repair_pauses_between_its_holds(void **state)
+TEST(a_repair_pauses_between_its_holds)
 {
 	enum { ENTRIES = 20 };
 	struct cache_live_counts counts;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, ENTRIES);
 	write_index("", 0);
@@ -144,7 +140,7 @@ static void set_age(uint64_t key, time_t seconds)
 }
 
 /* The driver evicts from the front. */
-static void the_oldest_orphan_has_the_first_row(void **state)
+TEST(the_oldest_orphan_has_the_first_row)
 {
 	/* Other orders than those of names and of numbers */
 	static const unsigned by_age[] = {3, 1, 5, 2, 4};
@@ -152,7 +148,6 @@ static void the_oldest_orphan_has_the_first_row(void **state)
 	struct cache_index index;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, COUNT);
 	for (unsigned i = 0; i < COUNT; i++)
@@ -169,7 +164,7 @@ static void the_oldest_orphan_has_the_first_row(void **state)
 }
 
 /* A row that another process has removed, and for which there is no room now. */
-static void rows_beyond_the_limit_are_not_restored(void **state)
+TEST(rows_beyond_the_limit_are_not_restored)
 {
 	struct entries_entry entry;
 	struct cache_live_counts counts;
@@ -177,7 +172,6 @@ static void rows_beyond_the_limit_are_not_restored(void **state)
 	struct cache_index index;
 	struct buf bytes = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	entries_make(&entry, 3, 0);
@@ -204,7 +198,7 @@ static void rows_beyond_the_limit_are_not_restored(void **state)
 
 /* Which no driver writes: of several rows for one file one stays, and the total is that of the
  * files. */
-static void a_repeated_row_counts_once(void **state)
+TEST(a_repeated_row_counts_once)
 {
 	struct cache_live_counts counts;
 	struct cache_index index;
@@ -212,7 +206,6 @@ static void a_repeated_row_counts_once(void **state)
 	struct cache_live *live;
 	struct buf bytes = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
@@ -234,17 +227,4 @@ static void a_repeated_row_counts_once(void **state)
 	assert_consistent(4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reader_keeps_writers_out),
-		cmocka_unit_test(the_lock_is_let_go_of),
-		cmocka_unit_test(a_hold_has_an_end),
-		cmocka_unit_test(a_repair_pauses_between_its_holds),
-		cmocka_unit_test(the_oldest_orphan_has_the_first_row),
-		cmocka_unit_test(rows_beyond_the_limit_are_not_restored),
-		cmocka_unit_test(a_repeated_row_counts_once),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -9,68 +9,23 @@
 #include "base/cursor.h"
 #include "base/set.h"
 #include "cache/index.h"
-#include "cache/outlook.h"
 #include "cache/view.h"
 #include "files.h"
 
-static void each_state_has_a_name(void **state)
+TEST(each_state_has_a_name)
 {
 	static const char *const states[] = {"sound",        "missing",  "empty",  "truncated",
 										 "not an index", "a device", "a pipe", "not a file"};
 	static const char *const nexts[] = {"adds",  "evicts_soon", "evicts", "evicts_all",
 										"wipes", "nothing",     "hangs"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		assert_string_equal(cache_index_state_name((enum cache_index_state)i), states[i]);
 	for (size_t i = 0; i < sizeof nexts / sizeof *nexts; i++)
 		assert_string_equal(cache_next_insert_name((enum cache_next_insert)i), nexts[i]);
 }
 
-static void an_index_is_sound_from_its_last_row_on(void **state)
-{
-	static const struct {
-		size_t size;
-		uint32_t version, count;
-		enum cache_index_state state;
-		size_t rows;
-	} cases[] = {
-		{0, 0x41, 0, CACHE_INDEX_EMPTY, 0},      {1, 0x41, 0, CACHE_INDEX_VERSION, 0},
-		{15, 0x41, 0, CACHE_INDEX_VERSION, 0},   {16, 0x41, 0, CACHE_INDEX_SOUND, 0},
-		{16, 0x41, 1, CACHE_INDEX_TRUNCATED, 0}, {31, 0x41, 1, CACHE_INDEX_TRUNCATED, 0},
-		{32, 0x41, 1, CACHE_INDEX_SOUND, 1},     {47, 0x41, 2, CACHE_INDEX_TRUNCATED, 1},
-		{48, 0x41, 2, CACHE_INDEX_SOUND, 2},     {48, 0x41, 1, CACHE_INDEX_SOUND, 1},
-		{48, 0x42, 2, CACHE_INDEX_VERSION, 0},   {48, 0x41, UINT32_MAX, CACHE_INDEX_TRUNCATED, 2},
-	};
-	uint8_t bytes[48];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct cache_index index;
-
-		memset(bytes, 0, sizeof bytes);
-		store_u32(bytes, cases[i].version);
-		store_u32(bytes + 4, cases[i].count);
-		store_u64(bytes + 8, 77);
-		for (uint64_t n = 0; n < 2; n++) {
-			store_u64(bytes + 16 + 16 * n, n + 1);
-			store_u64(bytes + 24 + 16 * n, n + 5);
-		}
-		assert_int_equal(cache_index_parse(NULL, bytes, cases[i].size, &index), 0);
-		if (index.state != cases[i].state || index.count != cases[i].rows)
-			fail_msg("case %zu: %d, %zu rows", i, (int)index.state, index.count);
-		for (size_t n = 0; n < index.count; n++) {
-			assert_int_equal(index.rows[n].key, n + 1);
-			assert_int_equal(index.rows[n].size_bytes, n + 5);
-		}
-		if (cases[i].size >= 16)
-			assert_int_equal(index.total_bytes, 77);
-		cache_index_free(&index);
-		assert_null(index.rows);
-	}
-}
-
-static void sums_end_at_the_largest_number(void **state)
+TEST(sums_end_at_the_largest_number)
 {
 	static const struct {
 		uint64_t sizes[3], total;
@@ -83,7 +38,6 @@ static void sums_end_at_the_largest_number(void **state)
 		{{UINT64_MAX, 0, 0}, UINT64_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_row rows[3];
 		struct cache_index index = {.rows = rows, .count = 3}, again;
@@ -108,14 +62,13 @@ static void sums_end_at_the_largest_number(void **state)
 }
 
 /* Of several rows of one key the first one is meant. */
-static void a_map_has_the_first_row_of_a_key(void **state)
+TEST(a_map_has_the_first_row_of_a_key)
 {
 	struct cache_row rows[] = {{5, 1}, {6, 1}, {5, 2}, {7, 1}, {6, 3}};
 	const struct cache_index index = {.rows = rows, .count = 5};
 	struct set map;
 	size_t cursor = 0;
 
-	(void)state;
 	assert_int_equal(cache_index_map(NULL, &index, &map), 0);
 	assert_int_equal(set_find(&map, 5, &cursor), 0);
 	assert_int_equal(set_find(&map, 5, &cursor), SET_NONE);
@@ -129,13 +82,12 @@ static void a_map_has_the_first_row_of_a_key(void **state)
 	set_free(&map);
 }
 
-static void what_a_driver_does_depends_on_the_state_first(void **state)
+TEST(what_a_driver_does_depends_on_the_state_first)
 {
 	static const enum cache_next_insert nexts[] = {
 		CACHE_NEXT_ADDS,  CACHE_NEXT_WIPES, CACHE_NEXT_WIPES, CACHE_NEXT_WIPES,
 		CACHE_NEXT_WIPES, CACHE_NEXT_WIPES, CACHE_NEXT_HANGS, CACHE_NEXT_NOTHING};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof nexts / sizeof *nexts; i++) {
 		const struct cache_index index = {.state = (enum cache_index_state)i};
 
@@ -145,12 +97,11 @@ static void what_a_driver_does_depends_on_the_state_first(void **state)
 }
 
 /* A total that fits evicts nothing, whatever the rows make. */
-static void the_total_decides(void **state)
+TEST(the_total_decides)
 {
 	struct cache_row row = {1, 1001};
 	struct cache_index index = {.rows = &row, .count = 1, .total_bytes = 1000};
 
-	(void)state;
 	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_ADDS);
 	index.total_bytes = 1001;
 	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_EVICTS);
@@ -161,7 +112,7 @@ static void the_total_decides(void **state)
 
 enum { LIMIT = 1000 };
 
-static void each_outlook_is_told(void **state)
+TEST(each_outlook_is_told)
 {
 	static const struct {
 		enum cache_index_state state;
@@ -196,7 +147,6 @@ static void each_outlook_is_told(void **state)
 		 true, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_row row = {1, cases[i].row_bytes};
 		const struct cache_index index = {.state = cases[i].state,
@@ -221,19 +171,18 @@ static void each_outlook_is_told(void **state)
 }
 
 /* Files without rows are counted where they all fit into the limit. */
-static void uncounted_files_fit_into_the_limit(void **state)
+TEST(uncounted_files_fit_into_the_limit)
 {
 	const struct cache_index index = {.state = CACHE_INDEX_SOUND};
 	struct jw_cache_outlook outlook;
 
-	(void)state;
 	cache_outlook_of(&index, 2, LIMIT, LIMIT, &outlook);
 	assert_int_equal(outlook.uncounted, 2);
 	cache_outlook_of(&index, 2, LIMIT + 1, LIMIT, &outlook);
 	assert_int_equal(outlook.uncounted, 0);
 }
 
-static void rows_are_evicted_until_the_rest_fits(void **state)
+TEST(rows_are_evicted_until_the_rest_fits)
 {
 	struct cache_row rows[] = {{1, 300}, {2, 300}, {3, 300}, {4, 300}};
 	const struct cache_index index = {.rows = rows, .count = 4, .total_bytes = 1200};
@@ -242,7 +191,6 @@ static void rows_are_evicted_until_the_rest_fits(void **state)
 		size_t evicted;
 	} cases[] = {{1199, 1}, {900, 1}, {899, 2}, {600, 2}, {599, 3}, {300, 3}, {299, 4}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_outlook outlook;
 
@@ -265,13 +213,12 @@ static void put_index(const char *dir, uint32_t count, uint64_t total, size_t si
 
 /* Of a sound index the rows are enough; files are counted where they are asked for, or where the
  * index does not tell. */
-static void a_directory_is_looked_at_as_far_as_needed(void **state)
+TEST(a_directory_is_looked_at_as_far_as_needed)
 {
 	char *dir = os_join(NULL, folder, "looked-at"), *large = os_join(NULL, dir, "index");
 	struct jw_cache_outlook outlook;
 	struct os_file *file;
 
-	(void)state;
 	cache_outlook(NULL, LIMIT, true, &outlook);
 	assert_string_equal(outlook.index, "unknown");
 	assert_string_equal(outlook.next_insert, "adds");
@@ -304,14 +251,13 @@ static void a_directory_is_looked_at_as_far_as_needed(void **state)
 }
 
 /* Nothing is in front of an error that is none. */
-static void a_load_names_the_file_that_it_fails_for(void **state)
+TEST(a_load_names_the_file_that_it_fails_for)
 {
 	char *dir = os_join(NULL, folder, "loaded"), *path = os_join(NULL, dir, "index");
 	struct cache_index index;
 	struct jw_error err = {0};
 	size_t lacks = 0;
 
-	(void)state;
 	put_index(dir, 1, 100, 32);
 	assert_int_equal(cache_index_load(&err, dir, &index), 0);
 	assert_string_equal(err.message, "");
@@ -335,21 +281,4 @@ static void a_load_names_the_file_that_it_fails_for(void **state)
 	mem_free(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_state_has_a_name),
-		cmocka_unit_test(an_index_is_sound_from_its_last_row_on),
-		cmocka_unit_test(sums_end_at_the_largest_number),
-		cmocka_unit_test(a_map_has_the_first_row_of_a_key),
-		cmocka_unit_test(what_a_driver_does_depends_on_the_state_first),
-		cmocka_unit_test(the_total_decides),
-		cmocka_unit_test(each_outlook_is_told),
-		cmocka_unit_test(uncounted_files_fit_into_the_limit),
-		cmocka_unit_test(rows_are_evicted_until_the_rest_fits),
-		cmocka_unit_test(a_directory_is_looked_at_as_far_as_needed),
-		cmocka_unit_test(a_load_names_the_file_that_it_fails_for),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -51,13 +51,12 @@ int openat(int folder_fd, const char *name, int flags, ...)
 
 /* A pipe in the index's place that cannot be removed ends the insertion; nothing is opened that
  * would wait, and nothing is locked that is not there. */
-static void what_cannot_be_removed_is_no_index(void **state)
+TEST(what_cannot_be_removed_is_no_index)
 {
 	char *index = os_join(NULL, dir, "index");
 	struct cache_live *live;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 	assert_int_equal(mkfifo(index, 0600), 0);
@@ -98,13 +97,12 @@ static void write_late(const char *path)
 	(void)close(fd);
 }
 
-static void an_index_that_is_being_written_is_read_again(void **state)
+TEST(an_index_that_is_being_written_is_read_again)
 {
 	char *index = os_join(NULL, dir, "index");
 	struct cache_live *live;
 	struct buf bytes = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	assert_int_equal(os_read_file(NULL, index, sizeof sound, &bytes), 0);
@@ -123,7 +121,7 @@ static void an_index_that_is_being_written_is_read_again(void **state)
 }
 
 /* As the folder is; an index that others can write to already stays as it is. */
-static void an_index_is_shared_as_its_folder_is(void **state)
+TEST(an_index_is_shared_as_its_folder_is)
 {
 	static const struct {
 		mode_t folder, before, after;
@@ -133,7 +131,6 @@ static void an_index_is_shared_as_its_folder_is(void **state)
 				 {0744, 0600, 0600, 0}};
 	char *index = os_join(NULL, dir, "index");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct stat stat_after;
 
@@ -153,7 +150,7 @@ static void an_index_is_shared_as_its_folder_is(void **state)
 
 /* A link to an index elsewhere leads there, one to nowhere gives way, and one that leads to itself
  * is an error that changes nothing. */
-static void a_link_is_followed_where_it_leads(void **state)
+TEST(a_link_is_followed_where_it_leads)
 {
 	static const struct {
 		const char *target;
@@ -162,7 +159,6 @@ static void a_link_is_followed_where_it_leads(void **state)
 		{"../elsewhere", true, false}, {"../nowhere/index", false, false}, {"index", true, true}};
 	char *index = os_join(NULL, dir, "index");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live *live;
 		struct jw_error err = {0};
@@ -184,11 +180,10 @@ static void a_link_is_followed_where_it_leads(void **state)
 }
 
 /* One made by a container runtime, with nothing in it, and one with something. */
-static void a_folder_gives_way_if_it_is_empty(void **state)
+TEST(a_folder_gives_way_if_it_is_empty)
 {
 	char *index = os_join(NULL, dir, "index"), *inside = os_join(NULL, index, "file");
 
-	(void)state;
 	for (int full = 0; full < 2; full++) {
 		struct cache_live *live;
 		struct jw_error err = {0};
@@ -221,9 +216,8 @@ static void remove_index(void)
 
 /* Removed between the look at it and its opening, it is made again; where it cannot be opened,
  * that is the error, even if it could be a moment later. */
-static void only_a_missing_index_is_made(void **state)
+TEST(only_a_missing_index_is_made)
 {
-	(void)state;
 	for (int fails = 0; fails < 2; fails++) {
 		struct cache_live *live;
 		struct jw_error err = {0};
@@ -241,7 +235,7 @@ static void only_a_missing_index_is_made(void **state)
 }
 
 /* By its number, if it has one here: the lock of an open file has none. */
-static void who_holds_the_lock_is_named(void **state)
+TEST(who_holds_the_lock_is_named)
 {
 	char *index = os_join(NULL, dir, "index");
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -251,7 +245,6 @@ static void who_holds_the_lock_is_named(void **state)
 	pid_t child;
 	int release, fd;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -284,12 +277,11 @@ static void let_go_at_the_second_try(const char *path)
 }
 
 /* A driver holds it for a moment. */
-static void a_lock_is_waited_for(void **state)
+TEST(a_lock_is_waited_for)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30, .lock_wait_ms = 600000};
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
@@ -313,12 +305,11 @@ static void count_unsound(const char *path)
 }
 
 /* Five more times. */
-static void an_unsound_index_is_read_again_and_then_mended(void **state)
+TEST(an_unsound_index_is_read_again_and_then_mended)
 {
 	struct cache_live_counts counts;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	write_index("unsound!", 8);
@@ -401,9 +392,8 @@ static unsigned locks_for(size_t rows, bool others_write)
 }
 
 /* At each of both holds four more at most. */
-static void many_rows_are_looked_through_without_the_lock(void **state)
+TEST(many_rows_are_looked_through_without_the_lock)
 {
-	(void)state;
 	assert_int_equal(locks_for(3, false), 2);
 	assert_int_equal(locks_for(4096, false), 2);
 	assert_int_equal(locks_for(4097, false), 3);
@@ -412,7 +402,7 @@ static void many_rows_are_looked_through_without_the_lock(void **state)
 }
 
 /* The index of a later version, and a folder that is not empty. */
-static void what_fails_lets_go(void **state)
+TEST(what_fails_lets_go)
 {
 	static const uint8_t later[32] = {0x42};
 	const size_t before = open_files();
@@ -420,7 +410,6 @@ static void what_fails_lets_go(void **state)
 	struct cache_live *live;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	write_index(later, sizeof later);
@@ -436,21 +425,4 @@ static void what_fails_lets_go(void **state)
 	mem_free(index);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_index_is_shared_as_its_folder_is),
-		cmocka_unit_test(a_link_is_followed_where_it_leads),
-		cmocka_unit_test(a_folder_gives_way_if_it_is_empty),
-		cmocka_unit_test(only_a_missing_index_is_made),
-		cmocka_unit_test(who_holds_the_lock_is_named),
-		cmocka_unit_test(a_lock_is_waited_for),
-		cmocka_unit_test(an_unsound_index_is_read_again_and_then_mended),
-		cmocka_unit_test(many_rows_are_looked_through_without_the_lock),
-		cmocka_unit_test(what_fails_lets_go),
-		cmocka_unit_test(what_cannot_be_removed_is_no_index),
-		cmocka_unit_test(an_index_that_is_being_written_is_read_again),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

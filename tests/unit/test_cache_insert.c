@@ -27,13 +27,12 @@ static void assert_mode(const char *name, uint32_t mode)
 	mem_free(path);
 }
 
-static void a_new_cache_is_as_a_driver_makes_it(void **state)
+TEST(a_new_cache_is_as_a_driver_makes_it)
 {
 	struct cache_index index;
 	char name[CACHE_NAME_SIZE];
 	mode_t mask = umask(022);
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	(void)umask(mask);
@@ -49,12 +48,11 @@ static void a_new_cache_is_as_a_driver_makes_it(void **state)
 	assert_mode(name, 0700);
 }
 
-static void folders_of_a_shared_cache_are_shared(void **state)
+TEST(folders_of_a_shared_cache_are_shared)
 {
 	char name[CACHE_NAME_SIZE];
 	mode_t mask = umask(077);
 
-	(void)state;
 	start_anew();
 	assert_int_equal(os_make_shared_dirs(NULL, dir, 0755), 0);
 	fill(1, 1);
@@ -80,12 +78,11 @@ static int64_t growth_by(struct cache_live *live, size_t padding)
 	return after.grown_bytes - before.grown_bytes;
 }
 
-static void growth_is_that_of_the_counted_bytes(void **state)
+TEST(growth_is_that_of_the_counted_bytes)
 {
 	struct entries_entry entry;
 	struct cache_live *live;
 
-	(void)state;
 	entries_make(&entry, 1, 0);
 	start_anew();
 	fill(2, 3);
@@ -98,7 +95,7 @@ static void growth_is_that_of_the_counted_bytes(void **state)
 	assert_consistent(3);
 }
 
-static void nothing_is_lost_beside_an_unsound_index(void **state)
+TEST(nothing_is_lost_beside_an_unsound_index)
 {
 	static const struct {
 		const char *what;
@@ -129,7 +126,6 @@ static void nothing_is_lost_beside_an_unsound_index(void **state)
 		 .mended = true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_live_counts counts;
 		struct cache_live *live;
@@ -148,11 +144,10 @@ static void nothing_is_lost_beside_an_unsound_index(void **state)
 	}
 }
 
-static void a_missing_index_is_made_with_all_rows(void **state)
+TEST(a_missing_index_is_made_with_all_rows)
 {
 	char *path = os_join(NULL, dir, "index");
 
-	(void)state;
 	start_anew();
 	fill(1, 5);
 	assert_int_equal(os_remove(NULL, path), 0);
@@ -162,7 +157,7 @@ static void a_missing_index_is_made_with_all_rows(void **state)
 }
 
 /* Readers do not wait for a writer, and inserts replace whatever is in a file's place. */
-static void an_obstacle_in_the_place_of_a_file_is_removed(void **state)
+TEST(an_obstacle_in_the_place_of_a_file_is_removed)
 {
 	char *path = os_join(NULL, dir, "index"), *kept = os_join(NULL, dir, "index/kept");
 	struct cache_index index;
@@ -170,7 +165,6 @@ static void an_obstacle_in_the_place_of_a_file_is_removed(void **state)
 	struct os_file *file;
 	struct jw_error err = {0};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		start_anew();
 		fill(1, 5);
@@ -206,7 +200,7 @@ static void an_obstacle_in_the_place_of_a_file_is_removed(void **state)
 	mem_free(kept);
 }
 
-static void another_version_is_left_alone(void **state)
+TEST(another_version_is_left_alone)
 {
 	static const uint8_t other[32] = {0x42, 0, 0, 0, 1};
 	struct cache_live *live;
@@ -214,7 +208,6 @@ static void another_version_is_left_alone(void **state)
 	char *path = os_join(NULL, dir, "index");
 	struct buf after = {0};
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	write_index(other, sizeof other);
@@ -229,14 +222,13 @@ static void another_version_is_left_alone(void **state)
 	mem_free(path);
 }
 
-static void invalid_entries_are_refused_and_the_rest_is_inserted(void **state)
+TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 {
 	char *absent = os_join(NULL, folder, "absent/entry");
 	struct entries_entry entries[7];
 	struct cache_addition additions[7];
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	for (unsigned i = 0; i < 7; i++) {
@@ -261,7 +253,7 @@ static void invalid_entries_are_refused_and_the_rest_is_inserted(void **state)
 }
 
 /* More than may wait beside the tree at a time, in parts as a pack has them. */
-static void many_in_parts_are_inserted(void **state)
+TEST(many_in_parts_are_inserted)
 {
 	enum { MANY = 2 * 64 + 1 };
 	static struct entries_entry entries[MANY];
@@ -269,7 +261,6 @@ static void many_in_parts_are_inserted(void **state)
 	struct cache_addition additions[MANY];
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	for (unsigned i = 0; i < MANY; i++) {
@@ -293,12 +284,11 @@ static void many_in_parts_are_inserted(void **state)
 }
 
 /* In parts: what its header, or the caller, says otherwise is refused. */
-static void parts_are_as_long_as_they_say(void **state)
+TEST(parts_are_as_long_as_they_say)
 {
 	enum { SOUND, VERSION, KEY, LONGER_KEY, VALUE, UNVERIFIED, CUT, CASES };
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	for (unsigned i = SOUND; i < CASES; i++) {
@@ -335,14 +325,13 @@ static void parts_are_as_long_as_they_say(void **state)
 }
 
 /* By two threads, one of which lacks memory: that is said, or all of them are in. */
-static void parts_that_memory_lacks_for_fail(void **state)
+TEST(parts_that_memory_lacks_for_fail)
 {
 	struct entries_entry entries[3];
 	struct cache_part parts[3];
 	struct cache_addition additions[3];
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	for (unsigned i = 0; i < 3; i++) {
@@ -368,13 +357,12 @@ static void parts_that_memory_lacks_for_fail(void **state)
 	assert_consistent(3);
 }
 
-static void a_repetition_changes_nothing(void **state)
+TEST(a_repetition_changes_nothing)
 {
 	struct cache_live *live;
 	enum cache_added added;
 	char name[CACHE_NAME_SIZE], *path;
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -389,13 +377,12 @@ static void a_repetition_changes_nothing(void **state)
 	mem_free(path);
 }
 
-static void a_file_is_refused_as_a_directory(void **state)
+TEST(a_file_is_refused_as_a_directory)
 {
 	struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	assert_int_equal(os_write_atomic(NULL, dir, "file", 4), 0);
 	assert_int_equal(cache_live_open(&err, dir, &options, &live), -1);
@@ -423,7 +410,7 @@ int setfsuid(uid_t owner)
 
 /* Root in another account's directory: new files belong to that account, and a link that it planted
  * is followed only with that account's rights. */
-static void another_accounts_cache_stays_its_own(void **state)
+TEST(another_accounts_cache_stays_its_own)
 {
 	enum { NOBODY = 65534 };
 	char *parent = os_join(NULL, folder, "home"), *secret = os_join(NULL, folder, "secret");
@@ -435,7 +422,6 @@ static void another_accounts_cache_stays_its_own(void **state)
 	int with_parent = 0;
 	bool reached;
 
-	(void)state;
 	if (getuid() || chmod(folder, 0711) || os_act_as_account(NULL, &account))
 		skip();
 	reached = !os_stat(NULL, folder, &(struct os_stat){0});
@@ -484,9 +470,8 @@ static void another_accounts_cache_stays_its_own(void **state)
 }
 
 /* If any allocation fails, the cache is sound and the failure is reported. */
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-	(void)state;
 	for (size_t n = 1; n < 90; n++) {
 		struct cache_live_options options = {.limit_bytes = 1 << 30};
 		struct cache_live *live = NULL;
@@ -516,13 +501,12 @@ static void every_allocation_may_fail(void **state)
 
 /* What killed runs have left beside the tree goes an hour later: until then it may be a living
  * one's. */
-static void leftovers_are_swept(void **state)
+TEST(leftovers_are_swept)
 {
 	char *old = os_join(NULL, dir, ".jitwarm-0123456789abcdef"),
 		 *young = os_join(NULL, dir, ".jitwarm-fedcba9876543210");
 	const struct timespec once[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 
-	(void)state;
 	start_anew();
 	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
 	assert_int_equal(os_make_dirs(NULL, young, 0700), 0);
@@ -536,13 +520,12 @@ static void leftovers_are_swept(void **state)
 }
 
 /* A file that cannot be looked at is not gone: its row stays. */
-static void what_cannot_be_told_stays(void **state)
+TEST(what_cannot_be_told_stays)
 {
 	struct cache_live *live;
 	struct cache_index index;
 	char name[CACHE_NAME_SIZE], *level;
 
-	(void)state;
 	start_anew();
 	fill(1, 2);
 	(void)cache_entry_name(name, key_of(1));
@@ -559,27 +542,4 @@ static void what_cannot_be_told_stays(void **state)
 	mem_free(level);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leftovers_are_swept),
-		cmocka_unit_test(what_cannot_be_told_stays),
-		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
-		cmocka_unit_test(folders_of_a_shared_cache_are_shared),
-		cmocka_unit_test(growth_is_that_of_the_counted_bytes),
-		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
-		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
-		cmocka_unit_test(an_obstacle_in_the_place_of_a_file_is_removed),
-		cmocka_unit_test(another_version_is_left_alone),
-		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
-		cmocka_unit_test(many_in_parts_are_inserted),
-		cmocka_unit_test(parts_are_as_long_as_they_say),
-		cmocka_unit_test(parts_that_memory_lacks_for_fail),
-		cmocka_unit_test(a_repetition_changes_nothing),
-		cmocka_unit_test(a_file_is_refused_as_a_directory),
-		cmocka_unit_test(another_accounts_cache_stays_its_own),
-		cmocka_unit_test(every_allocation_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -9,14 +9,13 @@
 
 #include "held_lock.h"
 
-static void a_lock_is_waited_for_but_not_for_ever(void **state)
+TEST(a_lock_is_waited_for_but_not_for_ever)
 {
 	struct cache_live *live;
 	struct jw_error err = {0};
 	int release;
 	pid_t child;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -54,14 +53,13 @@ static pid_t remove_when_staged(unsigned n, const char *victim, int release)
 	return child;
 }
 
-static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
+TEST(a_folder_that_is_removed_meanwhile_is_made_again)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live = NULL;
 	pid_t holder, remover;
 	int release;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
@@ -75,7 +73,7 @@ static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
 	assert_consistent(2);
 }
 
-static void an_entry_removed_after_the_comparison_is_not_a_hit(void **state)
+TEST(an_entry_removed_after_the_comparison_is_not_a_hit)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct entries_entry entries[2];
@@ -86,7 +84,6 @@ static void an_entry_removed_after_the_comparison_is_not_a_hit(void **state)
 	char *first;
 	int release;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	for (unsigned i = 0; i < 2; i++) {
@@ -107,14 +104,13 @@ static void an_entry_removed_after_the_comparison_is_not_a_hit(void **state)
 	mem_free(first);
 }
 
-static void a_pipe_is_not_an_entry(void **state)
+TEST(a_pipe_is_not_an_entry)
 {
 	struct cache_live *live;
 	struct entries_entry entry;
 	struct cache_addition addition;
 	char *made = os_join(NULL, folder, "pipe");
 
-	(void)state;
 	start_anew();
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
 	entries_make(&entry, 1, 0);
@@ -131,14 +127,13 @@ static void a_pipe_is_not_an_entry(void **state)
 
 /* A driver writes the index after it has released the lock, and so removes rows that were added
  * meanwhile. */
-static void rows_removed_by_a_late_write_are_restored(void **state)
+TEST(rows_removed_by_a_late_write_are_restored)
 {
 	char *path = os_join(NULL, dir, "index");
 	struct buf before = {0};
 	struct cache_live *live;
 	struct cache_live_counts counts;
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	assert_int_equal(os_read_file(NULL, path, 4096, &before), 0);
@@ -156,11 +151,10 @@ static void rows_removed_by_a_late_write_are_restored(void **state)
 }
 
 /* Killed at any moment, it loses nothing, and no driver would wipe. */
-static void a_killed_insert_loses_nothing(void **state)
+TEST(a_killed_insert_loses_nothing)
 {
 	unsigned seed = 1;
 
-	(void)state;
 	start_anew();
 	fill(1, 20);
 	for (unsigned round = 0; round < 30; round++) {
@@ -198,16 +192,4 @@ static void a_killed_insert_loses_nothing(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
-		cmocka_unit_test(a_folder_that_is_removed_meanwhile_is_made_again),
-		cmocka_unit_test(an_entry_removed_after_the_comparison_is_not_a_hit),
-		cmocka_unit_test(a_pipe_is_not_an_entry),
-		cmocka_unit_test(rows_removed_by_a_late_write_are_restored),
-		cmocka_unit_test(a_killed_insert_loses_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

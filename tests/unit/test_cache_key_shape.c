@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "cache/key.h"
-#include "cache/key_parts.h"
 #include "cache/stamp.h"
 
 #define STAMP "Aug 20 202514:13:09"
@@ -32,12 +31,11 @@ static bool fits(char shape, unsigned byte)
 	}
 }
 
-static void each_byte_of_a_keys_start_has_its_kind(void **state)
+TEST(each_byte_of_a_keys_start_has_its_kind)
 {
 	static const char sound[] = START "\0 ", shape[] = "AAA _0 000000:00:00....00";
 	struct cache_key_parts parts;
 
-	(void)state;
 	for (size_t at = 0; at < sizeof shape - 1; at++)
 		for (unsigned byte = 0; byte < 256; byte++) {
 			const char wanted = at >= 19 && at < 23 ? sound[at] : shape[at];
@@ -53,14 +51,13 @@ static void each_byte_of_a_keys_start_has_its_kind(void **state)
 }
 
 /* Of a stamp the month is one of twelve; letters of several are none. */
-static void each_byte_of_a_stamp_has_its_kind(void **state)
+TEST(each_byte_of_a_stamp_has_its_kind)
 {
 	static const char sound[] = "Jun 25 202401:14:48", shape[] = "AAA _0 000000:00:00";
 	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 										 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	char stamp[sizeof sound + 1];
 
-	(void)state;
 	for (size_t at = 3; at < sizeof sound - 1; at++)
 		for (unsigned byte = 1; byte < 256; byte++) {
 			memcpy(stamp, sound, sizeof sound);
@@ -80,7 +77,7 @@ static void each_byte_of_a_stamp_has_its_kind(void **state)
 	assert_false(stamp_is("Jun 25 202401:14:480"));
 }
 
-static void targets_have_two_or_three_digits(void **state)
+TEST(targets_have_two_or_three_digits)
 {
 	static const struct {
 		const char *target;
@@ -102,7 +99,6 @@ static void targets_have_two_or_three_digits(void **state)
 		{.target = ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char key[64] = STAMP "HOST64";
 		struct cache_key_parts parts = {0};
@@ -118,7 +114,7 @@ static void targets_have_two_or_three_digits(void **state)
 	}
 }
 
-static void a_tail_tells_the_form(void **state)
+TEST(a_tail_tells_the_form)
 {
 #define KEY(text) .key = START text, .size = sizeof START text - 1
 	static const struct {
@@ -147,7 +143,6 @@ static void a_tail_tells_the_form(void **state)
 	};
 #undef KEY
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_key_parts parts = {0};
 
@@ -174,7 +169,7 @@ static struct cache_origin origin_of(const char *key, size_t size, const void *v
 }
 
 /* Between the last NUL and the one before it: five to nineteen digits and dots. */
-static void a_release_has_its_bounds(void **state)
+TEST(a_release_has_its_bounds)
 {
 	static const struct {
 		const char *key;
@@ -201,7 +196,6 @@ static void a_release_has_its_bounds(void **state)
 #undef KEY
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_origin origin = origin_of(cases[i].key, cases[i].size, ".version 6", 10);
 
@@ -212,7 +206,7 @@ static void a_release_has_its_bounds(void **state)
 }
 
 /* What lies behind the key is no part of it. */
-static void an_opencl_target_ends_with_the_key(void **state)
+TEST(an_opencl_target_ends_with_the_key)
 {
 	static const struct {
 		const char *key;
@@ -233,7 +227,6 @@ static void an_opencl_target_ends_with_the_key(void **state)
 		{"", 0, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cache_origin origin =
 			origin_of(cases[i].key, strlen(cases[i].key) - cases[i].cut, ".version 6", 10);
@@ -243,12 +236,11 @@ static void an_opencl_target_ends_with_the_key(void **state)
 	}
 }
 
-static void ptx_is_known_within_4096_bytes(void **state)
+TEST(ptx_is_known_within_4096_bytes)
 {
 	static char value[8192];
 	static const size_t ends[] = {9, 10, 4095, 4096, 4097, 4105, 8192};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		memset(value, '.', sizeof value);
 		memcpy(value + ends[i] - 9, ".version ", 9);
@@ -267,13 +259,12 @@ static void ptx_is_known_within_4096_bytes(void **state)
 
 /* ---- the parts that keys are made of */
 
-static void a_start_is_that_of_every_key(void **state)
+TEST(a_start_is_that_of_every_key)
 {
 	static const char expected[] = START;
 	struct cache_profile profile = {.stamp = STAMP};
 	size_t length = 7;
 
-	(void)state;
 	assert_int_equal(cache_key_start(&profile, 86, &length),
 					 fnv_update(FNV_START, expected, sizeof expected - 1));
 	assert_int_equal(length, sizeof expected - 1);
@@ -284,9 +275,8 @@ static void a_start_is_that_of_every_key(void **state)
 	assert_int_equal(length, 0);
 }
 
-static void only_text_ends_at_a_nul(void **state)
+TEST(only_text_ends_at_a_nul)
 {
-	(void)state;
 	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "ab\0c", 4), 2);
 	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "ab\0c", 2), 2);
 	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, "abcd", 4), 4);
@@ -295,7 +285,7 @@ static void only_text_ends_at_a_nul(void **state)
 	assert_int_equal(cache_key_payload(CACHE_KEY_LINK, "ab\0c", 4), 4);
 }
 
-static void options_fit_to_the_byte(void **state)
+TEST(options_fit_to_the_byte)
 {
 	static const struct {
 		enum cache_key_form form;
@@ -305,7 +295,6 @@ static void options_fit_to_the_byte(void **state)
 		{CACHE_KEY_LOAD, "\0 ", 2}, {CACHE_KEY_LINK, "\0 -c", 4}, {CACHE_KEY_TEXT, "\0 ", 2}};
 	char tail[CACHE_KEY_MOST_TAIL], options[CACHE_KEY_MOST_TAIL];
 
-	(void)state;
 	memset(options, 'x', sizeof options);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const size_t most = sizeof tail - cases[i].length;
@@ -322,7 +311,7 @@ static void options_fit_to_the_byte(void **state)
 }
 
 /* A key of an empty payload, and inputs that have none. */
-static void a_key_needs_a_stamp_and_short_options(void **state)
+TEST(a_key_needs_a_stamp_and_short_options)
 {
 	static const char key[] = START "\0 -v";
 	static char options[CACHE_KEY_MOST_TAIL];
@@ -331,7 +320,6 @@ static void a_key_needs_a_stamp_and_short_options(void **state)
 		.sm = 86, .form = CACHE_KEY_LOAD, .options = "-v", .options_length = 2};
 	uint64_t length = 7;
 
-	(void)state;
 	assert_true(cache_key_is(&profile, &input, key, sizeof key - 1));
 	assert_false(cache_key_is(&profile, &input, key, sizeof key - 2));
 	assert_int_equal(cache_key_hash(&profile, &input, NULL),
@@ -355,21 +343,4 @@ static void a_key_needs_a_stamp_and_short_options(void **state)
 	assert_int_equal(cache_key_hash(&profile, &input, NULL), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_byte_of_a_keys_start_has_its_kind),
-		cmocka_unit_test(each_byte_of_a_stamp_has_its_kind),
-		cmocka_unit_test(targets_have_two_or_three_digits),
-		cmocka_unit_test(a_tail_tells_the_form),
-		cmocka_unit_test(a_release_has_its_bounds),
-		cmocka_unit_test(an_opencl_target_ends_with_the_key),
-		cmocka_unit_test(ptx_is_known_within_4096_bytes),
-		cmocka_unit_test(a_start_is_that_of_every_key),
-		cmocka_unit_test(only_text_ends_at_a_nul),
-		cmocka_unit_test(options_fit_to_the_byte),
-		cmocka_unit_test(a_key_needs_a_stamp_and_short_options),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "cache/loads.h"
+#include "cache/sound.h"
 #include "devcode/elf64.h"
 
-static void code_that_drivers_load_is_sound(void **state)
+TEST(code_that_drivers_load_is_sound)
 {
 	static const struct {
 		uint16_t sm, device;
@@ -35,7 +35,6 @@ static void code_that_drivers_load_is_sound(void **state)
 		{86, 86, CUBIN_ABI_8, false, CACHE_KEY_LOAD, 12050, CACHE_DAMAGE_ABI},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cubin_header cubin = {
 			.abi = cases[i].abi, .sm = cases[i].sm, .relocatable = cases[i].relocatable};
@@ -84,7 +83,7 @@ static enum cache_damage damage_of(uint8_t *header, enum cache_key_form form, ui
 
 /* Loaders and linkers look at different fields: docs/driver-cache.md, "What counts in a cubin's
  * header". */
-static void a_header_counts_as_drivers_read_it(void **state)
+TEST(a_header_counts_as_drivers_read_it)
 {
 	static const struct {
 		size_t at;
@@ -128,7 +127,6 @@ static void a_header_counts_as_drivers_read_it(void **state)
 		{56, 1, CACHE_KEY_LINK, 12040, CACHE_SOUND},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t header[ELF64_EHDR_SIZE];
 
@@ -140,12 +138,4 @@ static void a_header_counts_as_drivers_read_it(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_that_drivers_load_is_sound),
-		cmocka_unit_test(a_header_counts_as_drivers_read_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,18 +7,16 @@
 #include <jitwarm/system.h>
 
 #include "cache/index.h"
-#include "cache/outlook.h"
 #include "entries.h"
 #include "packs.h"
 
 enum { LIMIT = 1 << 30, ENTRIES = 3, MOST_ALLOCATIONS = 200 };
 
-static void no_directory_holds_nothing(void **state)
+TEST(no_directory_holds_nothing)
 {
 	char *dir = os_join(NULL, folder, "none");
 	struct jw_cache_outlook outlook;
 
-	(void)state;
 	cache_outlook(dir, LIMIT, true, &outlook);
 	assert_string_equal(outlook.index, "missing");
 	assert_string_equal(outlook.text, "");
@@ -27,13 +25,12 @@ static void no_directory_holds_nothing(void **state)
 }
 
 /* Where memory runs out on the way, nothing is said to be there, or not there. */
-static void what_was_not_counted_is_unknown(void **state)
+TEST(what_was_not_counted_is_unknown)
 {
 	char *dir = os_join(NULL, folder, "cache");
 	struct jw_cache_outlook outlook;
 	size_t unknown = 0, left = 0;
 
-	(void)state;
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		struct entries_entry entry;
 
@@ -55,12 +52,11 @@ static void what_was_not_counted_is_unknown(void **state)
 }
 
 /* What the driver's next insert does where rows or total are just as large as the limit. */
-static void the_limit_itself_is_no_excess(void **state)
+TEST(the_limit_itself_is_no_excess)
 {
 	struct cache_row row = {1, 1000};
 	struct cache_index index = {.rows = &row, .count = 1, .total_bytes = 1000};
 
-	(void)state;
 	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_ADDS);
 	assert_int_equal(cache_index_next(&index, 999), CACHE_NEXT_EVICTS);
 	index.total_bytes = 1001;
@@ -73,27 +69,16 @@ static void the_limit_itself_is_no_excess(void **state)
 	assert_int_equal(cache_index_next(&index, 0), CACHE_NEXT_ADDS);
 }
 
-static void other_caches_are_not_none_without_memory(void **state)
+TEST(other_caches_are_not_none_without_memory)
 {
 	struct jw_other_cache *caches = NULL;
 	size_t count = 0;
 	struct jw_error err;
 
-	(void)state;
 	mem_fail_after(1);
 	assert_int_equal(jw_other_caches(&err, &caches, &count), -1);
 	mem_fail_after(0);
 	assert_int_equal(err.code, JW_ERR_MEMORY);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_directory_holds_nothing),
-		cmocka_unit_test(what_was_not_counted_is_unknown),
-		cmocka_unit_test(the_limit_itself_is_no_excess),
-		cmocka_unit_test(other_caches_are_not_none_without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

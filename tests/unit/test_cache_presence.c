@@ -5,7 +5,7 @@
 
 #include "inserting.h"
 
-static void what_cannot_be_looked_at_is_not_absent(void **state)
+TEST(what_cannot_be_looked_at_is_not_absent)
 {
 	const uint64_t loop = key_of(2), nowhere = key_of(3), missing = key_of(4);
 	struct cache_probed probed = {0};
@@ -14,7 +14,6 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
 	struct cache_live *live;
 	char *path;
 
-	(void)state;
 	start_anew();
 	fill(1, 3);
 	path = cache_entry_path(NULL, dir, loop);
@@ -50,9 +49,4 @@ static void what_cannot_be_looked_at_is_not_absent(void **state)
 	cache_index_free(&index);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_looked_at_is_not_absent)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

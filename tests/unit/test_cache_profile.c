@@ -7,7 +7,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "entries.h"
@@ -257,85 +257,6 @@ static void an_entry_of_the_cache_confirms(void **state)
 	mem_free(library);
 }
 
-static void hostile_profiles_are_refused(void **state)
-{
-#define HEAD                                                                                       \
-	"{\"schema\":\"jitwarm.driver/1\",\"library\":\"/x\",\"size_bytes\":1,"                        \
-	"\"mtime_ns\":\"0000000000000001\",\"build_id\":\"\","
-	static const char *const cases[] = {
-		"",
-		"[]",
-		"{}",
-		HEAD "\"stamp\":\"\",\"trust\":\"confirmed\",\"cuda\":1,\"release\":[1,2,3]}",
-		HEAD "\"stamp\":\"short\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}",
-		HEAD
-		"\"stamp\":\"Jun 25 202401:14:48x\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}",
-		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"x\",\"cuda\":1,\"release\":[1,2,3]}",
-		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2]}",
-		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1e300,\"release\":[1,2,"
-			 "3]}",
-		HEAD
-		"\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,-3]}",
-	};
-	static const char sound[] =
-		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}";
-	struct cache_profile profile;
-
-	(void)state;
-	assert_int_equal(cache_profile_parse(NULL, sound, sizeof sound - 1, &profile), 0);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(cache_profile_parse(&err, cases[i], strlen(cases[i]), &profile), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
-	}
-}
-
-/* A text as long as its room is too long; numbers are whole ones below a million. */
-static void a_profiles_parts_have_limits(void **state)
-{
-	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
-	static const struct {
-		const char *schema, *size, *stamp, *trust, *cuda, *release;
-		size_t path;
-		int result;
-	} cases[] = {
-#define STAMP "Jun 25 202401:14:48"
-		{"jitwarm.driver/1", "1", STAMP, "read", "999999", "[1,2,3]", ROOM - 1, 0},
-		{"jitwarm.driver/1", "1", STAMP, "read", "999999", "[1,2,3]", ROOM, -1},
-		{"jitwarm.driver/2", "1", STAMP, "read", "1", "[1,2,3]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "0", "[0,999999,3]", 5, 0},
-		{"jitwarm.driver/1", "1", STAMP, "read", "1000000", "[1,2,3]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "-1", "[1,2,3]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "\"1\"", "[1,2,3]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "1", "[1,2,3,4]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "1", "{\"a\":1,\"b\":2,\"c\":3}", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "read", "1", "[1,2,1000000]", 5, -1},
-		{"jitwarm.driver/1", "1", STAMP, "unknown", "1", "[1,2,3]", 5, 0},
-		{"jitwarm.driver/1", "1", STAMP, "opaque", "1", "[1,2,3]", 5, 0},
-		{"jitwarm.driver/1", "1", STAMP, "confirmed", "1", "[1,2,3]", 5, 0},
-		{"jitwarm.driver/1", "1", "", "read", "1", "[1,2,3]", 5, 0},
-		{"jitwarm.driver/1", "1", "", "confirmed", "1", "[1,2,3]", 5, -1},
-		{"jitwarm.driver/1", "1", "Jun 25 202401:14:4x", "read", "1", "[1,2,3]", 5, -1},
-	};
-	char library[ROOM + 1], text[2 * ROOM];
-	struct cache_profile profile;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		memset(library, 'x', sizeof library);
-		library[cases[i].path] = '\0';
-		(void)snprintf(text, sizeof text,
-					   "{\"schema\":\"%s\",\"library\":\"%s\",\"size_bytes\":%s,"
-					   "\"mtime_ns\":\"0000000000000001\",\"build_id\":\"\",\"stamp\":\"%s\","
-					   "\"trust\":\"%s\",\"cuda\":%s,\"release\":%s}",
-					   cases[i].schema, library, cases[i].size, cases[i].stamp, cases[i].trust,
-					   cases[i].cuda, cases[i].release);
-		if (cache_profile_parse(NULL, text, strlen(text), &profile) != cases[i].result)
-			fail_msg("%zu: %s", i, text);
-	}
-}
-
 /* A path that is too long for a profile; one that fits. */
 static void a_long_path_is_no_profile(void **state)
 {
@@ -418,6 +339,8 @@ static void a_like_driver_is_the_newest_of_its_kind(void **state)
 	assert_null(cache_known_driver((const uint32_t[]){1, 2, 3}));
 	assert_null(jw_cache_driver_of_stamp("Jan  1 200000:00:00"));
 }
+
+#define STAMP "Jun 25 202401:14:48"
 
 /* Only an entry that begins with the stamp confirms it. */
 static void other_entries_confirm_nothing(void **state)
@@ -586,8 +509,6 @@ int main(void)
 		cmocka_unit_test(a_former_driver_is_remembered),
 		cmocka_unit_test(the_table_confirms_the_stamp_of_the_file),
 		cmocka_unit_test(an_entry_of_the_cache_confirms),
-		cmocka_unit_test(hostile_profiles_are_refused),
-		cmocka_unit_test(a_profiles_parts_have_limits),
 		cmocka_unit_test(a_long_path_is_no_profile),
 		cmocka_unit_test(a_profile_is_of_its_library),
 		cmocka_unit_test(a_like_driver_is_the_newest_of_its_kind),

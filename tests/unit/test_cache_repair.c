@@ -8,9 +8,9 @@
 
 #include <jitwarm/cache.h>
 
-#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/remove.h"
+#include "cache/view.h"
 #include "entries.h"
 
 enum { LIMIT = 1 << 30 };
@@ -86,14 +86,13 @@ static void assert_sound(size_t entries)
 	jw_cache_report_free(report);
 }
 
-static void understood_damage_is_removed(void **state)
+TEST(understood_damage_is_removed)
 {
 	static const char blank[200];
 	struct entries_entry entry;
 	struct jw_cache_repaired repaired = {0};
 	char name[CACHE_NAME_SIZE];
 
-	(void)state;
 	make_cache("understood", 5);
 	entries_make(&entry, 1, 0);
 	entry.bytes[entry.size - 1] ^= 1;
@@ -112,13 +111,12 @@ static void understood_damage_is_removed(void **state)
 	assert_int_equal(repaired.removed + repaired.counted + repaired.dropped, 0);
 }
 
-static void unknown_formats_stay(void **state)
+TEST(unknown_formats_stay)
 {
 	struct entries_entry entry;
 	struct jw_cache_repaired repaired = {0};
 	char name[CACHE_NAME_SIZE];
 
-	(void)state;
 	make_cache("foreign", 3);
 	entries_make(&entry, 1, 0);
 	entry.bytes[0] = 0x42;
@@ -138,7 +136,7 @@ static void unknown_formats_stay(void **state)
 	assert_false(is_there("0/0/00000000000001"));
 }
 
-static void an_index_is_rebuilt(void **state)
+TEST(an_index_is_rebuilt)
 {
 	static const struct {
 		const char *what, *bytes;
@@ -152,7 +150,6 @@ static void an_index_is_rebuilt(void **state)
 		{"garbage", "\xde\xad\xbe\xef garbage of any kind", 24},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_repaired repaired = {0};
 
@@ -175,13 +172,12 @@ static void an_index_is_rebuilt(void **state)
 	}
 }
 
-static void an_index_of_another_version_stops_it(void **state)
+TEST(an_index_of_another_version_stops_it)
 {
 	static const uint8_t other[24] = {0x42, 0, 0, 0, 1};
 	struct jw_cache_repaired repaired = {0};
 	struct jw_error err = {0};
 
-	(void)state;
 	make_cache("version", 2);
 	put("index", other, sizeof other);
 	put("0/0/00000000000000", "torn", 4);
@@ -204,7 +200,7 @@ static bool heal(void *context)
 	return false;
 }
 
-static void a_repaired_entry_stays(void **state)
+TEST(a_repaired_entry_stays)
 {
 	int asked = 0;
 	struct jw_cache_options options = {
@@ -213,7 +209,6 @@ static void a_repaired_entry_stays(void **state)
 	struct entries_entry entry;
 	char name[CACHE_NAME_SIZE];
 
-	(void)state;
 	make_cache("healed", 2);
 	options.path = dir;
 	entries_make(&entry, 1, 0);
@@ -225,14 +220,13 @@ static void a_repaired_entry_stays(void **state)
 }
 
 /* A file that has changed since it was judged stays. */
-static void an_entry_changed_under_the_lock_stays(void **state)
+TEST(an_entry_changed_under_the_lock_stays)
 {
 	struct cache_live_options how = {.limit_bytes = LIMIT};
 	struct cache_removal removals[2] = {{0}};
 	struct cache_live *live = NULL;
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache("changed", 2);
 	for (unsigned n = 1; n <= 2; n++) {
 		entries_make(&entry, n, 0);
@@ -250,7 +244,7 @@ static void an_entry_changed_under_the_lock_stays(void **state)
 }
 
 /* The driver adds up the rows: each has the size of its file. */
-static void a_row_gets_the_size_of_its_file(void **state)
+TEST(a_row_gets_the_size_of_its_file)
 {
 	struct jw_cache_options options = {.size = sizeof options, .limit_bytes = LIMIT};
 	struct jw_cache_report *report = NULL;
@@ -259,7 +253,6 @@ static void a_row_gets_the_size_of_its_file(void **state)
 	struct entries_entry entry;
 	struct buf bytes = {0};
 
-	(void)state;
 	make_cache("sizes", 2);
 	options.path = dir;
 	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
@@ -287,7 +280,7 @@ static void a_row_gets_the_size_of_its_file(void **state)
 }
 
 /* One hold of the lock removes as many as its time allows. */
-static void many_removals_share_a_hold(void **state)
+TEST(many_removals_share_a_hold)
 {
 	enum { ENTRIES = 100 };
 	struct cache_live_options how = {.limit_bytes = LIMIT};
@@ -296,7 +289,6 @@ static void many_removals_share_a_hold(void **state)
 	struct cache_live *live = NULL;
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache("holds", ENTRIES);
 	for (unsigned n = 1; n <= ENTRIES; n++) {
 		entries_make(&entry, n, 0);
@@ -313,11 +305,10 @@ static void many_removals_share_a_hold(void **state)
 
 /* Killed at many moments: the index never makes a driver wipe the cache, sound entries stay, and
  * the next run completes the repair. */
-static void a_killed_run_leaves_a_sound_cache(void **state)
+TEST(a_killed_run_leaves_a_sound_cache)
 {
 	enum { ENTRIES = 100, MOMENTS = 12 };
 
-	(void)state;
 	for (unsigned moment = 0; moment < MOMENTS; moment++) {
 		struct jw_cache_repaired repaired = {0};
 		struct cache_index index;
@@ -355,19 +346,4 @@ static int drop_folder(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(understood_damage_is_removed),
-		cmocka_unit_test(unknown_formats_stay),
-		cmocka_unit_test(an_index_is_rebuilt),
-		cmocka_unit_test(an_index_of_another_version_stops_it),
-		cmocka_unit_test(a_repaired_entry_stays),
-		cmocka_unit_test(an_entry_changed_under_the_lock_stays),
-		cmocka_unit_test(a_row_gets_the_size_of_its_file),
-		cmocka_unit_test(many_removals_share_a_hold),
-		cmocka_unit_test(a_killed_run_leaves_a_sound_cache),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+RUN_TESTS(make_folder, drop_folder)

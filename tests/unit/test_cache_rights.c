@@ -85,12 +85,11 @@ static int repairs(struct jw_error *err, struct cache_live *live)
 	return cache_repair(err, live);
 }
 
-static void each_step_takes_the_rights_and_gives_them_back(void **state)
+TEST(each_step_takes_the_rights_and_gives_them_back)
 {
 	static int (*const steps[])(struct jw_error * err,
 								struct cache_live * live) = {insert, removes, settles, repairs};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct jw_error err = {0};
 		struct cache_live *live;
@@ -119,7 +118,7 @@ static void each_step_takes_the_rights_and_gives_them_back(void **state)
 	}
 }
 
-static void a_cache_is_opened_and_closed_with_the_rights(void **state)
+TEST(a_cache_is_opened_and_closed_with_the_rights)
 {
 	static char name[] = "somebody";
 	const struct jw_account account = {.name = name, .owner = geteuid(), .group = getegid()};
@@ -127,7 +126,6 @@ static void a_cache_is_opened_and_closed_with_the_rights(void **state)
 	struct cache_live *live = NULL;
 	struct jw_error err = {0};
 
-	(void)state;
 	start_anew();
 	refused = true;
 	assert_int_equal(cache_live_open(&err, dir, &options, &live), -1);
@@ -149,14 +147,13 @@ static void a_cache_is_opened_and_closed_with_the_rights(void **state)
 }
 
 /* A worker's file is read with our rights; without the account's afterwards nothing is inserted. */
-static void a_workers_file_is_read_with_our_own_rights(void **state)
+TEST(a_workers_file_is_read_with_our_own_rights)
 {
 	char *left = os_join(NULL, folder, "left");
 	struct entries_entry entry;
 	struct cache_addition addition;
 	struct cache_live *live;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	entries_make(&entry, 2, 0);
@@ -176,13 +173,4 @@ static void a_workers_file_is_read_with_our_own_rights(void **state)
 	mem_free(left);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_step_takes_the_rights_and_gives_them_back),
-		cmocka_unit_test(a_cache_is_opened_and_closed_with_the_rights),
-		cmocka_unit_test(a_workers_file_is_read_with_our_own_rights),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

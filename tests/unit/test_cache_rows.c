@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cache/live_rows.h"
+#include "cache/live.h"
 #include "entries.h"
 
 enum { MOST = 12000, ROUNDS = 400, LIMIT = 1 << 30 };
@@ -148,20 +148,18 @@ static void change_beside_others(size_t rows)
 	assert_int_equal(os_remove_tree(NULL, dir), 0);
 }
 
-static void rows_are_those_of_a_plain_list(void **state)
+TEST(rows_are_those_of_a_plain_list)
 {
-	(void)state;
 	change_beside_others(0);
 	change_beside_others(300);
 	change_beside_others(6000); /* too many to compute their positions under the lock */
 }
 
 /* Removed rows are not kept for ever. */
-static void rows_that_come_and_go_take_no_more_memory(void **state)
+TEST(rows_that_come_and_go_take_no_more_memory)
 {
 	struct cache_live *live = open_live("come-and-go");
 
-	(void)state;
 	count = 0;
 	for (unsigned n = 1; n <= MOST / 3; n++) {
 		assert_int_equal(live_lock(NULL, live), 0);
@@ -179,12 +177,11 @@ static void rows_that_come_and_go_take_no_more_memory(void **state)
 }
 
 /* The rows of one hold are reused in the next, as long as the file is unchanged. */
-static void nothing_is_parsed_twice(void **state)
+TEST(nothing_is_parsed_twice)
 {
 	struct cache_live *live = open_live("twice");
 	const struct cache_row *rows;
 
-	(void)state;
 	for (count = 0; count < 6000; count++)
 		expected[count] = (struct cache_row){count + 1, 7};
 	write_as_another();
@@ -206,11 +203,10 @@ static void nothing_is_parsed_twice(void **state)
 }
 
 /* Changes of an abandoned hold are dropped. */
-static void an_abandoned_hold_leaves_nothing(void **state)
+TEST(an_abandoned_hold_leaves_nothing)
 {
 	struct cache_live *live = open_live("abandoned");
 
-	(void)state;
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
@@ -227,11 +223,10 @@ static void an_abandoned_hold_leaves_nothing(void **state)
 }
 
 /* An index that has changed is read again: nothing of the former rows is written over it. */
-static void what_is_read_again_is_unchanged(void **state)
+TEST(what_is_read_again_is_unchanged)
 {
 	struct cache_live *live = open_live("again");
 
-	(void)state;
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
@@ -247,11 +242,10 @@ static void what_is_read_again_is_unchanged(void **state)
 }
 
 /* Nothing is written where nothing has changed; that another one's rows stay shows it. */
-static void a_sound_index_is_left_as_it_is(void **state)
+TEST(a_sound_index_is_left_as_it_is)
 {
 	struct cache_live *live = open_live("as-it-is");
 
-	(void)state;
 	count = 0;
 	put_expected(1, 7);
 	write_as_another();
@@ -277,11 +271,10 @@ static void cut_short(void)
 }
 
 /* A row that was in the file before is not in it after the file was cut. */
-static void rows_come_back_after_a_cut(void **state)
+TEST(rows_come_back_after_a_cut)
 {
 	struct cache_live *live = open_live("cut");
 
-	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
 		cut_short();
 		assert_int_equal(live_lock(NULL, live), 0);
@@ -297,14 +290,13 @@ static void rows_come_back_after_a_cut(void **state)
 
 /* One entry evicts so many rows that one hold of the lock does not suffice: the limit was lowered.
  */
-static void an_entry_has_room_made_over_several_holds(void **state)
+TEST(an_entry_has_room_made_over_several_holds)
 {
 	struct cache_live *live = open_live("room");
 	struct cache_addition addition = {.sm = 86};
 	struct entries_entry entry;
 	struct cache_live_counts counts;
 
-	(void)state;
 	for (count = 0; count < ROWS; count++)
 		expected[count] = (struct cache_row){count + 1, 7};
 	write_as_another();
@@ -326,12 +318,11 @@ static void an_entry_has_room_made_over_several_holds(void **state)
 }
 
 /* One call does the whole repair, however large, and releases the lock in between. */
-static void a_repair_goes_to_its_end(void **state)
+TEST(a_repair_goes_to_its_end)
 {
 	struct cache_live *live = open_live("repair");
 	struct cache_live_counts counts;
 
-	(void)state;
 	for (count = 0; count < ROWS; count++)
 		expected[count] = (struct cache_row){count + 1, 7};
 	write_as_another();
@@ -345,14 +336,13 @@ static void a_repair_goes_to_its_end(void **state)
 }
 
 /* As many rows as are read, and one more. */
-static void the_largest_index_is_read(void **state)
+TEST(the_largest_index_is_read)
 {
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	uint8_t *bytes = mem_alloc(NULL, most + CACHE_ROW_SIZE);
 	struct cache_index index;
 	struct jw_error err;
 
-	(void)state;
 	assert_non_null(bytes);
 	memset(bytes, 0, most + CACHE_ROW_SIZE);
 	store_u32(bytes, CACHE_VERSION);
@@ -368,14 +358,13 @@ static void the_largest_index_is_read(void **state)
 }
 
 /* One byte is a version; more is damage, which is mended. */
-static void a_version_that_is_not_known_is_left_alone(void **state)
+TEST(a_version_that_is_not_known_is_left_alone)
 {
 	static const struct {
 		uint32_t first;
 		bool known;
 	} cases[] = {{CACHE_VERSION + 1, false}, {0xff, false}, {0x100, true}, {0x101, true}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cache_live_options how = {.limit_bytes = LIMIT};
 		uint8_t header[CACHE_INDEX_HEADER] = {0};
@@ -397,7 +386,7 @@ static void a_version_that_is_not_known_is_left_alone(void **state)
 }
 
 /* An index that cannot be read is not one that is missing. */
-static void a_larger_index_is_not_taken_for_none(void **state)
+TEST(a_larger_index_is_not_taken_for_none)
 {
 	const uint64_t most = CACHE_INDEX_HEADER + (uint64_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	struct cache_live *live = open_live("larger");
@@ -406,7 +395,6 @@ static void a_larger_index_is_not_taken_for_none(void **state)
 	struct os_file *file;
 	struct jw_error err;
 
-	(void)state;
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
 	assert_int_equal(index.state, CACHE_INDEX_MISSING);
@@ -426,22 +414,4 @@ static int drop_folder(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_those_of_a_plain_list),
-		cmocka_unit_test(rows_that_come_and_go_take_no_more_memory),
-		cmocka_unit_test(nothing_is_parsed_twice),
-		cmocka_unit_test(an_abandoned_hold_leaves_nothing),
-		cmocka_unit_test(what_is_read_again_is_unchanged),
-		cmocka_unit_test(a_sound_index_is_left_as_it_is),
-		cmocka_unit_test(rows_come_back_after_a_cut),
-		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
-		cmocka_unit_test(a_repair_goes_to_its_end),
-		cmocka_unit_test(the_largest_index_is_read),
-		cmocka_unit_test(a_version_that_is_not_known_is_left_alone),
-		cmocka_unit_test(a_larger_index_is_not_taken_for_none),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+RUN_TESTS(make_folder, drop_folder)

@@ -56,7 +56,7 @@ static bool warns_of(const struct cache_settings *settings, const char *what)
 	return false;
 }
 
-static void limits_are_decimal_prefixes(void **state)
+TEST_WITH(limits_are_decimal_prefixes, clean_environment, NULL)
 {
 	static const struct {
 		const char *text;
@@ -79,12 +79,11 @@ static void limits_are_decimal_prefixes(void **state)
 		{"99999999999999999999999", CACHE_MOST_LIMIT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(cache_parse_limit(cases[i].text), cases[i].limit);
 }
 
-static void variables_are_read_as_the_driver_does(void **state)
+TEST_WITH(variables_are_read_as_the_driver_does, clean_environment, NULL)
 {
 	static const struct {
 		const char *name, *value;
@@ -128,11 +127,10 @@ static void variables_are_read_as_the_driver_does(void **state)
 	}
 }
 
-static void one_variable_overrides_the_other(void **state)
+TEST_WITH(one_variable_overrides_the_other, clean_environment, NULL)
 {
 	struct cache_settings settings;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_PTX_JIT", "0"), 0);
 	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_JIT", "1"), 0);
 	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
@@ -140,12 +138,11 @@ static void one_variable_overrides_the_other(void **state)
 	cache_settings_free(&settings);
 }
 
-static void the_place_follows_the_driver(void **state)
+TEST_WITH(the_place_follows_the_driver, clean_environment, NULL)
 {
 	struct cache_settings settings;
 	char *expected = os_join(NULL, folder, ".nv/ComputeCache"), *here;
 
-	(void)state;
 	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
 	assert_string_equal(settings.path, expected);
 	assert_false(settings.path_set);
@@ -182,12 +179,11 @@ static void the_place_follows_the_driver(void **state)
 	mem_free(expected);
 }
 
-static void an_unusable_directory_is_reported(void **state)
+TEST_WITH(an_unusable_directory_is_reported, clean_environment, NULL)
 {
 	struct cache_settings settings;
 	char *file = os_join(NULL, folder, "file"), *dir = os_join(NULL, folder, "dir");
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	assert_int_equal(cache_settings_read(NULL, file, NULL, &settings), 0);
 	assert_false(settings.usable);
@@ -223,11 +219,10 @@ static int read_settings(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void a_lack_of_memory_is_no_setting(void **state)
+TEST_WITH(a_lack_of_memory_is_no_setting, clean_environment, NULL)
 {
 	struct cache_settings settings;
 
-	(void)state;
 	STARVE(cache_settings_read(&err, NULL, NULL, &settings), cache_settings_free(&settings));
 	STARVE(cache_settings_read(&err, folder, NULL, &settings), cache_settings_free(&settings));
 	/* Nor is a warning left out silently. */
@@ -236,7 +231,7 @@ static void a_lack_of_memory_is_no_setting(void **state)
 	each_allocation_lacks(read_settings, NULL);
 }
 
-static void values_that_are_misread_are_explained(void **state)
+TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 {
 	static const struct {
 		const char *text, *line;
@@ -258,7 +253,6 @@ static void values_that_are_misread_are_explained(void **state)
 		{"4294967297", "the driver takes it for its maximum, 4.29 GB"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *line;
 
@@ -286,11 +280,10 @@ static void expect_path(const char *value, const char *path, const char *warning
 	cache_settings_free(&settings);
 }
 
-static void paths_are_absolute_in_the_end(void **state)
+TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 {
 	char *here, *slashes = mem_printf(NULL, "%s//", folder), *dir = os_join(NULL, folder, "plain");
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 	assert_int_equal(os_real_path(NULL, ".", &here), 0);
 	assert_int_equal(chdir(folder), 0);
@@ -309,7 +302,7 @@ static void paths_are_absolute_in_the_end(void **state)
 }
 
 /* What stands in the place of the cache, and what the kernel says of it. */
-static void a_place_is_looked_at(void **state)
+TEST(a_place_is_looked_at)
 {
 	enum { PROC = 0x9fa0, NFS = 0x6969, EXT = 0xef53, LITTLE = 64 << 20 };
 	static const struct {
@@ -370,12 +363,11 @@ static void a_place_is_looked_at(void **state)
 }
 
 /* Each variable in its turn, beside all others that are set. */
-static void no_variable_is_left_out_without_memory(void **state)
+TEST_WITH(no_variable_is_left_out_without_memory, clean_environment, NULL)
 {
 	static const char *const paths[] = {"plain", "~/x", "no/such/levels", "", "/no/such"};
 	struct cache_settings settings;
 
-	(void)state;
 	for (size_t n = 0; n < 2; n++)
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 			/* "1G" needs a line of its own. */
@@ -400,20 +392,4 @@ static void no_variable_is_left_out_without_memory(void **state)
 	cache_settings_free(&settings);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(limits_are_decimal_prefixes, clean_environment),
-		cmocka_unit_test_setup(variables_are_read_as_the_driver_does, clean_environment),
-		cmocka_unit_test_setup(one_variable_overrides_the_other, clean_environment),
-		cmocka_unit_test_setup(the_place_follows_the_driver, clean_environment),
-		cmocka_unit_test_setup(an_unusable_directory_is_reported, clean_environment),
-		cmocka_unit_test_setup(a_lack_of_memory_is_no_setting, clean_environment),
-		cmocka_unit_test_setup(values_that_are_misread_are_explained, clean_environment),
-		cmocka_unit_test_setup(paths_are_absolute_in_the_end, clean_environment),
-		cmocka_unit_test(a_place_is_looked_at),
-		cmocka_unit_test_setup(no_variable_is_left_out_without_memory, clean_environment),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -38,7 +38,7 @@ static void assert_in_place(const struct entry *entry)
 	mem_free(dir);
 }
 
-static void pieces_make_the_whole(void **state)
+TEST(pieces_make_the_whole)
 {
 	/* The seam between two pieces lies in the key, at its end, in the value, at the file's end. */
 	static const struct {
@@ -52,7 +52,6 @@ static void pieces_make_the_whole(void **state)
 	};
 	char *made = os_join(NULL, folder, "made");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct entry entry;
 		size_t size;
@@ -128,12 +127,11 @@ static int insert_again(struct jw_error *err, void *context)
 	return result;
 }
 
-static void a_piece_that_memory_is_short_for_says_so(void **state)
+TEST(a_piece_that_memory_is_short_for_says_so)
 {
 	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache"), *place;
 	struct entry entry;
 
-	(void)state;
 	/* Under Wine each of them takes long */
 	if (EACH_TRIAL > 1)
 		skip();
@@ -149,13 +147,12 @@ static void a_piece_that_memory_is_short_for_says_so(void **state)
 	mem_free(place);
 }
 
-static void damage_in_any_piece_is_refused(void **state)
+TEST(damage_in_any_piece_is_refused)
 {
 	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache");
 	struct entry entry;
 	size_t size;
 
-	(void)state;
 	make_entry(&entry, PIECE + 78, PIECE + 99);
 	size = entry.bytes.size;
 	{
@@ -207,13 +204,4 @@ static void damage_in_any_piece_is_refused(void **state)
 	mem_free(dir);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_make_the_whole),
-		cmocka_unit_test(a_piece_that_memory_is_short_for_says_so),
-		cmocka_unit_test(damage_in_any_piece_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

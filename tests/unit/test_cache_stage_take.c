@@ -67,14 +67,13 @@ static void assert_copied(const struct given *given)
 	assert_int_not_equal(number_of(given->made), number_of(given->target));
 }
 
-static void the_file_itself_becomes_the_entry(void **state)
+TEST(the_file_itself_becomes_the_entry)
 {
 	const bool moves = strcmp(os_name, "windows") != 0;
 	struct cache_addition addition;
 	struct given given;
 	uint64_t number;
 
-	(void)state;
 	begin(&given);
 	number = number_of(given.made);
 	assert_int_equal(insert(&given, 1 << 20, &addition), 0);
@@ -91,12 +90,11 @@ static void the_file_itself_becomes_the_entry(void **state)
 	end(&given);
 }
 
-static void a_refused_file_is_moved_back(void **state)
+TEST(a_refused_file_is_moved_back)
 {
 	struct cache_addition addition;
 	struct given given;
 
-	(void)state;
 	begin(&given);
 	assert_int_equal(insert(&given, 500, &addition), -1);
 	assert_int_equal(addition.added, CACHE_ADDED_NOT);
@@ -111,12 +109,11 @@ static void a_refused_file_is_moved_back(void **state)
 }
 
 /* Its worker could change it after it was judged. */
-static void a_file_that_is_open_for_writing_is_copied(void **state)
+TEST(a_file_that_is_open_for_writing_is_copied)
 {
 	struct os_file *file = NULL;
 	struct given given;
 
-	(void)state;
 	begin(&given);
 	assert_int_equal(os_file_open(NULL, given.made, OS_OPEN_UPDATE, &file), 0);
 	assert_copied(&given);
@@ -124,13 +121,12 @@ static void a_file_that_is_open_for_writing_is_copied(void **state)
 	end(&given);
 }
 
-static void a_file_with_another_name_is_copied(void **state)
+TEST(a_file_with_another_name_is_copied)
 {
 	char *other = os_join(NULL, folder, "other");
 	struct given given;
 	uv_fs_t request;
 
-	(void)state;
 	begin(&given);
 	assert_int_equal(uv_fs_link(NULL, &request, given.made, other, NULL), 0);
 	uv_fs_req_cleanup(&request);
@@ -141,23 +137,21 @@ static void a_file_with_another_name_is_copied(void **state)
 }
 
 /* It would keep the group and the mode from where it was made. */
-static void a_cache_for_others_too_gets_a_copy(void **state)
+TEST(a_cache_for_others_too_gets_a_copy)
 {
 	struct given given;
 
-	(void)state;
 	begin(&given);
 	assert_int_equal(os_make_shared_dirs(NULL, given.dir, 0755), 0);
 	assert_copied(&given);
 	end(&given);
 }
 
-static void bytes_behind_the_value_are_left_out(void **state)
+TEST(bytes_behind_the_value_are_left_out)
 {
 	struct given given;
 	struct os_stat stat;
 
-	(void)state;
 	begin(&given);
 	put(given.made, given.entry.bytes.data, given.entry.bytes.size + 10);
 	assert_copied(&given);
@@ -166,16 +160,4 @@ static void bytes_behind_the_value_are_left_out(void **state)
 	end(&given);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_file_itself_becomes_the_entry),
-		cmocka_unit_test(a_refused_file_is_moved_back),
-		cmocka_unit_test(a_file_that_is_open_for_writing_is_copied),
-		cmocka_unit_test(a_file_with_another_name_is_copied),
-		cmocka_unit_test(a_cache_for_others_too_gets_a_copy),
-		cmocka_unit_test(bytes_behind_the_value_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -12,7 +12,7 @@
 #define BYTES(text) text, sizeof text - 1
 #define RUN         "Jun 25 202401:14"
 
-static void seconds_are_told_or_not(void **state)
+TEST(seconds_are_told_or_not)
 {
 	static const char several[] = "several build stamps", none[] = "no build stamp",
 					  untold[] = "whose seconds cannot be told";
@@ -42,7 +42,6 @@ static void seconds_are_told_or_not(void **state)
 		{BYTES(":10\0:10\0"), NULL, none},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
 		/* Of its own size: what lies behind it is not read. */
@@ -117,7 +116,7 @@ static void assert_build_id(const struct notes *notes, const char *id, const cha
 		fail_msg("%s: “%s”, not “%s”", what, text, id);
 }
 
-static void a_build_id_is_one_note_of_several(void **state)
+TEST(a_build_id_is_one_note_of_several)
 {
 	static const struct {
 		const char *what, *name;
@@ -130,7 +129,6 @@ static void a_build_id_is_one_note_of_several(void **state)
 	char longest[STAMP_BUILD_ID_SIZE] = "";
 	struct notes notes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		notes = (struct notes){0};
 		add_note(&notes, others[i].name, others[i].name_size, others[i].type, others[i].size);
@@ -160,14 +158,13 @@ static void a_build_id_is_one_note_of_several(void **state)
 }
 
 /* Of two segments with notes the first build ID counts; behind the last one there is none. */
-static void a_build_id_is_in_the_first_segment_that_has_one(void **state)
+TEST(a_build_id_is_in_the_first_segment_that_has_one)
 {
 	struct notes notes = {0};
 	char text[STAMP_BUILD_ID_SIZE];
 	uint8_t file[FILE_SIZE];
 	size_t first, size;
 
-	(void)state;
 	add_note(&notes, "GNU", 4, 3, 4);
 	first = notes.size;
 	add_note(&notes, "GNU", 4, 3, 2);
@@ -187,7 +184,7 @@ static void a_build_id_is_in_the_first_segment_that_has_one(void **state)
 	assert_string_equal(stamp_build_id(file, size, text), "");
 }
 
-static void headers_that_lead_nowhere_have_no_build_id(void **state)
+TEST(headers_that_lead_nowhere_have_no_build_id)
 {
 	/* A byte of the header or of the second segment, and what it becomes */
 	static const struct {
@@ -209,7 +206,6 @@ static void headers_that_lead_nowhere_have_no_build_id(void **state)
 	char text[STAMP_BUILD_ID_SIZE];
 	uint8_t file[FILE_SIZE];
 
-	(void)state;
 	add_note(&notes, "GNU", 4, 3, 4);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const size_t size = put_elf(file, &notes);
@@ -223,24 +219,12 @@ static void headers_that_lead_nowhere_have_no_build_id(void **state)
 	assert_string_equal(stamp_build_id(file, put_elf(file, &notes) - 1, text), "");
 }
 
-static void a_trust_has_a_name(void **state)
+TEST(a_trust_has_a_name)
 {
 	static const char *const names[] = {"unknown", "read", "table", "confirmed", "opaque"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		assert_string_equal(cache_trust_name((enum cache_trust)i), names[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seconds_are_told_or_not),
-		cmocka_unit_test(a_build_id_is_one_note_of_several),
-		cmocka_unit_test(a_build_id_is_in_the_first_segment_that_has_one),
-		cmocka_unit_test(headers_that_lead_nowhere_have_no_build_id),
-		cmocka_unit_test(a_trust_has_a_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

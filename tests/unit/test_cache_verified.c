@@ -10,7 +10,7 @@
 #include "cache/verified.h"
 #include "entries.h"
 #include "files.h"
-#include "os/cores.h"
+#include "os/platform.h"
 
 enum { ENTRIES = 3, HEAD = 20, RECORD = 16, WAIT_MS = 3100, LARGE = 9 << 20 };
 #define BOOT UINT64_C(1700000000)
@@ -50,13 +50,12 @@ static void bend_in_place(const char *dir, const struct cache_candidate *candida
 	mem_free(path);
 }
 
-static void damage_is_found_and_sound_entries_are_remembered(void **state)
+TEST(damage_is_found_and_sound_entries_are_remembered)
 {
 	char *dir = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
 	struct cache_candidate candidates[ENTRIES] = {0};
 	struct entries_entry entries[ENTRIES];
 
-	(void)state;
 	for (unsigned n = 0; n < ENTRIES; n++) {
 		entries_make(&entries[n], n, 100);
 		put(dir, &entries[n]);
@@ -119,14 +118,13 @@ static bool cancels_another(void *context)
 }
 
 /* What one of several threads did not read is not judged. */
-static void a_thread_that_fails_fails_all(void **state)
+TEST(a_thread_that_fails_fails_all)
 {
 	const struct jw_cancel cancel = {NULL, cancels_another};
 	struct cache_candidate candidates[ENTRIES] = {0};
 	char *dir = os_join(NULL, folder, "large");
 	struct jw_error err;
 
-	(void)state;
 	if (os_cores() < 2)
 		skip();
 	for (unsigned n = 0; n < ENTRIES; n++) {
@@ -183,7 +181,7 @@ static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t c
 }
 
 /* The whole file counts for nothing where its records are in another order. */
-static void records_are_in_the_order_of_their_keys(void **state)
+TEST(records_are_in_the_order_of_their_keys)
 {
 	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
 	static const struct {
@@ -191,17 +189,15 @@ static void records_are_in_the_order_of_their_keys(void **state)
 		size_t wanted;
 	} cases[] = {{{1, 2, 3}, 3}, {{0, 0, 1}, 3}, {{7, 7, 7}, 3}, {{2, 1, 3}, 0}, {{1, 3, 2}, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(count_parsed(cases[i].keys, marks, ENTRIES, BOOT, 0), cases[i].wanted);
 }
 
 /* Entries that were not on disk yet may have other content after a power loss. */
-static void unsettled_entries_are_forgotten_at_a_restart(void **state)
+TEST(unsettled_entries_are_forgotten_at_a_restart)
 {
 	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
 
-	(void)state;
 	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT, 0), 3);
 	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT + 5, 0), 3);
 	assert_int_equal(count_parsed(in_order, marks, ENTRIES, BOOT + 60, 0), 1);
@@ -211,14 +207,4 @@ static void unsettled_entries_are_forgotten_at_a_restart(void **state)
 	assert_int_equal(count_parsed(in_order, marks, 0, BOOT, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damage_is_found_and_sound_entries_are_remembered),
-		cmocka_unit_test(a_thread_that_fails_fails_all),
-		cmocka_unit_test(records_are_in_the_order_of_their_keys),
-		cmocka_unit_test(unsettled_entries_are_forgotten_at_a_restart),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -6,11 +6,11 @@
 #include <jitwarm/cache.h>
 
 #include "base/cursor.h"
-#include "cache/key_parts.h"
+#include "cache/key.h"
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
-#include "os/memory.h"
+#include "os/platform.h"
 
 static struct jw_cache_report *verify_under(const char *dir, uint64_t limit_bytes)
 {

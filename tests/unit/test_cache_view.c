@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache/cache_files.h"
 #include "cache/view.h"
 
 static const char *path;
@@ -39,12 +38,11 @@ static enum cache_index_state state_after(unsigned count, const char *cache, siz
 	return state;
 }
 
-static void an_index_that_is_being_written_is_waited_for(void **state)
+TEST(an_index_that_is_being_written_is_waited_for)
 {
 	char *cache = os_join(NULL, folder, "cache"), *index_path = os_join(NULL, cache, "index");
 	const struct cache_index empty = {.state = CACHE_INDEX_SOUND};
 
-	(void)state;
 	path = index_path;
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
 	assert_int_equal(cache_index_format(NULL, &empty, &whole), 0);
@@ -65,14 +63,13 @@ static void an_index_that_is_being_written_is_waited_for(void **state)
 }
 
 /* To another account, where this one may read everything */
-static void a_folder_that_cannot_be_read_is_no_empty_one(void **state)
+TEST(a_folder_that_cannot_be_read_is_no_empty_one)
 {
 	char *cache = os_join(NULL, folder, "shut"), *below = os_join(NULL, cache, "a");
 	struct cache_files files = {0};
 	struct jw_error err = {0};
 	const bool is_root = !geteuid();
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, below, 0755), 0);
 	assert_int_equal(chmod(folder, 0755) || chmod(cache, 0755), 0);
 	for (unsigned mode = 0; mode <= 0755; mode += 0755) {
@@ -89,12 +86,4 @@ static void a_folder_that_cannot_be_read_is_no_empty_one(void **state)
 	mem_free(cache);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_index_that_is_being_written_is_waited_for),
-		cmocka_unit_test(a_folder_that_cannot_be_read_is_no_empty_one),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/parts/gpu_choice.h"
+#include "cli/parts/gpu_targets.h"
 #include "os/env.h"
 #include "os/processes.h"
 
@@ -74,9 +74,8 @@ static void taken(const char *given, const char *chosen, const char *order, cons
 	must_be("CUDA_DEVICE_ORDER", wanted_order, order ? order : "nothing");
 }
 
-static void what_a_program_chose_is_taken(void **state)
+TEST(what_a_program_chose_is_taken)
 {
-	(void)state;
 	taken(NULL, NULL, NULL, NULL, NULL);
 	taken(NULL, "", NULL, "", NULL);
 	taken(NULL, "1,0", "FASTEST_FIRST", "1,0", "FASTEST_FIRST");
@@ -84,9 +83,8 @@ static void what_a_program_chose_is_taken(void **state)
 	taken(NULL, "1", "/tmp/x", "1", NULL);
 }
 
-static void what_a_container_was_given_is_counted_from_0_on(void **state)
+TEST(what_a_container_was_given_is_counted_from_0_on)
 {
-	(void)state;
 	taken("all", NULL, NULL, NULL, NULL);
 	taken("void", "1", NULL, "1", NULL);
 	taken("", "1", NULL, "1", NULL);
@@ -102,11 +100,10 @@ static void what_a_container_was_given_is_counted_from_0_on(void **state)
 }
 
 /* The first that is none ends a list, as for the driver; nothing else gets through. */
-static void hostile_lists_are_cut(void **state)
+TEST(hostile_lists_are_cut)
 {
 	char many[3000];
 
-	(void)state;
 	taken(NULL, "0,1;rm -rf /,2", NULL, "0", NULL);
 	taken(NULL, "$(x)", NULL, "", NULL);
 	taken(NULL, "\x1b[31m", NULL, "", NULL);
@@ -125,13 +122,4 @@ static void hostile_lists_are_cut(void **state)
 	taken("0", ",,,", NULL, "", "PCI_BUS_ID");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_program_chose_is_taken),
-		cmocka_unit_test(what_a_container_was_given_is_counted_from_0_on),
-		cmocka_unit_test(hostile_lists_are_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

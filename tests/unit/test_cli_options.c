@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
-#include "cli/exit.h"
+#include "base/text.h"
+#include "cli/command.h"
 #include "cli/options.h"
 
 static const struct cli_option table[] = {
@@ -30,13 +30,12 @@ static int split(char *line, char *argv[16])
 	return argc;
 }
 
-static void everything_is_read(void **state)
+TEST(everything_is_read)
 {
 	char line[] = "a --target sm_80 -tsm_86 --workers=4 -mq b --max-mem 2GB --driver 12.2 "
 				  "--driver 12.4 - -- --json";
 	char *argv[16];
 	struct options options;
-	(void)state;
 
 	assert_int_equal(options_read(NULL, table, split(line, argv), argv, &options), 0);
 	assert_int_equal(options.operand_count, 4);
@@ -57,11 +56,10 @@ static void everything_is_read(void **state)
 	options_free(&options);
 }
 
-static void an_empty_cache_is_sound(void **state)
+TEST(an_empty_cache_is_sound)
 {
 	char *argv[1] = {NULL};
 	struct options options;
-	(void)state;
 
 	assert_int_equal(options_read(NULL, NULL, 0, argv, &options), 0);
 	assert_int_equal(options.operand_count, 0);
@@ -73,7 +71,7 @@ static void an_empty_cache_is_sound(void **state)
 	options_free(&options);
 }
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
 	static const struct {
 		const char *line, *part;
@@ -95,7 +93,6 @@ static void mistakes_are_named(void **state)
 		{"--timeout soon", "“soon”"},
 		{"--=x", "unknown option --"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char line[128], *argv[16];
@@ -111,7 +108,7 @@ static void mistakes_are_named(void **state)
 	}
 }
 
-static void durations_are_read(void **state)
+TEST(durations_are_read)
 {
 	static const struct {
 		const char *text;
@@ -120,7 +117,6 @@ static void durations_are_read(void **state)
 				{"1h30m", 5400000}, {"5m", 300000}, {"2min", 120000}, {"1d", 86400000}};
 	static const char *const bad[] = {"",     "m",   "5x",         "5 m",  "1m1h", "1s1s",
 									  "1h30", "-5s", "9999999999", "1.5s", "5mm"};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		uint64_t ms = 1;
@@ -136,7 +132,7 @@ static void durations_are_read(void **state)
 	}
 }
 
-static void sizes_are_read(void **state)
+TEST(sizes_are_read)
 {
 	static const struct {
 		const char *text;
@@ -162,7 +158,6 @@ static void sizes_are_read(void **state)
 		{"99999999999999999999", 0},
 		{"1i", 0},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t bytes = 0;
@@ -173,7 +168,7 @@ static void sizes_are_read(void **state)
 	}
 }
 
-static void the_nearest_name_is_offered(void **state)
+TEST(the_nearest_name_is_offered)
 {
 	static const char *const names[] = {"scan", "status", "check", "prime", "cache list"};
 	static const struct {
@@ -182,7 +177,6 @@ static void the_nearest_name_is_offered(void **state)
 		{"sacn", "scan"},   {"prmie", "prime"},    {"chek", "check"},
 		{"stat", "status"}, {"cac", "cache list"}, {"xyzzy", NULL},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct suggest suggest = suggest_for(cases[i].typed, strlen(cases[i].typed));
@@ -195,13 +189,12 @@ static void the_nearest_name_is_offered(void **state)
 	}
 }
 
-static void statuses_are_combined(void **state)
+TEST(statuses_are_combined)
 {
 	/* From the weakest to the strongest. */
 	static const enum exit_status order[] = {EXIT_DONE, EXIT_CANNOT, EXIT_COLD, EXIT_FAILED,
 											 EXIT_BAD_USAGE};
 	enum { COUNT = sizeof order / sizeof *order };
-	(void)state;
 
 	for (size_t i = 0; i < COUNT; i++)
 		for (size_t j = 0; j < COUNT; j++)
@@ -211,14 +204,4 @@ static void statuses_are_combined(void **state)
 	assert_int_equal(exit_of(JW_ERR_IO), 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_read),    cmocka_unit_test(an_empty_cache_is_sound),
-		cmocka_unit_test(mistakes_are_named),    cmocka_unit_test(sizes_are_read),
-		cmocka_unit_test(durations_are_read),    cmocka_unit_test(the_nearest_name_is_offered),
-		cmocka_unit_test(statuses_are_combined),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

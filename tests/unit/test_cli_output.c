@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
-static void widths_are_counted(void **state)
+TEST(widths_are_counted)
 {
 	static const struct {
 		const char *text;
@@ -17,13 +17,12 @@ static void widths_are_counted(void **state)
 		{"", 0},          {"abc", 3}, {"한글", 4},     {"é", 1}, {"e\xcc\x81", 1},
 		{"日本語.so", 9}, {"…", 1},   {"\xff\xfe", 2}, {"Ω", 1},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(terminal_width(cases[i].text), cases[i].width);
 }
 
-static void steering_characters_become_visible(void **state)
+TEST(steering_characters_become_visible)
 {
 	static const struct {
 		const char *text, *shown;
@@ -43,7 +42,6 @@ static void steering_characters_become_visible(void **state)
 		{"one\xe2\x80\xa8two", "one\\u2028two"},
 		{"tag\xf3\xa0\x81\x81", "tag\\U000e0041"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf buf = BUF_MAX(1000);
@@ -54,7 +52,7 @@ static void steering_characters_become_visible(void **state)
 	}
 }
 
-static void lines_are_wrapped(void **state)
+TEST(lines_are_wrapped)
 {
 	static const struct {
 		const char *text;
@@ -68,7 +66,6 @@ static void lines_are_wrapped(void **state)
 		{.text = "a\n\nb", .columns = 80, .shown = "a\n\nb"},
 		{.text = "한글 한글 한글", .columns = 9, .shown = "한글 한글\n한글"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf buf = BUF_MAX(1000);
@@ -94,10 +91,9 @@ static struct progress half_done(void)
 							 .changed_ns = 10 * SECOND};
 }
 
-static void bar_fits_its_terminal(void **state)
+TEST(bar_fits_its_terminal)
 {
 	struct progress progress = half_done();
-	(void)state;
 
 	for (unsigned columns = 0; columns < 300; columns++) {
 		char line[PROGRESS_LINE];
@@ -107,11 +103,10 @@ static void bar_fits_its_terminal(void **state)
 	}
 }
 
-static void bar_shows_the_work_done(void **state)
+TEST(bar_shows_the_work_done)
 {
 	struct progress progress = half_done();
 	char line[PROGRESS_LINE];
-	(void)state;
 
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_string_equal(line, "sm_86 [####################....................]  50 %  "
@@ -129,11 +124,10 @@ static void bar_shows_the_work_done(void **state)
 
 /* A time that rests on a prediction alone says so, where there is room, and none follows once the
  * prediction is exceeded. */
-static void bar_says_what_its_time_rests_on(void **state)
+TEST(bar_says_what_its_time_rests_on)
 {
 	struct progress progress = half_done();
 	char line[PROGRESS_LINE];
-	(void)state;
 
 	progress_tell_left(&progress, 200, LEFT_BY_PACE);
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 50),
@@ -148,11 +142,10 @@ static void bar_says_what_its_time_rests_on(void **state)
 						" 50 %  100/400, longer than predicted");
 }
 
-static void progress_never_goes_back(void **state)
+TEST(progress_never_goes_back)
 {
 	const struct output quiet = {.quiet = true};
 	struct progress progress;
-	(void)state;
 
 	progress_start(&progress, &quiet, 10, 100, "");
 	progress_update(&progress, 5, 60, 500);
@@ -163,7 +156,7 @@ static void progress_never_goes_back(void **state)
 	progress_finish(&progress);
 }
 
-static void time_left_follows_the_pace(void **state)
+TEST(time_left_follows_the_pace)
 {
 	static const struct {
 		double elapsed, changed, share, left; /* left -1: cannot be told */
@@ -175,7 +168,6 @@ static void time_left_follows_the_pace(void **state)
 		{.elapsed = 0.1, .changed = 0.1, .share = 0.5, .left = -1},
 		{.elapsed = 10, .changed = 10, .share = 1, .left = -1},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		double left = progress_seconds_left(cases[i].elapsed, cases[i].changed, cases[i].share);
@@ -185,11 +177,10 @@ static void time_left_follows_the_pace(void **state)
 }
 
 /* Whatever allocation fails while a line is made, the output knows that it is not all there. */
-static void a_line_that_memory_lacks_is_noted(void **state)
+TEST(a_line_that_memory_lacks_is_noted)
 {
 	size_t failed = 0;
 	bool lacking = true;
-	(void)state;
 
 	for (size_t n = 1; lacking; n++) {
 		const struct output output = {.lacking = &lacking};
@@ -211,19 +202,4 @@ static void a_line_that_memory_lacks_is_noted(void **state)
 	assert_true(failed > 6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(widths_are_counted),
-		cmocka_unit_test(steering_characters_become_visible),
-		cmocka_unit_test(lines_are_wrapped),
-		cmocka_unit_test(bar_fits_its_terminal),
-		cmocka_unit_test(bar_shows_the_work_done),
-		cmocka_unit_test(bar_says_what_its_time_rests_on),
-		cmocka_unit_test(progress_never_goes_back),
-		cmocka_unit_test(time_left_follows_the_pace),
-		cmocka_unit_test(a_line_that_memory_lacks_is_noted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -14,9 +14,8 @@ static void expect_quoted(const char *word, bool windows, const char *wanted)
 	buf_free(&line);
 }
 
-static void words_for_a_posix_shell(void **state)
+TEST(words_for_a_posix_shell)
 {
-	(void)state;
 	expect_quoted("/a/b.so", false, " /a/b.so");
 	expect_quoted("a=b,c%d@e", false, " a=b,c%d@e");
 	expect_quoted("", false, " ''");
@@ -24,9 +23,8 @@ static void words_for_a_posix_shell(void **state)
 }
 
 /* cmd expands between two '%', PowerShell runs $(…) in double quotes and takes “ for one. */
-static void words_for_both_shells_of_windows(void **state)
+TEST(words_for_both_shells_of_windows)
 {
-	(void)state;
 	expect_quoted("C:\\a\\b.dll", true, " C:\\a\\b.dll");
 	expect_quoted("C:\\a b\\c'd.dll", true, " \"C:\\a b\\c'd.dll\"");
 	expect_quoted("a,b@c=d", true, " \"a,b@c=d\"");
@@ -36,12 +34,4 @@ static void words_for_both_shells_of_windows(void **state)
 	expect_quoted("a&calc", true, " \"a&calc\"");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_for_a_posix_shell),
-		cmocka_unit_test(words_for_both_shells_of_windows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -65,9 +65,8 @@ static void expect(const char *english, const char *wanted)
 	mem_free(text);
 }
 
-static void texts_without_conversions(void **state)
+TEST(texts_without_conversions)
 {
-	(void)state;
 	assert_string_equal(translator_text(made, "warm"), "WARM");
 	assert_string_equal(translator_text(made, "Start again."), "AGAIN.");
 	assert_null(translator_text(made, ""));
@@ -80,9 +79,8 @@ static void texts_without_conversions(void **state)
 	expect("   ", NULL);
 }
 
-static void arguments_move_and_are_translated(void **state)
+TEST(arguments_move_and_are_translated)
 {
-	(void)state;
 	expect("1 module", "MOD 1");
 	expect("8 modules", "MOD 8");
 	expect("eight modules", NULL);
@@ -96,25 +94,22 @@ static void arguments_move_and_are_translated(void **state)
 }
 
 /* Also where a number follows what may be empty. */
-static void an_indentation_stays(void **state)
+TEST(an_indentation_stays)
 {
-	(void)state;
 	expect("8 of warm were moved.", "WARM: 8 MOVED.");
 	expect("  8 of warm were moved", "  WARM: 8 MOVED");
 }
 
-static void a_quoted_name_is_left_alone(void **state)
+TEST(a_quoted_name_is_left_alone)
 {
-	(void)state;
 	expect("cannot open “warm”: Permission denied", "NO “warm”: DENIED");
 	/* Nor is a name of conversions one. */
 	expect("cannot open “%s%n%9$s”: %d", "NO “%s%n%9$s”: %d");
 }
 
 /* What a conversion takes ends with a part of the line, or with its quotation. */
-static void parts_end(void **state)
+TEST(parts_end)
 {
-	(void)state;
 	expect("x: 1 module to make (y): a on one core; x: 2 modules to make (z): b on one core",
 		   "MOD 1 y a x; MOD 2 z b x");
 	expect("5 modules kept; at warm; at home", "MOD 5 KEPT; AT WARM; AT home");
@@ -127,15 +122,14 @@ static void parts_end(void **state)
 }
 
 /* No conversion: a name of Windows */
-static void a_percent_sign_may_be_literal(void **state)
+TEST(a_percent_sign_may_be_literal)
 {
-	(void)state;
 	assert_string_equal(translator_text(made, "below %APPDATA%, and so on"), "%APPDATA% BELOW");
 	expect("below %APPDATA%, and so on", "%APPDATA% BELOW");
 	expect("50% of 3 modules below %LOCALAPPDATA%", "MOD 3 (%LOCALAPPDATA%) 50%");
 }
 
-static void names_are_kept(void **state)
+TEST(names_are_kept)
 {
 	struct translator *with_names = NULL;
 	static const struct {
@@ -155,7 +149,6 @@ static void names_are_kept(void **state)
 		 NULL},
 	};
 
-	(void)state;
 	assert_int_equal(
 		translator_make(NULL, messages, sizeof messages / sizeof *messages, &with_names), 0);
 	translator_keep(with_names, NULL);
@@ -185,9 +178,8 @@ static void names_are_kept(void **state)
 	translator_free(with_names);
 }
 
-static void lines_are_taken_apart(void **state)
+TEST(lines_are_taken_apart)
 {
-	(void)state;
 	expect("  warm  ", "  WARM  ");
 	expect("/a/b: warm", "/a/b: WARM");
 	expect("warm; nothing known; 2 modules", "WARM; nothing known; MOD 2");
@@ -198,9 +190,8 @@ static void lines_are_taken_apart(void **state)
 	expect("nothing; of: this, is. known", NULL);
 }
 
-static void korean_particles(void **state)
+TEST(korean_particles)
 {
-	(void)state;
 	expect("모듈 moved to 캐시", "모듈을 캐시로, 이(가)");
 	expect("캐시 moved to 모듈", "캐시를 모듈로, 이(가)");
 	expect("3 moved to 팩", "3을 팩으로, 이(가)");
@@ -212,13 +203,12 @@ static void korean_particles(void **state)
 }
 
 /* The work for a line has a bound: without one these take longer than anybody waits. */
-static void hostile_names(void **state)
+TEST(hostile_names)
 {
 	static const char *const pieces[] = {"; : , . ", "to of ", "“", "% ", " of  evicted"};
 	enum { SIZE = 16000 };
 	char *text = mem_alloc(NULL, SIZE + 1);
 
-	(void)state;
 	assert_non_null(text);
 	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
 		const size_t length = strlen(pieces[i]);
@@ -230,9 +220,8 @@ static void hostile_names(void **state)
 	mem_free(text);
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
-	(void)state;
 	for (size_t nth = 1; nth < 5; nth++) {
 		struct translator *other = NULL;
 		int failed;
@@ -250,21 +239,4 @@ static void without_memory(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_without_conversions),
-		cmocka_unit_test(arguments_move_and_are_translated),
-		cmocka_unit_test(an_indentation_stays),
-		cmocka_unit_test(a_quoted_name_is_left_alone),
-		cmocka_unit_test(parts_end),
-		cmocka_unit_test(a_percent_sign_may_be_literal),
-		cmocka_unit_test(names_are_kept),
-		cmocka_unit_test(lines_are_taken_apart),
-		cmocka_unit_test(korean_particles),
-		cmocka_unit_test(hostile_names),
-		cmocka_unit_test(without_memory),
-	};
-
-	return cmocka_run_group_tests(tests, make, unmake);
-}
+RUN_TESTS(make, unmake)

@@ -73,11 +73,10 @@ static double worst_ratio(struct start start, double crowd)
 	return worst;
 }
 
-static void the_time_left_is_right_within_a_quarter_from_a_third_on(void **state)
+TEST(the_time_left_is_right_within_a_quarter_from_a_third_on)
 {
 	static const double factors[] = {0.5, 1, 1.7, 3};
 
-	(void)state;
 	for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
 		for (uint32_t seed = 1; seed <= 20; seed++) {
 			const double worst = worst_ratio(made_up(seed, factors[f]), seed % 2 ? 1 : 1.6);
@@ -143,11 +142,10 @@ static double worst_of_recorded(double crowd)
 	return worst;
 }
 
-static void the_time_left_of_a_recorded_start_is_right(void **state)
+TEST(the_time_left_of_a_recorded_start_is_right)
 {
 	static const double crowds[] = {1, 1.6, 3};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof crowds / sizeof *crowds; i++) {
 		const double worst = worst_of_recorded(crowds[i]);
 
@@ -156,11 +154,10 @@ static void the_time_left_of_a_recorded_start_is_right(void **state)
 	}
 }
 
-static void nothing_is_said_where_nothing_is_known(void **state)
+TEST(nothing_is_said_where_nothing_is_known)
 {
 	struct watch_left left = {0};
 
-	(void)state;
 	assert_true(watch_left_seconds(&left) < 0);
 	watch_left_spend(&left, 500, 500);
 	assert_true(watch_left_seconds(&left) < 0);
@@ -176,13 +173,4 @@ static void nothing_is_said_where_nothing_is_known(void **state)
 	assert_true(watch_left_seconds(&left) < 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_time_left_is_right_within_a_quarter_from_a_third_on),
-		cmocka_unit_test(the_time_left_of_a_recorded_start_is_right),
-		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,18 +6,17 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "compile/compiler_trust.h"
+#include "compile/installed_compilers.h"
 #include "os/file.h"
 #include "os/folders.h"
 
 enum { OTHER_ACCOUNT = 64321 };
 
-static void the_first_folder_with_the_library_decides(void **state)
+TEST(the_first_folder_with_the_library_decides)
 {
 	char *folder, *path, *places;
 	struct jw_error err = {0};
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-trust", &folder), 0);
@@ -42,11 +41,4 @@ static void the_first_folder_with_the_library_decides(void **state)
 	mem_free(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_folder_with_the_library_decides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

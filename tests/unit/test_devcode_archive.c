@@ -28,17 +28,16 @@ static void assert_members(const struct buf *file, const char *expected)
 	mem_free(path);
 }
 
-static void members_of_a_static_library_have_their_names(void **state)
+TEST(members_of_a_static_library_have_their_names)
 {
 	struct buf file = make_buf();
 
-	(void)state;
 	make_ar(&file);
 	assert_members(&file, "short.o 1\nanother_long_one.o 1\nshort.o#2 1\na name of its own 1\n");
 	buf_free(&file);
 }
 
-static void a_broken_static_library_is_trouble(void **state)
+TEST(a_broken_static_library_is_trouble)
 {
 	static const struct {
 		size_t at;
@@ -49,7 +48,6 @@ static void a_broken_static_library_is_trouble(void **state)
 		{8 + 60 + 4 + 48, '9'}, /* the table of names behind the file's end */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf();
@@ -63,11 +61,10 @@ static void a_broken_static_library_is_trouble(void **state)
 	}
 }
 
-static void a_wheel_is_read_as_it_streams_by(void **state)
+TEST(a_wheel_is_read_as_it_streams_by)
 {
 	static const char *const options[] = {"zip:compression=deflate", "zip:compression=store"};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct buf library = make_buf(), notes = make_buf(), ar = make_buf(), wheel = make_buf();
 		struct make_seen seen = {0};
@@ -96,12 +93,11 @@ static void a_wheel_is_read_as_it_streams_by(void **state)
 
 /* A name that is not ASCII leaves the whole wheel to libarchive: what is in it is the same, and
  * damage of one member is trouble, and not the next member's. */
-static void a_plain_wheel_is_read_like_any_other(void **state)
+TEST(a_plain_wheel_is_read_like_any_other)
 {
 	static const char *const names[] = {"x/notes.txt", "x/\xed\x95\x9c.txt"};
 	static const char *const options[] = {"zip:compression=deflate", "zip:compression=store"};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct buf library = make_buf(), notes = make_buf(), wheel = make_buf();
 		struct make_seen sound = {0}, damaged = {0};
@@ -142,7 +138,7 @@ static bool remove_it(void *path)
 
 /* A library that keeps its symbols: these lie between its section names and section headers. To be
  * read once more it would have to be there still. */
-static void a_library_with_symbols_is_inflated_once(void **state)
+TEST(a_library_with_symbols_is_inflated_once)
 {
 	enum { SYMBOLS = 4 << 20, HEADERS = 5 * 64 };
 	struct buf library = make_buf(), notes = make_buf(), wheel = make_buf();
@@ -152,7 +148,6 @@ static void a_library_with_symbols_is_inflated_once(void **state)
 	uint8_t headers[HEADERS];
 	char *path;
 
-	(void)state;
 	make_library(&library, 700000);
 	memcpy(headers, library.data + library.size - HEADERS, HEADERS);
 	library.size -= HEADERS;
@@ -176,11 +171,10 @@ static void a_library_with_symbols_is_inflated_once(void **state)
 }
 #endif
 
-static void a_conda_package_has_three_layers(void **state)
+TEST(a_conda_package_has_three_layers)
 {
 	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
 
-	(void)state;
 	make_library(&library, 300000);
 	make_archive(&tar, true, "", (struct packed_file[]){{"lib/libx.so", &library}}, 1);
 	make_zstd(&layer, &tar);
@@ -194,12 +188,11 @@ static void a_conda_package_has_three_layers(void **state)
 	buf_free(&conda);
 }
 
-static void archives_in_archives_end_somewhere(void **state)
+TEST(archives_in_archives_end_somewhere)
 {
 	struct buf file = make_buf();
 	struct make_seen seen = {0};
 
-	(void)state;
 	make_container(&file, DEVCODE_LZ4, "");
 	for (size_t i = 0; i < 12; i++) {
 		struct buf layer = make_buf();
@@ -215,7 +208,7 @@ static void archives_in_archives_end_somewhere(void **state)
 	buf_free(&file);
 }
 
-static void loose_files_may_be_packed_with_zstd(void **state)
+TEST(loose_files_may_be_packed_with_zstd)
 {
 	static const struct {
 		const char *text; /* NULL: a container */
@@ -223,7 +216,6 @@ static void loose_files_may_be_packed_with_zstd(void **state)
 		uint64_t size;
 	} cases[] = {{MAKE_PTX, DEVCODE_PTX, sizeof MAKE_PTX - 1}, {NULL, DEVCODE_FATBIN, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		struct buf plain = make_buf(), packed = make_buf();
 		struct make_seen seen = {0};
@@ -266,7 +258,7 @@ static void make_large(struct buf *file)
 	buf_free(&small);
 }
 
-static void a_large_container_is_the_same_in_a_stream(void **state)
+TEST(a_large_container_is_the_same_in_a_stream)
 {
 	static const struct {
 		size_t broken_at, cut; /* 0: not */
@@ -282,7 +274,6 @@ static void a_large_container_is_the_same_in_a_stream(void **state)
 		{.cut = 16 + 64 + LARGE_CUBIN + 99, .damaged = 1}, /* in its text */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf plain = make_buf(), packed = make_buf();
 		struct make_seen seen[2] = {0};
@@ -310,12 +301,11 @@ static void a_large_container_is_the_same_in_a_stream(void **state)
 }
 
 /* A stream that ends inside a small container, at any byte: one damaged container, as in a file. */
-static void a_small_container_may_be_cut_by_a_streams_end(void **state)
+TEST(a_small_container_may_be_cut_by_a_streams_end)
 {
 	struct buf whole = make_buf();
 	size_t second;
 
-	(void)state;
 	make_container(&whole, DEVCODE_LZ4, "");
 	second = whole.size;
 	make_container(&whole, DEVCODE_LZ4, "");
@@ -357,14 +347,13 @@ static int note_entries(struct jw_error *err, void *context,
 	return 0;
 }
 
-static void only_ptx_is_kept_of_a_large_container(void **state)
+TEST(only_ptx_is_kept_of_a_large_container)
 {
 	struct buf plain = make_buf(), packed = make_buf();
 	struct names names = {""};
 	struct devcode_sink sink = {.context = &names, .container = note_entries};
 	char expected[256], *path;
 
-	(void)state;
 	make_large(&plain);
 	make_zstd(&packed, &plain);
 	path = write_file("large", &packed);
@@ -382,11 +371,10 @@ static void only_ptx_is_kept_of_a_large_container(void **state)
 
 /* Every fourth truncation of a wheel and of a packed file: gives trouble or nothing, and always
  * ends. */
-static void truncated_archives_end_well(void **state)
+TEST(truncated_archives_end_well)
 {
 	struct buf library = make_buf(), wheel = make_buf(), packed = make_buf();
 
-	(void)state;
 	make_library(&library, 5000);
 	make_archive(&wheel, false, "zip:compression=deflate",
 				 (struct packed_file[]){{"libx.so", &library}}, 1);
@@ -411,13 +399,12 @@ static void truncated_archives_end_well(void **state)
 
 /* Memory runs out at any moment: gives trouble or an error, and leaks nothing. (The sanitizers
  * report leaks.) */
-static void running_out_of_memory_ends_well(void **state)
+TEST(running_out_of_memory_ends_well)
 {
 	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf();
 	bool done = false;
 	char *path;
 
-	(void)state;
 	make_library(&library, 50000);
 	make_ar(&ar);
 	make_archive(&wheel, false, "zip:compression=deflate",
@@ -444,24 +431,4 @@ static void running_out_of_memory_ends_well(void **state)
 	buf_free(&wheel);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_of_a_static_library_have_their_names),
-		cmocka_unit_test(a_broken_static_library_is_trouble),
-		cmocka_unit_test(a_wheel_is_read_as_it_streams_by),
-		cmocka_unit_test(a_plain_wheel_is_read_like_any_other),
-#ifndef _WIN32
-		cmocka_unit_test(a_library_with_symbols_is_inflated_once),
-#endif
-		cmocka_unit_test(a_conda_package_has_three_layers),
-		cmocka_unit_test(archives_in_archives_end_somewhere),
-		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
-		cmocka_unit_test(truncated_archives_end_well),
-		cmocka_unit_test(a_large_container_is_the_same_in_a_stream),
-		cmocka_unit_test(a_small_container_may_be_cut_by_a_streams_end),
-		cmocka_unit_test(only_ptx_is_kept_of_a_large_container),
-		cmocka_unit_test(running_out_of_memory_ends_well)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -2,9 +2,9 @@
 #include "make_devcode.h"
 
 #include "devcode/container.h"
-#include "devcode/find_word.h"
+#include "devcode/search.h"
 
-static void a_written_container_is_read_back(void **state)
+TEST(a_written_container_is_read_back)
 {
 	static const struct {
 		enum devcode_compression compression;
@@ -19,7 +19,6 @@ static void a_written_container_is_read_back(void **state)
 		{DEVCODE_ZSTD, "-maxrregcount=96 -v ", sizeof MAKE_PTX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf();
@@ -53,7 +52,7 @@ static enum container_state check(const struct buf *file, size_t size)
 	return container_check(&walk, file->data, size, size);
 }
 
-static void only_an_exact_walk_is_sound(void **state)
+TEST(only_an_exact_walk_is_sound)
 {
 	static const struct {
 		size_t at;
@@ -73,7 +72,6 @@ static void only_an_exact_walk_is_sound(void **state)
 		{PAYLOAD + 7, 0xff}, /* overflow again */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf file = make_buf();
 
@@ -85,25 +83,23 @@ static void only_an_exact_walk_is_sound(void **state)
 	}
 }
 
-static void every_truncation_is_broken(void **state)
+TEST(every_truncation_is_broken)
 {
 	struct buf file = make_buf();
 
-	(void)state;
 	make_container(&file, DEVCODE_RAW, "");
 	for (size_t size = 0; size < file.size; size++)
 		assert_int_equal(check(&file, size), CONTAINER_BROKEN);
 	buf_free(&file);
 }
 
-static void a_walk_can_be_fed_piece_by_piece(void **state)
+TEST(a_walk_can_be_fed_piece_by_piece)
 {
 	struct buf file = make_buf();
 	struct container_walk walk = {0};
 	enum container_state state_now;
 	size_t have = 0, steps = 0;
 
-	(void)state;
 	make_container(&file, DEVCODE_ZSTD, "");
 	while ((state_now = container_check(&walk, file.data, have, UINT64_MAX)) == CONTAINER_MORE) {
 		assert_true(walk.needed > have && walk.needed <= file.size);
@@ -117,12 +113,11 @@ static void a_walk_can_be_fed_piece_by_piece(void **state)
 	buf_free(&file);
 }
 
-static void an_empty_container_is_sound(void **state)
+TEST(an_empty_container_is_sound)
 {
 	struct buf file = make_buf();
 	struct container_walk walk = {0};
 
-	(void)state;
 	make_empty_container(&file);
 	assert_int_equal(container_check(&walk, file.data, file.size, file.size), CONTAINER_SOUND);
 	assert_int_equal(walk.entries, 0);
@@ -132,7 +127,7 @@ static void an_empty_container_is_sound(void **state)
 
 /* Fields of the entry that make it damaged, or of another kind, when they contradict others; the
  * container stays sound. */
-static void an_entry_has_its_kind_and_target(void **state)
+TEST(an_entry_has_its_kind_and_target)
 {
 	enum {
 		COMPRESSED = ENTRY + 16,
@@ -177,7 +172,6 @@ static void an_entry_has_its_kind_and_target(void **state)
 		{.at = COMPRESSED, .compression = DEVCODE_RAW},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf();
@@ -193,11 +187,10 @@ static void an_entry_has_its_kind_and_target(void **state)
 	}
 }
 
-static void a_word_is_found_at_any_place(void **state)
+TEST(a_word_is_found_at_any_place)
 {
 	uint8_t bytes[4096];
 
-	(void)state;
 	for (size_t at = 0; at + 8 <= sizeof bytes; at += 8) {
 		memset(bytes, 0x50, sizeof bytes);
 		store_u64(bytes + at, CONTAINER_START);
@@ -209,15 +202,4 @@ static void a_word_is_found_at_any_place(void **state)
 	assert_int_equal(find_word(bytes, sizeof bytes, CONTAINER_START), sizeof bytes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_written_container_is_read_back),
-									   cmocka_unit_test(only_an_exact_walk_is_sound),
-									   cmocka_unit_test(every_truncation_is_broken),
-									   cmocka_unit_test(a_walk_can_be_fed_piece_by_piece),
-									   cmocka_unit_test(an_empty_container_is_sound),
-									   cmocka_unit_test(an_entry_has_its_kind_and_target),
-									   cmocka_unit_test(a_word_is_found_at_any_place)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -30,7 +30,7 @@ static void make_cubin(uint8_t bytes[SIZE], enum cubin_abi abi, uint16_t sm, uin
 	store_u64(bytes + 192 + 32, 64);
 }
 
-static void both_abis_give_their_architecture(void **state)
+TEST(both_abis_give_their_architecture)
 {
 	static const struct {
 		enum cubin_abi abi;
@@ -38,7 +38,6 @@ static void both_abis_give_their_architecture(void **state)
 	} cases[] = {
 		{CUBIN_ABI_7, 86, 2}, {CUBIN_ABI_7, 90, 1}, {CUBIN_ABI_8, 120, 2}, {CUBIN_ABI_8, 75, 1}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t bytes[SIZE];
 		struct cubin_header header;
@@ -53,7 +52,7 @@ static void both_abis_give_their_architecture(void **state)
 	}
 }
 
-static void a_header_tells_the_least_cuda(void **state)
+TEST(a_header_tells_the_least_cuda)
 {
 	static const struct {
 		enum cubin_abi abi;
@@ -65,7 +64,6 @@ static void a_header_tells_the_least_cuda(void **state)
 				 {CUBIN_ABI_8, 86, 1, 13000},
 				 {CUBIN_ABI_8, 100, 1, 12080}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const unsigned other = cases[i].abi == CUBIN_ABI_8 ? 7 : 8;
 		uint8_t bytes[SIZE];
@@ -79,7 +77,7 @@ static void a_header_tells_the_least_cuda(void **state)
 	assert_int_equal(cubin_cuda(NULL, 0, 7, 86), 0);
 }
 
-static void files_that_are_not_cubins_are_refused(void **state)
+TEST(files_that_are_not_cubins_are_refused)
 {
 	static const struct {
 		size_t at;
@@ -99,7 +97,6 @@ static void files_that_are_not_cubins_are_refused(void **state)
 				 {58, 63, JW_ERR_FORMAT},       /* section headers of another size */
 				 {192 + 31, 0xff, JW_ERR_FORMAT}, {192 + 39, 0xff, JW_ERR_FORMAT}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t bytes[SIZE];
 		struct cubin_header header;
@@ -113,23 +110,14 @@ static void files_that_are_not_cubins_are_refused(void **state)
 	}
 }
 
-static void every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
 	uint8_t bytes[SIZE];
 	struct cubin_header header;
 
-	(void)state;
 	make_cubin(bytes, CUBIN_ABI_8, 100, 2);
 	for (size_t size = 0; size < SIZE; size++)
 		assert_int_equal(cubin_read(NULL, bytes, size, &header), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(both_abis_give_their_architecture),
-									   cmocka_unit_test(a_header_tells_the_least_cuda),
-									   cmocka_unit_test(files_that_are_not_cubins_are_refused),
-									   cmocka_unit_test(every_truncation_is_refused)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,7 +6,7 @@ static void add_container_section(struct buf *data)
 	make_container(data, DEVCODE_LZ4, "");
 }
 
-static void a_container_counts_where_data_is_initialised(void **state)
+TEST(a_container_counts_where_data_is_initialised)
 {
 	static const struct {
 		const char *name;
@@ -24,7 +24,6 @@ static void a_container_counts_where_data_is_initialised(void **state)
 		{.name = ".bss", .type = 8, .flags = 3, .role = DEVCODE_LOOSE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf(), data = make_buf();
@@ -51,13 +50,12 @@ static void a_container_counts_where_data_is_initialised(void **state)
 	}
 }
 
-static void damaged_entries_count_beside_sound_ones(void **state)
+TEST(damaged_entries_count_beside_sound_ones)
 {
 	struct buf sound = make_buf(), file = make_buf();
 	const char broken[24] = "\x50\xed\x55\xba\1\0\x10\0\x08\0\0\0\0\0\0\0nothing";
 	struct make_seen seen = {0};
 
-	(void)state;
 	add_container_section(&sound);
 	make_bytes(&sound, broken, sizeof broken);
 	make_zeros(&sound, 64);
@@ -116,7 +114,7 @@ static void make_linked(struct buf *file, uint16_t machine, uint32_t version, ui
 	buf_free(&relocations);
 }
 
-static void version_2_wrappers_mark_linked_containers(void **state)
+TEST(version_2_wrappers_mark_linked_containers)
 {
 	static const struct {
 		uint16_t machine;
@@ -140,7 +138,6 @@ static void version_2_wrappers_mark_linked_containers(void **state)
 		{.machine = 3, .version = 2, .relocation = 8}, /* another processor */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf();
@@ -155,7 +152,7 @@ static void version_2_wrappers_mark_linked_containers(void **state)
 	}
 }
 
-static void wrong_headers_are_reported_only(void **state)
+TEST(wrong_headers_are_reported_only)
 {
 	static const struct {
 		size_t at;
@@ -170,7 +167,6 @@ static void wrong_headers_are_reported_only(void **state)
 		{62, 0x7f, JW_OK},          /* no names: still searched */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf(), data = make_buf();
@@ -190,12 +186,11 @@ static void wrong_headers_are_reported_only(void **state)
 	}
 }
 
-static void every_truncation_ends_well(void **state)
+TEST(every_truncation_ends_well)
 {
 	struct buf file = make_buf();
 	size_t whole;
 
-	(void)state;
 	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
 	whole = file.size;
 	for (file.size = 0; file.size < whole; file.size += 7) {
@@ -208,12 +203,11 @@ static void every_truncation_ends_well(void **state)
 	buf_free(&file);
 }
 
-static void a_file_without_section_headers_is_searched_whole(void **state)
+TEST(a_file_without_section_headers_is_searched_whole)
 {
 	struct make_seen seen = {0};
 	struct buf file = make_buf();
 
-	(void)state;
 	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
 	store_u64(file.data + 40, 0);
 	store_u16(file.data + 60, 0);
@@ -224,12 +218,11 @@ static void a_file_without_section_headers_is_searched_whole(void **state)
 	buf_free(&file);
 }
 
-static void the_sink_can_stop_the_reading(void **state)
+TEST(the_sink_can_stop_the_reading)
 {
 	struct make_seen seen = {.stop_after = 1};
 	struct buf file = make_buf();
 
-	(void)state;
 	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
 	assert_int_equal(make_read(&file, &seen), -1);
 	assert_int_equal(seen.containers, 1);
@@ -237,16 +230,4 @@ static void the_sink_can_stop_the_reading(void **state)
 	buf_free(&file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_container_counts_where_data_is_initialised),
-		cmocka_unit_test(damaged_entries_count_beside_sound_ones),
-		cmocka_unit_test(version_2_wrappers_mark_linked_containers),
-		cmocka_unit_test(wrong_headers_are_reported_only),
-		cmocka_unit_test(every_truncation_ends_well),
-		cmocka_unit_test(a_file_without_section_headers_is_searched_whole),
-		cmocka_unit_test(the_sink_can_stop_the_reading)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

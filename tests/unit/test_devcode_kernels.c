@@ -95,11 +95,10 @@ static bool has(struct made *a, struct made *b)
 	return all;
 }
 
-static void kernels_are_compared_by_name(void **state)
+TEST(kernels_are_compared_by_name)
 {
 	static struct made a, b;
 
-	(void)state;
 	begin(&a, names, sizeof names);
 	begin(&b, names, sizeof names);
 	assert_true(has(&a, &b));
@@ -121,12 +120,11 @@ static void kernels_are_compared_by_name(void **state)
 	assert_true(has(&b, &a));
 }
 
-static void symbols_of_sections_are_none(void **state)
+TEST(symbols_of_sections_are_none)
 {
 	static struct made made;
 	struct cubin_symbols symbols;
 
-	(void)state;
 	begin(&made, names, sizeof names);
 	add(&made, ONE, 3, 0);
 	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), 0);
@@ -138,13 +136,12 @@ static void symbols_of_sections_are_none(void **state)
 	cubin_symbols_free(&symbols);
 }
 
-static void damaged_tables_are_refused(void **state)
+TEST(damaged_tables_are_refused)
 {
 	static struct made made;
 	struct devcode_view view;
 	struct cubin_symbols symbols;
 
-	(void)state;
 	begin(&made, names, sizeof names);
 	add(&made, NAMES + 1, 0x12, 0x10);
 	assert_int_equal(cubin_symbols_read(NULL, end(&made), &symbols), -1);
@@ -162,7 +159,7 @@ static void damaged_tables_are_refused(void **state)
 
 /* But for the name and the zeros around it, the header that fatbinary of CUDA 13.0 writes for the
  * cubin of the same section. */
-static void an_entry_repeats_compat_from_sm_100_on(void **state)
+TEST(an_entry_repeats_compat_from_sm_100_on)
 {
 	static const uint8_t like[] = {2, 0, 1,  1, 120, 0,  0, 0, 0, 0, 0,    0, 0, 0,   0,
 								   0, 0, 0,  0, 0,   72, 0, 0, 0, 8, 0,    1, 0, 100, 0,
@@ -171,7 +168,6 @@ static void an_entry_repeats_compat_from_sm_100_on(void **state)
 	struct write_cubin write = {.target = {.sm = 100}, .flags = 0x11};
 	struct buf out = BUF_MAX(4096);
 
-	(void)state;
 	begin(&made, names, sizeof names);
 	write.cubin = end_with_compat(&made, 100);
 	assert_int_equal(cubin_compat(write.cubin).size, sizeof compat);
@@ -194,12 +190,11 @@ static void an_entry_repeats_compat_from_sm_100_on(void **state)
 	buf_free(&out);
 }
 
-static void compat_outside_of_the_cubin_is_none(void **state)
+TEST(compat_outside_of_the_cubin_is_none)
 {
 	static struct made made;
 	struct devcode_view view;
 
-	(void)state;
 	begin(&made, names, sizeof names);
 	view = end_with_compat(&made, 100);
 	store_u64(made.bytes + view.size - 64 + 32, CUBIN_MOST_COMPAT + 1);
@@ -210,15 +205,4 @@ static void compat_outside_of_the_cubin_is_none(void **state)
 	assert_int_equal(cubin_compat((struct devcode_view){made.bytes, 8}).size, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernels_are_compared_by_name),
-		cmocka_unit_test(symbols_of_sections_are_none),
-		cmocka_unit_test(damaged_tables_are_refused),
-		cmocka_unit_test(an_entry_repeats_compat_from_sm_100_on),
-		cmocka_unit_test(compat_outside_of_the_cubin_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

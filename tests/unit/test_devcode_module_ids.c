@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "devcode/module_ids.h"
+#include "devcode/container.h"
 
 #define NONE MODULE_IDS_NONE
 
@@ -18,11 +18,10 @@ static bool read_ids(const char *ids, size_t size, size_t objects, size_t linked
 }
 #define READ(ids, objects, linked, links) read_ids(ids, sizeof ids, objects, linked, links)
 
-static void each_list_is_a_linked_container(void **state)
+TEST(each_list_is_a_linked_container)
 {
 	uint32_t links[4];
 
-	(void)state;
 	/* As XGBoost has it: the first list names the last object. */
 	assert_true(READ("def _d\0\0\0\0_a\0_b\0def _a\0\0def _c\0_c\0_d", 4, 2, links));
 	assert_int_equal(links[0], 1);
@@ -34,11 +33,10 @@ static void each_list_is_a_linked_container(void **state)
 	assert_int_equal(links[1], 0);
 }
 
-static void what_is_contradictory_is_unknown(void **state)
+TEST(what_is_contradictory_is_unknown)
 {
 	uint32_t links[4];
 
-	(void)state;
 	assert_true(READ("def _a\0_a\0def _b\0_b", 2, 2, links));
 	/* Two lists, one behind the other, look like one. */
 	assert_false(READ("def _a\0def _b\0_a\0_b", 2, 2, links));
@@ -54,12 +52,4 @@ static void what_is_contradictory_is_unknown(void **state)
 	assert_true(READ("", 0, 0, links));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_list_is_a_linked_container),
-		cmocka_unit_test(what_is_contradictory_is_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -25,7 +25,7 @@ static void expect_names(first_fn *first, const struct text_case *cases, size_t 
 	}
 }
 
-static void the_first_kernel_of_a_text_is_found(void **state)
+TEST(the_first_kernel_of_a_text_is_found)
 {
 	static const struct text_case cases[] = {
 		{".version 7.0\n.target sm_50\n.visible .entry one(.param .u64 a)\n{\n}\n", "one"},
@@ -42,11 +42,10 @@ static void the_first_kernel_of_a_text_is_found(void **state)
 		{"", NULL},
 	};
 
-	(void)state;
 	expect_names(ptx_first_kernel, cases, sizeof cases / sizeof *cases);
 }
 
-static void the_first_function_of_a_text_is_found(void **state)
+TEST(the_first_function_of_a_text_is_found)
 {
 	static const struct text_case cases[] = {
 		{".visible .entry k(){}\n.visible .func f()\n{\n}\n", "f"},
@@ -63,7 +62,6 @@ static void the_first_function_of_a_text_is_found(void **state)
 		{".visible .global .u32 f;\n", NULL},
 	};
 
-	(void)state;
 	expect_names(ptx_first_function, cases, sizeof cases / sizeof *cases);
 }
 
@@ -97,13 +95,12 @@ static void put(struct source *source, size_t at, const char *name)
 	memcpy(source->bytes + ELF64_EHDR_SIZE + 2 * ELF64_SHDR_SIZE + at, name, strlen(name) + 1);
 }
 
-static void a_name_is_found_wherever_it_lies(void **state)
+TEST(a_name_is_found_wherever_it_lies)
 {
 	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};
 	static struct source source;
 	uint8_t *section = source.bytes + ELF64_EHDR_SIZE + ELF64_SHDR_SIZE;
 
-	(void)state;
 	memcpy(source.bytes, ident, sizeof ident);
 	store_u64(source.bytes + 40, ELF64_EHDR_SIZE);
 	store_u16(source.bytes + 58, ELF64_SHDR_SIZE);
@@ -132,13 +129,4 @@ static void a_name_is_found_wherever_it_lies(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_kernel_of_a_text_is_found),
-		cmocka_unit_test(the_first_function_of_a_text_is_found),
-		cmocka_unit_test(a_name_is_found_wherever_it_lies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -42,12 +42,11 @@ static int unpack(struct made *made, struct jw_error *err)
 	return result;
 }
 
-static void a_large_payload_comes_out_as_it_went_in(void **state)
+TEST(a_large_payload_comes_out_as_it_went_in)
 {
 	enum { SIZE = 3000001 };
 	char *text = mem_alloc(NULL, SIZE);
 
-	(void)state;
 	for (size_t i = 0; i + 1 < SIZE; i++)
 		text[i] = (char)(' ' + (i * i >> 7) % 90);
 	for (enum devcode_compression c = DEVCODE_RAW; c <= DEVCODE_ZSTD; c++) {
@@ -66,14 +65,13 @@ static void a_large_payload_comes_out_as_it_went_in(void **state)
 }
 
 /* The key of a raw payload contains its padded bytes: each length as a real driver hashed it. */
-static void raw_text_ends_before_the_last_byte_of_its_padding(void **state)
+TEST(raw_text_ends_before_the_last_byte_of_its_padding)
 {
 	static const struct {
 		size_t with_nul, expected;
 	} cases[] = {{78, 79}, {79, 79}, {80, 79}, {81, 87}, {86, 87}};
 	char text[128];
 
-	(void)state;
 	memset(text, 'x', sizeof text);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct made made;
@@ -86,11 +84,10 @@ static void raw_text_ends_before_the_last_byte_of_its_padding(void **state)
 	}
 }
 
-static void a_wrong_size_is_damage(void **state)
+TEST(a_wrong_size_is_damage)
 {
 	static const int64_t off[] = {-1, 1, -200, 100000, 1 << 29};
 
-	(void)state;
 	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
 		for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
 			struct made made;
@@ -109,7 +106,7 @@ static void a_wrong_size_is_damage(void **state)
 
 /* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
 /* A frame that does not say how long its content is: what came out is counted. */
-static void a_short_frame_is_damage(void **state)
+TEST(a_short_frame_is_damage)
 {
 	static const uint64_t sizes[] = {400, 399, 401, 4000};
 	ZSTD_CCtx *packer = ZSTD_createCCtx();
@@ -117,7 +114,6 @@ static void a_short_frame_is_damage(void **state)
 	uint8_t frame[1000];
 	size_t packed;
 
-	(void)state;
 	memset(text, 'y', sizeof text);
 	assert_non_null(packer);
 	assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(packer, ZSTD_c_contentSizeFlag, 0)));
@@ -141,9 +137,8 @@ static void a_short_frame_is_damage(void **state)
 	}
 }
 
-static void damage_is_bounded(void **state)
+TEST(damage_is_bounded)
 {
-	(void)state;
 	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
 		struct made made;
 
@@ -162,12 +157,11 @@ static void damage_is_bounded(void **state)
 	}
 }
 
-static void unsupported_compressions_are_refused(void **state)
+TEST(unsupported_compressions_are_refused)
 {
 	struct made made;
 	struct jw_error err = {0};
 
-	(void)state;
 	make(&made, DEVCODE_LZ4, MAKE_PTX, sizeof MAKE_PTX);
 	made.entry.compression = DEVCODE_FOREIGN;
 	assert_int_equal(unpack(&made, &err), -1);
@@ -180,12 +174,11 @@ static void unsupported_compressions_are_refused(void **state)
 }
 
 /* The text says more than the header's number: sm_90a with 90. */
-static void the_header_is_read_from_the_beginning_alone(void **state)
+TEST(the_header_is_read_from_the_beginning_alone)
 {
 	enum { COMMENT = 20000, SIZE = 400000 };
 	char *text = mem_alloc(NULL, SIZE);
 
-	(void)state;
 	for (size_t comment = 2; comment <= COMMENT; comment += COMMENT - 2) {
 		for (uint32_t i = 0, random = 1; i < SIZE; i++) {
 			random = random * 1664525 + 1013904223;
@@ -213,16 +206,4 @@ static void the_header_is_read_from_the_beginning_alone(void **state)
 	mem_free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_large_payload_comes_out_as_it_went_in),
-		cmocka_unit_test(raw_text_ends_before_the_last_byte_of_its_padding),
-		cmocka_unit_test(a_wrong_size_is_damage),
-		cmocka_unit_test(a_short_frame_is_damage),
-		cmocka_unit_test(damage_is_bounded),
-		cmocka_unit_test(unsupported_compressions_are_refused),
-		cmocka_unit_test(the_header_is_read_from_the_beginning_alone)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -45,7 +45,7 @@ static void make_pe(struct buf *file, const struct pe_section *sections, size_t 
 	add_sections(file, FIRST_SECTION, sections, count);
 }
 
-static void a_container_counts_where_data_is_initialised(void **state)
+TEST(a_container_counts_where_data_is_initialised)
 {
 	static const struct {
 		const char *name;
@@ -62,7 +62,6 @@ static void a_container_counts_where_data_is_initialised(void **state)
 		{.name = ".bss", .flags = 0x80, .role = DEVCODE_LOOSE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf(), data = make_buf();
@@ -86,7 +85,7 @@ static void a_container_counts_where_data_is_initialised(void **state)
 	}
 }
 
-static void wrappers_point_by_image_address(void **state)
+TEST(wrappers_point_by_image_address)
 {
 	static const struct {
 		uint32_t version;
@@ -98,7 +97,6 @@ static void wrappers_point_by_image_address(void **state)
 				 {.version = 2, .address = BASE + 0x1008}, /* into the middle of it */
 				 {.version = 2, .address = 0x1000}};       /* no address of this image */
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct make_seen seen = {0};
 		struct buf file = make_buf(), data = make_buf();
@@ -137,12 +135,11 @@ static void wrappers_point_by_image_address(void **state)
 }
 
 /* An object's long name is in the string table behind its symbols. */
-static void an_object_may_have_long_names(void **state)
+TEST(an_object_may_have_long_names)
 {
 	struct make_seen seen = {0};
 	struct buf file = make_buf(), data = make_buf();
 
-	(void)state;
 	make_container(&data, DEVCODE_ZSTD, "");
 	make_zeros(&file, 20);
 	store_u16(file.data, 0x8664);
@@ -164,7 +161,7 @@ static void an_object_may_have_long_names(void **state)
 }
 
 /* Foreign files are skipped silently, unless they seem to hold device code. */
-static void foreign_and_broken_files_are_distinguished(void **state)
+TEST(foreign_and_broken_files_are_distinguished)
 {
 	static const struct {
 		size_t at;
@@ -191,7 +188,6 @@ static void foreign_and_broken_files_are_distinguished(void **state)
 		 .without = JW_ERR_FORMAT}, /* data behind the end */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
 		bool holds = i % 2;
 		struct make_seen seen = {0};
@@ -218,13 +214,4 @@ static void foreign_and_broken_files_are_distinguished(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_container_counts_where_data_is_initialised),
-		cmocka_unit_test(wrappers_point_by_image_address),
-		cmocka_unit_test(an_object_may_have_long_names),
-		cmocka_unit_test(foreign_and_broken_files_are_distinguished)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "devcode/ptx.h"
 
-static void headers_are_read(void **state)
+TEST(headers_are_read)
 {
 	static const struct {
 		const char *text;
@@ -33,7 +33,6 @@ static void headers_are_read(void **state)
 		 .suffix = 'a'},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct devcode_ptx_header header;
 
@@ -46,7 +45,7 @@ static void headers_are_read(void **state)
 	}
 }
 
-static void an_invalid_header_is_refused(void **state)
+TEST(an_invalid_header_is_refused)
 {
 	static const char *const cases[] = {
 		"",
@@ -75,7 +74,6 @@ static void an_invalid_header_is_refused(void **state)
 		"#!/bin/sh\n.version 7.8\n.target sm_80\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct devcode_ptx_header header;
 		struct jw_error err = {0};
@@ -85,7 +83,7 @@ static void an_invalid_header_is_refused(void **state)
 	}
 }
 
-static void a_text_is_counted(void **state)
+TEST(a_text_is_counted)
 {
 	static const char text[] =
 		".version 7.8\n.target sm_80\n"
@@ -100,7 +98,6 @@ static void a_text_is_counted(void **state)
 		".weak .func b()\n{\n\tret;\n}\n.entry c() { ret; }";
 	struct ptx_features features;
 
-	(void)state;
 	ptx_count(text, sizeof text, &features);
 	assert_int_equal(features.statements, 5);
 	assert_int_equal(features.divisions, 3);
@@ -108,17 +105,16 @@ static void a_text_is_counted(void **state)
 	assert_true(features.code);
 }
 
-static void lines_of_windows_count_alike(void **state)
+TEST(lines_of_windows_count_alike)
 {
 	static const char text[] = ".reg .b32 %r<2>;\r\nmov.u32 %r1, 1; \r\nret;\r\n";
 	struct ptx_features features;
 
-	(void)state;
 	ptx_count(text, sizeof text, &features);
 	assert_int_equal(features.statements, 2);
 }
 
-static void a_module_without_code_is_recognised(void **state)
+TEST(a_module_without_code_is_recognised)
 {
 	static const struct {
 		const char *text;
@@ -131,7 +127,6 @@ static void a_module_without_code_is_recognised(void **state)
 				 {".entr", false},
 				 {".fun", false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct ptx_features features;
 
@@ -142,7 +137,7 @@ static void a_module_without_code_is_recognised(void **state)
 
 /* The fast path against a plain loop, with every word at every position around the blocks' borders.
  */
-static void counting_fast_is_counting(void **state)
+TEST(counting_fast_is_counting)
 {
 	static const char *const words[] = {";\n",     ";\r\n",   "rem",       ".entry", ".func",
 										";;\n\n",  "div.",    ".",         "rem.",   "rem.div.u64",
@@ -150,7 +145,6 @@ static void counting_fast_is_counting(void **state)
 	enum { SIZE = 6200 };
 	char *text = mem_alloc(NULL, SIZE);
 
-	(void)state;
 	for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
 		size_t length = strlen(words[w]);
 
@@ -179,14 +173,4 @@ static void counting_fast_is_counting(void **state)
 	mem_free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(headers_are_read),
-									   cmocka_unit_test(an_invalid_header_is_refused),
-									   cmocka_unit_test(a_text_is_counted),
-									   cmocka_unit_test(lines_of_windows_count_alike),
-									   cmocka_unit_test(a_module_without_code_is_recognised),
-									   cmocka_unit_test(counting_fast_is_counting)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -139,9 +139,8 @@ static void read_rodata(struct buf *data, struct texts *texts)
 	read_both(&section, 1, texts);
 }
 
-static void a_text_is_found_to_the_byte(void **state)
+TEST(a_text_is_found_to_the_byte)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
 		for (size_t skew = 0; skew < 9; skew++) {
 			struct buf data = make_buf();
@@ -163,9 +162,8 @@ static void a_text_is_found_to_the_byte(void **state)
 		}
 }
 
-static void other_texts_are_not_modules(void **state)
+TEST(other_texts_are_not_modules)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof unsound / sizeof *unsound; i++) {
 		struct buf data = make_buf();
 		struct texts texts;
@@ -188,12 +186,11 @@ static void other_texts_are_not_modules(void **state)
 
 /* One behind the other, without a NUL, beside containers, over the borders of blocks and windows.
  */
-static void all_are_found(void **state)
+TEST(all_are_found)
 {
 	static const size_t gaps[] = {0,   1,     7,      500,    505,    511,
 								  512, 70000, 262130, 262140, 262144, 300001};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
 		struct buf data = make_buf();
 		struct texts texts;
@@ -215,7 +212,7 @@ static void all_are_found(void **state)
 
 /* White space between texts without a NUL: the ends of the run decide how much of it belongs to the
  * next one. */
-static void white_space_between_is_shared(void **state)
+TEST(white_space_between_is_shared)
 {
 #define BARE   "}\n\n"
 #define LONG   "}\n\n\n"
@@ -238,7 +235,6 @@ static void white_space_between_is_shared(void **state)
 		{"x", MODULE "}", "\1"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf data = make_buf(), wanted = make_buf();
 		struct texts texts;
@@ -264,12 +260,11 @@ static void white_space_between_is_shared(void **state)
 }
 
 /* Larger than one window of the search. */
-static void a_large_text_is_whole(void **state)
+TEST(a_large_text_is_whole)
 {
 	struct buf data = make_buf();
 	struct texts texts;
 
-	(void)state;
 	append(&data, "\1" HEAD ".entry k()\n{\n");
 	for (size_t i = 0; i < 100000; i++)
 		append(&data, "\tadd.u32 %r1, %r2, %r3;\n");
@@ -281,7 +276,7 @@ static void a_large_text_is_whole(void **state)
 	buf_free(&data);
 }
 
-static void only_initialised_data_counts(void **state)
+TEST(only_initialised_data_counts)
 {
 	static const struct {
 		const char *name;
@@ -293,7 +288,6 @@ static void only_initialised_data_counts(void **state)
 				 {".debug_str", 0x30, 0},
 				 {".nv_fatbin", 2, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct make_section section = {
 			.name = cases[i].name, .flags = cases[i].flags, .data = KERNEL, .size = sizeof KERNEL};
@@ -309,13 +303,12 @@ static void only_initialised_data_counts(void **state)
 }
 
 /* A file full of beginnings does not take quadratic time. */
-static void hostile_beginnings_are_limited(void **state)
+TEST(hostile_beginnings_are_limited)
 {
 	struct buf data = make_buf(), file = make_buf();
 	struct make_section section = {.name = ".rodata"};
 	struct make_seen seen = {0};
 
-	(void)state;
 	while (data.size < 1 << 20)
 		append(&data, HEAD ".entry k() {\n");
 	section.data = data.data;
@@ -329,13 +322,12 @@ static void hostile_beginnings_are_limited(void **state)
 	buf_free(&file);
 }
 
-static void kernels_tell_copies(void **state)
+TEST(kernels_tell_copies)
 {
 	const char *one = ".entry a(\n.visible .entry b {",
 			   *other = "// other\n.entry\tb()\n.entry a ()", *third = ".entry a()",
 			   *none = ".func f();";
 
-	(void)state;
 	assert_true(ptx_text_kernels((const uint8_t *)one, strlen(one)) ==
 				ptx_text_kernels((const uint8_t *)other, strlen(other)));
 	assert_false(ptx_text_kernels((const uint8_t *)one, strlen(one)) ==
@@ -343,18 +335,4 @@ static void kernels_tell_copies(void **state)
 	assert_int_equal(ptx_text_kernels((const uint8_t *)none, strlen(none)), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_is_found_to_the_byte),
-		cmocka_unit_test(other_texts_are_not_modules),
-		cmocka_unit_test(all_are_found),
-		cmocka_unit_test(white_space_between_is_shared),
-		cmocka_unit_test(a_large_text_is_whole),
-		cmocka_unit_test(only_initialised_data_counts),
-		cmocka_unit_test(hostile_beginnings_are_limited),
-		cmocka_unit_test(kernels_tell_copies),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

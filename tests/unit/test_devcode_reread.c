@@ -9,14 +9,13 @@ static int read_again(struct jw_error *err, const char *path, const char *member
 	return devcode_reread(err, path, &part, NULL, ret_bytes);
 }
 
-static void a_member_is_read_again(void **state)
+TEST(a_member_is_read_again)
 {
 	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf(), packed = make_buf();
 	struct buf short_library = make_buf(), again;
 	struct buf tar = make_buf(), layer = make_buf(), conda = make_buf();
 	char *paths[4];
 
-	(void)state;
 	make_library(&library, 1000000);
 	make_library(&short_library, 100);
 	make_ar(&ar);
@@ -143,13 +142,12 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 	}
 }
 
-static void reading_ends_when_it_is_cancelled(void **state)
+TEST(reading_ends_when_it_is_cancelled)
 {
 	struct buf library = make_buf(), packed = make_buf(), wheel = make_buf(), tar = make_buf(),
 			   layer = make_buf(), conda = make_buf();
 	char *paths[3];
 
-	(void)state;
 	make_library(&library, 2 << 20);
 	make_zstd(&packed, &library);
 	make_archive(&wheel, false, "zip:compression=deflate",
@@ -173,12 +171,4 @@ static void reading_ends_when_it_is_cancelled(void **state)
 	buf_free(&conda);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_member_is_read_again),
-		cmocka_unit_test(reading_ends_when_it_is_cancelled),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

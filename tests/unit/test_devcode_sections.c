@@ -12,11 +12,10 @@ static void put_section(struct section_table *table, const char *name, uint64_t 
 					 0);
 }
 
-static void of_two_that_overlap_the_later_is_cut(void **state)
+TEST(of_two_that_overlap_the_later_is_cut)
 {
 	struct section_table table = {0};
 
-	(void)state;
 	put_section(&table, ".inside", 120, 10);
 	put_section(&table, ".late", 150, 100);
 	put_section(&table, ".nv_fatbin", 100, 100);
@@ -38,9 +37,4 @@ static void of_two_that_overlap_the_later_is_cut(void **state)
 	sections_free(&table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(of_two_that_overlap_the_later_is_cut)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -9,14 +9,13 @@
 #include "devcode/search.h"
 
 /* A container that is too large to be held as a whole, and is cut in the head of its entry. */
-static void a_cut_head_is_no_entry(void **state)
+TEST(a_cut_head_is_no_entry)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *pages =
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t whole[CONTAINER_HEADER + CONTAINER_ENTRY] = {0};
 
-	(void)state;
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
 	store_u64(whole, CONTAINER_START);
@@ -44,9 +43,4 @@ static void a_cut_head_is_no_entry(void **state)
 	assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_cut_head_is_no_entry)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,7 +2,13 @@
 
 #include <string.h>
 
+#include <jitwarm/doctor.h>
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+
 #include "doctor/examination.h"
+#include "folder.h"
+#include "os/env.h"
 
 static const struct finding_kind *kind_named(const char *id)
 {
@@ -15,13 +21,12 @@ static const struct finding_kind *kind_named(const char *id)
 }
 
 /* The sample framework links in less than a millisecond: only the estimate makes a finding. */
-static void a_long_link_is_found_and_a_short_one_is_not(void **state)
+TEST(a_long_link_is_found_and_a_short_one_is_not)
 {
 	struct jw_check_result check = {0};
 	const struct examination seen = {.check = &check}, without = {0};
 	struct finding_draft draft = {0};
 
-	(void)state;
 	assert_false(kind_named("linking")->test(&without, &draft));
 	check.all.forecast.link = (struct jw_seconds){0.5, 0.9, 1.4};
 	assert_false(kind_named("linking")->test(&seen, &draft));
@@ -35,7 +40,7 @@ static void a_long_link_is_found_and_a_short_one_is_not(void **state)
 }
 
 /* A process may have mapped more files than a command has room for. */
-static void a_command_that_is_cut_says_so(void **state)
+TEST(a_command_that_is_cut_says_so)
 {
 	static char path[] = "/a.so";
 	struct jw_check_file files[DRAFT_WORDS + 7] = {0};
@@ -44,7 +49,6 @@ static void a_command_that_is_cut_says_so(void **state)
 	const struct examination seen = {.check = &check, .options = &options};
 	struct finding_draft draft = {0};
 
-	(void)state;
 	for (size_t i = 0; i < DRAFT_WORDS + 7; i++) {
 		files[i].path = path;
 		files[i].cold = i != 3;
@@ -61,12 +65,31 @@ static void a_command_that_is_cut_says_so(void **state)
 	assert_non_null(strstr(draft.fix, "leaves out 7 more"));
 }
 
-int main(void)
+/* On a machine without a GPU nothing is checked, and nothing is left out either. */
+TEST(troubles_count_once)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_link_is_found_and_a_short_one_is_not),
-		cmocka_unit_test(a_command_that_is_cut_says_so),
-	};
+	static const struct jw_target target = {.sm = 86};
+	struct jw_system_options asked = JW_SYSTEM_OPTIONS_INIT;
+	struct jw_found found = {.trouble_count = 3};
+	struct jw_doctor_options options = JW_DOCTOR_OPTIONS_INIT;
+	struct jw_system *machine = NULL;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
+	asked.targets = &target;
+	asked.target_count = 1;
+	asked.driver = "550.163.01";
+	assert_int_equal(jw_system_open(NULL, &asked, &machine), 0);
+	options.found = &found;
+	options.system = machine;
+	for (int gpus = 1; gpus >= 0; gpus--) {
+		struct jw_doctor_result *result = NULL;
+
+		machine->gpu_count = (size_t)gpus;
+		assert_int_equal(jw_doctor(NULL, &options, &result), 0);
+		assert_int_equal(result->troubles, 3);
+		jw_doctor_result_free(result);
+	}
+	jw_system_free(machine);
 }
+
+RUN_TESTS(make_folder, remove_folder)

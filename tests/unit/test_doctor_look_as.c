@@ -45,7 +45,7 @@ static pid_t start_process(char *const *environment)
 
 /* A driver loads the library that CUDA_INJECTION64_PATH names, and other variables name files that
  * it writes: those of another program are not ours. */
-static void only_what_decides_about_code_is_taken(void **state)
+TEST(only_what_decides_about_code_is_taken)
 {
 	char environment[][64] = {"CUDA_INJECTION64_PATH=/tmp/evil.so",
 							  "CUDA_COREDUMP_FILE=/tmp/evil",
@@ -64,7 +64,6 @@ static void only_what_decides_about_code_is_taken(void **state)
 	struct jw_error err = {0};
 	pid_t child;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++)
 		variables[i] = environment[i];
 	child = start_process(variables);
@@ -88,13 +87,12 @@ static void only_what_decides_about_code_is_taken(void **state)
 	}
 }
 
-static void a_process_that_is_gone_is_not_found(void **state)
+TEST(a_process_that_is_gone_is_not_found)
 {
 	char *const none[] = {NULL};
 	struct jw_error err = {0};
 	pid_t child = start_process(none);
 
-	(void)state;
 	(void)kill(child, SIGKILL);
 	(void)waitpid(child, NULL, 0);
 	assert_int_equal(jw_look_as_process(&err, (int)child), -1);
@@ -102,13 +100,12 @@ static void a_process_that_is_gone_is_not_found(void **state)
 }
 
 /* sudo -E keeps the caller's. */
-static void an_account_has_its_own_home(void **state)
+TEST(an_account_has_its_own_home)
 {
 	const struct passwd *own = getpwuid(geteuid());
 	struct jw_error err = {0};
 	char home[512], name[256];
 
-	(void)state;
 	if (!own)
 		skip();
 	(void)snprintf(name, sizeof name, "%s", own->pw_name);
@@ -118,13 +115,4 @@ static void an_account_has_its_own_home(void **state)
 	assert_string_equal(getenv("HOME"), home);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_is_gone_is_not_found),
-		cmocka_unit_test(an_account_has_its_own_home),
-		cmocka_unit_test(only_what_decides_about_code_is_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

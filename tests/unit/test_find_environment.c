@@ -35,10 +35,9 @@ static void make_environment(void)
 	set("VIRTUAL_ENV", "venv");
 }
 
-static void a_package_brings_its_requirements(void **state)
+CASE(a_package_brings_its_requirements)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	found = find_one("FRAME");
@@ -55,10 +54,9 @@ static void a_package_brings_its_requirements(void **state)
 }
 
 /* Python imports what it meets first: of a package in two folders only the first one's files. */
-static void a_package_hides_its_namesake_in_a_later_folder(void **state)
+CASE(a_package_hides_its_namesake_in_a_later_folder)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	set("PYTHONPATH", "first");
@@ -71,10 +69,9 @@ static void a_package_hides_its_namesake_in_a_later_folder(void **state)
 	jw_found_free(found);
 }
 
-static void extras_may_be_named(void **state)
+CASE(extras_may_be_named)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	found = find_one("frame[dev]");
@@ -82,10 +79,9 @@ static void extras_may_be_named(void **state)
 	jw_found_free(found);
 }
 
-static void environment_is_the_default(void **state)
+CASE(environment_is_the_default)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	found = find_one(NULL);
@@ -95,10 +91,9 @@ static void environment_is_the_default(void **state)
 	jw_found_free(found);
 }
 
-static void module_leads_to_its_package(void **state)
+CASE(module_leads_to_its_package)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	put(SITE "opencv_x-4.dist-info/METADATA", "Name: opencv-x\nVersion: 4\n");
@@ -114,10 +109,8 @@ static void module_leads_to_its_package(void **state)
 	find_fails("cv9>=5", JW_ERR_NOT_FOUND, "cv9>=5: version 4 is installed in");
 }
 
-static void missing_package_has_one_message(void **state)
+CASE(missing_package_has_one_message)
 {
-	(void)state;
-
 	make_environment();
 	find_fails("fraem", JW_ERR_NOT_FOUND, "did you mean frame?");
 	find_fails("frame==2.1", JW_ERR_NOT_FOUND, "frame==2.1: version 2.0 is installed in");
@@ -130,19 +123,16 @@ static void missing_package_has_one_message(void **state)
 	find_fails("", JW_ERR_USAGE, "empty name");
 }
 
-static void a_missing_environment_is_reported(void **state)
+CASE(a_missing_environment_is_reported)
 {
-	(void)state;
-
 	find_fails("torch", JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "VIRTUAL_ENV");
 }
 
-static void others_go_on_where_one_is_missing(void **state)
+CASE(others_go_on_where_one_is_missing)
 {
 	const char *names[] = {"frame", "nothing-there"};
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	assert_int_equal(jw_find(NULL,
@@ -157,11 +147,10 @@ static void others_go_on_where_one_is_missing(void **state)
 	jw_found_free(found);
 }
 
-static void existing_path_beats_a_package(void **state)
+CASE(existing_path_beats_a_package)
 {
 	char *before = NULL;
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	put("work/frame/own.so", "x");
@@ -177,12 +166,11 @@ static void existing_path_beats_a_package(void **state)
 	mem_free(before);
 }
 
-static void files_come_once(void **state)
+CASE(files_come_once)
 {
 	char *folder, *loose;
 	const char *names[3];
 	struct jw_found *found;
-	(void)state;
 
 	put("d/a.so", "x");
 	put("d/odd-name", "\x7f"
@@ -210,17 +198,14 @@ static void files_come_once(void **state)
 	mem_free(loose);
 }
 
-static void devices_are_refused(void **state)
+CASE(devices_are_refused)
 {
-	(void)state;
-
 	find_fails("/dev/null", JW_ERR_UNSUPPORTED, "neither a file nor a folder");
 }
 
-static void packages_without_record_are_found(void **state)
+CASE(packages_without_record_are_found)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	put(SITE "Old_Pack-1.0-py3.11.egg-info/PKG-INFO", "Name: Old-Pack\nVersion: 1.0\n");
@@ -248,11 +233,10 @@ static void packages_without_record_are_found(void **state)
 }
 
 /* As one to a file server that is away: a library may be there */
-static void a_link_that_cannot_be_followed_is_said(void **state)
+CASE(a_link_that_cannot_be_followed_is_said)
 {
 	struct jw_found *found;
 	char *path;
-	(void)state;
 
 	put("d/a.so", "x");
 	link_to("d/self.so", "self.so");
@@ -267,10 +251,9 @@ static void a_link_that_cannot_be_followed_is_said(void **state)
 }
 
 /* It may name what nothing else does */
-static void an_unreadable_record_is_said(void **state)
+CASE(an_unreadable_record_is_said)
 {
 	struct jw_found *found;
-	(void)state;
 
 	make_environment();
 	put(SITE "lost-1.dist-info/METADATA", "Name: lost\nVersion: 1\n");
@@ -292,11 +275,10 @@ static void an_unreadable_record_is_said(void **state)
 }
 
 /* A record may name any file: a pipe must not block the reader. */
-static void package_of_pipes_and_programs(void **state)
+CASE(package_of_pipes_and_programs)
 {
 	struct jw_found *found;
 	char *pipe;
-	(void)state;
 
 	make_environment();
 	put(SITE "odd-1.dist-info/METADATA", "Name: odd\nVersion: 1\n");
@@ -322,10 +304,8 @@ static void package_of_pipes_and_programs(void **state)
 	jw_found_free(found);
 }
 
-static void out_of_memory_is_reported(void **state)
+CASE(out_of_memory_is_reported)
 {
-	(void)state;
-
 	make_environment();
 	for (size_t n = 1; n < 400; n++) {
 		const char *name = "frame";
@@ -352,13 +332,12 @@ static bool count_down(void *context)
 }
 
 /* At any moment: the rest of the environment is not searched. */
-static void search_that_is_cancelled(void **state)
+CASE(search_that_is_cancelled)
 {
 	struct jw_found *found = NULL;
 	unsigned most = 1, left;
 	int result;
 
-	(void)state;
 	make_environment();
 	do {
 		const struct jw_find_options options = {.size = sizeof options,
@@ -374,13 +353,12 @@ static void search_that_is_cancelled(void **state)
 }
 
 /* Whichever kind of environment was active before. */
-static void an_environment_can_be_made_the_active_one(void **state)
+CASE(an_environment_can_be_made_the_active_one)
 {
 	static const struct {
 		const char *dir, *name, *other;
 	} cases[] = {{"venv", "VIRTUAL_ENV", "CONDA_PREFIX"}, {"conda", "CONDA_PREFIX", "VIRTUAL_ENV"}};
 
-	(void)state;
 	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
 	put("conda/conda-meta/history", "");
 	set("VIRTUAL_ENV", "other");
@@ -399,28 +377,4 @@ static void an_environment_can_be_made_the_active_one(void **state)
 	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_package_brings_its_requirements),
-		TEST(a_package_hides_its_namesake_in_a_later_folder),
-		TEST(extras_may_be_named),
-		TEST(environment_is_the_default),
-		TEST(module_leads_to_its_package),
-		TEST(missing_package_has_one_message),
-		TEST(a_missing_environment_is_reported),
-		TEST(others_go_on_where_one_is_missing),
-		TEST(existing_path_beats_a_package),
-		TEST(files_come_once),
-		TEST(devices_are_refused),
-		TEST(packages_without_record_are_found),
-		TEST(an_unreadable_record_is_said),
-		TEST(a_link_that_cannot_be_followed_is_said),
-		TEST(package_of_pipes_and_programs),
-		TEST(out_of_memory_is_reported),
-		TEST(search_that_is_cancelled),
-		TEST(an_environment_can_be_made_the_active_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -41,10 +41,9 @@ static void put_torch(const char *site)
 	}
 }
 
-static void virtual_environment(void **state)
+CASE(virtual_environment)
 {
 	struct jw_found *found;
-	(void)state;
 
 	put("venv/pyvenv.cfg", "home = C:\\Python310\r\ninclude-system-site-packages = false\r\n");
 	put_torch("venv/Lib/site-packages");
@@ -61,10 +60,9 @@ static void virtual_environment(void **state)
 	jw_found_free(found);
 }
 
-static void conda_environment(void **state)
+CASE(conda_environment)
 {
 	struct jw_found *found;
-	(void)state;
 
 	put("conda/conda-meta/cudatoolkit-11.8-h1_2.json",
 		"{\"name\": \"cudatoolkit\", \"version\": \"11.8\","
@@ -80,10 +78,9 @@ static void conda_environment(void **state)
 }
 
 /* python.exe beside its Lib folder, the user's own packages beside the version's name. */
-static void python_on_path(void **state)
+CASE(python_on_path)
 {
 	struct jw_found *found;
-	(void)state;
 
 	if (strcmp(os_name, "windows") != 0)
 		skip();
@@ -103,13 +100,4 @@ static void python_on_path(void **state)
 	jw_found_free(found);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(virtual_environment),
-		TEST(conda_environment),
-		TEST(python_on_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -46,7 +46,7 @@ static void check_found(const char *in, const char *wanted, const char *error)
 	mem_free(where);
 }
 
-static void every_layout_has_its_folder(void **state)
+TEST(every_layout_has_its_folder)
 {
 	static const char *const files[] = {
 		"libnvrtc.so.12",
@@ -65,7 +65,6 @@ static void every_layout_has_its_folder(void **state)
 		"cu13/lib/libnvrtc.so.13",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		char path[200];
 
@@ -77,9 +76,8 @@ static void every_layout_has_its_folder(void **state)
 	check_found("layout", NULL, "layout");
 }
 
-static void the_newest_is_taken(void **state)
+TEST(the_newest_is_taken)
 {
-	(void)state;
 	put("many/lib/libnvrtc.so.11.2");
 	put("many/lib/libnvrtc.so.12");
 	put("many/lib/libnvrtc-builtins.so.13");
@@ -96,12 +94,11 @@ static void the_newest_is_taken(void **state)
 	check_found("nosuch", NULL, "nosuch");
 }
 
-static void a_toolkit_is_named_by_the_environment(void **state)
+TEST(a_toolkit_is_named_by_the_environment)
 {
 	static const char *const names[] = {"CUDA_HOME", "CUDA_PATH"};
 	char *found = NULL, *empty = os_join(NULL, folder, "nothing");
 
-	(void)state;
 	put("kit/lib64/libnvrtc.so.12");
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
 	/* No environment of Python that has one */
@@ -129,13 +126,4 @@ static void a_toolkit_is_named_by_the_environment(void **state)
 	mem_free(empty);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_layout_has_its_folder),
-		cmocka_unit_test(the_newest_is_taken),
-		cmocka_unit_test(a_toolkit_is_named_by_the_environment),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

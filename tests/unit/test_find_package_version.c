@@ -62,16 +62,15 @@ static const struct {
 	{"1.2.3.4.5.6.7.8.9", ">=1", false},
 };
 
-static void versions_are_ordered(void **state)
+TEST(versions_are_ordered)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (!version_is_wanted(cases[i].wanted) ||
 			version_fits(cases[i].version, cases[i].wanted) != cases[i].fits)
 			fail_msg("%s %s", cases[i].version, cases[i].wanted);
 }
 
-static void other_texts_are_no_versions(void **state)
+TEST(other_texts_are_no_versions)
 {
 	static const char *const others[] = {"2.1",       "=",
 										 "==",        ">=x",
@@ -87,13 +86,12 @@ static void other_texts_are_no_versions(void **state)
 										 "==2.1.*.1", "==2.1*",
 										 "=2/x",      "==1234567890123456789"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (version_is_wanted(others[i]) || version_fits("2.1", others[i]))
 			fail_msg("%s", others[i]);
 }
 
-static void packages_are_read_as_they_are_typed(void **state)
+TEST(packages_are_read_as_they_are_typed)
 {
 	static const struct {
 		const char *text, *name, *extras, *versions; /* name NULL: not one */
@@ -114,7 +112,6 @@ static void packages_are_read_as_they_are_typed(void **state)
 		{.text = ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
 		struct typed_package found;
 
@@ -128,13 +125,4 @@ static void packages_are_read_as_they_are_typed(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions_are_ordered),
-		cmocka_unit_test(other_texts_are_no_versions),
-		cmocka_unit_test(packages_are_read_as_they_are_typed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -15,12 +15,11 @@ static void add(struct place_list *list, const char *name)
 	mem_free(path);
 }
 
-static void what_a_place_has_no_room_for_is_said_once(void **state)
+TEST(what_a_place_has_no_room_for_is_said_once)
 {
 	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
 	struct jw_place *place;
 
-	(void)state;
 	assert_non_null(list.places);
 	add(&list, "first");
 	assert_int_equal(list.places->count, 1);
@@ -42,11 +41,10 @@ static void what_a_place_has_no_room_for_is_said_once(void **state)
 	jw_places_free(list.places);
 }
 
-static void notes_beyond_the_most_are_counted_each_once(void **state)
+TEST(notes_beyond_the_most_are_counted_each_once)
 {
 	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
 
-	(void)state;
 	assert_non_null(list.places);
 	for (int i = 0; i < PLACE_MOST_NOTES; i++)
 		assert_int_equal(place_note(NULL, &list, "place %d", i), 0);
@@ -64,14 +62,13 @@ static void notes_beyond_the_most_are_counted_each_once(void **state)
 }
 
 /* An environment under two names, and a path that is added twice, count once. */
-static void each_place_and_path_is_there_once(void **state)
+TEST(each_place_and_path_is_there_once)
 {
 	struct place_list list = {.places = mem_alloc(NULL, sizeof *list.places)};
 	char *env = os_join(NULL, folder, "env"), *mark = os_join(NULL, folder, "env/conda-meta"),
 		 *same = os_join(NULL, folder, "env/../env");
 	bool is;
 
-	(void)state;
 	assert_non_null(list.places);
 	assert_int_equal(os_make_dirs(NULL, mark, 0700), 0);
 	for (int i = 0; i < 2; i++) {
@@ -88,13 +85,4 @@ static void each_place_and_path_is_there_once(void **state)
 	jw_places_free(list.places);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_place_has_no_room_for_is_said_once),
-		cmocka_unit_test(notes_beyond_the_most_are_counted_each_once),
-		cmocka_unit_test(each_place_and_path_is_there_once),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

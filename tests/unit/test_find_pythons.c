@@ -4,10 +4,9 @@
 
 #include "os/env.h"
 
-static void conda_environment_is_read(void **state)
+CASE(conda_environment_is_read)
 {
 	struct jw_found *found;
-	(void)state;
 
 	put("conda/conda-meta/pytorch-2.1-py311_0.json",
 		"{\"name\": \"pytorch\", \"version\": \"2.1\", \"depends\": [\"cudatoolkit 11\"],"
@@ -32,10 +31,9 @@ static void conda_environment_is_read(void **state)
 	jw_found_free(found);
 }
 
-static void python_on_path_is_followed(void **state)
+CASE(python_on_path_is_followed)
 {
 	struct jw_found *found;
-	(void)state;
 
 	put_program("opt/bin/python3.9", "\x7f"
 									 "ELF");
@@ -52,10 +50,9 @@ static void python_on_path_is_followed(void **state)
 	jw_found_free(found);
 }
 
-static void python_of_a_virtual_environment_is_noticed(void **state)
+CASE(python_of_a_virtual_environment_is_noticed)
 {
 	struct jw_found *found;
-	(void)state;
 
 	put_program("opt/bin/python3.9", "\x7f"
 									 "ELF");
@@ -70,11 +67,10 @@ static void python_of_a_virtual_environment_is_noticed(void **state)
 	jw_found_free(found);
 }
 
-static void virtual_environment_may_share_its_base(void **state)
+CASE(virtual_environment_may_share_its_base)
 {
 	struct jw_found *found;
 	char *base = at("opt/bin"), *text;
-	(void)state;
 
 	text = mem_printf(NULL, "home = %s\ninclude-system-site-packages = True\n", base);
 	put("v/pyvenv.cfg", text);
@@ -146,13 +142,12 @@ static bool always(void *context)
 }
 
 /* pyenv's python3 is a script that selects a version at each start. */
-static void a_script_is_asked_what_it_starts(void **state)
+TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 {
 	const uid_t own = geteuid();
 	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python);
 	struct jw_found *found;
 	struct jw_error err;
-	(void)state;
 
 	put_program("versions/3.11.7/bin/python3", "\x7f"
 											   "ELF");
@@ -191,14 +186,13 @@ static void a_script_is_asked_what_it_starts(void **state)
 }
 
 /* "env sh" in its own script's first line is no program of another account's folder on PATH. */
-static void root_starts_nothing_else_from_path(void **state)
+CASE(root_starts_nothing_else_from_path)
 {
 	char *python = at("bin/python"), *theirs = at("theirs"), *shims = at("shims"), *ran = at("ran"),
 		 *text = mem_printf(NULL, "#!/usr/bin/env sh\necho '%s'\n", python),
 		 *evil = mem_printf(NULL, "#!/bin/sh\npwd >'%s'\nexec /bin/sh \"$@\"\n", ran),
 		 *path = mem_printf(NULL, "%s:%s", theirs, shims);
 	struct jw_found *found;
-	(void)state;
 
 	put_program("bin/python", "\x7f"
 							  "ELF");
@@ -223,12 +217,11 @@ static void root_starts_nothing_else_from_path(void **state)
 }
 
 /* Its own script, but not as the current folder decides, to which another account may write. */
-static void root_asks_its_own_script_elsewhere(void **state)
+CASE(root_asks_its_own_script_elsewhere)
 {
 	struct jw_found *found;
 	char *python = at("bin/python"), *line = mem_printf(NULL, "echo '%s'", python),
 		 *theirs = at("theirs"), *before = NULL;
-	(void)state;
 
 	put_program("bin/python", "\x7f"
 							  "ELF");
@@ -252,18 +245,4 @@ static void root_asks_its_own_script_elsewhere(void **state)
 	mem_free(python);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(conda_environment_is_read),
-		TEST(python_on_path_is_followed),
-		TEST(python_of_a_virtual_environment_is_noticed),
-		TEST(virtual_environment_may_share_its_base),
-		cmocka_unit_test_setup_teardown(a_script_is_asked_what_it_starts, set_up_account,
-										tear_down_account),
-		TEST(root_asks_its_own_script_elsewhere),
-		TEST(root_starts_nothing_else_from_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

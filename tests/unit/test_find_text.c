@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "find/conda.h"
-#include "find/metadata.h"
+#include "find/package_files.h"
 #include "find/requirement.h"
-#include "find/wheel_record.h"
 
-static void names_are_normalised(void **state)
+TEST(names_are_normalised)
 {
 	static const struct {
 		const char *text, *name;
@@ -20,7 +18,6 @@ static void names_are_normalised(void **state)
 		{"a-", NULL},       {"a b", NULL},
 		{"a/b", NULL},      {"..", NULL},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char name[PACKAGE_MOST_NAME];
@@ -32,7 +29,7 @@ static void names_are_normalised(void **state)
 	}
 }
 
-static void requirements_are_read(void **state)
+TEST(requirements_are_read)
 {
 	static const struct {
 		const char *text, *name, *extras, *when;
@@ -64,7 +61,6 @@ static void requirements_are_read(void **state)
 		{.text = "[x]"},
 		{.text = ""},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct requirement found;
@@ -79,7 +75,7 @@ static void requirements_are_read(void **state)
 	}
 }
 
-static void extras_decide_which_requirements_apply(void **state)
+TEST(extras_decide_which_requirements_apply)
 {
 	static const struct {
 		const char *text, *extras;
@@ -94,7 +90,6 @@ static void extras_decide_which_requirements_apply(void **state)
 		{"a; extra == 'gpu'", "", true},
 		{"a; sys_platform == 'win32'", "", true},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct requirement requirement;
@@ -104,14 +99,13 @@ static void extras_decide_which_requirements_apply(void **state)
 	}
 }
 
-static void metadata_header_alone_counts(void **state)
+TEST(metadata_header_alone_counts)
 {
 	static const char text[] = "Metadata-Version: 2.1\r\nName: tensorflow-gpu\r\n"
 							   "version: 2.10.0\r\nRequires-Dist: numpy\n\t(>=1)\n"
 							   "Requires-Dist: ???\nRequires-Dist: b; extra == 'x'\n\n"
 							   "Name: other\nRequires-Dist: c\n";
 	struct metadata metadata;
-	(void)state;
 
 	assert_int_equal(metadata_parse(NULL, text, strlen(text), &metadata), 0);
 	assert_string_equal(metadata.name, "tensorflow-gpu");
@@ -122,7 +116,7 @@ static void metadata_header_alone_counts(void **state)
 	metadata_free(&metadata);
 }
 
-static void metadata_survives_odd_files(void **state)
+TEST(metadata_survives_odd_files)
 {
 	static const struct {
 		const char *text;
@@ -134,7 +128,6 @@ static void metadata_survives_odd_files(void **state)
 		{" Name: x\n", 9, false}, {"Name: a\0b\n", 10, false},
 		{"Name: a", 7, true},     {":\n:\nName:\ta", 11, true},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct metadata metadata;
@@ -145,7 +138,7 @@ static void metadata_survives_odd_files(void **state)
 	}
 }
 
-static void record_rows_are_read(void **state)
+TEST(record_rows_are_read)
 {
 	static const char text[] = "torch/lib/a.so,sha256=x,123\r\n"
 							   "\"with,comma \"\"q\"\".so\",,\n"
@@ -156,7 +149,6 @@ static void record_rows_are_read(void **state)
 										 "last.so"};
 	struct cursor cursor = cursor_of(text, strlen(text));
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	(void)state;
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		assert_true(wheel_record_next(&cursor, &path));
@@ -166,11 +158,10 @@ static void record_rows_are_read(void **state)
 	buf_free(&path);
 }
 
-static void record_passes_over_hostile_rows(void **state)
+TEST(record_passes_over_hostile_rows)
 {
 	struct buf text = BUF_MAX(1 << 20), path = BUF_MAX(RECORD_MOST_PATH + 1);
 	struct cursor cursor;
-	(void)state;
 
 	assert_int_equal(buf_append(NULL, &text, "a\0b.so,,\n", 9), 0);
 	for (int i = 0; i < RECORD_MOST_PATH + 10; i++)
@@ -186,7 +177,7 @@ static void record_passes_over_hostile_rows(void **state)
 	buf_free(&path);
 }
 
-static void paths_stay_in_their_root(void **state)
+TEST(paths_stay_in_their_root)
 {
 	static const struct {
 		const char *path, *full; /* NULL: refused */
@@ -205,7 +196,6 @@ static void paths_stay_in_their_root(void **state)
 		{"/env/../etc/passwd", NULL},
 		{"../../../env/x.so", "/env/x.so"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_error err;
@@ -220,13 +210,12 @@ static void paths_stay_in_their_root(void **state)
 	}
 }
 
-static void conda_packages_are_read(void **state)
+TEST(conda_packages_are_read)
 {
 	static const char text[] =
 		"{\"name\": \"pytorch\", \"version\": \"2.1\", \"files\": [\"lib/a.so\", 7, \"b\"],"
 		" \"depends\": [\"cudatoolkit >=11\", \"mkl=2024\", \"\", \"numpy\"]}";
 	struct conda_package package;
-	(void)state;
 
 	assert_int_equal(conda_parse(NULL, text, strlen(text), &package), 0);
 	assert_string_equal(package.name, "pytorch");
@@ -239,12 +228,11 @@ static void conda_packages_are_read(void **state)
 	conda_free(&package);
 }
 
-static void odd_conda_files_are_refused(void **state)
+TEST(odd_conda_files_are_refused)
 {
 	static const char *const cases[] = {
 		"", "[]", "{", "{}", "{\"name\": 1, \"version\": \"1\"}", "{\"name\": \"a\"}",
 	};
-	(void)state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct conda_package package;
@@ -255,20 +243,4 @@ static void odd_conda_files_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_normalised),
-		cmocka_unit_test(requirements_are_read),
-		cmocka_unit_test(extras_decide_which_requirements_apply),
-		cmocka_unit_test(metadata_header_alone_counts),
-		cmocka_unit_test(metadata_survives_odd_files),
-		cmocka_unit_test(record_rows_are_read),
-		cmocka_unit_test(record_passes_over_hostile_rows),
-		cmocka_unit_test(paths_stay_in_their_root),
-		cmocka_unit_test(conda_packages_are_read),
-		cmocka_unit_test(odd_conda_files_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,9 @@
 /* Facts about driver branches. */
 #include "check.h"
 
-#include "gpu/branch.h"
+#include "gpu/release.h"
 
-static void a_driver_has_one_row(void **state)
+TEST(a_driver_has_one_row)
 {
 	static const struct {
 		struct jw_driver driver;
@@ -101,7 +101,6 @@ static void a_driver_has_one_row(void **state)
 		 .architectures = 1000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct gpu_branch *branch = gpu_branch_of(&cases[i].driver);
 
@@ -113,11 +112,4 @@ static void a_driver_has_one_row(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_driver_has_one_row),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

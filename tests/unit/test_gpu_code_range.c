@@ -1,9 +1,9 @@
 /* Which drivers load machine code, as it was measured. */
 #include "check.h"
 
-#include "gpu/code_range.h"
+#include "gpu/rules.h"
 
-static void rows_are_as_measured(void **state)
+TEST(rows_are_as_measured)
 {
 	static const struct {
 		uint32_t cuda;
@@ -18,7 +18,6 @@ static void rows_are_as_measured(void **state)
 		{13000, 107, false, {615, 0, 0}, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct gpu_code_range range =
 			gpu_code_range(cases[i].cuda, (struct jw_target){.sm = cases[i].sm}, cases[i].zstd);
@@ -28,14 +27,13 @@ static void rows_are_as_measured(void **state)
 	}
 }
 
-static void both_is_what_they_have_in_common(void **state)
+TEST(both_is_what_they_have_in_common)
 {
 	const struct gpu_code_range old = gpu_code_range(0, (struct jw_target){.sm = 80}, false),
 								zstd = gpu_code_range(12000, (struct jw_target){.sm = 80}, true),
 								newest = gpu_code_range(13000, (struct jw_target){.sm = 80}, false);
 	struct gpu_code_range both = gpu_code_range_both(old, zstd);
 
-	(void)state;
 	assert_int_equal(both.from.release[1], 54);
 	assert_int_equal(both.to.release[0], 555);
 	both = gpu_code_range_both(newest, zstd);
@@ -43,11 +41,10 @@ static void both_is_what_they_have_in_common(void **state)
 	assert_int_equal(both.to.release[0], 0);
 }
 
-static void only_what_is_known_is_compared(void **state)
+TEST(only_what_is_known_is_compared)
 {
 	const struct jw_driver from = {12040, {550, 54, 14}}, cuda = {12040, {0}}, none = {0};
 
-	(void)state;
 	assert_true(gpu_code_is_newer(&from, &(struct jw_driver){12040, {550, 40, 7}}));
 	assert_true(gpu_code_is_newer(&from, &(struct jw_driver){0, {535, 309, 1}}));
 	assert_false(gpu_code_is_newer(&from, &(struct jw_driver){12040, {550, 54, 14}}));
@@ -58,13 +55,4 @@ static void only_what_is_known_is_compared(void **state)
 	assert_false(gpu_code_is_newer(&none, &from));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_as_measured),
-		cmocka_unit_test(both_is_what_they_have_in_common),
-		cmocka_unit_test(only_what_is_known_is_compared),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

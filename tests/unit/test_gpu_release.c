@@ -6,7 +6,7 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
-static void drivers_are_read(void **state)
+TEST(drivers_are_read)
 {
 	static const struct {
 		const char *text;
@@ -24,7 +24,6 @@ static void drivers_are_read(void **state)
 	struct jw_driver driver;
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(jw_driver_parse(&err, cases[i].text, &driver), 0);
 		assert_int_equal(driver.cuda, cases[i].cuda);
@@ -34,7 +33,7 @@ static void drivers_are_read(void **state)
 
 /* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a.
  */
-static void the_target_of_a_jit_is_known_to_its_release(void **state)
+TEST(the_target_of_a_jit_is_known_to_its_release)
 {
 	static const struct {
 		uint16_t sm;
@@ -49,7 +48,6 @@ static void the_target_of_a_jit_is_known_to_its_release(void **state)
 	};
 	char text[JW_TARGET_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_target device = {.sm = cases[i].sm};
 		const struct jw_target target = gpu_jit_target(device, cases[i].driver);
@@ -59,7 +57,7 @@ static void the_target_of_a_jit_is_known_to_its_release(void **state)
 	}
 }
 
-static void an_invalid_driver_is_refused(void **state)
+TEST(an_invalid_driver_is_refused)
 {
 	static const char *const cases[] = {"",        "12",          "12.",    "12.2.1",    "abc",
 										"12.2x",   "-1.0",        "12.100", "550.1.2.3", "99999.1",
@@ -68,7 +66,6 @@ static void an_invalid_driver_is_refused(void **state)
 	struct jw_driver driver = {.cuda = 5};
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(jw_driver_parse(&err, cases[i], &driver), -1);
 		assert_int_equal(err.code, JW_ERR_USAGE);
@@ -76,7 +73,7 @@ static void an_invalid_driver_is_refused(void **state)
 	assert_int_equal(driver.cuda, 5);
 }
 
-static void a_driver_compiles_up_to_its_isa(void **state)
+TEST(a_driver_compiles_up_to_its_isa)
 {
 	static const struct {
 		uint32_t cuda;
@@ -87,7 +84,6 @@ static void a_driver_compiles_up_to_its_isa(void **state)
 		{10010, {6, 4}}, {8000, {5, 0}},  {0, {UINT16_MAX, 0}}, {14000, {UINT16_MAX, 0}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_driver driver = {.cuda = cases[i].cuda};
 
@@ -100,11 +96,10 @@ static void a_driver_compiles_up_to_its_isa(void **state)
 	assert_int_equal(gpu_isa_driver((struct gpu_isa){99, 0}).cuda, 0);
 }
 
-static void drivers_are_written(void **state)
+TEST(drivers_are_written)
 {
 	char text[JW_DRIVER_TEXT];
 
-	(void)state;
 	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {550, 163, 1}}),
 						"550.163.01 (CUDA 12.4)");
 	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {551, 61, 0}}),
@@ -113,15 +108,4 @@ static void drivers_are_written(void **state)
 	assert_string_equal(jw_driver_text(text, &(struct jw_driver){0, {0, 0, 0}}), "unknown driver");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drivers_are_read),
-		cmocka_unit_test(the_target_of_a_jit_is_known_to_its_release),
-		cmocka_unit_test(an_invalid_driver_is_refused),
-		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
-		cmocka_unit_test(drivers_are_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,7 +6,7 @@
 #include "gpu/rules.h"
 #include <jitwarm/target.h>
 
-static void targets_are_read(void **state)
+TEST(targets_are_read)
 {
 	static const struct {
 		const char *text;
@@ -19,7 +19,6 @@ static void targets_are_read(void **state)
 	};
 	struct jw_target target;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_true(jw_target_parse(cases[i].text, &target));
 		assert_int_equal(target.sm, cases[i].sm);
@@ -27,25 +26,23 @@ static void targets_are_read(void **state)
 	}
 }
 
-static void an_invalid_target_is_refused(void **state)
+TEST(an_invalid_target_is_refused)
 {
 	static const char *const cases[] = {
 		"",   "sm_",  "sm_8",    "8",   "sm_86b", "8.6.1", "86 ", " 86",   "sm86", "SM_86", "8.",
 		".6", "1200", "sm_1200", "086", "sm_8.6", "86af",  "-86", "120.0", "8.66", "lto_86"};
 	struct jw_target target = {7, 'x'};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_false(jw_target_parse(cases[i], &target));
 	assert_int_equal(target.sm, 7);
 	assert_int_equal(target.suffix, 'x');
 }
 
-static void targets_are_written(void **state)
+TEST(targets_are_written)
 {
 	char text[JW_TARGET_TEXT];
 
-	(void)state;
 	assert_string_equal(jw_target_sm(text, (struct jw_target){86, 0}), "sm_86");
 	assert_string_equal(jw_target_sm(text, (struct jw_target){120, 'a'}), "sm_120a");
 	assert_string_equal(jw_target_compute(text, (struct jw_target){90, 'a'}), "compute_90a");
@@ -59,12 +56,11 @@ static struct jw_target target_of(const char *text)
 	return target;
 }
 
-static void architectures_are_numbers_that_drivers_accept(void **state)
+TEST(architectures_are_numbers_that_drivers_accept)
 {
 	static const uint16_t known[] = {10, 35, 50, 62, 69, 75, 88, 90, 100, 101, 199};
 	static const uint16_t unknown[] = {0, 9, 54, 81, 84, 89 + 2, 99, 200, 201, 999};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		assert_true(gpu_is_architecture(known[i]));
 	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
@@ -73,7 +69,7 @@ static void architectures_are_numbers_that_drivers_accept(void **state)
 	assert_false(gpu_is_tegra(0) || gpu_is_tegra(86) || gpu_is_tegra(120));
 }
 
-static void machine_code_runs_within_a_major_version(void **state)
+TEST(machine_code_runs_within_a_major_version)
 {
 	static const struct {
 		const char *code, *device;
@@ -123,13 +119,12 @@ static void machine_code_runs_within_a_major_version(void **state)
 		{"110f", "101", GPU_FIT_EXACT},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (gpu_sass_fit(target_of(cases[i].code), target_of(cases[i].device)) != cases[i].fit)
 			fail_msg("%s on %s", cases[i].code, cases[i].device);
 }
 
-static void ptx_runs_forward(void **state)
+TEST(ptx_runs_forward)
 {
 	static const struct {
 		const char *code, *device;
@@ -148,15 +143,13 @@ static void ptx_runs_forward(void **state)
 		{"81", "86", false},    {"130", "130", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (gpu_ptx_fits(target_of(cases[i].code), target_of(cases[i].device)) != cases[i].fits)
 			fail_msg("%s on %s", cases[i].code, cases[i].device);
 }
 
-static void capabilities_have_names(void **state)
+TEST(capabilities_have_names)
 {
-	(void)state;
 	assert_non_null(strstr(jw_target_products((struct jw_target){86, 0}), "RTX 30"));
 	assert_non_null(strstr(jw_target_products((struct jw_target){90, 0}), "H100"));
 	assert_string_equal(jw_target_products((struct jw_target){68, 0}), "");
@@ -165,17 +158,4 @@ static void capabilities_have_names(void **state)
 	assert_false(jw_target_plausible((struct jw_target){68, 0}));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(targets_are_read),
-		cmocka_unit_test(an_invalid_target_is_refused),
-		cmocka_unit_test(targets_are_written),
-		cmocka_unit_test(architectures_are_numbers_that_drivers_accept),
-		cmocka_unit_test(machine_code_runs_within_a_major_version),
-		cmocka_unit_test(ptx_runs_forward),
-		cmocka_unit_test(capabilities_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include <jitwarm/target.h>
 
-#include "gpu/products.h"
+#include "gpu/target_names.h"
 
 enum { MOST = 32 };
 
@@ -16,7 +16,7 @@ static size_t read_text(struct jw_error *err, const char *text, struct jw_target
 	return jw_targets_read(err, text, NULL, targets, MOST, &count) ? 0 : count;
 }
 
-static void names_are_read(void **state)
+TEST(names_are_read)
 {
 	static const struct {
 		const char *text;
@@ -59,7 +59,6 @@ static void names_are_read(void **state)
 	struct jw_target targets[MOST];
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const size_t count = read_text(&err, cases[i].text, targets);
 
@@ -69,12 +68,37 @@ static void names_are_read(void **state)
 	}
 }
 
-static void names_of_unknown_gpus_are_refused(void **state)
+TEST(chips_and_families_are_known)
+{
+	static const struct {
+		const char *text;
+		uint16_t sm[2];
+	} cases[] = {{"ga104", {86}},        {"GA100", {80}},           {"tu116", {75}},
+				 {"ad102", {89}},        {"gh100", {90}},           {"gb202", {120}},
+				 {"gb10", {121}},        {"gb200", {100}},          {"Ampere", {80, 86}},
+				 {"ada lovelace", {89}}, {"blackwell", {100, 120}}, {"DGX Spark", {121}}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_target targets[4];
+		size_t count = 0;
+
+		assert_int_equal(jw_targets_read(NULL, cases[i].text, NULL, targets, 4, &count), 0);
+		assert_int_equal(count, cases[i].sm[1] ? 2 : 1);
+		for (size_t k = 0; k < count; k++)
+			assert_int_equal(targets[k].sm, cases[i].sm[k]);
+	}
+}
+
+TEST(names_of_unknown_gpus_are_refused)
 {
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
 		{"rtx 4091", "did you mean rtx4090?"},
+		{"rtxx3070", "did you mean rtx3070?"},
+		{"rtx6070", "or its product (rtx3070)"},
+		{"ga1044", "is not a known GPU"},
+		{"ga1x4", "is not a known GPU"},
 		{"sm_999", "no GPU has"},
 		{"sm_68", "no GPU has"},
 		{"sm_86a", "a GPU has no suffix: sm_86"},
@@ -96,7 +120,6 @@ static void names_of_unknown_gpus_are_refused(void **state)
 	size_t count = 1;
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(jw_targets_read(&err, cases[i].text, NULL, targets, MOST, &count), -1);
 		assert_int_equal(err.code, JW_ERR_USAGE);
@@ -115,13 +138,12 @@ static bool has(const struct jw_target *targets, size_t count, uint16_t sm)
 	return false;
 }
 
-static void all_are_those_of_the_driver(void **state)
+TEST(all_are_those_of_the_driver)
 {
 	const struct jw_driver old = {.cuda = 12040}, new = {.cuda = 13010};
 	struct jw_target targets[MOST];
 	size_t count = 0;
 
-	(void)state;
 	assert_int_equal(jw_targets_read(NULL, "all", &old, targets, MOST, &count), 0);
 	assert_true(has(targets, count, 50) && has(targets, count, 90));
 	assert_false(has(targets, count, 120) || has(targets, count, 87) || has(targets, count, 37));
@@ -131,7 +153,7 @@ static void all_are_those_of_the_driver(void **state)
 	assert_false(has(targets, count, 70) || has(targets, count, 88));
 }
 
-static void pairs_that_do_not_exist_are_told(void **state)
+TEST(pairs_that_do_not_exist_are_told)
 {
 	static const struct {
 		uint32_t cuda;
@@ -159,7 +181,6 @@ static void pairs_that_do_not_exist_are_told(void **state)
 	};
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_driver driver = {.cuda = cases[i].cuda};
 		const int result = jw_driver_supports(&err, &driver, (struct jw_target){cases[i].sm, 0});
@@ -170,7 +191,7 @@ static void pairs_that_do_not_exist_are_told(void **state)
 	}
 }
 
-static void device_ids_are_known(void **state)
+TEST(device_ids_are_known)
 {
 	static const struct {
 		uint32_t device;
@@ -179,7 +200,6 @@ static void device_ids_are_known(void **state)
 				 {0x2786, 89},  {0x2b85, 120}, {0x1e87, 75}, {0x3182, 103},
 				 {0x2e12, 121}, {0x0045, 0},   {0xffff, 0},  {0x1af1, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_target target = {0};
 
@@ -188,15 +208,4 @@ static void device_ids_are_known(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_read),
-		cmocka_unit_test(names_of_unknown_gpus_are_refused),
-		cmocka_unit_test(all_are_those_of_the_driver),
-		cmocka_unit_test(pairs_that_do_not_exist_are_told),
-		cmocka_unit_test(device_ids_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -53,12 +53,11 @@ static void forget(void)
 	mem_free(path);
 }
 
-static void a_mark_holds_as_long_as_its_value(void **state)
+TEST(a_mark_holds_as_long_as_its_value)
 {
 	struct ledger_new_mark carried[2] = {{.stamp = stamp_old}, {.stamp = stamp_old}};
 	uint64_t checksum;
 
-	(void)state;
 	forget();
 	for (unsigned i = 0; i < 2; i++)
 		carried[i].key = put_entry(i, 10, &carried[i].checksum);
@@ -83,7 +82,7 @@ static void a_mark_holds_as_long_as_its_value(void **state)
 /* A ledger's bytes: a stamp, a record, and these behind them. */
 static struct buf ledger_with(const void *marks, size_t size)
 {
-	static const uint8_t rest[4 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS)];
+	static const uint8_t rest[172];
 	struct buf bytes = BUF_MAX(1 << 20);
 	uint8_t sum[8];
 
@@ -98,14 +97,13 @@ static struct buf ledger_with(const void *marks, size_t size)
 }
 
 /* A ledger from before there were marks. */
-static void a_ledger_without_marks_is_read(void **state)
+TEST(a_ledger_without_marks_is_read)
 {
 	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = ledger_with("", 0);
 	char *path = ledger_file(NULL, folder, cache);
 	const struct ledger_new_mark carried = {1, 2, stamp_now};
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.count, 1);
@@ -137,13 +135,12 @@ static void a_ledger_without_marks_is_read(void **state)
 
 /* A process that read the file before another one wrote a mark writes its records without losing
  * the mark. */
-static void marks_of_another_process_stay(void **state)
+TEST(marks_of_another_process_stay)
 {
 	const struct ledger_new_mark mine = {1, 2, stamp_old}, theirs = {3, 4, stamp_now};
 	struct ledger ledger;
 	char *path = ledger_file(NULL, folder, cache);
 
-	(void)state;
 	forget();
 	change(&mine, 1, NULL, 0);
 	ledger_open(&ledger, folder, cache);
@@ -159,14 +156,13 @@ static void marks_of_another_process_stay(void **state)
 }
 
 /* More stamps than a ledger names, more marks than it holds. */
-static void excess_marks_are_dropped(void **state)
+TEST(excess_marks_are_dropped)
 {
 	enum { MANY = LEDGER_MOST_MARKS - 10 };
 	struct ledger_new_mark *many = mem_array(NULL, MANY, sizeof *many);
 	struct ledger ledger;
 	char stamp[CACHE_STAMP_SIZE + 1];
 
-	(void)state;
 	forget();
 	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
 		(void)snprintf(stamp, sizeof stamp, "Jan  1 20%02u00:00:00", i);
@@ -188,14 +184,13 @@ static void excess_marks_are_dropped(void **state)
 }
 
 /* No more than it holds is read of any, and nothing behind what is too much. */
-static void a_count_that_is_too_large_ends_a_ledger(void **state)
+TEST(a_count_that_is_too_large_ends_a_ledger)
 {
 	enum { MARK = 20 };
 	uint8_t marks[3][4 + 4 + MARK] = {{0}};
 	static const size_t sizes[] = {4 + MARK, 4 + MARK, sizeof marks[2]};
 	static const size_t read[] = {1, 0, 0};
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		const size_t at = sizes[i] - MARK;
 		struct ledger ledger = {0};
@@ -216,13 +211,12 @@ static void a_count_that_is_too_large_ends_a_ledger(void **state)
 	}
 }
 
-static void without_a_folder_nothing_is_marked(void **state)
+TEST(without_a_folder_nothing_is_marked)
 {
 	const struct ledger_new_mark carried = {1, 2, stamp_old};
 	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(ledger_change_marks(&err, NULL, cache, &what), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 	/* Nor without memory for its name, for that reason. */
@@ -251,26 +245,24 @@ static int format_anew(struct jw_error *err, const struct ledger *ledger)
 }
 
 /* Stamps, records and marks: each part outgrows the memory of the parts before it. */
-static void a_part_that_memory_lacks_for_is_not_left_out(void **state)
+TEST(a_part_that_memory_lacks_for_is_not_left_out)
 {
 	static struct ledger ledger;
 	static struct ledger_record records[2000];
 	static struct ledger_mark marks[4000];
 
-	(void)state;
-	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS, .records = records, .epoch = 1};
+	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS, .records = records};
 	ledger.count = sizeof records / sizeof *records;
 	ledger.marks = (struct ledger_marks){.items = marks, .count = sizeof marks / sizeof *marks};
 	STARVE(format_anew(&err, &ledger), (void)0);
 }
 
-static void what_memory_lacks_for_is_not_added(void **state)
+TEST(what_memory_lacks_for_is_not_added)
 {
 	static const struct ledger_record record = {.place = 7, .key = 8};
 	static const struct ledger_mark mark = {.key = 9};
 	struct ledger ledger = {0};
 
-	(void)state;
 	STARVE(ledger_add(&err, &ledger, &record), assert_int_equal(ledger.count, 1));
 	STARVE(ledger_mark_add(&err, &ledger.marks, &mark), assert_int_equal(ledger.marks.count, 1));
 	assert_non_null(ledger_at(&ledger, 7));
@@ -284,18 +276,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
-		cmocka_unit_test(a_ledger_without_marks_is_read),
-		cmocka_unit_test(marks_of_another_process_stay),
-		cmocka_unit_test(excess_marks_are_dropped),
-		cmocka_unit_test(a_count_that_is_too_large_ends_a_ledger),
-		cmocka_unit_test(without_a_folder_nothing_is_marked),
-		cmocka_unit_test(what_memory_lacks_for_is_not_added),
-		cmocka_unit_test(a_part_that_memory_lacks_for_is_not_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -40,7 +40,7 @@ static int change_slowly(const char *path, int ready)
 	return failed != 0;
 }
 
-static void a_writer_waits_for_another(void **state)
+TEST(a_writer_waits_for_another)
 {
 	const struct ledger_new_mark ours = {2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
@@ -50,7 +50,6 @@ static void a_writer_waits_for_another(void **state)
 	pid_t other;
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	other = fork();
 	if (!other)
@@ -95,7 +94,7 @@ static int note_plan(const char *path, char *cache)
 }
 
 /* Whoever does not get the lock writes nothing: the holder's marks would be lost. */
-static void nobody_writes_without_the_lock(void **state)
+TEST(nobody_writes_without_the_lock)
 {
 	const struct ledger_new_mark ours = {2, 2, stamp};
 	const struct ledger_change what = {.marks = &ours, .mark_count = 1};
@@ -105,7 +104,6 @@ static void nobody_writes_without_the_lock(void **state)
 	pid_t holder, another;
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(ready) | pipe(end), 0);
 	holder = fork();
 	if (!holder) {
@@ -134,7 +132,7 @@ static void nobody_writes_without_the_lock(void **state)
 }
 
 /* A plan that was made before another process marked an entry keeps that mark when it is noted. */
-static void a_noted_plan_keeps_the_marks_of_others(void **state)
+TEST(a_noted_plan_keeps_the_marks_of_others)
 {
 	const struct ledger_new_mark theirs = {3, 3, stamp};
 	const struct ledger_change what = {.marks = &theirs, .mark_count = 1};
@@ -144,7 +142,6 @@ static void a_noted_plan_keeps_the_marks_of_others(void **state)
 	struct entries_entry entry;
 	struct ledger ledger;
 
-	(void)state;
 	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	entries_make(&entry, 1, 10);
 	packs_put(cache, entry.key, entry.bytes, entry.size);
@@ -160,13 +157,4 @@ static void a_noted_plan_keeps_the_marks_of_others(void **state)
 	mem_free(cache);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_writer_waits_for_another),
-		cmocka_unit_test(nobody_writes_without_the_lock),
-		cmocka_unit_test(a_noted_plan_keeps_the_marks_of_others),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

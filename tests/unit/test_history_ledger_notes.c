@@ -85,11 +85,10 @@ static uint64_t inode_of(const char *file)
 	return os_stat(NULL, file, &stat) ? 0 : stat.inode;
 }
 
-static void places_differ_by_all_that_names_them(void **state)
+TEST_WITH(places_differ_by_all_that_names_them, start, NULL)
 {
 	struct ledger ledger;
 
-	(void)state;
 	plan.module_count = 7;
 	modules[1].file = 1;
 	modules[2].file = 2;
@@ -112,13 +111,12 @@ static void places_differ_by_all_that_names_them(void **state)
 	ledger_close(&ledger);
 }
 
-static void a_link_is_the_file_that_it_leads_to(void **state)
+TEST_WITH(a_link_is_the_file_that_it_leads_to, start, NULL)
 {
 	char *file = os_join(NULL, folder, "lib.so"), *way = os_join(NULL, folder, "./cache/../lib.so");
 	struct plan_file named[] = {{.path = file}, {.path = way}};
 	struct ledger ledger;
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	plan.files = named;
 	plan.file_count = 2;
@@ -132,7 +130,7 @@ static void a_link_is_the_file_that_it_leads_to(void **state)
 	mem_free(way);
 }
 
-static void without_a_place_or_a_driver_nothing_is_noted(void **state)
+TEST(without_a_place_or_a_driver_nothing_is_noted)
 {
 	struct ledger ledger;
 
@@ -152,7 +150,7 @@ static void without_a_place_or_a_driver_nothing_is_noted(void **state)
 }
 
 /* Warm ones; and those that have their entry by now, if they are looked for again. */
-static void what_has_its_entry_is_noted(void **state)
+TEST(what_has_its_entry_is_noted)
 {
 	struct entries_entry entry;
 	const struct {
@@ -183,12 +181,11 @@ static void what_has_its_entry_is_noted(void **state)
 }
 
 /* What is known already is not written again. */
-static void news_alone_are_written(void **state)
+TEST_WITH(news_alone_are_written, start, NULL)
 {
 	struct ledger ledger;
 	uint64_t first, second;
 
-	(void)state;
 	plan.module_count = 1;
 	begin(&ledger);
 	ledger_note(&ledger, state_dir, false);
@@ -196,11 +193,10 @@ static void news_alone_are_written(void **state)
 	assert_true(first != 0);
 	ledger_note(&ledger, state_dir, false);
 	assert_int_equal(inode_of(path), first);
-	/* Another entry, another driver, another epoch */
-	for (unsigned i = 0; i < 3; i++) {
+	/* Another entry, another driver */
+	for (unsigned i = 0; i < 2; i++) {
 		modules[0].key += i == 0;
 		plan.profile.stamp[18] = (char)(i == 1 ? '9' : plan.profile.stamp[18]);
-		ledger.epoch += i == 2;
 		first = inode_of(path);
 		ledger_note(&ledger, state_dir, false);
 		second = inode_of(path);
@@ -208,53 +204,18 @@ static void news_alone_are_written(void **state)
 		assert_int_equal(ledger.count, 1);
 		assert_int_equal(ledger_find(&ledger, &modules[0])->key, 11);
 		assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, i ? 1 : 0);
-		assert_int_equal(ledger_find(&ledger, &modules[0])->epoch, i == 2);
 		ledger_note(&ledger, state_dir, false);
 		assert_int_equal(inode_of(path), second);
 	}
 	ledger_close(&ledger);
 }
 
-static void a_common_loss_ends_an_epoch(void **state)
-{
-	static const uint32_t epochs[][2] = {
-		{0, 1}, {17, 18}, {LEDGER_TAKEN_OUT - 2, LEDGER_TAKEN_OUT - 1}, {LEDGER_TAKEN_OUT - 1, 0}};
-	static const struct {
-		uint64_t folder;
-		bool ends;
-	} cases[] = {{0, false}, {1, true}, {UINT64_MAX, false}};
-	struct ledger ledger;
-
-	(void)state;
-	plan.module_count = 0;
-	for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++)
-		for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-			const uint32_t epoch = epochs[i][0];
-
-			begin(&ledger);
-			ledger.shape = (struct cache_shape){.folder = cases[n].folder};
-			if (n == 2)
-				ledger.shape.folder = OS_UNIDENTIFIED;
-			ledger.epoch = epoch;
-			ledger.losses[epoch % LEDGER_MOST_EPOCHS] = CACHE_LOSS_UNSURE;
-			ledger_note(&ledger, state_dir, false);
-			ledger_close(&ledger);
-			ledger_open(&ledger, state_dir, cache);
-			assert_int_equal(ledger.epoch, cases[n].ends ? epochs[i][1] : epoch);
-			assert_int_equal(ledger.losses[epoch % LEDGER_MOST_EPOCHS],
-							 cases[n].ends ? CACHE_LOSS_REPLACED : CACHE_LOSS_UNSURE);
-			assert_true(ledger.shape.folder > 1);
-			ledger_close(&ledger);
-		}
-}
-
 /* A driver of another machine alone is told apart from those that were here, for good. */
-static void what_is_made_for_elsewhere_is_told_apart(void **state)
+TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
 {
 	static const bool elsewhere[] = {true, true, false, true};
 	struct ledger ledger;
 
-	(void)state;
 	plan.module_count = 1;
 	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
 		begin(&ledger);
@@ -270,12 +231,11 @@ static void what_is_made_for_elsewhere_is_told_apart(void **state)
 	}
 }
 
-static void the_older_half_makes_room(void **state)
+TEST_WITH(the_older_half_makes_room, start, NULL)
 {
 	static struct ledger ledger, again;
 	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
 
-	(void)state;
 	begin(&ledger);
 	for (size_t i = 0; i < LEDGER_MOST_RECORDS; i++) {
 		const struct ledger_record record = {.place = i + 1, .key = i};
@@ -301,13 +261,12 @@ static void the_older_half_makes_room(void **state)
 	ledger_close(&ledger);
 }
 
-static void marks_of_warm_modules_are_counted(void **state)
+TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
 {
 	struct entries_entry entry;
 	struct ledger ledger;
 	struct ledger_mark mark;
 
-	(void)state;
 	entries_make(&entry, 1, 0);
 	plan.module_count = 3;
 	/* The last one is none of the plan's. */
@@ -327,13 +286,12 @@ static void marks_of_warm_modules_are_counted(void **state)
 	ledger_close(&ledger);
 }
 
-static void what_is_taken_out_is_remembered(void **state)
+TEST_WITH(what_is_taken_out_is_remembered, start, NULL)
 {
 	struct ledger ledger;
 	struct set keys = {0};
 	uint64_t first;
 
-	(void)state;
 	plan.module_count = 2;
 	modules[1].file = 1;
 	begin(&ledger);
@@ -346,21 +304,20 @@ static void what_is_taken_out_is_remembered(void **state)
 	ledger_note_taken_out(state_dir, cache, &keys);
 	set_free(&keys);
 	begin(&ledger);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->epoch, 0);
-	assert_int_equal(ledger_find(&ledger, &modules[1])->epoch, LEDGER_TAKEN_OUT);
+	assert_false(ledger_find(&ledger, &modules[0])->taken_out);
+	assert_true(ledger_find(&ledger, &modules[1])->taken_out);
 	ledger_close(&ledger);
 }
 
 /* ---- files */
 
 /* Marks of the file replace those in memory, whatever number its stamps have. */
-static void marks_are_read_again(void **state)
+TEST_WITH(marks_are_read_again, start, NULL)
 {
 	const struct ledger_new_mark both[] = {{1, 2, stamp}, {3, 4, NULL}};
 	const struct ledger_change what = {.marks = both, .mark_count = 2};
 	struct ledger ledger = {0};
 
-	(void)state;
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	assert_int_equal(ledger_stamp_number(&ledger, "Jan  1 200000:00:00"), 0);
 	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &(struct ledger_mark){.key = 9}), 0);
@@ -376,7 +333,7 @@ static void marks_are_read_again(void **state)
 	ledger_close(&ledger);
 }
 
-static void a_change_that_changes_nothing_is_not_written(void **state)
+TEST_WITH(a_change_that_changes_nothing_is_not_written, start, NULL)
 {
 	const struct ledger_new_mark one = {1, 2, NULL};
 	const uint64_t keys[] = {1, 2};
@@ -384,7 +341,6 @@ static void a_change_that_changes_nothing_is_not_written(void **state)
 	struct ledger ledger;
 	uint64_t first;
 
-	(void)state;
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
 	assert_false(os_exists(path));
 	what.marks = &one;
@@ -406,7 +362,7 @@ static void a_change_that_changes_nothing_is_not_written(void **state)
 }
 
 /* Without memory: all of the change, or none of it and a reason. */
-static void no_part_of_a_change_is_left_out(void **state)
+TEST(no_part_of_a_change_is_left_out)
 {
 	const struct ledger_new_mark marks[] = {{1, 2, stamp}, {3, 4, NULL}};
 	const struct ledger_change first = {.marks = marks, .mark_count = 1};
@@ -432,7 +388,7 @@ static void no_part_of_a_change_is_left_out(void **state)
 }
 
 /* The oldest ones make room for those that come, and not one more. */
-static void marks_make_room_for_others(void **state)
+TEST(marks_make_room_for_others)
 {
 	enum { MOST = LEDGER_MOST_MARKS };
 	static const struct {
@@ -462,7 +418,7 @@ static void marks_make_room_for_others(void **state)
 	mem_free(many);
 }
 
-static void the_history_is_where_the_run_is(void **state)
+TEST_WITH(the_history_is_where_the_run_is, start, NULL)
 {
 	struct jw_system system = {.state_dir = state_dir};
 	struct os_file *lock = NULL;
@@ -471,7 +427,6 @@ static void the_history_is_where_the_run_is(void **state)
 	const struct ledger_new_mark one = {1, 2, stamp};
 	const struct ledger_change what = {.marks = &one, .mark_count = 1};
 
-	(void)state;
 	assert_ptr_equal(ledger_home(&system), state_dir);
 	/* No folder for it: a file, none */
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
@@ -485,25 +440,4 @@ static void the_history_is_where_the_run_is(void **state)
 	mem_free(file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(places_differ_by_all_that_names_them, start),
-		cmocka_unit_test_setup(a_link_is_the_file_that_it_leads_to, start),
-		cmocka_unit_test(without_a_place_or_a_driver_nothing_is_noted),
-		cmocka_unit_test(what_has_its_entry_is_noted),
-		cmocka_unit_test_setup(news_alone_are_written, start),
-		cmocka_unit_test_setup(a_common_loss_ends_an_epoch, start),
-		cmocka_unit_test_setup(what_is_made_for_elsewhere_is_told_apart, start),
-		cmocka_unit_test_setup(the_older_half_makes_room, start),
-		cmocka_unit_test_setup(marks_of_warm_modules_are_counted, start),
-		cmocka_unit_test_setup(what_is_taken_out_is_remembered, start),
-		cmocka_unit_test_setup(marks_are_read_again, start),
-		cmocka_unit_test_setup(a_change_that_changes_nothing_is_not_written, start),
-		cmocka_unit_test(no_part_of_a_change_is_left_out),
-		cmocka_unit_test(marks_make_room_for_others),
-		cmocka_unit_test_setup(the_history_is_where_the_run_is, start),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

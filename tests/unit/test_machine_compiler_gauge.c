@@ -3,14 +3,14 @@
 
 #include "folder.h"
 #include "history/speed_model.h"
-#include "machine/compiler_gauge.h"
+#include "machine/speed_gauge.h"
 
 static bool ask_end(void *asked)
 {
 	return *(bool *)asked;
 }
 
-static void an_interrupted_gauge_was_not_tried(void **state)
+TEST(an_interrupted_gauge_was_not_tried)
 {
 	static const char *const worker[] = {"/nonexistent/jitwarm", "worker", NULL};
 	const struct jw_driver compiler = {.cuda = 12040};
@@ -19,7 +19,6 @@ static void an_interrupted_gauge_was_not_tried(void **state)
 	bool asked = true;
 	const struct jw_cancel cancel = {&asked, ask_end};
 
-	(void)state;
 	system.driver.version.cuda = compiler.cuda;
 	compiler_gauge(&system, "/nonexistent/ptxas", &cancel);
 	assert_false(speed_is_remembered(folder, &compiler));
@@ -28,9 +27,4 @@ static void an_interrupted_gauge_was_not_tried(void **state)
 	assert_true(speed_is_remembered(folder, &compiler));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(an_interrupted_gauge_was_not_tried)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -51,22 +51,20 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 }
 
 /* Without an entry the form of entries is unknown: it must not be remembered as opaque. */
-static void a_driver_without_a_cache_is_not_opaque(void **state)
+TEST(a_driver_without_a_cache_is_not_opaque)
 {
 	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(probe_with(&err, "", &profile), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
 	assert_int_equal(profile.trust, CACHE_STAMP_READ);
 }
 
-static void an_entry_of_another_form_is(void **state)
+TEST(an_entry_of_another_form_is)
 {
 	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};
 
-	(void)state;
 	assert_int_equal(probe_with(NULL,
 								"mkdir -p \"$CUDA_CACHE_PATH/0/1\"\n"
 								"echo what >\"$CUDA_CACHE_PATH/0/1/23456789abcdef\"",
@@ -75,12 +73,4 @@ static void an_entry_of_another_form_is(void **state)
 	assert_int_equal(profile.trust, CACHE_STAMP_OPAQUE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_driver_without_a_cache_is_not_opaque),
-		cmocka_unit_test(an_entry_of_another_form_is),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "check.h"
-#include "net/web_address.h"
+#include "net/web.h"
 
-static void an_origin_is_scheme_host_and_port(void **state)
+TEST(an_origin_is_scheme_host_and_port)
 {
 	static const struct {
 		const char *a, *b;
@@ -20,13 +20,12 @@ static void an_origin_is_scheme_host_and_port(void **state)
 		{"https://h", "https://h.", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (web_same_origin(cases[i].a, cases[i].b) != cases[i].same)
 			fail_msg("%s, %s", cases[i].a, cases[i].b);
 }
 
-static void a_place_has_a_host_and_no_question(void **state)
+TEST(a_place_has_a_host_and_no_question)
 {
 	static const struct {
 		const char *url;
@@ -37,7 +36,6 @@ static void a_place_has_a_host_and_no_question(void **state)
 		{"https://h:a/b", false}, {"https://[::1", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_error why = {0};
 
@@ -47,7 +45,7 @@ static void a_place_has_a_host_and_no_question(void **state)
 	}
 }
 
-static void links_lead_somewhere(void **state)
+TEST(links_lead_somewhere)
 {
 	static const struct {
 		const char *page, *link, *url; /* NULL: nowhere */
@@ -64,7 +62,6 @@ static void links_lead_somewhere(void **state)
 	char url[64];
 	struct jw_error why = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		strcpy(url, "before");
 		assert_int_equal(web_resolve(&why, cases[i].page, cases[i].link, url, sizeof url),
@@ -78,11 +75,10 @@ static void links_lead_somewhere(void **state)
 	assert_string_equal(url, "https://h/ab");
 }
 
-static void questions_are_escaped(void **state)
+TEST(questions_are_escaped)
 {
 	struct buf text = BUF_MAX(100);
 
-	(void)state;
 	assert_int_equal(web_query(NULL, &text, "n", "azAZ09-._~ @[`{/:&=\xc3"), 0);
 	assert_string_equal(buf_text(&text), "n=azAZ09-._~%20%40%5B%60%7B%2F%3A%26%3D%C3");
 	buf_free(&text);
@@ -92,7 +88,7 @@ static void questions_are_escaped(void **state)
 }
 
 /* Who may be spoken to in plain text: named hosts, and this machine where that is allowed. */
-static void plain_text_is_for_few(void **state)
+TEST(plain_text_is_for_few)
 {
 	static const char *const named[] = {"lab", "other:5000"};
 	static const struct {
@@ -107,9 +103,9 @@ static void plain_text_is_for_few(void **state)
 		{"[::2]", true, false},       {"far", true, false},        {"localhost.far", true, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false};
+		const struct web_hosts hosts = {cases[i].here, named, sizeof named / sizeof *named, false,
+										NULL};
 		char url[64];
 		struct jw_error why = {0};
 
@@ -123,13 +119,12 @@ static void plain_text_is_for_few(void **state)
 	}
 }
 
-static void what_is_no_address_is_not_asked(void **state)
+TEST(what_is_no_address_is_not_asked)
 {
 	static const struct web_hosts hosts = {.here = true};
 	char longest[320] = "https://";
 	struct jw_error why = {0};
 
-	(void)state;
 	assert_int_equal(web_may_ask(NULL, &hosts, "ftp://localhost/"), -1);
 	assert_int_equal(web_may_ask(NULL, &hosts, "file:///etc/passwd"), -1);
 	assert_int_equal(web_may_ask(&why, &hosts, "nothing at all?geheim"), -1);
@@ -140,16 +135,4 @@ static void what_is_no_address_is_not_asked(void **state)
 	assert_int_equal(web_may_ask(NULL, &hosts, longest), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_origin_is_scheme_host_and_port),
-		cmocka_unit_test(a_place_has_a_host_and_no_question),
-		cmocka_unit_test(links_lead_somewhere),
-		cmocka_unit_test(questions_are_escaped),
-		cmocka_unit_test(plain_text_is_for_few),
-		cmocka_unit_test(what_is_no_address_is_not_asked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,7 +6,6 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "os/accounts.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
@@ -29,12 +28,11 @@ static const struct jw_account *find(const struct jw_accounts *accounts, const c
 	return NULL;
 }
 
-static void every_account_has_a_name_a_folder_and_a_number(void **state)
+TEST(every_account_has_a_name_a_folder_and_a_number)
 {
 	int (*const lists[])(struct jw_error * err, struct jw_accounts * ret_accounts) = {
 		jw_accounts_people, jw_accounts_services};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct jw_accounts accounts;
 
@@ -50,12 +48,11 @@ static void every_account_has_a_name_a_folder_and_a_number(void **state)
 	}
 }
 
-static void windows_services_are_known(void **state)
+TEST(windows_services_are_known)
 {
 	struct jw_accounts accounts;
 	const struct jw_account *system;
 
-	(void)state;
 	if (!on_windows())
 		skip();
 	assert_int_equal(jw_accounts_services(NULL, &accounts), 0);
@@ -69,13 +66,12 @@ static void windows_services_are_known(void **state)
 }
 
 /* Taking our own account's rights changes nothing, and leaves nothing behind. */
-static void acting_as_ourselves(void **state)
+TEST(acting_as_ourselves)
 {
 	struct os_account us;
 	char *folder, *file, id[] = "0", name[] = "root";
 	struct jw_account account = {.name = name, .id = id};
 
-	(void)state;
 	assert_int_equal(os_account(NULL, &us), 0);
 	if (on_windows())
 		assert_int_equal(os_account_id(NULL, &account.id), 0);
@@ -96,9 +92,8 @@ static void acting_as_ourselves(void **state)
 }
 
 /* As in a console that was not elevated. */
-static void without_elevation_there_are_no_administrators_rights(void **state)
+TEST(without_elevation_there_are_no_administrators_rights)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -157,9 +152,8 @@ static void check_cache_of(const struct jw_account *account, const char *wanted)
 }
 #endif
 
-static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
+TEST(a_moved_folder_is_found_where_the_registry_is_loaded)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -208,13 +202,12 @@ static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
 }
 
 /* Uses the system's own call, even if a profile names another folder. */
-static void our_own_folder_is_asked_for(void **state)
+TEST(our_own_folder_is_asked_for)
 {
 	char name[] = "ourselves", home[] = "C:\\nowhere";
 	struct jw_account account = {.name = name, .home = home};
 	char *usual = NULL, *path = NULL;
 
-	(void)state;
 	if (!on_windows())
 		skip();
 	assert_int_equal(os_account_id(NULL, &account.id), 0);
@@ -226,7 +219,7 @@ static void our_own_folder_is_asked_for(void **state)
 	mem_free(account.id);
 }
 
-static void an_invalid_account_id_is_refused(void **state)
+TEST(an_invalid_account_id_is_refused)
 {
 	char id[] = "not a SID", name[] = "somebody";
 	const struct jw_account account = {.name = name, .id = id, .owner = 20001, .group = 20001};
@@ -234,7 +227,6 @@ static void an_invalid_account_id_is_refused(void **state)
 	struct jw_error err = {0};
 	bool root;
 
-	(void)state;
 	assert_int_equal(os_account(NULL, &us), 0);
 	root = us.superuser && !on_windows();
 	os_account_free(&us);
@@ -244,17 +236,4 @@ static void an_invalid_account_id_is_refused(void **state)
 	assert_true(*err.message);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_account_has_a_name_a_folder_and_a_number),
-		cmocka_unit_test(windows_services_are_known),
-		cmocka_unit_test(acting_as_ourselves),
-		cmocka_unit_test(without_elevation_there_are_no_administrators_rights),
-		cmocka_unit_test(a_moved_folder_is_found_where_the_registry_is_loaded),
-		cmocka_unit_test(our_own_folder_is_asked_for),
-		cmocka_unit_test(an_invalid_account_id_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -41,9 +41,8 @@ static DWORD WINAPI let_go_soon(void *held)
 }
 #endif
 
-static void a_moment_is_waited_for_and_no_longer(void **state)
+TEST(a_moment_is_waited_for_and_no_longer)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -73,9 +72,8 @@ static void a_moment_is_waited_for_and_no_longer(void **state)
 #endif
 }
 
-static void a_file_is_renamed_over_one_that_is_open_for_a_moment(void **state)
+TEST(a_file_is_renamed_over_one_that_is_open_for_a_moment)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -101,12 +99,4 @@ static void a_file_is_renamed_over_one_that_is_open_for_a_moment(void **state)
 #endif
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_moment_is_waited_for_and_no_longer),
-		cmocka_unit_test(a_file_is_renamed_over_one_that_is_open_for_a_moment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include "root.h"
 
-#include "os/cores.h"
+#include "os/platform.h"
 
 #define THREAD "sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list"
 

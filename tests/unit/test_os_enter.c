@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/enter.h"
+#include "os/identity.h"
 #include "os/processes.h"
 
 enum { NOBODY = 65534 };
@@ -152,44 +152,30 @@ static void enter_as(uid_t owner, bool own_users)
 }
 
 /* Neither code of the container nor a right of ours is there. */
-static void roots_files_are_entered_without_roots_rights(void **state)
+TEST(roots_files_are_entered_without_roots_rights)
 {
-	(void)state;
 	enter_as(0, false);
 }
 
 /* Its rights hold for its own namespace, and its mounts may lead programs astray. */
-static void root_of_its_own_users_has_no_rights_here(void **state)
+TEST(root_of_its_own_users_has_no_rights_here)
 {
-	(void)state;
 	enter_as(0, true);
 }
 
-static void an_accounts_files_are_entered_with_its_rights(void **state)
+TEST(an_accounts_files_are_entered_with_its_rights)
 {
-	(void)state;
 	enter_as(NOBODY, false);
 }
 
-static void nothing_is_entered_that_is_not_there(void **state)
+TEST(nothing_is_entered_that_is_not_there)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_false(os_process_is_elsewhere(-1));
 	assert_false(os_process_is_elsewhere((int)getpid()));
 	assert_int_equal(os_enter_process(&err, 1 << 30, take_none, NULL), -1);
 	assert_string_not_equal(err.message, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(roots_files_are_entered_without_roots_rights),
-		cmocka_unit_test(root_of_its_own_users_has_no_rights_here),
-		cmocka_unit_test(an_accounts_files_are_entered_with_its_rights),
-		cmocka_unit_test(nothing_is_entered_that_is_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

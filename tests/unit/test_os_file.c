@@ -7,7 +7,7 @@
 #include "folder.h"
 #include "lacking.h"
 #include "os/file.h"
-#include "os/pci.h"
+#include "os/platform.h"
 
 static char *inside(const char *name)
 {
@@ -17,13 +17,12 @@ static char *inside(const char *name)
 	return path;
 }
 
-static void an_atomic_write_is_read_back(void **state)
+TEST(an_atomic_write_is_read_back)
 {
 	char *path = inside("written");
 	struct buf content = {0};
 	struct os_map map;
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, "one", 3), 0);
 	assert_int_equal(os_write_atomic(NULL, path, "three", 5), 0);
 	assert_int_equal(os_read_file(NULL, path, 100, &content), 0);
@@ -36,7 +35,7 @@ static void an_atomic_write_is_read_back(void **state)
 	mem_free(path);
 }
 
-static void a_path_other_than_a_file_is_refused_by_name(void **state)
+TEST(a_path_other_than_a_file_is_refused_by_name)
 {
 	char *absent = inside("absent/file");
 	const struct {
@@ -46,7 +45,6 @@ static void a_path_other_than_a_file_is_refused_by_name(void **state)
 				 {folder, JW_ERR_UNSUPPORTED},
 				 {"/dev/null", JW_ERR_UNSUPPORTED}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_error err = {0};
 		struct os_map map;
@@ -60,13 +58,12 @@ static void a_path_other_than_a_file_is_refused_by_name(void **state)
 
 #ifndef _WIN32
 /* Its size is a page, its content a number: GPUs and batteries are found by such files. */
-static void a_file_of_the_kernel_is_as_long_as_its_content(void **state)
+TEST(a_file_of_the_kernel_is_as_long_as_its_content)
 {
 	static const char path[] = "/sys/class/net/lo/mtu";
 	struct buf content = {0};
 	struct os_stat stat;
 
-	(void)state;
 	if (os_stat(NULL, path, &stat) || stat.size_bytes <= 64)
 		skip();
 	assert_int_equal(os_read_file(NULL, path, 64, &content), 0);
@@ -76,13 +73,12 @@ static void a_file_of_the_kernel_is_as_long_as_its_content(void **state)
 }
 #endif
 
-static void a_file_past_the_limit_is_refused(void **state)
+TEST(a_file_past_the_limit_is_refused)
 {
 	char *path = inside("long");
 	struct jw_error err = {0};
 	struct buf content = {0};
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, "0123456789", 10), 0);
 	assert_int_equal(os_read_file(&err, path, 9, &content), -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
@@ -91,12 +87,11 @@ static void a_file_past_the_limit_is_refused(void **state)
 	mem_free(path);
 }
 
-static void directories_are_made_listed_and_removed(void **state)
+TEST(directories_are_made_listed_and_removed)
 {
 	char *deep = inside("a/b/c"), *file = inside("a/x"), *top = inside("a");
 	struct os_names names;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
 	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
@@ -115,12 +110,11 @@ static void directories_are_made_listed_and_removed(void **state)
 }
 
 /* Made anew each time: what a failure has left needs less memory. */
-static void directories_that_memory_lacks_for_are_not_said_to_be_there(void **state)
+TEST(directories_that_memory_lacks_for_are_not_said_to_be_there)
 {
 	char *top = inside("lacking"), *deep = inside("lacking/a/b/c/d");
 	size_t left = 0;
 
-	(void)state;
 	for (size_t n = 1; !left; n++) {
 		struct jw_error err = {0};
 		int result;
@@ -140,12 +134,11 @@ static void directories_that_memory_lacks_for_are_not_said_to_be_there(void **st
 	mem_free(deep);
 }
 
-static void directories_that_cannot_be_made_are_not_said_to_be_there(void **state)
+TEST(directories_that_cannot_be_made_are_not_said_to_be_there)
 {
 	char *file = inside("no-folder"), *below = inside("no-folder/a/b"), *too_long;
 	char name[301];
 
-	(void)state;
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
 	too_long = inside(name);
@@ -159,13 +152,12 @@ static void directories_that_cannot_be_made_are_not_said_to_be_there(void **stat
 }
 
 /* tests/cli/cases/accounts.sh has the cases that need other accounts. */
-static void write_access_is_checked_without_writing(void **state)
+TEST(write_access_is_checked_without_writing)
 {
 	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
 	char *near_missing = os_nearest(NULL, missing);
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_string_equal(near_missing, folder);
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	assert_int_equal(os_may_write(NULL, folder), 0);
@@ -185,13 +177,12 @@ static void write_access_is_checked_without_writing(void **state)
 	mem_free(file);
 }
 
-static void names_are_taken_apart(void **state)
+TEST(names_are_taken_apart)
 {
 	static const struct {
 		const char *path, *dir, *base;
 	} cases[] = {{"/a/b", "/a", "b"}, {"a", ".", "a"}, {"/a", "/", "a"}, {"a/", "a", ""}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir = os_dir_name(NULL, cases[i].path);
 
@@ -201,12 +192,11 @@ static void names_are_taken_apart(void **state)
 	}
 }
 
-static void the_nearest_folder_is_found(void **state)
+TEST(the_nearest_folder_is_found)
 {
 	char *deep = os_join(NULL, folder, "nearest/not/there"),
 		 *there = os_join(NULL, folder, "nearest"), *found;
 
-	(void)state;
 	found = os_nearest(NULL, deep);
 	assert_string_equal(found, folder);
 	mem_free(found);
@@ -224,13 +214,12 @@ static void the_nearest_folder_is_found(void **state)
 	mem_free(deep);
 }
 
-static void simulated_pci_devices_are_parsed(void **state)
+TEST(simulated_pci_devices_are_parsed)
 {
 	struct os_pci_device devices[4];
 	struct jw_error err = {0};
 	size_t count = 0;
 
-	(void)state;
 	assert_int_equal(os_pci_parse(&err, "10de:2484@0000:01:00.0,10de:2786", devices, 4, &count), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(devices[0].device, 0x2484);
@@ -241,23 +230,4 @@ static void simulated_pci_devices_are_parsed(void **state)
 	assert_int_equal(err.code, JW_ERR_USAGE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_atomic_write_is_read_back),
-		cmocka_unit_test(a_path_other_than_a_file_is_refused_by_name),
-#ifndef _WIN32
-		cmocka_unit_test(a_file_of_the_kernel_is_as_long_as_its_content),
-#endif
-		cmocka_unit_test(a_file_past_the_limit_is_refused),
-		cmocka_unit_test(directories_are_made_listed_and_removed),
-		cmocka_unit_test(directories_that_memory_lacks_for_are_not_said_to_be_there),
-		cmocka_unit_test(directories_that_cannot_be_made_are_not_said_to_be_there),
-		cmocka_unit_test(write_access_is_checked_without_writing),
-		cmocka_unit_test(names_are_taken_apart),
-		cmocka_unit_test(the_nearest_folder_is_found),
-		cmocka_unit_test(simulated_pci_devices_are_parsed),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

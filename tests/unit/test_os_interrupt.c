@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 
 #include "os/interrupt.h"
-#include "os/signals.h"
 
 enum { LONGER_THAN_AN_ECHO_US = 700000, STILL_HERE = 7 };
 

@@ -2,18 +2,17 @@
 
 #include <stdio.h>
 
+#include "os/file.h"
 #include "os/folders.h"
-#include "os/lent_file.h"
 
 static char *folder;
 
-static void only_short_files_are_lent(void **state)
+TEST(only_short_files_are_lent)
 {
 	char *path = os_join(NULL, folder, "pem");
 	struct os_lent lent = {0};
 	struct jw_error why;
 
-	(void)state;
 	files_put_text(folder, "pem", "0123456789");
 	assert_int_equal(os_lend(&why, path, 9, &lent), -1);
 	assert_int_equal(why.code, JW_ERR_LIMIT);
@@ -26,13 +25,12 @@ static void only_short_files_are_lent(void **state)
 }
 
 /* Another file gets the name between the look and the reading. */
-static void what_was_looked_at_is_read(void **state)
+TEST(what_was_looked_at_is_read)
 {
 	char *path = os_join(NULL, folder, "name"), text[16] = {0};
 	struct os_lent lent;
 	FILE *file;
 
-	(void)state;
 	files_put_text(folder, "name", "before");
 	assert_int_equal(os_lend(NULL, path, 100, &lent), 0);
 	if (strcmp(lent.path, path) != 0) { /* a system with /proc */
@@ -61,12 +59,4 @@ static int remove_folder(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_short_files_are_lent),
-		cmocka_unit_test(what_was_looked_at_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

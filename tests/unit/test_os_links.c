@@ -8,7 +8,7 @@
 #include "os/file.h"
 
 #ifdef _WIN32
-#include "os/win32/links.h"
+#include "os/win32/entries.h"
 #include "os/win32/remove.h"
 
 #include <winioctl.h>
@@ -48,9 +48,8 @@ static void check_target(uint32_t tag, uint32_t flags, const wchar_t *name, cons
 	mem_free(target);
 }
 
-static void a_link_tells_where_it_leads(void **state)
+TEST(a_link_tells_where_it_leads)
 {
-	(void)state;
 	check_target(IO_REPARSE_TAG_MOUNT_POINT, 0, L"\\??\\C:\\a", L"\\??\\C:\\a");
 	check_target(IO_REPARSE_TAG_SYMLINK, 0, L"\\??\\C:\\a", L"\\??\\C:\\a");
 	check_target(IO_REPARSE_TAG_SYMLINK, 1, L"..\\a", L"..\\a");
@@ -60,7 +59,7 @@ static void a_link_tells_where_it_leads(void **state)
 	check_target(IO_REPARSE_TAG_SYMLINK, 0, L"", NULL);
 }
 
-static void a_damaged_link_is_refused(void **state)
+TEST(a_damaged_link_is_refused)
 {
 	static const struct {
 		unsigned offset, bytes;
@@ -68,7 +67,6 @@ static void a_damaged_link_is_refused(void **state)
 	uint8_t data[256];
 	bool relative;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		size_t size = link_data(data, IO_REPARSE_TAG_MOUNT_POINT, 0, L"\\??\\C:\\a",
 								wrong[i].offset, wrong[i].bytes);
@@ -107,13 +105,12 @@ static bool has_file(const char *name)
 }
 
 /* The folder is moved away, and another one takes its place, as an attacker would do. */
-static void what_was_opened_is_emptied(void **state)
+TEST(what_was_opened_is_emptied)
 {
 	char *path = in_folder("one"), *moved = in_folder("moved");
 	HANDLE handle;
 	bool emptied;
 
-	(void)state;
 	make_with_file("one");
 	make_with_file("one\\deeper");
 	handle = win32_open(NULL, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
@@ -163,11 +160,10 @@ static bool make_junction(const char *path, const char *target)
 	return made;
 }
 
-static void a_junction_goes_alone(void **state)
+TEST(a_junction_goes_alone)
 {
 	char *all = in_folder("all"), *junction = in_folder("all\\junction"), *kept = in_folder("kept");
 
-	(void)state;
 	make_with_file("kept");
 	if (!make_junction(junction, kept)) {
 		print_message("this system makes no junctions\n");
@@ -182,13 +178,12 @@ static void a_junction_goes_alone(void **state)
 }
 #endif
 
-static void leftovers_are_swept_by_name_kind_and_age(void **state)
+TEST(leftovers_are_swept_by_name_kind_and_age)
 {
 	char *base = os_join(NULL, folder, "swept");
 	static const char *const names[] = {"run-1", "run-2", "run-away"};
 	struct os_names left;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, base, 0700), 0);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *path = os_join(NULL, base, names[i]), *file = os_join(NULL, path, "file");
@@ -211,17 +206,4 @@ static void leftovers_are_swept_by_name_kind_and_age(void **state)
 	mem_free(base);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#ifdef _WIN32
-		cmocka_unit_test(a_link_tells_where_it_leads),
-		cmocka_unit_test(a_damaged_link_is_refused),
-		cmocka_unit_test(what_was_opened_is_emptied),
-		cmocka_unit_test(a_junction_goes_alone),
-#endif
-		cmocka_unit_test(leftovers_are_swept_by_name_kind_and_age),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -13,13 +13,12 @@
 #include "os/posix/at.h"
 #include "os/posix/rights.h"
 
-static void a_rewritten_file_keeps_its_owner(void **state)
+TEST(a_rewritten_file_keeps_its_owner)
 {
 	enum { OTHER = 12345 };
 	char *path = os_join(NULL, folder, "file");
 	struct os_stat stat;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_write_atomic(NULL, path, "one", 3), 0);
@@ -38,7 +37,7 @@ static void a_rewritten_file_keeps_its_owner(void **state)
 }
 
 /* Its group is another than its owner's number. Also where its parents were walked just before. */
-static void a_directory_is_entered_with_its_owners_rights(void **state)
+TEST(a_directory_is_entered_with_its_owners_rights)
 {
 	enum { OTHER = 12345, GROUP = 23456 };
 	char *path = os_join(NULL, folder, "theirs"), *below = os_join(NULL, path, "below");
@@ -48,7 +47,6 @@ static void a_directory_is_entered_with_its_owners_rights(void **state)
 	bool acts;
 	int dir;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_dirs(NULL, below, 0700), 0);
@@ -89,7 +87,7 @@ static void a_directory_is_entered_with_its_owners_rights(void **state)
 }
 
 /* Owner and group apart; and a group alone, which the owner's number does not show. */
-static void rights_are_copied_whole(void **state)
+TEST(rights_are_copied_whole)
 {
 	static const struct {
 		uid_t owner;
@@ -98,7 +96,6 @@ static void rights_are_copied_whole(void **state)
 	char *from = os_join(NULL, folder, "from"), *to = os_join(NULL, folder, "to");
 	struct os_stat stat;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -118,7 +115,7 @@ static void rights_are_copied_whole(void **state)
 
 /* An access list that lets account 12345 write: in such a directory a file with a second name may
  * be somebody else's. */
-static void an_access_list_makes_a_directory_shared(void **state)
+TEST(an_access_list_makes_a_directory_shared)
 {
 	static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   255, 255, 255,
 										 255, 2,   0,   7,   0,   0x39, 0x30, 0,   0,   4,   0,
@@ -128,7 +125,6 @@ static void an_access_list_makes_a_directory_shared(void **state)
 	char *second = os_join(NULL, path, "second");
 	struct os_file *open = NULL;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
@@ -148,7 +144,7 @@ static void an_access_list_makes_a_directory_shared(void **state)
 
 /* What another account plants between the walk and the call, in a directory that all may write to.
  */
-static void a_link_planted_after_the_walk_is_not_followed(void **state)
+TEST(a_link_planted_after_the_walk_is_not_followed)
 {
 	enum { OTHER = 12345, GROUP = 23456 };
 	char *shared = os_join(NULL, folder, "shared"), *path = os_join(NULL, shared, "planted");
@@ -157,7 +153,6 @@ static void a_link_planted_after_the_walk_is_not_followed(void **state)
 	struct stat link_there;
 	struct at at;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(os_make_dirs(NULL, shared, 0700), 0);
@@ -197,14 +192,13 @@ static int write_by_link(struct jw_error *err, void *path)
 }
 
 /* What cannot be written is said before the work that makes it; a lack of memory, too. */
-static void what_cannot_be_replaced_is_said_first(void **state)
+TEST(what_cannot_be_replaced_is_said_first)
 {
 	char *dir = os_join(NULL, folder, "directory"), *to = os_join(NULL, folder, "linked");
 	char *from = os_join(NULL, folder, "link"), *nowhere = os_join(NULL, folder, "none/file");
 	struct jw_error err = {0};
 	int fd = -1;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 	assert_int_equal(os_output_begin(&err, dir, &fd), -1);
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
@@ -222,14 +216,13 @@ static void what_cannot_be_replaced_is_said_first(void **state)
 }
 
 /* What was walked just before saves steps, and changes no answer. */
-static void a_path_through_its_parent_is_resolved(void **state)
+TEST(a_path_through_its_parent_is_resolved)
 {
 	static const char *const ways[] = {"sub/../", "sub/./../", "sub//../", "sub/../sub/.././"};
 	char *sub = os_join(NULL, folder, "sub"), *deep = os_join(NULL, folder, "deep");
 	char *wanted = NULL, *file_in_deep;
 	struct os_stat stat;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, sub, 0700), 0);
 	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
 	assert_int_equal(os_real_path(NULL, deep, &wanted), 0);
@@ -255,17 +248,4 @@ static void a_path_through_its_parent_is_resolved(void **state)
 	mem_free(deep);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_rewritten_file_keeps_its_owner),
-		cmocka_unit_test(a_directory_is_entered_with_its_owners_rights),
-		cmocka_unit_test(rights_are_copied_whole),
-		cmocka_unit_test(an_access_list_makes_a_directory_shared),
-		cmocka_unit_test(a_link_planted_after_the_walk_is_not_followed),
-		cmocka_unit_test(what_cannot_be_replaced_is_said_first),
-		cmocka_unit_test(a_path_through_its_parent_is_resolved),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -11,12 +11,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/cores.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/library.h"
-#include "os/memory.h"
 #include "os/platform.h"
 
 static char *folder;
@@ -54,12 +52,11 @@ static void write_text(const char *path, const char *text)
 		fail_msg("%s", err.message);
 }
 
-static void a_hangul_name_comes_back_as_it_was_given(void **state)
+TEST(a_hangul_name_comes_back_as_it_was_given)
 {
 	char *path = inside("사용자/캐시"), *file = os_join(NULL, path, "가나다.bin"), *real = NULL;
 	struct os_names names;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
 	write_text(file, "x");
 	assert_int_equal(os_list(NULL, path, &names), 0);
@@ -85,12 +82,11 @@ static void expect_real_path(const char *path, const char *end)
 }
 
 /* The superuser's paths are walked part by part, those of other accounts are the kernel's. */
-static void a_link_is_resolved_for_every_account(void **state)
+TEST(a_link_is_resolved_for_every_account)
 {
 	char *file = inside("linked.so.1.2"), *link_ = inside("linked.so");
 	const uid_t own = geteuid();
 
-	(void)state;
 	write_text(file, "x");
 	assert_int_equal(symlink("linked.so.1.2", link_), 0);
 	expect_real_path(link_, "linked.so.1.2");
@@ -105,14 +101,13 @@ static void a_link_is_resolved_for_every_account(void **state)
 }
 #endif
 
-static void a_path_of_more_than_260_characters_works(void **state)
+TEST(a_path_of_more_than_260_characters_works)
 {
 	static const char level[] = "a-name-of-forty-characters-as-frameworks";
 	char *path = mem_string(NULL, folder), *file;
 	struct os_stat stat;
 	struct os_map map;
 
-	(void)state;
 	for (int i = 0; i < 9; i++) {
 		char *longer = os_join(NULL, path, level);
 
@@ -132,7 +127,7 @@ static void a_path_of_more_than_260_characters_works(void **state)
 }
 
 /* Windows before 10, and Wine, do not replace an open file: then it must stay whole. */
-static void a_reader_sees_the_old_file_or_the_new_one(void **state)
+TEST(a_reader_sees_the_old_file_or_the_new_one)
 {
 	char *path = inside("replaced");
 	struct os_file *reader = NULL;
@@ -141,7 +136,6 @@ static void a_reader_sees_the_old_file_or_the_new_one(void **state)
 	size_t got = 0;
 	int failed;
 
-	(void)state;
 	write_text(path, "old");
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &reader), 0);
 	failed = os_write_atomic(NULL, path, "newer", 5);
@@ -156,7 +150,7 @@ static void a_reader_sees_the_old_file_or_the_new_one(void **state)
 	mem_free(path);
 }
 
-static void a_file_is_written_in_place(void **state)
+TEST(a_file_is_written_in_place)
 {
 	char *path = inside("in-place");
 	struct os_file *file = NULL;
@@ -164,7 +158,6 @@ static void a_file_is_written_in_place(void **state)
 	char text[8] = {0};
 	size_t got = 0;
 
-	(void)state;
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), -1);
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
 	assert_int_equal(os_file_write(NULL, file, 0, "abcdef", 6), 0);
@@ -183,13 +176,12 @@ static void a_file_is_written_in_place(void **state)
 
 /* fcntl's locks do not exclude the process that holds them; the driver's cache tests that they keep
  * out other processes. */
-static void an_exclusive_lock_keeps_another_handle_out(void **state)
+TEST(an_exclusive_lock_keeps_another_handle_out)
 {
 	char *path = inside("locked");
 	struct os_file *first = NULL, *second = NULL;
 	bool held = false;
 
-	(void)state;
 	write_text(path, "0123456789abcdef");
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &first), 0);
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &second), 0);
@@ -205,7 +197,7 @@ static void an_exclusive_lock_keeps_another_handle_out(void **state)
 	mem_free(path);
 }
 
-static void roots_are_known(void **state)
+TEST(roots_are_known)
 {
 	static const struct {
 		const char *path;
@@ -223,7 +215,6 @@ static void roots_are_known(void **state)
 		{.path = "\\a", .root = 1, .dir = "\\", .windows = true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir;
 
@@ -236,11 +227,10 @@ static void roots_are_known(void **state)
 	}
 }
 
-static void the_environment_keeps_set_variables(void **state)
+TEST(the_environment_keeps_set_variables)
 {
 	static const char *const values[] = {"plain", "값 with blanks", ""};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		char *value;
 
@@ -254,11 +244,10 @@ static void the_environment_keeps_set_variables(void **state)
 	assert_null(os_env("JITWARM_TEST_VALUE"));
 }
 
-static void the_state_folder_follows_its_variable(void **state)
+TEST(the_state_folder_follows_its_variable)
 {
 	char *path = NULL;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
 	assert_int_equal(os_state_dir(NULL, &path), 0);
 	assert_string_equal(path, folder);
@@ -270,13 +259,12 @@ static void the_state_folder_follows_its_variable(void **state)
 	mem_free(path);
 }
 
-static void the_machine_has_cores_memory_and_room(void **state)
+TEST(the_machine_has_cores_memory_and_room)
 {
 	uint64_t total = 0, available = 0;
 	struct os_space space = {0};
 	char *absent;
 
-	(void)state;
 	assert_true(os_cores() >= 1);
 	assert_true(os_physical_cores() >= 1 && os_physical_cores() <= os_cores());
 	assert_true(os_memory(&total, &available));
@@ -290,23 +278,21 @@ static void the_machine_has_cores_memory_and_room(void **state)
 	mem_free(absent);
 }
 
-static void we_know_our_own_program(void **state)
+TEST(we_know_our_own_program)
 {
 	char *path = NULL;
 
-	(void)state;
 	assert_int_equal(os_self_path(NULL, &path), 0);
 	assert_true(text_starts(os_base_name(path), "test_os_place"));
 	assert_true(os_exists(path));
 	mem_free(path);
 }
 
-static void the_systems_certificates_are_found(void **state)
+TEST(the_systems_certificates_are_found)
 {
 	static const char debian[] = "/etc/ssl/certs/ca-certificates.crt";
 	char *path = os_certificates();
 
-	(void)state;
 	if (on_windows())
 		assert_null(path);
 	else if (os_exists(debian))
@@ -316,22 +302,20 @@ static void the_systems_certificates_are_found(void **state)
 	mem_free(path);
 }
 
-static void a_library_that_is_not_there_is_named(void **state)
+TEST(a_library_that_is_not_there_is_named)
 {
 	struct os_library *library = NULL;
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(os_library_open(&err, "jitwarm-no-such-library", &library), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 	assert_non_null(strstr(err.message, "jitwarm-no-such-library"));
 }
 
-static void removing_a_tree_follows_no_limit_of_names(void **state)
+TEST(removing_a_tree_follows_no_limit_of_names)
 {
 	char *top = inside("tree");
 
-	(void)state;
 	for (int i = 0; i < 40; i++) {
 		char *deep = mem_printf(NULL, "%s/%d/가", top, i), *file = os_join(NULL, deep, "f");
 
@@ -346,26 +330,4 @@ static void removing_a_tree_follows_no_limit_of_names(void **state)
 	mem_free(top);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_hangul_name_comes_back_as_it_was_given),
-#ifndef _WIN32
-		cmocka_unit_test(a_link_is_resolved_for_every_account),
-#endif
-		cmocka_unit_test(a_path_of_more_than_260_characters_works),
-		cmocka_unit_test(a_reader_sees_the_old_file_or_the_new_one),
-		cmocka_unit_test(a_file_is_written_in_place),
-		cmocka_unit_test(an_exclusive_lock_keeps_another_handle_out),
-		cmocka_unit_test(roots_are_known),
-		cmocka_unit_test(the_environment_keeps_set_variables),
-		cmocka_unit_test(the_state_folder_follows_its_variable),
-		cmocka_unit_test(the_machine_has_cores_memory_and_room),
-		cmocka_unit_test(we_know_our_own_program),
-		cmocka_unit_test(the_systems_certificates_are_found),
-		cmocka_unit_test(a_library_that_is_not_there_is_named),
-		cmocka_unit_test(removing_a_tree_follows_no_limit_of_names),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/stream.h"
+#include "os/console.h"
 
 static int syncs, sync_fails;
 
@@ -76,7 +76,7 @@ static int replace_by(struct jw_error *err, enum way way, const char *path, cons
 	return -1;
 }
 
-static void each_way_has_its_rights_and_its_syncs(void **state)
+TEST(each_way_has_its_rights_and_its_syncs)
 {
 	static const struct {
 		unsigned made, kept;
@@ -110,7 +110,7 @@ static void each_way_has_its_rights_and_its_syncs(void **state)
 		}
 }
 
-static void what_cannot_be_replaced_stays(void **state)
+TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 {
 	static const struct {
 		const char *name, *said;
@@ -125,7 +125,6 @@ static void what_cannot_be_replaced_stays(void **state)
 	char *real = folder;
 	size_t before;
 
-	(void)state;
 	assert_int_equal(mkdir(inside("directory"), 0700), 0);
 	assert_int_equal(mkfifo(inside("pipe"), 0600), 0);
 	assert_int_equal(symlink("gone", inside("nowhere")), 0);
@@ -147,9 +146,8 @@ static void what_cannot_be_replaced_stays(void **state)
 }
 
 /* What was there is there, and nothing beside it. */
-static void a_failure_leaves_the_old_file(void **state)
+TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
 	sync_fails = 1;
 	for (int way = SECRET; way < WAYS; way++) {
@@ -162,11 +160,10 @@ static void a_failure_leaves_the_old_file(void **state)
 	}
 }
 
-static void what_would_be_replaced_is_named(void **state)
+TEST_WITH(what_would_be_replaced_is_named, empty, NULL)
 {
 	char *real = NULL, *wanted = NULL;
 
-	(void)state;
 	assert_int_equal(os_replaceable(NULL, inside("file"), &real), 0);
 	assert_string_equal(real, inside("file"));
 	mem_free(real);
@@ -180,12 +177,11 @@ static void what_would_be_replaced_is_named(void **state)
 }
 
 /* An output is tried before the work, written at its end, or left alone where there is nothing. */
-static void an_output_is_begun_and_ended(void **state)
+TEST_WITH(an_output_is_begun_and_ended, empty, NULL)
 {
 	struct jw_error err = {0};
 	int fd = 7;
 
-	(void)state;
 	assert_int_equal(os_output_begin(NULL, inside("file"), &fd), 0);
 	assert_int_equal(fd, -1);
 	assert_int_equal(files(), 0);
@@ -208,12 +204,11 @@ static void an_output_is_begun_and_ended(void **state)
 }
 
 /* Where the program was started without standard input. */
-static void an_output_may_be_the_first_file(void **state)
+TEST(an_output_may_be_the_first_file)
 {
 	const int input = dup(0);
 	int fd = -1, result;
 
-	(void)state;
 	(void)close(0);
 	result = os_output_begin(NULL, "/dev/null", &fd);
 	if (!result && !fd)
@@ -224,16 +219,4 @@ static void an_output_may_be_the_first_file(void **state)
 	assert_int_equal(result, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_way_has_its_rights_and_its_syncs),
-		cmocka_unit_test_setup(what_cannot_be_replaced_stays, empty),
-		cmocka_unit_test_setup(a_failure_leaves_the_old_file, empty),
-		cmocka_unit_test_setup(what_would_be_replaced_is_named, empty),
-		cmocka_unit_test_setup(an_output_is_begun_and_ended, empty),
-		cmocka_unit_test(an_output_may_be_the_first_file),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -72,11 +72,10 @@ static bool shows_what_is_typed(int terminal)
 	return settings.c_lflag & ECHO;
 }
 
-static void test_ctrl_c_before_anything_is_waited_for(void **state)
+TEST(test_ctrl_c_before_anything_is_waited_for)
 {
 	int terminal = open_terminal(), status;
 
-	(void)state;
 	interrupts = true;
 	status = asked(terminal);
 	interrupts = false;
@@ -87,12 +86,11 @@ static void test_ctrl_c_before_anything_is_waited_for(void **state)
 }
 
 /* Input before the question is dropped, so the text is typed again until the process reads it. */
-static void test_typed_text_is_returned(void **state)
+TEST(test_typed_text_is_returned)
 {
 	int terminal = open_terminal(), status = 0;
 	pid_t child, typist;
 
-	(void)state;
 	child = fork();
 	if (!child)
 		ask(ptsname(terminal));
@@ -111,12 +109,4 @@ static void test_typed_text_is_returned(void **state)
 	assert_int_equal(close(terminal), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ctrl_c_before_anything_is_waited_for),
-		cmocka_unit_test(test_typed_text_is_returned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

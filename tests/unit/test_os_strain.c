@@ -6,8 +6,7 @@
 
 #include "root.h"
 
-#include "os/memory.h"
-#include "os/power.h"
+#include "os/platform.h"
 
 #define MIB ((uint64_t)1 << 20)
 

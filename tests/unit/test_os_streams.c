@@ -5,7 +5,7 @@
 
 #include <uv.h>
 
-#include "os/stream.h"
+#include "os/console.h"
 
 static void put(uv_file fd, const char *text)
 {
@@ -20,13 +20,12 @@ static void close_end(uv_file fd)
 	uv_fs_req_cleanup(&request);
 }
 
-static void available_input_is_read_without_waiting(void **state)
+TEST(available_input_is_read_without_waiting)
 {
 	uv_file ends[2];
 	char text[16] = "";
 	size_t got = 0;
 
-	(void)state;
 	assert_int_equal(uv_pipe(ends, 0, 0), 0);
 	put(ends[1], "one\ntwo");
 	assert_int_equal(os_fd_read_some(NULL, ends[0], text, sizeof text, &got), 0);
@@ -43,13 +42,12 @@ static void available_input_is_read_without_waiting(void **state)
 	close_end(ends[0]);
 }
 
-static void a_read_to_the_end_takes_several_pieces(void **state)
+TEST(a_read_to_the_end_takes_several_pieces)
 {
 	uv_file ends[2];
 	char text[16] = "";
 	size_t got = 0;
 
-	(void)state;
 	assert_int_equal(uv_pipe(ends, 0, 0), 0);
 	put(ends[1], "one");
 	put(ends[1], "two");
@@ -63,12 +61,4 @@ static void a_read_to_the_end_takes_several_pieces(void **state)
 	close_end(ends[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(available_input_is_read_without_waiting),
-		cmocka_unit_test(a_read_to_the_end_takes_several_pieces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

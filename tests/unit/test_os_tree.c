@@ -91,13 +91,12 @@ static size_t compare_below(struct os_tree *tree, const char *path, size_t depth
 	return sum;
 }
 
-static void a_tree_is_as_its_paths_are(void **state)
+TEST(a_tree_is_as_its_paths_are)
 {
 	char deep[LEVELS * 2 + 1], *path = made("tree/a/b"), *link;
 	const size_t before = open_files();
 	struct os_tree *tree = NULL;
 
-	(void)state;
 	written(path, "file");
 	link = os_join(NULL, path, "to file");
 	assert_int_equal(symlink("file", link), 0);
@@ -137,13 +136,12 @@ static void a_tree_is_as_its_paths_are(void **state)
 	assert_int_equal(open_files(), before);
 }
 
-static void the_root_is_a_folder_too(void **state)
+TEST(the_root_is_a_folder_too)
 {
 	struct os_tree *tree = NULL;
 	struct os_stat stat, wanted;
 	bool made_up;
 
-	(void)state;
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
 	assert_int_equal(os_tree_enter(NULL, tree, "/", &stat, &made_up), 0);
 	assert_int_equal(os_tree_stat(NULL, tree, "/usr", &stat), 0);
@@ -157,7 +155,7 @@ static void the_root_is_a_folder_too(void **state)
 	os_tree_close(tree);
 }
 
-static void names_that_are_not_wanted_are_left_out(void **state)
+TEST(names_that_are_not_wanted_are_left_out)
 {
 	char *path = made("wanted"), *missing = os_join(NULL, folder, "missing");
 	struct os_tree *tree = NULL;
@@ -165,7 +163,6 @@ static void names_that_are_not_wanted_are_left_out(void **state)
 	struct os_stat stat;
 	bool made_up;
 
-	(void)state;
 	written(path, "-not");
 	written(path, "so");
 	assert_int_equal(os_tree_open(NULL, &tree), 0);
@@ -196,7 +193,7 @@ static bool may_read(const char *path)
 }
 
 /* From one of these calls to os_tree_rest, and no longer. */
-static void a_folder_is_used_with_its_owners_rights(void **state)
+TEST(a_folder_is_used_with_its_owners_rights)
 {
 	char *above = made("owned"), *theirs = made("owned/theirs"), *deep = made("owned/theirs/deep"),
 		 *secret = os_join(NULL, folder, "secret"), *in = os_join(NULL, deep, "file");
@@ -205,7 +202,6 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 	struct os_stat stat;
 	bool made_up;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	written(folder, "secret");
@@ -261,7 +257,7 @@ static void a_folder_is_used_with_its_owners_rights(void **state)
 
 /* What an account may not do in its folders, root does not do there; but it comes to where that
  * account cannot. */
-static void its_rights_are_neither_more_nor_less(void **state)
+TEST(its_rights_are_neither_more_nor_less)
 {
 	char *above = made("rights"), *theirs = made("rights/theirs"),
 		 *deep = made("rights/theirs/deep"), *locked = made("rights/theirs/locked"),
@@ -270,7 +266,6 @@ static void its_rights_are_neither_more_nor_less(void **state)
 	struct os_stat stat;
 	bool made_up;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	written(theirs, "file");
@@ -300,7 +295,7 @@ static void its_rights_are_neither_more_nor_less(void **state)
 }
 
 /* Whoever makes a link sees behind it what he may see himself, and so does root, who follows it. */
-static void anothers_link_leads_nowhere_he_may_not_go(void **state)
+TEST(anothers_link_leads_nowhere_he_may_not_go)
 {
 	char *theirs = made("linked/theirs"), *open_folder = made("linked/open"),
 		 *closed = made("linked/open/closed"), *link = os_join(NULL, theirs, "link"),
@@ -311,7 +306,6 @@ static void anothers_link_leads_nowhere_he_may_not_go(void **state)
 	struct os_stat stat;
 	bool made_up;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	written(closed, "file");
@@ -359,16 +353,4 @@ static void anothers_link_leads_nowhere_he_may_not_go(void **state)
 	mem_free(in_shared);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tree_is_as_its_paths_are),
-		cmocka_unit_test(the_root_is_a_folder_too),
-		cmocka_unit_test(names_that_are_not_wanted_are_left_out),
-		cmocka_unit_test(a_folder_is_used_with_its_owners_rights),
-		cmocka_unit_test(its_rights_are_neither_more_nor_less),
-		cmocka_unit_test(anothers_link_leads_nowhere_he_may_not_go),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -45,13 +45,12 @@ int renameat(int from_at, const char *from, int to_at, const char *to)
 
 enum { BEARABLE = 4, TOO_OFTEN = 1000 };
 
-static void a_folder_that_vanishes_is_made_again(void **state)
+TEST(a_folder_that_vanishes_is_made_again)
 {
 	int (*const make[])(struct jw_error * err, const char *path,
 						uint32_t mode) = {os_make_dirs, os_make_shared_dirs};
 	char *above = os_join(NULL, folder, "above"), *path = os_join(NULL, above, "below");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof make / sizeof *make; i++) {
 		struct jw_error err = {0};
 
@@ -73,14 +72,13 @@ static void a_folder_that_vanishes_is_made_again(void **state)
 }
 
 /* Of a cache that others remove from: first the folder's mode is set, then the entry moved. */
-static void an_entry_reaches_a_folder_that_vanishes(void **state)
+TEST(an_entry_reaches_a_folder_that_vanishes)
 {
 	struct jw_error err = {0};
 	struct cache_live *live;
 	struct entries_entry entry;
 	char *path, *level;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	entries_make(&entry, 2, 0);
@@ -104,12 +102,4 @@ static void an_entry_reaches_a_folder_that_vanishes(void **state)
 	mem_free(level);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_folder_that_vanishes_is_made_again),
-		cmocka_unit_test(an_entry_reaches_a_folder_that_vanishes),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

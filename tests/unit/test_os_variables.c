@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/variables.h"
+#include "os/env.h"
 
 #ifdef _WIN32
 #include "read_only_key.h"
@@ -12,12 +12,11 @@
 
 static const char name[] = "JITWARM_TEST_변수 😀";
 
-static void elsewhere_there_is_no_registry(void **state)
+TEST(elsewhere_there_is_no_registry)
 {
 	struct jw_error err = {0};
 	struct os_variable variable;
 
-	(void)state;
 	if (os_variables_kept())
 		skip();
 	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
@@ -25,14 +24,13 @@ static void elsewhere_there_is_no_registry(void **state)
 	assert_int_equal(os_variable_write(&err, OS_VARIABLES_USER, name, NULL), -1);
 }
 
-static void values_come_back_with_their_type(void **state)
+TEST(values_come_back_with_their_type)
 {
 	char plain[] = "plain", expands[] = "%APPDATA%\\캐시", empty[] = "";
 	const struct os_variable values[] = {{plain, false}, {expands, true}, {empty, false}};
 	struct jw_error err = {0};
 	struct os_variable variable;
 
-	(void)state;
 	if (!os_variables_kept())
 		skip();
 	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
@@ -50,9 +48,8 @@ static void values_come_back_with_their_type(void **state)
 }
 
 /* As for a user without administrator's rights, and under a policy: by access lists. */
-static void a_key_that_may_not_be_written(void **state)
+TEST(a_key_that_may_not_be_written)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -82,13 +79,4 @@ static void a_key_that_may_not_be_written(void **state)
 #endif
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(elsewhere_there_is_no_registry),
-		cmocka_unit_test(values_come_back_with_their_type),
-		cmocka_unit_test(a_key_that_may_not_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

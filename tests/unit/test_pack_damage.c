@@ -221,32 +221,6 @@ static void manifests(void **state)
 	mem_free(deep);
 }
 
-/* A size that is wrong: too large for the pack's own size, or more than follows. */
-static void bombs(void **state)
-{
-	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-	const struct {
-		const char *bytes;
-		enum jw_code code;
-	} cases[] = {
-		{"1073741825", JW_ERR_FORMAT}, /* beyond any entry */
-		{"1000000000", JW_ERR_FORMAT}, /* plausible, but wrong */
-		{"1000000", JW_ERR_FORMAT},    {"7", JW_ERR_FORMAT},   {"0", JW_ERR_FORMAT},
-		{"-8", JW_ERR_FORMAT},         {"8.5", JW_ERR_FORMAT}, {"1e300", JW_ERR_FORMAT},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *members =
-			mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%s},{\"name\":\"%s\",\"bytes\":64}",
-					   parts.ptx_name, cases[i].bytes, parts.cubin_name);
-
-		try_manifest(manifest_of(members, entry), cases[i].code);
-		mem_free(members);
-	}
-	mem_free(entry);
-}
-
 /* Four members of 1 GiB fit into a cache, however small the pack is; five are beyond any ratio. */
 static void more_than_a_cache_can_hold(void **state)
 {
@@ -280,21 +254,6 @@ static void more_than_a_cache_can_hold(void **state)
 		buf_free(&members);
 		mem_free(manifest);
 	}
-}
-
-/* Under right digests: no driver would heal an entry that holds it. */
-static void machine_code_for_another_gpu(void **state)
-{
-	char *members, *entry;
-
-	(void)state;
-	packs_parts_for(&parts, 75, false);
-	members = two_members();
-	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
-	mem_free(members);
-	mem_free(entry);
-	packs_parts_make(&parts);
 }
 
 /* Code of a link for a load, and the other way round */
@@ -441,10 +400,8 @@ int main(void)
 		cmocka_unit_test(every_length),
 		cmocka_unit_test(a_frame_that_is_cut),
 		cmocka_unit_test(manifests),
-		cmocka_unit_test(bombs),
 		cmocka_unit_test(more_than_a_cache_can_hold),
 		cmocka_unit_test(wrong_content),
-		cmocka_unit_test(machine_code_for_another_gpu),
 		cmocka_unit_test(machine_code_of_another_kind),
 		cmocka_unit_test(machine_code_that_is_too_new),
 	};

@@ -5,9 +5,9 @@
 #include <jitwarm/cache.h>
 
 #include "base/text.h"
-#include "cache/cache_files.h"
+#include "cache/entry.h"
 #include "cache/index.h"
-#include "cache/presence.h"
+#include "cache/view.h"
 #include "os/clock.h"
 #include "os/platform.h"
 #include "pack/import.h"
@@ -54,7 +54,7 @@ static void export_cache(void)
 
 /* A pack of version 1 that marks an entry as compiled over several threads, which no jitwarm writes
  * any more: the entry is like any other. */
-static void a_split_entry_of_before_is_read(void **state)
+TEST(a_split_entry_of_before_is_read)
 {
 	const struct jw_import_options options = {.size = sizeof options,
 											  .path = JITWARM_SOURCE_DIR
@@ -63,7 +63,6 @@ static void a_split_entry_of_before_is_read(void **state)
 											  .allow_unsigned = true};
 	struct jw_import_result *result;
 
-	(void)state;
 	if (strcmp(os_name, "linux") != 0)
 		skip(); /* it is for Linux */
 	assert_int_equal(jw_import(NULL, &options, &result), 0);
@@ -81,12 +80,11 @@ static void make_of_second(struct entries_entry *entry, unsigned second)
 }
 
 /* Entries are checked by sixteen: one module of more drivers than that, whose results are equal. */
-static void all_entries_of_a_module_are_taken(void **state)
+TEST(all_entries_of_a_module_are_taken)
 {
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
-	(void)state;
 	clear(cache);
 	for (unsigned second = 0; second < 40; second++) {
 		struct entries_entry entry;
@@ -110,12 +108,11 @@ static void all_entries_of_a_module_are_taken(void **state)
 
 /* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
  * not written. */
-static void its_own_wins_over_one_that_is_carried(void **state)
+TEST(its_own_wins_over_one_that_is_carried)
 {
 	static struct jw_gpu gpu = {.target = {.sm = 86}};
 	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 
-	(void)state;
 	TEXT_COPY(machine.driver.stamp, OURS);
 	machine.driver.version = (struct jw_driver){12040, {550, 163, 1}};
 	machine.driver.trust = JW_TRUST_CONFIRMED;
@@ -152,13 +149,12 @@ static void its_own_wins_over_one_that_is_carried(void **state)
 }
 
 /* Of the same size, and another checksum */
-static void another_entry_of_its_name_is_replaced(void **state)
+TEST(another_entry_of_its_name_is_replaced)
 {
 	enum { CHECKSUM = 20 };
 	struct jw_import_result *result;
 	struct entries_entry entry;
 
-	(void)state;
 	clear(cache);
 	clear(target);
 	entries_make(&entry, 1, 0);
@@ -219,13 +215,12 @@ static void assert_evicts(uint64_t limit_bytes, size_t evicted, uint64_t bytes)
 
 /* The oldest first, and no more than have to go; what cannot be counted, and what is written again,
  * counts for nothing. */
-static void the_oldest_of_others_would_go(void **state)
+TEST(the_oldest_of_others_would_go)
 {
 	static const uint64_t ages[] = {2, 3, 1};
 	struct entries_entry entry, torn;
 	uint64_t accepted = 0, all = 0;
 
-	(void)state;
 	clear(cache);
 	for (unsigned n = 0; n < 2; n++) {
 		entries_make(&entry, n, n);
@@ -250,7 +245,7 @@ static void the_oldest_of_others_would_go(void **state)
 }
 
 /* A driver's index says which is the oldest, whatever their files say. */
-static void the_index_says_which_is_the_oldest(void **state)
+TEST(the_index_says_which_is_the_oldest)
 {
 	const struct jw_cache_options look = {.size = sizeof look, .path = target};
 	struct jw_cache_listing *list;
@@ -258,7 +253,6 @@ static void the_index_says_which_is_the_oldest(void **state)
 	struct entries_entry entry;
 	uint64_t rows[OTHERS] = {0}, all = 0;
 
-	(void)state;
 	clear(cache);
 	clear(target);
 	for (unsigned i = 0; i < OTHERS; i++) {
@@ -313,14 +307,13 @@ static size_t count_entries(const char *dir)
 }
 
 /* They are written some at a time; it ends between these. */
-static void many_are_written(void **state)
+TEST(many_are_written)
 {
 	enum { MANY = 200 };
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 	size_t calls = 0, amid = 0;
 
-	(void)state;
 	clear(cache);
 	clear(target);
 	for (unsigned n = 0; n < MANY; n++) {
@@ -356,14 +349,13 @@ static void many_are_written(void **state)
 }
 
 /* Where the rows of an index cannot be read, nobody knows what room is left. */
-static void an_index_that_cannot_be_read_leaves_no_room(void **state)
+TEST(an_index_that_cannot_be_read_leaves_no_room)
 {
 	char *index = os_join(NULL, target, "index");
 	struct jw_error err = {0};
 	struct os_file *file;
 	uint64_t room = 0;
 
-	(void)state;
 	clear(target);
 	assert_int_equal(import_free_room(NULL, target, 1000, &room), 0);
 	assert_int_equal(room, 1000);
@@ -398,18 +390,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_split_entry_of_before_is_read),
-		cmocka_unit_test(all_entries_of_a_module_are_taken),
-		cmocka_unit_test(its_own_wins_over_one_that_is_carried),
-		cmocka_unit_test(another_entry_of_its_name_is_replaced),
-		cmocka_unit_test(the_oldest_of_others_would_go),
-		cmocka_unit_test(the_index_says_which_is_the_oldest),
-		cmocka_unit_test(many_are_written),
-		cmocka_unit_test(an_index_that_cannot_be_read_leaves_no_room),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -56,14 +56,13 @@ static struct jw_import_result *import_as_is(const char *file, const char *dir)
 	return result;
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	char *cache = path_in("cache"), *file = path_in("a.jwpack"), *copy = path_in("copy");
 	struct jw_export_result exported = {.size = sizeof exported};
 	struct jw_import_result *imported;
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache(cache);
 	exported = packs_export(cache, file);
 	assert_int_equal(exported.entries, 3);
@@ -89,13 +88,12 @@ static void round_trip(void **state)
 	mem_free(copy);
 }
 
-static void same_bytes(void **state)
+TEST(same_bytes)
 {
 	char *cache = path_in("cache1"), *other = path_in("cache2");
 	char *a = path_in("1.jwpack"), *b = path_in("2.jwpack");
 	struct buf left = {0}, right = {0};
 
-	(void)state;
 	make_cache(cache);
 	make_cache(other);
 	(void)packs_export(cache, a);
@@ -113,13 +111,12 @@ static void same_bytes(void **state)
 }
 
 /* The same module, compiled to something else by another driver. */
-static void modules_and_cubins_are_counted_apart(void **state)
+TEST(modules_and_cubins_are_counted_apart)
 {
 	char *cache = path_in("apart"), *file = path_in("apart.jwpack");
 	struct jw_export_result result;
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache(cache);
 	entries_make(&entry, 0, 8);
 	entry.bytes[CACHE_ENTRY_HEADER + 4] = '0';
@@ -152,13 +149,12 @@ static void put_with_options(const char *dir, size_t length)
 }
 
 /* As long as they may be, and one longer. */
-static void long_options_are_packed_and_longer_ones_left_out(void **state)
+TEST(long_options_are_packed_and_longer_ones_left_out)
 {
 	char *cache = path_in("long"), *file = path_in("long.jwpack"), *copy = path_in("long-copy");
 	struct jw_export_result result;
 	struct jw_import_result *imported;
 
-	(void)state;
 	put_with_options(cache, PACK_MOST_OPTIONS);
 	put_with_options(cache, PACK_MOST_OPTIONS + 1);
 	result = packs_export(cache, file);
@@ -172,13 +168,12 @@ static void long_options_are_packed_and_longer_ones_left_out(void **state)
 	mem_free(copy);
 }
 
-static void left_out(void **state)
+TEST(left_out)
 {
 	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
 	struct jw_export_result result = {.size = sizeof result};
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache(cache);
 	/* A value that does not match its checksum */
 	entries_make(&entry, 7, 10);
@@ -198,7 +193,7 @@ static void left_out(void **state)
 	mem_free(file);
 }
 
-static void nothing_to_export(void **state)
+TEST(nothing_to_export)
 {
 	char *cache = path_in("empty"), *file = path_in("empty.jwpack");
 	struct jw_export_options options = {.size = sizeof options, .cache_dir = cache, .output = file};
@@ -209,7 +204,6 @@ static void nothing_to_export(void **state)
 												.trust = JW_TRUST_CONFIRMED}};
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
 	assert_int_equal(jw_export(&err, &options, &result), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
@@ -227,13 +221,12 @@ static void nothing_to_export(void **state)
 }
 
 /* A damaged entry in the cache is replaced, a sound one left alone. */
-static void heals(void **state)
+TEST(heals)
 {
 	char *cache = path_in("healthy"), *file = path_in("h.jwpack"), *sick = path_in("sick");
 	struct jw_import_result *result;
 	struct entries_entry entry;
 
-	(void)state;
 	make_cache(cache);
 	(void)packs_export(cache, file);
 	entries_make(&entry, 1, 100);
@@ -273,14 +266,13 @@ static int import_nothing(struct jw_error *err, struct jw_import_options options
 	return result;
 }
 
-static void respects_the_limit(void **state)
+TEST(respects_the_limit)
 {
 	struct jw_import_options exactly = {.dry_run = true};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 	struct entries_entry entry;
 
-	(void)state;
 	for (unsigned n = 0; n < 2; n++) {
 		entries_make(&entry, n, 100 * n);
 		exactly.limit_bytes += (n ? 1 : 2) * entry.row_bytes;
@@ -295,11 +287,10 @@ static void respects_the_limit(void **state)
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 }
 
-static void dry_run_writes_nothing(void **state)
+TEST(dry_run_writes_nothing)
 {
 	struct jw_import_result *result;
 
-	(void)state;
 	assert_int_equal(import_nothing(NULL, (struct jw_import_options){.dry_run = true}, &result), 0);
 	assert_int_equal(result->accepted, 3);
 	assert_int_equal(result->added, 0);
@@ -320,7 +311,7 @@ static void assert_created(const char *path, bool by_name)
 	assert_int_equal(stat.mode & 0777, by_name ? 0755 : 0700);
 }
 
-static void needs_a_driver_or_a_directory(void **state)
+TEST(needs_a_driver_or_a_directory)
 {
 	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
 	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
@@ -329,7 +320,6 @@ static void needs_a_driver_or_a_directory(void **state)
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
-	(void)state;
 	make_cache(cache);
 	(void)packs_export(cache, file);
 	assert_int_equal(jw_import(&err, &options, &result), -1);
@@ -363,20 +353,4 @@ static void needs_a_driver_or_a_directory(void **state)
 	mem_free(named);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(same_bytes),
-		cmocka_unit_test(modules_and_cubins_are_counted_apart),
-		cmocka_unit_test(long_options_are_packed_and_longer_ones_left_out),
-		cmocka_unit_test(left_out),
-		cmocka_unit_test(nothing_to_export),
-		cmocka_unit_test(heals),
-		cmocka_unit_test(respects_the_limit),
-		cmocka_unit_test(dry_run_writes_nothing),
-		cmocka_unit_test(needs_a_driver_or_a_directory),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -31,7 +31,7 @@ static void empty_cache(void)
 }
 
 /* By the name of the first kernel, which ends at a space, a parenthesis or after 63 bytes. */
-static void leads(void **state)
+TEST(leads)
 {
 #define LONG "l23456789012345678901234567890123456789012345678901234567890123"
 	static const struct {
@@ -54,7 +54,6 @@ static void leads(void **state)
 	struct gather gather;
 	size_t found = 0;
 
-	(void)state;
 	empty_cache();
 	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
 		put_with(i, cases[i].payload);
@@ -110,14 +109,13 @@ static bool changes(void *context, uint64_t key)
 	return true;
 }
 
-static void entries_that_change(void **state)
+TEST(entries_that_change)
 {
 	static const struct {
 		enum change change;
 		size_t entries, damaged, unreadable;
 	} cases[] = {{NO_CHANGE, 2, 0, 0}, {GONE, 1, 0, 0}, {A_FOLDER, 1, 0, 1}, {TOO_LARGE, 1, 1, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct changing changing = {.change = cases[i].change};
 		const struct jw_export_options options = {
@@ -141,7 +139,7 @@ static void entries_that_change(void **state)
 }
 
 /* Between its gathering and its packing */
-static void entries_that_change_later(void **state)
+TEST(entries_that_change_later)
 {
 	const struct jw_export_options options = {.size = sizeof options};
 	struct jw_export_result result = {.size = sizeof result};
@@ -152,7 +150,6 @@ static void entries_that_change_later(void **state)
 	struct gathered item;
 	struct jw_error err;
 
-	(void)state;
 	empty_cache();
 	entries_make(&entry, 1, 10);
 	packs_put(cache, entry.key, entry.bytes, entry.size);
@@ -194,13 +191,12 @@ static void entries_that_change_later(void **state)
 
 /* Export, verify and check look at the same part of a long text: what defines something behind it
  * is damaged for all of them, or for none. */
-static void long_texts_are_judged_as_everywhere(void **state)
+TEST(long_texts_are_judged_as_everywhere)
 {
 	static const char lead[] = "Apr  8 202512:10:18HOST64sm_86.version 8.4\n.target sm_86\n",
 					  kernel[] = "\n.visible .entry later()\n{\n\tret;\n}\n";
 	const struct sound_driver driver = {"Apr  8 202512:10:18", 12040};
 
-	(void)state;
 	for (int early = 0; early < 2; early++) {
 		const struct jw_export_options options = {.size = sizeof options};
 		struct jw_export_result result = {.size = sizeof result};
@@ -249,7 +245,7 @@ static bool is_cancelled(void *context)
 	return true;
 }
 
-static void it_ends_when_it_is_cancelled(void **state)
+TEST(it_ends_when_it_is_cancelled)
 {
 	const struct jw_export_options options = {.size = sizeof options,
 											  .cancel = {NULL, is_cancelled}};
@@ -257,7 +253,6 @@ static void it_ends_when_it_is_cancelled(void **state)
 	struct gather gather;
 	struct jw_error err = {0};
 
-	(void)state;
 	empty_cache();
 	put_with(1, "// 1");
 	assert_int_equal(gather_cache(&err, &options, cache, &gather, &result), -1);
@@ -278,15 +273,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(leads),
-		cmocka_unit_test(entries_that_change),
-		cmocka_unit_test(entries_that_change_later),
-		cmocka_unit_test(long_texts_are_judged_as_everywhere),
-		cmocka_unit_test(it_ends_when_it_is_cancelled),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -97,11 +97,10 @@ static bool has_cache(size_t i)
 }
 
 /* One whose folder for it is a file is passed over, and named. */
-static void each_gets_the_entries(void **state)
+TEST(each_gets_the_entries)
 {
 	const struct jw_import_options how = taking();
 
-	(void)state;
 	for (size_t broken = 0; broken <= PEOPLE; broken++) {
 		struct jw_import_all_result *all;
 		struct jw_error err = {0};
@@ -128,13 +127,12 @@ static void each_gets_the_entries(void **state)
 }
 
 /* Of the pack, the driver and the accounts: nothing is written anywhere. */
-static void what_fails_for_all_fails_at_once(void **state)
+TEST(what_fails_for_all_fails_at_once)
 {
 	static const enum jw_code codes[] = {JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_UNSUPPORTED,
 										 JW_ERR_NOT_FOUND, JW_ERR_USAGE};
 	const struct jw_system system_of = {0};
 
-	(void)state;
 	put_people(PEOPLE);
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
 		char *path = os_join(NULL, folder, i ? "broken.jwpack" : "missing.jwpack");
@@ -163,14 +161,13 @@ static void what_fails_for_all_fails_at_once(void **state)
 }
 
 /* With a driver whose names are known it is as without one. */
-static void a_known_driver_decides(void **state)
+TEST(a_known_driver_decides)
 {
 	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
 	struct jw_system system_of = {.gpus = &gpu, .gpu_count = 1};
 	struct jw_import_options how = taking();
 	struct jw_import_all_result *all;
 
-	(void)state;
 	put_people(PEOPLE);
 	(void)snprintf(system_of.driver.stamp, sizeof system_of.driver.stamp, "Jun 25 202401:14:48");
 	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
@@ -190,13 +187,12 @@ static bool after_the_first(void *context)
 }
 
 /* It is no failure of one account. */
-static void an_end_is_one_for_all(void **state)
+TEST(an_end_is_one_for_all)
 {
 	struct jw_import_options how = taking();
 	struct jw_import_all_result *all = NULL;
 	struct jw_error err = {0};
 
-	(void)state;
 	put_people(PEOPLE);
 	how.cancel.is_cancelled = after_the_first;
 	assert_int_equal(jw_import_all(&err, &how, &all), -1);
@@ -224,22 +220,10 @@ static int import_dry(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void a_lack_of_memory_is_one_for_all(void **state)
+TEST(a_lack_of_memory_is_one_for_all)
 {
-	(void)state;
 	put_people(PEOPLE);
 	each_allocation_lacks(import_dry, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_gets_the_entries),
-		cmocka_unit_test(what_fails_for_all_fails_at_once),
-		cmocka_unit_test(a_known_driver_decides),
-		cmocka_unit_test(an_end_is_one_for_all),
-		cmocka_unit_test(a_lack_of_memory_is_one_for_all),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+RUN_TESTS(begin, end)

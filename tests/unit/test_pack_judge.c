@@ -46,7 +46,7 @@ static void make_pack(struct one *one, const char *stamp, uint32_t cuda, uint16_
 	one->manifest.entry_count = 1;
 }
 
-static void drivers_and_targets(void **state)
+TEST(drivers_and_targets)
 {
 	const struct {
 		const char *stamp;
@@ -100,7 +100,6 @@ static void drivers_and_targets(void **state)
 	};
 	struct machine machine;
 
-	(void)state;
 	make_machine(&machine);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct judgement judgement;
@@ -117,11 +116,10 @@ static void drivers_and_targets(void **state)
 	}
 }
 
-static void the_gpus_of_a_machine(void **state)
+TEST(the_gpus_of_a_machine)
 {
 	struct machine machine;
 
-	(void)state;
 	make_machine(&machine);
 	assert_true(judge_has_gpu(&machine.system, (struct jw_target){86, 0}));
 	assert_true(judge_has_gpu(&machine.system, (struct jw_target){86, 'a'}));
@@ -134,14 +132,13 @@ static void the_gpus_of_a_machine(void **state)
 	assert_true(judge_has_gpu(&machine.system, (struct jw_target){80, 0}));
 }
 
-static void other_fields(void **state)
+TEST(other_fields)
 {
 	static char jitlink[] = " -arch=sm_86 -c";
 	struct judgement judgement;
 	struct machine machine;
 	struct one one;
 
-	(void)state;
 	make_machine(&machine);
 	make_pack(&one, stamp_550, 12040, 86);
 	TEXT_COPY(one.manifest.os, "plan9");
@@ -165,14 +162,13 @@ static void other_fields(void **state)
 	assert_false(judgement.refused || judgement.carried);
 }
 
-static void cubin_abi(void **state)
+TEST(cubin_abi)
 {
 	const struct cubin_header old = {.abi = CUBIN_ABI_7, .sm = 86},
 							  new = {.abi = CUBIN_ABI_8, .sm = 86};
 	struct machine machine;
 	char why[512];
 
-	(void)state;
 	make_machine(&machine);
 	assert_true(judge_cubin(&old, &machine.system, why));
 	assert_false(judge_cubin(&new, &machine.system, why));
@@ -183,14 +179,13 @@ static void cubin_abi(void **state)
 }
 
 /* A driver before CUDA 12.8 does not know cubins of ABI 8. */
-static void machine_code_that_a_driver_does_not_know(void **state)
+TEST(machine_code_that_a_driver_does_not_know)
 {
 	const struct cubin_header abi_7 = {.abi = CUBIN_ABI_7, .sm = 86};
 	const struct cubin_header abi_8 = {.abi = CUBIN_ABI_8, .sm = 86};
 	struct machine machine;
 	char why[512] = "";
 
-	(void)state;
 	make_machine(&machine);
 	assert_true(judge_cubin(&abi_7, &machine.system, why));
 	assert_string_equal(why, "");
@@ -201,15 +196,4 @@ static void machine_code_that_a_driver_does_not_know(void **state)
 	assert_true(judge_cubin(&abi_8, &machine.system, why));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machine_code_that_a_driver_does_not_know),
-		cmocka_unit_test(drivers_and_targets),
-		cmocka_unit_test(the_gpus_of_a_machine),
-		cmocka_unit_test(other_fields),
-		cmocka_unit_test(cubin_abi),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "pack/driver_text.h"
+#include "pack/judge.h"
 #include "pack/manifest.h"
 
 #define HEX          "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde"
@@ -71,137 +71,17 @@ static void try_cases(const struct one *cases, size_t count, const char *const p
 	}
 }
 
-#define TRY(cases, parts) try_cases(cases, sizeof(cases) / sizeof *(cases), parts)
-
-static void head(void **state)
+TEST(head)
 {
 	static const struct one cases[] = {
-		{FORMAT, "\"jitwarm.pack/1\"", JW_OK, ""},
-		{FORMAT, "\"jitwarm.pack/2\"", JW_ERR_UNSUPPORTED, "its format is jitwarm.pack/2"},
-		{FORMAT, "\"other.pack/1\"", JW_ERR_FORMAT, "names no format of a pack"},
-		{FORMAT, "1", JW_ERR_FORMAT, "names no format of a pack"},
 		{FEATURES, "{}", JW_ERR_FORMAT, "no list “requires”"},
 		{FEATURES, "[\"other\"]", JW_ERR_UNSUPPORTED, "it requires “other”"},
 		{FEATURES, "[1]", JW_ERR_UNSUPPORTED, "it requires “?”"},
 		{FEATURES, "[\"thin\"]", JW_ERR_UNSUPPORTED, "export it again without --thin"},
-		{FEATURES, "[\"opaque\",\"thin\"]", JW_ERR_UNSUPPORTED, "export it again without --thin"},
-		{BITS, "0", JW_ERR_UNSUPPORTED, "pointer size: 0 bits"},
-		{BITS, "32", JW_ERR_UNSUPPORTED, "pointer size: 32 bits"},
-		{BITS, "1024", JW_ERR_UNSUPPORTED, "pointer size: 1024 bits"},
-		{BITS, "1025", JW_ERR_FORMAT, "no pointer size"},
-		{BITS, "-1", JW_ERR_FORMAT, "no pointer size"},
-		{BITS, "63.5", JW_ERR_FORMAT, "no pointer size"},
-		{BITS, "\"64\"", JW_ERR_FORMAT, "no pointer size"},
-		{OS, "\"\"", JW_ERR_FORMAT, "no name of an operating system"},
-		{OS, "\"fifteen letters\"", JW_OK, ""},
-		{OS, "\"sixteen letters.\"", JW_ERR_FORMAT, "no name of an operating system"},
-		{OS, "7", JW_ERR_FORMAT, "no name of an operating system"},
-		{OS, "\"\xff\"", JW_ERR_FORMAT, ""},
+		{FEATURES, "[\"opaque\"]", JW_ERR_UNSUPPORTED, "copy the folder of the cache itself"},
 	};
 
-	(void)state;
-	TRY(cases, usual);
-}
-
-static void drivers(void **state)
-{
-	static const struct one cases[] = {
-		{DRIVERS, DRIVER(",\"release\":\"550.163.01\",\"cuda\":12040"), JW_OK, ""},
-		{DRIVERS, DRIVER(",\"cuda\":0"), JW_OK, ""},
-		{DRIVERS, DRIVER(",\"cuda\":1000000"), JW_OK, ""},
-		{DRIVERS, DRIVER(",\"cuda\":1000001"), JW_ERR_FORMAT, "manifest: drivers[0]: malformed"},
-		{DRIVERS, DRIVER(",\"cuda\":-1"), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, DRIVER(",\"cuda\":1.5"), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, DRIVER(",\"cuda\":\"1\""), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, DRIVER(",\"release\":1"), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, DRIVER(",\"release\":\"550x\""), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, DRIVER(",\"release\":\"12345678901234567890123\""), JW_OK, ""},
-		{DRIVERS, DRIVER(",\"release\":\"123456789012345678901234\""), JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, "{\"stamp\":1}", JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, "{\"release\":\"550.1\"}", JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, "{\"stamp\":\"Jan  1 203001:02:0\"}", JW_ERR_FORMAT, "malformed"},
-		{DRIVERS, "", JW_ERR_FORMAT, "entries[0]: malformed"},
-	};
-
-	(void)state;
-	TRY(cases, usual);
-}
-
-#define NAMED(name)  CODE ",{\"name\":\"" name "\",\"bytes\":5}"
-#define SIZED(bytes) "{\"name\":\"ptx/" HEX "0\",\"bytes\":" bytes "}," CODE
-
-static void members(void **state)
-{
-	static const struct one cases[] = {
-		{MEMBERS, SIZED("1"), JW_OK, ""},
-		{MEMBERS, SIZED("1073741824"), JW_OK, ""},
-		{MEMBERS, SIZED("1073741825"), JW_ERR_FORMAT, "members[0]: malformed"},
-		{MEMBERS, SIZED("0"), JW_ERR_FORMAT, "malformed"},
-		{MEMBERS, SIZED("\"5\""), JW_ERR_FORMAT, "malformed"},
-		{MEMBERS, NAMED("ptx/" HEX), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("ptx/" HEX "00"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("ptx/" HEX "A"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("ptx/" HEX "g"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("ptx-" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("file/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, NAMED("other/" HEX "0"), JW_ERR_FORMAT, "members[1]: malformed"},
-		{MEMBERS, PTX "," CODE "," PTX, JW_ERR_FORMAT, "members[2]: is there twice"},
-		/* The same bytes of another kind are another member. */
-		{MEMBERS, PTX ",{\"name\":\"cubin/" HEX "0\",\"bytes\":5}", JW_OK, ""},
-		{MEMBERS, PTX "," CODE ",{\"name\":\"ptx/" HEX "2\",\"bytes\":5}", JW_ERR_FORMAT,
-		 "no entry needs member 2"},
-		{MEMBERS, PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
-		{MEMBERS, CODE "," PTX, JW_ERR_FORMAT, "entries[0]: malformed"},
-	};
-
-	(void)state;
-	TRY(cases, usual);
-}
-
-static void entries(void **state)
-{
-	static const struct one cases[] = {
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "link", "\"-O3\"", "0", "1"), JW_OK, ""},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "bare", "\"\"", "0", "1"), JW_OK, ""},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "bare", "\"-O3\"", "0", "1"),
-		 JW_ERR_FORMAT, "entries[0]: malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "other", "\"\"", "0", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "7", "0", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcde", "0", "sm_86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "1", "sm_86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "x86", "load", "\"\"", "0", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "2", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "0", "2"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "1", "1"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"\"", "0", "0"), JW_ERR_FORMAT,
-		 "malformed"},
-		{ENTRIES, "7", JW_ERR_FORMAT, "malformed"},
-	};
-
-	(void)state;
-	TRY(cases, usual);
-}
-
-static void options_have_a_length(void **state)
-{
-	(void)state;
-	for (int more = 0; more < 2; more++) {
-		const int length = PACK_MOST_OPTIONS + more;
-		char *text = mem_printf(
-			NULL, ENTRY("0123456789abcdef", "0", "sm_86", "load", "\"%0*d\"", "0", "1"), length, 1);
-		const struct one one = {ENTRIES, text, more ? JW_ERR_FORMAT : JW_OK, ""};
-
-		try_cases(&one, 1, usual);
-		mem_free(text);
-	}
+	try_cases(cases, sizeof cases / sizeof *cases, usual);
 }
 
 /* ---- lists with as many elements as they may have, and one more */
@@ -212,9 +92,8 @@ static void fill(struct buf *text, unsigned count)
 		assert_int_equal(buf_printf(NULL, text, "%s" DRIVER(",\"cuda\":%u"), i ? "," : "", i), 0);
 }
 
-static void lists_have_a_length(void **state)
+TEST(lists_have_a_length)
 {
-	(void)state;
 	for (unsigned more = 0; more < 2; more++) {
 		struct buf text = BUF_MAX(1 << 20);
 		struct one one = {DRIVERS, NULL, more ? JW_ERR_LIMIT : JW_OK,
@@ -228,9 +107,8 @@ static void lists_have_a_length(void **state)
 }
 
 /* 16 GiB, and a byte more */
-static void content_has_a_size(void **state)
+TEST(content_has_a_size)
 {
-	(void)state;
 	for (unsigned more = 0; more < 2; more++) {
 		struct buf text = BUF_MAX(1 << 20), list = BUF_MAX(1 << 20);
 		const char *parts[PARTS];
@@ -257,13 +135,12 @@ static void content_has_a_size(void **state)
 	}
 }
 
-static void text_has_a_size(void **state)
+TEST(text_has_a_size)
 {
 	char *sound = document_of(usual);
 	const size_t length = strlen(sound);
 	char *text = mem_resize(NULL, NULL, PACK_MOST_MANIFEST + 1);
 
-	(void)state;
 	memset(text, ' ', PACK_MOST_MANIFEST + 1);
 	memcpy(text, sound, length);
 	for (size_t more = 0; more < 2; more++) {
@@ -295,19 +172,18 @@ static void text_has_a_size(void **state)
 
 /* ---- what a manifest says of its content */
 
-static void sums(void **state)
+TEST(sums)
 {
 	struct pack_member all[3] = {{.kind = PACK_PTX, .size_bytes = 1},
 								 {.kind = PACK_PTX, .size_bytes = 512},
 								 {.kind = PACK_CUBIN, .size_bytes = 513}};
 	const struct pack_manifest manifest = {.members = all, .member_count = 3};
 
-	(void)state;
 	assert_int_equal(manifest_content(&manifest), 1026);
 	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 2 * 512 + 3 * 512 + 1024);
 }
 
-static void kinds_of_entries(void **state)
+TEST(kinds_of_entries)
 {
 	static char plain[] = "-O3", link[] = "-arch=sm_86 -c", only_c[] = "-O3 -c",
 				only_arch[] = "-arch=sm_86 -O";
@@ -322,7 +198,6 @@ static void kinds_of_entries(void **state)
 		{PACK_BARE, link, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct pack_entry entry = {.form = cases[i].form, .options = cases[i].options};
 
@@ -332,7 +207,7 @@ static void kinds_of_entries(void **state)
 	}
 }
 
-static void keys(void **state)
+TEST(keys)
 {
 	static char options[PACK_MOST_OPTIONS + 2];
 	struct pack_driver driver = {.stamp = "Jan  1 203001:02:03"};
@@ -341,7 +216,6 @@ static void keys(void **state)
 	const struct pack_manifest manifest = {.drivers = &driver, .members = &ptx};
 	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
 
-	(void)state;
 	assert_int_equal(pack_key_start(start, driver.stamp, entry.target), 19 + 6 + 5);
 	assert_string_equal(start, "Jan  1 203001:02:03HOST64sm_86");
 	TEXT_COPY(options, "-O3");
@@ -360,7 +234,7 @@ static void keys(void **state)
 	assert_int_equal(pack_key_tail(tail, &entry), 0);
 }
 
-static void drivers_and_targets_as_text(void **state)
+TEST(drivers_and_targets_as_text)
 {
 	static const struct {
 		struct pack_driver driver;
@@ -371,18 +245,14 @@ static void drivers_and_targets_as_text(void **state)
 		{{.stamp = "Jan  1 203001:02:03", .cuda = 12040}, "built Jan  1 2030 01:02:03"},
 	};
 	struct pack_driver both[2] = {cases[1].driver, cases[2].driver};
-	struct pack_entry some[3] = {
-		{.target = {.sm = 999}}, {.target = {.sm = 1000}}, {.target = {.sm = 70}}};
-	struct jw_target targets[] = {{.sm = 86}, {.sm = 2000}, {.sm = 70}};
-	const struct pack_manifest manifest = {.drivers = both,
-										   .driver_count = 2,
-										   .entries = some,
-										   .entry_count = 3,
-										   .targets = targets,
-										   .target_count = 3};
+	struct pack_entry some[4] = {{.target = {.sm = 999}},
+								 {.target = {.sm = 1000}},
+								 {.target = {.sm = 70}},
+								 {.target = {.sm = 86}}};
+	const struct pack_manifest manifest = {
+		.drivers = both, .driver_count = 2, .entries = some, .entry_count = 4};
 	char driver[PACK_DRIVER_TEXT], list[PACK_DRIVERS_TEXT], sms[PACK_TARGETS_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(pack_driver_text(driver, &cases[i].driver), cases[i].text);
 	assert_string_equal(pack_drivers_text(list, &manifest), "550.1, built Jan  1 2030 01:02:03");
@@ -390,7 +260,7 @@ static void drivers_and_targets_as_text(void **state)
 }
 
 /* What is known of a driver by its stamp: from the machine, then the table. */
-static void drivers_of_stamps(void **state)
+TEST(drivers_of_stamps)
 {
 	static const struct {
 		const char *stamp, *ours;
@@ -408,7 +278,6 @@ static void drivers_of_stamps(void **state)
 		{"Apr  8 202512:10:18", "Apr  8 202512:10:18", {0}, "550.163.01", 12040},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_system system = {.driver = {.version = cases[i].version}};
 		struct pack_driver driver;
@@ -421,7 +290,7 @@ static void drivers_of_stamps(void **state)
 	}
 }
 
-static void adds_members_once(void **state)
+TEST(adds_members_once)
 {
 	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS + 1, sizeof *all);
 	struct pack_manifest manifest = {.members = all};
@@ -431,7 +300,6 @@ static void adds_members_once(void **state)
 	struct jw_error err = {0};
 	uint32_t at = 77;
 
-	(void)state;
 	same_lead.digest.bytes[20] = 1;
 	for (int again = 0; again < 2; again++) {
 		assert_int_equal(manifest_add_member(NULL, &manifest, &leads, &one, &at), 0);
@@ -454,24 +322,4 @@ static void adds_members_once(void **state)
 	mem_free(all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(head),
-		cmocka_unit_test(drivers),
-		cmocka_unit_test(members),
-		cmocka_unit_test(entries),
-		cmocka_unit_test(options_have_a_length),
-		cmocka_unit_test(lists_have_a_length),
-		cmocka_unit_test(content_has_a_size),
-		cmocka_unit_test(text_has_a_size),
-		cmocka_unit_test(sums),
-		cmocka_unit_test(kinds_of_entries),
-		cmocka_unit_test(keys),
-		cmocka_unit_test(drivers_and_targets_as_text),
-		cmocka_unit_test(drivers_of_stamps),
-		cmocka_unit_test(adds_members_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -146,11 +146,10 @@ static struct result walk_bytes(const struct buf *pack, bool keep, bool verify)
 	return result;
 }
 
-static void every_entry_once(void **state)
+TEST(every_entry_once)
 {
 	struct buf pack;
 
-	(void)state;
 	packs_make(&pack, manifest, members, MEMBERS);
 	for (unsigned how = 0; how < 4; how++) {
 		struct result result = walk_bytes(&pack, how & 1, how & 2);
@@ -179,11 +178,10 @@ static bool is_cancelled(void *context)
 }
 
 /* With members that are not read yet */
-static void it_stops_where_it_is_told(void **state)
+TEST(it_stops_where_it_is_told)
 {
 	struct buf pack;
 
-	(void)state;
 	packs_make(&pack, manifest, members, MEMBERS);
 	for (unsigned how = 0; how < 8; how++) {
 		struct pack_manifest read = {0};
@@ -210,9 +208,8 @@ static void it_stops_where_it_is_told(void **state)
 }
 
 /* In any member, found by either thread. */
-static void one_wrong_byte(void **state)
+TEST(one_wrong_byte)
 {
-	(void)state;
 	for (size_t at = 0; at < MEMBERS; at += 13) {
 		struct buf pack;
 
@@ -232,11 +229,10 @@ static void one_wrong_byte(void **state)
 }
 
 /* Fewer members than the manifest has, or more bytes behind them. */
-static void too_little_and_too_much(void **state)
+TEST(too_little_and_too_much)
 {
 	struct packs_member more[MEMBERS + 1];
 
-	(void)state;
 	memcpy(more, members, sizeof members);
 	more[MEMBERS] = (struct packs_member){"ptx/more", "more", 4};
 	for (size_t i = 0; i < 4; i++) {
@@ -250,9 +246,8 @@ static void too_little_and_too_much(void **state)
 }
 
 /* A member that is shorter, longer or another than the manifest says. */
-static void members_differ(void **state)
+TEST(members_differ)
 {
-	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		struct packs_member other[MEMBERS];
 		struct result result;
@@ -274,13 +269,4 @@ static void members_differ(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_entry_once), cmocka_unit_test(it_stops_where_it_is_told),
-		cmocka_unit_test(one_wrong_byte),   cmocka_unit_test(too_little_and_too_much),
-		cmocka_unit_test(members_differ),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -6,7 +6,7 @@
 
 #include "lacking.h"
 #include "os/env.h"
-#include "pack/pack_source.h"
+#include "pack/reader.h"
 #include "packs.h"
 
 static int open_standard_input(struct jw_error *err, void *context)
@@ -21,7 +21,7 @@ static int open_standard_input(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void standard_input_is_kept_or_refused(void **state)
+TEST(standard_input_is_kept_or_refused)
 {
 	char *file = os_join(NULL, folder, "pack"), *temporary = os_join(NULL, folder, "tmp");
 	struct os_names names;
@@ -29,7 +29,6 @@ static void standard_input_is_kept_or_refused(void **state)
 	struct jw_error err;
 	int kept = dup(0), fd;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, temporary, 0700), 0);
 	assert_int_equal(os_env_set(NULL, "TMPDIR", temporary), 0);
 	packs_make(&pack, "{}", NULL, 0);
@@ -55,11 +54,4 @@ static void standard_input_is_kept_or_refused(void **state)
 	mem_free(file);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(standard_input_is_kept_or_refused),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

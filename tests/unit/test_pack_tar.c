@@ -3,11 +3,10 @@
 
 #include "pack/pack_tar.h"
 
-static void only_our_header_is_taken(void **state)
+TEST(only_our_header_is_taken)
 {
 	static const uint64_t sizes[] = {0, 1, 511, 512, 1 << 20, (UINT64_C(1) << 33) - 1};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		uint8_t header[TAR_BLOCK];
 		uint64_t size = 7;
@@ -31,11 +30,4 @@ static void only_our_header_is_taken(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_our_header_is_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -78,12 +78,11 @@ static int wanted(struct jw_error *err, const struct jw_target *targets, size_t 
 }
 
 /* For the machine's GPU, and for those that are named. */
-static void they_are_the_drivers(void **state)
+TEST(they_are_the_drivers)
 {
 	const struct jw_target named[] = {{.sm = 89}, {.sm = 90}};
 	struct set keys = {0};
 
-	(void)state;
 	for (size_t count = 0; count <= 2; count++) {
 		assert_int_equal(wanted(NULL, named, count, &keys), 0);
 		for (size_t i = 0; i < 2; i++) {
@@ -96,7 +95,7 @@ static void they_are_the_drivers(void **state)
 }
 
 /* Files that jw_find has found are taken as they are. */
-static void they_are_those_of_found_files(void **state)
+TEST(they_are_those_of_found_files)
 {
 	struct jw_found_file file = {.path = library};
 	struct jw_found found = {.files = &file, .file_count = 1};
@@ -106,7 +105,6 @@ static void they_are_those_of_found_files(void **state)
 	struct jw_error err = {0};
 	struct set keys = {0};
 
-	(void)state;
 	assert_int_equal(wanted_of_paths(NULL, &options, &keys), 0);
 	assert_int_equal(keys.count, 2);
 	for (size_t i = 0; i < 2; i++)
@@ -119,13 +117,12 @@ static void they_are_those_of_found_files(void **state)
 }
 
 /* Each alone. */
-static void without_a_driver_or_a_gpu_there_are_none(void **state)
+TEST(without_a_driver_or_a_gpu_there_are_none)
 {
 	const struct jw_export_options none = {.size = sizeof none, .paths = &path, .path_count = 1};
 	const struct jw_system whole = system_of;
 	struct set keys = {.count = 7};
 
-	(void)state;
 	for (int lack = 0; lack < 3; lack++) {
 		struct jw_error err = {0};
 
@@ -149,7 +146,7 @@ static bool at_once(void *context)
 }
 
 /* A look that is ended early is no answer. */
-static void an_end_is_an_error(void **state)
+TEST(an_end_is_an_error)
 {
 	const struct jw_export_options options = {.size = sizeof options,
 											  .system = &system_of,
@@ -159,7 +156,6 @@ static void an_end_is_an_error(void **state)
 	struct set keys = {.count = 7};
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(wanted_of_paths(&err, &options, &keys), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_int_equal(keys.count, 7);
@@ -176,21 +172,9 @@ static int all_or_none(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void a_lack_of_memory_is_an_error(void **state)
+TEST(a_lack_of_memory_is_an_error)
 {
-	(void)state;
 	each_allocation_lacks(all_or_none, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(they_are_the_drivers),
-		cmocka_unit_test(they_are_those_of_found_files),
-		cmocka_unit_test(without_a_driver_or_a_gpu_there_are_none),
-		cmocka_unit_test(an_end_is_an_error),
-		cmocka_unit_test(a_lack_of_memory_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+RUN_TESTS(begin, end)

@@ -39,9 +39,8 @@ static void check_row(const char *record, const char *name, const char *wanted)
 	mem_free(real);
 }
 
-static void rows_are_found(void **state)
+TEST(rows_are_found)
 {
-	(void)state;
 	check_row("a/b.py,,\r\nlib/x.so,sha256=abc,5\r\n", "lib/x.so", "lib/x.so,sha256=abc,5");
 	check_row("\"lib/x.so\",sha256=abc,5", "lib/x.so", "\"lib/x.so\",sha256=abc,5");
 	check_row("\"lib/a,b\"\"c.so\",,\n", "lib/a,b\"c.so", "\"lib/a,b\"\"c.so\",,");
@@ -70,12 +69,11 @@ static int find_row(struct jw_error *err, void *context)
 }
 
 /* It would stay as it is when the library is changed. */
-static void no_lack_of_memory_hides_a_row(void **state)
+TEST(no_lack_of_memory_hides_a_row)
 {
 	char *real = real_folder(), *library = mem_printf(NULL, "%s/site/lib/x.so", real);
 	struct lookup lookup = {library, "\"lib/x.so\",sha256=abc,5"};
 
-	(void)state;
 	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD",
 				   "a/x.so,,\n\"lib/x.so\",sha256=abc,5\n");
 	each_allocation_lacks(find_row, &lookup);
@@ -83,12 +81,11 @@ static void no_lack_of_memory_hides_a_row(void **state)
 	mem_free(real);
 }
 
-static void a_row_gets_another_hash(void **state)
+TEST(a_row_gets_another_hash)
 {
 	char *row = package_row_with(NULL, "\"a,b\",sha256=abc,5,more", other_hash, 5000000000);
 	char *wanted = mem_printf(NULL, "\"a,b\",%s", other_row);
 
-	(void)state;
 	assert_string_equal(row, wanted);
 	assert_true(package_row_is(row, other_hash));
 	assert_false(
@@ -101,12 +98,11 @@ static void a_row_gets_another_hash(void **state)
 }
 
 /* All other bytes stay, with any line endings. */
-static void only_its_row_is_replaced(void **state)
+TEST(only_its_row_is_replaced)
 {
 	char *path = os_join(NULL, folder, "RECORD");
 	struct buf text;
 
-	(void)state;
 	files_put_text(folder, "RECORD", "x.so.1,,\r\nx.so,sha256=a,1\r\n\xff\"x,,\nx.so2,,");
 	assert_int_equal(package_row_replace(NULL, path, "x.so,sha256=b,22"), 0);
 	assert_int_equal(os_read_file(NULL, path, 1000, &text), 0);
@@ -135,13 +131,12 @@ static void check_change(const char *path, const char *wanted)
 	mem_free(dpkg);
 }
 
-static void package_managers_keep_their_files(void **state)
+TEST(package_managers_keep_their_files)
 {
 	char *real = real_folder(), *conda = mem_printf(NULL, "%s/env/lib/libx.so", real),
 		 *beside = mem_printf(NULL, "%s/env/lib/liby.so", real),
 		 *dpkg = mem_printf(NULL, "%s/dpkg", real), *on_drive = strpbrk(dpkg, "/\\");
 
-	(void)state;
 	files_put_text(folder, "dpkg/libmagma.list",
 				   "/.\n/usr\n/usr/lib/libmagma.so.2\n/lib/libold.so\n");
 	files_put_text(folder, "dpkg/libmagma.md5sums", "\n/usr/lib/libsums.so\n");
@@ -175,13 +170,12 @@ static void check_copy(const char *package, const char *name, const char *wanted
 	mem_free(path);
 }
 
-static void nvidias_are_recognised(void **state)
+TEST(nvidias_are_recognised)
 {
 	static const char *const licences[] = {"License: NVIDIA Proprietary Software",
 										   "License-Expression: LicenseRef-NVIDIA-Proprietary",
 										   "license: Nvidia"};
 
-	(void)state;
 	files_put_text(folder, "site/x.so", "x");
 	files_put_text(folder, "site/libcublasLt.so.12", "x");
 	files_put_text(folder, "site/pkg-1.0.dist-info/RECORD", "x.so,,\n");
@@ -210,12 +204,11 @@ static size_t put_pe(uint8_t bytes[512], bool plus, uint32_t certificates)
 	return 512;
 }
 
-static void signed_files_are_recognised(void **state)
+TEST(signed_files_are_recognised)
 {
 	enum { LATE = 5000 };
 	uint8_t bytes[512], large[LATE + 512] = {0};
 
-	(void)state;
 	for (int plus = 0; plus < 2; plus++) {
 		files_put(folder, "site/x.dll", bytes, put_pe(bytes, plus, 0));
 		check_copy(NULL, "x.dll", "");
@@ -257,12 +250,11 @@ static int refuse_nvidia(struct jw_error *err, void *path)
 	return refused(err, library_owner_allows_copy(err, &file));
 }
 
-static void no_lack_of_memory_hides_an_owner(void **state)
+TEST(no_lack_of_memory_hides_an_owner)
 {
 	char *real = real_folder(), *conda = mem_printf(NULL, "%s/env/lib/libx.so", real),
 		 *nvidia = mem_printf(NULL, "%s/site/x.so", real);
 
-	(void)state;
 	files_put_text(folder, "env/conda-meta/magma-2.7-0.json", "{\"files\": [\"lib/libx.so\"]}");
 	each_allocation_lacks(refuse_conda, conda);
 	files_put_text(folder, "site/x.so", "x");
@@ -274,18 +266,4 @@ static void no_lack_of_memory_hides_an_owner(void **state)
 	mem_free(nvidia);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_found),
-		cmocka_unit_test(no_lack_of_memory_hides_a_row),
-		cmocka_unit_test(no_lack_of_memory_hides_an_owner),
-		cmocka_unit_test(a_row_gets_another_hash),
-		cmocka_unit_test(only_its_row_is_replaced),
-		cmocka_unit_test(package_managers_keep_their_files),
-		cmocka_unit_test(nvidias_are_recognised),
-		cmocka_unit_test(signed_files_are_recognised),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

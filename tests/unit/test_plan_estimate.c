@@ -17,19 +17,18 @@ static void add_row(struct sums *sums, const struct costs_row *row, bool line_in
 	struct plan_estimate estimate;
 
 	features.line_info = line_info;
-	plan_estimate(&estimate, &features, row->ptx_bytes, 1);
+	plan_estimate(&estimate, &features, row->ptx_bytes, NULL);
 	sums->short_of_memory += row->peak_bytes > estimate.memory_bytes;
 	sums->cubins += (double)row->cubin_bytes;
 	sums->predicted_cubins += (double)estimate.cubin_bytes;
 }
 
 /* Time: test_plan_fit.c. */
-static void real_frameworks_take_the_room_that_is_predicted(void **state)
+TEST(real_frameworks_take_the_room_that_is_predicted)
 {
 	static struct costs_row rows[COSTS_MOST];
 	char *folder = costs_folder();
 
-	(void)state;
 	if (!os_exists(folder)) {
 		mem_free(folder);
 		skip();
@@ -47,21 +46,20 @@ static void real_frameworks_take_the_room_that_is_predicted(void **state)
 	mem_free(folder);
 }
 
-static void a_machine_may_be_slower(void **state)
+TEST(a_machine_may_be_slower)
 {
 	struct plan_features features = {1000, 10, 2, false};
 	struct plan_estimate one, two, lines;
 
-	(void)state;
-	plan_estimate(&one, &features, 50000, 0);
-	plan_estimate(&two, &features, 50000, 2.5);
-	assert_true(fabs(two.cost_ms - 2.5 * one.cost_ms) < 1e-6);
+	plan_estimate(&one, &features, 50000, NULL);
+	plan_estimate(&two, &features, 50000, &(struct jw_speed){.factor = 2.5, .module_ms = 7});
+	assert_true(fabs(two.cost_ms - 7 - 2.5 * one.cost_ms) < 1e-6);
 	assert_int_equal(one.cubin_bytes, two.cubin_bytes);
 	/* The key of an entry contains the whole PTX. */
 	assert_true(one.entry_bytes > one.cubin_bytes + 50000);
 	assert_true(one.entry_bytes < one.cubin_bytes + 50100);
 	features.line_info = true;
-	plan_estimate(&lines, &features, 50000, 0);
+	plan_estimate(&lines, &features, 50000, NULL);
 	assert_int_equal(lines.cubin_bytes, one.cubin_bytes + 40 * 1000);
 	assert_int_equal(lines.entry_bytes, one.entry_bytes + 40 * 1000);
 	assert_int_equal(lines.memory_bytes, one.memory_bytes);
@@ -72,7 +70,7 @@ static void a_machine_may_be_slower(void **state)
 }
 
 /* A statement of a kernel that is eight times as long takes twice as long. */
-static void long_kernels_take_longer(void **state)
+TEST(long_kernels_take_longer)
 {
 	static const struct plan_features none = {0};
 	static const struct plan_features cases[] = {
@@ -87,11 +85,10 @@ static void long_kernels_take_longer(void **state)
 	double ms[sizeof cases / sizeof *cases], start;
 	struct plan_estimate estimate;
 
-	(void)state;
-	plan_estimate(&estimate, &none, 0, 1);
+	plan_estimate(&estimate, &none, 0, NULL);
 	start = estimate.cost_ms;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		plan_estimate(&estimate, &cases[i], 0, 1);
+		plan_estimate(&estimate, &cases[i], 0, NULL);
 		ms[i] = estimate.cost_ms - start;
 		assert_true(ms[i] > 0 && ms[i] < 1e12);
 	}
@@ -102,7 +99,7 @@ static void long_kernels_take_longer(void **state)
 }
 
 /* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/estimates.md): seconds by workers. */
-static void threads_of_one_core_count_less_than_cores(void **state)
+TEST(threads_of_one_core_count_less_than_cores)
 {
 	static const struct {
 		unsigned workers, threads, cores;
@@ -125,7 +122,6 @@ static void threads_of_one_core_count_less_than_cores(void **state)
 	} measured[] = {{1, 64.7}, {2, 35.8}, {4, 18.8}, {8, 12.5}, {16, 9.1}};
 	enum { MEASURED = sizeof measured / sizeof *measured };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		double capacity = plan_capacity(cases[i].workers, cases[i].threads, cases[i].cores);
 
@@ -142,14 +138,4 @@ static void threads_of_one_core_count_less_than_cores(void **state)
 	assert_true(jw_workers_capacity(1) == 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_frameworks_take_the_room_that_is_predicted),
-		cmocka_unit_test(a_machine_may_be_slower),
-		cmocka_unit_test(long_kernels_take_longer),
-		cmocka_unit_test(threads_of_one_core_count_less_than_cores),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

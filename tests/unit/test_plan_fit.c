@@ -58,7 +58,7 @@ static double cost_of(uint32_t statements, uint32_t divisions, uint32_t entries)
 	const struct plan_features features = {statements, divisions, entries, false};
 	struct plan_estimate estimate;
 
-	plan_estimate(&estimate, &features, 0, 1);
+	plan_estimate(&estimate, &features, 0, NULL);
 	return estimate.cost_ms;
 }
 

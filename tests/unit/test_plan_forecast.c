@@ -2,40 +2,37 @@
 
 #include <math.h>
 
-#include "plan/forecast.h"
+#include "plan/plan.h"
 
 /* What the driver on the phantom took to link real libraries (docs/estimates.md). */
-static void linking_takes_as_long_as_measured(void **state)
+TEST(linking_takes_as_long_as_measured)
 {
 	static const struct {
 		uint64_t bytes;
 		double ms;
 	} measured[] = {{32159160, 195}, {33616624, 207}, {31418976, 175}, {2289520, 15}};
-	const struct plan_factors none = {0};
+	const struct jw_speed none = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
 		assert_true(fabs(plan_link_ms(&none, measured[i].bytes) / measured[i].ms - 1) < 0.2);
 }
 
-static void a_slow_machine_links_slowly(void **state)
+TEST(a_slow_machine_links_slowly)
 {
-	const struct plan_factors none = {0}, slow = {.load = 13, .link = 20, .spread = 1.2};
+	const struct jw_speed none = {0}, slow = {.factor = 13, .spread = 1.2};
 
-	(void)state;
 	assert_true(plan_link_ms(&slow, 1000000) > 5 * plan_link_ms(&none, 1000000));
 	assert_true(plan_link_ms(&slow, 0) < 1e-9);
 }
 
 /* A warm start links too: the time of a first start does not include it. */
-static void linking_is_not_in_the_first_start(void **state)
+TEST(linking_is_not_in_the_first_start)
 {
 	struct plan_target target = {.link_bytes = 32000000};
-	const struct plan plan = {.targets = &target, .target_count = 1, .factors = {.spread = 2}};
+	const struct plan plan = {.targets = &target, .target_count = 1, .speed = {.spread = 2}};
 	const struct plan_module module = {.cost_ms = 4000, .entry_bytes = 700};
 	struct jw_forecast forecast = {0}, both = {0};
 
-	(void)state;
 	forecast_add_link(&forecast, &plan, 0);
 	assert_true(forecast.link.likely > 0.1 && forecast.start.likely < 1e-9);
 	assert_true(fabs(forecast.link.high / forecast.link.low - 4) < 1e-6);
@@ -52,14 +49,13 @@ static void linking_is_not_in_the_first_start(void **state)
 	assert_int_equal(both.cache_bytes, 2800);
 }
 
-static void a_forecast_of_nothing_says_nothing_about_the_speed(void **state)
+TEST(a_forecast_of_nothing_says_nothing_about_the_speed)
 {
-	const struct plan plan = {.factors = {.load = 2, .spread = 1.25}};
+	const struct plan plan = {.speed = {.factor = 2, .spread = 1.25}};
 	const struct plan_module module = {.cost_ms = 4000, .entry_bytes = 700};
 	struct jw_forecast forecast = {0}, both = {0};
 	const struct jw_forecast none = {0};
 
-	(void)state;
 	forecast_add(&forecast, &plan, &module);
 	assert_true(forecast.measured);
 	forecast_join(&both, &forecast);
@@ -68,13 +64,12 @@ static void a_forecast_of_nothing_says_nothing_about_the_speed(void **state)
 }
 
 /* It is the speed that is not known, and it is the same for all workers. */
-static void the_range_of_prime_is_as_wide_as_that_of_a_start(void **state)
+TEST(the_range_of_prime_is_as_wide_as_that_of_a_start)
 {
-	const struct plan plan = {.factors = {.load = 2, .spread = 1.5}};
+	const struct plan plan = {.speed = {.factor = 2, .spread = 1.5}};
 	const struct plan_module module = {.cost_ms = 4000};
 	struct jw_forecast forecast = {0};
 
-	(void)state;
 	for (int i = 0; i < 8; i++)
 		forecast_add(&forecast, &plan, &module);
 	forecast_share(&forecast, 2);
@@ -82,15 +77,4 @@ static void the_range_of_prime_is_as_wide_as_that_of_a_start(void **state)
 	assert_true(fabs(forecast.prime.likely / forecast.prime.low - 1.5) < 1e-6);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(linking_takes_as_long_as_measured),
-		cmocka_unit_test(a_slow_machine_links_slowly),
-		cmocka_unit_test(linking_is_not_in_the_first_start),
-		cmocka_unit_test(a_forecast_of_nothing_says_nothing_about_the_speed),
-		cmocka_unit_test(the_range_of_prime_is_as_wide_as_that_of_a_start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

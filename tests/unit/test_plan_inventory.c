@@ -131,14 +131,13 @@ static struct inventory *reopen(struct inventory *inventory, const char *folder)
 	return inventory;
 }
 
-static void remembered_contents_are_returned(void **state)
+TEST(remembered_contents_are_returned)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
 	struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 	char *folder, *below;
 
-	(void)state;
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	below = os_join(NULL, folder, "state");
 	assert_int_equal(inventory_open(NULL, below, &inventory), 0);
@@ -155,13 +154,12 @@ static void remembered_contents_are_returned(void **state)
 	mem_free(below);
 }
 
-static void another_file_is_not_known(void **state)
+TEST(another_file_is_not_known)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
 	struct jw_found_file file = file_of(1), changed[6];
 	struct inventory *inventory;
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++)
 		changed[i] = file;
 	changed[0].size_bytes++;
@@ -180,7 +178,7 @@ static void another_file_is_not_known(void **state)
 	inventory_close(inventory);
 }
 
-static void other_drivers_and_gpus_are_kept_beside_each_other(void **state)
+TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 {
 	const struct analyse_question first = question_of(&profile, gpus, 2);
 	const struct analyse_question second = question_of(&other_profile, gpus, 1);
@@ -189,7 +187,6 @@ static void other_drivers_and_gpus_are_kept_beside_each_other(void **state)
 	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
-	(void)state;
 	newer.driver.release[2]++;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
 	remember(inventory, &file, &first, 1);
@@ -207,7 +204,7 @@ static void other_drivers_and_gpus_are_kept_beside_each_other(void **state)
 	inventory_close(inventory);
 }
 
-static void a_file_without_device_code_is_remembered_too(void **state)
+TEST(a_file_without_device_code_is_remembered_too)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	const struct analyse_question another = question_of(&other_profile, gpus, 1);
@@ -215,7 +212,6 @@ static void a_file_without_device_code_is_remembered_too(void **state)
 	struct inventory *inventory;
 	bool known = false;
 
-	(void)state;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
 	assert_int_equal(inventory_begin(NULL, inventory, &file, &question), 0);
 	assert_int_equal(inventory_end(NULL, inventory), 0);
@@ -225,13 +221,12 @@ static void a_file_without_device_code_is_remembered_too(void **state)
 	inventory_close(inventory);
 }
 
-static void a_file_that_was_just_written_is_not_remembered(void **state)
+TEST(a_file_that_was_just_written_is_not_remembered)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
-	(void)state;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
 	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	remember(inventory, &file, &question, 1);
@@ -258,7 +253,7 @@ static char *only_file(const char *folder)
 	return path;
 }
 
-static void damage_is_as_if_it_were_not_there(void **state)
+TEST(damage_is_as_if_it_were_not_there)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	const struct jw_found_file first = file_of(1), second = file_of(2);
@@ -267,7 +262,6 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	char *folder, *path;
 	size_t lost = 0;
 
-	(void)state;
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
 	remember(inventory, &first, &question, 1);
@@ -299,14 +293,13 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	mem_free(path);
 }
 
-static void another_version_is_not_believed(void **state)
+TEST(another_version_is_not_believed)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	const struct jw_found_file first = file_of(1);
 	struct inventory *inventory;
 	char *folder, *path, *other;
 
-	(void)state;
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
 	remember(inventory, &first, &question, 1);
@@ -327,17 +320,4 @@ static void another_version_is_not_believed(void **state)
 	mem_free(other);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(remembered_contents_are_returned),
-		cmocka_unit_test(another_file_is_not_known),
-		cmocka_unit_test(other_drivers_and_gpus_are_kept_beside_each_other),
-		cmocka_unit_test(a_file_without_device_code_is_remembered_too),
-		cmocka_unit_test(a_file_that_was_just_written_is_not_remembered),
-		cmocka_unit_test(another_version_is_not_believed),
-		cmocka_unit_test(damage_is_as_if_it_were_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -80,7 +80,7 @@ static int note_verdicts(struct jw_error *err, void *context, const struct jw_sc
 	return 0;
 }
 
-static void only_what_does_not_run_is_linked(void **state)
+TEST(only_what_does_not_run_is_linked)
 {
 	static const struct {
 		uint16_t sm;
@@ -94,7 +94,6 @@ static void only_what_does_not_run_is_linked(void **state)
 	};
 	const struct jw_target gpu = {.sm = 86};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = make_program(cases[i].sm);
 		const char *const paths[] = {path};
@@ -117,9 +116,4 @@ static void only_what_does_not_run_is_linked(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_does_not_run_is_linked)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

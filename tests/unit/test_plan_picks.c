@@ -63,18 +63,17 @@ static uint64_t key(enum cache_key_form form, const char *payload, size_t size, 
 		NULL);
 }
 
-static void payload_and_options_go_in_as_they_are(void **state)
+TEST(payload_and_options_go_in_as_they_are)
 {
 	static const char payload[] = "text with two\0";
 	struct pick_keys keys = keys_of(DEVCODE_KIND_PTX, DEVCODE_LZ4, payload, sizeof payload, " -v ");
 
-	(void)state;
 	assert_int_equal(keys.load, key(CACHE_KEY_LOAD, payload, sizeof payload, " -v "));
 	assert_int_equal(keys.link, key(CACHE_KEY_LINK, payload, sizeof payload, " -v "));
 }
 
 /* For kind 0x40 only the text, stored raw or not. */
-static void relocatable_ptx_goes_in_as_a_string(void **state)
+TEST(relocatable_ptx_goes_in_as_a_string)
 {
 	static const struct {
 		const char *payload;
@@ -86,7 +85,6 @@ static void relocatable_ptx_goes_in_as_a_string(void **state)
 		{"sixteen  letters", 16, DEVCODE_RAW},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *payload = cases[i].payload;
 		struct pick_keys keys = keys_of(DEVCODE_KIND_RELOCATABLE_PTX, cases[i].compression, payload,
@@ -97,7 +95,7 @@ static void relocatable_ptx_goes_in_as_a_string(void **state)
 }
 
 /* So many that several threads process them, some too large to wait beside others. */
-static void many_verdicts_equal_single_ones(void **state)
+TEST(many_verdicts_equal_single_ones)
 {
 	enum { MANY = 300, MOST = 13 << 20 };
 	static const enum devcode_compression compressions[] = {DEVCODE_LZ4, DEVCODE_RAW, DEVCODE_ZSTD};
@@ -105,7 +103,6 @@ static void many_verdicts_equal_single_ones(void **state)
 	size_t sizes[MANY];
 	struct picks picks;
 
-	(void)state;
 	for (size_t i = 0; i < MOST; i++)
 		text[i] = (char)(i % 61 ? 'a' + i * i % 23 : ';');
 	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
@@ -128,7 +125,7 @@ static void many_verdicts_equal_single_ones(void **state)
 }
 
 /* An entry that claims a larger size than it holds does not exclude the others. */
-static void a_failed_decompression_is_reported(void **state)
+TEST(a_failed_decompression_is_reported)
 {
 	static const char text[] = "a text that is long enough to be worth a second thread or two";
 	uint8_t bytes[256] = {0};
@@ -143,7 +140,6 @@ static void a_failed_decompression_is_reported(void **state)
 	struct picks picks;
 	size_t sound, index;
 
-	(void)state;
 	memset(bytes, 0xee, sizeof bytes);
 	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -160,11 +156,10 @@ static void a_failed_decompression_is_reported(void **state)
 }
 
 /* Raw PTX that fills its eight bytes has no NUL; neither has its key. */
-static void raw_text_without_a_nul_is_bare(void **state)
+TEST(raw_text_without_a_nul_is_bare)
 {
 	static const char text[] = "twenty-four letters abcd";
 
-	(void)state;
 	for (size_t size = 15; size < sizeof text; size += size % 8 ? 1 : 7) {
 		struct cache_key_input input = {
 			.sm = device.sm, .payload = text, .payload_size = size, .bare = size % 8 == 0};
@@ -179,13 +174,12 @@ static void raw_text_without_a_nul_is_bare(void **state)
 }
 
 /* What bake names its code by. */
-static void one_entrys_key_is_the_same(void **state)
+TEST(one_entrys_key_is_the_same)
 {
 	static const uint32_t kinds[] = {DEVCODE_KIND_PTX, DEVCODE_KIND_RELOCATABLE_PTX};
 	static const enum devcode_compression compressions[] = {DEVCODE_RAW, DEVCODE_LZ4};
 	static const char text[] = "sixteen  letters";
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++) {
 		const size_t size = 15 + i / 4;
 		const struct write_ptx ptx = {.payload = text,
@@ -216,7 +210,7 @@ static void one_entrys_key_is_the_same(void **state)
 }
 
 /* One of the words, whole, wherever it stands. */
-static void a_line_table_is_asked_for(void **state)
+TEST(a_line_table_is_asked_for)
 {
 	static const struct {
 		const char *options;
@@ -239,7 +233,6 @@ static void a_line_table_is_asked_for(void **state)
 				 {"-lineinf", false}};
 	struct picks picks;
 
-	(void)state;
 	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, "text", 5, cases[i].options),
@@ -253,7 +246,7 @@ static void a_line_table_is_asked_for(void **state)
 }
 
 /* As many targets as there may be, of which an entry is for some. */
-static void each_target_has_its_keys(void **state)
+TEST(each_target_has_its_keys)
 {
 	static const char text[] = "a text for many";
 	struct jw_target targets[PICKS_MOST_TARGETS + 1];
@@ -261,7 +254,6 @@ static void each_target_has_its_keys(void **state)
 	struct jw_error err = {0};
 	size_t index, other;
 
-	(void)state;
 	for (uint16_t t = 0; t <= PICKS_MOST_TARGETS; t++)
 		targets[t] = (struct jw_target){.sm = (uint16_t)(50 + t)};
 	assert_int_equal(picks_init(&err, &picks, targets, PICKS_MOST_TARGETS + 1, &profile), -1);
@@ -296,12 +288,11 @@ static void each_target_has_its_keys(void **state)
 }
 
 /* Without a stamp an entry is known by its content and its options. */
-static void without_keys_there_is_an_identity(void **state)
+TEST(without_keys_there_is_an_identity)
 {
 	static const struct cache_profile unknown = {0};
 	uint64_t identities[4];
 
-	(void)state;
 	for (int how = 0; how < 3; how++) {
 		struct picks picks;
 
@@ -331,12 +322,11 @@ static void without_keys_there_is_an_identity(void **state)
 
 /* One that fills the collected memory to the byte, or all but a byte: its container is gone when it
  * is processed. */
-static void a_full_measure_is_processed_at_once(void **state)
+TEST(a_full_measure_is_processed_at_once)
 {
 	enum { FULL = 12 << 20 };
 	static char text[FULL + 1];
 
-	(void)state;
 	memset(text, 'a', sizeof text);
 	for (size_t less = 0; less < 3; less++) {
 		const size_t size = FULL + 1 - less;
@@ -398,27 +388,9 @@ static int pick_some(struct jw_error *err, void *context)
 	return result;
 }
 
-static void a_lack_of_memory_is_an_error(void **state)
+TEST(a_lack_of_memory_is_an_error)
 {
-	(void)state;
 	each_allocation_lacks(pick_some, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(payload_and_options_go_in_as_they_are),
-		cmocka_unit_test(relocatable_ptx_goes_in_as_a_string),
-		cmocka_unit_test(many_verdicts_equal_single_ones),
-		cmocka_unit_test(a_failed_decompression_is_reported),
-		cmocka_unit_test(raw_text_without_a_nul_is_bare),
-		cmocka_unit_test(one_entrys_key_is_the_same),
-		cmocka_unit_test(a_line_table_is_asked_for),
-		cmocka_unit_test(each_target_has_its_keys),
-		cmocka_unit_test(without_keys_there_is_an_identity),
-		cmocka_unit_test(a_full_measure_is_processed_at_once),
-		cmocka_unit_test(a_lack_of_memory_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

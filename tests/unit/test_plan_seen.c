@@ -16,7 +16,7 @@ static struct buf library_of(unsigned number)
 }
 
 /* Its containers are read before it is known that its section headers are missing. */
-static void a_library_that_is_cut_off_spoils_no_other(void **state)
+TEST(a_library_that_is_cut_off_spoils_no_other)
 {
 	const struct jw_target target = {86, 0};
 	const struct plan_request request = {
@@ -29,7 +29,6 @@ static void a_library_that_is_cut_off_spoils_no_other(void **state)
 	struct plan *plan;
 	char *path;
 
-	(void)state;
 	cut.size -= 64;
 	make_archive(&archive, false, "zip:compression=deflate", files, 2);
 	path = write_file("a-1.0-py3-none-any.whl", &archive);
@@ -44,11 +43,4 @@ static void a_library_that_is_cut_off_spoils_no_other(void **state)
 	buf_free(&archive);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_that_is_cut_off_spoils_no_other),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

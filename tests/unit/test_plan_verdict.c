@@ -401,11 +401,10 @@ static const struct {
 	{.name = "empty", .device = 86, .verdict = VERDICT_NOTHING},
 };
 
-static void the_first_that_holds(void **state)
+TEST(the_first_that_holds)
 {
 	static const uint8_t bytes[] = "-v --compile-only ";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct devcode_entry entries[MOST_ENTRIES];
 		struct devcode_container container = {.bytes = bytes, .entries = entries};
@@ -434,7 +433,7 @@ static void the_first_that_holds(void **state)
 
 /* The header says 9.0, and so the driver chooses it; the text says 9.0a, and so other GPUs cannot
  * compile it, even beside a usable older one. */
-static void the_header_chooses_and_the_text_is_compiled(void **state)
+TEST(the_header_chooses_and_the_text_is_compiled)
 {
 	const struct devcode_entry entries[] = {
 		{.kind = DEVCODE_KIND_PTX, .target = {80, 0}, .isa_major = 8},
@@ -446,7 +445,6 @@ static void the_header_chooses_and_the_text_is_compiled(void **state)
 	struct plan_judgement got =
 		plan_judge(&container, texts, false, (struct jw_target){120, 0}, &driver);
 
-	(void)state;
 	assert_int_equal(got.verdict, VERDICT_CANNOT);
 	assert_int_equal(got.reason, REASON_EXCLUSIVE);
 	got = plan_judge(&container, texts, false, (struct jw_target){90, 0}, &driver);
@@ -461,7 +459,7 @@ static void the_header_chooses_and_the_text_is_compiled(void **state)
 }
 
 /* What has no text that could be read, or was read before, stays as it is. */
-static void only_ptx_is_read_and_once(void **state)
+TEST(only_ptx_is_read_and_once)
 {
 	static const uint8_t bytes[64] = "no PTX";
 	static const struct {
@@ -477,7 +475,6 @@ static void only_ptx_is_read_and_once(void **state)
 		{{.kind = DEVCODE_KIND_RELOCATABLE_PTX}, 0, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
 		const struct devcode_container container = {.bytes = bytes, .size_bytes = sizeof bytes};
 		struct devcode_entry entry = reads[i].entry;
@@ -491,13 +488,4 @@ static void only_ptx_is_read_and_once(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_header_chooses_and_the_text_is_compiled),
-		cmocka_unit_test(the_first_that_holds),
-		cmocka_unit_test(only_ptx_is_read_and_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

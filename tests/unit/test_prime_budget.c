@@ -23,7 +23,7 @@ static void fill(struct plan_module modules[MODULES])
 	memcpy(modules, all, sizeof all);
 }
 
-static void the_most_valuable_are_taken(void **state)
+TEST(the_most_valuable_are_taken)
 {
 	static const struct {
 		uint64_t limit_bytes, budget_bytes, budget_ms;
@@ -76,7 +76,6 @@ static void the_most_valuable_are_taken(void **state)
 		{.limit_bytes = 100000, .budget_ms = 1, .workers = 4, .taken = "nnnnn", .carried = true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct plan_module modules[MODULES];
 		struct plan plan = {.modules = modules, .module_count = MODULES};
@@ -109,7 +108,7 @@ static void the_most_valuable_are_taken(void **state)
 	}
 }
 
-static void more_than_the_cache_keeps_is_refused(void **state)
+TEST(more_than_the_cache_keeps_is_refused)
 {
 	const uint64_t gib = UINT64_C(1) << 30, mb = 1000000;
 	const struct {
@@ -136,7 +135,6 @@ static void more_than_the_cache_keeps_is_refused(void **state)
 		 .says = {"no driver keeps more than 4.29 GB", "--budget-size 4096M"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_prime_plan sum = {.cold = 1,
 										  .limit_bytes = cases[i].limit_bytes,
@@ -153,12 +151,4 @@ static void more_than_the_cache_keeps_is_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_most_valuable_are_taken),
-		cmocka_unit_test(more_than_the_cache_keeps_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

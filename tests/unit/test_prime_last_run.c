@@ -45,10 +45,8 @@ static bool has_changed(const char *package)
 	return changed;
 }
 
-static void files_that_would_be_read_are_compared(void **state)
+CASE(files_that_would_be_read_are_compared)
 {
-	(void)state;
-
 	make_environment();
 	assert_true(has_changed(NULL));
 	assert_false(has_changed(NULL));
@@ -66,10 +64,8 @@ static void files_that_would_be_read_are_compared(void **state)
 	assert_false(has_changed(NULL));
 }
 
-static void a_package_counts_with_what_it_requires(void **state)
+CASE(a_package_counts_with_what_it_requires)
 {
-	(void)state;
-
 	make_environment();
 	assert_true(has_changed("frame"));
 	put(SITE "other.so", "another one");
@@ -79,10 +75,8 @@ static void a_package_counts_with_what_it_requires(void **state)
 	assert_false(has_changed("frame"));
 }
 
-static void what_is_not_there_may_come(void **state)
+CASE(what_is_not_there_may_come)
 {
-	(void)state;
-
 	set("JITWARM_STATE", "state");
 	set("CUDA_CACHE_PATH", "cache");
 	assert_true(has_changed("frame"));
@@ -117,13 +111,12 @@ static void put_index(uint32_t version)
 	mem_free(path);
 }
 
-static void lost_and_damaged_entries_are_seen(void **state)
+CASE(lost_and_damaged_entries_are_seen)
 {
 	static const char one[] = "00000000000001", other[] = "00000000000002";
 	char *cut = at("cache/a/b/00000000000001"), *index = at("cache/index");
 	struct os_file *file;
 
-	(void)state;
 	set("JITWARM_STATE", "state");
 	set("CUDA_CACHE_PATH", "cache");
 	put_entry(one, 1);
@@ -187,11 +180,10 @@ static void remember_as(const char *name, const char *value)
 }
 
 /* Under its old size and time: a damaged disk, and a power loss soon after the run. */
-static void entries_of_old_times_are_doubted(void **state)
+CASE(entries_of_old_times_are_doubted)
 {
 	static const char one[] = "00000000000001";
 
-	(void)state;
 	set("JITWARM_STATE", "state");
 	set("CUDA_CACHE_PATH", "cache");
 	put_entry(one, 1);
@@ -210,15 +202,4 @@ static void entries_of_old_times_are_doubted(void **state)
 	assert_false(has_changed("frame"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(files_that_would_be_read_are_compared),
-		TEST(a_package_counts_with_what_it_requires),
-		TEST(what_is_not_there_may_come),
-		TEST(lost_and_damaged_entries_are_seen),
-		TEST(entries_of_old_times_are_doubted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

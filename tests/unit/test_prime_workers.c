@@ -37,9 +37,8 @@ static unsigned workers(unsigned jobs, uint64_t max_memory_bytes)
 	return sum.forecast.workers;
 }
 
-static void a_quarter_of_the_memory_stays_free(void **state)
+TEST(a_quarter_of_the_memory_stays_free)
 {
-	(void)state;
 	for (size_t i = 0; i < MODULES; i++)
 		modules[i] =
 			(struct plan_module){.state = PLAN_COLD, .memory_bytes = (uint64_t)EACH_MIB << 20};
@@ -75,9 +74,4 @@ static int prepare(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_quarter_of_the_memory_stays_free)};
-
-	return cmocka_run_group_tests(tests, prepare, remove_folder);
-}
+RUN_TESTS(prepare, remove_folder)

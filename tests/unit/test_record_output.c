@@ -40,13 +40,12 @@ static struct jw_record_result *record_into(const char *output)
 	return result;
 }
 
-static void the_recording_is_written(void **state)
+TEST(the_recording_is_written)
 {
 	char *path = inside("r.json");
 	struct jw_record_result *result = record_into(path);
 	struct jw_recording *read = NULL;
 
-	(void)state;
 	assert_int_equal(result->not_written.code, JW_OK);
 	assert_int_equal(jw_recording_read(NULL, path, &read), 0);
 	assert_string_equal(read->command, "sh");
@@ -56,37 +55,26 @@ static void the_recording_is_written(void **state)
 }
 
 /* The command has run: its status and its modules are not lost with the file. */
-static void a_recording_that_cannot_be_written_does_not_fail_the_command(void **state)
+TEST(a_recording_that_cannot_be_written_does_not_fail_the_command)
 {
 	char *path = inside("nowhere/r.json");
 	struct jw_record_result *result = record_into(path);
 
-	(void)state;
 	assert_int_equal(result->not_written.code, JW_ERR_NOT_FOUND);
 	assert_non_null(strstr(result->not_written.message, "r.json"));
 	jw_record_result_free(result);
 	mem_free(path);
 }
 
-static void without_a_name_no_file_is_written(void **state)
+TEST(without_a_name_no_file_is_written)
 {
 	struct jw_record_result *result = record_into(NULL);
 	char *path = inside("jitwarm-recording.json");
 
-	(void)state;
 	assert_int_equal(result->not_written.code, JW_OK);
 	assert_int_equal(access(path, F_OK), -1);
 	jw_record_result_free(result);
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_recording_is_written),
-		cmocka_unit_test(a_recording_that_cannot_be_written_does_not_fail_the_command),
-		cmocka_unit_test(without_a_name_no_file_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

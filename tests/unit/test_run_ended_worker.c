@@ -39,9 +39,8 @@ static int run_until_begun(void)
 					"do_job() { make_entry $1; once begun; exec sleep 100; }\nhello; serve\n");
 }
 
-static void a_worker_that_writes_the_cache_is_ended_under_its_lock(void **state)
+CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock)
 {
-	(void)state;
 	opaque = true;
 	index_path = os_join(NULL, cache, "index");
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
@@ -56,11 +55,4 @@ static void a_worker_that_writes_the_cache_is_ended_under_its_lock(void **state)
 	index_path = NULL;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(a_worker_that_writes_the_cache_is_ended_under_its_lock),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -21,11 +21,10 @@ static int prepare(void **state)
 	return 0;
 }
 
-static void only_cold_modules_come_in_the_plans_order(void **state)
+TEST(only_cold_modules_come_in_the_plans_order)
 {
 	struct job_queue queue;
 
-	(void)state;
 	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
 	assert_int_equal(queue.count, 3);
 	assert_int_equal(job_queue_peek(&queue), 0);
@@ -36,11 +35,10 @@ static void only_cold_modules_come_in_the_plans_order(void **state)
 	job_queue_close(&queue);
 }
 
-static void a_module_is_tried_twice_and_no_more(void **state)
+TEST(a_module_is_tried_twice_and_no_more)
 {
 	struct job_queue queue;
 
-	(void)state;
 	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	assert_false(job_queue_is_suspect(&queue, 0));
@@ -62,11 +60,10 @@ static void a_module_is_tried_twice_and_no_more(void **state)
 	job_queue_close(&queue);
 }
 
-static void jobs_that_did_not_begin_return_without_blame(void **state)
+TEST(jobs_that_did_not_begin_return_without_blame)
 {
 	struct job_queue queue;
 
-	(void)state;
 	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(job_queue_take(&queue), 0);
@@ -78,11 +75,10 @@ static void jobs_that_did_not_begin_return_without_blame(void **state)
 }
 
 /* Idle workers are those that live without a job. */
-static void nothing_is_left_of_a_cleared_queue(void **state)
+TEST(nothing_is_left_of_a_cleared_queue)
 {
 	struct job_queue queue;
 
-	(void)state;
 	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	job_queue_return(&queue, 0);
@@ -91,13 +87,12 @@ static void nothing_is_left_of_a_cleared_queue(void **state)
 	job_queue_close(&queue);
 }
 
-static void no_worker_is_started_that_would_find_nothing(void **state)
+TEST(no_worker_is_started_that_would_find_nothing)
 {
 	static struct slot slots[3];
 	const struct run_setup setup = {.workers = 3};
 	struct run *run = calloc(1, sizeof *run);
 
-	(void)state;
 	assert_non_null(run);
 	run->setup = &setup;
 	run->slots = slots;
@@ -126,15 +121,4 @@ static void no_worker_is_started_that_would_find_nothing(void **state)
 	free(run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_cold_modules_come_in_the_plans_order),
-		cmocka_unit_test(a_module_is_tried_twice_and_no_more),
-		cmocka_unit_test(jobs_that_did_not_begin_return_without_blame),
-		cmocka_unit_test(nothing_is_left_of_a_cleared_queue),
-		cmocka_unit_test(no_worker_is_started_that_would_find_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, prepare, NULL);
-}
+RUN_TESTS(prepare, NULL)

@@ -1,16 +1,14 @@
-/* Locks on files that other processes remove: a lock counts while its file is in place, and what a
- * killed run has left is removed under its lock. */
+/* Locks on files that other processes remove: a lock counts while its file is in place. */
 #include "gates_posix.h"
 
-#include "bake/package_part.h"
 #include "folder.h"
 #include "run/cache_turn_lock.h"
 
-static unsigned passed, could_lock, to_take;
+static unsigned passed, to_take;
 
 static void take_first(const char *path, void (*take)(const char *path))
 {
-	if ((strstr(path, ".jitwarm-bake") || strstr(path, ".jitwarm-lock")) && passed < to_take) {
+	if (strstr(path, ".jitwarm-lock") && passed < to_take) {
 		passed++;
 		take(path);
 	}
@@ -41,74 +39,12 @@ static void expect_in_place(struct os_file *file, const char *path)
 	assert_true(own.inode == named.inode);
 }
 
-/* Another run takes the new file for a leftover before it is locked, and once more. */
-static void a_package_is_the_one_in_place(void **state)
-{
-	static void (*const gates[])(const char *path) = {remove_first, replace_first};
-	char *out = os_join(NULL, folder, "out");
-
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct package_part part = {0};
-		struct jw_error err;
-
-		passed = 0;
-		to_take = 2;
-		gate_before_lock = gates[i];
-		if (package_part_open(&err, out, out, &part))
-			fail_msg("%s", err.message);
-		gate_before_lock = NULL;
-		assert_int_equal(passed, 2);
-		expect_in_place(part.file, part.path);
-		package_part_drop(&part);
-	}
-	mem_free(out);
-}
-
-static void look_whether_locked(const char *path)
-{
-	char package[4200];
-
-	if (!strstr(path, ".jitwarm-bake.abcdef"))
-		return;
-	(void)snprintf(package, sizeof package, "%s", path);
-	*(strstr(package, ".jitwarm-bake.abcdef") + strlen(".jitwarm-bake.abcdef")) = 0;
-	passed++;
-	could_lock += gate_can_lock(package) ? 1 : 0;
-}
-
-static void leftovers_are_removed_under_their_lock(void **state)
-{
-	static const char *const names[] = {"left/.jitwarm-bake.abcdef",
-										"left/.jitwarm-bake.abcdef.member.ghijkl"};
-	char *out = os_join(NULL, folder, "left");
-	struct package_part part = {0};
-
-	(void)state;
-	assert_int_equal(os_make_dirs(NULL, out, 0755), 0);
-	for (size_t i = 0; i < 2; i++) {
-		char *path = os_join(NULL, folder, names[i]);
-
-		assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
-		mem_free(path);
-	}
-	passed = could_lock = 0;
-	gate_before_removal = look_whether_locked;
-	assert_int_equal(package_part_open(NULL, out, out, &part), 0);
-	gate_before_removal = NULL;
-	assert_int_equal(passed, 2);
-	assert_int_equal(could_lock, 0);
-	package_part_drop(&part);
-	mem_free(out);
-}
-
 /* The last holder removes the lock's file between its opening and its locking. */
-static void a_turn_is_that_of_the_file_in_place(void **state)
+TEST(a_turn_is_that_of_the_file_in_place)
 {
 	static void (*const gates[])(const char *path) = {remove_first, replace_first};
 	char *cache = os_join(NULL, folder, "cache");
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		static const struct cache_turn_wait wait;
 		struct cache_turn turn = {0};
@@ -185,7 +121,7 @@ static struct heard wait_for_it(const char *cache)
 }
 
 /* By its file, which may be gone and may contain anything. */
-static void who_has_the_turn_is_named(void **state)
+TEST(who_has_the_turn_is_named)
 {
 	static const struct {
 		const char *content, *who;
@@ -203,7 +139,6 @@ static void who_has_the_turn_is_named(void **state)
 	int end, status;
 	const pid_t child = hold_turn(cache, &end);
 
-	(void)state;
 	heard = wait_for_it(cache);
 	(void)snprintf(own, sizeof own, "(process %d, for ", (int)child);
 	assert_memory_equal(heard.line, "jitwarm on ", 11);
@@ -226,14 +161,4 @@ static void who_has_the_turn_is_named(void **state)
 	mem_free(holder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_package_is_the_one_in_place),
-		cmocka_unit_test(leftovers_are_removed_under_their_lock),
-		cmocka_unit_test(a_turn_is_that_of_the_file_in_place),
-		cmocka_unit_test(who_has_the_turn_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

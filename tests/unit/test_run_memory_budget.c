@@ -6,11 +6,10 @@
 #define MIB ((uint64_t)1 << 20)
 #define S   UINT64_C(1000000000)
 
-static void workers_are_admitted_by_their_need_of_memory(void **state)
+TEST(workers_are_admitted_by_their_need_of_memory)
 {
 	struct memory_budget memory;
 
-	(void)state;
 	memory_budget_begin(&memory, 8, 0, 4000 * MIB);
 	assert_int_equal(memory.budget_bytes, 3000 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 0), 128 * MIB);
@@ -26,11 +25,10 @@ static void workers_are_admitted_by_their_need_of_memory(void **state)
 	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
 }
 
-static void measured_memory_counts(void **state)
+TEST(measured_memory_counts)
 {
 	struct memory_budget memory;
 
-	(void)state;
 	memory_budget_begin(&memory, 8, 0, 4000 * MIB);
 	memory_budget_measured(&memory, 50 * MIB, 150 * MIB); /* as expected */
 	assert_int_equal(memory_budget_need(&memory, 0), 128 * MIB);
@@ -46,12 +44,11 @@ static void measured_memory_counts(void **state)
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
 }
 
-static void pressure_makes_them_fewer_and_calm_more(void **state)
+TEST(pressure_makes_them_fewer_and_calm_more)
 {
 	const uint64_t total = 16000 * MIB, plenty = 8000 * MIB;
 	struct memory_budget memory;
 
-	(void)state;
 	memory_budget_begin(&memory, 4, 0, plenty);
 	assert_int_equal(memory_budget_look(&memory, 1 * S, 4, 0, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 4);
@@ -83,25 +80,14 @@ static void pressure_makes_them_fewer_and_calm_more(void **state)
 	assert_int_equal(memory.allowed, 1);
 }
 
-static void a_small_machine_has_smaller_limits(void **state)
+TEST(a_small_machine_has_smaller_limits)
 {
 	struct memory_budget memory;
 
-	(void)state;
 	memory_budget_begin(&memory, 2, 0, 600 * MIB);
 	assert_int_equal(memory_budget_look(&memory, 1 * S, 2, 0, 1024 * MIB, 100 * MIB),
 					 MEMORY_AS_IT_IS);
 	assert_int_equal(memory_budget_look(&memory, 4 * S, 2, 0, 1024 * MIB, 60 * MIB), MEMORY_FEWER);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(workers_are_admitted_by_their_need_of_memory),
-		cmocka_unit_test(measured_memory_counts),
-		cmocka_unit_test(pressure_makes_them_fewer_and_calm_more),
-		cmocka_unit_test(a_small_machine_has_smaller_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

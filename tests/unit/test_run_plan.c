@@ -8,20 +8,18 @@
 
 /* ---- the cases */
 
-static void good_workers_do_everything(void **state)
+CASE(good_workers_do_everything)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	expect_all();
 }
 
-static void the_job_that_was_begun_is_to_blame(void **state)
+CASE(the_job_that_was_begun_is_to_blame)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(
 		run_with(&err, 1, "do_job() { [ $1 != 2 ] || kill -SEGV $$; fine $1; }\nhello; serve\n"),
 		0);
@@ -31,11 +29,10 @@ static void the_job_that_was_begun_is_to_blame(void **state)
 	assert_int_equal(warm(), MODULES - 1);
 }
 
-static void the_second_try_comes_last_and_alone(void **state)
+CASE(the_second_try_comes_last_and_alone)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	/* "N+" at the beginning of a job, "N-" at its end. */
 	assert_int_equal(run_with(&err, 2,
 							  "do_job() { echo \"$1+\" >>\"$marks/order\";\n"
@@ -47,11 +44,10 @@ static void the_second_try_comes_last_and_alone(void **state)
 	expect_order("0+\n0-\n", true);
 }
 
-static void modules_that_kill_do_not_keep_others_from_being_compiled(void **state)
+CASE(modules_that_kill_do_not_keep_others_from_being_compiled)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2,
 							  "do_job() { case $1 in [123]) kill -SEGV $$;; 4) exit 3;; esac\n"
 							  "fine $1; }\nhello; serve\n"),
@@ -81,7 +77,7 @@ static bool hangs_within(unsigned timeout_ms)
 }
 
 /* On a machine where all of them are slow, they may take longer. */
-static void a_module_that_hangs_is_given_up(void **state)
+CASE(a_module_that_hangs_is_given_up)
 {
 	unsigned timeout_ms = 1500;
 
@@ -94,11 +90,10 @@ static void a_module_that_hangs_is_given_up(void **state)
 	assert_int_equal(result->failed, 1);
 }
 
-static void a_context_that_is_always_lost_ends_the_run(void **state)
+CASE(a_context_that_is_always_lost_ends_the_run)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1,
 							  "do_job() { answer $1 700 true false CUDA_ERROR_ILLEGAL_ADDRESS; "
 							  "exit 0; }\nhello; serve\n"),
@@ -107,62 +102,56 @@ static void a_context_that_is_always_lost_ends_the_run(void **state)
 	assert_int_equal(result->compiled, 0);
 }
 
-static void a_worker_that_does_not_end_is_ended(void **state)
+CASE(a_worker_that_does_not_end_is_ended)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	end_ms = 100;
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve; exec sleep 100\n"), 0);
 	expect_all();
 }
 
-static void nobody_waits_for_what_a_worker_left_behind(void **state)
+CASE(nobody_waits_for_what_a_worker_left_behind)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	/* Its pipes stay open while this sleeps. */
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nsleep 30 & hello; serve\n"), 0);
 	expect_all();
 }
 
-static void a_driver_that_does_not_start_ends_the_run(void **state)
+CASE(a_driver_that_does_not_start_ends_the_run)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	start_ms = 500;
 	assert_int_equal(run_with(&err, 3, "exec sleep 100\n"), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
 	assert_int_equal(result->undone, MODULES);
 }
 
-static void workers_that_die_at_once_end_the_run(void **state)
+CASE(workers_that_die_at_once_end_the_run)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2, "echo 'no such library' >&2; exit 5\n"), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
 	assert_non_null(strstr(err.message, "no such library"));
 }
 
-static void a_driver_that_dies_of_every_module_ends_the_run(void **state)
+CASE(a_driver_that_dies_of_every_module_ends_the_run)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1, "do_job() { kill -SEGV $$; }\nhello; serve\n"), -1);
 	assert_int_equal(err.code, JW_ERR_DRIVER);
 	assert_true(result->failed < MODULES);
 }
 
-static void what_was_not_asked_is_not_taken(void **state)
+CASE(what_was_not_asked_is_not_taken)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1,
 							  "do_job() { if once odd; then answer 77 0; else fine $1; fi; }\n"
 							  "hello; serve\n"),
@@ -198,24 +187,22 @@ static pid_t hold_lock(unsigned milliseconds)
 	return pid;
 }
 
-static void entries_wait_for_the_lock(void **state)
+CASE(entries_wait_for_the_lock)
 {
 	struct jw_error err = {0};
 	pid_t pid = hold_lock(1500);
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	expect_all();
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_lock_that_is_never_free_is_reported(void **state)
+CASE(a_lock_that_is_never_free_is_reported)
 {
 	struct jw_error err = {0};
 	char holder[80];
 	pid_t pid = hold_lock(60000);
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -240,12 +227,11 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 	mem_free(go);
 }
 
-static void what_is_being_compiled_moves_the_bar(void **state)
+CASE(what_is_being_compiled_moves_the_bar)
 {
 	struct jw_error err = {0};
 	double most = 0;
 
-	(void)state;
 	options.progress = on_progress;
 	options.context = &most;
 	assert_int_equal(run_with(&err, 1,
@@ -256,14 +242,13 @@ static void what_is_being_compiled_moves_the_bar(void **state)
 	assert_true(most > 0 && most < 9.001);
 }
 
-static void what_another_run_has_added_is_not_compiled(void **state)
+CASE(what_another_run_has_added_is_not_compiled)
 {
 	struct jw_error err = {0};
 	char *root = mem_printf(NULL, "%s/trees/3", folder),
 		 *from = cache_entry_path(NULL, root, modules[3].key);
 	struct buf bytes = {0};
 
-	(void)state;
 	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
 	files_put_at(cache_entry_path(NULL, cache, modules[3].key), bytes.data, bytes.size);
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
@@ -286,11 +271,10 @@ static void make_foreign(void)
 	mem_free(root);
 }
 
-static void one_prediction_that_fails_does_not_end_the_run(void **state)
+CASE(one_prediction_that_fails_does_not_end_the_run)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	make_foreign();
 	assert_int_equal(run_with(&err, 1,
 							  "do_job() { if [ $1 = 3 ]; then make_entry 77; answer 3 0;\n"
@@ -303,13 +287,12 @@ static void one_prediction_that_fails_does_not_end_the_run(void **state)
 }
 
 /* It does not wait for the lock with the others: those entries have the names of modules. */
-static void a_foreign_entry_does_not_wait_for_the_lock(void **state)
+CASE(a_foreign_entry_does_not_wait_for_the_lock)
 {
 	struct jw_error err = {0};
 	char *wanted = os_join(NULL, folder, "marks/lock"), *held = os_join(NULL, folder, "marks/held");
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid) {
 		while (!os_exists(wanted))
 			(void)usleep(1000);
@@ -331,11 +314,10 @@ static void a_foreign_entry_does_not_wait_for_the_lock(void **state)
 	mem_free(held);
 }
 
-static void a_first_prediction_that_fails_does(void **state)
+CASE(a_first_prediction_that_fails_does)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	make_foreign();
 	assert_int_equal(run_with(&err, 2, "do_job() { make_entry 77; answer $1 0; }\nhello; serve\n"),
 					 0);
@@ -349,11 +331,10 @@ static bool stop_at_once(void *context)
 	return true;
 }
 
-static void workers_that_are_stopped_too_are_no_failure(void **state)
+CASE(workers_that_are_stopped_too_are_no_failure)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	/* As when a service is stopped: all of its processes get the signal. */
 	options.cancel.is_cancelled = stop_at_once;
 	assert_int_equal(run_with(&err, 4, "kill -TERM $$\n"), 0);
@@ -361,30 +342,4 @@ static void workers_that_are_stopped_too_are_no_failure(void **state)
 	assert_int_equal(result->undone, MODULES);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(good_workers_do_everything),
-		CASE(the_job_that_was_begun_is_to_blame),
-		CASE(the_second_try_comes_last_and_alone),
-		CASE(modules_that_kill_do_not_keep_others_from_being_compiled),
-		CASE(a_module_that_hangs_is_given_up),
-		CASE(a_context_that_is_always_lost_ends_the_run),
-		CASE(a_worker_that_does_not_end_is_ended),
-		CASE(nobody_waits_for_what_a_worker_left_behind),
-		CASE(a_driver_that_does_not_start_ends_the_run),
-		CASE(workers_that_die_at_once_end_the_run),
-		CASE(a_driver_that_dies_of_every_module_ends_the_run),
-		CASE(what_was_not_asked_is_not_taken),
-		CASE(entries_wait_for_the_lock),
-		CASE(a_lock_that_is_never_free_is_reported),
-		CASE(what_is_being_compiled_moves_the_bar),
-		CASE(what_another_run_has_added_is_not_compiled),
-		CASE(one_prediction_that_fails_does_not_end_the_run),
-		CASE(a_foreign_entry_does_not_wait_for_the_lock),
-		CASE(a_first_prediction_that_fails_does),
-		CASE(workers_that_are_stopped_too_are_no_failure),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

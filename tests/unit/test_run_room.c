@@ -16,11 +16,10 @@ static void on_message(void *context, const char *line)
 	(void)snprintf(last_message, sizeof last_message, "%s", line);
 }
 
-static void what_needs_much_memory_is_compiled_alone(void **state)
+CASE(what_needs_much_memory_is_compiled_alone)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	options.max_memory_bytes = UINT64_C(600) << 20;
 	modules[1].memory_bytes = modules[3].memory_bytes = UINT64_C(1) << 30;
 	assert_int_equal(run_with(&err, 3,
@@ -32,11 +31,10 @@ static void what_needs_much_memory_is_compiled_alone(void **state)
 	expect_order("3+\n3-\n", false);
 }
 
-static void an_exclusive_gpu_takes_one_worker(void **state)
+CASE(an_exclusive_gpu_takes_one_worker)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	/* The first worker with a job gets the context, and keeps it until its end. */
 	assert_int_equal(run_with(&err, 4,
 							  "trap '[ -z \"$mine\" ] || rmdir \"$marks/context\"' EXIT\n"
@@ -47,11 +45,10 @@ static void an_exclusive_gpu_takes_one_worker(void **state)
 	expect_all();
 }
 
-static void a_gpu_that_says_it_is_exclusive_is_believed(void **state)
+CASE(a_gpu_that_says_it_is_exclusive_is_believed)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	messages = 0;
 	options.message = on_message;
 	/* A second worker with a job would be refused permanently, and that would be reported. */
@@ -65,11 +62,10 @@ static void a_gpu_that_says_it_is_exclusive_is_believed(void **state)
 	assert_non_null(strstr(last_message, "exclusive-process mode"));
 }
 
-static void no_context_at_all_is_one_clear_line(void **state)
+CASE(no_context_at_all_is_one_clear_line)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(
 		run_with(&err, 3,
 				 "do_job() { answer $1 2 false true CUDA_ERROR_OUT_OF_MEMORY; exit 0; }\n"
@@ -80,11 +76,10 @@ static void no_context_at_all_is_one_clear_line(void **state)
 	assert_int_equal(result->failed, 0);
 }
 
-static void a_context_that_is_never_given_again_is_told(void **state)
+CASE(a_context_that_is_never_given_again_is_told)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1,
 							  "do_job() { ! once context || { fine $1; exit 0; }\n"
 							  "answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"
@@ -96,29 +91,26 @@ static void a_context_that_is_never_given_again_is_told(void **state)
 	assert_int_equal(result->failed, 0);
 }
 
-static void a_prohibited_gpu_is_not_asked(void **state)
+CASE(a_prohibited_gpu_is_not_asked)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello 86 2; serve\n"), -1);
 	assert_non_null(strstr(err.message, "prohibited"));
 }
 
-static void a_gpu_that_is_gone_is_noticed(void **state)
+CASE(a_gpu_that_is_gone_is_noticed)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
 	assert_non_null(strstr(err.message, "sm_86"));
 }
 
-static void a_module_without_memory_is_tried_again_with_fewer_workers(void **state)
+CASE(a_module_without_memory_is_tried_again_with_fewer_workers)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 2,
 							  "do_job() { sleep 0.05; if [ $1 = 1 ] && once poor; then\n"
 							  "answer 1 2; else fine $1; fi; }\nhello; serve\n"),
@@ -126,11 +118,10 @@ static void a_module_without_memory_is_tried_again_with_fewer_workers(void **sta
 	expect_all();
 }
 
-static void one_that_the_system_kills_is_not_missed(void **state)
+CASE(one_that_the_system_kills_is_not_missed)
 {
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(run_with(&err, 3,
 							  "do_job() { sleep 0.05; ! once killed || kill -KILL $$; fine $1; }\n"
 							  "hello; serve\n"),
@@ -159,13 +150,12 @@ static void on_shortage(void *context, const char *line)
 }
 
 /* Workers get their first jobs one after the other; when the third has one, memory ends. */
-static void the_youngest_makes_room_and_fewer_go_on(void **state)
+CASE(the_youngest_makes_room_and_fewer_go_on)
 {
 	struct jw_error err = {0};
 	char *path = os_join(NULL, folder, "marks/order"), *text;
 	struct buf order = {0};
 
-	(void)state;
 	assert_int_equal(root_make(state), 0);
 	put_memory(8 << 20);
 	root_put("proc/pressure/memory", "");
@@ -214,20 +204,4 @@ static void the_youngest_makes_room_and_fewer_go_on(void **state)
 	assert_int_equal(root_remove(state), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(what_needs_much_memory_is_compiled_alone),
-		CASE(an_exclusive_gpu_takes_one_worker),
-		CASE(a_gpu_that_says_it_is_exclusive_is_believed),
-		CASE(no_context_at_all_is_one_clear_line),
-		CASE(a_context_that_is_never_given_again_is_told),
-		CASE(a_prohibited_gpu_is_not_asked),
-		CASE(a_gpu_that_is_gone_is_noticed),
-		CASE(a_module_without_memory_is_tried_again_with_fewer_workers),
-		CASE(one_that_the_system_kills_is_not_missed),
-		CASE(the_youngest_makes_room_and_fewer_go_on),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

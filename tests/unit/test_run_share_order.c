@@ -16,12 +16,11 @@ static void order_of(uint64_t node, struct share_turn turns[MODULES])
 	assert_int_equal(share_order(NULL, node, turns, MODULES), 0);
 }
 
-static void dear_ones_are_first_and_nodes_differ(void **state)
+TEST(dear_ones_are_first_and_nodes_differ)
 {
 	struct share_turn one[MODULES], again[MODULES], other[MODULES];
 	bool there[MODULES] = {0};
 
-	(void)state;
 	order_of(1, one);
 	order_of(1, again);
 	order_of(2, other);
@@ -35,11 +34,10 @@ static void dear_ones_are_first_and_nodes_differ(void **state)
 	}
 }
 
-static void a_claim_counts_from_when_it_is_seen(void **state)
+TEST(a_claim_counts_from_when_it_is_seen)
 {
 	struct remote_module known = {.state = REMOTE_MISSING};
 
-	(void)state;
 	/* No longer than we would claim it ourselves */
 	share_see_claim(&known, 1000, 10 * SECOND, 7, 1000000);
 	assert_int_equal(known.state, REMOTE_THEIRS);
@@ -59,11 +57,10 @@ static void a_claim_counts_from_when_it_is_seen(void **state)
 	assert_int_equal(share_dead_claim(&known, known.until_ns), 7);
 }
 
-static void claims_do_not_go_on_forever(void **state)
+TEST(claims_do_not_go_on_forever)
 {
 	struct remote_module known = {.state = REMOTE_MISSING};
 
-	(void)state;
 	assert_int_equal(share_dead_claim(&known, 100 * SECOND), 0);
 	for (uint64_t claim = 1; claim <= 3; claim++) {
 		share_see_claim(&known, 60000, claim * SECOND, claim, 1);
@@ -75,13 +72,4 @@ static void claims_do_not_go_on_forever(void **state)
 	assert_int_equal(known.state, REMOTE_OURS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dear_ones_are_first_and_nodes_differ),
-		cmocka_unit_test(a_claim_counts_from_when_it_is_seen),
-		cmocka_unit_test(claims_do_not_go_on_forever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

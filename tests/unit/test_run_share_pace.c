@@ -13,11 +13,10 @@ static struct share_pace fresh(void)
 	return pace;
 }
 
-static void a_silent_place_is_left_alone_and_taken_up_again(void **state)
+TEST(a_silent_place_is_left_alone_and_taken_up_again)
 {
 	struct share_pace pace = fresh();
 
-	(void)state;
 	for (unsigned i = 1; i < 10; i++)
 		share_pace_silent(&pace, i * 200 * MS, 200);
 	assert_false(pace.resting);
@@ -35,12 +34,11 @@ static void a_silent_place_is_left_alone_and_taken_up_again(void **state)
 	assert_false(pace.resting);
 }
 
-static void failures_ask_for_ever_longer_rests(void **state)
+TEST(failures_ask_for_ever_longer_rests)
 {
 	struct share_pace pace = fresh();
 	uint64_t now = SECOND, before = 0;
 
-	(void)state;
 	assert_true(share_pace_failed(&pace, now, false, -1));
 	pace = fresh();
 	/* 503 is an answer: the place lives */
@@ -63,12 +61,11 @@ static void failures_ask_for_ever_longer_rests(void **state)
 	assert_int_equal(pace.probe_ns - now, 500 * MS);
 }
 
-static void slow_answers_make_room_small_and_quick_ones_large(void **state)
+TEST(slow_answers_make_room_small_and_quick_ones_large)
 {
 	struct share_pace pace = fresh();
 	unsigned room = pace.room;
 
-	(void)state;
 	assert_int_equal(room, 1);
 	for (unsigned i = 0; i < 100; i++) {
 		share_pace_answered(&pace, 100 * MS, true);
@@ -86,11 +83,10 @@ static void slow_answers_make_room_small_and_quick_ones_large(void **state)
 	assert_int_equal(pace.room, 1);
 }
 
-static void what_is_found_lets_look_for_more(void **state)
+TEST(what_is_found_lets_look_for_more)
 {
 	struct share_pace pace = fresh();
 
-	(void)state;
 	pace.room = 16;
 	for (unsigned i = 0; i < 5; i++)
 		share_pace_found(&pace, false);
@@ -105,14 +101,4 @@ static void what_is_found_lets_look_for_more(void **state)
 	assert_int_equal(share_pace_looks(&pace, 0, 0), 16);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_silent_place_is_left_alone_and_taken_up_again),
-		cmocka_unit_test(failures_ask_for_ever_longer_rests),
-		cmocka_unit_test(slow_answers_make_room_small_and_quick_ones_large),
-		cmocka_unit_test(what_is_found_lets_look_for_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -26,7 +26,7 @@ static void assert_place(const struct spool_place *place, const struct buf *libr
 }
 
 /* One library, as a file and in a wheel, with two modules to compile each. */
-static void containers_are_taken_out_of_wheels(void **state)
+TEST(containers_are_taken_out_of_wheels)
 {
 	static char member[] = "lib/a.so";
 	struct buf library = make_buf(), wheel = make_buf();
@@ -38,7 +38,6 @@ static void containers_are_taken_out_of_wheels(void **state)
 	size_t questions = SIZE_MAX, stopped = 0;
 	int result;
 
-	(void)state;
 	make_library(&library, 2 << 20);
 	make_archive(&wheel, false, "zip:compression=deflate",
 				 (struct packed_file[]){{member, &library}}, 1);
@@ -75,11 +74,4 @@ static void containers_are_taken_out_of_wheels(void **state)
 	buf_free(&wheel);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(containers_are_taken_out_of_wheels),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

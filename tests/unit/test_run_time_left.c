@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "plan/estimate.h"
-#include "run/time_left.h"
+#include "run/run_report.h"
 
 enum { MOST_MODULES = 2048 };
 
@@ -17,102 +17,99 @@ static void about(double is, double wanted)
 	assert_true(is > wanted * 0.999 - 1e-9 && is < wanted * 1.001 + 1e-9);
 }
 
-static void a_long_module_at_the_end_counts_whole(void **state)
+TEST(a_long_module_at_the_end_counts_whole)
 {
 	double busy[2] = {60e3, 0}, even[2] = {0, 0};
 	const double next[] = {1e3, 1e3, 1e3};
 
-	(void)state;
 	about(schedule_ms(busy, 2, next, 3, 10e3), 60e3);
 	about(schedule_ms(even, 2, next, 3, 10e3), 6.5e3);
 }
 
 /* One module more than workers takes twice as long as one. */
-static void modules_are_not_divided(void **state)
+TEST(modules_are_not_divided)
 {
 	double four[4] = {0};
 	const double next[] = {1e3, 1e3, 1e3, 1e3, 1e3};
 
-	(void)state;
 	about(schedule_ms(four, 4, next, 5, 0), 2e3);
 	about(schedule_ms(four, 0, next, 5, 0), 0);
 }
 
-static void the_pace_follows_finished_modules(void **state)
+TEST(the_pace_follows_finished_modules)
 {
 	struct pace pace = {0};
 
-	(void)state;
-	about(pace_ms(&pace, CACHE_KEY_LOAD, 700), 700);
-	pace_take(&pace, CACHE_KEY_LOAD, 7, -1, 7);
-	pace_take(&pace, CACHE_KEY_LOAD, 7, 7, 1e300);
-	about(pace_ms(&pace, CACHE_KEY_LOAD, 700), 700);
-	pace_take(&pace, CACHE_KEY_LOAD, 100e3, 300e3, 300e3);
-	assert_true(pace_ms(&pace, CACHE_KEY_TEXT, 1000) > 2900);
-	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 1000) < 3000);
-	/* Nothing was linked yet: as for the other form. */
-	assert_true(pace_ms(&pace, CACHE_KEY_LINK, 1000) > 2900);
-	pace_take(&pace, CACHE_KEY_LINK, 100e3, 100e3, 100e3);
-	assert_true(pace_ms(&pace, CACHE_KEY_LINK, 1000) < 1100);
-	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 1000) > 2900);
+	about(pace_ms(&pace, 700), 700);
+	pace_take(&pace, 7, -1, 7);
+	pace_take(&pace, 7, 7, 1e300);
+	about(pace_ms(&pace, 700), 700);
+	pace_take(&pace, 100e3, 300e3, 300e3);
+	assert_true(pace_ms(&pace, 1000) > 2900);
+	assert_true(pace_ms(&pace, 1000) < 3000);
 }
 
 /* The time of one short module says less about a long one than about another short one, but the
  * machine's load affects both. */
-static void a_long_module_keeps_its_prediction(void **state)
+TEST(a_long_module_keeps_its_prediction)
 {
 	struct pace slow = {0}, crowded = {0};
 
-	(void)state;
-	pace_take(&slow, CACHE_KEY_LOAD, 2e3, 8e3, 8e3);
-	assert_true(pace_ms(&slow, CACHE_KEY_LOAD, 100e3) < 200e3);
-	assert_true(pace_ms(&slow, CACHE_KEY_LOAD, 1e3) > 2.5e3);
-	pace_take(&crowded, CACHE_KEY_LOAD, 2e3, 2e3, 8e3);
-	assert_true(pace_ms(&crowded, CACHE_KEY_LOAD, 100e3) > 300e3);
+	pace_take(&slow, 2e3, 8e3, 8e3);
+	assert_true(pace_ms(&slow, 100e3) < 200e3);
+	assert_true(pace_ms(&slow, 1e3) > 2.5e3);
+	pace_take(&crowded, 2e3, 2e3, 8e3);
+	assert_true(pace_ms(&crowded, 100e3) > 300e3);
 }
 
 /* Two threads of one compile: more processor time than wall time says nothing of the machine. */
-static void a_machine_is_never_less_than_idle(void **state)
+TEST(a_machine_is_never_less_than_idle)
 {
 	struct pace pace = {0};
 
-	(void)state;
-	pace_take(&pace, CACHE_KEY_LOAD, 4e3, 4e3, 2e3);
-	about(pace_ms(&pace, CACHE_KEY_LOAD, 1000), 1000);
+	pace_take(&pace, 4e3, 4e3, 2e3);
+	about(pace_ms(&pace, 1000), 1000);
 }
 
-static void an_overdue_module_is_never_over(void **state)
+TEST(an_overdue_module_is_never_over)
 {
 	struct pace pace = {0};
 
-	(void)state;
-	about(pace_left_ms(&pace, CACHE_KEY_LOAD, 10e3, 2e3), 8e3);
-	assert_true(pace_left_ms(&pace, CACHE_KEY_LOAD, 10e3, 10e3) > 900);
-	assert_true(pace_left_ms(&pace, CACHE_KEY_LOAD, 10e3, 40e3) > 3900);
-	pace_take_running(&pace, CACHE_KEY_LOAD, 10e3, 9e3);
-	about(pace_ms(&pace, CACHE_KEY_LOAD, 10e3), 10e3);
-	pace_take_running(&pace, CACHE_KEY_LOAD, 10e3, 40e3);
-	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 10e3) > 20e3);
+	about(pace_left_ms(&pace, 10e3, 2e3), 8e3);
+	assert_true(pace_left_ms(&pace, 10e3, 10e3) > 900);
+	assert_true(pace_left_ms(&pace, 10e3, 40e3) > 3900);
+	pace_take_running(&pace, 10e3, 9e3);
+	about(pace_ms(&pace, 10e3), 10e3);
+	pace_take_running(&pace, 10e3, 40e3);
+	assert_true(pace_ms(&pace, 10e3) > 20e3);
 }
 
 /* Short modules that were finished say little about a long one. */
-static void a_long_module_is_not_measured_by_a_short_one(void **state)
+TEST(a_long_module_is_not_measured_by_a_short_one)
 {
 	struct pace pace = {0};
 
-	(void)state;
 	assert_false(pace_is_measured(&pace, 0));
-	pace_take(&pace, CACHE_KEY_LINK, 1e3, 2e3, 2e3);
+	pace_take(&pace, 1e3, 2e3, 2e3);
 	assert_true(pace_is_measured(&pace, 0));
 	assert_true(pace_is_measured(&pace, 7.9e3));
 	assert_false(pace_is_measured(&pace, 8.1e3));
+}
+
+TEST(the_time_left_falls_or_stands_still)
+{
+	about(steady_seconds(80, 79), 79);
+	about(steady_seconds(80, 81), 80);
+	about(steady_seconds(80, 99), 80);
+	/* A machine that other programs have taken over. */
+	about(steady_seconds(80, 101), 101);
+	about(steady_seconds(80, 0), 0);
 }
 
 /* ---- the modules of real libraries with their real times */
 
 struct replayed {
 	double model_ms, real_ms, begins_ms, ends_ms;
-	enum cache_key_form form;
 };
 
 static int by_model(const void *a, const void *b)
@@ -147,18 +144,16 @@ static double guess(const struct replayed *modules, size_t count, size_t workers
 
 	for (size_t i = 0; i < count; i++)
 		if (modules[i].ends_ms <= now_ms)
-			pace_take(&pace, modules[i].form, modules[i].model_ms, modules[i].real_ms,
-					  modules[i].real_ms);
+			pace_take(&pace, modules[i].model_ms, modules[i].real_ms, modules[i].real_ms);
 	for (size_t i = 0; i < count; i++)
 		if (modules[i].begins_ms <= now_ms && modules[i].ends_ms > now_ms)
-			pace_take_running(&pace, modules[i].form, modules[i].model_ms,
-							  now_ms - modules[i].begins_ms);
+			pace_take_running(&pace, modules[i].model_ms, now_ms - modules[i].begins_ms);
 	for (size_t i = 0; i < count; i++) {
 		if (modules[i].begins_ms > now_ms)
-			next_ms[next++] = pace_ms(&pace, modules[i].form, modules[i].model_ms);
+			next_ms[next++] = pace_ms(&pace, modules[i].model_ms);
 		else if (modules[i].ends_ms > now_ms)
-			free_ms[busy++] = pace_left_ms(&pace, modules[i].form, modules[i].model_ms,
-										   now_ms - modules[i].begins_ms);
+			free_ms[busy++] =
+				pace_left_ms(&pace, modules[i].model_ms, now_ms - modules[i].begins_ms);
 	}
 	return schedule_ms(free_ms, workers, next_ms, next, 0);
 }
@@ -177,7 +172,6 @@ static size_t read_modules(const char *name, struct replayed *modules)
 
 	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
 	for (const char *at = strchr(buf_text(&file), '\n') + 1; *at; at = strchr(at, '\n') + 1) {
-		const bool link = !strncmp(at, "link", 4);
 		double value[6];
 		struct plan_estimate estimate;
 
@@ -188,10 +182,8 @@ static size_t read_modules(const char *name, struct replayed *modules)
 					  &(struct plan_features){.statements = (uint32_t)value[1],
 											  .divisions = (uint32_t)value[2],
 											  .entries = (uint32_t)value[3]},
-					  0, 1);
-		modules[count++] = (struct replayed){.model_ms = estimate.cost_ms,
-											 .real_ms = value[4],
-											 .form = link ? CACHE_KEY_LINK : CACHE_KEY_LOAD};
+					  0, NULL);
+		modules[count++] = (struct replayed){.model_ms = estimate.cost_ms, .real_ms = value[4]};
 	}
 	buf_free(&file);
 	mem_free(path);
@@ -213,7 +205,7 @@ static unsigned near_moments(struct replayed *modules, size_t count, size_t work
 }
 
 /* The predictions are right for the whole library, or off by as much as a first estimate may be. */
-static void the_time_left_is_near_for_real_libraries(void **state)
+TEST(the_time_left_is_near_for_real_libraries)
 {
 	static struct replayed modules[MOST_MODULES];
 	static const double offs[] = {1, 1.25, 0.8, 1.6, 0.625};
@@ -226,12 +218,11 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 		{"driver-ctranslate2-2.24.0-sm90", 95, 78}, {"driver-ctranslate2-3.24.0-sm90", 64, 60},
 		{"driver-ctranslate2-4.6.2-sm90", 92, 79},  {"driver-curand-10.2.10-sm90", 30, 49},
 		{"driver-dgl-0.6.1-sm90", 80, 78},          {"driver-implicit-0.6.2-sm90", 88, 79},
-		{"driver-spconv-2.1.25-sm90", 95, 95},      {"driver-xgboost-1.0.2-sm86", 64, 66},
+		{"driver-spconv-2.1.25-sm90", 95, 95},      {"driver-xgboost-1.0.2-sm86", 85, 88},
 		{"driver-xgboost-1.7.6-sm90", 74, 78},      {"ptxas-tensorflow-2.3.1-windows-sm86", 80, 89},
 		{"ptxas-xgboost-1.7.6-sm90", 73, 76},       {"ptxas-ctranslate2-4.6.2-sm90", 3, 20},
 	};
 
-	(void)state;
 	for (size_t library = 0; library < sizeof libraries / sizeof *libraries; library++) {
 		const size_t count = read_modules(libraries[library].name, modules);
 		double model_ms = 0, real_ms = 0;
@@ -261,18 +252,4 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_module_at_the_end_counts_whole),
-		cmocka_unit_test(modules_are_not_divided),
-		cmocka_unit_test(the_pace_follows_finished_modules),
-		cmocka_unit_test(a_long_module_keeps_its_prediction),
-		cmocka_unit_test(a_machine_is_never_less_than_idle),
-		cmocka_unit_test(an_overdue_module_is_never_over),
-		cmocka_unit_test(a_long_module_is_not_measured_by_a_short_one),
-		cmocka_unit_test(the_time_left_is_near_for_real_libraries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

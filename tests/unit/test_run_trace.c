@@ -19,7 +19,7 @@ static void limit_files(rlim_t most)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void a_full_disk_leaves_whole_json(void **state)
+TEST(a_full_disk_leaves_whole_json)
 {
 	char *path = os_join(NULL, folder, "trace.json");
 	struct jw_error err = {0};
@@ -27,7 +27,6 @@ static void a_full_disk_leaves_whole_json(void **state)
 	struct trace *trace;
 	cJSON *document;
 
-	(void)state;
 	(void)signal(SIGXFSZ, SIG_IGN);
 	limit_files(MOST_BYTES);
 	assert_int_equal(trace_open(&err, path, &trace), 0);
@@ -46,9 +45,4 @@ static void a_full_disk_leaves_whole_json(void **state)
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_disk_leaves_whole_json)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

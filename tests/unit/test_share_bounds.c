@@ -5,14 +5,12 @@
 
 #include "base/text.h"
 #include "check.h"
+#include "net/web.h"
 #include "pack/minisign.h"
-#include "pack/pack_source.h"
+#include "pack/reader.h"
 #include "share/artifact.h"
-#include "share/aws_profile.h"
-#include "share/challenge.h"
-#include "share/credentials.h"
+#include "share/login.h"
 #include "share/oci_registry.h"
-#include "share/web_answer.h"
 
 static char text[1 << 16];
 
@@ -30,7 +28,7 @@ static const char *with_letters(const char *before, size_t count, const char *be
 
 /* ---- names */
 
-static void names_have_their_lengths(void **state)
+TEST(names_have_their_lengths)
 {
 	static const struct {
 		const char *before, *behind;
@@ -42,7 +40,6 @@ static void names_have_their_lengths(void **state)
 	};
 	struct reference reference;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (size_t more = 0; more < 2; more++) {
 			with_letters(cases[i].before, cases[i].most + more, cases[i].behind);
@@ -62,7 +59,7 @@ static void names_have_their_lengths(void **state)
 	assert_int_equal(reference_parse(NULL, with_letters("oci://h/a", 2000, ""), &reference), -1);
 }
 
-static void hosts_have_their_forms(void **state)
+TEST(hosts_have_their_forms)
 {
 	static const struct {
 		const char *host;
@@ -76,7 +73,6 @@ static void hosts_have_their_forms(void **state)
 	};
 	struct reference reference;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, "oci://%s/a", cases[i].host);
 		if (!reference_parse(NULL, text, &reference) != cases[i].sound)
@@ -88,7 +84,7 @@ static void hosts_have_their_forms(void **state)
 	assert_string_equal(reference_server(&reference), "quay.io");
 }
 
-static void tags_have_their_letters(void **state)
+TEST(tags_have_their_letters)
 {
 	static const struct {
 		const char *name;
@@ -99,7 +95,6 @@ static void tags_have_their_letters(void **state)
 				 {"a.b", true, true},    {"a..b", true, false}, {"a.", true, false},
 				 {"a--b", true, true},   {"a__b", true, true},  {"a b", false, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		if (reference_is_tag(cases[i].name) != cases[i].tag ||
 			reference_is_repository(cases[i].name) != cases[i].repository)
@@ -108,7 +103,7 @@ static void tags_have_their_letters(void **state)
 
 /* ---- headers */
 
-static void challenges_have_their_forms(void **state)
+TEST(challenges_have_their_forms)
 {
 	static const struct {
 		const char *text;
@@ -141,7 +136,6 @@ static void challenges_have_their_forms(void **state)
 	};
 	struct challenge challenge;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const int result = challenge_parse(NULL, cases[i].text, &challenge);
 
@@ -172,7 +166,7 @@ static struct web_answer header(const char *line)
 	return answer;
 }
 
-static void headers_have_their_forms(void **state)
+TEST(headers_have_their_forms)
 {
 	static const struct {
 		const char *line, *link, *type;
@@ -198,7 +192,6 @@ static void headers_have_their_forms(void **state)
 		{"Range: 0-1023\r\n", "", "", false, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct web_answer answer = header(cases[i].line);
 
@@ -218,11 +211,10 @@ static void headers_have_their_forms(void **state)
 	assert_int_equal(header("Age: 1").date_s, -1);
 }
 
-static void headers_have_their_lengths(void **state)
+TEST(headers_have_their_lengths)
 {
 	struct web_answer answer;
 
-	(void)state;
 	for (size_t more = 0; more < 2; more++) {
 		answer =
 			header(with_letters("Docker-Content-Digest: ", sizeof answer.digest - 1 + more, ""));
@@ -261,7 +253,7 @@ static const char *said(const char *body)
 	return answer.said;
 }
 
-static void words_of_servers_are_cut_and_harmless(void **state)
+TEST(words_of_servers_are_cut_and_harmless)
 {
 	static const struct {
 		const char *body, *said;
@@ -280,7 +272,6 @@ static void words_of_servers_are_cut_and_harmless(void **state)
 		{" <Error><Code>A</Code></Error>", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(said(cases[i].body), cases[i].said);
 	assert_int_equal(strlen(said(with_letters("<Error><Code>", 60, "</Code>"))), 60);
@@ -307,7 +298,7 @@ static int read_artifact(const char *document, struct artifact_list *list)
 	return artifact_read(NULL, document, strlen(document), list);
 }
 
-static void manifests_have_their_parts(void **state)
+TEST(manifests_have_their_parts)
 {
 	static const struct {
 		const char *document;
@@ -340,7 +331,6 @@ static void manifests_have_their_parts(void **state)
 	};
 	struct artifact_list list;
 
-	(void)state;
 	assert_int_equal(PACK_MOST_SIZE, UINT64_C(18253611008));
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		if (!read_artifact(cases[i].document, &list) != cases[i].sound)
@@ -350,7 +340,7 @@ static void manifests_have_their_parts(void **state)
 	}
 }
 
-static void a_title_is_harmless(void **state)
+TEST(a_title_is_harmless)
 {
 	static const struct {
 		const char *title;
@@ -369,7 +359,6 @@ static void a_title_is_harmless(void **state)
 								   "{\"org.opencontainers.image.title\": \"%s\"}}]}";
 	struct artifact_list list;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, form, cases[i].title);
 		assert_int_equal(read_artifact(text, &list), 0);
@@ -378,7 +367,7 @@ static void a_title_is_harmless(void **state)
 	}
 }
 
-static void a_plan_is_a_tag_of_ours(void **state)
+TEST(a_plan_is_a_tag_of_ours)
 {
 	static const struct {
 		const char *plan;
@@ -394,7 +383,6 @@ static void a_plan_is_a_tag_of_ours(void **state)
 		"\"io.jitwarm.targets\": \"sm_\\n70\"}}]}";
 	struct artifact_list list;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, form, cases[i].plan);
 		assert_int_equal(read_artifact(text, &list), 0);
@@ -408,7 +396,7 @@ static void a_plan_is_a_tag_of_ours(void **state)
 
 /* ---- credentials */
 
-static void entries_speak_of_hosts(void **state)
+TEST(entries_speak_of_hosts)
 {
 	static const struct {
 		const char *name;
@@ -432,7 +420,6 @@ static void entries_speak_of_hosts(void **state)
 	static const char form[] = "{\"auths\": {\"%s\": {\"auth\": \"eDp5\"}}}";
 	struct credentials_entry entry;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, form, cases[i].name);
 		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h:5", "lab/cache", &entry),
@@ -443,7 +430,7 @@ static void entries_speak_of_hosts(void **state)
 	}
 }
 
-static void entries_have_their_forms(void **state)
+TEST(entries_have_their_forms)
 {
 	static const struct {
 		const char *entry;
@@ -461,7 +448,6 @@ static void entries_have_their_forms(void **state)
 	};
 	struct credentials_entry entry;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, "{\"auths\": {\"h\": %s}}", cases[i].entry);
 		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h", "a", &entry),
@@ -484,7 +470,7 @@ static void entries_have_their_forms(void **state)
 	}
 }
 
-static void programs_answer_with_names_and_secrets(void **state)
+TEST(programs_answer_with_names_and_secrets)
 {
 	static const struct {
 		const char *answer;
@@ -502,7 +488,6 @@ static void programs_answer_with_names_and_secrets(void **state)
 	};
 	struct credentials got;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		got = (struct credentials){0};
 		assert_int_equal(
@@ -523,59 +508,4 @@ static void programs_answer_with_names_and_secrets(void **state)
 	}
 }
 
-/* The document of a role: each of its parts is needed, and fits. */
-static void roles_have_whole_keys(void **state)
-{
-	static const struct {
-		const char *before, *behind;
-		size_t most;
-	} cases[] = {
-		{"{\"SecretAccessKey\": \"s\", \"Token\": \"t\", \"AccessKeyId\": \"", "\"}", AWS_TEXT - 1},
-		{"{\"AccessKeyId\": \"i\", \"Token\": \"t\", \"SecretAccessKey\": \"", "\"}", AWS_TEXT - 1},
-		{"{\"AccessKeyId\": \"i\", \"SecretAccessKey\": \"s\", \"Token\": \"", "\"}",
-		 AWS_TOKEN - 1},
-	};
-	static const char timed[] = "{\"AccessKeyId\": \"i\", \"SecretAccessKey\": \"s\", \"Token\": "
-								"\"t\", \"Expiration\": \"%s\"}";
-	struct aws_keys keys;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		for (size_t more = 0; more < 2; more++) {
-			with_letters(cases[i].before, cases[i].most + more, cases[i].behind);
-			assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), more ? -1 : 0);
-			with_letters(cases[i].before, 0, cases[i].behind);
-			assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), -1);
-		}
-	assert_int_equal(keys.expires_s, 0);
-	(void)snprintf(text, sizeof text, timed, "1970-01-01T00:01:00Z");
-	assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), 0);
-	assert_int_equal(keys.expires_s, 60);
-	assert_string_equal(keys.id, "i");
-	assert_string_equal(keys.secret, "s");
-	assert_string_equal(keys.token, "t");
-	(void)snprintf(text, sizeof text, timed, "soon");
-	assert_int_equal(aws_keys_parse(NULL, text, strlen(text), &keys), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_have_their_lengths),
-		cmocka_unit_test(hosts_have_their_forms),
-		cmocka_unit_test(tags_have_their_letters),
-		cmocka_unit_test(challenges_have_their_forms),
-		cmocka_unit_test(headers_have_their_forms),
-		cmocka_unit_test(headers_have_their_lengths),
-		cmocka_unit_test(words_of_servers_are_cut_and_harmless),
-		cmocka_unit_test(manifests_have_their_parts),
-		cmocka_unit_test(a_title_is_harmless),
-		cmocka_unit_test(a_plan_is_a_tag_of_ours),
-		cmocka_unit_test(entries_speak_of_hosts),
-		cmocka_unit_test(entries_have_their_forms),
-		cmocka_unit_test(programs_answer_with_names_and_secrets),
-		cmocka_unit_test(roles_have_whole_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -7,7 +7,6 @@
 #include "entries.h"
 #include "packs.h"
 #include "share/object_entry.h"
-#include "share/object_plan.h"
 
 enum { ENTRIES = 3, SM = 86, MOST = 1 << 20 };
 
@@ -94,11 +93,10 @@ static bool is_taken(uint64_t key)
 	return is;
 }
 
-static void an_entry_is_put_and_taken(void **state)
+TEST(an_entry_is_put_and_taken)
 {
 	struct object_answer put, got;
 
-	(void)state;
 	begin();
 	put_object(keys[0], ".claim", "{}");
 	put = does(OBJECT_PUT, keys[0], 0, 0);
@@ -127,7 +125,7 @@ static void an_entry_is_put_and_taken(void **state)
 	end();
 }
 
-static void what_is_not_trusted_is_not_taken(void **state)
+TEST(what_is_not_trusted_is_not_taken)
 {
 	static const struct {
 		enum object_what what;
@@ -138,7 +136,6 @@ static void what_is_not_trusted_is_not_taken(void **state)
 				 {OBJECT_LOOK, true, "has not the entry that it is named by"},
 				 {OBJECT_CLAIM, true, "has not the entry that it is named by"}};
 
-	(void)state;
 	begin();
 	assert_int_equal(does(OBJECT_PUT, keys[0], 0, 0).said, OBJECT_PLACED);
 	copy_file(object_path(keys[0], ".jwpack"), object_path(keys[1], ".jwpack"));
@@ -158,7 +155,7 @@ static void what_is_not_trusted_is_not_taken(void **state)
 	end();
 }
 
-static void claims_are_made_and_respected(void **state)
+TEST(claims_are_made_and_respected)
 {
 	static const char *const none[] = {"", "nonsense", "{\"claim\": \"0\", \"seconds\": 1}"};
 	static const char claim[] = "{\"claim\": \"0000000000000005\", \"seconds\": 1}";
@@ -166,7 +163,6 @@ static void claims_are_made_and_respected(void **state)
 	char *blocked = object_path(keys[2], ".claim");
 	char longer[300];
 
-	(void)state;
 	begin();
 	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_MISSING);
 	assert_false(is_there(keys[0], ".claim"));
@@ -200,7 +196,7 @@ static void claims_are_made_and_respected(void **state)
 	end();
 }
 
-static void failures_are_of_objects_or_the_place(void **state)
+TEST(failures_are_of_objects_or_the_place)
 {
 	static const struct {
 		enum jw_code code;
@@ -210,7 +206,6 @@ static void failures_are_of_objects_or_the_place(void **state)
 				 {JW_ERR_BUSY, OBJECT_FAILED},         {JW_ERR_IO, OBJECT_GONE},
 				 {JW_ERR_MEMORY, OBJECT_GONE}};
 
-	(void)state;
 	begin();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_error why = {.code = cases[i].code, .message = "so"};
@@ -224,108 +219,6 @@ static void failures_are_of_objects_or_the_place(void **state)
 	mem_fail_after(1);
 	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_GONE);
 	assert_int_equal(mem_fail_after(0), 0);
-	end();
-}
-
-/* ---- the whole plan */
-
-static struct object_plan *plans[16]; /* they live as long as the process */
-static size_t plan_count;
-
-/* Each as of another machine, which has not looked yet */
-static struct object_plan *open_plan(size_t count)
-{
-	struct object_plan *plan = NULL;
-
-	files_put(run, OBJECT_PLAN_NAMES, keys, count * sizeof *keys);
-	setup.plan_bytes = MOST;
-	assert_int_equal(object_plan_open(NULL, &setup, &plan), 0);
-	plans[plan_count++] = plan;
-	return plan;
-}
-
-static bool plan_does(struct object_plan *plan, enum object_what what, uint64_t key,
-					  struct object_answer *answer)
-{
-	const struct object_job job = {8, what, key, SM, MOST, 30, 0};
-
-	*answer = (struct object_answer){0};
-	return object_plan_do(plan, &thread, &job, answer);
-}
-
-static void a_plan_needs_its_names_and_memory(void **state)
-{
-	struct object_plan *plan = NULL;
-	struct jw_error why = {0};
-
-	(void)state;
-	begin();
-	assert_int_equal(object_plan_open(&why, &setup, &plan), -1);
-	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
-	files_put(run, OBJECT_PLAN_NAMES, keys, sizeof keys);
-	for (size_t n = 1; n <= 2; n++) {
-		why = (struct jw_error){0};
-		mem_fail_after(n);
-		assert_int_equal(object_plan_open(&why, &setup, &plan), -1);
-		assert_int_equal(mem_fail_after(0), 0);
-		assert_int_equal(why.code, JW_ERR_MEMORY);
-	}
-	assert_null(plan);
-	end();
-}
-
-static void a_plan_is_put_and_taken_whole(void **state)
-{
-	struct object_answer answer;
-	struct object_plan *plan;
-	uint64_t bytes;
-
-	(void)state;
-	begin();
-	plan = open_plan(2);
-	assert_false(plan_does(NULL, OBJECT_LOOK, keys[0], &answer));
-	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
-	assert_false(plan_does(plan, OBJECT_PUT, keys[0], &answer));
-	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
-	assert_int_equal(answer.said, OBJECT_PLACED);
-	assert_int_equal(answer.id, 8);
-	bytes = answer.bytes;
-	assert_true(bytes > 0);
-	/* Somebody has put it there meanwhile. */
-	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
-	assert_int_equal(answer.said, OBJECT_MISSING);
-	/* Another machine takes what is in it; its bytes count once. */
-	plan = open_plan(2);
-	assert_true(plan_does(plan, OBJECT_CLAIM, keys[0], &answer));
-	assert_int_equal(answer.said, OBJECT_HERE);
-	assert_int_equal(answer.bytes, bytes);
-	assert_true(is_taken(keys[0]));
-	assert_true(plan_does(plan, OBJECT_LOOK, keys[1], &answer));
-	assert_int_equal(answer.bytes, 0);
-	assert_true(is_taken(keys[1]));
-	assert_false(plan_does(plan, OBJECT_LOOK, keys[2], &answer));
-	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
-	assert_int_equal(answer.said, OBJECT_MISSING);
-	/* One that nobody may take */
-	assert_int_equal(os_remove_tree(NULL, run), 0);
-	options.allow_unsigned = false;
-	plan = open_plan(2);
-	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
-	assert_false(is_taken(keys[0]));
-	/* … gives way to one of ours. */
-	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
-	assert_int_equal(answer.said, OBJECT_PLACED);
-	/* One that is longer than a plan can be */
-	options.allow_unsigned = true;
-	plan = open_plan(2);
-	setup.plan_bytes = bytes - 1;
-	assert_int_equal(object_plan_open(NULL, &setup, &plan), 0);
-	plans[plan_count++] = plan;
-	assert_false(plan_does(plan, OBJECT_LOOK, keys[0], &answer));
-	/* A part of it is not there any more. */
-	plan = open_plan(3);
-	assert_true(plan_does(plan, OBJECT_PLAN, 0, &answer));
-	assert_int_equal(answer.said, OBJECT_PLACED);
 	end();
 }
 
@@ -352,7 +245,7 @@ static int set_up(void **state)
 	machine.driver.trust = JW_TRUST_CONFIRMED;
 	options.place = where;
 	options.state_dir = folder;
-	setup = (struct object_setup){run, &machine, &options, 0};
+	setup = (struct object_setup){run, &machine, &options};
 	return 0;
 }
 
@@ -364,16 +257,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_entry_is_put_and_taken),
-		cmocka_unit_test(what_is_not_trusted_is_not_taken),
-		cmocka_unit_test(claims_are_made_and_respected),
-		cmocka_unit_test(failures_are_of_objects_or_the_place),
-		cmocka_unit_test(a_plan_needs_its_names_and_memory),
-		cmocka_unit_test(a_plan_is_put_and_taken_whole),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

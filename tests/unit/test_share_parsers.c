@@ -8,13 +8,12 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "net/web.h"
 #include "share/artifact.h"
-#include "share/challenge.h"
-#include "share/credentials.h"
+#include "share/login.h"
 #include "share/plan_tag.h"
-#include "share/web_answer.h"
 
-static void names_are_read(void **state)
+TEST(names_are_read)
 {
 	static const struct {
 		const char *text, *host, *repository, *tag; /* host NULL: refused */
@@ -38,7 +37,6 @@ static void names_are_read(void **state)
 	};
 	struct reference reference;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(!cases[i].host, reference_parse(NULL, cases[i].text, &reference) != 0);
 		if (!cases[i].host)
@@ -51,14 +49,13 @@ static void names_are_read(void **state)
 	assert_string_equal(reference_server(&reference), "registry-1.docker.io");
 }
 
-static void a_pull_needs_a_name_and_a_system(void **state)
+TEST(a_pull_needs_a_name_and_a_system)
 {
 	static const struct {
 		const char *from;
 		bool how, system;
 	} cases[] = {{"oci://h", true, true}, {"oci://h/a", false, false}, {"oci://h/a", true, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_system machine = {.gpu_count = 0};
 		struct jw_import_options how = JW_IMPORT_OPTIONS_INIT;
@@ -75,11 +72,10 @@ static void a_pull_needs_a_name_and_a_system(void **state)
 	}
 }
 
-static void the_best_challenge_counts(void **state)
+TEST(the_best_challenge_counts)
 {
 	struct challenge challenge;
 
-	(void)state;
 	assert_int_equal(0, challenge_parse(NULL,
 										"Negotiate abcd==, Basic realm=\"x, y\", bearer "
 										"Realm=\"https://a/\\\"t\" , service = s,scope=\"a b\"",
@@ -101,11 +97,10 @@ static int parse_credentials(const char *text, struct credentials_entry *entry)
 	return credentials_parse(NULL, text, strlen(text), "h:5000", "lab/cache", entry);
 }
 
-static void the_most_exact_entry_counts(void **state)
+TEST(the_most_exact_entry_counts)
 {
 	struct credentials_entry entry;
 
-	(void)state;
 	/* eDp5 is x:y, YW5uOnNlOmNyZXQ= ann:se:cret */
 	assert_int_equal(0, parse_credentials("{\"auths\": {\"h:5000\": {\"auth\": \"eDp5\"},"
 										  "\"h:5000/lab\": {\"auth\": \"YW5uOnNlOmNyZXQ=\"},"
@@ -131,7 +126,7 @@ static void the_most_exact_entry_counts(void **state)
 		-1, parse_credentials("{\"auths\": {\"h:5000\": {\"auth\": \"YQA6Yg==\"}}}", &entry));
 }
 
-static void an_artifact_comes_back(void **state)
+TEST(an_artifact_comes_back)
 {
 	struct artifact item = {.plan = "p-0123456789012345678901234567890123456789",
 							.targets = "sm_70 sm_86",
@@ -144,7 +139,6 @@ static void an_artifact_comes_back(void **state)
 	struct artifact_list list;
 	struct buf text;
 
-	(void)state;
 	(void)snprintf(item.pack.digest, sizeof item.pack.digest, "sha256:%064d", 1);
 	(void)snprintf(item.config.digest, sizeof item.config.digest, "sha256:%064d", 2);
 	(void)snprintf(item.signature.digest, sizeof item.signature.digest, "sha256:%064d", 3);
@@ -171,13 +165,12 @@ static void an_artifact_comes_back(void **state)
 	buf_free(&text);
 }
 
-static void what_fits_is_by_gpu_and_driver(void **state)
+TEST(what_fits_is_by_gpu_and_driver)
 {
 	struct jw_gpu gpu = {.target = {.sm = 86}};
 	struct jw_system system = {.gpus = &gpu, .gpu_count = 1};
 	struct artifact item = {.targets = "sm_70 sm_86", .stamps = "a,b", .cuda = "12.4,11.8"};
 
-	(void)state;
 	system.driver.version.cuda = 12020;
 	(void)snprintf(system.driver.stamp, sizeof system.driver.stamp, "b");
 	assert_true(artifact_fits(&item, &system));
@@ -189,13 +182,12 @@ static void what_fits_is_by_gpu_and_driver(void **state)
 	assert_false(artifact_fits(&item, &system));
 }
 
-static void a_tag_is_of_sorted_names(void **state)
+TEST(a_tag_is_of_sorted_names)
 {
 	uint64_t a[] = {3, 1, 2, 3}, b[] = {1, 2, 3}, c[] = {1, 2};
 	size_t a_count = 4, b_count = 3, c_count = 2;
 	char first[JW_PLAN_TAG], second[JW_PLAN_TAG], third[JW_PLAN_TAG];
 
-	(void)state;
 	assert_int_equal(0, share_plan_tag(NULL, a, &a_count, first));
 	assert_int_equal(0, share_plan_tag(NULL, b, &b_count, second));
 	assert_int_equal(0, share_plan_tag(NULL, c, &c_count, third));
@@ -208,7 +200,7 @@ static void a_tag_is_of_sorted_names(void **state)
 }
 
 /* As libcurl reports them with OpenSSL, Mbed TLS (old and new) and Schannel */
-static void certificates_that_prove_nothing_are_explained(void **state)
+TEST(certificates_that_prove_nothing_are_explained)
 {
 	static const struct {
 		const char *reason, *hint; /* NULL: none */
@@ -233,7 +225,6 @@ static void certificates_that_prove_nothing_are_explained(void **state)
 	};
 	char hint[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		web_say_how_to_prove(cases[i].reason, hint, sizeof hint);
 		if (cases[i].hint)
@@ -243,12 +234,11 @@ static void certificates_that_prove_nothing_are_explained(void **state)
 	}
 }
 
-static void headers_are_bounded(void **state)
+TEST(headers_are_bounded)
 {
 	struct web_answer answer;
 	char line[6000];
 
-	(void)state;
 	web_answer_clear(&answer);
 	memset(line, 'x', sizeof line);
 	memcpy(line, "Location: ", 10);
@@ -262,19 +252,4 @@ static void headers_are_bounded(void **state)
 	assert_true(answer.has_start && answer.start == 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_read),
-		cmocka_unit_test(a_pull_needs_a_name_and_a_system),
-		cmocka_unit_test(the_best_challenge_counts),
-		cmocka_unit_test(the_most_exact_entry_counts),
-		cmocka_unit_test(an_artifact_comes_back),
-		cmocka_unit_test(what_fits_is_by_gpu_and_driver),
-		cmocka_unit_test(a_tag_is_of_sorted_names),
-		cmocka_unit_test(certificates_that_prove_nothing_are_explained),
-		cmocka_unit_test(headers_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -38,7 +38,7 @@ static void file_is(const char *text)
 
 /* ---- a web server */
 
-static void each_status_means_something(void **state)
+TEST(each_status_means_something)
 {
 	static const struct {
 		const char *answer;
@@ -69,7 +69,6 @@ static void each_status_means_something(void **state)
 		{"505 Version\r\n\r\n", JW_ERR_IO, JW_ERR_FORMAT, -1, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct object_place *place = open_place(address);
 		struct jw_error why = {0};
@@ -97,35 +96,11 @@ static void each_status_means_something(void **state)
 	}
 }
 
-static void what_is_there_is_known(void **state)
-{
-	static const struct {
-		const char *answer;
-		bool has;
-	} cases[] = {{"200 OK\r\nContent-Length: 5\r\n\r\n", true},
-				 {"299 OK\r\n\r\n", true},
-				 {"300 Many\r\n\r\n", false},
-				 {"404 None\r\n\r\n", false},
-				 {"", false}};
-	struct object_place *place = open_place(address);
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		SERVER_SAYS(cases[i].answer);
-		assert_int_equal(object_place_has(place, "v1/plan/x"), cases[i].has);
-		assert_true(strstr(server.requests[0], "HEAD /base/v1/plan/x HTTP/1.1\r\n") ==
-					server.requests[0]);
-	}
-	object_place_forget(place, "v1/plan/x");
-	object_place_close(place);
-}
-
-static void bytes_come_and_go(void **state)
+TEST(bytes_come_and_go)
 {
 	struct object_place *place = open_place(address);
 	struct jw_error why = {0};
 
-	(void)state;
 	SERVER_SAYS("200 OK\r\n\r\n0123456789");
 	assert_int_equal(object_place_get(NULL, place, "v1/x", 10, file), 0);
 	assert_int_equal(moved, 10);
@@ -151,12 +126,11 @@ static void bytes_come_and_go(void **state)
 }
 
 /* Once more, and from its beginning */
-static void a_broken_answer_is_asked_for_again(void **state)
+TEST(a_broken_answer_is_asked_for_again)
 {
 	struct object_place *place = open_place(address);
 	struct jw_error why = {0};
 
-	(void)state;
 	SERVER_SAYS("200 OK\r\nContent-Length: 100\r\n\r\nis cut", "200 OK\r\n\r\ntext");
 	assert_int_equal(object_place_get(NULL, place, "v1/x", MOST, file), 0);
 	assert_int_equal(server.asked, 2);
@@ -170,13 +144,12 @@ static void a_broken_answer_is_asked_for_again(void **state)
 }
 
 /* How long a place that is busy asks for counts, and one that says nothing has failed. */
-static void a_busy_place_is_left_alone(void **state)
+TEST(a_busy_place_is_left_alone)
 {
 	struct object_thread thread = {.place = open_place(address)};
 	struct object_answer answer = {0};
 	struct jw_error why = {0};
 
-	(void)state;
 	SERVER_SAYS("503 Busy\r\nRetry-After: 7\r\n\r\n", "");
 	assert_int_equal(object_place_get(&why, thread.place, "v1/x", MOST, file), -1);
 	object_say_failure(&thread, &why, &answer);
@@ -190,13 +163,12 @@ static void a_busy_place_is_left_alone(void **state)
 }
 
 /* An address that is not allowed is the place's fault, and its password is not said. */
-static void a_place_has_a_name(void **state)
+TEST(a_place_has_a_name)
 {
 	char secret[128];
 	struct object_place *place;
 	struct jw_error why = {0};
 
-	(void)state;
 	(void)snprintf(secret, sizeof secret, "http://ann:geheim@%s/base", server.site);
 	place = open_place(secret);
 	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
@@ -212,14 +184,13 @@ static void a_place_has_a_name(void **state)
 
 /* ---- a directory */
 
-static void a_directory_has_objects(void **state)
+TEST(a_directory_has_objects)
 {
 	char *where = os_join(NULL, folder, "place"), *object = os_join(NULL, where, "v1/a/x");
 	struct object_place *place;
 	struct jw_error why = {0};
 	struct os_stat stat;
 
-	(void)state;
 	options.place = where;
 	assert_null(object_place_open(&why, &options, &moved));
 	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
@@ -231,10 +202,8 @@ static void a_directory_has_objects(void **state)
 	place = open_place(where);
 	assert_int_equal(object_place_get(&why, place, "v1/a/x", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
-	assert_false(object_place_has(place, "v1/a/x"));
 	files_put_text(folder, "file", "0123456789");
 	assert_int_equal(object_place_put(NULL, place, "v1/a/x", file), 0);
-	assert_true(object_place_has(place, "v1/a/x"));
 	assert_int_equal(os_remove(NULL, file), 0);
 	assert_int_equal(object_place_get(NULL, place, "v1/a/x", 10, file), 0);
 	file_is("0123456789");
@@ -251,14 +220,13 @@ static void a_directory_has_objects(void **state)
 }
 
 /* A folder in an object's place stays, and nothing is left beside it. */
-static void a_folder_in_the_way_stays(void **state)
+TEST(a_folder_in_the_way_stays)
 {
 	char *where = os_join(NULL, folder, "taken"), *object = os_join(NULL, where, "v1/x");
 	struct object_place *place;
 	struct jw_error why = {0};
 	struct os_names names;
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, object, 0700), 0);
 	files_put_text(folder, "file", "text");
 	place = open_place(where);
@@ -277,13 +245,12 @@ static void a_folder_in_the_way_stays(void **state)
 }
 
 /* Of a few objects in a row, and of the place from then on */
-static void what_cannot_be_read_is_blamed(void **state)
+TEST(what_cannot_be_read_is_blamed)
 {
 	char *where = os_join(NULL, folder, "unreadable"), *loop = os_join(NULL, where, "loop");
 	struct object_place *place;
 	struct jw_error why = {0};
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
 	files_put_text(where, "good", "text");
 	assert_int_equal(symlink("loop", loop), 0);
@@ -324,19 +291,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_status_means_something),
-		cmocka_unit_test(what_is_there_is_known),
-		cmocka_unit_test(bytes_come_and_go),
-		cmocka_unit_test(a_broken_answer_is_asked_for_again),
-		cmocka_unit_test(a_busy_place_is_left_alone),
-		cmocka_unit_test(a_place_has_a_name),
-		cmocka_unit_test(a_directory_has_objects),
-		cmocka_unit_test(a_folder_in_the_way_stays),
-		cmocka_unit_test(what_cannot_be_read_is_blamed),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

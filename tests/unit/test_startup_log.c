@@ -53,11 +53,10 @@ static size_t content(const char **ret_text)
 	return text.size;
 }
 
-static void a_file_is_made_and_added_to(void **state)
+TEST(a_file_is_made_and_added_to)
 {
 	const char *text;
 
-	(void)state;
 	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
 	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
 	(void)content(&text);
@@ -65,13 +64,12 @@ static void a_file_is_made_and_added_to(void **state)
 }
 
 /* A file that does not begin as ours, or breaks off before that can be told, is not written to. */
-static void foreign_files_stay(void **state)
+TEST(foreign_files_stay)
 {
 	static const char *const foreign[] = {"x", "{\"schema\":\"jitwarm.run",
 										  "{\"schema\":\"jitwarm.ran/1\"}\n"};
 	const char *text;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
 		struct jw_error err = {0};
 
@@ -91,12 +89,11 @@ static void foreign_files_stay(void **state)
 }
 
 /* What cannot be read may be a foreign file. */
-static void a_file_that_cannot_be_read_stays(void **state)
+TEST(a_file_that_cannot_be_read_stays)
 {
 	struct jw_error err = {0};
 	const char *text;
 
-	(void)state;
 	put(LINE "\n", strlen(LINE "\n"));
 	reading_fails = true;
 	assert_int_equal(jw_log_append(&err, path, LINE), -1);
@@ -107,11 +104,10 @@ static void a_file_that_cannot_be_read_stays(void **state)
 }
 
 /* From a megabyte on the older half goes, and whole lines stay. */
-static void a_megabyte_is_halved(void **state)
+TEST(a_megabyte_is_halved)
 {
 	static char lines[2 * (1 << 20) + 1];
 
-	(void)state;
 	for (size_t i = 0; i + 64 < sizeof lines; i += 64)
 		(void)snprintf(lines + i, 65, "{\"schema\":\"jitwarm.run/1\",\"n\":%032zu}\n", i);
 	for (size_t size = MIB - 64; size <= MIB + 64; size += 64) {
@@ -141,13 +137,12 @@ static void a_megabyte_is_halved(void **state)
 	}
 }
 
-static void a_line_that_is_too_long_is_refused(void **state)
+TEST(a_line_that_is_too_long_is_refused)
 {
 	static char line[(1 << 20) + 1];
 	const char *text;
 	struct jw_error err = {0};
 
-	(void)state;
 	memset(line, 'x', sizeof line - 1);
 	put(LINE "\n", strlen(LINE "\n"));
 	assert_int_equal(jw_log_append(&err, path, line), -1);
@@ -167,7 +162,7 @@ static void a_line_that_is_too_long_is_refused(void **state)
 	}
 }
 
-static void the_last_lines_come_in_their_order(void **state)
+TEST(the_last_lines_come_in_their_order)
 {
 	static const struct {
 		const char *text;
@@ -188,7 +183,6 @@ static void the_last_lines_come_in_their_order(void **state)
 	char **lines;
 	size_t count;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char text[64] = "";
 
@@ -208,11 +202,10 @@ static void the_last_lines_come_in_their_order(void **state)
 	assert_int_equal(jw_log_tail(NULL, path, 1, &lines, &count), -1);
 }
 
-static void it_lies_beside_what_is_remembered(void **state)
+TEST(it_lies_beside_what_is_remembered)
 {
 	char *where = NULL, *wanted = os_join(NULL, folder, "runs.jsonl");
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
 	STARVE(jw_log_path(&err, &where), (void)0);
 	assert_string_equal(where, wanted);
@@ -220,17 +213,4 @@ static void it_lies_beside_what_is_remembered(void **state)
 	mem_free(wanted);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_made_and_added_to),
-		cmocka_unit_test(foreign_files_stay),
-		cmocka_unit_test(a_file_that_cannot_be_read_stays),
-		cmocka_unit_test(a_megabyte_is_halved),
-		cmocka_unit_test(a_line_that_is_too_long_is_refused),
-		cmocka_unit_test(the_last_lines_come_in_their_order),
-		cmocka_unit_test(it_lies_beside_what_is_remembered),
-	};
-
-	return cmocka_run_group_tests(tests, make_path, remove_path);
-}
+RUN_TESTS(make_path, remove_path)

@@ -20,11 +20,10 @@ static bool names_it(const char *const *names, size_t count, const char *wanted)
 	return found;
 }
 
-static void paths_become_absolute_and_packages_stay(void **state)
+CASE(paths_become_absolute_and_packages_stay)
 {
 	static const char *const names[] = {"lib.so", "torch"};
 	char wanted[4096];
-	(void)state;
 
 	put("lib.so", "x");
 	assert_int_equal(chdir(root), 0);
@@ -33,10 +32,9 @@ static void paths_become_absolute_and_packages_stay(void **state)
 	assert_false(names_it(names, 2, "--environment"));
 }
 
-static void the_active_environment_is_named(void **state)
+CASE(the_active_environment_is_named)
 {
 	char wanted[4096];
-	(void)state;
 
 	set("VIRTUAL_ENV", "venv");
 	(void)snprintf(wanted, sizeof wanted, "--environment \"%s/venv\"", root);
@@ -47,12 +45,4 @@ static void the_active_environment_is_named(void **state)
 	assert_true(names_it(NULL, 0, wanted));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(paths_become_absolute_and_packages_stay),
-		TEST(the_active_environment_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

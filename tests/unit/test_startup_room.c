@@ -82,9 +82,8 @@ static const struct {
 	 "Modified"},
 };
 
-static void each_line_has_its_case(void **state)
+TEST(each_line_has_its_case)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf text = BUF_MAX(1 << 16);
 
@@ -96,9 +95,8 @@ static void each_line_has_its_case(void **state)
 	}
 }
 
-static void a_lack_of_room_is_said(void **state)
+TEST(a_lack_of_room_is_said)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf whole = BUF_MAX(1 << 16);
 
@@ -117,12 +115,11 @@ static void a_lack_of_room_is_said(void **state)
 }
 
 /* A line of 64 KiB at most: nothing of a longer one is left out in silence. */
-static void a_command_is_whole_or_refused(void **state)
+TEST(a_command_is_whole_or_refused)
 {
 	static char program[(1 << 16) + 2];
 	unsigned whole = 0, refused = 0;
 
-	(void)state;
 	for (size_t size = (1 << 16) - 140; size < sizeof program - 1; size++) {
 		const struct startup_facts facts = {.program = program, .options = &full};
 		struct buf text = BUF_MAX(1 << 20);
@@ -145,12 +142,11 @@ static void a_command_is_whole_or_refused(void **state)
 }
 
 /* A unit's line would say something else with such a name; a task has a number. */
-static void names_that_are_none_are_refused(void **state)
+TEST(names_that_are_none_are_refused)
 {
 	static const char *const wrong[] = {"a b", "a\tb", "a\rb", "a\nb",
 										"a%b", "a\\b", "a\"b", "a'b"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct jw_startup_options options = least;
 		const struct startup_facts facts = {.program = "p", .options = &options, .account = "S-1"};
@@ -166,13 +162,12 @@ static void names_that_are_none_are_refused(void **state)
 	}
 }
 
-static void letters_become_one_unit_or_two(void **state)
+TEST(letters_become_one_unit_or_two)
 {
 	static const char text[] = "a\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
 	static const uint8_t wanted[] = {0xff, 0xfe, 'a',  0,    0xff, 0xff, 0,
 									 0xd8, 0,    0xdc, 0xff, 0xdb, 0xff, 0xdf};
 
-	(void)state;
 	for (size_t most = 0; most <= sizeof wanted; most++) {
 		struct buf wide = BUF_MAX(most);
 		struct jw_error err = {0};
@@ -185,15 +180,4 @@ static void letters_become_one_unit_or_two(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_line_has_its_case),
-		cmocka_unit_test(a_lack_of_room_is_said),
-		cmocka_unit_test(a_command_is_whole_or_refused),
-		cmocka_unit_test(names_that_are_none_are_refused),
-		cmocka_unit_test(letters_become_one_unit_or_two),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

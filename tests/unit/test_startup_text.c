@@ -12,14 +12,14 @@
 #include "folder.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/quote.h"
+#include "os/process.h"
 #include "startup/unit_text.h"
 
 static const char *const names[] = {"tensorflow", "C:\\a b\\", "say \"$x\" 100%"};
 static const struct jw_startup_options options = {
 	.size = sizeof options, .names = names, .name_count = 3, .environment = "/home/김 지원/venv"};
 
-static void a_task_is_for_its_user_alone(void **state)
+TEST(a_task_is_for_its_user_alone)
 {
 	const struct startup_facts facts = {.program = "C:\\Users\\김지원 & Co\\jitwarmw.exe",
 										.options = &options,
@@ -39,7 +39,6 @@ static void a_task_is_for_its_user_alone(void **state)
 	};
 	struct buf text = BUF_MAX(1 << 16), wide = BUF_MAX(1 << 17);
 
-	(void)state;
 	assert_int_equal(startup_text(NULL, STARTUP_TASK, &facts, &text), 0);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		assert_non_null(strstr(buf_text(&text), wanted[i]));
@@ -57,7 +56,7 @@ static void a_task_is_for_its_user_alone(void **state)
 	buf_free(&wide);
 }
 
-static void units_quote_characters_that_systemd_expands(void **state)
+TEST(units_quote_characters_that_systemd_expands)
 {
 	const struct startup_facts facts = {.program = "/opt/a b/jitwarm",
 										.options = &options,
@@ -65,7 +64,6 @@ static void units_quote_characters_that_systemd_expands(void **state)
 										.packages = "/home/x y/site-packages"};
 	struct buf service = BUF_MAX(1 << 16), path = BUF_MAX(1 << 16);
 
-	(void)state;
 	assert_int_equal(startup_text(NULL, STARTUP_SERVICE, &facts, &service), 0);
 	assert_non_null(
 		strstr(buf_text(&service),
@@ -100,7 +98,7 @@ static void expect(const struct jw_run_key *key, bool remember, const char *want
 	jw_text_free(text);
 }
 
-static void irrelevant_differences_are_not_a_change(void **state)
+TEST(irrelevant_differences_are_not_a_change)
 {
 	char *inner = os_join(NULL, folder, "packages"), *library = os_join(NULL, inner, "a.so"),
 		 *note = os_join(NULL, inner, "a.py"), *cache = os_join(NULL, folder, "cache"),
@@ -110,7 +108,6 @@ static void irrelevant_differences_are_not_a_change(void **state)
 		key = {.size = sizeof key, .names = name, .name_count = 1, .cache_dir = cache},
 		other = {.size = sizeof other, .names = other_name, .name_count = 1, .cache_dir = cache};
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
 	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", "10de:2484@0000:01:00.0"), 0);
 	assert_int_equal(os_make_dirs(NULL, inner, 0700), 0);
@@ -143,7 +140,7 @@ static void irrelevant_differences_are_not_a_change(void **state)
 }
 
 /* Nearly full by one write, then a line at a time beyond its limit. */
-static void a_log_keeps_its_newest_lines(void **state)
+TEST(a_log_keeps_its_newest_lines)
 {
 	enum { FIRST = 10000, FULL = FIRST + 1000, LINES = FULL + 100 };
 	char *path = os_join(NULL, folder, "log.jsonl"), line[1024], **lines;
@@ -151,7 +148,6 @@ static void a_log_keeps_its_newest_lines(void **state)
 	struct os_stat stat;
 	size_t count;
 
-	(void)state;
 	for (int i = FIRST; i < LINES; i++) {
 		(void)snprintf(line, sizeof line, "{\"schema\":\"jitwarm.run/1\",\"filler\":\"%0960d\"}",
 					   i);
@@ -178,13 +174,12 @@ static void a_log_keeps_its_newest_lines(void **state)
 	mem_free(path);
 }
 
-static void a_foreign_file_is_not_written_as_a_log(void **state)
+TEST(a_foreign_file_is_not_written_as_a_log)
 {
 	char *path = os_join(NULL, folder, "report.json");
 	struct jw_error err;
 	struct os_stat stat;
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, "{\"mine\":1}\n", 11), 0);
 	assert_int_equal(jw_log_append(&err, path, "{\"schema\":\"jitwarm.run/1\"}"), -1);
 	assert_non_null(strstr(err.message, "not a log"));
@@ -193,15 +188,4 @@ static void a_foreign_file_is_not_written_as_a_log(void **state)
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_task_is_for_its_user_alone),
-		cmocka_unit_test(units_quote_characters_that_systemd_expands),
-		cmocka_unit_test(irrelevant_differences_are_not_a_change),
-		cmocka_unit_test(a_log_keeps_its_newest_lines),
-		cmocka_unit_test(a_foreign_file_is_not_written_as_a_log),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

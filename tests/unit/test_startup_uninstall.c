@@ -79,7 +79,7 @@ static void make_dir(const char *name)
 	mem_free(path);
 }
 
-/* Settings that name a cache, our empty folder in it and in the usual one, a key, and the state. */
+/* Settings that name a cache, a key, and the state. */
 static void set_things_up(void)
 {
 	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
@@ -97,8 +97,7 @@ static void set_things_up(void)
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
 	/* Of a script that stands for Python there it would be asked each time which one it starts. */
 	assert_int_equal(os_env_set(NULL, "PATH", "/usr/bin:/bin"), 0);
-	make_dir("home/.nv/ComputeCache/jitwarm");
-	make_dir("tuned/cache/jitwarm");
+	make_dir("tuned/cache");
 	files_put_text(root, "state/keys/a.key", "untrusted comment: x");
 	if (jw_tune_apply(&err, &request, &result))
 		fail_msg("%s", err.message);
@@ -119,46 +118,39 @@ static struct seen uninstall(bool with_keys)
 	return seen;
 }
 
-/* The cache is found by the settings that are reverted before it is entered. */
-static void settings_go_before_the_caches_that_they_name(void **state)
+TEST_WITH(settings_and_state_go_and_the_cache_stays, root_empty, NULL)
 {
 	struct seen seen;
 
-	(void)state;
 	set_things_up();
 	seen = uninstall(false);
 	assert_string_equal(seen.text, "removed /home/.bashrc\n"
-								   "removed /home/.nv/ComputeCache/jitwarm\n"
-								   "removed /tuned/cache/jitwarm\n"
 								   "removed /state, keys stay\n");
 	assert_true(is_there("state/keys/a.key"));
-	assert_true(is_there("tuned/cache") && !is_there("tuned/cache/jitwarm"));
+	assert_true(is_there("tuned/cache"));
 	seen = uninstall(true);
 	assert_string_equal(seen.text, "removed /state\n");
 	assert_false(is_there("state"));
 }
 
 /* The record of settings is needed for the next try. */
-static void a_failure_keeps_the_state_and_nothing_else(void **state)
+TEST_WITH(a_failure_keeps_the_state_and_nothing_else, root_empty, NULL)
 {
 	struct seen seen;
 
-	(void)state;
 	set_things_up();
 	take_away("state/tune.lock");
 	make_dir("state/tune.lock");
 	seen = uninstall(true);
-	assert_string_equal(seen.text, "failed\n"
-								   "removed /home/.nv/ComputeCache/jitwarm\n"
-								   "removed /tuned/cache/jitwarm\n");
+	assert_string_equal(seen.text, "failed\n");
 	assert_true(is_there("state/keys/a.key") && is_there("home/.bashrc"));
 	take_away("state/tune.lock");
 	seen = uninstall(true);
 	assert_string_equal(seen.text, "removed /home/.bashrc\nremoved /state\n");
 }
 
-/* What it could not look for is a failure, not nothing that is left. */
-static void short_memory_leaves_no_cache_out_without_a_word(void **state)
+/* What it could not remove is a failure. */
+TEST(short_memory_leaves_nothing_without_a_word)
 {
 	size_t n = 0, left;
 
@@ -173,31 +165,19 @@ static void short_memory_leaves_no_cache_out_without_a_word(void **state)
 		mem_fail_after(++n);
 		assert_int_equal(jw_uninstall(NULL, &options, &failed), 0);
 		left = mem_fail_after(0);
-		if (!failed && (is_there("home/.nv/ComputeCache/jitwarm") ||
-						is_there("tuned/cache/jitwarm") || is_there("state")))
+		if (!failed && (is_there("home/.bashrc") || is_there("state")))
 			fail_msg("allocation %zu failed, and nothing is said: %s", n, seen.text);
-	} while (!left && n < 150); /* the caches are listed first */
+	} while (!left && n < 150);
 }
 
-static void options_without_a_size_are_refused(void **state)
+TEST(options_without_a_size_are_refused)
 {
 	struct jw_error err = {0};
 	size_t failed = 7;
 
-	(void)state;
 	assert_int_equal(jw_uninstall(&err, &(struct jw_uninstall_options){0}, &failed), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
 	assert_int_equal(failed, 7);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(settings_go_before_the_caches_that_they_name, root_empty),
-		cmocka_unit_test_setup(a_failure_keeps_the_state_and_nothing_else, root_empty),
-		cmocka_unit_test(short_memory_leaves_no_cache_out_without_a_word),
-		cmocka_unit_test(options_without_a_size_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

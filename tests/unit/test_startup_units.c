@@ -111,9 +111,8 @@ static void expect_failure(call_fn call, const struct jw_startup_options *option
 	"i " flags " /home/.config/systemd/user/jitwarm.path\n"
 #define RELOAD "c systemctl --user daemon-reload\n"
 
-static void an_accounts_units_come_and_go(void **state)
+TEST_WITH(an_accounts_units_come_and_go, usual, NULL)
 {
-	(void)state;
 	expect(jw_startup_look, &own, OWN("--"));
 	assert_false(is_there("home"));
 	expect(jw_startup_disable, &own, OWN("--"));
@@ -127,9 +126,8 @@ static void an_accounts_units_come_and_go(void **state)
 }
 
 /* Whatever is beside them stays, and so do folders that hold it. */
-static void links_to_what_is_gone_go(void **state)
+TEST_WITH(links_to_what_is_gone_go, usual, NULL)
 {
-	(void)state;
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
 	assert_int_equal(
@@ -148,13 +146,12 @@ static void links_to_what_is_gone_go(void **state)
 	assert_true(is_there("home/.config/systemd/user/default.target.wants/jitwarm.path"));
 }
 
-static void others_units_stay(void **state)
+TEST_WITH(others_units_stay, usual, NULL)
 {
 	static const char timer[] = "home/.config/systemd/user/jitwarm.timer";
 	struct jw_startup_options replace = own;
 	struct buf text = {0};
 
-	(void)state;
 	root_put(timer, "[Timer]\n");
 	expect_failure(jw_startup_enable, &own, JW_ERR_BUSY, "jitwarm.timer: is there already");
 	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
@@ -181,12 +178,11 @@ static void others_units_stay(void **state)
 #define INSTANCE "/etc/systemd/system/jitwarm@a.service.d/60-jitwarm.conf\n"
 
 /* The template goes with the last of its services. */
-static void a_services_unit_has_a_template(void **state)
+TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 {
 	struct jw_startup_options second = service;
 	struct stat stat_of;
 
-	(void)state;
 	second.service = "b";
 	(void)umask(077);
 	expect(jw_startup_enable, &service,
@@ -219,7 +215,7 @@ static void a_services_unit_has_a_template(void **state)
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/other.conf"));
 }
 
-static void those_of_everyone_wait_for_a_logon(void **state)
+TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
 {
 	static const char items[] = "i %s /etc/systemd/user/jitwarm.service\n"
 								"i %s /etc/systemd/user/jitwarm.timer\n"
@@ -228,7 +224,6 @@ static void those_of_everyone_wait_for_a_logon(void **state)
 	char text[1024];
 	struct stat stat_of;
 
-	(void)state;
 	(void)umask(077);
 	(void)snprintf(text, sizeof text, items, "ot", "ot", "ot", "enable");
 	expect(jw_startup_enable, &everyone, text);
@@ -240,9 +235,8 @@ static void those_of_everyone_wait_for_a_logon(void **state)
 	assert_true(is_there("etc/systemd/user"));
 }
 
-static void a_manager_that_fails_is_quoted(void **state)
+TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 {
-	(void)state;
 	put_systemctl(false);
 	expect(jw_startup_enable, &own,
 		   OWN("--") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
@@ -262,14 +256,13 @@ static void a_manager_that_fails_is_quoted(void **state)
 	}
 }
 
-static void commands_are_noted_as_they_would_be_typed(void **state)
+TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
 	struct jw_startup startup = {.commands =
 									 mem_array(NULL, STARTUP_MOST_COMMANDS, sizeof(char *))};
 	struct buf output = {0};
 	bool good = false;
 
-	(void)state;
 	assert_int_equal(startup_command(NULL, &startup, "sh",
 									 STARTUP_WORDS("-c", "echo a; exit 0", "b\\", "c\"", "d"),
 									 &output, &good),
@@ -297,14 +290,13 @@ static void commands_are_noted_as_they_would_be_typed(void **state)
 	mem_free(startup.failed);
 }
 
-static void a_service_has_a_name(void **state)
+TEST_WITH(a_service_has_a_name, usual, NULL)
 {
 	static const char *const wrong[] = {"", ".a", "a/b", "a b", "a.service", "a@b"};
 	char name[101] = {0};
 	struct jw_startup_options options = service;
 	struct jw_startup *startup;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		options.service = wrong[i];
 		expect_failure(jw_startup_look, &options, JW_ERR_USAGE, "--service ");
@@ -326,9 +318,8 @@ static void a_service_has_a_name(void **state)
 	expect_failure(jw_startup_disable, &options, JW_ERR_USAGE, "");
 }
 
-static void what_cannot_be_written_is_said(void **state)
+TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 {
-	(void)state;
 	root_put("etc/systemd", "x");
 	root_put("home/.config", "x");
 	expect_failure(jw_startup_enable, &service, JW_ERR_NOT_FOUND, "units of the system need sudo");
@@ -336,7 +327,7 @@ static void what_cannot_be_written_is_said(void **state)
 	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
 }
 
-static void services_are_listed_by_their_folders(void **state)
+TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
 {
 	static const char *const files[] = {
 		"jitwarm@b.service.d/x",      "jitwarm@.service.d/x",
@@ -347,7 +338,6 @@ static void services_are_listed_by_their_folders(void **state)
 	char **names, *folder_of_units;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(jw_startup_services(NULL, &names, &count), 0);
 	assert_int_equal(count, 0);
 	jw_lines_free(names, count);
@@ -372,20 +362,4 @@ static void services_are_listed_by_their_folders(void **state)
 	mem_free(folder_of_units);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(an_accounts_units_come_and_go, usual),
-		cmocka_unit_test_setup(links_to_what_is_gone_go, usual),
-		cmocka_unit_test_setup(others_units_stay, usual),
-		cmocka_unit_test_setup(a_services_unit_has_a_template, usual),
-		cmocka_unit_test_setup(those_of_everyone_wait_for_a_logon, usual),
-		cmocka_unit_test_setup(a_manager_that_fails_is_quoted, usual),
-		cmocka_unit_test_setup(commands_are_noted_as_they_would_be_typed, usual),
-		cmocka_unit_test_setup(a_service_has_a_name, usual),
-		cmocka_unit_test_setup(what_cannot_be_written_is_said, usual),
-		cmocka_unit_test_setup(services_are_listed_by_their_folders, usual),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

@@ -1,21 +1,16 @@
-/* Functions of the library in which each allocation fails once: they say so, or do their work. */
+/* Functions of the library that read, in which each allocation fails once: they say so, or do their
+ * work. unit-struck looks at those that write. */
 #include "check.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/check.h>
-#include <jitwarm/doctor.h>
 #include <jitwarm/find.h>
-#include <jitwarm/key.h>
-#include <jitwarm/scan.h>
 #include <jitwarm/startup.h>
-#include <jitwarm/store.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
-#include <jitwarm/uninstall.h>
 
 #include <sodium.h>
 
@@ -23,13 +18,6 @@
 #include "lacking.h"
 #include "os/env.h"
 #include "small_modules.h"
-
-/* Thousands of them take a minute on a busy disk. */
-__attribute__((visibility("default"))) int fsync(int fd)
-{
-	(void)fd;
-	return 0;
-}
 
 static char *site, *state;
 static struct jw_system *machine;
@@ -180,33 +168,6 @@ static int advises(struct jw_error *err, void *unused)
 	return result;
 }
 
-static int applies(struct jw_error *err, void *scope)
-{
-	struct jw_tune_request request = JW_TUNE_REQUEST_INIT;
-	struct jw_tune_result *on = NULL, *off = NULL;
-	int result;
-
-	request.scope = *(enum jw_scope *)scope;
-	request.unit = request.scope == JW_SCOPE_UNIT ? "ollama" : NULL;
-	request.limit_bytes = 1u << 30;
-	request.path = request.scope == JW_SCOPE_SYSTEM ? NULL : site;
-	result = jw_tune_apply(err, &request, &on) || jw_tune_undo(err, NULL, &off);
-	jw_tune_result_free(on);
-	jw_tune_result_free(off);
-	return result ? -1 : 0;
-}
-
-static int prints(struct jw_error *err, void *form)
-{
-	char *text = NULL;
-	int result = jw_tune_print(err, form, 1u << 30, "/a b", &text);
-
-	if (!result)
-		assert_non_null(strstr(text, "1073741824"));
-	jw_text_free(text);
-	return result;
-}
-
 static int opens_a_system(struct jw_error *err, void *asleep)
 {
 	static const struct jw_target target = {.sm = 86};
@@ -311,15 +272,6 @@ static int looks_at_baked(struct jw_error *err, void *unused)
 	return result;
 }
 
-static int uninstalls(struct jw_error *err, void *unused)
-{
-	struct jw_uninstall_options options = JW_UNINSTALL_OPTIONS_INIT;
-	size_t failed = 0;
-
-	(void)unused;
-	return jw_uninstall(err, &options, &failed);
-}
-
 /* With all of its memory it works. Where it fails without, it blames nothing else; where it does
  * its work all the same, a setting may have been missed, which the program says at its end
  * (cli/cli.c). */
@@ -344,12 +296,8 @@ static void lacks(const char *name, int (*does)(struct jw_error *err, void *cont
 
 static void functions_say_that_memory_is_short(void **unused)
 {
-	static enum jw_scope scopes[] = {JW_SCOPE_SHELL, JW_SCOPE_CONDA, JW_SCOPE_SYSTEM, JW_SCOPE_UNIT,
-									 JW_SCOPE_USER};
 	static char ollama[] = "ollama", frame[] = "frame", far[] = "far", old[] = "old",
 				asleep[] = "asleep";
-	static char forms[][12] = {"sh",      "fish", "cmd",   "powershell", "docker",
-							   "compose", "k8s",  "slurm", "systemd",    "conda"};
 	const struct {
 		const char *name;
 		int (*does)(struct jw_error *err, void *context);
@@ -375,74 +323,12 @@ static void functions_say_that_memory_is_short(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
 		lacks(calls[i].name, calls[i].does, calls[i].context);
-	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-		lacks(jw_scope_name(scopes[i]), applies, &scopes[i]);
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-		lacks(forms[i], prints, forms[i]);
-}
-
-/* A search keeps a thousand notes. */
-static void troubles_without_a_note_count(void **unused)
-{
-	struct jw_found found = {.trouble_count = 3};
-	struct jw_check_options options = JW_CHECK_OPTIONS_INIT;
-	struct jw_check_result *result = NULL;
-
-	(void)unused;
-	options.found = &found;
-	options.system = machine;
-	assert_int_equal(jw_check(NULL, &options, &result), 0);
-	assert_int_equal(result->troubles, 3);
-	jw_check_result_free(result);
-}
-
-/* On a machine without a GPU nothing is checked, and nothing is left out either. */
-static void doctor_counts_troubles_once(void **unused)
-{
-	struct jw_found found = {.trouble_count = 3};
-	struct jw_system without = *machine;
-	const struct jw_system *const machines[] = {machine, &without};
-	struct jw_doctor_options options = JW_DOCTOR_OPTIONS_INIT;
-
-	(void)unused;
-	without.gpu_count = 0;
-	options.found = &found;
-	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-		struct jw_doctor_result *result = NULL;
-
-		options.system = machines[i];
-		assert_int_equal(jw_doctor(NULL, &options, &result), 0);
-		assert_int_equal(result->troubles, 3);
-		jw_doctor_result_free(result);
-	}
-}
-
-/* What one call has left, the next takes away. */
-static void uninstall_ends_in_the_end(void **unused)
-{
-	char *left = NULL;
-
-	(void)unused;
-	for (size_t n = 1; n < 2000; n += n < 400 ? 1 : 37) {
-		struct jw_error err = {0};
-
-		mem_fail_after(n);
-		(void)uninstalls(&err, NULL);
-		mem_fail_after(0);
-	}
-	assert_int_equal(uninstalls(NULL, NULL), 0);
-	left = os_join(NULL, state, "tuned.json");
-	assert_int_not_equal(access(left, F_OK), 0);
-	mem_free(left);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_say_that_memory_is_short),
-		cmocka_unit_test(troubles_without_a_note_count),
-		cmocka_unit_test(doctor_counts_troubles_once),
-		cmocka_unit_test(uninstall_ends_in_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, clean_up);

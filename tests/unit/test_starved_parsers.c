@@ -8,14 +8,13 @@
 
 #include "cache/index.h"
 #include "cache/profile.h"
-#include "compile/index_page.h"
-#include "compile/pip_config.h"
+#include "compile/package_index.h"
 #include "devcode/devcode.h"
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
 #include "devcode/zip_directory.h"
-#include "find/conda.h"
-#include "find/metadata.h"
+#include "find/package_files.h"
+#include "find/requirement.h"
 #include "history/ledger.h"
 #include "lacking.h"
 #include "os/file.h"
@@ -29,13 +28,6 @@
 #include "tune/block.h"
 #include "tune/settings_record.h"
 #include "worker/protocol.h"
-
-static int take_file(struct jw_error *err, void *context, const struct index_file *file)
-{
-	(void)err;
-	(void)context;
-	return *file->url ? 0 : -1;
-}
 
 static int take_line(struct jw_error *err, void *context, const struct assign *assign)
 {
@@ -123,25 +115,20 @@ static bool try_metadata(const char *data, size_t size)
 	return true;
 }
 
-static bool try_pip_config(const char *data, size_t size)
-{
-	struct pip_config config = {{0}, {0}};
-	const bool sound = !pip_config_parse(NULL, &config, data, size);
-
-	pip_config_free(&config);
-	if (sound && size > 40)
-		STARVE(pip_config_parse(&err, &config, data, size) ? (pip_config_free(&config), -1) : 0,
-			   pip_config_free(&config));
-	return sound;
-}
-
 static bool try_json_page(const char *data, size_t size)
 {
-	const struct index_reader reader = {NULL, take_file};
+	const struct wheel_wanted wanted = {"nvidia-cuda-nvcc-cu12", {{12, 4}, 2}, "x86_64-linux"};
+	struct wheel_choice choice = {.wanted = &wanted};
 
-	if (index_page_read_json(NULL, data, size, &reader))
+	if (package_index_read(NULL, "https://x/", data, size, &choice))
 		return false;
-	STARVE(index_page_read_json(&err, data, size, &reader), (void)0);
+	mem_free(choice.best.place);
+	choice = (struct wheel_choice){.wanted = &wanted};
+	STARVE(
+		package_index_read(&err, "https://x/", data, size, &choice)
+			? (mem_free(choice.best.place), choice = (struct wheel_choice){.wanted = &wanted}, -1)
+			: 0,
+		mem_free(choice.best.place));
 	return true;
 }
 
@@ -259,16 +246,14 @@ static struct buf halves(const char *data, size_t size, struct buf *ret_second)
 	return first;
 }
 
-static int change_row(struct jw_error *err, void *context, const char *path, const char *row,
-					  struct wheel_row *ret_row)
+static int take_row(struct jw_error *err, void *context, const char *path, const char *row)
 {
-	static const uint8_t hash[32] = {1};
+	char *kept = mem_string(err, row);
 
-	(void)err;
-	(void)context;
-	(void)row;
-	*ret_row = (struct wheel_row){.name = path, .sha256 = hash, .size_bytes = 7};
-	return 0;
+	(void)path;
+	*(bool *)context = true;
+	mem_free(kept);
+	return kept ? 0 : -1;
 }
 
 static void starve_version(const struct buf *metadata, const char *old)
@@ -289,15 +274,13 @@ static void starve_version(const struct buf *metadata, const char *old)
 
 static bool try_wheel(const char *data, size_t size)
 {
-	struct buf record, metadata = halves(data, size, &record), text = BUF_MAX(1 << 20);
+	struct buf record, metadata = halves(data, size, &record);
 	char *old = wheel_edit_old_version(NULL, &metadata);
-	const bool sound = !wheel_edit_record(NULL, &record, change_row, NULL, &text) && text.size;
+	bool taken = false;
+	const bool sound = !wheel_record_rows(NULL, &record, take_row, &taken) && taken;
 
-	buf_free(&text);
 	if (sound)
-		STARVE(wheel_edit_record(&err, &record, change_row, NULL, &text) ? (buf_free(&text), -1)
-																		 : 0,
-			   buf_free(&text));
+		STARVE(wheel_record_rows(&err, &record, take_row, &taken), (void)0);
 	if (old)
 		starve_version(&metadata, old);
 	mem_free(old);
@@ -386,7 +369,6 @@ static const struct {
 	{"profile", try_profile},
 	{"conda", try_conda},
 	{"metadata", try_metadata},
-	{"pip_config", try_pip_config},
 	{"index_json", try_json_page},
 	{"inventory", try_inventory},
 	{"protocol", try_protocol},
@@ -402,9 +384,8 @@ static const struct {
 	{"container", try_code},
 };
 
-static void parsers_say_that_memory_is_short(void **state)
+TEST(parsers_say_that_memory_is_short)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++) {
 		char *dir = mem_printf(NULL, JITWARM_SOURCE_DIR "/tests/fuzz/corpus/%s", parsers[i].corpus);
 		struct os_names names;
@@ -429,7 +410,7 @@ static void parsers_say_that_memory_is_short(void **state)
 }
 
 /* A line that lacks memory is reported and leaves nothing behind it. */
-static void a_message_that_lacks_memory_is_not_sent(void **state)
+TEST(a_message_that_lacks_memory_is_not_sent)
 {
 	static struct protocol_job job = {
 		.id = 1, .form = CACHE_KEY_LINK, .spare_bytes = 4, .path = "/a", .output = "/b"};
@@ -438,17 +419,10 @@ static void a_message_that_lacks_memory_is_not_sent(void **state)
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE), other = BUF_MAX(PROTOCOL_MOST_LINE),
 			   third = BUF_MAX(PROTOCOL_MOST_LINE);
 
-	(void)state;
 	hello.devices[0] = (struct protocol_device){.target = {.sm = 86}, .name = "A GPU"};
 	STARVE(protocol_put_job(&err, &line, &job), buf_free(&line));
 	STARVE(protocol_put_hello(&err, &other, &hello), buf_free(&other));
 	STARVE(protocol_put_answer(&err, &third, &answer), buf_free(&third));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(parsers_say_that_memory_is_short),
-									   cmocka_unit_test(a_message_that_lacks_memory_is_not_sent)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -28,11 +28,10 @@ static void remove_it(bool with_keys, bool kept_expected)
 	jw_text_free(path);
 }
 
-static void other_files_and_keys_stay(void **state)
+TEST(other_files_and_keys_stay)
 {
 	char *path = os_join(NULL, folder, "state");
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	mem_free(path);
 	files_put_text(folder, "state/speed.json", "{}");
@@ -57,7 +56,7 @@ static void other_files_and_keys_stay(void **state)
 }
 
 /* A folder with the user's own work: names that begin like jitwarm's, and folders of its names. */
-static void what_only_looks_like_ours_stays(void **state)
+TEST(what_only_looks_like_ours_stays)
 {
 	static const char *const others[] = {
 		"state/workspace/thesis.tex",
@@ -108,7 +107,6 @@ static void what_only_looks_like_ours_stays(void **state)
 	};
 	char *path = os_join(NULL, folder, "state");
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	mem_free(path);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -129,12 +127,11 @@ static void what_only_looks_like_ours_stays(void **state)
 	assert_null(path);
 }
 
-static void a_missing_folder_is_not_a_failure(void **state)
+TEST(a_missing_folder_is_not_a_failure)
 {
 	char *path = os_join(NULL, folder, "none"), *removed = folder;
 	bool kept = true;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
 	assert_int_equal(jw_state_remove(NULL, true, &removed, &kept), 0);
 	assert_null(removed);
@@ -142,13 +139,4 @@ static void a_missing_folder_is_not_a_failure(void **state)
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(other_files_and_keys_stay),
-		cmocka_unit_test(what_only_looks_like_ours_stays),
-		cmocka_unit_test(a_missing_folder_is_not_a_failure),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -48,11 +48,10 @@ static size_t in_work(void)
 	return count;
 }
 
-static void a_run_leaves_nothing(void **state)
+TEST(a_run_leaves_nothing)
 {
 	struct run_folder folder;
 
-	(void)state;
 	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
 	assert_true(os_exists(folder.path));
 	run_folder_remove(&folder);
@@ -83,13 +82,12 @@ static pid_t start_run(char *path, size_t size)
 	return pid;
 }
 
-static void a_living_run_keeps_its_folder_and_a_dead_one_does_not(void **state)
+TEST(a_living_run_keeps_its_folder_and_a_dead_one_does_not)
 {
 	char path[512];
 	struct run_folder folder;
 	pid_t pid = start_run(path, sizeof path);
 
-	(void)state;
 	assert_true(os_exists(path));
 	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
 	assert_true(os_exists(path));
@@ -103,13 +101,12 @@ static void a_living_run_keeps_its_folder_and_a_dead_one_does_not(void **state)
 }
 
 /* The number in the name has no meaning: the process may be on another machine. */
-static void a_lock_counts_more_than_a_number(void **state)
+TEST(a_lock_counts_more_than_a_number)
 {
 	char path[512], elsewhere[512], lock[600], moved[600];
 	struct run_folder folder;
 	pid_t pid = start_run(path, sizeof path);
 
-	(void)state;
 	(void)snprintf(elsewhere, sizeof elsewhere, "%s/runs/999999999-1", state_dir);
 	(void)snprintf(lock, sizeof lock, "%s.lock", path);
 	assert_int_equal(os_rename(NULL, path, elsewhere), 0);
@@ -125,11 +122,10 @@ static void a_lock_counts_more_than_a_number(void **state)
 	run_folder_remove(&folder);
 }
 
-static void two_folders_of_one_process_do_not_harm_each_other(void **state)
+TEST(two_folders_of_one_process_do_not_harm_each_other)
 {
 	struct run_folder first, second;
 
-	(void)state;
 	assert_int_equal(run_folder_make(NULL, state_dir, &first), 0);
 	assert_int_equal(run_folder_make(NULL, state_dir, &second), 0);
 	assert_true(os_exists(first.path));
@@ -139,13 +135,12 @@ static void two_folders_of_one_process_do_not_harm_each_other(void **state)
 	assert_int_equal(in_work(), 0);
 }
 
-static void an_old_folder_without_lock_is_removed(void **state)
+TEST(an_old_folder_without_lock_is_removed)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	char fresh[512], old[512], lock[512];
 	struct run_folder folder;
 
-	(void)state;
 	(void)snprintf(fresh, sizeof fresh, "%s/runs/999999998-1", state_dir);
 	(void)snprintf(old, sizeof old, "%s/runs/999999998-2", state_dir);
 	(void)snprintf(lock, sizeof lock, "%s/runs/999999998-3.lock", state_dir);
@@ -163,13 +158,12 @@ static void an_old_folder_without_lock_is_removed(void **state)
 }
 
 /* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */
-static void what_is_no_run_stays(void **state)
+TEST(what_is_no_run_stays)
 {
 	static const char *const others[] = {"exp1", "exp1.lock", "12-a", "12-345.locked"};
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	struct run_folder own;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, others[i]);
 
@@ -191,12 +185,11 @@ static void what_is_no_run_stays(void **state)
 	}
 }
 
-static void without_a_state_directory_a_temporary_one_serves(void **state)
+TEST(without_a_state_directory_a_temporary_one_serves)
 {
 	char *file = os_join(NULL, state_dir, "file"), *below = os_join(NULL, file, "state");
 	struct run_folder folder;
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
 	assert_int_equal(run_folder_make(NULL, below, &folder), 0);
 	assert_true(os_exists(folder.path));
@@ -208,7 +201,7 @@ static void without_a_state_directory_a_temporary_one_serves(void **state)
 	mem_free(file);
 }
 
-static void temporary_ones_of_killed_runs_go_too(void **state)
+TEST(temporary_ones_of_killed_runs_go_too)
 {
 	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
 	char path[512];
@@ -216,7 +209,6 @@ static void temporary_ones_of_killed_runs_go_too(void **state)
 	struct run_folder folder;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
 	state_dir = NULL;
 	pid = start_run(path, sizeof path);
@@ -234,18 +226,4 @@ static void temporary_ones_of_killed_runs_go_too(void **state)
 	mem_free(before);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_leaves_nothing),
-		cmocka_unit_test(a_living_run_keeps_its_folder_and_a_dead_one_does_not),
-		cmocka_unit_test(a_lock_counts_more_than_a_number),
-		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),
-		cmocka_unit_test(an_old_folder_without_lock_is_removed),
-		cmocka_unit_test(what_is_no_run_stays),
-		cmocka_unit_test(without_a_state_directory_a_temporary_one_serves),
-		cmocka_unit_test(temporary_ones_of_killed_runs_go_too),
-	};
-
-	return cmocka_run_group_tests(tests, make_state, remove_state);
-}
+RUN_TESTS(make_state, remove_state)

@@ -6,7 +6,7 @@
 
 #include <jitwarm/store.h>
 
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "entries.h"
 #include "packs.h"
 
@@ -26,7 +26,7 @@ static bool refills(const struct jw_system *system, uint64_t key, size_t n, size
 	return cache_presence(system->cache.path, key, 0, NULL) != CACHE_ABSENT;
 }
 
-static void it_fills_no_cache_of_roots(void **state)
+TEST(it_fills_no_cache_of_roots)
 {
 	char *cache = os_join(NULL, folder, "cache"), *store = os_join(NULL, folder, "store");
 	struct jw_system system = {
@@ -34,7 +34,6 @@ static void it_fills_no_cache_of_roots(void **state)
 	struct entries_entry entry;
 	size_t left = 0;
 
-	(void)state;
 	if (geteuid() != 0) {
 		mem_free(cache);
 		mem_free(store);
@@ -58,9 +57,4 @@ static void it_fills_no_cache_of_roots(void **state)
 	mem_free(store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(it_fills_no_cache_of_roots)};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

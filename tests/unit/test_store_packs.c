@@ -4,7 +4,7 @@
 #include <jitwarm/store.h>
 
 #include "base/text.h"
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "entries.h"
 #include "files.h"
 #include "packs.h"
@@ -55,13 +55,12 @@ static bool is_there(const struct jw_system *system, uint64_t key)
 	return cache_presence(system->cache.path, key, 0, NULL) == CACHE_PRESENT;
 }
 
-static void remains_of_a_killed_run_are_removed(void **state)
+TEST_WITH(remains_of_a_killed_run_are_removed, make_folder, remove_folder)
 {
 	static const char *const names[] = {"store/new", "store/new.0123abcd.part"};
 	char *store = os_join(NULL, folder, "store"), *paths[2];
 	struct jw_system system;
 
-	(void)state;
 	set_up(&system);
 	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
 	for (size_t i = 0; i < 2; i++) {
@@ -80,12 +79,11 @@ static void remains_of_a_killed_run_are_removed(void **state)
 	mem_free(store);
 }
 
-static void only_wanted_entries_are_restored(void **state)
+TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 {
 	struct jw_system system;
 	uint64_t keys[4], unknown = 1;
 
-	(void)state;
 	set_up(&system);
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
@@ -105,13 +103,12 @@ static void only_wanted_entries_are_restored(void **state)
 }
 
 /* The first few damaged packs and entries without room are named, and the number of the others. */
-static void entries_that_are_not_restored_are_reported(void **state)
+TEST_WITH(entries_that_are_not_restored_are_reported, make_folder, remove_folder)
 {
 	char *store = os_join(NULL, folder, "store"), *path;
 	struct jw_system system;
 	uint64_t keys[4];
 
-	(void)state;
 	set_up(&system);
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	for (unsigned n = 0; n < 4; n++)
@@ -143,169 +140,8 @@ static void entries_that_are_not_restored_are_reported(void **state)
 	mem_free(store);
 }
 
-static size_t count_packs(const char *store, struct os_stat *ret_one)
-{
-	struct os_names names;
-	size_t count = 0;
-
-	assert_int_equal(os_list(NULL, store, &names), 0);
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = os_join(NULL, store, names.items[i]);
-
-		if (text_ends(names.items[i], ".jwpack")) {
-			count++;
-			assert_int_equal(os_stat(NULL, path, ret_one), 0);
-		}
-		assert_false(text_starts(names.items[i], "new"));
-		mem_free(path);
-	}
-	os_names_free(&names);
-	return count;
-}
-
-/* Each prime that compiles something leaves a pack; the sixteenth makes one of them. */
-static void many_packs_become_one(void **state)
-{
-	char *store = os_join(NULL, folder, "store");
-	uint64_t keys[16];
-	struct jw_system system;
-	struct os_stat last;
-
-	(void)state;
-	set_up(&system);
-	for (unsigned n = 0; n < 16; n++) {
-		keys[n] = put_entry(&system, n);
-		packs_keep(&system, 1);
-		assert_int_equal(count_packs(store, &last), n == 15 ? 1 : n + 1);
-	}
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
-	assert_int_equal(refill(&system, keys, 16), 16);
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	mem_free(system.cache.path);
-	mem_free(store);
-}
-
-/* The entries of all sound packs. */
-static size_t count_entries(void)
-{
-	struct jw_store *store;
-	struct jw_error err;
-	size_t count = 0;
-
-	if (jw_store_open(&err,
-					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
-												 .state_dir = folder,
-												 .verify = true},
-					  &store))
-		fail_msg("%s", err.message);
-	for (size_t i = 0; i < store->count; i++) {
-		assert_string_equal(store->packs[i].damage, "");
-		count += store->packs[i].entries;
-	}
-	jw_store_free(store);
-	return count;
-}
-
-/* The content of a store, so that it can be restored. */
-struct snapshot {
-	struct os_names names;
-	struct buf bytes[3];
-};
-
-static void take_snapshot(const char *store, struct snapshot *snapshot)
-{
-	size_t count = 0;
-
-	assert_int_equal(os_list(NULL, store, &snapshot->names), 0);
-	for (size_t i = 0; i < snapshot->names.count; i++) {
-		char *path = os_join(NULL, store, snapshot->names.items[i]);
-
-		snapshot->bytes[count] = (struct buf){0};
-		if (text_ends(snapshot->names.items[i], ".jwpack"))
-			assert_int_equal(os_read_file(NULL, path, 1 << 20, &snapshot->bytes[count++]), 0);
-		mem_free(path);
-	}
-	assert_int_equal(count, 3);
-}
-
-static void restore(const char *store, const struct snapshot *snapshot)
-{
-	size_t count = 0;
-
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
-	for (size_t i = 0; i < snapshot->names.count; i++) {
-		char *path = os_join(NULL, store, snapshot->names.items[i]);
-
-		if (text_ends(snapshot->names.items[i], ".jwpack")) {
-			const struct buf *bytes = &snapshot->bytes[count++];
-
-			assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
-		}
-		mem_free(path);
-	}
-}
-
-/* The number of allocations that jw_store_gc makes for these packs. */
-static size_t count_allocations(void)
-{
-	enum { MANY = 20000 };
-	struct jw_store_swept swept = {0};
-	size_t left = 0;
-	void *probe;
-
-	mem_fail_after(MANY);
-	assert_int_equal(jw_store_gc(NULL, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
-	for (; (probe = mem_alloc(NULL, 1)); left++)
-		mem_free(probe);
-	mem_fail_after(0);
-	assert_int_equal(swept.merged, 3);
-	assert_int_equal(swept.made, 1);
-	return MANY - left;
-}
-
-/* At whichever allocation it fails, it loses no entry. */
-static void nothing_is_lost_where_it_fails(void **state)
-{
-	char *store = os_join(NULL, folder, "store");
-	struct snapshot snapshot;
-	struct jw_system system;
-	size_t allocations;
-
-	(void)state;
-	set_up(&system);
-	for (unsigned n = 0; n < 3; n++) {
-		(void)put_entry(&system, n);
-		packs_keep(&system, 1);
-	}
-	take_snapshot(store, &snapshot);
-	allocations = count_allocations();
-	for (size_t n = 1; n <= allocations; n += EACH_TRIAL) {
-		struct jw_store_swept swept = {0};
-		struct jw_error err = {0};
-		int result;
-
-		restore(store, &snapshot);
-		mem_fail_after(n);
-		result = jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept);
-		mem_fail_after(0);
-		assert_int_equal(err.code, result ? JW_ERR_MEMORY : JW_OK);
-		/* The old ones may have stayed beside their successor: the next run takes them out. */
-		if (count_entries() > 3)
-			assert_int_equal(jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
-		assert_int_equal(count_entries(), 3);
-	}
-	for (size_t i = 0; i < 3; i++)
-		buf_free(&snapshot.bytes[i]);
-	os_names_free(&snapshot.names);
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
-	mem_free(system.cache.path);
-	mem_free(store);
-}
-
 /* The oldest goes first where room is short; of equal age the one whose name comes first. */
-static void packs_are_listed_by_their_age(void **state)
+TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 {
 	static const struct {
 		const char *name;
@@ -315,7 +151,6 @@ static void packs_are_listed_by_their_age(void **state)
 	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
 	struct jw_store *store;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		char *path = mem_printf(NULL, "%s/store/%s.jwpack", folder, packs[i].name);
 		struct os_file *file;
@@ -335,13 +170,12 @@ static void packs_are_listed_by_their_age(void **state)
 }
 
 /* A pack without its PTX, as jitwarm made them once, is named, and not removed as damaged. */
-static void a_thin_pack_of_before_is_named(void **state)
+TEST_WITH(a_thin_pack_of_before_is_named, make_folder, remove_folder)
 {
 	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
 	struct jw_store *store;
 	struct buf bytes = {0};
 
-	(void)state;
 	assert_int_equal(os_read_file(NULL,
 								  JITWARM_SOURCE_DIR "/tests/data/features/pack-1-thin.jwpack",
 								  1 << 20, &bytes),
@@ -355,20 +189,4 @@ static void a_thin_pack_of_before_is_named(void **state)
 	jw_store_free(store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(remains_of_a_killed_run_are_removed, make_folder,
-										remove_folder),
-		cmocka_unit_test_setup_teardown(entries_that_are_not_restored_are_reported, make_folder,
-										remove_folder),
-		cmocka_unit_test_setup_teardown(only_wanted_entries_are_restored, make_folder,
-										remove_folder),
-		cmocka_unit_test_setup_teardown(packs_are_listed_by_their_age, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_thin_pack_of_before_is_named, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

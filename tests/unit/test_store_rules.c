@@ -6,7 +6,7 @@
 #include <jitwarm/store.h>
 
 #include "base/text.h"
-#include "cache/presence.h"
+#include "cache/entry.h"
 #include "lacking.h"
 #include "open_files.h"
 #include "os/platform.h"
@@ -54,6 +54,17 @@ static void put_entries(size_t from, size_t to)
 		packs_put(system_of.cache.path, keys[n], entries[n].bytes, entries[n].size);
 }
 
+/* As if it had been written so many seconds ago */
+static void age(const char *path, int64_t seconds)
+{
+	struct os_file *file;
+
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, (INT64_C(1700000000) - seconds) * 1000000000),
+					 0);
+	os_file_close(file);
+}
+
 static void empty_cache(void)
 {
 	if (os_exists(system_of.cache.path))
@@ -92,11 +103,10 @@ static size_t packs_in(const char *state_dir)
 }
 
 /* Each of these alone leaves nothing to keep, to restore and to carry. */
-static void without_a_driver_or_a_cache_nothing_happens(void **state)
+TEST_WITH(without_a_driver_or_a_cache_nothing_happens, begin, end)
 {
 	char *path = system_of.cache.path;
 
-	(void)state;
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	for (int lack = 0; lack < 5; lack++) {
@@ -132,11 +142,10 @@ static void without_a_driver_or_a_cache_nothing_happens(void **state)
 	assert_int_equal(refill(false).entries, ENTRIES);
 }
 
-static void room_counts_to_the_byte(void **state)
+TEST_WITH(room_counts_to_the_byte, begin, end)
 {
 	uint64_t all = 0;
 
-	(void)state;
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	for (size_t n = 0; n < ENTRIES; n++)
@@ -159,13 +168,12 @@ static void room_counts_to_the_byte(void **state)
 }
 
 /* Other names, other kinds of files and too long a name are no packs. */
-static void a_pack_is_a_file_of_its_name(void **state)
+TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 {
 	static const char *const others[] = {"a.jwpac", "new", "a.jwpack.part", "lock"};
 	char name[120];
 	char *path;
 
-	(void)state;
 	assert_int_equal(packs_in(folder), 0);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		files_put_text(store, others[i], "x");
@@ -180,11 +188,10 @@ static void a_pack_is_a_file_of_its_name(void **state)
 	}
 }
 
-static void a_pack_is_removed_by_its_name(void **state)
+TEST_WITH(a_pack_is_removed_by_its_name, begin, end)
 {
 	static const char *const wrong[] = {"a", "../a.jwpack", "b\\a.jwpack", "a.jwpack/", ""};
 
-	(void)state;
 	files_put_text(folder, "a.jwpack", "x");
 	files_put_text(store, "a.jwpack", "x");
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -216,17 +223,16 @@ static void a_pack_is_removed_by_its_name(void **state)
 	}
 }
 
-/* The oldest go until the rest has room, broken ones in any case, and two of a kind become one. */
-static void packs_go_from_the_oldest_on(void **state)
+/* The oldest go until the rest has room, broken ones in any case. */
+TEST_WITH(packs_go_from_the_oldest_on, begin, end)
 {
 	struct jw_store_swept swept;
 	uint64_t sizes[3] = {0};
 	struct jw_store *opened;
 	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
 
-	(void)state;
 	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
-	assert_int_equal(swept.removed + swept.merged + swept.made, 0);
+	assert_int_equal(swept.removed, 0);
 	assert_false(os_exists(store));
 	for (int less = 0; less < 2; less++) {
 		uint64_t all = 0;
@@ -247,31 +253,63 @@ static void packs_go_from_the_oldest_on(void **state)
 		assert_int_equal(jw_store_gc(NULL, folder, all - (uint64_t)less, &swept), 0);
 		assert_int_equal(swept.removed, less);
 		assert_int_equal(swept.removed_bytes, less ? sizes[0] : 0);
-		assert_int_equal(swept.merged, less ? 2 : 3);
-		assert_int_equal(swept.made, 1);
-		assert_int_equal(packs_in(folder), 1);
-		/* One stays as it is. */
+		assert_int_equal(packs_in(folder), 3 - less);
 		assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
-		assert_int_equal(swept.removed + swept.merged + swept.made, 0);
+		assert_int_equal(swept.removed, 0);
 	}
 	files_put_text(store, "broken.jwpack", "xyz");
 	assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
 	assert_int_equal(swept.removed, 1);
 	assert_int_equal(swept.removed_bytes, 3);
-	assert_int_equal(packs_in(folder), 1);
+	assert_int_equal(packs_in(folder), 2);
 	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
-	assert_int_equal(swept.removed, 1);
+	assert_int_equal(swept.removed, 2);
 	assert_int_equal(packs_in(folder), 0);
 }
 
-static void options_without_a_size_are_refused(void **state)
+/* However small they are: at most 256, and the oldest goes. */
+TEST_WITH(many_small_packs_stay_few, begin, end)
+{
+	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
+	struct jw_store_swept swept;
+	struct jw_store *opened;
+	struct buf bytes = {0};
+	char name[64], *path;
+
+	if (os_exists(store))
+		assert_int_equal(os_remove_tree(NULL, store), 0);
+	empty_cache();
+	put_entries(0, 1);
+	packs_keep(&system_of, 1);
+	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
+	path = os_join(NULL, store, opened->packs[0].name);
+	jw_store_free(opened);
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+	age(path, 0);
+	mem_free(path);
+	for (int64_t n = 1; n <= 257; n++) {
+		(void)snprintf(name, sizeof name, "sm_86-%016x.jwpack", (unsigned)n);
+		files_put(store, name, bytes.data, bytes.size);
+		path = os_join(NULL, store, name);
+		age(path, n == 200 ? 300 : 257 - n + 1);
+		mem_free(path);
+	}
+	buf_free(&bytes);
+	assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
+	assert_int_equal(swept.removed, 2);
+	path = os_join(NULL, store, "sm_86-00000000000000c8.jwpack");
+	assert_false(os_exists(path));
+	mem_free(path);
+	assert_int_equal(packs_in(folder), 256);
+}
+
+TEST_WITH(options_without_a_size_are_refused, begin, end)
 {
 	struct jw_store_refilled refilled;
 	struct jw_store *opened = NULL;
 	struct jw_carry_result *result = NULL;
 	size_t count = 7;
 
-	(void)state;
 	for (int call = 0; call < 4; call++) {
 		struct jw_error err = {0};
 
@@ -288,13 +326,12 @@ static void options_without_a_size_are_refused(void **state)
 }
 
 /* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */
-static void what_is_known_is_not_kept_again(void **state)
+TEST_WITH(what_is_known_is_not_kept_again, begin, end)
 {
 	const struct jw_store_keep_options options = {
 		.size = sizeof options, .system = &system_of, .most_bytes = 1};
 	size_t count = 0;
 
-	(void)state;
 	put_entries(0, 2);
 	packs_keep(&system_of, 2);
 	packs_keep(&system_of, 0);
@@ -313,7 +350,7 @@ static bool at_once(void *context)
 }
 
 /* What two packs hold is restored once; looking for it makes no store. */
-static void an_entry_in_two_packs_counts_once(void **state)
+TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 {
 	struct jw_store *opened;
 	struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
@@ -321,7 +358,6 @@ static void an_entry_in_two_packs_counts_once(void **state)
 	struct buf bytes = {0};
 	char *path;
 
-	(void)state;
 	assert_int_equal(refill(true).entries, 0);
 	assert_int_equal(refill(false).entries, 0);
 	assert_false(os_exists(store));
@@ -386,7 +422,7 @@ static void put_false_pack(void)
 }
 
 /* A pack that says something false is noted, and the others are taken; an end is an error. */
-static void one_pack_does_not_keep_the_others_back(void **state)
+TEST_WITH(one_pack_does_not_keep_the_others_back, begin, end)
 {
 	struct jw_store_refill_options options = {.size = sizeof options,
 											  .system = &system_of,
@@ -396,7 +432,6 @@ static void one_pack_does_not_keep_the_others_back(void **state)
 	struct jw_store_refilled refilled = {.entries = 7};
 	struct jw_error err = {0};
 
-	(void)state;
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	empty_cache();
@@ -411,13 +446,12 @@ static void one_pack_does_not_keep_the_others_back(void **state)
 }
 
 /* Nor the entries of another driver, which are none of this one's losses. */
-static void what_was_not_asked_for_is_not_noted(void **state)
+TEST_WITH(what_was_not_asked_for_is_not_noted, begin, end)
 {
 	struct entries_entry other = entries[0];
 	struct jw_store_refilled refilled;
 	char *path = os_join(NULL, store, "sm_86-all.jwpack");
 
-	(void)state;
 	memcpy(other.bytes + CACHE_ENTRY_HEADER, "Mar  5 202422:02:27", CACHE_STAMP_SIZE);
 	other.key = fnv_update(FNV_START, other.bytes + CACHE_ENTRY_HEADER, (size_t)other.key_bytes);
 	put_entries(0, ENTRIES);
@@ -445,7 +479,7 @@ static void damage_the_older(void *context, const struct jw_import_result *resul
 
 /* A pack that was damaged since it was listed is passed over: where packs are listed it is named.
  */
-static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
+TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 {
 	size_t taken = 0;
 	const struct refill_request request = {.system = &system_of,
@@ -458,7 +492,6 @@ static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
 	char *older = os_join(NULL, store, "sm_86-older.jwpack");
 	char *newer = os_join(NULL, store, "sm_86-newer.jwpack");
 
-	(void)state;
 	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
 	for (size_t n = 0; n < 2; n++) {
 		struct os_file *file;
@@ -479,11 +512,10 @@ static void a_pack_that_is_damaged_meanwhile_is_none(void **state)
 	mem_free(newer);
 }
 
-static void the_stores_lock_is_let_go_of(void **state)
+TEST_WITH(the_stores_lock_is_let_go_of, begin, end)
 {
 	size_t before;
 
-	(void)state;
 	put_entries(0, ENTRIES);
 	packs_keep(&system_of, ENTRIES);
 	before = open_files();
@@ -522,9 +554,8 @@ static int keep_all(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void a_lack_of_memory_is_an_error(void **state)
+TEST_WITH(a_lack_of_memory_is_an_error, begin, end)
 {
-	(void)state;
 	/* Under Wine each of them takes long */
 	if (EACH_TRIAL > 1)
 		skip();
@@ -535,23 +566,4 @@ static void a_lack_of_memory_is_an_error(void **state)
 	each_allocation_lacks(refill_dry, NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_a_driver_or_a_cache_nothing_happens, begin, end),
-		cmocka_unit_test_setup_teardown(room_counts_to_the_byte, begin, end),
-		cmocka_unit_test_setup_teardown(a_pack_is_a_file_of_its_name, begin, end),
-		cmocka_unit_test_setup_teardown(a_pack_is_removed_by_its_name, begin, end),
-		cmocka_unit_test_setup_teardown(packs_go_from_the_oldest_on, begin, end),
-		cmocka_unit_test_setup_teardown(an_entry_in_two_packs_counts_once, begin, end),
-		cmocka_unit_test_setup_teardown(options_without_a_size_are_refused, begin, end),
-		cmocka_unit_test_setup_teardown(one_pack_does_not_keep_the_others_back, begin, end),
-		cmocka_unit_test_setup_teardown(what_was_not_asked_for_is_not_noted, begin, end),
-		cmocka_unit_test_setup_teardown(a_pack_that_is_damaged_meanwhile_is_none, begin, end),
-		cmocka_unit_test_setup_teardown(the_stores_lock_is_let_go_of, begin, end),
-		cmocka_unit_test_setup_teardown(a_lack_of_memory_is_an_error, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_known_is_not_kept_again, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

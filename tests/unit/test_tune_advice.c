@@ -39,13 +39,12 @@ static struct jw_system *open_asleep(void)
 	return system;
 }
 
-static void the_setting_in_force_is_kept_where_it_suffices(void **state)
+TEST(the_setting_in_force_is_kept_where_it_suffices)
 {
 	const struct jw_tune_question question = JW_TUNE_QUESTION_INIT;
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
 
-	(void)state;
 	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
 	assert_int_equal(advice->limit_bytes, INT64_C(2) << 30);
 	assert_string_equal(advice->path, system->cache.path);
@@ -58,7 +57,7 @@ static void the_setting_in_force_is_kept_where_it_suffices(void **state)
 }
 
 /* What is asked for goes before what is in force, and that before what is needed. */
-static void a_limit_is_what_was_asked_for(void **state)
+TEST(a_limit_is_what_was_asked_for)
 {
 	static const struct {
 		uint64_t in_force, asked, wanted;
@@ -69,7 +68,6 @@ static void a_limit_is_what_was_asked_for(void **state)
 		{INT64_C(1) << 30, 0, INT64_C(1) << 30},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_tune_question question = {.size = sizeof question,
 												  .limit_bytes = cases[i].asked};
@@ -84,7 +82,7 @@ static void a_limit_is_what_was_asked_for(void **state)
 	}
 }
 
-static void a_path_is_in_force_or_not(void **state)
+TEST(a_path_is_in_force_or_not)
 {
 	for (int way = 0; way < 4; way++) {
 		struct jw_system *system = open_asleep();
@@ -139,13 +137,12 @@ static void assert_gpu_counts(struct jw_system *system)
 }
 
 /* A limit that suffices is left alone. */
-static void a_limit_for_files_is_set_where_it_is_too_small(void **state)
+TEST(a_limit_for_files_is_set_where_it_is_too_small)
 {
 	struct jw_tune_result *result = NULL;
 	struct jw_system *system = open_asleep();
 	uint64_t bytes = 7;
 
-	(void)state;
 	if (!strcmp(os_name, "windows"))
 		skip(); /* it would write to the registry */
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
@@ -165,7 +162,7 @@ static void a_limit_for_files_is_set_where_it_is_too_small(void **state)
 	jw_system_free(system);
 }
 
-static void what_is_named_is_advised_for_every_scope(void **state)
+TEST(what_is_named_is_advised_for_every_scope)
 {
 	char *path = inside("else/where");
 	const struct jw_tune_question question = {
@@ -173,7 +170,6 @@ static void what_is_named_is_advised_for_every_scope(void **state)
 	struct jw_system *system = open_asleep();
 	struct jw_tune_advice *advice;
 
-	(void)state;
 	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
 	assert_int_equal(advice->limit_bytes, INT64_C(3) << 30);
 	assert_string_equal(jw_tune_path(advice, JW_SCOPE_UNIT), path);
@@ -183,7 +179,7 @@ static void what_is_named_is_advised_for_every_scope(void **state)
 }
 
 /* Three sources of warnings, and nothing of them is lost. */
-static void all_warnings_are_together(void **state)
+TEST(all_warnings_are_together)
 {
 	char *path = inside("OneDrive/cache");
 	const struct jw_tune_question question = {.size = sizeof question, .path = path};
@@ -191,7 +187,6 @@ static void all_warnings_are_together(void **state)
 	struct jw_tune_advice *advice;
 	size_t of_path = 0;
 
-	(void)state;
 	root_put("etc/environment", "CUDA_FORCE_PTX_JIT=1\n");
 	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
 	/* On Windows settings are not read from files. */
@@ -206,7 +201,7 @@ static void all_warnings_are_together(void **state)
 	mem_free(path);
 }
 
-static void a_name_that_leads_nowhere_is_a_failure(void **state)
+TEST(a_name_that_leads_nowhere_is_a_failure)
 {
 	const char *name = "no/such/file";
 	const struct jw_tune_question question = {
@@ -215,24 +210,10 @@ static void a_name_that_leads_nowhere_is_a_failure(void **state)
 	struct jw_tune_advice *advice = NULL;
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(jw_tune_advise(&err, system, &question, &advice), -1);
 	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 	assert_null(advice);
 	jw_system_free(system);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_setting_in_force_is_kept_where_it_suffices),
-		cmocka_unit_test(a_limit_is_what_was_asked_for),
-		cmocka_unit_test(a_path_is_in_force_or_not),
-		cmocka_unit_test(a_limit_for_files_is_set_where_it_is_too_small),
-		cmocka_unit_test(what_is_named_is_advised_for_every_scope),
-		cmocka_unit_test(all_warnings_are_together),
-		cmocka_unit_test(a_name_that_leads_nowhere_is_a_failure),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

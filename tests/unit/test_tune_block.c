@@ -8,7 +8,7 @@
 
 static const char body[] = "export CUDA_CACHE_MAXSIZE=1\n";
 
-static void taking_it_back_restores_every_byte(void **state)
+TEST(taking_it_back_restores_every_byte)
 {
 	static const char *const texts[] = {
 		"",
@@ -27,7 +27,6 @@ static void taking_it_back_restores_every_byte(void **state)
 		"\xff\xfe broken \x80",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		size_t size = strlen(texts[i]);
 		struct block_found found;
@@ -50,14 +49,13 @@ static void taking_it_back_restores_every_byte(void **state)
 	}
 }
 
-static void nul_bytes_survive(void **state)
+TEST(nul_bytes_survive)
 {
 	static const char text[] = "a\0b\0";
 	struct block_found found;
 	struct buf with, without;
 	bool there;
 
-	(void)state;
 	assert_int_equal(block_put(NULL, "# ", text, 4, body, 0, &with), 0);
 	assert_int_equal(block_take(NULL, "# ", (char *)with.data, with.size, &without, &there, &found),
 					 0);
@@ -67,13 +65,12 @@ static void nul_bytes_survive(void **state)
 	buf_free(&without);
 }
 
-static void text_behind_the_block_stays(void **state)
+TEST(text_behind_the_block_stays)
 {
 	struct block_found found;
 	struct buf with, more = BUF_MAX(4096), without;
 	bool there;
 
-	(void)state;
 	assert_int_equal(block_put(NULL, "# ", "a", 1, body, 0, &with), 0);
 	assert_int_equal(buf_printf(NULL, &more, "%sb\n", buf_text(&with)), 0);
 	assert_int_equal(block_take(NULL, "# ", buf_text(&more), more.size, &without, &there, &found),
@@ -84,13 +81,12 @@ static void text_behind_the_block_stays(void **state)
 	buf_free(&without);
 }
 
-static void a_block_changes_in_its_place(void **state)
+TEST(a_block_changes_in_its_place)
 {
 	struct block_found found;
 	struct buf with, more = BUF_MAX(4096), other;
 	bool there;
 
-	(void)state;
 	assert_int_equal(block_put(NULL, "rem ", "", 0, body, 3, &with), 0);
 	assert_int_equal(buf_printf(NULL, &more, "%sb", buf_text(&with)), 0);
 	assert_int_equal(block_put(NULL, "rem ", buf_text(&more), more.size, "x\n", 0, &other), 0);
@@ -106,7 +102,7 @@ static void a_block_changes_in_its_place(void **state)
 	buf_free(&other);
 }
 
-static void half_a_block_is_not_touched(void **state)
+TEST(half_a_block_is_not_touched)
 {
 	static const char text[] = "a\n# >>> jitwarm tune >>>\nexport X=1\n";
 	struct jw_error err = {0};
@@ -114,7 +110,6 @@ static void half_a_block_is_not_touched(void **state)
 	struct buf buf;
 	bool there;
 
-	(void)state;
 	assert_int_equal(block_put(&err, "# ", text, sizeof text - 1, body, 0, &buf), -1);
 	assert_int_equal(err.code, JW_ERR_FORMAT);
 	assert_int_equal(block_take(&err, "# ", text, sizeof text - 1, &buf, &there, &found), -1);
@@ -124,7 +119,7 @@ static void half_a_block_is_not_touched(void **state)
 #define END   "# <<< jitwarm tune <<<"
 
 /* Which lines begin a block and end it, and what the first one says. */
-static void only_our_own_lines_count(void **state)
+TEST(only_our_own_lines_count)
 {
 	static const struct {
 		const char *text;
@@ -156,7 +151,6 @@ static void only_our_own_lines_count(void **state)
 	struct block_found found;
 	bool there;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
 		const char *text = blocks[i].text;
 
@@ -184,7 +178,7 @@ static void only_our_own_lines_count(void **state)
 	}
 }
 
-static void the_first_line_says_what_was_there(void **state)
+TEST(the_first_line_says_what_was_there)
 {
 	static const struct {
 		const char *before, *wanted;
@@ -199,7 +193,6 @@ static void the_first_line_says_what_was_there(void **state)
 	struct buf text;
 	bool there;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(
 			block_put(NULL, "# ", cases[i].before, strlen(cases[i].before), "", 2, &text), 0);
@@ -212,14 +205,13 @@ static void the_first_line_says_what_was_there(void **state)
 	buf_free(&text);
 }
 
-static void a_text_that_is_too_large_is_refused(void **state)
+TEST(a_text_that_is_too_large_is_refused)
 {
 	struct buf text = BUF_MAX(2 * BLOCK_MOST_FILE), with;
 	struct block_found found;
 	struct jw_error err = {0};
 	bool there;
 
-	(void)state;
 	assert_int_equal(buf_reserve(NULL, &text, BLOCK_MOST_FILE + 1), 0);
 	memset(text.data, 'x', BLOCK_MOST_FILE + 1);
 	text.data[BLOCK_MOST_FILE - 200] = '\n';
@@ -243,18 +235,4 @@ static void a_text_that_is_too_large_is_refused(void **state)
 	buf_free(&text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taking_it_back_restores_every_byte),
-		cmocka_unit_test(nul_bytes_survive),
-		cmocka_unit_test(text_behind_the_block_stays),
-		cmocka_unit_test(a_block_changes_in_its_place),
-		cmocka_unit_test(half_a_block_is_not_touched),
-		cmocka_unit_test(only_our_own_lines_count),
-		cmocka_unit_test(the_first_line_says_what_was_there),
-		cmocka_unit_test(a_text_that_is_too_large_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

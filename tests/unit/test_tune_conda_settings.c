@@ -40,9 +40,8 @@ static size_t warnings_of(const char *word)
 	return count;
 }
 
-static void its_variables_are_read(void **state)
+TEST(its_variables_are_read)
 {
-	(void)state;
 	assert_null(value_of("CUDA_CACHE_PATH"));
 	assert_int_equal(warnings_of("conda-meta"), 0);
 	put("conda-meta/state",
@@ -57,9 +56,8 @@ static void its_variables_are_read(void **state)
 	assert_null(value_of("PATH"));
 }
 
-static void a_damaged_one_is_told(void **state)
+TEST(a_damaged_one_is_told)
 {
-	(void)state;
 	put("conda-meta/state", "{\"env_vars\": {\"CUDA_CACHE_PATH\"");
 	assert_null(value_of("CUDA_CACHE_PATH"));
 	assert_int_equal(warnings_of("conda-meta"), 1);
@@ -76,10 +74,4 @@ static int leave(void **state)
 	return os_env_set(NULL, "CONDA_PREFIX", NULL) || remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(its_variables_are_read),
-									   cmocka_unit_test(a_damaged_one_is_told)};
-
-	return cmocka_run_group_tests(tests, enter, leave);
-}
+RUN_TESTS(enter, leave)

@@ -9,9 +9,9 @@
 #include <jitwarm/tune.h>
 
 #include "lacking.h"
-#include "os/variables.h"
-#include "tune/machine_record.h"
+#include "os/env.h"
 #include "tune/setting_places.h"
+#include "tune/settings_record.h"
 
 /* ---- the registry */
 
@@ -160,9 +160,8 @@ static const struct jw_tune_request
 	for_user = {.size = sizeof for_user, .scope = JW_SCOPE_USER, .limit_bytes = 7, .path = "/a"},
 	for_all = {.size = sizeof for_all, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7, .path = "/a"};
 
-static void a_users_variables_are_set_and_restored(void **state)
+TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
 {
-	(void)state;
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "%TEMP%\\c", true);
 	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
 	assert_true(announced);
@@ -181,11 +180,10 @@ static void a_users_variables_are_set_and_restored(void **state)
 	expect(true, NULL, "");
 }
 
-static void a_value_in_percent_signs_does_not_expand(void **state)
+TEST_WITH(a_value_in_percent_signs_does_not_expand, usual, NULL)
 {
 	struct jw_tune_request request = for_user;
 
-	(void)state;
 	request.path = "/100%";
 	request.limit_bytes = 0;
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "x", true);
@@ -198,9 +196,8 @@ static void a_value_in_percent_signs_does_not_expand(void **state)
 	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%x|");
 }
 
-static void what_others_have_set_since_is_left(void **state)
+TEST_WITH(what_others_have_set_since_is_left, usual, NULL)
 {
-	(void)state;
 	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
 	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "theirs", false);
 	put(OS_VARIABLES_USER, "CUDA_CACHE_MAXSIZE", NULL, false);
@@ -216,9 +213,8 @@ static void what_others_have_set_since_is_left(void **state)
 }
 
 /* The machine's former values stand in the registry, where administrators alone may write. */
-static void the_machines_have_their_own_record(void **state)
+TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 {
-	(void)state;
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "was", true);
 	expect(false, &for_all,
 		   "written MACHINE\\CUDA_CACHE_MAXSIZE|written MACHINE\\CUDA_CACHE_PATH|");
@@ -239,7 +235,7 @@ static void the_machines_have_their_own_record(void **state)
 }
 
 /* What is written is read back; what is equal, and only that, is not written. */
-static void the_machines_record_is_kept_to_the_letter(void **state)
+TEST_WITH(the_machines_record_is_kept_to_the_letter, usual, NULL)
 {
 	static const struct {
 		const char *set_to, *was;
@@ -258,7 +254,6 @@ static void the_machines_record_is_kept_to_the_letter(void **state)
 		{NULL, NULL, false, "", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct settings_record record = {0}, read = {0};
 		const struct settings_record_variable variable = {
@@ -309,7 +304,7 @@ static void the_machines_record_is_kept_to_the_letter(void **state)
 }
 
 /* Whichever write fails, it is said, and undoing brings back what was. */
-static void a_write_that_fails_loses_nothing(void **state)
+TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 {
 	const struct jw_tune_request *const requests[] = {&for_user, &for_all};
 	char text[1024];
@@ -336,7 +331,7 @@ static void a_write_that_fails_loses_nothing(void **state)
 		}
 }
 
-static void settings_are_read_from_there(void **state)
+TEST_WITH(settings_are_read_from_there, usual, NULL)
 {
 	static const struct {
 		const char *source, *where, *value;
@@ -347,7 +342,6 @@ static void settings_are_read_from_there(void **state)
 	};
 	struct jw_settings *settings;
 
-	(void)state;
 	root_put("etc/environment", "CUDA_CACHE_PATH=/not/here\n");
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_MAXSIZE", "1G", false);
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "/m", false);
@@ -364,7 +358,7 @@ static void settings_are_read_from_there(void **state)
 	STARVE(jw_settings_read(&err, &settings), jw_settings_free(settings));
 }
 
-static void scopes_that_windows_lacks_are_refused(void **state)
+TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
 {
 	static const struct {
 		const char *path;
@@ -380,7 +374,6 @@ static void scopes_that_windows_lacks_are_refused(void **state)
 	enum place_form form;
 	struct setting_places places;
 
-	(void)state;
 	for (int scope = 0; scope < JW_SCOPES; scope++) {
 		const struct jw_tune_request request = {
 			.size = sizeof request, .scope = (enum jw_scope)scope, .unit = "a"};
@@ -401,18 +394,4 @@ static void scopes_that_windows_lacks_are_refused(void **state)
 		assert_int_equal(place_form_of(files[i].path, &form), files[i].ours);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_users_variables_are_set_and_restored, usual),
-		cmocka_unit_test_setup(a_value_in_percent_signs_does_not_expand, usual),
-		cmocka_unit_test_setup(what_others_have_set_since_is_left, usual),
-		cmocka_unit_test_setup(the_machines_have_their_own_record, usual),
-		cmocka_unit_test_setup(the_machines_record_is_kept_to_the_letter, usual),
-		cmocka_unit_test_setup(a_write_that_fails_loses_nothing, usual),
-		cmocka_unit_test_setup(settings_are_read_from_there, usual),
-		cmocka_unit_test_setup(scopes_that_windows_lacks_are_refused, usual),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

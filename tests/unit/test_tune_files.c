@@ -90,9 +90,8 @@ static const struct jw_tune_request
 	user = {.size = sizeof user, .scope = JW_SCOPE_USER, .limit_bytes = 7},
 	system_wide = {.size = sizeof system_wide, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7};
 
-static void a_file_is_made_and_goes(void **state)
+TEST_WITH(a_file_is_made_and_goes, usual, NULL)
 {
-	(void)state;
 	expect(false, &shell, "written /home/.bashrc|");
 	assert_string_equal(content_of("home/.bashrc"), BEGIN " (made 2) >>>\n" FINISH);
 	expect(false, &shell, "unchanged /home/.bashrc|");
@@ -105,9 +104,8 @@ static void a_file_is_made_and_goes(void **state)
 	expect(true, NULL, "");
 }
 
-static void what_else_is_there_stays(void **state)
+TEST_WITH(what_else_is_there_stays, usual, NULL)
 {
-	(void)state;
 	expect(false, &shell, "written /home/.bashrc|");
 	root_put("home/.vimrc", "x");
 	expect(true, NULL, "removed /home/.bashrc|");
@@ -123,9 +121,8 @@ static void what_else_is_there_stays(void **state)
 }
 
 /* The folders of both files go, and those that are there for other things do not. */
-static void several_files_go_in_reverse(void **state)
+TEST_WITH(several_files_go_in_reverse, usual, NULL)
 {
-	(void)state;
 	expect(false, &user,
 		   "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|");
 	expect(true, &user,
@@ -141,11 +138,10 @@ static void several_files_go_in_reverse(void **state)
 }
 
 /* Of folders that were made, as many go as the block's first line can say: fifteen and the file. */
-static void of_deep_folders_some_stay(void **state)
+TEST_WITH(of_deep_folders_some_stay, usual, NULL)
 {
 	char deep[64] = "", text[512];
 
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		strcat(deep, i ? "/a" : "a");
 	assert_int_equal(os_env_set(NULL, "XDG_CONFIG_HOME", inside(deep)), 0);
@@ -160,13 +156,12 @@ static void of_deep_folders_some_stay(void **state)
 }
 
 /* Whatever the umask, every account may read the system's; a person's own are their own matter. */
-static void the_systems_files_are_for_all_to_read(void **state)
+TEST_WITH(the_systems_files_are_for_all_to_read, usual, NULL)
 {
 	const struct jw_tune_request unit = {
 		.size = sizeof unit, .scope = JW_SCOPE_UNIT, .limit_bytes = 7, .unit = "a"};
 	struct stat stat_of;
 
-	(void)state;
 	(void)umask(077);
 	expect(false, &system_wide, "written /etc/environment|");
 	expect(false, &unit, "written /etc/systemd/system/a.service.d/60-jitwarm.conf|");
@@ -186,7 +181,7 @@ static void the_systems_files_are_for_all_to_read(void **state)
 	assert_false(is_there("home"));
 }
 
-static void what_cannot_be_written_is_said(void **state)
+TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 {
 	static const struct {
 		enum jw_scope scope;
@@ -218,11 +213,10 @@ static void what_cannot_be_written_is_said(void **state)
 	}
 }
 
-static void what_is_asked_for_wrongly_changes_nothing(void **state)
+TEST_WITH(what_is_asked_for_wrongly_changes_nothing, usual, NULL)
 {
 	struct jw_tune_request request = shell;
 
-	(void)state;
 	request.path = "relative";
 	expect_failure(false, &request, JW_ERR_USAGE, "relative: ");
 	request = shell;
@@ -236,11 +230,10 @@ static void what_is_asked_for_wrongly_changes_nothing(void **state)
 	assert_false(is_there("home") || is_there("state/tuned.json"));
 }
 
-static void half_a_block_stays_as_it_is(void **state)
+TEST_WITH(half_a_block_stays_as_it_is, usual, NULL)
 {
 	static const char half[] = BEGIN " >>>\n" SET;
 
-	(void)state;
 	root_put("home/.bashrc", half);
 	expect_failure(false, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
 	expect_failure(true, &shell, JW_ERR_FORMAT, "/home/.bashrc: the block");
@@ -259,9 +252,8 @@ static void half_a_block_stays_as_it_is(void **state)
 	assert_false(is_there("state/tuned.json"));
 }
 
-static void a_damaged_record_is_put_aside(void **state)
+TEST_WITH(a_damaged_record_is_put_aside, usual, NULL)
 {
-	(void)state;
 	root_put("state/tuned.json", "{");
 	expect(false, &shell, "damaged, kept as /state/tuned.json.damaged|written /home/.bashrc|");
 	assert_string_equal(content_of("state/tuned.json.damaged"), "{");
@@ -272,19 +264,4 @@ static void a_damaged_record_is_put_aside(void **state)
 	assert_false(is_there("home/.bashrc"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_file_is_made_and_goes, usual),
-		cmocka_unit_test_setup(what_else_is_there_stays, usual),
-		cmocka_unit_test_setup(several_files_go_in_reverse, usual),
-		cmocka_unit_test_setup(of_deep_folders_some_stay, usual),
-		cmocka_unit_test_setup(the_systems_files_are_for_all_to_read, usual),
-		cmocka_unit_test_setup(what_cannot_be_written_is_said, usual),
-		cmocka_unit_test_setup(what_is_asked_for_wrongly_changes_nothing, usual),
-		cmocka_unit_test_setup(half_a_block_stays_as_it_is, usual),
-		cmocka_unit_test_setup(a_damaged_record_is_put_aside, usual),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

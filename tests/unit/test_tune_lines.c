@@ -57,9 +57,8 @@ static const struct form {
 	 "$env:JITWARM_KEPT_CUDA_CACHE_PATH = $null\n"},
 };
 
-static void each_form_is_written_to_the_byte(void **state)
+TEST(each_form_is_written_to_the_byte)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		const struct form *form = &forms[i];
 		struct buf text = BUF_MAX(strlen(form->wanted));
@@ -71,9 +70,8 @@ static void each_form_is_written_to_the_byte(void **state)
 }
 
 /* Wherever room ends, it is said. */
-static void less_room_is_a_failure(void **state)
+TEST(less_room_is_a_failure)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		for (size_t most = 0; most < strlen(forms[i].wanted); most++) {
 			struct buf text = BUF_MAX(most);
@@ -86,7 +84,7 @@ static void less_room_is_a_failure(void **state)
 		}
 }
 
-static void what_a_form_cannot_hold_is_refused(void **state)
+TEST(what_a_form_cannot_hold_is_refused)
 {
 	static const struct {
 		enum place_form form;
@@ -99,7 +97,6 @@ static void what_a_form_cannot_hold_is_refused(void **state)
 		{PLACE_ACTIVATE_BAT, "\n", "“ ”"}, {PLACE_ACTIVATE_PS1, "\r", "in such a file"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf text = BUF_MAX(4096);
 		struct jw_error err = {0};
@@ -111,7 +108,7 @@ static void what_a_form_cannot_hold_is_refused(void **state)
 	}
 }
 
-static void each_program_has_its_form(void **state)
+TEST(each_program_has_its_form)
 {
 	static const struct {
 		const char *form, *path, *wanted;
@@ -138,7 +135,6 @@ static void each_program_has_its_form(void **state)
 	};
 	char *text = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(jw_tune_print(NULL, cases[i].form, 7, cases[i].path, &text), 0);
 		assert_string_equal(text, cases[i].wanted);
@@ -155,13 +151,12 @@ static void each_program_has_its_form(void **state)
 	}
 }
 
-static void another_form_and_too_long_a_path_are_refused(void **state)
+TEST(another_form_and_too_long_a_path_are_refused)
 {
 	static char path[(1 << 20) + 2];
 	struct jw_error err = {0};
 	char *text = path;
 
-	(void)state;
 	assert_int_equal(jw_tune_print(&err, "shell", 7, NULL, &text), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
 	assert_non_null(strstr(err.message, "--print shell: "));
@@ -172,15 +167,4 @@ static void another_form_and_too_long_a_path_are_refused(void **state)
 	assert_ptr_equal(text, path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_form_is_written_to_the_byte),
-		cmocka_unit_test(less_room_is_a_failure),
-		cmocka_unit_test(what_a_form_cannot_hold_is_refused),
-		cmocka_unit_test(each_program_has_its_form),
-		cmocka_unit_test(another_form_and_too_long_a_path_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

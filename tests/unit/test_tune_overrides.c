@@ -115,11 +115,10 @@ static const struct {
 	 "y"},
 };
 
-static void each_condition_has_its_case(void **state)
+TEST(each_condition_has_its_case)
 {
 	char *profile = os_join(NULL, root, ".profile");
 
-	(void)state;
 	assert_int_equal(os_env_set(NULL, "HOME", root), 0);
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/sh"), 0);
 	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", NULL), 0);
@@ -152,24 +151,15 @@ static void each_condition_has_its_case(void **state)
 	mem_free(profile);
 }
 
-static void a_request_without_a_size_is_refused(void **state)
+TEST(a_request_without_a_size_is_refused)
 {
 	const struct jw_settings settings = {0};
 	struct jw_error err = {0};
 	bool wins = false;
 
-	(void)state;
 	assert_int_equal(
 		jw_tune_overrides(&err, &settings, &(struct jw_tune_request){.limit_bytes = 7}, &wins), -1);
 	assert_int_equal(err.code, JW_ERR_USAGE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_condition_has_its_case),
-		cmocka_unit_test(a_request_without_a_size_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

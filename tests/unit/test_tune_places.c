@@ -48,7 +48,7 @@ static char *places_text(const struct jw_tune_request *request)
 	return text;
 }
 
-static void each_shell_has_its_files(void **state)
+TEST_WITH(each_shell_has_its_files, usual, NULL)
 {
 	static const struct {
 		const char *shell, *zdotdir, *config, *there;
@@ -90,13 +90,12 @@ static void each_shell_has_its_files(void **state)
 	}
 }
 
-static void conda_has_its_scripts(void **state)
+TEST_WITH(conda_has_its_scripts, usual, NULL)
 {
 	static const char *const none[] = {NULL, "", "./absent"};
 	const struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_CONDA};
 	struct setting_places places = {.count = 7};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
 		struct jw_error err = {0};
 
@@ -113,7 +112,7 @@ static void conda_has_its_scripts(void **state)
 											   "8 /env/etc/conda/deactivate.d/jitwarm.fish\n");
 }
 
-static void a_unit_has_a_name(void **state)
+TEST_WITH(a_unit_has_a_name, usual, NULL)
 {
 	static const struct {
 		const char *unit, *wanted;
@@ -126,7 +125,6 @@ static void a_unit_has_a_name(void **state)
 	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_UNIT};
 	struct setting_places places;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		request.unit = cases[i].unit;
 		assert_string_equal(places_text(&request), cases[i].wanted);
@@ -150,11 +148,10 @@ static void a_unit_has_a_name(void **state)
 	places_free(&places);
 }
 
-static void without_memory_there_are_none(void **state)
+TEST_WITH(without_memory_there_are_none, usual, NULL)
 {
 	static const char *const shells[] = {"bash", "zsh", "fish", "sh"};
 
-	(void)state;
 	root_put("env/a", "");
 	set("CONDA_PREFIX", "./env");
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
@@ -169,7 +166,7 @@ static void without_memory_there_are_none(void **state)
 		}
 }
 
-static void a_recorded_file_has_its_form(void **state)
+TEST_WITH(a_recorded_file_has_its_form, usual, NULL)
 {
 	static const struct {
 		const char *path;
@@ -186,7 +183,6 @@ static void a_recorded_file_has_its_form(void **state)
 		{"home/a/.profile", false, PLACE_SH},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum place_form form;
 
@@ -199,15 +195,4 @@ static void a_recorded_file_has_its_form(void **state)
 																					   : "# ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_shell_has_its_files, usual),
-		cmocka_unit_test_setup(conda_has_its_scripts, usual),
-		cmocka_unit_test_setup(a_unit_has_a_name, usual),
-		cmocka_unit_test_setup(without_memory_there_are_none, usual),
-		cmocka_unit_test_setup(a_recorded_file_has_its_form, usual),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

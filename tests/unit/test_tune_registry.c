@@ -10,7 +10,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/variables.h"
 
 #ifdef _WIN32
 #include "read_only_key.h"
@@ -31,9 +30,8 @@ static int remove_state(void **state)
 	return os_env_set(NULL, "JITWARM_STATE", NULL) || os_remove_tree(NULL, state_dir);
 }
 
-static void a_key_that_may_not_be_written_is_reported(void **state)
+TEST_WITH(a_key_that_may_not_be_written_is_reported, make_state, remove_state)
 {
-	(void)state;
 #ifndef _WIN32
 	skip();
 #else
@@ -78,12 +76,4 @@ static void a_key_that_may_not_be_written_is_reported(void **state)
 #endif
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_reported, make_state,
-										remove_state),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

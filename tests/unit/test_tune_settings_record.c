@@ -44,11 +44,10 @@ static void add(bool machine, const char *name, const char *set_to, const char *
 	assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
 }
 
-static void what_is_written_is_read_back(void **state)
+TEST(what_is_written_is_read_back)
 {
 	const struct settings_record_variable *variable;
 
-	(void)state;
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.bashrc"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
@@ -76,9 +75,8 @@ static void what_is_written_is_read_back(void **state)
 	settings_record_free(&record);
 }
 
-static void dropped_ones_are_gone_and_the_last_ends_the_file(void **state)
+TEST(dropped_ones_are_gone_and_the_last_ends_the_file)
 {
-	(void)state;
 	assert_int_equal(settings_record_add_file(NULL, &record, "/a"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/b"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/c"), 0);
@@ -110,67 +108,14 @@ static void dropped_ones_are_gone_and_the_last_ends_the_file(void **state)
 #define HEAD            "{\"schema\": \"jitwarm.tuned/1\", "
 #define VARIABLES(item) HEAD "\"files\": [], \"variables\": [" item "]}"
 
-static void hostile_lines_count_for_nothing(void **state)
-{
-	static const struct {
-		const char *text;
-		size_t files, variables;
-	} cases[] = {
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}"), 0, 1},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"b\"}"), 0, 1},
-		{VARIABLES("{\"name\": \"PATH\", \"set_to\": \"a\"}"), 0, 0},
-		{VARIABLES("{\"name\": 1, \"set_to\": \"a\"}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": 1}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \" a \"}"), 0, 1},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"\\u001f\"}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": 1}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\nb\"}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\\u007f\"}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"\\r\"}"), 0, 0},
-		{VARIABLES("{\"machine\": true, \"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}"), 0, 0},
-		{VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}, "
-				   "{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"b\"}"),
-		 0, 1},
-		{VARIABLES("3, null, []"), 0, 0},
-		{HEAD "\"files\": [\"/etc/environment\", \"relative\", 3, \"/etc/environment\"]}", 1, 0},
-		{HEAD "\"files\": 3, \"variables\": {}}", 0, 0},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		if (settings_record_parse(NULL, cases[i].text, strlen(cases[i].text), &record))
-			fail_msg("refused: %s", cases[i].text);
-		if (record.file_count != cases[i].files || record.variable_count != cases[i].variables)
-			fail_msg("%zu files, %zu variables: %s", record.file_count, record.variable_count,
-					 cases[i].text);
-		settings_record_free(&record);
-	}
-}
-
-/* As long as Windows has them, and longer. */
-static void a_value_has_a_longest(void **state)
-{
-	static char text[40000];
-
-	(void)state;
-	for (int size = 32766; size <= 32768; size++) {
-		(void)snprintf(text, sizeof text,
-					   VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"%0*d\"}"), size, 0);
-		assert_int_equal(settings_record_parse(NULL, text, strlen(text), &record), 0);
-		assert_int_equal(record.variable_count, size <= 32767);
-		settings_record_free(&record);
-	}
-}
-
 /* As many as there may be, and one more. */
-static void there_is_a_most_of_each(void **state)
+TEST(there_is_a_most_of_each)
 {
 	const struct settings_record_variable variable = {.name = (char[]){"CUDA_CACHE_PATH"},
 													  .set_to = (char[]){"a"}};
 	struct jw_error err = {0};
 	char path[32];
 
-	(void)state;
 	for (unsigned i = 0; i < RECORD_MOST; i++) {
 		(void)snprintf(path, sizeof path, "/%u", i);
 		assert_int_equal(settings_record_add_file(NULL, &record, path), 0);
@@ -184,11 +129,10 @@ static void there_is_a_most_of_each(void **state)
 	settings_record_free(&record);
 }
 
-static void a_damaged_file_is_kept_aside(void **state)
+TEST(a_damaged_file_is_kept_aside)
 {
 	static const char *const damaged[] = {"", "{", "[]", "{\"schema\": \"jitwarm.tuned/2\"}"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
 		put_record(damaged[i]);
 		assert_int_equal(read_record(NULL), 0);
@@ -204,9 +148,8 @@ static void a_damaged_file_is_kept_aside(void **state)
 }
 
 /* A whole file that memory does not suffice for is no damaged one: it holds the former values. */
-static void without_memory_the_file_stays(void **state)
+TEST(without_memory_the_file_stays)
 {
-	(void)state;
 	put_record(VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\", \"was\": \"b\"}"));
 	STARVE(read_record(&err), settings_record_free(&record));
 	assert_true(is_there("tuned.json"));
@@ -224,12 +167,11 @@ static void without_memory_the_file_stays(void **state)
 }
 
 /* A folder in its place: what cannot be read is not nothing. */
-static void what_cannot_be_read_is_an_error(void **state)
+TEST(what_cannot_be_read_is_an_error)
 {
 	struct jw_error err = {0};
 	char *path = os_join(NULL, folder, "tuned.json");
 
-	(void)state;
 	(void)os_remove(NULL, path);
 	assert_int_equal(read_record(&err), 0);
 	settings_record_free(&record);
@@ -240,18 +182,4 @@ static void what_cannot_be_read_is_an_error(void **state)
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_back),
-		cmocka_unit_test(dropped_ones_are_gone_and_the_last_ends_the_file),
-		cmocka_unit_test(hostile_lines_count_for_nothing),
-		cmocka_unit_test(a_value_has_a_longest),
-		cmocka_unit_test(there_is_a_most_of_each),
-		cmocka_unit_test(a_damaged_file_is_kept_aside),
-		cmocka_unit_test(without_memory_the_file_stays),
-		cmocka_unit_test(what_cannot_be_read_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

@@ -41,7 +41,7 @@ static char *settings_text(size_t *ret_warnings)
 	return text;
 }
 
-static void files_are_read_from_the_general_to_the_specific(void **state)
+TEST_WITH(files_are_read_from_the_general_to_the_specific, usual, NULL)
 {
 	static const struct {
 		const char *path, *text;
@@ -77,7 +77,6 @@ static void files_are_read_from_the_general_to_the_specific(void **state)
 	};
 	size_t warnings;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
 		root_put(files[i].path, files[i].text);
 	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_PATH", "~"), 0);
@@ -94,7 +93,7 @@ static void files_are_read_from_the_general_to_the_specific(void **state)
 	assert_int_equal(warnings, 0);
 }
 
-static void a_container_has_the_environment_of_its_first_process(void **state)
+TEST_WITH(a_container_has_the_environment_of_its_first_process, usual, NULL)
 {
 	static const char *const signs[] = {".dockerenv", "run/.containerenv"};
 	size_t warnings;
@@ -110,11 +109,10 @@ static void a_container_has_the_environment_of_its_first_process(void **state)
 	}
 }
 
-static void lines_in_our_block_are_ours(void **state)
+TEST_WITH(lines_in_our_block_are_ours, usual, NULL)
 {
 	size_t warnings;
 
-	(void)state;
 	root_put("home/.profile", "export CUDA_CACHE_PATH=/1\n# >>> jitwarm tune >>>\n"
 							  "export CUDA_CACHE_PATH=/2\n# <<< jitwarm tune <<<\n"
 							  "export CUDA_CACHE_PATH=/3\n");
@@ -125,7 +123,7 @@ static void lines_in_our_block_are_ours(void **state)
 }
 
 /* What a value means where a user would think of something else. */
-static void values_that_mislead_are_told(void **state)
+TEST_WITH(values_that_mislead_are_told, usual, NULL)
 {
 	static const struct {
 		const char *line, *said; /* NULL: nothing */
@@ -146,7 +144,6 @@ static void values_that_mislead_are_told(void **state)
 		{"CUDA_CACHE_SIZE=1", "the variable is called CUDA_CACHE_MAXSIZE"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_settings *settings;
 
@@ -164,12 +161,11 @@ static void values_that_mislead_are_told(void **state)
 }
 
 /* A folder in a file's place is none; a file that is too large is not passed over in silence. */
-static void what_cannot_be_read_is_told(void **state)
+TEST_WITH(what_cannot_be_read_is_told, usual, NULL)
 {
 	struct buf text = BUF_MAX(2 << 20);
 	struct jw_settings *settings;
 
-	(void)state;
 	root_put("home/.profile/x", "");
 	assert_int_equal(buf_reserve(NULL, &text, (1 << 20) + 1), 0);
 	memset(text.data, ' ', (1 << 20) + 1);
@@ -184,15 +180,4 @@ static void what_cannot_be_read_is_told(void **state)
 	jw_settings_free(settings);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(files_are_read_from_the_general_to_the_specific, usual),
-		cmocka_unit_test_setup(a_container_has_the_environment_of_its_first_process, usual),
-		cmocka_unit_test_setup(lines_in_our_block_are_ours, usual),
-		cmocka_unit_test_setup(values_that_mislead_are_told, usual),
-		cmocka_unit_test_setup(what_cannot_be_read_is_told, usual),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

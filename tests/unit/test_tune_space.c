@@ -94,24 +94,22 @@ static int plenty(void **state)
 	return 0;
 }
 
-static void plenty_of_space_gives_no_warning(void **state)
+TEST_WITH(plenty_of_space_gives_no_warning, plenty, NULL)
 {
-	(void)state;
 	assert_null(strstr(lines_on_root(), "free"));
 	assert_null(strstr(lines_on_root(), "files"));
 	assert_null(strstr(lines_on_root(), "quota"));
 }
 
-static void a_full_disk_is_not_taken_for_a_quota(void **state)
+TEST_WITH(a_full_disk_is_not_taken_for_a_quota, plenty, NULL)
 {
-	(void)state;
 	kernel.free_bytes = 100 * MIB;
 	assert_non_null(strstr(lines_on_root(), "only 105 MB are free there"));
 	assert_null(strstr(lines_on_root(), "quota"));
 }
 
 /* Space that just suffices; a path below a folder that is somebody else's is not there yet. */
-static void each_objection_has_its_bound(void **state)
+TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 {
 	static const struct {
 		const char *path, *said;
@@ -125,7 +123,6 @@ static void each_objection_has_its_bound(void **state)
 	};
 	struct os_stat stat;
 
-	(void)state;
 	kernel.free_bytes = GIB;
 	assert_null(strstr(lines_on_root(), "free"));
 	kernel.free_bytes = GIB - 4096;
@@ -148,9 +145,8 @@ static void each_objection_has_its_bound(void **state)
 	}
 }
 
-static void few_inodes(void **state)
+TEST_WITH(few_inodes, plenty, NULL)
 {
-	(void)state;
 	kernel.files = 1000000;
 	kernel.free_files = 4096;
 	assert_null(strstr(lines_on_root(), "files"));
@@ -158,7 +154,7 @@ static void few_inodes(void **state)
 	assert_non_null(strstr(lines_on_root(), "only 17 more files can be made there"));
 }
 
-static void a_quota_that_leaves_little(void **state)
+TEST_WITH(a_quota_that_leaves_little, plenty, NULL)
 {
 	static const struct {
 		struct dqblk books;
@@ -189,7 +185,6 @@ static void a_quota_that_leaves_little(void **state)
 	struct dqblk *const places[] = {&kernel.of_user, &kernel.of_group};
 	struct os_space space;
 
-	(void)state;
 #ifndef SYS_quotactl_fd
 	skip();
 #endif
@@ -213,28 +208,15 @@ static void a_quota_that_leaves_little(void **state)
 }
 
 /* A line for which memory is short is not left out. */
-static void each_line_is_there_or_missed(void **state)
+TEST_WITH(each_line_is_there_or_missed, plenty, NULL)
 {
 	char **lines;
 	size_t count;
 
-	(void)state;
 	kernel.type = 0x6969; /* NFS */
 	kernel.free_bytes = 100 * MIB;
 	assert_non_null(strstr(lines_on_root(), "network file system"));
 	STARVE(jw_tune_look_at_path(&err, "/", GIB, &lines, &count), jw_lines_free(lines, count));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(plenty_of_space_gives_no_warning, plenty),
-		cmocka_unit_test_setup(a_full_disk_is_not_taken_for_a_quota, plenty),
-		cmocka_unit_test_setup(each_objection_has_its_bound, plenty),
-		cmocka_unit_test_setup(few_inodes, plenty),
-		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),
-		cmocka_unit_test_setup(each_line_is_there_or_missed, plenty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

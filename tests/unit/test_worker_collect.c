@@ -38,12 +38,11 @@ static int insert_left(struct jw_error *err, const struct left *left, int64_t *r
 	return result;
 }
 
-static void a_sound_entry_is_taken(void **state)
+TEST(a_sound_entry_is_taken)
 {
 	struct left left;
 	int64_t grown = 0;
 
-	(void)state;
 	start_anew();
 	leave(&left);
 	assert_int_equal(insert_left(NULL, &left, &grown), 0);
@@ -59,9 +58,8 @@ static void a_sound_entry_is_taken(void **state)
 }
 
 /* Torn, with another name, for another GPU, of another kind: reported, and left in place. */
-static void an_unsound_entry_is_reported(void **state)
+TEST(an_unsound_entry_is_reported)
 {
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct jw_error err = {0};
 		struct left left;
@@ -86,12 +84,4 @@ static void an_unsound_entry_is_reported(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sound_entry_is_taken),
-		cmocka_unit_test(an_unsound_entry_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

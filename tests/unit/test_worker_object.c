@@ -9,7 +9,7 @@
 #include "share/object_entry.h"
 #include "worker/protocol.h"
 
-static void a_setup_arrives_as_it_was_sent(void **state)
+TEST(a_setup_arrives_as_it_was_sent)
 {
 	const char *hosts[] = {"a:80", "b"};
 	struct jw_system system = {.cache.path = (char[]){"/cache"},
@@ -24,16 +24,14 @@ static void a_setup_arrives_as_it_was_sent(void **state)
 											 .allow_unsigned = true,
 											 .insecure_hosts = hosts,
 											 .insecure_host_count = 2};
-	const struct object_setup sent = {"/run", &system, &options, 12345};
+	const struct object_setup sent = {"/run", &system, &options};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static struct object_given got;
 
-	(void)state;
 	assert_int_equal(object_put_setup(NULL, &line, &sent), 0);
 	assert_int_equal(line.data[line.size - 1], '\n');
 	assert_int_equal(object_get_setup(NULL, buf_text(&line), line.size - 1, &got), 0);
 	assert_string_equal(got.setup.folder, "/run");
-	assert_int_equal(got.setup.plan_bytes, 12345);
 	assert_string_equal(got.options.place, "/p \"l\"");
 	assert_string_equal(got.options.sign_key, "k");
 	assert_string_equal(got.options.passphrase, "geheim");
@@ -51,7 +49,7 @@ static void a_setup_arrives_as_it_was_sent(void **state)
 	buf_free(&line);
 }
 
-static void jobs_and_answers_arrive(void **state)
+TEST(jobs_and_answers_arrive)
 {
 	const struct object_job job = {7,      OBJECT_CLAIM, UINT64_C(0x8cf4a095517216f1), 86,
 								   123456, 30,           UINT64_C(0xffffffffffffffff)};
@@ -61,7 +59,6 @@ static void jobs_and_answers_arrive(void **state)
 	struct object_job got_job = {0};
 	struct object_answer got = {0};
 
-	(void)state;
 	assert_int_equal(object_put_job(NULL, &line, &job), 0);
 	assert_int_equal(object_get_job(NULL, buf_text(&line), line.size - 1, &got_job), 0);
 	assert_true(got_job.id == job.id && got_job.what == job.what && got_job.key == job.key);
@@ -76,7 +73,7 @@ static void jobs_and_answers_arrive(void **state)
 	buf_free(&line);
 }
 
-static void a_line_that_memory_lacks_for_is_not_sent(void **state)
+TEST(a_line_that_memory_lacks_for_is_not_sent)
 {
 	static const char *const hosts[] = {"a:80", "b"};
 	static char cache[] = "/cache";
@@ -88,7 +85,7 @@ static void a_line_that_memory_lacks_for_is_not_sent(void **state)
 													.state_dir = "/state",
 													.insecure_hosts = hosts,
 													.insecure_host_count = 2};
-	static const struct object_setup setup = {"/run", &system, &options, 0};
+	static const struct object_setup setup = {"/run", &system, &options};
 	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4, 5};
 	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
@@ -97,7 +94,6 @@ static void a_line_that_memory_lacks_for_is_not_sent(void **state)
 	static struct object_job got_job;
 	static struct object_answer got;
 
-	(void)state;
 	STARVE(object_put_setup(&err, &lines[0], &setup), buf_free(&lines[0]));
 	STARVE(object_put_job(&err, &lines[1], &job), buf_free(&lines[1]));
 	STARVE(object_put_answer(&err, &lines[2], &answer), buf_free(&lines[2]));
@@ -112,38 +108,12 @@ static void a_line_that_memory_lacks_for_is_not_sent(void **state)
 		buf_free(&lines[i]);
 }
 
-static void nonsense_is_refused(void **state)
-{
-	static const char *const lines[] = {
-		"",
-		"{}",
-		"[]",
-		"{\"answer\":1,\"what\":4,\"said\":0,\"claim\":\"0000000000000000\"}",
-		"{\"answer\":1,\"what\":0,\"said\":10,\"claim\":\"0000000000000000\"}",
-		"{\"answer\":1,\"what\":0,\"said\":0,\"claim\":\"xyz\"}",
-		"{\"claim\":\"0000000000000000\",\"seconds\":1}",
-		"{\"job\":1,\"key\":\"1\",\"dead\":\"0000000000000000\"}",
-	};
-	struct object_job job;
-	struct object_answer answer;
-	uint64_t claim = 1, seconds = 2;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		assert_int_equal(object_get_job(NULL, lines[i], strlen(lines[i]), &job), -1);
-		assert_int_equal(object_get_answer(NULL, lines[i], strlen(lines[i]), &answer), -1);
-		assert_false(object_claim_read(lines[i], strlen(lines[i]), &claim, &seconds));
-	}
-	assert_true(claim == 1 && seconds == 2);
-}
-
-static void a_claim_and_a_name_are_as_they_are_documented(void **state)
+TEST(a_claim_and_a_name_are_as_they_are_documented)
 {
 	static const char text[] = "{\"claim\": \"00000000000000aa\", \"seconds\": 30}\n";
 	uint64_t claim = 0, seconds = 0;
 	char *name = object_name(NULL, "Feb 29 202423:59:58", 86, UINT64_C(0x0cf4a095517216f1));
 
-	(void)state;
 	assert_true(object_claim_read(text, strlen(text), &claim, &seconds));
 	assert_true(claim == 0xaa && seconds == 30);
 	assert_string_equal(name, "v1/Feb-29-202423-59-58/sm_86/0c/f4a095517216f1");
@@ -154,15 +124,4 @@ static void a_claim_and_a_name_are_as_they_are_documented(void **state)
 	mem_free(name);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_setup_arrives_as_it_was_sent),
-		cmocka_unit_test(jobs_and_answers_arrive),
-		cmocka_unit_test(a_line_that_memory_lacks_for_is_not_sent),
-		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(a_claim_and_a_name_are_as_they_are_documented),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

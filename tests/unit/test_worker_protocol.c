@@ -5,13 +5,12 @@
 
 #include "worker/protocol.h"
 
-static void a_job_arrives_as_it_was_sent(void **state)
+TEST(a_job_arrives_as_it_was_sent)
 {
 	static struct protocol_job sent, got;
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 	static const enum cache_key_form forms[] = {CACHE_KEY_LOAD, CACHE_KEY_LINK, CACHE_KEY_TEXT};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		sent = (struct protocol_job){.id = 7,
 									 .device = 3,
@@ -37,12 +36,11 @@ static void a_job_arrives_as_it_was_sent(void **state)
 	buf_free(&line);
 }
 
-static void a_hello_arrives_with_its_devices(void **state)
+TEST(a_hello_arrives_with_its_devices)
 {
 	static struct protocol_hello sent, got;
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 
-	(void)state;
 	sent = (struct protocol_hello){
 		.cuda = 12040, .device_count = 2, .library = "/usr/lib/libcuda.so.1"};
 	sent.devices[0] = (struct protocol_device){
@@ -60,12 +58,11 @@ static void a_hello_arrives_with_its_devices(void **state)
 	buf_free(&line);
 }
 
-static void an_answer_keeps_the_log_in_one_line(void **state)
+TEST(an_answer_keeps_the_log_in_one_line)
 {
 	static struct protocol_answer sent, got;
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
 
-	(void)state;
 	sent = (struct protocol_answer){.id = 12,
 									.result = 218,
 									.sticky = true,
@@ -87,47 +84,4 @@ static void an_answer_keeps_the_log_in_one_line(void **state)
 	buf_free(&line);
 }
 
-static void invalid_values_are_refused(void **state)
-{
-	static const char *const lines[] = {
-		"",
-		"x",
-		"{}",
-		"[]",
-		"null",
-		"{\"job\":1}",
-		"{\"job\":1,\"form\":\"bake\",\"path\":\"x\"}",
-		"{\"job\":1,\"form\":\"load\",\"path\":\"\"}",
-		"{\"job\":1,\"form\":\"load\",\"path\":{\"hex\":\"610062\"}}",
-		"{\"job\":1,\"form\":\"load\",\"path\":{\"hex\":\"zz\"}}",
-		"{\"hello\":0}",
-		"{\"hello\":0,\"devices\":[{}]}",
-		"{\"hello\":0,\"devices\":[{\"sm\":70000}]}",
-		"{\"answer\":1",
-	};
-	static struct protocol_hello hello;
-	static struct protocol_job job;
-	static struct protocol_answer answer;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(protocol_get_job(&err, lines[i], strlen(lines[i]), &job), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
-		assert_int_equal(protocol_get_hello(&err, lines[i], strlen(lines[i]), &hello), -1);
-		assert_int_equal(protocol_get_answer(&err, lines[i], strlen(lines[i]), &answer), -1);
-	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_arrives_as_it_was_sent),
-		cmocka_unit_test(a_hello_arrives_with_its_devices),
-		cmocka_unit_test(an_answer_keeps_the_log_in_one_line),
-		cmocka_unit_test(invalid_values_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

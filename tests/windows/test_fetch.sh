@@ -13,7 +13,7 @@ JITWARM_PTXAS=$(windows_path "$work/저장소")
 export JITWARM_PTXAS PIP_CONFIG_FILE=nul PIP_RETRIES=0 no_proxy='*'
 unset PIP_FIND_LINKS PIP_CERT PIP_NO_INDEX
 
-for kind in good json moved-away; do
+for kind in good moved-away; do
 	rm -rf "$work/저장소"
 	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
 	exits 0 "fetch from the index “$kind”"
@@ -22,18 +22,9 @@ for kind in good json moved-away; do
 done
 
 rm -rf "$work/저장소"
-for kind in wrong-hash cut-wheel no-record torn-zip other-program other-linker 500; do
+for kind in wrong-hash cut-wheel unhashed torn-zip other-program other-linker 500; do
 	PIP_INDEX_URL=$site/$kind/simple jitwarm compiler fetch 12.3
 	exits 3 "fetch from the index “$kind”"
 	complains "$site/$kind/"
 	[ -z "$(find "$work/저장소" -mindepth 1 2> /dev/null)" ] || fail "something is left of “$kind”"
 done
-
-# pip's own files on Windows
-mkdir -p "$home/AppData/Roaming/pip"
-printf '[global]\r\nindex-url = %s/base/simple\r\n' "$site" > "$home/AppData/Roaming/pip/pip.ini"
-trap 'kill $server; rm -rf "$home/AppData/Roaming/pip"' EXIT
-unset PIP_CONFIG_FILE PIP_INDEX_URL
-jitwarm compiler fetch 12.3
-exits 0 'fetch from the index of pip.ini'
-grep -q 'GET /base/simple' "$work/log" || fail 'pip.ini was not read'

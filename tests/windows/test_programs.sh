@@ -42,11 +42,11 @@ cp "$witness" "$planted/bin/ptxas.exe"
 cp "$witness" "$planted/ptxas.exe"
 cd "$drive"
 for path in '' '.' 'bin' '\' 'usr\local\cuda-12.4\bin' '\usr\local\cuda-12.4\bin'; do
-	WINEPATH=$path jitwarm prime --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
+	WINEPATH=$path jitwarm make --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
 	not_started "a ptxas with “$path” on PATH"
 	complains 'needs ptxas 12.4'
 done
-CUDA_PATH='\usr\local\cuda-12.4' jitwarm prime --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
+CUDA_PATH='\usr\local\cuda-12.4' jitwarm make --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
 not_started 'CUDA_PATH without a drive'
 
 # The toolkit's own folder counts
@@ -54,21 +54,21 @@ toolkit="$drive/Program Files/NVIDIA GPU Computing Toolkit"
 mkdir -p "$toolkit/CUDA/v12.4/bin"
 trap 'rm -rf "$drive/usr" "$toolkit"; restore_schtasks' EXIT
 cp "$witness" "$toolkit/CUDA/v12.4/bin/ptxas.exe"
-jitwarm prime --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
+jitwarm make --target sm_86 --driver 550.163.01 -o "$(windows_path "$work/pack")" "$library"
 grep -q 'CUDA.v12\.4.bin.ptxas' "$work/started" || fail 'the toolkit of Program Files is not found'
 rm -f "$work/started"
 
-# record: a bare name is not taken from the current folder
+# run: a bare name is not taken from the current folder
 cp "$witness" "$planted/python.exe"
 cd "$planted"
-jitwarm record -o "$(windows_path "$work/r.json")" -- python x.py
-not_started 'record -- python'
+jitwarm run --record "$(windows_path "$work/r.json")" -- python x.py
+not_started 'run -- python'
 complains 'no such program on PATH'
 for path in . 'bin' '\'; do
 	cp "$witness" "$planted/bin/python.exe"
-	WINEPATH=$path jitwarm record -o "$(windows_path "$work/r.json")" -- python x.py
-	not_started "record -- python with “$path” on PATH"
+	WINEPATH=$path jitwarm run --record "$(windows_path "$work/r.json")" -- python x.py
+	not_started "run -- python with “$path” on PATH"
 	complains 'no such program on PATH'
 done
-jitwarm record -o "$(windows_path "$work/r.json")" -- '.\python' x.py
+jitwarm run --record "$(windows_path "$work/r.json")" -- '.\python' x.py
 [ -e "$work/started" ] || fail 'a program that was named by its folder was not started'

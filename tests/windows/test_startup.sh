@@ -15,6 +15,8 @@ jitwarm startup enable "$folder"
 exits 0 'startup enable'
 jitwarm startup enable "$folder"
 exits 0 'startup enable again'
+says 'It runs two minutes after each logon'
+says 'jitwarmw.exe: if you move'
 jitwarm startup status --json
 exits 0 'startup status'
 json_is 'd["enabled"]' True
@@ -63,6 +65,7 @@ jitwarm startup enable --service x
 exits 2 '--service'
 jitwarm startup disable
 exits 0 'startup disable'
+says 'removed  '
 jitwarm startup status
 exits 1 'startup status after'
 

@@ -1,18 +1,21 @@
 /* jitwarm bake: machine code in libraries or copies of them. */
-#include <jitwarm/bake.h>
-
 #include <string.h>
+#include <time.h>
 
+#include <jitwarm/bake.h>
 #include <jitwarm/system.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/output.h"
 #include "cli/parts/baked_files.h"
-#include "cli/parts/fetching.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/prime_bar.h"
+#include "cli/parts/module_text.h"
+#include "cli/parts/prime_text.h"
+#include "cli/parts/reproduce.h"
+#include "cli/progress.h"
 #include "os/interrupt.h"
 
 /* ---- the report */
@@ -96,9 +99,25 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 					TEXT_COUNT(file->without_ptx, "container", "containers"));
 }
 
-static void print_summary(const struct output *out, const struct jw_bake_result *result,
-						  bool in_place)
+/* The line that needs no copying; the copies serve those who ship them. */
+static void print_next_step(const struct cli *cli)
 {
+	struct buf line = BUF_MAX(1 << 16);
+	int failed = buf_printf(NULL, &line, "jitwarm bake --in-place");
+
+	for (size_t i = 0; !failed && i < cli->options.operand_count; i++)
+		failed = reproduce_add_word(NULL, &line, cli->options.operands[i]);
+	if (!failed)
+		output_line_command(&cli->out, STYLE_PLAIN, "Next: put the copies in place, or ",
+							buf_text(&line), " (--undo restores the originals)");
+	else
+		output_expect_whole(&cli->out, &line);
+	buf_free(&line);
+}
+
+static void print_summary(const struct cli *cli, const struct jw_bake_result *result, bool in_place)
+{
+	const struct output *out = &cli->out;
 	size_t copies = 0, wheels = 0;
 
 	for (size_t i = 0; i < result->file_count; i++) {
@@ -116,9 +135,7 @@ static void print_summary(const struct output *out, const struct jw_bake_result 
 					"“jitwarm bake --undo” restores the originals; do that before an upgrade of "
 					"the packages.");
 	else
-		output_line(out, STYLE_PLAIN,
-					"Next: put the copies where the program loads its libraries, and keep the "
-					"originals.");
+		print_next_step(cli);
 }
 
 static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)
@@ -149,7 +166,7 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
 		output_line(&cli->out, STYLE_PLAIN,
 					"What was compiled is gone: with --cache DIR the next run goes on from there.");
-	print_summary(&cli->out, result, options_given(&cli->options, "in-place"));
+	print_summary(cli, result, options_given(&cli->options, "in-place"));
 	return document_print(err, &cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
 }
@@ -166,8 +183,7 @@ static bool is_for_others(const struct options *options)
 
 static int check_bake_usage(struct jw_error *err, const struct options *options)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile",
-									   "ptxas",  "nvjitlink",  "fetch"};
+	static const char *const only[] = {"driver", "ptxas", "nvjitlink", "fetch"};
 	const bool copies = options_given(options, "output"),
 			   in_place = options_given(options, "in-place"), undo = options_given(options, "undo");
 
@@ -194,14 +210,14 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 		.size = sizeof how,
 		.probe = !others,
 		.cache_dir = options_value(options, "cache"),
-		.driver = options_value(options, "driver"),
 		.nameless = others,
-		.driver_library = options_value(options, "driver-lib"),
-		.driver_profile = options_value(options, "driver-profile"),
 	};
 
 	if ((others && gpu_targets_read(err, cli, gpus)) || cli_worker(err, cli, &how.worker))
 		return -1;
+	how.driver = gpus->named.version;
+	how.driver_library = gpus->named.library;
+	how.driver_profile = gpus->named.profile;
 	how.targets = gpus->targets;
 	how.target_count = gpus->count;
 	how.scratch = gpus->count && !how.cache_dir;
@@ -223,7 +239,6 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
 		.budget_ms = options_number(&cli->options, "budget-time", 0),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		.low_priority = options_given(&cli->options, "background"),
 		.ptxas = options_value(&cli->options, "ptxas"),
 		.context = &bar,
 		.progress = prime_bar_report,
@@ -292,49 +307,44 @@ static const struct cli_option bake_options[] = {
 		"all that “jitwarm bake list” shows"),
 	CLI_LIST("target", "GPU",
 			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
-			 "repeated"),
-	CLI_VALUE("driver", "VERSION",
-			  "With --target: the oldest driver there (570, 550.163.01, or CUDA 12.8); without it "
-			  "any that loads "
-			  "what the oldest compiler makes that will do"),
-	CLI_VALUE("driver-lib", "FILE",
-			  "With --target: that driver's libcuda.so or nvcuda64.dll, for a driver unknown to "
-			  "jitwarm",
-			  .names = NAMES_FILE),
-	CLI_VALUE("driver-profile", "FILE",
-			  "With --target: that driver's profile, from “jitwarm status --driver-profile” there",
-			  .names = NAMES_FILE),
+			 "repeated",
+			 .alias = "gpu"),
+	CLI_LIST("driver", "VERSION|FILE",
+			 "With --target: the oldest driver there (570, 550.163.01, or CUDA 12.8), or its "
+			 "library or profile, as for “jitwarm make”; without it any that loads what the oldest "
+			 "compiler makes that will do",
+			 .names = NAMES_FILE_OR_NAME, .rare = true),
 	CLI_VALUE(
 		"ptxas", "FILE",
 		"With --target: compile with this ptxas instead of the oldest one at hand that will do",
-		.names = NAMES_FILE),
+		.names = NAMES_FILE, .rare = true),
 	CLI_VALUE(
 		"nvjitlink", "FILE|PACKAGE",
 		"With --target: link relocatable code with this nvJitLink instead of the oldest one at "
 		"hand that will do",
-		.names = NAMES_FILE_OR_NAME),
-	FETCH_OPTION,
+		.names = NAMES_FILE_OR_NAME, .rare = true),
+	FETCH_OPTION("With --target: get the compiler that is missing on the way, as “jitwarm "
+				 "compiler fetch” does"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
-			   .most = 1024),
-	CLI_SIZE("max-mem", "SIZE",
-			 "Memory for all workers together (2G); without it three quarters of what is "
-			 "available. One module is always compiled"),
+			   .most = 1024, .setting = true, .rare = true),
+	CLI_SETTING(OPTION_SIZE, "max-mem"),
+	CLI_SETTING(OPTION_DURATION, "module-timeout"),
 	CLI_DURATION("budget-time", "TIME",
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
-				 .positive = true),
-	CLI_DURATION("module-timeout", "TIME",
-				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
-				 "prediction, ten minutes at least"),
-	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	CLI_LIST("keep", "GPU",
 			 "Where room is made, keep the machine code that this GPU (sm_80) runs too; may be "
-			 "repeated"),
-	CLI_FLAG("drop-ptx", "Where there is no room otherwise, leave out the PTX of containers that "
-						 "have machine code for all of the GPUs then"),
+			 "repeated",
+			 .rare = true),
+	CLI_FLAG("drop-ptx",
+			 "Where there is no room otherwise, leave out the PTX of containers that "
+			 "have machine code for all of the GPUs then",
+			 .rare = true),
 	CLI_FLAG("i-may",
 			 "On your own machine: bake NVIDIA's libraries too, whose licence lets nobody modify "
-			 "them, signed ones, and in place those of Debian's and conda's packages"),
+			 "them, signed ones, and in place those of Debian's and conda's packages",
+			 .rare = true),
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	{0}};
@@ -366,4 +376,187 @@ const struct cli_command command_bake = {
 		"on failure.",
 	.options = bake_options,
 	.run = run_bake,
+};
+
+/* jitwarm bake list: libraries that were baked in their places. */
+
+static void add_baked_row(struct table *table, const struct jw_baked *baked)
+{
+	const time_t when = (time_t)baked->when_s;
+	const struct tm *utc = gmtime(&when);
+	char day[16] = "";
+
+	if (utc)
+		(void)strftime(day, sizeof day, "%Y-%m-%d", utc);
+	table_name(table, STYLE_PLAIN, baked->path);
+	table_cell(table, STYLE_PLAIN, "%s", baked->targets);
+	table_cell(table, STYLE_PLAIN, "%s", baked->driver);
+	table_cell(table, STYLE_PLAIN, "%s", day);
+	table_cell(table, baked->state == JW_BAKED_SOUND ? STYLE_GOOD : STYLE_WARN, "%s",
+			   baked_state_text(baked->state));
+}
+
+static int print_list(struct jw_error *err, struct cli *cli, const struct jw_baked_list *list)
+{
+	struct table table = {.columns = 5, .titles = {"library", "GPUs", "driver", "baked", "now"}};
+	size_t rows = 0;
+	int result;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct jw_baked *baked = &list->items[i];
+
+		if (baked->failed.code) {
+			output_warning(&cli->out, "%s", baked->failed.message);
+			cli_end_with(cli, EXIT_COLD);
+			continue;
+		}
+		rows++;
+		add_baked_row(&table, baked);
+		if (baked->state != JW_BAKED_SOUND)
+			cli_end_with(cli, EXIT_COLD);
+	}
+	if (!rows)
+		output_line(&cli->out, STYLE_PLAIN, "no library was baked in its place");
+	result = rows && output_wants_text(&cli->out) ? table_print(err, &table, &cli->out) : 0;
+	table_free(&table);
+	return result;
+}
+
+static int bake_list_run(struct jw_error *err, struct cli *cli)
+{
+	struct jw_baked_list *list;
+	int failed;
+
+	if (jw_baked_look(err, &list))
+		return -1;
+	failed = print_list(err, cli, list) || document_print(err, &cli->out, &document_baked, list);
+	jw_baked_list_free(list);
+	return failed ? -1 : 0;
+}
+
+const struct cli_command command_bake_list = {
+	.name = "bake list",
+	.summary = "List the libraries that were baked in their places",
+	.usage = "",
+	.description =
+		"Lists what “jitwarm bake --in-place” has replaced: the GPUs, the driver whose compiler "
+		"made the code, the day, and whether the file is as baked. Each file is read, and its hash "
+		"compared. “replaced by its package”: its RECORD has the file's hash, for example after an "
+		"upgrade. “jitwarm bake --undo” restores the originals, and forgets what was replaced or "
+		"is "
+		"gone.\n\nExit status: 1 where one is not as baked.",
+	.no_operands = "nothing can be named here",
+	.run = bake_list_run,
+};
+
+/* jitwarm bake verify: whether the driver compiles anything of baked libraries. */
+
+static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
+{
+	const bool good = !file->entries && !file->compiler_opened && !file->refused && !file->too_old;
+	char entries[TEXT_SHORT], driver[JW_DRIVER_TEXT];
+
+	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s: %s loaded, %s made%s", file->path,
+				TEXT_COUNT(file->containers - file->too_old, "container", "containers"),
+				text_count(entries, file->entries, "entry", "entries"),
+				file->compiler_opened ? ", the compiler library opened"
+									  : ", the compiler library not opened");
+	if (file->refused)
+		output_line(&cli->out, STYLE_BAD, "  %s: the driver does not load them",
+					TEXT_COUNT(file->refused, "container", "containers"));
+	if (file->too_old)
+		output_line(
+			&cli->out, STYLE_BAD,
+			"  %s: the driver %s is too old for their code: a program that loads them fails",
+			TEXT_COUNT(file->too_old, "container", "containers"),
+			jw_driver_text(driver, &cli->system->driver.version));
+	if (!good)
+		cli_end_with(cli, EXIT_COLD);
+}
+
+static int verify_paths(struct jw_error *err, struct cli *cli, const char *const *paths,
+						size_t count)
+{
+	struct jw_system_options how = {.size = sizeof how, .probe = true};
+	struct jw_bake_verify_options options = {
+		.size = sizeof options, .paths = paths, .path_count = count, .cancel = cli_cancel};
+	struct jw_bake_verify_result *result;
+	size_t troubles = 0;
+	int failed;
+
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
+		return -1;
+	options.system = cli->system;
+	os_catch_interrupts();
+	if (jw_bake_verify(err, &options, &result))
+		return cli_hopeless(err, cli, JW_ERR_NOT_FOUND);
+	for (size_t i = 0; i < result->count; i++)
+		if (!result->items[i].failed.code) {
+			print_verified(cli, &result->items[i]);
+		} else {
+			output_warning(&cli->out, "%s", result->items[i].failed.message);
+			troubles++;
+		}
+	cli_end_with(cli, exit_of_troubles(troubles, result->count - troubles));
+	failed = document_print(err, &cli->out, &document_bake_verify, result);
+	jw_bake_verify_result_free(result);
+	return failed;
+}
+
+/* Without names: what was baked in its place and is still there. */
+static int verify_baked(struct jw_error *err, struct cli *cli)
+{
+	struct jw_baked_list *list;
+	const char **paths;
+	size_t count = 0;
+	int failed = -1;
+
+	if (jw_baked_look(err, &list))
+		return -1;
+	paths = mem_array(err, list->count, sizeof *paths);
+	for (size_t i = 0; paths && i < list->count; i++)
+		if (!list->items[i].failed.code && list->items[i].state == JW_BAKED_SOUND)
+			paths[count++] = list->items[i].path;
+	if (paths && !count)
+		output_line(&cli->out, STYLE_PLAIN, "no library is baked in its place");
+	if (paths)
+		failed = verify_paths(err, cli, paths, count);
+	mem_free(paths);
+	jw_baked_list_free(list);
+	return failed;
+}
+
+static int bake_verify_run(struct jw_error *err, struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	struct found_files files = {0};
+	int failed;
+
+	if (!options->operand_count)
+		return verify_baked(err, cli);
+	failed = found_files_find(err, &cli->out, options->operands, options->operand_count, false,
+							  &files) ||
+			 verify_paths(err, cli, files.paths, files.count);
+	if (!failed)
+		found_files_end(cli, &files);
+	found_files_free(&files);
+	return failed ? -1 : 0;
+}
+
+static const struct cli_option bake_verify_options[] = {CLI_ENVIRONMENT, {0}};
+
+const struct cli_command command_bake_verify = {
+	.name = "bake verify",
+	.summary = "Have the driver load baked libraries, and count what it compiles",
+	.usage = "[PATH|PACKAGE]…",
+	.description =
+		"Has the driver load the device code of the named libraries, as the start of a program "
+		"does, in a process with an empty cache for each library, and counts the entries that "
+		"appear there: each is a compile. Also says whether the driver opened its compiler "
+		"library, which it does to compile and to link. Without names: all libraries that were "
+		"baked in their places and are as they were baked. The libraries themselves are not "
+		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, "
+		"the driver is too old for it, a library cannot be read, or a name led to no file.",
+	.options = bake_verify_options,
+	.run = bake_verify_run,
 };

@@ -7,10 +7,9 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/baked_files.h"
-#include "cli/parts/forecast_text.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/reproduce.h"
 
 static size_t failing_on(const struct jw_check_result *result, struct jw_target target)
 {
@@ -29,6 +28,48 @@ static void print_untold(const struct output *out, const struct jw_check_gpu *gp
 	output_line(out, STYLE_WARN, "%s: %s to compile, if not in the cache (%s of PTX)",
 				gpu_targets_name(name, gpu->target), TEXT_COUNT(gpu->cold, "module", "modules"),
 				text_bytes(ptx, gpu->cold_bytes));
+}
+
+/* What is asked most often, in a line: --explain says the rest. */
+static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	char name[GPUS_NAME], start[TEXT_SHORT], prime[TEXT_SHORT];
+
+	output_line(out, STYLE_WARN,
+				gpu->cold == 1 ? "%s: %zu of %s is cold: first start %s, prime %s"
+							   : "%s: %zu of %s are cold: first start %s, prime %s",
+				gpu_targets_name(name, gpu->target), gpu->cold,
+				TEXT_COUNT(gpu->modules, "module", "modules"),
+				text_span(start, gpu->forecast.start.low, gpu->forecast.start.high),
+				text_span(prime, gpu->forecast.prime.low, gpu->forecast.prime.high));
+	if (gpu->damaged)
+		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
+					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
+					gpu->damaged == 1 ? "it" : "them");
+}
+
+/* The command for what is cold: with the names, and where they were looked for. */
+static void print_next(const struct output *out, const struct options *options)
+{
+	static const char *const kept[] = {"target", "driver", "environment", "cache"};
+	const bool elsewhere = options_given(options, "target");
+	struct buf line = BUF_MAX(1 << 16);
+	int failed = buf_printf(NULL, &line, "jitwarm %s", elsewhere ? "make" : "prime");
+
+	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+		for (size_t i = 0; !failed && i < options_count(options, kept[k]); i++)
+			failed = (elsewhere && !strcmp(kept[k], "cache")) ||
+					 (buf_printf(NULL, &line, " --%s", kept[k]) ||
+					  reproduce_add_word(NULL, &line, options_item(options, kept[k], i)));
+	if (!failed && elsewhere)
+		failed = buf_printf(NULL, &line, " -o FILE.jwpack");
+	for (size_t i = 0; !failed && i < options->operand_count; i++)
+		failed = reproduce_add_word(NULL, &line, options->operands[i]);
+	if (!failed)
+		output_line_command(out, STYLE_PLAIN, "Next: ", buf_text(&line), "");
+	else
+		output_expect_whole(out, &line);
+	buf_free(&line);
 }
 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
@@ -122,6 +163,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 							   const struct jw_found *found)
 {
 	const struct output *out = &cli->out;
+	const bool explain = options_given(&cli->options, "explain");
 
 	if (!result->names_known && result->all.modules)
 		print_nameless(out, result);
@@ -130,15 +172,19 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		if (!result->names_known && result->gpus[i].cold)
 			print_untold(out, &result->gpus[i]);
+		else if (!explain && result->gpus[i].cold && !failing_on(result, result->gpus[i].target))
+			print_cold(out, &result->gpus[i]);
 		else
 			print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
 					  result->cache.harmful || result->verdict == JW_VERDICT_USELESS);
-	if (result->names_known)
+	if (result->names_known && explain)
 		forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
-	if (result->names_known)
+	if (result->names_known && explain)
 		print_files(out, result);
+	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
+		print_next(out, &cli->options);
 	/* Those of the search come first, and were printed as it went on. */
 	for (size_t i = found->note_count; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);
@@ -213,8 +259,8 @@ static const struct cli_option check_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many"),
-	CLI_FLAG("explain", "Say why modules are cold: never primed, another driver, other options, "
-						"damaged, evicted, deleted, wiped"),
+	CLI_FLAG("explain", "Say of which files modules are cold, and why: never primed, another "
+						"driver, another version of the file, damaged, evicted, deleted"),
 	{0},
 };
 

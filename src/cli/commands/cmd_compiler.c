@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/fetching.h"
+#include "cli/progress.h"
 #include "os/interrupt.h"
 
 static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/pack_report.h"
 #include "os/console.h"
 #include "os/interrupt.h"
@@ -27,9 +27,6 @@ static int check_export_usage(struct jw_error *err, const struct cli *cli, bool 
 						 "-o - and --sign: name the signature's file with --signature");
 	if (to_stdout && os_is_terminal(STANDARD_OUTPUT))
 		return error_set(err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack; name a file");
-	if (options_given(given, "opaque") &&
-		(options_given(given, "arch") || options_given(given, "package")))
-		return error_set(err, JW_ERR_USAGE, "--opaque takes the whole directory as it is");
 	return 0;
 }
 
@@ -87,7 +84,6 @@ static int export_run(struct jw_error *err, struct cli *cli)
 							: "jitwarm.jwpack",
 		.output_fd = STANDARD_OUTPUT,
 		.best = options_given(given, "best"),
-		.opaque = options_given(given, "opaque"),
 		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
@@ -95,7 +91,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, cli, &gpus, NULL) ||
+	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, cli, &gpus) ||
 		cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
@@ -118,10 +114,9 @@ static const struct cli_option export_options[] = {
 			 "Only entries for this GPU (sm_86, rtx3070, native: those here); may be repeated"),
 	CLI_LIST("package", "NAME|PATH",
 			 "Only entries of the modules in this package or file; may be repeated"),
-	CLI_FLAG("all", "Include entries of other drivers than this machine's"),
-	CLI_FLAG("opaque", "Pack the whole directory, byte for byte, for machines with the same "
-					   "driver; the default where the form of this driver's cache is not known"),
-	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower"),
+	CLI_FLAG("all", "Include entries of other drivers than this machine's", .rare = true),
+	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower",
+			 .rare = true),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 
@@ -135,9 +130,7 @@ const struct cli_command command_export = {
 		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
 		"“tar --zstd -tf” lists it.\n\nWhere the machine's driver is known, entries of other "
 		"drivers are left out. So are damaged entries, OpenCL's, and entries that “prime "
-		"--carry-over” reused from an older driver.\n\nAn opaque pack (--opaque) holds the files "
-		"of the directory, for an empty one "
-		"elsewhere, under the same driver, system and GPU architecture.\n\nExit status: 0 where "
+		"--carry-over” reused from an older driver.\n\nExit status: 0 where "
 		"the pack was written, 1 where it was but lacks entries that are damaged, that this "
 		"account cannot read, or that a pack cannot hold, or a name led to no file, 2 where there "
 		"is no cache to export, 3 on failure.",

@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/output.h"
+#include "cli/parts/eyes.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/process_code.h"
 #include "cli/parts/reproduce.h"
-#include "cli/table.h"
 #include "os/interrupt.h"
 
 enum { MOST_DEAREST = 8, MOST_COMMAND = 1 << 16 };
@@ -363,7 +363,8 @@ const struct cli_command command_find = {
 	.summary = "Find environments and programs, and what their starts compile",
 	.usage = "[OPTION]… [DIR]…",
 	.description =
-		"Looks for Python environments beyond the active one (venv, conda, pipx, uv, pyenv, other "
+		"Looks for Python environments other than the active one (venv, conda, pipx, uv, pyenv, "
+		"other "
 		"installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV) "
 		"at their usual places, in conda's list of environments, and near the top of your own "
 		"folder; with DIR below that. For each that has device code "

@@ -144,19 +144,20 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 {
 	const struct cli_command *const *commands = cli->commands, *command;
 	const struct options *options = &cli->options;
+	const bool all = options_given(options, "all");
 	size_t used, columns = output_columns(1);
 
 	if (!options->operand_count && !options_given(options, "man"))
-		return help_commands(err, buf, commands, NULL, columns);
+		return help_commands(err, buf, commands, NULL, columns, all);
 	if (!options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "--man needs a command");
 	command = commands_find(commands, options->operands, options->operand_count, &used);
 	if (command && options_given(options, "man"))
 		return help_manual(err, buf, options, command);
 	if (command)
-		return help_command(err, buf, command, columns);
+		return help_command(err, buf, command, columns, all);
 	if (commands_is_group(commands, options->operands[0]))
-		return help_commands(err, buf, commands, options->operands[0], columns);
+		return help_commands(err, buf, commands, options->operands[0], columns, all);
 	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
 }
 
@@ -174,6 +175,7 @@ static int help_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option help_options[] = {
+	CLI_FLAG("all", "Show every command of a group, and every option of a command"),
 	CLI_FLAG("man", "Print the command's manual page (mdoc), as the installation does",
 			 .hidden = true),
 	CLI_VALUE("language", "NAME", "With --man: the page in this language (en, ko)", .hidden = true),
@@ -182,7 +184,7 @@ static const struct cli_option help_options[] = {
 const struct cli_command command_help = {
 	.name = "help",
 	.summary = "Show the commands, or the help of one",
-	.usage = "[COMMAND]",
+	.usage = "[--all] [COMMAND]",
 	.description = "Shows the list of commands, or the description and options of one, as “jitwarm "
 				   "COMMAND --help” does.",
 	.options = help_options,

@@ -3,19 +3,14 @@
 
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/output.h"
 #include "cli/parts/passphrase.h"
-#include "cli/table.h"
 
-enum key_news { KEY_MADE, KEY_IMPORTED, KEY_TRUSTED };
-
-static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, enum key_news news)
+static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, bool made)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
 
-	output_line(&cli->out, STYLE_GOOD,
-				news == KEY_MADE       ? "New key “%s”, %s"
-				: news == KEY_IMPORTED ? "Imported as “%s”, %s"
-									   : "Trusted from now on: “%s”, %s",
+	output_line(&cli->out, STYLE_GOOD, made ? "New key “%s”, %s" : "Trusted from now on: “%s”, %s",
 				key->name, key->id);
 	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
 	return document_print(err, &cli->out, &document_key, &keys);
@@ -54,7 +49,7 @@ static int generate_run(struct jw_error *err, struct cli *cli)
 						&key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, KEY_MADE);
+	return failed ? -1 : print_one(err, cli, &key, true);
 }
 
 static const struct cli_option generate_options[] = {
@@ -75,32 +70,6 @@ const struct cli_command command_key_generate = {
 	.run = generate_run,
 };
 
-static int run_key_import(struct jw_error *err, struct cli *cli)
-{
-	const char *state = begin_key_command(err, cli, 1, 2), *file = operand(cli, 0, ""), *passphrase;
-	char room[PASSPHRASE_SIZE] = "";
-	struct jw_key key;
-	int failed =
-		!state || passphrase_of_key(err, &cli->options, state, file, room, &passphrase) ||
-		jw_key_import(err, state, operand(cli, 1, PASSPHRASE_DEFAULT_KEY), file, passphrase, &key);
-
-	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, KEY_IMPORTED);
-}
-
-static const struct cli_option import_options[] = {PASSPHRASE_OPTION, {0}};
-
-const struct cli_command command_key_import = {
-	.name = "key import",
-	.summary = "Import a secret key of minisign",
-	.usage = "FILE [NAME]",
-	.description = "Copies a secret key of minisign for “jitwarm export --sign” under that name "
-				   "(“default” unless one is given), and trusts it. It stays encrypted; its "
-				   "passphrase is asked for once, to read the public key.",
-	.options = import_options,
-	.run = run_key_import,
-};
-
 static int trust_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin_key_command(err, cli, 1, 2);
@@ -108,16 +77,19 @@ static int trust_run(struct jw_error *err, struct cli *cli)
 
 	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
 			   ? -1
-			   : print_one(err, cli, &key, KEY_TRUSTED);
+			   : print_one(err, cli, &key, false);
 }
 
 const struct cli_command command_key_trust = {
 	.name = "key trust",
 	.summary = "Accept the packs that a key signs",
 	.usage = "FILE|PUBLIC-KEY [NAME]",
-	.description = "“jitwarm import” then accepts packs that this key signed. The argument is "
-				   "minisign's file of a public key (minisign.pub), or the key itself, 56 "
-				   "characters. Without a name the key is named by its id.",
+	.description =
+		"“jitwarm import” then accepts packs that this key signed. The argument is "
+		"minisign's file of a public key (minisign.pub), or the key itself, 56 "
+		"characters. Without a name the key is named by its id.\n\nThe trusted keys are files "
+		"NAME.pub in a folder; the setting “trusted-keys” names a further one, for all "
+		"accounts of a machine.",
 	.run = trust_run,
 };
 

@@ -9,9 +9,8 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/table.h"
+#include "cli/parts/module_text.h"
 
 struct lint_bound {
 	bool set;
@@ -46,10 +45,10 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 						 text_span(span, gpu->start.low, gpu->start.high));
 	if (gpu->modules && bound->set)
 		(void)buf_printf(NULL, text, ", %s the bound of %s",
-						 gpu->start.likely > bound->most_start_s ? "beyond" : "within",
+						 gpu->start.likely > bound->most_start_s ? "over" : "within",
 						 text_duration(most, bound->most_start_s));
 	if (gpu->code.sm)
-		(void)buf_printf(NULL, text, "; spared by %s", lint_gencode(gencode, gpu->code));
+		(void)buf_printf(NULL, text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
 
 /* The same of one finding, without the file's name. */
@@ -88,9 +87,11 @@ static void print_lint_findings(const struct output *out, const struct jw_lint_r
 		const struct jw_lint_finding *finding = &result->findings[i];
 		struct buf line = BUF_MAX(MOST_LINT_LINE);
 
+		if (finding->member && (!i || !text_same(finding->path, finding[-1].path)))
+			output_line(out, STYLE_STRONG, "%s:", finding->path);
 		if (!i || !same_library(finding, finding - 1))
-			output_line(out, STYLE_STRONG, "%s%s%s", finding->path, finding->member ? ": " : "",
-						finding->member ? finding->member : "");
+			output_line(out, STYLE_STRONG, "%s%s", finding->member ? " " : "",
+						finding->member ? finding->member : finding->path);
 		lint_say_finding(&line, finding);
 		output_expect_whole(out, &line);
 		output_line(out, level_style(finding->level), "  %s", buf_text(&line));
@@ -113,7 +114,7 @@ static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
 	else if (!gpu->modules)
 		table_cell(table, STYLE_GOOD, "nothing to compile");
 	else if (gpu->level == JW_LINT_ERROR)
-		table_cell(table, style, "beyond %s", text_duration(most, bound->most_start_s));
+		table_cell(table, style, "over %s", text_duration(most, bound->most_start_s));
 	else if (bound->set)
 		table_cell(table, STYLE_GOOD, "within %s", text_duration(most, bound->most_start_s));
 	else
@@ -160,8 +161,8 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 			(void)snprintf(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
 						   code->cuda % 1000 / 10);
 		output_expect_whole(out, &names);
-		output_line(out, STYLE_PLAIN, "%s spares it on %s%s%s", lint_gencode(gencode, code->target),
-					buf_text(&names), adds, needs);
+		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s",
+					lint_gencode(gencode, code->target), buf_text(&names), adds, needs);
 		buf_free(&names);
 	}
 }
@@ -313,7 +314,10 @@ static int print_result(struct jw_error *err, struct cli *cli, enum lint_format 
 	}
 	if (result->images)
 		return lint_text_print(err, &cli->out, result, bound);
-	found_files_none(cli, found);
+	if (result->trouble_count)
+		found_files_unread(cli);
+	else
+		found_files_none(cli, found);
 	return 0;
 }
 
@@ -402,10 +406,10 @@ const struct cli_command command_lint = {
 		"For those who make packages, in continuous integration: it needs neither driver nor GPU, "
 		"runs none of the files' code, and gives the same result on any machine. For each GPU of "
 		"--gpus it says which libraries would be compiled by the driver at the first start, for "
-		"how long on one core, and which -gencode of nvcc spares it: for several GPUs of one major "
-		"version the oldest, whose machine code the others run, too. Times are those of a usual "
-		"machine, from a model; the bound is compared with the middle of the range.\n\nExit "
-		"status: 1 beyond the bound, or where a file cannot be read or holds damaged device code, "
+		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
+		"major version the oldest, whose machine code the others run, too. Times assume a typical "
+		"machine; the bound is compared with the middle of the range.\n\nExit "
+		"status: 1 over the bound, or where a file cannot be read or holds damaged device code, "
 		"2 where a program will fail on one of these GPUs since no code in a file runs there, 3 "
 		"where nothing could be read.",
 	.options = options,

@@ -11,17 +11,14 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/baked_files.h"
-#include "cli/parts/fetching.h"
-#include "cli/parts/found_files.h"
-#include "cli/parts/prime_bar.h"
-#include "cli/parts/prime_history.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/prime_options.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
-#include "cli/parts/unattended.h"
+#include "cli/progress.h"
 #include "os/interrupt.h"
-#include "os/memory.h"
+#include "os/platform.h"
 
 struct prime_outcome {
 	struct cli *cli;
@@ -34,7 +31,10 @@ struct prime_outcome {
 	struct prime_bar bar;
 	struct jw_baked_list *baked; /* of the files; NULL: none */
 	bool only_plan;
+	bool for_others; /* “jitwarm make” */
 };
+
+extern const struct cli_command command_make;
 
 enum { LOG_LINES = 6 };
 
@@ -97,7 +97,7 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
 	if (result->cooled)
 		output_warning(out,
-					   "%s of them made by the driver in use: what was warm by them is cold again; "
+					   "%s of them made by the driver in use: what they kept warm is cold again; "
 					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
 					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
 	if (result->failed)
@@ -109,7 +109,9 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 					   priming->cli->system->scratch ? "" : "; the same command compiles the rest");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
-		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
+		prime_print_left(out, result,
+						 !priming->for_others &&
+							 options_given(&priming->cli->options, "budget-size"));
 	else if (priming->elsewhere.given)
 		print_where(priming, result);
 	else if ((result->compiled || result->shared.fetched) && !result->failed && !result->undone &&
@@ -255,7 +257,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	TEXT_COPY(unattended->problem, error_text(&result->stopped));
 	unattended->saved_seconds = result->compile_cpu_seconds + result->shared.saved_seconds;
 	unattended->restored = priming->only_plan ? 0 : prime_history_restored(result);
-	unattended->remembered = !priming->only_plan && prime_history_keep(cli, result);
+	unattended->remembered = !priming->only_plan && prime_history_wants(cli, result);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	cli_end_with(cli, prime_outcome_status(priming, result));
@@ -276,6 +278,18 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	return failed;
 }
 
+/* What is of this machine's own cache. */
+static void take_prime_options(const struct cli *cli, struct jw_prime_options *options)
+{
+	options->budget_bytes = options_number(&cli->options, "budget-size", 0);
+	options->budget_ms = options_number(&cli->options, "budget-time", 0);
+	options->low_priority = options_given(&cli->options, "background");
+	options->no_store = options_given(&cli->options, "no-store");
+	options->trace = options_value(&cli->options, "trace");
+	options->carry_over = options_given(&cli->options, "carry-over");
+	options->recompile_carried = options_given(&cli->options, "recompile-carried");
+}
+
 static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
@@ -287,16 +301,8 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.recording = priming->recording,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
-		.budget_bytes = options_number(&cli->options, "budget-size", 0),
-		.budget_ms = options_number(&cli->options, "budget-time", 0),
-		.low_priority = options_given(&cli->options, "background"),
 		.dry_run = priming->only_plan,
-		.no_store = options_given(&cli->options, "no-store"),
-		.carry_over = options_given(&cli->options, "carry-over"),
-		.recompile_carried = options_given(&cli->options, "recompile-carried"),
-		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		.ptxas = options_value(&cli->options, "ptxas"),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_prime_progress,
@@ -314,8 +320,12 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	uint64_t *only;
 	int failed;
 
-	options.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
-
+	if (priming->for_others) {
+		options.ptxas = options_value(&cli->options, "ptxas");
+		options.fetch = options_given(&cli->options, "fetch") ? &fetch : NULL;
+	} else {
+		take_prime_options(cli, &options);
+	}
 	if (reproduce_offsets(err, &cli->options, &only, &options.only_count))
 		return -1;
 	options.only_offsets = only;
@@ -325,7 +335,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	fetching_end(&fetching);
 	if (failed) {
 		/* There it is the compiler that is not there. */
-		cli->failure = priming->elsewhere.given && err->code == JW_ERR_NOT_FOUND
+		cli->failure = priming->for_others && err->code == JW_ERR_NOT_FOUND
 						   ? EXIT_CANNOT
 						   : prime_outcome_status_of_error(err);
 		return -1;
@@ -387,11 +397,13 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct target_machine *elsewhere = &priming->elsewhere;
-	struct jw_system_options how = {
-		.size = sizeof how, .probe = true, .cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system_options how = {.size = sizeof how, .probe = true};
 
-	if (cli_worker(err, cli, &how.worker) || target_machine_read(err, cli, elsewhere, &how) ||
-		(!elsewhere->given && choose_account(err, cli)))
+	if (!priming->for_others)
+		how.cache_dir = options_value(&cli->options, "cache");
+	if (cli_worker(err, cli, &how.worker) ||
+		(priming->for_others ? target_machine_read(err, cli, elsewhere, &how)
+							 : choose_account(err, cli)))
 		return -1;
 	return jw_system_open(err, &how, &cli->system);
 }
@@ -401,19 +413,20 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct cli *cli = priming->cli;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		find_prime_files(err, priming) || target_machine_get_ready(err, cli, &priming->elsewhere) ||
-		prime_share_read(err, cli, &priming->share))
-		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
+		find_prime_files(err, priming) ||
+		(priming->for_others ? target_machine_get_ready(err, cli, &priming->elsewhere)
+							 : prime_share_read(err, cli, &priming->share)))
+		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	target_machine_warn(cli, &priming->elsewhere);
 	if (!cli->system->gpu_count) {
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s; “--target rtx4090 --driver 550.163.01 -o FILE” primes for another "
-						 "machine",
+						 "%s; “jitwarm make --target rtx4090 --driver 550.163.01 -o FILE” compiles "
+						 "for another machine",
 						 cli->system->why_none);
 	}
-	if (options_given(&cli->options, "tune") && !priming->only_plan &&
+	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
 	os_catch_interrupts();
@@ -427,11 +440,12 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 {
 	struct prime_outcome priming = {.cli = cli,
 									.bar = {.output = &cli->out},
-									.only_plan = options_given(&cli->options, "dry-run")};
+									.only_plan = options_given(&cli->options, "dry-run"),
+									.for_others = cli->command == &command_make};
 	struct unattended *unattended = &priming.unattended;
 
-	if (prime_share_check(err, cli) || unattended_begin(err, cli, unattended) ||
-		(!unattended->skip && prime_now(err, &priming))) {
+	if ((!priming.for_others && prime_share_check(err, cli)) ||
+		unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
@@ -444,84 +458,79 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 	return unattended_end(err, cli, unattended);
 }
 
+/* What is compiled, of both commands. */
+#define WHAT_OPTIONS                                                                                 \
+	CLI_FLAG("all",                                                                                  \
+			 "Include modules outside the sections that the CUDA runtime registers, however "        \
+			 "many",                                                                                 \
+			 .rare = true),                                                                          \
+		CLI_LIST(                                                                                    \
+			"only", "OFFSET",                                                                        \
+			"Compile only the module at this offset in its file, as “jitwarm scan” lists it, "   \
+			"or the modules of the container at this offset; may be repeated",                       \
+			.rare = true),                                                                           \
+		CLI_VALUE("recording", "FILE",                                                               \
+				  "Compile only the modules in this recording of “jitwarm run”, from the files " \
+				  "in it or the named ones",                                                         \
+				  .names = NAMES_FILE),                                                              \
+		CLI_ENVIRONMENT,                                                                             \
+		CLI_VALUE("nvrtc-options", "OPTIONS",                                                        \
+				  "Compile *.cu by NVRTC with these options, as the program does", .rare = true),    \
+		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                           \
+				  "The NVRTC of the program: a library, a toolkit, or a package that has or "        \
+				  "requires one",                                                                    \
+				  .names = NAMES_FILE_OR_NAME, .rare = true),                                        \
+		CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n')
+#define JOBS_OPTION                                                                                \
+	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',      \
+			   .most = 1024, .setting = true)
+#define WORKER_SETTINGS                                                                            \
+	CLI_SETTING(OPTION_SIZE, "max-mem"), CLI_SETTING(OPTION_DURATION, "module-timeout")
+
 static const struct cli_option prime_options[] = {
 	CLI_HEADING(.title = "What to compile"),
-	CLI_FLAG("all",
-			 "Include modules outside the sections that the CUDA runtime registers, however many"),
-	CLI_LIST("only", "OFFSET",
-			 "Prime only the module at this offset in its file, as “jitwarm scan” lists it, or the "
-			 "modules of the container at this offset; may be repeated"),
-	CLI_VALUE("recording", "FILE",
-			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
-			  "or the named ones",
-			  .names = NAMES_FILE),
-	CLI_ENVIRONMENT,
-	CLI_VALUE("nvrtc-options", "OPTIONS",
-			  "Compile *.cu by NVRTC with these options, as the program does"),
-	CLI_VALUE("nvrtc", "FILE|PACKAGE",
-			  "The NVRTC of the program: a library, a toolkit, or a package that has or "
-			  "requires one",
-			  .names = NAMES_FILE_OR_NAME),
-	CLI_VALUE("nvrtc-name", "NAME",
-			  "The program's name for the source; without it the file's name"),
-	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
+	WHAT_OPTIONS,
+	CLI_VALUE("nvrtc-name", "NAME", "The program's name for the source; without it the file's name",
+			  .rare = true),
 	IF_CHANGED_OPTION,
 
 	CLI_HEADING(.title = "How much at most"),
-	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
-			   .most = 1024),
+	JOBS_OPTION,
 	CLI_DURATION("budget-time", "TIME",
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
 			 "the most valuable modules first",
-			 .positive = true),
-	CLI_SIZE("max-mem", "SIZE",
-			 "Memory for all workers together (2G); without it three quarters of what is "
-			 "available. One module is always compiled"),
-	CLI_DURATION("module-timeout", "TIME",
-				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
-				 "prediction, ten minutes at least"),
-	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+			 .positive = true, .rare = true),
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery",
+			 .rare = true),
+	WORKER_SETTINGS,
 
 	CLI_HEADING(.title = "Where results come from"),
 	REUSE_OPTIONS,
 	CLI_VALUE("share", "PLACE",
 			  "Take each module from DIR, https://HOST/PATH or s3://BUCKET/PREFIX before "
-			  "compiling it, and put there what is compiled; with --sign signed"),
-	CLI_FLAG("back", "With --share: put one pack of the whole there too, for others"),
-	CLI_FLAG("share-unsigned", "With --share: trust whoever can write there, also without a "
-							   "signature"),
-	INSECURE_OPTIONS,
+			  "compiling it, and put there what is compiled; with --sign signed",
+			  .setting = true),
+	CLI_FLAG("share-unsigned",
+			 "With --share: trust whoever can write there, also without a signature",
+			 .setting = true, .rare = true),
+	CLI_FLAG("sign", "With --share: sign what is put there", .rare = true),
+	CLI_SETTING(OPTION_LIST, "plain-http"),
+	CLI_SETTING(OPTION_VALUE, "key"),
+	CLI_SETTING(OPTION_VALUE, "passphrase-file"),
 
-	CLI_HEADING(.title = "Where results go, and for which machine"),
+	CLI_HEADING(.title = "Where results go"),
 	CLI_CACHE,
 	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
-	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
-	CLI_LIST("target", "GPU",
-			 "For another machine with this GPU (sm_86, rtx3070), into --cache or -o; needs no "
-			 "GPU and driver; may be repeated"),
-	CLI_VALUE("driver", "VERSION",
-			  "That machine's driver (550.163.01; for -n also 580 or CUDA 12.8)"),
-	CLI_VALUE("driver-lib", "FILE",
-			  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm",
-			  .names = NAMES_FILE),
-	CLI_VALUE("driver-profile", "FILE",
-			  "That driver's profile, from “jitwarm status --driver-profile” there",
-			  .names = NAMES_FILE),
-	CLI_VALUE("ptxas", "FILE",
-			  "Compile with this ptxas instead of that of the driver's CUDA version",
-			  .names = NAMES_FILE),
-	FETCH_OPTION,
-	CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",
-			  .letter = 'o', .names = NAMES_OUTPUT),
-	PACKING_SIGN_OPTIONS,
+	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache",
+			 .rare = true),
 	CLI_VALUE(
 		"trace", "FILE",
 		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto",
-		.names = NAMES_OUTPUT),
+		.names = NAMES_OUTPUT, .rare = true),
 	JSON_LOG_OPTION,
 	{0}};
 
@@ -543,14 +552,51 @@ const struct cli_command command_prime = {
 		"while they compile too: what is there is taken, what is not is shared out among the "
 		"machines that want it at the same time, and compiled once. What a registry has comes "
 		"first, by “jitwarm pull”, and goes there afterwards, by “jitwarm push”.\n\nCUDA C sources "
-		"(*.cu) are "
-		"first "
-		"compiled to PTX by NVRTC, for each GPU "
-		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
-		"source name must be those of the program.\n\nWith --target it primes for another machine, "
-		"without GPU and driver: the ptxas of that driver's CUDA version makes the driver's own "
-		"bytes, in the directory of --cache or in a pack (-o) for “jitwarm import” there. “jitwarm "
-		"compiler fetch”, or --fetch on the way, gets that ptxas.",
+		"(*.cu) are first compiled to PTX by NVRTC, for each GPU architecture. The cache "
+		"identifies a module by its text, so NVRTC's version, options and source name must be "
+		"those of the program.\n\nMemory, time-outs and the store are settings (“jitwarm config”).",
 	.options = prime_options,
+	.run = prime_run,
+};
+
+static const struct cli_option make_options[] = {
+	CLI_HEADING(.title = "For which machine"),
+	CLI_LIST("target", "GPU", "Its GPU: sm_86, rtx3070, “RTX 4090”, or several; may be repeated",
+			 .alias = "gpu"),
+	CLI_LIST("driver", "VERSION|FILE",
+			 "Its driver: 550.163.01 (for -n also 580 or CUDA 12.8), "
+			 "its libcuda.so or "
+			 "nvcuda64.dll (with a version beside it, if its name has none), or its profile, "
+			 "from “jitwarm status --driver-profile” there",
+			 .names = NAMES_FILE_OR_NAME),
+	CLI_VALUE("output", "FILE|DIR",
+			  "Write a pack, for “jitwarm import” there; or fill a cache in this folder (DIR/)",
+			  .letter = 'o', .names = NAMES_OUTPUT_OR_FOLDER),
+	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),
+	CLI_SETTING(OPTION_VALUE, "key"),
+	CLI_SETTING(OPTION_VALUE, "passphrase-file"),
+
+	CLI_HEADING(.title = "What to compile"),
+	WHAT_OPTIONS,
+
+	CLI_HEADING(.title = "How"),
+	CLI_VALUE("ptxas", "FILE",
+			  "Compile with this ptxas instead of that of the driver's CUDA version",
+			  .names = NAMES_FILE, .rare = true),
+	FETCH_OPTION("Get the compiler that is missing on the way, as “jitwarm compiler fetch” does"),
+	JOBS_OPTION,
+	WORKER_SETTINGS,
+	{0}};
+
+const struct cli_command command_make = {
+	.name = "make",
+	.summary = "Compile for another machine, into a pack for it",
+	.usage = "--target GPU --driver VERSION|FILE -o FILE|DIR/ [OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Compiles what “jitwarm prime” would compile on another machine, without its GPU and "
+		"driver: the ptxas of that driver's CUDA version makes the driver's own bytes. They go "
+		"into a pack for “jitwarm import” there, or into a cache in a folder, for an image. "
+		"“jitwarm compiler fetch”, or --fetch on the way, gets that ptxas.",
+	.options = make_options,
 	.run = prime_run,
 };

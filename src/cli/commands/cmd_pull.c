@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/registry_options.h"
 #include "os/interrupt.h"
 
@@ -29,7 +29,7 @@ static int pull_and_report(struct jw_error *err, struct cli *cli, const struct p
 	};
 	const struct jw_pull_options options = {
 		.size = sizeof options,
-		.from = given->operands[0],
+		.from = pulling->registry.place,
 		.found = pulling->files.found,
 		.how = &how,
 		.insecure = pulling->registry.insecure,
@@ -59,9 +59,7 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 	struct pulling pulling = {{0}, {0}};
 	int failed;
 
-	if (!cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
-	if (jw_registry_name_check(err, cli->options.operands[0]))
+	if (registry_given_place(err, cli, &pulling.registry))
 		return -1;
 	os_catch_interrupts();
 	/* Which packs fit is decided by the driver's CUDA version, which it tells itself. */
@@ -74,9 +72,10 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 						 "import” takes a pack for another machine");
 	}
 	failed = registry_given_read(err, cli, &pulling.registry) ||
-			 (cli->options.operand_count > 1 &&
-			  found_files_find(err, &cli->out, cli->options.operands + 1,
-							   cli->options.operand_count - 1, false, &pulling.files)) ||
+			 (cli->options.operand_count > pulling.registry.rest &&
+			  found_files_find(err, &cli->out, cli->options.operands + pulling.registry.rest,
+							   cli->options.operand_count - pulling.registry.rest, false,
+							   &pulling.files)) ||
 			 pull_and_report(err, cli, &pulling);
 	found_files_free(&pulling.files);
 	registry_given_free(&pulling.registry);
@@ -97,7 +96,7 @@ static const struct cli_option pull_options[] = {
 const struct cli_command command_pull = {
 	.name = "pull",
 	.summary = "Add packs of a registry to the driver's cache",
-	.usage = "oci://HOST/REPOSITORY[:TAG|@DIGEST] [OPTION]… [PATH|PACKAGE]…",
+	.usage = "[oci://HOST/REPOSITORY[:TAG|@DIGEST]] [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Downloads packs that “jitwarm push” put into an OCI registry, and imports them as "
 		"“jitwarm import” does: nothing is unpacked before a trusted key's signature is found good "

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/registry_options.h"
 #include "os/interrupt.h"
 
@@ -35,19 +35,18 @@ static int read_mounts(struct jw_error *err, const struct cli *cli, struct pushi
 /* A pack, or files whose modules' entries are wanted. */
 static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushing *pushing)
 {
-	const struct options *given = &cli->options;
+	const char **names = cli->options.operands + pushing->registry.rest;
+	const size_t count = cli->options.operand_count - pushing->registry.rest;
 
-	if (given->operand_count < 2)
+	if (!count)
 		return 0;
-	if (text_ends(given->operands[1], ".jwpack")) {
-		pushing->options.pack = given->operands[1];
-		return given->operand_count == 2
+	if (text_ends(names[0], ".jwpack")) {
+		pushing->options.pack = names[0];
+		return count == 1
 				   ? 0
-				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
-							   given->operands[1]);
+				   : error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it", names[0]);
 	}
-	if (found_files_find(err, &cli->out, given->operands + 1, given->operand_count - 1, false,
-						 &pushing->files))
+	if (found_files_find(err, &cli->out, names, count, false, &pushing->files))
 		return -1;
 	pushing->options.found = pushing->files.found;
 	return 0;
@@ -71,7 +70,7 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 	struct jw_push_result *result;
 	int failed;
 
-	options->to = cli->options.operands[0];
+	options->to = pushing->registry.place;
 	options->system = cli->system;
 	options->cache_dir = options_value(&cli->options, "cache");
 	options->insecure = pushing->registry.insecure;
@@ -96,9 +95,7 @@ static int push_run(struct jw_error *err, struct cli *cli)
 	struct pushing pushing = {.options = JW_PUSH_OPTIONS_INIT};
 	int failed;
 
-	if (!cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "name a place: oci://HOST/REPOSITORY");
-	if (jw_registry_name_check(err, cli->options.operands[0]))
+	if (registry_given_place(err, cli, &pushing.registry))
 		return -1;
 	os_catch_interrupts();
 	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
@@ -120,16 +117,17 @@ static const struct cli_option push_options[] = {
 	PACKING_KEY_OPTIONS("Sign the packs; the signature travels with them"),
 	CLI_LIST("mount-from", "REPOSITORY",
 			 "A repository of the same registry that may have the same packs: they are not "
-			 "uploaded again; may be repeated"),
+			 "uploaded again; may be repeated",
+			 .rare = true),
 	CLI_SIZE("chunk", "SIZE", "Upload larger packs in parts of SIZE; without it 16M",
-			 .positive = true),
+			 .positive = true, .rare = true),
 	REGISTRY_OPTIONS,
 	{0}};
 
 const struct cli_command command_push = {
 	.name = "push",
 	.summary = "Put the driver's cache, or a pack, into a registry",
-	.usage = "oci://HOST/REPOSITORY[:TAG] [--sign] [PACK | PATH|PACKAGE…]",
+	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
 		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” of "
 		"machines of the same kind finds them: those of the modules in "
@@ -140,7 +138,7 @@ const struct cli_command command_push = {
 		"packs for other GPUs or drivers already, it becomes an index of all. What the registry "
 		"has is not uploaded again, and a pack with more entries of the same plan stays.\n\nNames "
 		"and passwords are those of “docker login” and “podman login”, with their credential "
-		"helpers. Plain HTTP needs --insecure or --insecure-host. https_proxy, no_proxy, "
+		"helpers. Plain HTTP needs the setting plain-http. https_proxy, no_proxy, "
 		"SSL_CERT_FILE and SSL_CERT_DIR count.\n\nExit status: 0 where all is there, 1 where the "
 		"cache lacks modules of the named files or a name led to none, 3 where the registry cannot "
 		"be reached or "

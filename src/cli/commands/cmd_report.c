@@ -1,7 +1,6 @@
 /* jitwarm report: a page to look at. */
 #include <string.h>
 
-#include <jitwarm/cache.h>
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
@@ -10,9 +9,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/prime_history.h"
+#include "cli/parts/module_text.h"
+#include "cli/parts/prime_text.h"
 #include "cli/parts/report_page.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -26,8 +25,7 @@ struct reporting {
 	struct gpu_targets gpus;
 	struct jw_found *found;
 	struct jw_check_result *packages;
-	struct jw_cache_listing *entries;
-	cJSON *timeline, *runs;
+	cJSON *runs;
 	struct jw_error why; /* there is no list of packages */
 	const char *path;
 	int fd; /* os_output_begin */
@@ -61,24 +59,6 @@ static int report_packages(struct jw_error *err, struct reporting *reporting)
 	return jw_check(err, &check, &reporting->packages);
 }
 
-/* A cache that is not there yet, or not a cache, is said on the page by what it lacks. */
-static int report_entries(struct jw_error *err, struct reporting *reporting)
-{
-	const struct jw_cache_options options = {.size = sizeof options,
-											 .path =
-												 options_value(&reporting->cli->options, "cache"),
-											 .cancel = cli_cancel};
-	struct jw_error why = {0};
-
-	if (!jw_cache_list(&why, &options, &reporting->entries))
-		return 0;
-	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
-		return error_copy(err, &why);
-	if (options.path || (why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_NOT_FOUND))
-		output_warning(&reporting->cli->out, "%s", error_text(&why));
-	return 0;
-}
-
 static int report_runs(struct jw_error *err, struct reporting *reporting)
 {
 	const char *state = reporting->cli->system->state_dir;
@@ -96,7 +76,6 @@ static int report_runs(struct jw_error *err, struct reporting *reporting)
 			cJSON_Delete(run);
 	}
 	jw_lines_free(lines, count);
-	reporting->timeline = prime_history_timeline(state);
 	return 0;
 }
 
@@ -109,8 +88,6 @@ static int write_report(struct jw_error *err, struct reporting *reporting)
 		.packages = reporting->packages,
 		.why_no_packages = error_text(&reporting->why),
 		.environment = reporting->found ? reporting->found->environment : NULL,
-		.entries = reporting->entries,
-		.timeline = reporting->timeline,
 		.runs = reporting->runs,
 	};
 	struct html_page html = HTML_NEW;
@@ -142,8 +119,8 @@ static int gather_and_write(struct jw_error *err, struct reporting *reporting)
 						? cli_open_asleep(err, cli)
 						: cli_open_asking(err, cli, options_value(&cli->options, "cache"),
 										  false)) ||
-				   report_packages(err, reporting) || report_entries(err, reporting) ||
-				   report_runs(err, reporting) || write_report(err, reporting)
+				   report_packages(err, reporting) || report_runs(err, reporting) ||
+				   write_report(err, reporting)
 			   ? -1
 			   : 0;
 }
@@ -163,9 +140,7 @@ static int report_run(struct jw_error *err, struct cli *cli)
 	failed = gather_and_write(err, &reporting);
 	if (reporting.fd >= 0)
 		(void)os_output_end(NULL, reporting.path, reporting.fd, NULL, 0);
-	cJSON_Delete(reporting.timeline);
 	cJSON_Delete(reporting.runs);
-	jw_cache_list_free(reporting.entries);
 	jw_check_result_free(reporting.packages);
 	jw_found_free(reporting.found);
 	return failed;
@@ -181,13 +156,12 @@ static const struct cli_option report_options[] = {
 
 const struct cli_command command_report = {
 	.name = "report",
-	.summary = "Write a page to look at: packages, modules, the cache and past runs",
+	.summary = "Write a page to look at: packages, the cache and past runs",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Writes one HTML file that shows the GPUs and the driver; for each package of the active "
 		"Python environment, or each named one, what its first start compiles on each GPU, or on "
-		"those of --target; the largest modules; the driver's cache by driver and architecture, "
-		"against its limit; what each worker of the last “jitwarm prime” did; and the runs that "
+		"those of --target; the driver's cache, against its limit; and the runs that "
 		"put something into the cache, with the time that they saved. The file holds all that it "
 		"shows: it has no script and loads nothing, so that it can be mailed and printed. It "
 		"names files and folders of this machine.",

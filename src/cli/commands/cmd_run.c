@@ -4,15 +4,71 @@
 
 #include <jitwarm/record.h>
 #include <jitwarm/system.h>
+#include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/ran_command.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/reproduce.h"
 #include "os/file.h"
+#include "os/interrupt.h"
 
 enum { MOST_OWNERS = 8 };
+
+/* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
+enum { NOT_STARTED = 126, NOT_THERE = 127 };
+
+static void print_elsewhere(const struct output *out, const struct jw_record_result *result)
+{
+	if (result->elsewhere)
+		output_warning(out,
+					   "%s appeared in %s meanwhile: of another program, or of the command, if it "
+					   "sets CUDA_CACHE_PATH itself",
+					   TEXT_COUNT(result->elsewhere, "entry", "entries"),
+					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
+}
+
+enum { OTHER = JW_RECORDED_JITLINK + 1 };
+
+/* Of each kind how many are in no file. */
+static void print_unowned(const struct output *out, const size_t counts[OTHER + 1])
+{
+	if (counts[JW_RECORDED_LOAD])
+		output_note(out,
+					"%s in no file that was looked at: made at run time (NVRTC, Triton), or in "
+					"another file; name such files before “--”",
+					TEXT_COUNT(counts[JW_RECORDED_LOAD], "module", "modules"));
+	if (counts[JW_RECORDED_LINK])
+		output_note(out, "%s of run-time linking in no file that was looked at",
+					TEXT_COUNT(counts[JW_RECORDED_LINK], "input", "inputs"));
+	if (counts[JW_RECORDED_JITLINK])
+		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
+					TEXT_COUNT(counts[JW_RECORDED_JITLINK], "entry", "entries"));
+	if (counts[OTHER])
+		output_note(out, "%s of OpenCL, or of an unknown form",
+					TEXT_COUNT(counts[OTHER], "entry", "entries"));
+}
+
+static void print_others(const struct output *out, const struct jw_recording *recording)
+{
+	size_t counts[OTHER + 1] = {0}, new = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_recorded_module *module = &recording->modules[i];
+		const size_t kind = (size_t)module->kind;
+
+		if (module->file != JW_RECORDED_NO_FILE)
+			continue;
+		counts[kind < OTHER ? kind : OTHER]++;
+		new += module->kind == JW_RECORDED_LOAD && !module->known_before;
+	}
+	print_unowned(out, counts);
+	if (counts[JW_RECORDED_LOAD])
+		output_note(out, "modules made at run time, or in other files: %zu new to your cache%s",
+					new, new ? "; a second run shows whether every run makes the same ones" : "");
+}
 
 /* ---- whose modules */
 
@@ -79,7 +135,7 @@ static void print_compiled(const struct output *out, const struct command_docume
 				text_duration(compiled, result->compile_seconds),
 				text_duration(warm, document->warm_seconds));
 	print_owners(out, document);
-	ran_command_print_others(out, result->recording);
+	print_others(out, result->recording);
 }
 
 /* Nothing appeared in the command's cache. */
@@ -143,40 +199,173 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		print_compiled(&cli->out, &document);
 	else
 		print_nothing(&cli->out, result);
-	ran_command_print_elsewhere(&cli->out, result);
+	print_elsewhere(&cli->out, result);
 	print_advice(&cli->out, &document);
 	failed = document_print(err, &cli->out, &document_command, &document);
 	mem_free(document.owners);
 	return failed;
 }
 
-static int run_run(struct jw_error *err, struct cli *cli)
-{
-	struct jw_record_options how = {.size = sizeof how, .live = true};
+/* ---- --record */
 
-	return ran_command(err, cli, &how, report_command);
+static void print_record_result(const struct output *out, const struct jw_record_result *result,
+								const char *file)
+{
+	const struct jw_recording *recording = result->recording;
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(out, "%s", result->notes[i]);
+	if (!recording->module_count)
+		output_note(
+			out, "%s left no entry in its cache in %s; %s", recording->command,
+			text_duration(time, result->seconds),
+			result->compiler_seen
+				? "its processes loaded the driver's compiler: if they compiled anything, the "
+				  "command sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
+				: "the driver's compiler was not seen in its processes");
+	else
+		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
+					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
+					TEXT_COUNT(recording->file_count, "file", "files"));
+	print_elsewhere(out, result);
+	print_others(out, recording);
+	if (result->added)
+		output_note(out, "%s added to your cache, which grew by %s",
+					TEXT_COUNT(result->added, "entry", "entries"),
+					text_bytes(bytes, result->added_bytes));
+	if (result->evicted)
+		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
+					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
+	if (result->cooled)
+		output_warning(out,
+					   "%s of them made by the driver in use: what they kept warm is cold again; "
+					   "set a larger CUDA_CACHE_MAXSIZE (“jitwarm tune”), or prime fewer packages",
+					   TEXT_COUNT(result->cooled, "entry is", "entries are"));
+	if (result->refused)
+		output_warning(out,
+					   "%s not added to your cache: damaged, or of a kind that no driver "
+					   "loads",
+					   TEXT_COUNT(result->refused, "entry", "entries"));
+	if (result->unwarmed.code)
+		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
+	if (result->interrupted)
+		output_warning(out, "interrupted: %s has the modules found so far", file);
+	if (result->found)
+		reproduce_print(out, "to prime just these modules", "jitwarm prime --recording", file);
+	else
+		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
-static const struct cli_option run_options[] = {CLI_CACHE, CLI_ENVIRONMENT, {0}};
+static int report_record(struct jw_error *err, struct cli *cli, const struct jw_record_options *how,
+						 const struct jw_record_result *result)
+{
+	if (result->not_written.code)
+		return error_copy(err, &result->not_written);
+	print_record_result(&cli->out, result, how->output);
+	cli->status = result->interrupted || result->cooled ? EXIT_COLD : EXIT_DONE;
+	return document_print(err, &cli->out, &document_record,
+						  &(struct record_document){
+							  .file = how->output,
+							  .result = *result,
+							  .recording = *result->recording,
+							  .not_in_files = result->recording->module_count - result->found,
+						  });
+}
+
+/* ---- running */
+
+typedef int report_fn(struct jw_error *err, struct cli *cli, const struct jw_record_options *how,
+					  const struct jw_record_result *result);
+
+static int run_and_report(struct jw_error *err, struct cli *cli, struct jw_record_options *how,
+						  report_fn *report)
+{
+	struct jw_record_result *result;
+
+	os_catch_interrupts();
+	if (jw_record(err, cli->system, how, &result)) {
+		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
+		return -1;
+	}
+	if (result->unread.code ? error_copy(err, &result->unread) : report(err, cli, how, result))
+		cli_fail(cli, err);
+	/* The command's own status, unless it is 0. */
+	if (result->exit_status)
+		cli->status = (enum exit_status)result->exit_status;
+	jw_record_result_free(result);
+	return 0;
+}
+
+static int run_recorded(struct jw_error *err, struct cli *cli, struct jw_record_options *how,
+						report_fn *report)
+{
+	const struct options *options = &cli->options;
+	struct found_files files = {0};
+	int failed;
+
+	if (!options->divided || options->divided_at == options->operand_count)
+		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
+	how->command = options->operands + options->divided_at;
+	how->output_to_stderr = cli->out.json;
+	how->cancel = cli_cancel;
+	failed = cli_open_asleep(err, cli) ||
+			 (options->divided_at && found_files_find(err, &cli->out, options->operands,
+													  options->divided_at, false, &files));
+	if (!failed) {
+		how->found = files.found;
+		if (how->live && !cli->system->cache.limit_set)
+			how->limit_bytes = jw_tune_limit(cli->system->cache.outlook.bytes, 0);
+		failed = run_and_report(err, cli, how, report);
+	}
+	found_files_free(&files);
+	return failed;
+}
+
+static int run_run(struct jw_error *err, struct cli *cli)
+{
+	struct jw_record_options how = {.size = sizeof how,
+									.output = options_value(&cli->options, "record")};
+
+	how.live = !how.output;
+	return run_recorded(err, cli, &how, how.output ? report_record : report_command);
+}
+
+static const struct cli_option run_options[] = {
+	CLI_VALUE(
+		"record", "FILE",
+		"Give the command an empty cache, and write into FILE which modules it compiled: “jitwarm "
+		"prime” takes such a recording",
+		.names = NAMES_OUTPUT),
+	CLI_CACHE,
+	CLI_ENVIRONMENT,
+	{0}};
 
 const struct cli_command command_run = {
 	.name = "run",
 	.summary = "Run a command and say what its start has compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
-		"Runs a command with the driver's cache, switched on and with room, and says afterwards "
+		"Runs a command with the driver's cache enabled and large enough, and says afterwards "
 		"how many modules the driver compiled, of which libraries, how long that took, what the "
 		"command takes without it, and what avoids it next time. What was compiled stays in the "
 		"cache.\n\nThe modules are the entries that the cache has got meanwhile, those of other "
-		"programs that ran at the same time included; “jitwarm record” gives a command a cache of "
-		"its own. Their libraries are searched in the named files and packages; without a name, on "
+		"programs that ran at the same time included; --record gives the command a cache of its "
+		"own. Their libraries are searched in the named files and packages; without a name, on "
 		"Linux, in the programs and libraries that the command's processes load. The times are "
 		"those between two entries, or predicted.\n\nCUDA_CACHE_MAXSIZE is raised for the command "
 		"unless it is set. Where programs do not use your cache (CUDA_CACHE_DISABLE, no home "
-		"directory), the command has a private one, and the reason is said.\n\nEnds with the "
+		"directory), the command has a private one, and the reason is said.\n\nWith --record it "
+		"starts with an empty cache beside yours. “jitwarm prime --recording FILE” then primes "
+		"just the modules that it compiled, here or on any machine with the same files: a "
+		"recording holds hashes and places, no code. The results also go into your cache. Modules "
+		"without an owner (PTX made at run time, results of a linker) are written down as such. "
+		"Ctrl-C after the command's end stops the search for owners (status 1 where the command's "
+		"is 0; the same where the results evict what was warm).\n\nEnds with the "
 		"command's exit status, 127 where there is no such command, 126 where it cannot be "
 		"started. "
 		"Its output is left alone; with --json its standard output goes to standard error.",
+	.takes_command = true,
 	.options = run_options,
 	.run = run_run,
 };

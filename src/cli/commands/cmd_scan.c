@@ -4,12 +4,11 @@
 #include <jitwarm/system.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
-#include "cli/parts/forecast_text.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
 
@@ -86,7 +85,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 			separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 			text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	if (!line->size && verdicts->cannot && (verdicts->native || verdicts->compatible))
-		(void)buf_printf(NULL, line, "runs as it is, but for what follows");
+		(void)buf_printf(NULL, line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
 	if (line->size)
 		return work.modules || link || verdicts->left_out || verdicts->native ||
@@ -128,13 +127,20 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 	buf_free(&line);
 }
 
-/* Prints an image with a line for each GPU, or without GPUs the code that it contains. */
-static void scan_text_image(const struct output *output, const struct jw_scan_image *image)
+/* Prints an image with a line for each GPU, or without GPUs the code that it contains. An archive
+ * is named once, before its members: *archive is the last one. */
+static void scan_text_image(const struct output *output, const struct jw_scan_image *image,
+							char **archive)
 {
 	char size[TEXT_SHORT], name[GPUS_NAME];
 
-	output_line(output, STYLE_STRONG, "%s%s%s (%s, %s%s)", image->path, image->member ? ": " : "",
-				image->member ? image->member : "", text_bytes(size, image->size_bytes),
+	if (image->member && !text_same(*archive, image->path)) {
+		output_line(output, STYLE_STRONG, "%s:", image->path);
+		mem_free(*archive);
+		*archive = mem_string(NULL, image->path);
+	}
+	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s)", image->member ? " " : "",
+				image->member ? image->member : image->path, text_bytes(size, image->size_bytes),
 				TEXT_COUNT(image->containers, "container", "containers"),
 				image->damaged ? ", some damaged" : "");
 	if (!image->verdict_count)
@@ -177,6 +183,7 @@ struct scan_run {
 	size_t images, damaged, troubles, failing;
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count;
+	char *archive; /* whose members were printed last */
 };
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
@@ -197,7 +204,7 @@ static int take_scanned_image(struct jw_error *err, void *context,
 
 	run->images++;
 	run->damaged += image->damaged;
-	scan_text_image(&run->cli->out, image);
+	scan_text_image(&run->cli->out, image, &run->archive);
 	return run->files ? add_image(err, run, image) : 0;
 }
 
@@ -251,8 +258,11 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
-	if (!result && !run->images)
+	if (!result && !run->images && run->troubles)
+		found_files_unread(run->cli);
+	else if (!result && !run->images)
 		found_files_none(run->cli, files.found);
+	mem_free(run->archive);
 	found_files_free(&files);
 	return result;
 }

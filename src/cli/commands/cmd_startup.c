@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "os/platform.h"
 
 enum { SHOWN_RUNS = 5 };
 
@@ -50,8 +51,48 @@ static void print_items(const struct output *out, const struct jw_startup *start
 		else if (item->there)
 			output_line(out, STYLE_WARN, "%-14s %s", "not jitwarm's", item->where);
 		else
-			output_line(out, STYLE_PLAIN, "%-14s %s", "missing", item->where);
+			output_line(out, STYLE_PLAIN, "%-14s %s", item->removed ? "removed" : "missing",
+						item->where);
 	}
+}
+
+/* Of a folder that a person or the system empties. */
+static bool is_in_passing(const char *path)
+{
+	static const char *const passing[] = {"Downloads", "Temp", "tmp"};
+
+	for (const char *at = path; *at; at += strcspn(at, "/\\")) {
+		at += strspn(at, "/\\");
+		for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+			if (text_starts_fold(at, passing[i]) && at[strlen(passing[i])] &&
+				strchr("/\\", at[strlen(passing[i])]))
+				return true;
+	}
+	return false;
+}
+
+/* When it runs, and what that depends on. */
+static void print_when(const struct cli *cli, const struct jw_startup *startup)
+{
+	const struct output *out = &cli->out;
+	const char *service = options_value(&cli->options, "service");
+
+	if (service)
+		output_line(out, STYLE_PLAIN, "It runs before each start of %s.", service);
+	else if (!strcmp(os_name, "windows"))
+		output_line(out, STYLE_PLAIN,
+					"It runs two minutes after each logon and every two hours, on mains power.");
+	else
+		output_line(out, STYLE_PLAIN,
+					"It runs two minutes after each logon, every day, and when packages or the "
+					"driver change, on mains power.");
+	output_line(out, STYLE_PLAIN, "It starts %s: if you move that program, enable it again.",
+				startup->program);
+	if (is_in_passing(startup->program))
+		output_warning(out,
+					   "%s: files in such a folder are often deleted: move the program first, then "
+					   "enable it again from there",
+					   startup->program);
 }
 
 static void print_run(const struct output *out, const char *line)
@@ -132,6 +173,8 @@ static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw
 	if (startup->failed)
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
+	else
+		print_when(cli, startup);
 	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
 	return print_document(err, &cli->out, startup, NULL, 0);
 }

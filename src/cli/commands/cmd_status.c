@@ -16,7 +16,6 @@
 #include "cli/language.h"
 #include "cli/output.h"
 #include "cli/parts/baked_files.h"
-#include "cli/parts/forecast_text.h"
 #include "cli/parts/module_text.h"
 #include "os/env.h"
 #include "os/file.h"

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/table.h"
+#include "cli/output.h"
 
 static int print_store(struct jw_error *err, const struct output *out, const struct jw_store *store)
 {
@@ -94,9 +94,6 @@ static int gc_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	output_line(&cli->out, STYLE_PLAIN, "%s removed, %s",
 				TEXT_COUNT(swept.removed, "pack", "packs"), text_bytes(size, swept.removed_bytes));
-	if (swept.made)
-		output_line(&cli->out, STYLE_PLAIN, "%s became %zu",
-					TEXT_COUNT(swept.merged, "small pack", "small packs"), swept.made);
 	return 0;
 }
 
@@ -105,12 +102,11 @@ static const struct cli_option gc_options[] = {
 
 const struct cli_command command_store_gc = {
 	.name = "store gc",
-	.summary = "Remove the oldest packs of the store, and merge small ones",
+	.summary = "Remove the oldest packs of the store",
 	.usage = "[--max-size SIZE]",
 	.description =
-		"Removes damaged packs, and the oldest ones until the store is within its limit, then "
-		"merges small packs for the same GPUs and driver: each run that compiled something leaves "
-		"one. “jitwarm prime” does the same after each run, and merges sixteen.",
+		"Removes damaged packs, and the oldest ones until the store is within its limit and has at "
+		"most 256 packs. “jitwarm prime” does the same after each run.",
 	.options = gc_options,
 	.no_operands = "nothing can be named here; “jitwarm store remove” removes a pack",
 	.run = gc_run,

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/output.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
-#include "cli/table.h"
 #include "os/identity.h"
 
 enum { MOST_COMMAND = 1 << 20 };
@@ -145,6 +145,16 @@ static bool is_in_force(const struct tuning *tuning)
 		   !tuning->document.settings.warning_count;
 }
 
+/* Nothing sets a variable, and nothing has to: a default is not pinned unasked. */
+static bool defaults_suffice(const struct tuning *tuning)
+{
+	const struct options *options = &tuning->cli->options;
+
+	return !options_given(options, "max-size") && !options_given(options, "path") &&
+		   !tuning->document.settings.count && !tuning->cli->system->cache.limit_set &&
+		   is_in_force(tuning);
+}
+
 static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bool overridden)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
@@ -228,16 +238,35 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	return 0;
 }
 
-/* One directory does not suit all accounts or a service, so it is set only with --path. */
+/* What a block of ours sets already; NULL: nothing. */
+static const char *set_by_us(const struct jw_settings *settings, const char *name)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < settings->count; i++)
+		if (settings->items[i].ours && !strcmp(settings->items[i].name, name))
+			value = settings->items[i].value;
+	return value;
+}
+
+/* Where one of the two is asked for, the other stays as it is. One directory does not suit all
+ * accounts or a service, so it is set there only with --path. */
 static int apply_settings(struct jw_error *err, struct tuning *tuning,
 						  struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;
+	const struct jw_settings *settings = tuning->advice->settings;
+	const bool size = options_given(&tuning->cli->options, "max-size"),
+			   path = options_given(&tuning->cli->options, "path");
+	const char *limit = set_by_us(settings, "CUDA_CACHE_MAXSIZE");
 
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
 	request->limit_bytes = tuning->document.limit_bytes;
-	request->path = jw_tune_path(tuning->advice, request->scope);
+	if (path && !size && (!limit || !text_number(limit, UINT64_MAX, &request->limit_bytes)))
+		request->limit_bytes = 0;
+	request->path = size && !path ? set_by_us(settings, "CUDA_CACHE_PATH")
+								  : jw_tune_path(tuning->advice, request->scope);
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
@@ -287,6 +316,11 @@ static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 		return print_lines(err, tuning, form);
 	if (print_tune_report(err, tuning))
 		return -1;
+	if (options_given(options, "apply") && defaults_suffice(tuning)) {
+		output_line(&tuning->cli->out, STYLE_FAINT,
+					"The driver's defaults suffice: nothing is written.");
+		return 0;
+	}
 	return options_given(options, "apply") ? apply_settings(err, tuning, &request) : 0;
 }
 

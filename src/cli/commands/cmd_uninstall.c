@@ -29,8 +29,8 @@ static void on_step(void *context, const struct jw_uninstall_step *step)
 	if (!step->where)
 		return;
 	tune_change_print_one(out, step->what, step->where,
-						  step->keys_stay     ? ", but for your keys (--keys removes them too)"
-						  : step->others_stay ? ", but for what else is in it"
+						  step->keys_stay     ? ", except your keys (--keys removes them too)"
+						  : step->others_stay ? ", except for other files in it"
 											  : "");
 	if (step->keys_stay || step->others_stay)
 		return;
@@ -86,9 +86,9 @@ const struct cli_command command_uninstall = {
 	.usage = "[OPTION]…",
 	.description =
 		"Removes the task or units of “startup”, the recorded settings of “tune” (files "
-		"are restored byte for byte), the compilers of “compiler fetch” (but for a "
-		"folder that JITWARM_PTXAS names) and jitwarm's state, with its empty folder "
-		"in the driver's cache. The entries of the cache and your signing keys stay, and so do "
+		"are restored byte for byte), the compilers of “compiler fetch” (except a "
+		"folder that JITWARM_PTXAS names) and jitwarm's state. "
+		"The entries of the cache and your signing keys stay, and so do "
 		"libraries that “bake --in-place” has replaced, with the way back. Exit status: 1 where "
 		"something could not be removed, or such libraries are left; the next call tries it "
 		"again.",

@@ -20,10 +20,10 @@
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
-#include "os/cores.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
+#include "os/platform.h"
 #include "os/processes.h"
 
 /* A process waits that uses less than this part of a core, and wants none. */

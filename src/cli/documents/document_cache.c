@@ -9,8 +9,7 @@
 #define REPORT(member, ...) JSON(struct cache_verify_document, report.member, __VA_ARGS__)
 #define REPORT_AS(name, member, ...)                                                               \
 	JSON_AS(name, struct cache_verify_document, member, __VA_ARGS__)
-#define PRUNE(member, ...)          JSON(struct cache_prune_document, member, __VA_ARGS__)
-#define PRUNE_AS(name, member, ...) JSON_AS(name, struct cache_prune_document, member, __VA_ARGS__)
+#define PRUNE(member, ...) JSON(struct cache_prune_document, member, __VA_ARGS__)
 
 #define OUTLOOK(member, ...) JSON(struct jw_cache_outlook, member, __VA_ARGS__)
 #define OUTLOOK_INDEX                                                                              \
@@ -161,31 +160,11 @@ const struct json_table document_cache_verify = {
 	.fields = verify_fields,
 };
 
-static const char *const reason_names[] = {
-	[JW_PRUNE_DAMAGED] = "damaged", [JW_PRUNE_DRIVER] = "driver", [JW_PRUNE_TARGET] = "target",
-	[JW_PRUNE_AGE] = "age",         [JW_PRUNE_SIZE] = "size",     [JW_PRUNE_REASONS] = NULL,
-};
-
-static const struct json_field chosen_fields[] = {
-	PRUNE_AS("damaged", result.chosen[JW_PRUNE_DAMAGED], NULL),
-	PRUNE_AS("driver", result.chosen[JW_PRUNE_DRIVER], NULL),
-	PRUNE_AS("target", result.chosen[JW_PRUNE_TARGET], NULL),
-	PRUNE_AS("age", result.chosen[JW_PRUNE_AGE], NULL),
-	PRUNE_AS("size", result.chosen[JW_PRUNE_SIZE], NULL),
-	{0},
-};
-
-static const struct json_field unknown_fields[] = {
+static const struct json_field prune_group_fields[] = {
 	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
 	JSON_SAID("arch", struct jw_prune_group, target, document_sm, "`sm_86`, `\"\"` where unknown"),
 	JSON(struct jw_prune_group, entries, NULL),
 	JSON(struct jw_prune_group, bytes, NULL),
-	{0},
-};
-
-static const struct json_field prune_group_fields[] = {
-	JSON(struct jw_prune_group, reason, NULL, .names = reason_names),
-	JSON_SAME(JSON_TABLE(struct jw_prune_group, unknown_fields)),
 	{0},
 };
 
@@ -194,23 +173,18 @@ static const struct json_field prune_fields[] = {
 	PRUNE(applied, "with `--apply`"),
 	PRUNE(result.entries, "in the cache before"),
 	PRUNE(result.bytes, "in the cache before"),
-	PRUNE(chosen_entries, "of them: the entries to remove"),
-	PRUNE(chosen_bytes, "of the entries to remove"),
+	PRUNE(result.chosen_entries, "of them: the entries to remove"),
+	PRUNE(result.chosen_bytes, "of the entries to remove"),
 	PRUNE(result.removed, "with `--apply`: entries that were removed"),
 	PRUNE(result.removed_bytes, "of the removed entries"),
 	PRUNE(result.changed, "not removed: rewritten meanwhile"),
-	PRUNE(result.kept, "with `--keep`: in the pack"),
-	PRUNE(result.not_kept, "with `--keep`: not removed, since a pack cannot hold them"),
-	PRUNE(result.not_judged,
-		  "damaged ones that stay: they cannot be read, or are of a version that is not known"),
+	PRUNE(result.not_judged, "not removed: damaged, or they cannot be read"),
 	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
 				  document_seconds, "with the driver's lock"),
-	JSON_PART("chosen", JSON_TABLE(struct cache_prune_document, chosen_fields),
-			  "counts by the first reason that holds"),
 	JSON_LIST_OF("groups", struct cache_prune_document, result.groups, result.group_count,
 				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
 	JSON_LIST_OF("unknown", struct cache_prune_document, result.unknown, result.unknown_count,
-				 JSON_TABLE(struct jw_prune_group, unknown_fields),
+				 JSON_TABLE(struct jw_prune_group, prune_group_fields),
 				 "entries that stay because their stamp is unknown"),
 	{0},
 };

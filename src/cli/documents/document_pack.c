@@ -6,8 +6,6 @@
 
 static const struct json_field export_fields[] = {
 	JSON(struct export_document, file, "the pack"),
-	EXPORT(opaque, "true: it holds the directory's files as they are, and `entries` counts them",
-		   .presence = JSON_IF_SET),
 	EXPORT(targets, "the GPUs of its entries: `sm_70 sm_86`"),
 	EXPORT(drivers, "the drivers of its entries: `550.163.01`"),
 	EXPORT(blake2b_512, "of the file, as `b2sum` prints it"),
@@ -55,10 +53,6 @@ static const struct json_field import_fields[] = {
 	IMPORT(path, "the cache directory"),
 	IMPORT(signed_by, "name of the trusted key, where one signed it", .presence = JSON_IF_SET),
 	IMPORT(dry_run, "nothing was written"),
-	IMPORT(opaque,
-		   "true: the pack is a whole directory, accepted or refused as one; `entries` and the "
-		   "following members count its files",
-		   .presence = JSON_IF_SET),
 	IMPORT(entries, "in the pack: `accepted` + `there` + `refused`"),
 	IMPORT(accepted, "new to the cache"),
 	IMPORT(there, "in it already"),

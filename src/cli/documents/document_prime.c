@@ -1,6 +1,6 @@
 /* prime, run, command, record */
 #include "cli/documents/documents.h"
-#include "cli/parts/unattended.h"
+#include "cli/parts/prime_text.h"
 
 #define ROW(member, ...)          JSON(struct prime_document, result.member, __VA_ARGS__)
 #define ROW_AS(name, member, ...) JSON_AS(name, struct prime_document, result.member, __VA_ARGS__)
@@ -216,39 +216,6 @@ const struct json_table document_run = {
 	.fields = run_fields,
 };
 
-static const char *const slice_names[] = {
-	[JW_SLICE_START] = "start",
-	[JW_SLICE_COMPILED] = "compiled",
-	[JW_SLICE_FAILED] = "failed",
-	[JW_SLICE_FAILED + 1] = NULL,
-};
-
-static const struct json_field slice_fields[] = {
-	JSON_AS("worker", struct timeline_slice, slice.worker, "its number, from 0"),
-	JSON_AS("what", struct timeline_slice, slice.what,
-			"`start` (of its driver), `compiled` or `failed`", .names = slice_names),
-	JSON(struct timeline_slice, from_s, "since the first worker began"),
-	JSON(struct timeline_slice, took_s, NULL),
-	JSON_AS("name", struct timeline_slice, slice.name, "of the module: its file and place",
-			.presence = JSON_IF_SET),
-	{0},
-};
-
-static const struct json_field timeline_fields[] = {
-	JSON(struct timeline_document, time_s, "its end, in seconds since 1970"),
-	JSON(struct timeline_document, seconds, "wall time of compiling"),
-	JSON_LIST_OF("slices", struct timeline_document, slices, count,
-				 JSON_TABLE(struct timeline_slice, slice_fields),
-				 "in the order of their ends; the first 10000"),
-	{0},
-};
-const struct json_table document_timeline = {
-	.schema = "jitwarm.timeline/1",
-	.text = "What the workers of the last `prime` did that compiled anything: a file in the state "
-			"directory (`runs-timeline.json`), for `report`.",
-	.fields = timeline_fields,
-};
-
 static const struct json_field report_fields[] = {
 	JSON(struct report_document, file, "the page that was written"),
 	JSON(struct report_document, bytes, "its size"),
@@ -277,8 +244,8 @@ static const struct json_field owner_fields[] = {
 
 static const struct json_field command_fields[] = {
 	COMMAND(recording.command, "the program's name"),
-	COMMAND(result.exit_status, "as in `record`"),
-	COMMAND(result.seconds, "as in `record`"),
+	COMMAND(result.exit_status, "as in `run --record`"),
+	COMMAND(result.seconds, "as in `run --record`"),
 	JSON_AS("modules", struct command_document, recording.module_count,
 			"that the driver compiled meanwhile"),
 	COMMAND(result.compile_seconds, "of compiling them, measured between two entries or predicted"),
@@ -290,11 +257,11 @@ static const struct json_field command_fields[] = {
 	COMMAND(result.live, "the command had the driver's cache; else a private one"),
 	JSON_AS("why_useless", struct command_document, why_useless,
 			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
-	COMMAND(result.compiler_seen, "as in `record`"),
-	COMMAND(result.elsewhere, "as in `record`"),
-	COMMAND(result.elsewhere_dir, "as in `record`", .presence = JSON_UNLESS_NULL),
+	COMMAND(result.compiler_seen, "as in `run --record`"),
+	COMMAND(result.elsewhere, "as in `run --record`"),
+	COMMAND(result.elsewhere_dir, "as in `run --record`", .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("notes", struct command_document, result.notes, result.note_count,
-				  "as in `record`"),
+				  "as in `run --record`"),
 	{0},
 };
 const struct json_table document_command = {
@@ -339,6 +306,6 @@ static const struct json_field record_fields[] = {
 };
 const struct json_table document_record = {
 	.schema = "jitwarm.record/1",
-	.text = "The result of `record`; the recording is another document (`recording-format.md`).",
+	.text = "The result of `run --record`; the recording is another document (`formats.md`).",
 	.fields = record_fields,
 };

@@ -1,6 +1,6 @@
-#include "cli/documents/documents.h"
-
 #include <stdio.h>
+
+#include "cli/documents/documents.h"
 
 #define ROW(member, ...)          JSON(struct status_document, member, __VA_ARGS__)
 #define ROW_AS(name, member, ...) JSON_AS(name, struct status_document, member, __VA_ARGS__)
@@ -137,3 +137,346 @@ static const struct json_field status_fields[] = {
 	{0},
 };
 const struct json_table document_status = {.schema = "jitwarm.status/1", .fields = status_fields};
+
+/* tune, startup, uninstall */
+
+#define TUNE(member, ...)          JSON(struct tune_document, member, __VA_ARGS__)
+#define TUNE_AS(name, member, ...) JSON_AS(name, struct tune_document, member, __VA_ARGS__)
+
+static const struct json_field force_fields[] = {
+	TUNE(cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
+	TUNE(cache.limit_bytes, NULL),
+	TUNE(cache.limit_set, "by `CUDA_CACHE_MAXSIZE`"),
+	{0},
+};
+
+static const struct json_field wanted_fields[] = {
+	TUNE(path, "absent where it stays as it is", .presence = JSON_UNLESS_NULL),
+	TUNE(limit_bytes, NULL),
+	{0},
+};
+
+static const char *say_value(char room[JSON_ROOM], const void *values)
+{
+	const struct jw_setting *setting = values;
+
+	(void)room;
+	return setting->unset ? NULL : setting->value;
+}
+
+static const struct json_field setting_fields[] = {
+	JSON(struct jw_setting, source,
+		 "`process`, `shell profile`, `environment.d`, `/etc/environment`, `profile.d`, `systemd "
+		 "unit`, `conda environment`, `container`, `Windows user`, `Windows machine`"),
+	JSON(struct jw_setting, where, "file or registry key"),
+	JSON(struct jw_setting, line, "0: none"),
+	JSON(struct jw_setting, name, "of the variable"),
+	JSON_SAID_OF("value", say_value, "absent where the variable is unset",
+				 .presence = JSON_UNLESS_NULL),
+	JSON_AS("by_jitwarm", struct jw_setting, ours, "in a block that jitwarm wrote"),
+	{0},
+};
+
+static const struct json_field change_fields[] = {
+	JSON(struct jw_tune_change, where, "file or registry key"),
+	JSON(struct jw_tune_change, what,
+		 "`written`, `unchanged`, `restored`, `removed`; "
+		 "`left`: changed by others since; "
+		 "`damaged, kept as`: the record of settings could not be read and was renamed"),
+	{0},
+};
+
+static const struct json_field undone_fields[] = {
+	JSON_LIST_OF("changes", struct tune_document, changes.changes, changes.count,
+				 JSON_TABLE(struct jw_tune_change, change_fields), "of `--apply` and `--undo`"),
+	{0},
+};
+const struct json_table document_tune_undone = {
+	.schema = "jitwarm.tune/1",
+	.text = "`--undo` prints only this:",
+	.fields = undone_fields,
+};
+
+static const struct json_field tune_fields[] = {
+	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields), "of this process"),
+	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields), "`--apply` sets it"),
+	TUNE_AS("present_bytes", cache.outlook.bytes, "in the cache"),
+	TUNE(predicted_bytes, "that the named packages would add"),
+	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
+				 JSON_TABLE(struct jw_setting, setting_fields),
+				 "every place that sets a variable of the driver's cache"),
+	JSON_LINES_OF(
+		"warnings", struct tune_document, warnings, warning_count,
+		"lines: misleading values, names unknown to the driver, problems of the directory"),
+	JSON_SAME(&document_tune_undone),
+	{0},
+};
+const struct json_table document_tune = {
+	.schema = "jitwarm.tune/1", .fields = tune_fields, .instead = &document_tune_undone};
+
+static const struct json_field item_fields[] = {
+	JSON(struct jw_startup_item, where, "a file, or the task's name"),
+	JSON(struct jw_startup_item, there, "it exists"),
+	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "it is jitwarm's"),
+	JSON(struct jw_startup_item, text, "the content that `startup enable` with these names writes"),
+	{0},
+};
+
+static const struct json_field startup_fields[] = {
+	JSON(struct startup_document, enabled,
+		 "the task, or all of the units, exist and are jitwarm's"),
+	JSON_LIST_OF("items", struct startup_document, startup.items, startup.count,
+				 JSON_TABLE(struct jw_startup_item, item_fields), NULL),
+	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
+				  "run for the system, one line each"),
+	JSON(struct startup_document, startup.failed,
+		 "why one of them failed; nothing is enabled then, and the files are as before",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_READY_OF("runs", struct startup_document, runs, &document_run,
+				  "with `startup status`: the last lines of the log"),
+	{0},
+};
+const struct json_table document_startup = {
+	.schema = "jitwarm.startup/1",
+	.fields = startup_fields,
+};
+
+static const struct json_field uninstall_fields[] = {
+	JSON_LINES_OF(
+		"removed", struct uninstall_document, removed, count,
+		"files, registry values, folders (jitwarm's empty one in the driver's cache too)"),
+	{0},
+};
+const struct json_table document_uninstall = {
+	.schema = "jitwarm.uninstall/1",
+	.fields = uninstall_fields,
+};
+
+static const struct json_field span_fields[] = {
+	JSON(struct jw_seconds, low, "it takes less in one case of twenty"),
+	JSON(struct jw_seconds, likely, NULL),
+	JSON(struct jw_seconds, high, "it takes more in one case of twenty"),
+	{0},
+};
+const struct json_table document_span = {.fields = span_fields, .size = sizeof(struct jw_seconds)};
+
+#define FORECAST(member, ...) JSON(struct jw_forecast, member, __VA_ARGS__)
+
+static const struct json_field forecast_fields[] = {
+	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &document_span,
+				   "the first start of programs: their driver compiles one module after the other, "
+				   "on one core"),
+	FORECAST(longest_seconds, "of the longest module"),
+	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &document_span,
+				   "wall time of `prime` with these workers"),
+	FORECAST(workers, "processes that compile at the same time"),
+	FORECAST(cache_bytes, "growth of the driver's cache"),
+	JSON_OBJECT_OF("link_seconds", struct jw_forecast, link, &document_span,
+				   "run-time linking, which every start repeats, also a warm one; not in "
+				   "`start_seconds`"),
+	FORECAST(measured,
+			 "false: how fast the compiler is on that machine is not known, and the times "
+			 "are those of a usual one"),
+	{0},
+};
+const struct json_table document_forecast = {.fields = forecast_fields,
+											 .size = sizeof(struct jw_forecast)};
+
+/* error, version, compiler */
+
+static const char *const code_names[] = {
+	[JW_OK] = "ok",
+	[JW_ERR_USAGE] = "usage",
+	[JW_ERR_NOT_FOUND] = "not_found",
+	[JW_ERR_IO] = "io",
+	[JW_ERR_FORMAT] = "format",
+	[JW_ERR_LIMIT] = "limit",
+	[JW_ERR_MEMORY] = "memory",
+	[JW_ERR_UNSUPPORTED] = "unsupported",
+	[JW_ERR_DRIVER] = "driver",
+	[JW_ERR_BUSY] = "busy",
+	[JW_ERR_INTERRUPTED] = "interrupted",
+	[JW_ERR_INTERRUPTED + 1] = NULL,
+};
+
+static const struct json_field error_fields[] = {
+	JSON_AS("error", struct jw_error, message, "the message of standard error, one line"),
+	JSON(struct jw_error, code, "the kind of failure", .names = code_names),
+	{0},
+};
+const struct json_table document_error = {
+	.schema = "jitwarm.error/1",
+	.text = "Instead of any other document where a command fails.",
+	.fields = error_fields,
+};
+
+static const struct json_field library_fields[] = {
+	JSON_AS("zstd", struct jw_component, name, NULL),
+	JSON(struct jw_component, version, NULL),
+	{0},
+};
+
+static const struct json_field version_fields[] = {
+	JSON(struct version_document, version, "of jitwarm"),
+	JSON(struct version_document, platform, "`x86_64-linux`"),
+	JSON(struct version_document, compiler, "`gcc 12.2.0`"),
+	JSON(struct version_document, build_type, "with the sanitizers, where there are any"),
+	JSON_MAP_OF("libraries", struct version_document, libraries, library_count,
+				JSON_TABLE(struct jw_component, library_fields), "their versions by name"),
+	{0},
+};
+const struct json_table document_version = {
+	.schema = "jitwarm.version/1",
+	.text = "`jitwarm --version --json`.",
+	.fields = version_fields,
+};
+
+static const struct json_field kept_setting_fields[] = {
+	JSON(struct config_row, name, NULL),
+	JSON(struct config_row, value, "of a list with blanks between them; absent: not set",
+		 .presence = JSON_IF_SET),
+	JSON_AS("from", struct config_row, origin, "a variable, or a file and its line",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field config_fields[] = {
+	JSON_AS("account", struct config_document, account_file, "the account's file, there or not",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("machine", struct config_document, machine_file, "the machine's"),
+	JSON_LIST_OF("settings", struct config_document, rows, count,
+				 JSON_TABLE(struct config_row, kept_setting_fields), "all that there are"),
+	{0},
+};
+const struct json_table document_config = {
+	.schema = "jitwarm.config/1",
+	.text = "`jitwarm config`.",
+	.fields = config_fields,
+};
+
+static const struct json_field compiler_fields[] = {
+	JSON(struct compiler_row, version, "the CUDA version as it was asked for"),
+	JSON(struct compiler_row, path, "its ptxas"),
+	{0},
+};
+
+static const struct json_field compilers_fields[] = {
+	JSON_LIST_OF("compilers", struct compiler_document, rows, count,
+				 JSON_TABLE(struct compiler_row, compiler_fields), "in the order of the arguments"),
+	{0},
+};
+const struct json_table document_compiler = {
+	.schema = "jitwarm.compiler/1",
+	.text = "`jitwarm compiler fetch`.",
+	.fields = compilers_fields,
+};
+
+static const struct json_field finding_fields[] = {
+	JSON(struct jw_finding, id, "what it is: the table in `doctor.md`"),
+	JSON(struct jw_finding, hopeless, "nothing that jitwarm or this account can do helps"),
+	JSON(struct jw_finding, evidence, "a line: what is wrong, and where that is seen"),
+	JSON(struct jw_finding, fix, "a line: what to do"),
+	JSON_LINES_OF(
+		"command", struct jw_finding, command, word_count,
+		"the arguments with which `--fix` calls jitwarm; empty where a user has to do it"),
+	{0},
+};
+
+static const char *const probe_names[] = {
+	[JW_PROBE_NOT] = "not asked", [JW_PROBE_HIT] = "hit",       [JW_PROBE_REFUSED] = "refused",
+	[JW_PROBE_UNREAD] = "unread", [JW_PROBE_FAILED] = "failed", [JW_PROBE_UNSAFE] = "unsafe",
+	[JW_PROBE_UNSAFE + 1] = NULL,
+};
+
+static const struct json_field process_fields[] = {
+	JSON(struct doctor_document, process.pid, "its number"),
+	JSON(struct doctor_document, process.name, "its program"),
+	JSON(struct doctor_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct doctor_document, process.compiler,
+		 "it has loaded the driver's compiler: it has compiled or linked something"),
+	JSON(struct doctor_document, process.others, "compilers with results of their own"),
+	JSON_LINES_OF("replaced", struct doctor_document, process.replaced, process.replaced_count,
+				  "libraries that it has loaded, and that were replaced or removed since"),
+	{0},
+};
+
+static const struct json_field compiler_cache_fields[] = {
+	JSON(struct jw_compiler_cache, name, "the compiler, or the cache, as it is called there"),
+	JSON(struct jw_compiler_cache, belongs_to, "the package or program that uses it"),
+	JSON(struct jw_compiler_cache, variable, "the variable that moves it"),
+	JSON(struct jw_compiler_cache, moved, "that variable is set"),
+	JSON(struct jw_compiler_cache, path, "the directory, absolute and without links"),
+	{0},
+};
+
+static const struct json_field doctor_fields[] = {
+	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
+				 JSON_TABLE(struct jw_finding, finding_fields),
+				 "the likeliest cause first; empty where all is well"),
+	JSON_SAID(
+		"verdict", struct doctor_document, result.verdict, document_verdict,
+		"as in `check`; without files `runs`, or `useless` by the settings; `nothing` without "
+		"a GPU"),
+	JSON_AS(
+		"probe", struct doctor_document, result.probe,
+		"what the driver did with a tiny module that it was given twice: `hit`, `refused` (it "
+		"stored no entry), `unread` (it compiled it again), `failed`, "
+		"`unsafe` (not asked: as root, in a cache that another account could lead elsewhere) or "
+		"`not asked`",
+		.names = probe_names),
+	JSON(struct doctor_document, result.probe_entry, "the file of that module's entry",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct doctor_document, result.warm, "modules in the cache"),
+	JSON(struct doctor_document, result.cold, "modules that a start compiles"),
+	JSON_ROW("process", JSON_OBJECT, .table = JSON_TABLE(struct doctor_document, process_fields),
+			 .text = "with `--pid`", JSON_IF(struct doctor_document, process.pid)),
+	JSON(struct doctor_document, words.before,
+		 "what a shell needs before `jitwarm`, so that the commands have the same account, files "
+		 "and variables; with `--user` or `--pid`",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
+				  "with `--fix`: the commands that were run"),
+	JSON_LIST_OF("caches", struct doctor_document, caches.items, caches.count,
+				 JSON_TABLE(struct jw_compiler_cache, compiler_cache_fields),
+				 "of other compilers, that this account has"),
+	{0},
+};
+const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields = doctor_fields};
+
+static const struct json_field watched_fields[] = {
+	JSON(struct watch_document, process.pid, "its number"),
+	JSON(struct watch_document, process.name, "its program"),
+	JSON(struct watch_document, process.driver, "it has loaded NVIDIA's driver"),
+	JSON(struct watch_document, process.compiler, "it has loaded the driver's compiler"),
+	JSON(struct watch_document, process.others, "compilers with results of their own"),
+	{0},
+};
+
+static const char *const watch_names[] = {
+	[WATCH_COMPILING] = "compiling", [WATCH_LINKING] = "linking", [WATCH_BUSY] = "busy",
+	[WATCH_WAITING] = "waiting",     [WATCH_STATES] = NULL,
+};
+
+static const struct json_field watch_fields[] = {
+	JSON_PART("process", JSON_TABLE(struct watch_document, watched_fields), NULL),
+	JSON(struct watch_document, cache, "that the driver uses for it", .presence = JSON_UNLESS_NULL),
+	JSON(struct watch_document, seconds, "that it was watched"),
+	JSON(struct watch_document, cpu_seconds, "processor time that it used meanwhile"),
+	JSON_AS("compiling_seconds", struct watch_document, compiling_s,
+			"of those: the driver compiled for it"),
+	JSON_AS("linking_seconds", struct watch_document, linking_s,
+			"the driver's compiler was loaded, the process was busy, and no entry appeared"),
+	JSON_AS("busy_seconds", struct watch_document, busy_s,
+			"the process was busy with something else"),
+	JSON_AS("waiting_seconds", struct watch_document, waiting_s, "the process waited"),
+	JSON(struct watch_document, entries, "that the cache has got meanwhile, of any program"),
+	JSON(struct watch_document, bytes, "of them"),
+	JSON(struct watch_document, left, "modules of its libraries that are not in the cache"),
+	JSON_AS("left_seconds", struct watch_document, left_s,
+			"that compiling them will take, by the prediction and the pace so far; -1: not known"),
+	JSON(struct watch_document, processes, "it and those that it has started, at the last look"),
+	JSON(struct watch_document, state, "the last one", .names = watch_names),
+	JSON(struct watch_document, ended, "the process has ended"),
+	{0},
+};
+const struct json_table document_watch = {.schema = "jitwarm.watch/1", .fields = watch_fields};

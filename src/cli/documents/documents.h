@@ -28,7 +28,7 @@
 
 #include "base/json_table.h"
 #include "cli/output.h"
-#include "cli/parts/process_code.h"
+#include "cli/parts/eyes.h"
 
 /* Prints a document if --json requests it. `values` is the struct that its table describes: a
  * result of the library, or one of the structs below. */
@@ -42,6 +42,18 @@ struct version_document {
 	const char *version, *platform, *compiler, *build_type;
 	const struct jw_component *libraries;
 	size_t library_count;
+};
+
+extern const struct json_table document_config;
+struct config_document {
+	char *account_file, *machine_file;
+	struct config_row {
+		const char *name;
+		char *value;        /* "": not set */
+		const char *origin; /* NULL: not set */
+		const char *help;
+	} * rows;
+	size_t count;
 };
 
 extern const struct json_table document_compiler;
@@ -144,17 +156,6 @@ extern const struct json_table document_bake_verify;   /* struct jw_bake_verify_
 
 extern const struct json_table document_run; /* struct unattended */
 
-extern const struct json_table document_timeline;
-struct timeline_document {
-	int64_t time_s;
-	double seconds;
-	struct timeline_slice {
-		struct jw_prime_slice slice;
-		double from_s, took_s;
-	} * slices;
-	size_t count;
-};
-
 extern const struct json_table document_report;
 struct report_document {
 	const char *file; /* that was written */
@@ -241,8 +242,6 @@ extern const struct json_table document_cache_prune;
 struct cache_prune_document {
 	struct jw_prune_result result;
 	bool applied;
-	size_t chosen_entries;
-	uint64_t chosen_bytes;
 };
 
 extern const struct json_table document_tune, document_tune_undone;

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
+#include "cli/parts/module_text.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 

@@ -1,11 +1,31 @@
-/* With whose eyes `doctor` looks: its own, another account's, a process's. */
+/* The code that a running process has mapped: its files, and which compilers are among them. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "base/error.h"
 #include "cli/command.h"
-#include "cli/parts/process_code.h"
 
+struct process_code {
+	int pid;
+	char name[64];
+	char **paths; /* programs and libraries, each once, of its descendants too */
+	size_t count;
+	char **replaced; /* of these, those that are not there any more: no paths to look at */
+	size_t replaced_count;
+	bool driver;      /* NVIDIA's driver */
+	bool compiler;    /* the driver's compiler: it is loaded at the first compile or link */
+	char others[200]; /* "Triton, NVRTC": compilers with results of their own; "" without one */
+};
+
+/* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
+ * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: the system does not
+ * tell. */
+int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
+void process_code_free(struct process_code *code);
+
+/* With whose eyes `doctor` looks: its own, another account's, a process's. */
 struct eyes {
 	struct process_code process; /* pid 0: none */
 	bool inside; /* its files are not ours: nothing is started or changed, no command is named */

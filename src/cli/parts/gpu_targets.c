@@ -1,7 +1,16 @@
 #include "cli/parts/gpu_targets.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/processes.h"
 
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system)
@@ -40,13 +49,29 @@ static int add_named(struct jw_error *err, struct cli *cli, const char *option, 
 	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MOST, &gpus->count);
 }
 
+/* A file tells by its head whether it is a library. */
+static void take_named_driver(const char *text, struct named_driver *named)
+{
+	struct jw_driver driver;
+	char head[4] = "";
+
+	if (!jw_driver_parse(NULL, text, &driver) || (!os_exists(text) && !strpbrk(text, "/\\")))
+		named->version = text;
+	else if (os_read_head(text, head, sizeof head) == sizeof head &&
+			 (!memcmp(head, "\177ELF", 4) || !memcmp(head, "MZ", 2)))
+		named->library = text;
+	else
+		named->profile = text;
+}
+
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
 	const struct options *options = &cli->options;
-	const char *driver = options_value(options, "driver");
 	struct gpu_targets gpus = {0};
 
-	if (driver && jw_driver_parse(err, driver, &gpus.driver))
+	for (size_t i = 0; i < options_count(options, "driver"); i++)
+		take_named_driver(options_item(options, "driver", i), &gpus.named);
+	if (gpus.named.version && jw_driver_parse(err, gpus.named.version, &gpus.driver))
 		return -1;
 	for (size_t i = 0; i < options_count(options, "target"); i++) {
 		if (add_named(err, cli, "target", options_item(options, "target", i), &gpus.driver, &gpus))
@@ -70,8 +95,7 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 	return 0;
 }
 
-int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
-					 bool *ret_other)
+int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
 	const struct options *options = &cli->options;
 
@@ -79,9 +103,7 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 		const char *text = options_item(options, "arch", i);
 		struct jw_target code;
 
-		if (ret_other && !strcmp(text, "other"))
-			*ret_other = true;
-		else if (jw_target_parse(text, &code) && code.suffix)
+		if (jw_target_parse(text, &code) && code.suffix)
 			gpus->count = jw_target_add(gpus->targets, gpus->count, GPUS_MOST, code);
 		else if (add_named(err, cli, "arch", text, NULL, gpus))
 			return strcmp(text, "native") ? error_prefix(err, "--arch") : -1;
@@ -100,4 +122,135 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
 	else
 		(void)snprintf(text, GPUS_NAME, "%s", jw_target_sm(sm, target));
 	return text;
+}
+
+enum { MOST_CHOICE = 1024, MOST_GIVEN_GPUS = 64, MOST_GPU_NAME = 96 };
+
+/* The variables of the other process; "-" stands for one that is not set. */
+struct gpu_choice {
+	char chosen[MOST_CHOICE]; /* CUDA_VISIBLE_DEVICES */
+	char given[MOST_CHOICE];  /* NVIDIA_VISIBLE_DEVICES, of which a container is made */
+	char order[32];           /* CUDA_DEVICE_ORDER */
+};
+
+/* Numbers and identifiers with commas. As for the driver, the first one that is none ends it. */
+static void take_gpu_list(char list[MOST_CHOICE], const char *value)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+								  "0123456789-/,";
+	size_t length = strspn(value, allowed);
+
+	if (value[length] || length >= MOST_CHOICE) {
+		length = length < MOST_CHOICE ? length : MOST_CHOICE - 1;
+		while (length && value[length - 1] != ',')
+			length--;
+		length -= length > 0;
+	}
+	memcpy(list, value, length);
+	list[length] = '\0';
+}
+
+static int take_choice(struct jw_error *err, void *context, const char *name, const char *value)
+{
+	struct gpu_choice *choice = context;
+
+	(void)err;
+	if (!strcmp(name, "CUDA_VISIBLE_DEVICES"))
+		take_gpu_list(choice->chosen, value);
+	else if (!strcmp(name, "NVIDIA_VISIBLE_DEVICES"))
+		take_gpu_list(choice->given, value);
+	else if (!strcmp(name, "CUDA_DEVICE_ORDER") &&
+			 (!strcmp(value, "PCI_BUS_ID") || !strcmp(value, "FASTEST_FIRST")))
+		TEXT_COPY(choice->order, value);
+	return 0;
+}
+
+/* One GPU of a list: a number, or an identifier. */
+struct given_gpu {
+	char name[MOST_GPU_NAME];
+	uint64_t number; /* UINT64_MAX: an identifier */
+};
+
+static size_t split_gpus(const char *list, struct given_gpu gpus[MOST_GIVEN_GPUS])
+{
+	size_t count = 0;
+
+	while (*list && count < MOST_GIVEN_GPUS) {
+		const size_t length = strcspn(list, ",");
+		struct given_gpu *gpu = &gpus[count];
+
+		if (!length || length >= MOST_GPU_NAME)
+			break;
+		memcpy(gpu->name, list, length);
+		gpu->name[length] = '\0';
+		if (!text_number(gpu->name, UINT32_MAX, &gpu->number))
+			gpu->number = UINT64_MAX;
+		count++;
+		list += length + (list[length] == ',');
+	}
+	return count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct given_gpu *left = a, *right = b;
+
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+/* The container counts what it was given from 0 on, in the order of the bus. */
+static int choose_of_given(struct jw_error *err, const struct gpu_choice *choice, struct buf *list)
+{
+	static struct given_gpu given[MOST_GIVEN_GPUS], chosen[MOST_GIVEN_GPUS];
+	const bool all = choice->chosen[0] == '-';
+	const size_t count = split_gpus(choice->given, given),
+				 most = all ? count : split_gpus(choice->chosen, chosen);
+
+	if (count && given[count - 1].number != UINT64_MAX)
+		qsort(given, count, sizeof *given, by_number);
+	for (size_t i = 0; i < most; i++) {
+		const struct given_gpu *gpu = all ? &given[i] : &chosen[i];
+
+		if (!all && gpu->number != UINT64_MAX) {
+			if (gpu->number >= count)
+				break;
+			gpu = &given[gpu->number];
+		}
+		if (buf_printf(err, list, "%s%s", i ? "," : "", gpu->name))
+			return -1;
+	}
+	return 0;
+}
+
+/* Source: the NVIDIA Container Toolkit, “Environment variables”: “void” and an empty one stand for
+ * no wish. */
+static bool has_given(const struct gpu_choice *choice)
+{
+	return strcmp(choice->given, "-") != 0 && strcmp(choice->given, "") != 0 &&
+		   strcmp(choice->given, "void") != 0 && strcmp(choice->given, "all") != 0;
+}
+
+int gpu_choice_take(struct jw_error *err, int pid)
+{
+	struct gpu_choice choice = {.chosen = "-", .given = "-", .order = "-"};
+	struct buf list = BUF_MAX(MOST_GIVEN_GPUS * MOST_GPU_NAME);
+	int result = os_process_variables(err, pid, take_choice, &choice);
+
+	if (result)
+		return -1;
+	if (!has_given(&choice)) {
+		result = buf_append(err, &list, choice.chosen, strlen(choice.chosen));
+	} else {
+		/* Numbers outside a container are those of nvidia-smi. */
+		TEXT_COPY(choice.order, "PCI_BUS_ID");
+		if (strcmp(choice.given, "none") != 0)
+			result = choose_of_given(err, &choice, &list);
+	}
+	if (!result)
+		result = os_env_set(err, "CUDA_VISIBLE_DEVICES",
+							strcmp(buf_text(&list), "-") != 0 ? buf_text(&list) : NULL);
+	if (!result)
+		result = os_env_set(err, "CUDA_DEVICE_ORDER", choice.order[0] != '-' ? choice.order : NULL);
+	buf_free(&list);
+	return result;
 }

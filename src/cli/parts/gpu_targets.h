@@ -5,11 +5,20 @@
 
 #include <jitwarm/system.h>
 
+#include "base/error.h"
 #include "cli/command.h"
 
 enum { GPUS_MOST = 32 };
 
+/* What --driver names: a profile alone, a library or a version, or both of these. */
+struct named_driver {
+	const char *version; /* "550.163.01", "12.4" */
+	const char *library; /* a file: libcuda.so, nvcuda64.dll */
+	const char *profile; /* a file of “jitwarm status --driver-profile” */
+};
+
 struct gpu_targets {
+	struct named_driver named;
 	struct jw_target targets[GPUS_MOST]; /* each once */
 	size_t count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
@@ -26,10 +35,8 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);
 
-/* --arch (repeatable), the architectures of code: names as of --target, and sm_90a too. Accepts
- * “other” if `ret_other` is not NULL. */
-int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
-					 bool *ret_other);
+/* --arch (repeatable), the architectures of code: names as of --target, and sm_90a too. */
+int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
 
 /* "sm_86 (RTX 30)"; returns `text`. */
 #define GPUS_NAME 64
@@ -39,6 +46,13 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 #define GPUS_OPTIONS                                                                                \
 	CLI_LIST("target", "GPU",                                                                       \
 			 "For this GPU instead of those of this machine: sm_86, 8.6, rtx3070, “RTX 4090”, " \
-			 "h100, native, all, or several with commas; may be repeated"),                         \
+			 "h100, native, all, or several with commas; may be repeated",                          \
+			 .alias = "gpu"),                                                                       \
 		CLI_VALUE("driver", "VERSION",                                                              \
 				  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)")
+
+/* Which GPUs a process with other files sees: what its container was given, and what it chose. */
+
+/* Sets this process's choice of GPUs (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER) to that of the
+ * other one. Its variables are hostile: only what has the form of such a choice is taken. */
+int gpu_choice_take(struct jw_error *err, int pid);

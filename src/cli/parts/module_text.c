@@ -2,6 +2,11 @@
 
 #include <stdio.h>
 
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/language.h"
+
 void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
 					   const char *end)
 {
@@ -27,14 +32,107 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 	(void)text_span(time, forecast->link.low, forecast->link.high);
 	if (link)
 		output_line(out, STYLE_PLAIN,
-					link == 1 ? "%s%zu of them is an input of run-time linking; the linking "
-								"itself, %s, is done again at every start%s"
-							  : "%s%zu of them are inputs of run-time linking; the linking "
-								"itself, %s, is done again at every start%s",
+					link == 1 ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
+							  : "%s%zu of them feed a link step that repeats at every start (%s)%s",
 					head, link, time, end);
 	else if (forecast->link.likely > 0)
 		output_line(out, STYLE_PLAIN,
-					*end ? "%sThe linking itself, %s, is done again at every start%s"
-						 : "%sthe linking itself, %s, is done again at every start%s",
+					*end ? "%sA link step repeats at every start (%s)%s"
+						 : "%sa link step repeats at every start (%s)%s",
 					head, time, end);
+}
+
+void found_files_print(const struct output *out, const struct jw_found *found)
+{
+	for (size_t i = 0; i < found->note_count; i++)
+		(found->notes[i].is_trouble ? output_warning : output_note)(out, "%s",
+																	found->notes[i].text);
+}
+
+void found_files_unread(const struct cli *cli)
+{
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		if (text_ends(cli->options.operands[i], ".whl"))
+			output_note(&cli->out, "%s: damaged or incomplete: fetch it again",
+						cli->options.operands[i]);
+}
+
+void found_files_none(struct cli *cli, const struct jw_found *found)
+{
+	if (!cli->options.operand_count && found && found->environment)
+		output_line(&cli->out, STYLE_PLAIN,
+					"no device code found in %s; “jitwarm find” shows the environments here",
+					found->environment);
+	else
+		output_line(&cli->out, STYLE_PLAIN, "no device code found");
+	/* Then nothing was judged. */
+	if (found && !found->file_count && !found->trouble_count)
+		cli_end_with(cli, EXIT_CANNOT);
+}
+
+int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
+					 struct found_files *ret_files)
+{
+	struct found_files files = {.found = found};
+
+	for (size_t i = 0; i < found->file_count; i++) {
+		language_keep(found->files[i].path);
+		language_keep(found->files[i].package);
+	}
+	if (out)
+		found_files_print(out, found);
+	files.paths = mem_array(err, found->file_count, sizeof *files.paths);
+	if (!files.paths) {
+		found_files_free(&files);
+		return -1;
+	}
+	for (size_t i = 0; i < found->file_count; i++)
+		files.paths[files.count++] = found->files[i].path;
+	*ret_files = files;
+	return 0;
+}
+
+int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
+					 size_t name_count, bool sources, struct found_files *ret_files)
+{
+	const struct jw_find_options options = {.size = sizeof options,
+											.names = names,
+											.name_count = name_count,
+											.cancel = cli_cancel,
+											.sources = sources};
+	struct jw_found *found;
+
+	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);
+}
+
+void found_files_end(struct cli *cli, const struct found_files *files)
+{
+	if (files->found && files->found->trouble_count)
+		cli_end_with(cli, EXIT_COLD);
+}
+
+void found_files_free(struct found_files *files)
+{
+	mem_free(files->paths);
+	jw_found_free(files->found);
+	*files = (struct found_files){0};
+}
+
+void forecast_text_line(const struct output *out, const char *head,
+						const struct jw_forecast *forecast, const char *end)
+{
+	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
+
+	output_line(out, STYLE_PLAIN, "%sfirst start %s on one core, prime %s with %s, %s of cache%s",
+				head, text_span(start, forecast->start.low, forecast->start.high),
+				text_span(prime, forecast->prime.low, forecast->prime.high),
+				TEXT_COUNT(forecast->workers, "worker", "workers"),
+				text_bytes(cache, forecast->cache_bytes), end);
+}
+
+void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)
+{
+	if (forecast->cache_bytes && !forecast->measured)
+		output_line(out, STYLE_PLAIN,
+					"Times assume a typical machine: “jitwarm prime” measures this one.");
 }

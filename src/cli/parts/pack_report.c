@@ -15,7 +15,7 @@ int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_expor
 
 	options->state_dir = cli->system->state_dir;
 	for (size_t i = 0; !options_given(given, "sign") && i < sizeof only / sizeof *only; i++)
-		if (options_has(given, only[i]) && options_given(given, only[i]))
+		if (options_has(given, only[i]) && options_typed(given, only[i]))
 			return error_set(err, JW_ERR_USAGE, "--%s is for --sign", only[i]);
 	if (!options_given(given, "sign"))
 		return 0;
@@ -33,7 +33,7 @@ int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_expor
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					 char room[PASSPHRASE_SIZE])
 {
-	if (options_given(&cli->options, "sign"))
+	if (options_given(&cli->options, "sign") && options_has(&cli->options, "signature"))
 		options->signature = options_value(&cli->options, "signature");
 	return pack_report_key(err, cli, options, room);
 }
@@ -75,24 +75,18 @@ void pack_report_print(const struct output *out, const char *file,
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
 
 	output_line(out, STYLE_GOOD, "%s: %s (%s) in %s, %.1f times smaller, %s", file,
-				result->opaque ? TEXT_COUNT(result->entries, "file as it is", "files as they are")
-							   : TEXT_COUNT(result->entries, "entry", "entries"),
+				TEXT_COUNT(result->entries, "entry", "entries"),
 				text_bytes(all, result->entry_bytes), text_bytes(pack, result->pack_bytes),
 				(double)result->entry_bytes / (double)result->pack_bytes,
 				text_duration(time, result->seconds));
-	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
-				*result->targets ? result->targets : "any GPU", result->drivers,
-				result->opaque ? ", and no other" : "");
+	output_line(out, STYLE_PLAIN, "  for %s, by driver %s",
+				*result->targets ? result->targets : "any GPU", result->drivers);
 	if (*result->signed_by)
 		pack_report_signature(out, result->signed_by, result->public_key);
 	print_left_out(out, result);
 }
 
 static const char *const verdict_names[] = {"accepted", "already there", "refused"};
-
-/* Opaque packs hold files; others, entries. */
-#define ENTRY_COUNT(result, count)                                                                 \
-	((result)->opaque ? TEXT_COUNT(count, "file", "files") : TEXT_COUNT(count, "entry", "entries"))
 
 static void print_pack_groups(const struct output *out, const struct jw_import_result *result)
 {
@@ -104,10 +98,8 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 		if (!group->entries)
 			continue;
 		output_line(out, styles[group->verdict], "  %-13s  %s for %s by driver %s%s%s%s",
-					verdict_names[group->verdict], ENTRY_COUNT(result, group->entries),
-					*group->target   ? group->target
-					: result->opaque ? "any GPU"
-									 : "other GPUs",
+					verdict_names[group->verdict], TEXT_COUNT(group->entries, "entry", "entries"),
+					*group->target ? group->target : "other GPUs",
 					*group->driver ? group->driver : "of several versions",
 					group->carried ? ", carried over to this machine's" : "",
 					*group->why ? ": " : "", group->why);
@@ -124,11 +116,12 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 	print_pack_groups(out, result);
 	if (result->dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",
-					ENTRY_COUNT(result, result->accepted));
+					TEXT_COUNT(result->accepted, "entry", "entries"));
 	else if (result->dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing would be added (--dry-run)");
 	else if (result->accepted)
-		output_line(out, STYLE_GOOD, "%s added, %s, in %s", ENTRY_COUNT(result, result->added),
+		output_line(out, STYLE_GOOD, "%s added, %s, in %s",
+					TEXT_COUNT(result->added, "entry", "entries"),
 					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
 	output_count(out, STYLE_PLAIN, "", result->replaced, "entry with other bytes replaced",
 				 "entries with other bytes replaced");
@@ -139,8 +132,8 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 					TEXT_COUNT(result->evicted, "old entry", "old entries"),
 					text_bytes(bytes, result->evicted_bytes));
 	output_count(out, STYLE_WARN, "", result->cooled,
-				 "entry of the driver in use is no longer there: what was warm by it is cold again",
-				 "entries of the driver in use are no longer there: what was warm by them is cold "
+				 "entry of the driver in use is no longer there: what it kept warm is cold again",
+				 "entries of the driver in use are no longer there: what they kept warm is cold "
 				 "again");
 	output_count(out, STYLE_WARN, "", result->dry_run ? 0 : result->evicted,
 				 "old entry evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)",

@@ -12,11 +12,12 @@
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
 				  "minisign's file",                                                                \
-				  .names = NAMES_FILE_OR_NAME),                                                     \
+				  .names = NAMES_FILE_OR_NAME, .setting = true, .rare = true),                      \
 		PASSPHRASE_OPTION
 #define PACKING_SIGN_OPTIONS                                                                       \
 	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig"),                   \
-		CLI_VALUE("signature", "FILE", "Write the signature there", .names = NAMES_OUTPUT)
+		CLI_VALUE("signature", "FILE", "Write the signature there", .names = NAMES_OUTPUT,         \
+				  .rare = true)
 
 /* Stores the state of cli->system, --sign and --key in the options, and asks for the passphrase,
  * which `room` holds (passphrase_forget). */

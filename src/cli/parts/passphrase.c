@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "os/console.h"
 #include "os/file.h"
 
@@ -40,8 +41,11 @@ int passphrase_ask(struct jw_error *err, const struct options *options, const ch
 	if (os_ask_secret(&why, question, room, PASSPHRASE_SIZE)) {
 		if (why.code == JW_ERR_NOT_FOUND)
 			return error_set(err, JW_ERR_USAGE,
-							 "there is no terminal to ask for the passphrase: name a file with "
-							 "--passphrase-file");
+							 is_new ? "there is no terminal to ask for the passphrase: name a file "
+									  "with --passphrase-file, or make a key without one with "
+									  "--no-passphrase"
+									: "there is no terminal to ask for the passphrase: name a file "
+									  "with --passphrase-file, or in JITWARM_PASSPHRASE_FILE");
 		return error_copy(err, &why);
 	}
 	if (!is_new)

@@ -1,6 +1,7 @@
 /* Passphrases of keys: from a file, else from the terminal; never from the command line. */
 #pragma once
 
+#include "cli/command.h"
 #include "cli/options.h"
 
 enum { PASSPHRASE_SIZE = 1025 };
@@ -9,7 +10,7 @@ enum { PASSPHRASE_SIZE = 1025 };
 #define PASSPHRASE_OPTION                                                                          \
 	CLI_VALUE("passphrase-file", "FILE",                                                           \
 			  "The first line of FILE is the key's passphrase; without it the terminal asks",      \
-			  .names = NAMES_FILE)
+			  .names = NAMES_FILE, .setting = true, .rare = true)
 
 /* The passphrase of an existing key, in `room`; NULL for a key without one. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,

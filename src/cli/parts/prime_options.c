@@ -66,7 +66,9 @@ int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	if (split_options(err, text ? text : "", ret_options))
 		return -1;
 	ret_options->how.where = options_value(&cli->options, "nvrtc");
-	ret_options->how.name = options_value(&cli->options, "nvrtc-name");
+	ret_options->how.name = options_has(&cli->options, "nvrtc-name")
+								? options_value(&cli->options, "nvrtc-name")
+								: NULL;
 	ret_options->how.options = ret_options->words;
 	return 0;
 }
@@ -120,27 +122,24 @@ static struct jw_share_options share_options_of(const struct cli *cli,
 		.insecure = given->insecure,
 		.insecure_hosts = given->hosts,
 		.insecure_host_count = given->host_count,
-		.back = options_given(&cli->options, "back"),
 	};
 }
 
 int prime_share_check(struct jw_error *err, const struct cli *cli)
 {
-	static const char *const only[] = {"back", "share-unsigned", "insecure", "insecure-host"};
-	const bool share = options_given(&cli->options, "share");
-	struct registry_given given;
+	struct registry_given given = {0};
 	struct jw_share_options options;
 	int failed;
 
+	static const char *const only[] = {"share-unsigned", "sign"};
+	const bool share = options_given(&cli->options, "share");
+
 	for (size_t i = 0; !share && i < sizeof only / sizeof *only; i++)
-		if (options_given(&cli->options, only[i]))
+		if (options_typed(&cli->options, only[i]))
 			return error_set(err, JW_ERR_USAGE, "--%s is for the place that --share names",
 							 only[i]);
 	if (!share)
 		return 0;
-	if (options_given(&cli->options, "target"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--share is for this machine; “jitwarm push” takes a pack of -o");
 	if (registry_given_read(err, cli, &given))
 		return -1;
 	options = share_options_of(cli, &given);
@@ -202,72 +201,49 @@ void prime_share_free(struct prime_share *share)
 
 /* ---- another machine */
 
-static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
+static int check_make_usage(struct jw_error *err, const struct options *options)
 {
-	static const char *const only[] = {"sign", "key", "signature", "passphrase-file"};
-	const char *file = options_value(options, "output");
-	const bool share = options_given(options, "share");
+	const char *output = options_value(options, "output");
 
-	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
-		if (options_given(options, only[i]) &&
-			!(share && (!strcmp(only[i], "sign") || !strcmp(only[i], "key") ||
-						!strcmp(only[i], "passphrase-file"))))
-			return error_set(err, JW_ERR_USAGE, "--%s is for the pack that -o names", only[i]);
-	if (file && !given)
+	if (!options_given(options, "target"))
 		return error_set(err, JW_ERR_USAGE,
-						 "-o is for another machine, whose GPU --target names; “jitwarm export” "
-						 "packs this one's cache");
-	if (file && !strcmp(file, "-"))
+						 "--target names the other machine's GPU: jitwarm make --target rtx3070 "
+						 "--driver 550.163.01 -o lab.jwpack torch");
+	if (!output && !options_given(options, "dry-run"))
+		return error_set(err, JW_ERR_USAGE,
+						 "-o names the pack to write, or the folder of a cache to fill; -n needs "
+						 "neither");
+	if (output && !strcmp(output, "-"))
 		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	if (options_given(options, "sign") && (!output || options_name_folder(output)))
+		return error_set(err, JW_ERR_USAGE, "--sign is for the pack that -o names");
 	return 0;
-}
-
-static int check_target_usage(struct jw_error *err, const struct options *options, bool given)
-{
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "fetch"};
-
-	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
-		if (options_given(options, only[i]))
-			return error_set(err, JW_ERR_USAGE,
-							 "--%s is for another machine, whose GPU --target names", only[i]);
-	if (options_given(options, "driver-profile") &&
-		(options_given(options, "driver") || options_given(options, "driver-lib")))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--driver-profile names the driver already: leave out --driver and --driver-lib");
-	if (given && !options_given(options, "cache") && !options_given(options, "output") &&
-		!options_given(options, "dry-run"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--target is for another machine: --cache names the directory to fill, "
-						 "-o the pack to write; -n needs neither");
-	if (given && options_given(options, "sudo-user"))
-		return error_set(err, JW_ERR_USAGE, "--sudo-user is for this machine's own cache");
-	return check_pack_usage(err, options, given);
 }
 
 int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
 						struct jw_system_options *how)
 {
 	const struct options *options = &cli->options;
+	const char *output = options_value(options, "output");
 	struct target_machine *elsewhere = ret_elsewhere;
 
-	*elsewhere = (struct target_machine){.given = options_given(options, "target"),
-										 .pack = JW_EXPORT_OPTIONS_INIT};
-	if (check_target_usage(err, options, elsewhere->given))
+	*elsewhere = (struct target_machine){.given = true, .pack = JW_EXPORT_OPTIONS_INIT};
+	if (check_make_usage(err, options) || gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
-	if (!elsewhere->given)
-		return 0;
-	if (gpu_targets_read(err, cli, &elsewhere->gpus))
-		return -1;
-	elsewhere->pack.output = options_value(options, "output");
-	how->scratch = !options_given(options, "cache");
+	if (elsewhere->gpus.named.profile && options_count(options, "driver") > 1)
+		return error_set(err, JW_ERR_USAGE, "--driver: a profile names its driver itself");
+	if (output && options_name_folder(output))
+		how->cache_dir = output;
+	else
+		elsewhere->pack.output = output;
+	how->scratch = !how->cache_dir;
 	how->nameless = options_given(options, "dry-run");
 	how->probe = false;
 	how->targets = elsewhere->gpus.targets;
 	how->target_count = elsewhere->gpus.count;
-	how->driver = options_value(options, "driver");
-	how->driver_library = options_value(options, "driver-lib");
-	how->driver_profile = options_value(options, "driver-profile");
+	how->driver = elsewhere->gpus.named.version;
+	how->driver_library = elsewhere->gpus.named.library;
+	how->driver_profile = elsewhere->gpus.named.profile;
 	return 0;
 }
 
@@ -280,7 +256,7 @@ void target_machine_warn(const struct cli *cli, const struct target_machine *els
 		output_warning(
 			&cli->out,
 			"the names of entries under driver %s are not known, so that it cannot be told "
-			"which modules are warm; priming needs --driver-lib or --driver-profile",
+			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
 			jw_driver_text(text, &driver->version));
 }
 

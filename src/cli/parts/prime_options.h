@@ -48,7 +48,7 @@ void prime_share_free(struct prime_share *share);
 /* ---- another machine: options name its GPUs and driver, and ptxas compiles */
 
 struct target_machine {
-	bool given; /* with --target */
+	bool given; /* “jitwarm make” */
 	struct gpu_targets gpus;
 	struct jw_export_options pack; /* `output` NULL: no pack */
 	char passphrase[PASSPHRASE_SIZE];

@@ -1,10 +1,18 @@
 #include "cli/parts/prime_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include <jitwarm/startup.h>
+#include <jitwarm/system.h>
+
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
-#include "cli/parts/forecast_text.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
+#include "os/clock.h"
+#include "os/file.h"
 
 /* ---- the store, former drivers */
 
@@ -100,8 +108,7 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
-					"The budget leaves %s for a later run (%s on one core, %s of cache): the least "
-					"valuable.",
+					"The budget leaves %s of lower priority to the next run (%s, %s of cache).",
 					TEXT_COUNT(plan->over_budget, "module", "modules"),
 					text_duration(time, plan->over_budget_seconds),
 					text_bytes(bytes, plan->over_budget_bytes));
@@ -209,4 +216,155 @@ void prime_print_left(const struct output *out, const struct jw_prime_result *re
 					TEXT_COUNT(left, "module", "modules"), how);
 	else
 		output_line(out, STYLE_WARN, "%s left: %s.", TEXT_COUNT(left, "module", "modules"), how);
+}
+
+void prime_bar_end(struct prime_bar *bar)
+{
+	if (bar->is_shown)
+		progress_finish(&bar->progress);
+	bar->is_shown = false;
+}
+
+void prime_bar_report(void *bar, const struct jw_prime_progress *report)
+{
+	static const enum progress_left lefts[] = {[JW_LEFT_MEASURED] = LEFT_BY_PACE,
+											   [JW_LEFT_PREDICTED] = LEFT_PREDICTED,
+											   [JW_LEFT_OVERDUE] = LEFT_OVERDUE};
+	struct prime_bar *prime_bar = bar;
+	struct progress *progress = &prime_bar->progress;
+
+	if (report->phase == JW_PRIME_KEEPING) {
+		prime_bar_end(prime_bar);
+		return;
+	}
+	if (!prime_bar->is_shown)
+		progress_start(progress, prime_bar->output, report->total, report->total_weight,
+					   report->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
+	prime_bar->is_shown = true;
+	progress_tell_left(progress, report->seconds_left, lefts[report->left]);
+	progress_update(progress, report->done, report->done_weight, report->done_bytes);
+}
+
+void prime_bar_message(void *bar, const char *line)
+{
+	struct prime_bar *prime_bar = bar;
+
+	if (prime_bar->is_shown)
+		progress_message(&prime_bar->progress, line);
+	else
+		output_note(prime_bar->output, "%s", line);
+}
+
+/* jw_state_remove knows it. */
+static const char history_name[] = "runs-primed.jsonl";
+
+/* Not of a cache that is not this account's own: nothing starts warm by that. */
+static bool is_remembered(const struct cli *cli)
+{
+	const struct jw_system *system = cli->system;
+
+	return system && system->state_dir && !system->elsewhere && !system->cache.named;
+}
+
+size_t prime_history_restored(const struct jw_prime_result *result)
+{
+	const struct jw_carry_result *carried = result->reuse.carried;
+
+	return result->reuse.refilled.entries + result->shared.fetched +
+		   (carried ? carried->carried : 0);
+}
+
+bool prime_history_wants(const struct cli *cli, const struct jw_prime_result *result)
+{
+	return is_remembered(cli) && (result->compiled || prime_history_restored(result));
+}
+
+/* Appends the line of such a run's log (jitwarm.run/1) to the history. */
+static void prime_history_add(const struct cli *cli, const char *line)
+{
+	char *path = os_join(NULL, cli->system->state_dir, history_name);
+
+	if (path)
+		(void)jw_log_append(NULL, path, line);
+	mem_free(path);
+}
+
+void prime_history_read(const char *state_dir, size_t most, char ***ret_lines, size_t *ret_count)
+{
+	char *path = state_dir ? os_join(NULL, state_dir, history_name) : NULL;
+
+	*ret_lines = NULL;
+	*ret_count = 0;
+	if (path && jw_log_tail(NULL, path, most, ret_lines, ret_count))
+		*ret_count = 0;
+	mem_free(path);
+}
+
+static int look_at_changes(struct jw_error *err, const struct options *options,
+						   struct jw_run_state **ret_state, char **ret_changes)
+{
+	const struct jw_run_key key = {.size = sizeof key,
+								   .names = options->operands,
+								   .name_count = options->operand_count,
+								   .cache_dir = options_value(options, "cache")};
+
+	return jw_run_look(err, &key, ret_state, ret_changes);
+}
+
+int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
+{
+	const struct options *options = &cli->options;
+
+	run->time_s = os_now_s();
+	run->began_ns = os_monotonic_ns();
+	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
+		return 0;
+	if (options_given(options, "sudo-user"))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--if-changed cannot be combined with --sudo-user: run it as that account");
+	if (look_at_changes(err, options, &run->state, &run->changes))
+		return -1;
+	run->skip = !*run->changes;
+	output_line(&cli->out, STYLE_PLAIN,
+				run->skip ? "Nothing has changed since the last run%s." : "Changed: %s.",
+				run->changes);
+	return 0;
+}
+
+static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
+{
+	const char *file =
+		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
+	const bool asked = run->state || file;
+	char *line = json_object_line(asked ? err : NULL, &document_run, run), *own = NULL;
+	int result = 0;
+
+	/* Without memory the history alone lacks the run. */
+	if (!line)
+		return asked ? -1 : 0;
+	if (run->remembered)
+		prime_history_add(cli, line);
+	/* An account without a home has no log. */
+	if (run->state && !jw_log_path(NULL, &own))
+		result = jw_log_append(err, own, line);
+	if (file && jw_log_append(err, file, line))
+		result = -1;
+	jw_text_free(own);
+	cJSON_free(line);
+	return result;
+}
+
+int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
+{
+	int failed = run->skip && document_print(err, &cli->out, &document_prime_skipped, run);
+
+	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
+	run->status = (unsigned)cli->status;
+	if (run->state || run->remembered ||
+		(options_has(&cli->options, "json-log") && options_given(&cli->options, "json-log")))
+		failed = failed || write_logs(err, cli, run);
+	jw_run_state_free(run->state);
+	jw_text_free(run->changes);
+	return failed;
 }

@@ -1,18 +1,24 @@
 /* Text output of prime: what it restored and reused, its plan and its results. */
 #pragma once
 
+#include <stdbool.h>
+
 #include <jitwarm/prime.h>
+#include <jitwarm/startup.h>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 
 #define REUSE_OPTIONS                                                                              \
-	CLI_FLAG("no-store",                                                                           \
-			 "Do not restore earlier results from the store, and do not add new ones"),            \
+	CLI_FLAG("no-store", "Do not restore earlier results from the store, and do not add new ones", \
+			 .rare = true),                                                                        \
 		CLI_FLAG("carry-over",                                                                     \
 				 "After a driver update: reuse results of older drivers, from the cache and the "  \
-				 "store, under this driver's names; only the rest is compiled"),                   \
+				 "store, under this driver's names; only the rest is compiled",                    \
+				 .rare = true),                                                                    \
 		CLI_FLAG("recompile-carried",                                                              \
-				 "Compile modules carried over from older drivers, and replace those results")
+				 "Compile modules carried over from older drivers, and replace those results",     \
+				 .rare = true)
 
 /* Before compiling: entries from the store and from former drivers. */
 void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
@@ -23,3 +29,61 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 void prime_print_compiled(const struct output *out, const struct jw_prime_result *result);
 /* After a run that a budget has cut short (`by_size`: the size budget): how to continue. */
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size);
+
+/* The progress bar of a run that compiles: its reports and messages (jw_prime_options), shown. */
+struct prime_bar {
+	const struct output *output;
+	struct progress progress;
+	bool is_shown;
+};
+
+/* Shows a report. The first one starts the bar, since a run may wait for another one before it;
+ * results that are put away end it. `bar`: a struct prime_bar. */
+void prime_bar_report(void *bar, const struct jw_prime_progress *report);
+/* A line above the bar, or a note where there is none. `bar`: a struct prime_bar. */
+void prime_bar_message(void *bar, const char *line);
+/* Removes the bar, if there is one. */
+void prime_bar_end(struct prime_bar *bar);
+
+/* What `prime` keeps of its runs in the state directory, for `report`: a log of those that put
+ * something into the driver's cache. A failure to keep it is ignored. */
+
+/* Modules that the run has put into the cache without compiling them. */
+size_t prime_history_restored(const struct jw_prime_result *result);
+/* Whether a run belongs into the history. */
+bool prime_history_wants(const struct cli *cli, const struct jw_prime_result *result);
+
+/* The newest of `most` lines of the log, the newest last. The caller frees them with jw_lines_free.
+ * None: *ret_count is 0. */
+void prime_history_read(const char *state_dir, size_t most, char ***ret_lines, size_t *ret_count);
+/* Unattended runs of `prime`: --if-changed, --environment, --json-log. */
+struct unattended {
+	struct jw_run_state *state; /* NULL without --if-changed */
+	char *changes;
+	bool skip; /* nothing has changed: skip the run */
+	int64_t time_s;
+	uint64_t began_ns;
+	double seconds; /* set when the run has ended */
+	unsigned status;
+	/* The run's results, for the log. */
+	size_t modules, compiled, failed, undone;
+	size_t restored;      /* from the store, a shared place or another driver's entries */
+	bool remembered;      /* the run goes into the history (prime_history.h) */
+	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
+	char problem[512];    /* one line; "": none */
+};
+
+/* Reads the options; with --if-changed checks whether anything has changed. Start with {0}. */
+int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
+/* Records that the run ends with cli->status, writes the logs and frees everything. */
+int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
+
+#define IF_CHANGED_OPTION                                                                          \
+	CLI_FLAG("if-changed",                                                                         \
+			 "End at once, without starting the driver, if driver, GPUs, packages, "               \
+			 "settings and cache are unchanged since the last such run",                           \
+			 .rare = true)
+#define JSON_LOG_OPTION                                                                            \
+	CLI_VALUE("json-log", "FILE",                                                                  \
+			  "Append a line of JSON to FILE at the end of the run, also after a failure",         \
+			  .names = NAMES_LOG, .rare = true)

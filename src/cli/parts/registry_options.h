@@ -7,21 +7,16 @@
 #include "cli/command.h"
 #include "cli/parts/pack_report.h"
 
-#define INSECURE_OPTIONS                                                                           \
-	CLI_FLAG("insecure", "Speak plain HTTP to a registry on this machine (localhost, 127.0.0.1)"), \
-		CLI_LIST(                                                                                  \
-			"insecure-host", "HOST[:PORT]",                                                        \
-			"Speak plain HTTP to this host, which others can read and change on its way; may be "  \
-			"repeated",                                                                            \
-			.names = NAMES_HOST)
 #define REGISTRY_OPTIONS                                                                           \
-	INSECURE_OPTIONS,                                                                              \
-		CLI_DURATION("timeout", "TIME",                                                            \
-					 "Give up on a registry that is silent or crawls for so long; without it 30s", \
-					 .positive = true)
+	CLI_DURATION("timeout", "TIME",                                                                \
+				 "Give up on a registry that is silent or crawls for so long; without it 30s",     \
+				 .positive = true, .setting = true, .rare = true),                                 \
+		CLI_SETTING(OPTION_LIST, "plain-http"), CLI_SETTING(OPTION_VALUE, "registry")
 
 /* The registry's options in the form of the library's. */
 struct registry_given {
+	const char *place; /* of push and pull */
+	size_t rest;       /* the operands before the names of files: 0 or 1 */
 	const char **hosts;
 	size_t host_count;
 	bool insecure;
@@ -29,6 +24,8 @@ struct registry_given {
 };
 int registry_given_read(struct jw_error *err, const struct cli *cli, struct registry_given *given);
 void registry_given_free(struct registry_given *given);
+/* Sets `place`: what the first operand names, else the setting. */
+int registry_given_place(struct jw_error *err, const struct cli *cli, struct registry_given *given);
 
 void registry_print_pushed(const struct output *out, const struct jw_push_result *result);
 void registry_print_pulled(const struct output *out, const struct jw_pull_result *result);

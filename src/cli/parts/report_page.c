@@ -1,11 +1,141 @@
 #include "cli/parts/report_page.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #include <jitwarm/version.h>
 
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/terminal.h"
 #include "os/file.h"
 #include "report_css.h"
+
+enum { MOST_TEXT = 64 << 10 };
+
+static void put_html(struct html_page *html, const char *text, size_t size)
+{
+	html->failed = html->failed || buf_append(&html->err, &html->text, text, size);
+}
+
+void html_raw(struct html_page *html, const char *markup)
+{
+	put_html(html, markup, strlen(markup));
+}
+
+void html_rawf(struct html_page *html, const char *format, ...)
+{
+	char *markup;
+	va_list arguments;
+
+	va_start(arguments, format);
+	markup = mem_vprintf(&html->err, format, arguments);
+	va_end(arguments);
+	if (markup)
+		html_raw(html, markup);
+	html->failed = html->failed || !markup;
+	mem_free(markup);
+}
+
+static const char *escaped(char c)
+{
+	switch (c) {
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '&': return "&amp;";
+	case '"': return "&quot;";
+	case '\'': return "&#39;";
+	default: return NULL;
+	}
+}
+
+void html_text(struct html_page *html, const char *text)
+{
+	struct buf clean = BUF_MAX(MOST_TEXT);
+	const char *at, *end;
+
+	/* A text that is too long ends where it became too long. */
+	if (terminal_append(&html->err, &clean, text) && html->err.code != JW_ERR_LIMIT)
+		html->failed = true;
+	at = buf_text(&clean);
+	for (end = at; *end; end++) {
+		const char *instead = escaped(*end);
+
+		if (!instead)
+			continue;
+		put_html(html, at, (size_t)(end - at));
+		html_raw(html, instead);
+		at = end + 1;
+	}
+	put_html(html, at, (size_t)(end - at));
+	buf_free(&clean);
+}
+
+static void put_textf(struct html_page *html, const char *format, va_list arguments)
+	JW_PRINTF(2, 0);
+static void put_textf(struct html_page *html, const char *format, va_list arguments)
+{
+	char *text = mem_vprintf(&html->err, format, arguments);
+
+	if (text)
+		html_text(html, text);
+	html->failed = html->failed || !text;
+	mem_free(text);
+}
+
+void html_textf(struct html_page *html, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	put_textf(html, format, arguments);
+	va_end(arguments);
+}
+
+void html_cell(struct html_page *html, const char *class, const char *format, ...)
+{
+	va_list arguments;
+
+	html_rawf(html, *class ? "<td class=\"%s\">" : "<td>%s", class);
+	va_start(arguments, format);
+	put_textf(html, format, arguments);
+	va_end(arguments);
+	html_raw(html, "</td>\n");
+}
+
+const char *html_date(char text[HTML_DATE], int64_t time_s)
+{
+	static const int64_t year_10000 = INT64_C(253402300800);
+	const time_t seconds = (time_t)time_s;
+	const struct tm *local = time_s >= 0 && time_s < year_10000 ? localtime(&seconds) : NULL;
+
+	if (!local || !strftime(text, HTML_DATE, "%Y-%m-%d %H:%M", local))
+		(void)snprintf(text, HTML_DATE, "?");
+	return text;
+}
+
+void html_heads(struct html_page *html, const char *const *titles)
+{
+	html_raw(html, "<div class=\"wide\"><table>\n<tr>");
+	for (; *titles; titles++) {
+		html_raw(html, **titles == 'n'   ? "<th class=\"n\">"
+					   : **titles == 'h' ? "<th class=\"n hide\">"
+					   : **titles == 'b' ? "<th class=\"hide\">"
+										 : "<th>");
+		html_text(html, *titles + 1);
+		html_raw(html, "</th>");
+	}
+	html_raw(html, "</tr>\n");
+}
+
+void html_free(struct html_page *html)
+{
+	buf_free(&html->text);
+}
 
 /* ---- the machine */
 
@@ -102,29 +232,90 @@ static void write_packages(struct html_page *html, const struct report_data *dat
 				  result->package_count - MOST_PACKAGES);
 }
 
-static void write_largest(struct html_page *html, const struct jw_check_result *result)
+static void write_cache(struct html_page *html, const struct jw_cache_info *cache)
 {
-	static const char *const heads[] = {" file", "hplace", " GPU",          "nPTX",
-										"b",     "ntime",  " in the cache", NULL};
-	const double whole = (double)result->largest[0].payload_bytes;
+	char size[TEXT_SHORT], limit[TEXT_SHORT];
 
-	html_raw(html, "<h2 id=\"modules\">Largest modules</h2>\n<p class=\"soft\">By their PTX; the "
-				   "time is predicted, on one core.</p>\n");
-	html_heads(html, heads);
-	for (size_t i = 0; i < result->largest_count; i++) {
-		const struct jw_check_module *module = &result->largest[i];
-		char target[JW_TARGET_TEXT], size[TEXT_SHORT], time[TEXT_SHORT];
-
-		html_raw(html, "<tr>");
-		html_cell(html, "", "%s", os_base_name(module->member ? module->member : module->path));
-		html_cell(html, "n hide", "0x%llx", (unsigned long long)module->offset);
-		html_cell(html, "w", "%s", jw_target_sm(target, module->target));
-		html_cell(html, "n", "%s", text_bytes(size, module->payload_bytes));
-		html_bar(html, whole > 0 ? (double)module->payload_bytes / whole : 0);
-		html_cell(html, "n", "%s", text_duration(time, module->seconds));
-		html_cell(html, module->warm ? "good" : "warn", module->warm ? "yes" : "no");
-		html_raw(html, "</tr>\n");
+	html_raw(html, "<h2 id=\"cache\">The driver&rsquo;s cache</h2>\n<p>");
+	if (cache->path)
+		html_textf(html, "%s: %s, %s of %s%s", cache->path,
+				   TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
+				   text_bytes(size, cache->outlook.bytes), text_bytes(limit, cache->limit_bytes),
+				   cache->limit_set ? "" : " (the driver's default limit)");
+	else
+		html_text(html, "None: the driver does not cache.");
+	html_raw(html, "</p>\n");
+	for (size_t i = 0; i < cache->warning_count; i++) {
+		html_raw(html, "<p>");
+		html_text(html, cache->warnings[i]);
+		html_raw(html, "</p>\n");
 	}
+}
+
+/* ---- past runs: the log may hold anything */
+
+enum { MOST_RUNS = 50 };
+
+static bool is_run_line(const cJSON *run)
+{
+	return !strcmp(json_text(run, "schema", ""), "jitwarm.run/1");
+}
+
+/* A time that somebody may have written: nothing that is not one. */
+static double seconds_of(const cJSON *run, const char *name)
+{
+	const double seconds = json_number(run, name, 0);
+
+	return seconds > 0 && seconds < 1e9 ? seconds : 0;
+}
+
+static void write_run(struct html_page *html, const cJSON *run)
+{
+	char date[HTML_DATE], took[TEXT_SHORT], saved[TEXT_SHORT];
+
+	html_raw(html, "<tr>");
+	html_cell(html, "", "%s", html_date(date, (int64_t)json_count(run, "time_s")));
+	html_cell(html, "n", "%llu", (unsigned long long)json_count(run, "compiled"));
+	html_cell(html, "n hide", "%llu", (unsigned long long)json_count(run, "restored"));
+	html_cell(html, "n", "%llu", (unsigned long long)json_count(run, "failed"));
+	html_cell(html, "n", "%s", text_duration(took, seconds_of(run, "seconds")));
+	html_cell(html, "n", "%s", text_duration(saved, seconds_of(run, "saved_seconds")));
+	html_cell(html, "", "%.512s", json_text(run, "problem", ""));
+	html_raw(html, "</tr>\n");
+}
+
+static void write_runs(struct html_page *html, const cJSON *runs)
+{
+	static const char *const heads[] = {" run",  "ncompiled", "hrestored", "nfailed",
+										"ntook", "nsaved",    " ",         NULL};
+	const int count = cJSON_GetArraySize(runs);
+	double saved_s = 0;
+	char text[TEXT_SHORT];
+	size_t known = 0;
+
+	for (int i = 0; i < count; i++) {
+		known += is_run_line(cJSON_GetArrayItem(runs, i));
+		saved_s += is_run_line(cJSON_GetArrayItem(runs, i))
+					   ? seconds_of(cJSON_GetArrayItem(runs, i), "saved_seconds")
+					   : 0;
+	}
+	html_raw(html, "<h2 id=\"runs\">Runs</h2>\n");
+	if (!known) {
+		html_raw(html, "<p>None is remembered.</p>\n");
+		return;
+	}
+	html_raw(html, "<p class=\"soft\">");
+	html_textf(html,
+			   "%s saved first starts %s of one core's time. Restored modules were compiled "
+			   "by an earlier run, another machine or an older driver.",
+			   TEXT_COUNT(known, "run", "runs"), text_duration(text, saved_s));
+	html_raw(html, "</p>\n");
+	html_heads(html, heads);
+	for (int i = count, shown = 0; i-- > 0 && shown < MOST_RUNS;)
+		if (is_run_line(cJSON_GetArrayItem(runs, i))) {
+			write_run(html, cJSON_GetArrayItem(runs, i));
+			shown++;
+		}
 	html_raw(html, "</table></div>\n");
 }
 
@@ -152,10 +343,7 @@ void report_page_write(struct html_page *html, const struct report_data *data)
 	write_head(html, data);
 	write_machine(html, data->system);
 	write_packages(html, data);
-	if (data->packages && data->packages->largest_count)
-		write_largest(html, data->packages);
-	report_cache_write(html, &data->system->cache, data->entries);
-	report_runs_timeline(html, data->timeline);
-	report_runs_history(html, data->runs);
+	write_cache(html, &data->system->cache);
+	write_runs(html, data->runs);
 	html_raw(html, "</main>\n</body>\n</html>\n");
 }

@@ -111,18 +111,14 @@ void reproduce_print(const struct output *output, const char *what, const char *
 char *reproduce_command(struct jw_error *err, const struct options *options,
 						const struct jw_prime_failure *failure)
 {
-	static const char *const kept[] = {"cache", "module-timeout"};
+	const char *cache = options_has(options, "cache") ? options_value(options, "cache") : NULL;
 	struct buf line = BUF_MAX(MOST_COMMAND);
 	char *result = NULL;
 	int failed =
 		buf_printf(err, &line, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
 
-	for (size_t i = 0; i < sizeof kept / sizeof *kept && !failed; i++) {
-		const char *value = options_value(options, kept[i]);
-
-		failed = value && (buf_printf(err, &line, " --%s", kept[i]) ||
-						   reproduce_add_word(err, &line, value));
-	}
+	if (cache && !failed)
+		failed = buf_printf(err, &line, " --cache") || reproduce_add_word(err, &line, cache);
 	if (!failed && failure->path[0] == '-')
 		failed = buf_printf(err, &line, " --");
 	if (!failed && !reproduce_add_word(err, &line, failure->path))

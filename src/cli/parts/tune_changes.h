@@ -4,7 +4,7 @@
 #include <jitwarm/tune.h>
 
 #include "cli/command.h"
-#include "cli/parts/found_files.h"
+#include "cli/parts/module_text.h"
 
 /* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);

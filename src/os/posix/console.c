@@ -1,15 +1,15 @@
-#include "os/console.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <sys/ioctl.h>
+
+#include "os/console.h"
 #include "os/posix/posix.h"
 
 unsigned os_terminal_columns(int fd)
@@ -149,4 +149,18 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	if (caught)
 		(void)raise(caught);
 	return result ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
+}
+
+int os_take_stdout(struct jw_error *err, int *ret_fd)
+{
+	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (copy < 0)
+		return posix_error(err, "stdout");
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		(void)close(copy);
+		return posix_error(err, "stdout");
+	}
+	*ret_fd = copy;
+	return 0;
 }

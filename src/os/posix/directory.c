@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
-#include "os/names.h"
 #include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
+#include "os/tree.h"
 
 enum os_kind posix_entry_kind(int directory, const char *name, unsigned char type)
 {

@@ -1,4 +1,4 @@
-#include "os/enter.h"
+#include "os/identity.h"
 
 #include <errno.h>
 #include <fcntl.h>

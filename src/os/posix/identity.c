@@ -1,17 +1,21 @@
-#include "os/identity.h"
-
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <sys/stat.h>
 #include <uv.h>
 
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
 #include "os/posix/posix.h"
 
 int os_account(struct jw_error *err, struct os_account *ret_account)
@@ -120,4 +124,239 @@ void os_act_as_self(void)
 		(void)!setgroups((size_t)kept.count, kept.items);
 	mem_free(kept.items);
 	kept.items = NULL;
+}
+
+enum { MOST_LOGIN_DEFS = 1 << 16 };
+
+bool jw_is_administrator(void)
+{
+	return geteuid() == 0;
+}
+
+static int add_account(struct jw_error *err, struct jw_accounts *accounts, const char *name,
+					   const char *home, uid_t owner, gid_t group)
+{
+	const struct jw_account account = {.name = mem_string(err, name),
+									   .home = mem_string(err, home),
+									   .id = mem_printf(err, "%lu", (unsigned long)owner),
+									   .owner = owner,
+									   .group = group};
+
+	return accounts_add(err, accounts, &account);
+}
+
+struct id_range {
+	unsigned long least, most;
+};
+
+/* "UID_MIN  1000". Source: login.defs(5). */
+static void read_range_line(const char *line, struct id_range *range)
+{
+	static const char *const names[] = {"UID_MIN", "UID_MAX"};
+	unsigned long *const values[] = {&range->least, &range->most};
+
+	line += strspn(line, " \t");
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strlen(names[i]);
+		char *end;
+		unsigned long value;
+
+		if (!text_starts(line, names[i]) || !strchr(" \t", line[length]) || !line[length])
+			continue;
+		value = strtoul(line + length, &end, 10);
+		if (end != line + length)
+			*values[i] = value;
+	}
+}
+
+static int lacks_memory(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+static int people_range(struct jw_error *err, struct id_range *ret_range)
+{
+	struct id_range range = {1000, 60000}; /* defaults of shadow if the file does not say */
+	char *path = posix_system_path("/etc/login.defs");
+	struct jw_error why = {0};
+	struct buf text = {0};
+
+	if (!path)
+		return lacks_memory(err);
+	if (!os_read_file(&why, path, MOST_LOGIN_DEFS, &text))
+		for (const char *line = buf_text(&text); *line;) {
+			read_range_line(line, &range);
+			line += strcspn(line, "\n");
+			line += *line == '\n';
+		}
+	buf_free(&text);
+	mem_free(path);
+	*ret_range = range;
+	return error_if_memory(err, &why);
+}
+
+static bool is_person(const struct passwd *entry, const struct id_range *range)
+{
+	return entry->pw_uid >= range->least && entry->pw_uid <= range->most && entry->pw_uid;
+}
+
+static bool is_folder_of_account(const char *path)
+{
+	struct stat native;
+
+	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
+}
+
+static int take_account(struct jw_error *err, const struct passwd *entry,
+						const struct id_range *range, bool people, struct jw_accounts *accounts)
+{
+	if (!entry->pw_uid || is_person(entry, range) != people || !is_folder_of_account(entry->pw_dir))
+		return 0;
+	return add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
+}
+
+/* The test beds' list, which replaces the system's. */
+static int list_of_test(struct jw_error *err, FILE **ret_file)
+{
+	char *path;
+
+	*ret_file = NULL;
+	if (!getenv("JITWARM_SYSTEM_ROOT"))
+		return 0;
+	path = posix_system_path("/etc/passwd");
+	if (!path)
+		return lacks_memory(err);
+	*ret_file = fopen(path, "re");
+	mem_free(path);
+	return 0;
+}
+
+static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *accounts)
+{
+	const struct passwd *entry;
+	struct id_range range;
+	int result = 0;
+	FILE *file;
+
+	if (people_range(err, &range) || list_of_test(err, &file))
+		return -1;
+	if (!file)
+		setpwent();
+	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
+		result = take_account(err, entry, &range, people, accounts);
+	if (file)
+		(void)fclose(file);
+	else
+		endpwent();
+	return result;
+}
+
+int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	struct jw_accounts accounts = {0};
+
+	if (read_accounts(err, true, &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}
+
+static bool has_home(const struct jw_accounts *accounts, const char *home)
+{
+	for (size_t i = 0; i < accounts->count; i++)
+		if (!strcmp(accounts->items[i].home, home))
+			return true;
+	return false;
+}
+
+/* StateDirectory= of a service; with DynamicUser= it lies in "private". */
+static int add_state_folders(struct jw_error *err, const char *folder, struct jw_accounts *accounts)
+{
+	char *path = posix_system_path(folder);
+	struct os_names names = {0};
+	struct jw_error why = {0};
+	int result;
+
+	if (!path)
+		return lacks_memory(err);
+	if (os_list(&why, path, &names))
+		names = (struct os_names){0};
+	result = error_if_memory(err, &why);
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *home = os_join(err, path, names.items[i]);
+		struct os_stat stat;
+
+		result = home ? 0 : -1;
+		if (home && !has_home(accounts, home) && !os_stat(NULL, home, &stat) &&
+			stat.kind == OS_DIRECTORY)
+			result = add_account(err, accounts, names.items[i], home, stat.owner, stat.group);
+		mem_free(home);
+	}
+	os_names_free(&names);
+	mem_free(path);
+	return result;
+}
+
+int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	struct jw_accounts accounts = {0};
+
+	if (read_accounts(err, false, &accounts) || add_state_folders(err, "/var/lib", &accounts) ||
+		add_state_folders(err, "/var/lib/private", &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}
+
+int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path)
+{
+	return os_driver_cache_dir(err, account->home, ret_path);
+}
+
+int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
+{
+	const struct passwd *entry = NULL;
+	FILE *file;
+	int result;
+
+	if (list_of_test(err, &file))
+		return -1;
+	while (file && (entry = fgetpwent(file)) && strcmp(entry->pw_name, name) != 0)
+		;
+	if (!file)
+		entry = getpwnam(name);
+	result = entry ? 0 : error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+	if (entry) {
+		char *home = mem_string(err, entry->pw_dir);
+
+		if (home) {
+			*ret_home = home;
+			*ret_owner = entry->pw_uid;
+		}
+		result = home ? 0 : -1;
+	}
+	if (file)
+		(void)fclose(file);
+	return result;
+}
+
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account)
+{
+	const struct passwd *entry = name ? getpwnam(name) : getpwuid(owner);
+	struct jw_accounts one = {0};
+
+	if (!entry && name)
+		return error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+	if (!entry)
+		return error_set(err, JW_ERR_NOT_FOUND, "account %u has no name here", owner);
+	if (add_account(err, &one, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid))
+		return -1;
+	*ret_account = one.items[0];
+	mem_free(one.items);
+	return 0;
 }

@@ -1,4 +1,4 @@
-#include "os/memory.h"
+#include "os/platform.h"
 
 /* Memory: the machine's, our control group's, a process'. Sources: proc(5), the kernel's
  * admin-guide/cgroup-v2, cgroup-v1/memory and accounting/psi. */

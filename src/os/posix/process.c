@@ -1,15 +1,22 @@
-#include "os/process.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/interrupt.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
+#include "os/process.h"
 
 /* Runs in the child between fork and exec: only calls that POSIX allows there. `report` passes the
  * reason of a failure; exec closes it. */
@@ -136,4 +143,194 @@ void os_end_now(int status)
 void os_crash_quietly(void)
 {
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+char *os_system_program(struct jw_error *err, const char *name)
+{
+	return mem_string(err, name);
+}
+
+char *os_system_text(struct jw_error *err, const char *printed)
+{
+	return mem_string(err, printed);
+}
+
+char *os_find_program(struct jw_error *err, const char *name)
+{
+	return mem_string(err, name);
+}
+
+bool os_is_whole_path(const char *path)
+{
+	return os_is_absolute(path);
+}
+
+char *os_cuda_toolkit(unsigned major, unsigned minor)
+{
+	return major ? mem_printf(NULL, "/usr/local/cuda-%u.%u", major, minor)
+				 : mem_string(NULL, "/usr/local/cuda");
+}
+
+int os_python_registered(struct jw_error *err, char **ret_prefix)
+{
+	(void)ret_prefix;
+	return error_set(err, JW_ERR_NOT_FOUND, "no register of Python installations here");
+}
+
+int os_python_each(struct jw_error *err,
+				   int (*take)(struct jw_error *err, void *context, const char *prefix),
+				   void *context)
+{
+	(void)err;
+	(void)take;
+	(void)context;
+	return 0;
+}
+
+char **os_arguments(int *argc, char **argv)
+{
+	(void)argc;
+	return argv;
+}
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static struct sigaction action_before[sizeof passed_on / sizeof *passed_on];
+static volatile sig_atomic_t receiver;
+static sigset_t mask_before;
+static bool held;
+
+void os_hold_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaddset(&set, passed_on[i]);
+	held = !pthread_sigmask(SIG_BLOCK, &set, &mask_before);
+}
+
+static void take_signals_back(void)
+{
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaction(passed_on[i], &action_before[i], NULL);
+}
+
+/* The terminal's own signals come from the kernel and reach every process of the foreground. A
+ * signal that arrives just after the receiver has ended is meant for this process. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	const int kept = errno;
+
+	(void)context;
+	if (receiver > 0 && info->si_code <= 0 && kill((pid_t)receiver, number) && errno == ESRCH) {
+		take_signals_back();
+		(void)raise(number); /* delivered when this returns */
+	}
+	errno = kept;
+}
+
+void os_forward_signals(int pid)
+{
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	const bool forwards = receiver > 0;
+
+	if (pid <= 0 && forwards)
+		take_signals_back(); /* first: a signal must not go to a process that has ended */
+	receiver = pid;
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; pid > 0 && i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaction(passed_on[i], &action, forwards ? NULL : &action_before[i]);
+	if (held)
+		(void)pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+	held = false;
+}
+
+enum { ECHO_MS = 500 };
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t interrupted;
+static struct timespec first; /* only the first signal writes it */
+
+static long since_first_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long)(now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
+}
+
+/* The second one has the default effect: kill -9 should never be needed. But timeout(1) and similar
+ * programs signal the process and then its group, so one request comes twice: a signal that follows
+ * at once is an echo. The signals block each other meanwhile. */
+static void note_signal(int number)
+{
+	if (!interrupted) {
+		(void)clock_gettime(CLOCK_MONOTONIC, &first);
+		interrupted = 1;
+	} else if (since_first_ms() >= ECHO_MS) {
+		(void)signal(number, SIG_DFL);
+		(void)raise(number); /* delivered when this returns */
+	}
+}
+
+void os_catch_interrupts(void)
+{
+	struct sigaction action = {.sa_handler = note_signal}, before;
+
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+		(void)sigaddset(&action.sa_mask, caught[i]);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+		/* nohup(1): a closed terminal does not concern this process. */
+		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
+					   before.sa_handler == SIG_IGN;
+
+		if (!ignored)
+			(void)sigaction(caught[i], &action, NULL);
+	}
+}
+
+void os_uncatch_interrupts(void)
+{
+	struct sigaction now;
+
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler == note_signal)
+			(void)signal(caught[i], SIG_DFL);
+}
+
+bool os_interrupted(void)
+{
+	return interrupted != 0;
+}
+
+void os_ignore_interrupts(void)
+{
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+}
+
+int os_stop_signal(void)
+{
+	struct sigaction action;
+
+	return !sigaction(SIGTSTP, NULL, &action) && action.sa_handler == SIG_DFL ? SIGTSTP : 0;
+}
+
+void os_stop_self(void)
+{
+	(void)raise(SIGSTOP);
+}
+
+void os_pause_process(int pid, bool paused)
+{
+	(void)kill(pid, paused ? SIGSTOP : SIGCONT);
+}
+
+void os_ignore_broken_pipes(void)
+{
+	struct sigaction action;
+
+	if (!sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL)
+		(void)signal(SIGPIPE, SIG_IGN);
 }

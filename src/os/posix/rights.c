@@ -2,16 +2,29 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/path_calls.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
+#include "os/posix/walk.h"
+#include "os/uv.h"
 
 enum {
 	UNMAPPED = 65534, /* the id that a user namespace shows for accounts that it lacks */
@@ -224,4 +237,272 @@ void rights_return(void)
 	take_rights_back();
 	self.acts = false;
 	errno = reason;
+}
+
+enum { MOST_XATTR = 64 << 10 };
+static const char access_list[] = "system.posix_acl_access";
+
+/* Attributes that belong to the content (security.ima, capabilities) or to the kernel stay behind;
+ * a new file gets its label from the system's policy. */
+static bool is_copied(const char *name)
+{
+	return text_starts(name, "user.") || !strcmp(name, access_list);
+}
+
+static int copy_xattr(struct jw_error *err, int from, int to, const char *path, const char *name)
+{
+	char value[MOST_XATTR];
+	const ssize_t size = fgetxattr(from, name, value, sizeof value);
+
+	if (size < 0)
+		return errno == ENODATA ? 0 : posix_error(err, path);
+	return fsetxattr(to, name, value, (size_t)size, 0) ? posix_error(err, path) : 0;
+}
+
+static int copy_xattrs(struct jw_error *err, int from, int to, const char *path)
+{
+	char *names = mem_alloc(err, MOST_XATTR);
+	const ssize_t size = names ? flistxattr(from, names, MOST_XATTR - 1) : 0;
+	int result = names ? 0 : -1;
+
+	if (size < 0 && errno != ENOTSUP)
+		result = posix_error(err, path);
+	for (ssize_t at = 0; !result && at < size; at += (ssize_t)strlen(names + at) + 1)
+		if (is_copied(names + at))
+			result = copy_xattr(err, from, to, path, names + at);
+	mem_free(names);
+	return result;
+}
+
+/* A new file has the default list of its folder, which the original may lack. */
+static int remove_access_list(struct jw_error *err, int to, const char *path)
+{
+	return fremovexattr(to, access_list) && errno != ENODATA && errno != ENOTSUP
+			   ? posix_error(err, path)
+			   : 0;
+}
+
+/* The mode comes last: giving a file away clears its set-user-id bits. */
+static int copy_all(struct jw_error *err, int from, int to, const char *path)
+{
+	struct stat old, new;
+
+	if (fstat(from, &old) || fstat(to, &new))
+		return posix_error(err, path);
+	if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+		fchown(to, old.st_uid, old.st_gid))
+		return posix_error(err, path);
+	if (remove_access_list(err, to, path) || copy_xattrs(err, from, to, path))
+		return -1;
+	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
+}
+
+int os_copy_rights(struct jw_error *err, const char *from, const char *to)
+{
+	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK),
+			  target = source < 0 ? -1 : path_open(err, to, UV_FS_O_RDWR);
+	struct at at;
+	int result = -1;
+
+	if (target >= 0 && !at_enter(err, to, AT_LAST_KEPT, &at)) {
+		result = copy_all(err, source, target, from);
+		at_leave(&at);
+	}
+	if (target >= 0)
+		(void)close(target);
+	if (source >= 0)
+		(void)close(source);
+	return result;
+}
+
+enum { MOST_STATUS = 64 << 10 };
+
+/* umask() can be read only by changing it, which would affect files that other threads make. */
+static mode_t creation_mask(void)
+{
+	struct buf text = {0};
+	const char *line = os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text)
+						   ? NULL
+						   : strstr(buf_text(&text), "\nUmask:");
+	mode_t mask = line ? (mode_t)strtoul(line + strlen("\nUmask:"), NULL, 8) : umask(0);
+
+	if (!line)
+		(void)umask(mask);
+	buf_free(&text);
+	return mask;
+}
+
+/* Another account's file keeps its owner if this thread may do that; otherwise the file is not
+ * replaced. The path decides whose rights apply: in another account's directory the superuser gives
+ * no files away. */
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
+				  const struct os_stat *like)
+{
+	struct at at;
+	int result;
+
+	if (mode == RIGHTS_OF_NEW)
+		mode = 0666 & ~creation_mask();
+	if (at_enter(err, path, AT_LAST_KEPT, &at))
+		return -1;
+	result = (like && fchown(fd, like->owner, like->group)) || fchmod(fd, (mode_t)mode)
+				 ? posix_error(err, path)
+				 : 0;
+	at_leave(&at);
+	return result;
+}
+
+enum { MOST_WAY_LINKS = 40, OWNER_TEXT = 64 };
+
+/* The path is walked from the root, so that everything examined lies in folders already found safe.
+ */
+struct way {
+	uint32_t owner;
+	bool lasting;
+	char *here, *rest; /* the current folder, without links, and the rest of the path */
+	int links;
+};
+
+static const char *owner_name(char *text, uid_t owner)
+{
+	char names[4096];
+	struct passwd room, *found = NULL;
+
+	if (!posix_names_are_hostile() && !getpwuid_r(owner, &room, names, sizeof names, &found) &&
+		found)
+		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
+	else
+		(void)snprintf(text, OWNER_TEXT, "account %lu", (unsigned long)owner);
+	return text;
+}
+
+/* With an access list the group's bits are the maximum that any of its entries allows. */
+static bool others_write(const char *path, const struct stat *stat)
+{
+	return walk_is_shared(stat) ||
+		   ((stat->st_mode & S_IWGRP) && lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0);
+}
+
+static int check_owner(struct jw_error *err, const struct way *way, const char *path,
+					   const struct stat *stat)
+{
+	char name[OWNER_TEXT];
+
+	return !stat->st_uid || stat->st_uid == way->owner
+			   ? 0
+			   : error_set(err, JW_ERR_IO, "%s belongs to %s", path,
+						   owner_name(name, stat->st_uid));
+}
+
+static int check_one(struct jw_error *err, const struct way *way, const char *path,
+					 const struct stat *stat)
+{
+	if (check_owner(err, way, path, stat))
+		return -1;
+	if (S_ISLNK(stat->st_mode) || !others_write(path, stat) ||
+		(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
+		return 0;
+	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
+}
+
+/* Puts the link's text before the rest of the path. */
+static int follow_private_link(struct jw_error *err, struct way *way, const char *link)
+{
+	char target[PATH_MAX], *rest;
+	ssize_t length;
+
+	errno = ELOOP;
+	length = ++way->links > MOST_WAY_LINKS ? -1 : readlink(link, target, sizeof target - 1);
+	if (length < 0)
+		return posix_error(err, link);
+	target[length] = '\0';
+	rest = mem_printf(err, "%s/%s", target, way->rest);
+	if (!rest)
+		return -1;
+	mem_free(way->rest);
+	way->rest = rest;
+	if (target[0] == '/')
+		way->here[0] = '\0';
+	return 0;
+}
+
+static char *next_name(struct jw_error *err, struct way *way)
+{
+	const size_t skipped = strspn(way->rest, "/"), length = strcspn(way->rest + skipped, "/");
+	char *name = mem_string_n(err, way->rest + skipped, length);
+
+	if (name)
+		memmove(way->rest, way->rest + skipped + length, strlen(way->rest + skipped + length) + 1);
+	return name;
+}
+
+static void go_up(struct way *way)
+{
+	char *last = strrchr(way->here, '/');
+
+	if (last)
+		*last = '\0';
+}
+
+static int go_into(struct jw_error *err, struct way *way, const char *name)
+{
+	char *there = mem_printf(err, "%s/%s", way->here, name);
+	struct stat stat;
+	int result = -1;
+
+	if (!there)
+		return -1;
+	if (lstat(there, &stat))
+		posix_error(err, there);
+	else if (!check_one(err, way, there, &stat))
+		result = 0;
+	if (!result && S_ISLNK(stat.st_mode)) {
+		result = follow_private_link(err, way, there);
+	} else if (!result) {
+		mem_free(way->here);
+		way->here = there;
+		return 0;
+	}
+	mem_free(there);
+	return result;
+}
+
+static int walk_way(struct jw_error *err, struct way *way)
+{
+	struct stat root;
+
+	if (lstat("/", &root))
+		return posix_error(err, "/");
+	if (check_one(err, way, "/", &root))
+		return -1;
+	while (way->rest[strspn(way->rest, "/")]) {
+		char *name = next_name(err, way);
+		int result = name ? 0 : -1;
+
+		if (name && !strcmp(name, ".."))
+			go_up(way);
+		else if (name && strcmp(name, ".") != 0)
+			result = go_into(err, way, name);
+		mem_free(name);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+{
+	char directory[PATH_MAX];
+	struct way way = {.owner = owner, .lasting = lasting};
+	int result = -1;
+
+	if (path[0] != '/' && !getcwd(directory, sizeof directory))
+		return posix_error(err, path);
+	way.here = mem_string(err, "");
+	way.rest = path[0] == '/' ? mem_string(err, path) : mem_printf(err, "%s/%s", directory, path);
+	if (way.here && way.rest)
+		result = walk_way(err, &way);
+	mem_free(way.here);
+	mem_free(way.rest);
+	return result;
 }

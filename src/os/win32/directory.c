@@ -1,9 +1,14 @@
-#include "os/file.h"
-
 #include "base/mem.h"
-#include "os/names.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/tree.h"
 #include "os/win32/entries.h"
 #include "os/win32/opening.h"
+#include "os/win32/trust.h"
+
+/* After windows.h, whose types it needs */
+#include <userenv.h>
 
 static enum os_kind kind_of(const char *path, const char *name, DWORD attributes)
 {
@@ -111,4 +116,193 @@ done:
 		return -1;
 	*ret_path = shown;
 	return 0;
+}
+
+/* Windows is asked by path: an open folder spares it nothing. */
+
+struct os_tree {
+	char *path; /* of the folder; NULL: none was entered */
+};
+
+int os_tree_open(struct jw_error *err, struct os_tree **ret_tree)
+{
+	*ret_tree = mem_alloc(err, sizeof **ret_tree);
+	return *ret_tree ? 0 : -1;
+}
+
+int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
+				  struct os_stat *ret_stat, bool *ret_made_up)
+{
+	mem_free(tree->path);
+	tree->path = NULL;
+	if (os_stat(err, path, ret_stat))
+		return -1;
+	tree->path = mem_string(err, path);
+	*ret_made_up = os_is_made_up(path);
+	return tree->path ? 0 : -1;
+}
+
+int os_tree_list(struct jw_error *err, struct os_tree *tree,
+				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
+{
+	struct os_names names;
+	size_t kept = 0;
+
+	if (os_list(err, tree->path ? tree->path : "", &names))
+		return -1;
+	for (size_t i = 0; i < names.count; i++) {
+		if (!wanted(names.items[i], names.kinds[i])) {
+			mem_free(names.items[i]);
+			continue;
+		}
+		names.items[kept] = names.items[i];
+		names.kinds[kept++] = names.kinds[i];
+	}
+	names.count = kept;
+	*ret_names = names;
+	return 0;
+}
+
+int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
+				 struct os_stat *ret_stat)
+{
+	(void)tree;
+	return os_stat(err, path, ret_stat);
+}
+
+void os_tree_rest(struct os_tree *tree)
+{
+	(void)tree;
+}
+
+void os_tree_close(struct os_tree *tree)
+{
+	if (tree)
+		mem_free(tree->path);
+	mem_free(tree);
+}
+
+struct each {
+	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
+	void *context;
+	uint64_t device; /* of the folder: only reparse points lead to another one */
+};
+
+static int take_entry(struct jw_error *err, void *context, const struct win32_entry *entry)
+{
+	const struct each *each = context;
+	char *name = win32_utf8(err, entry->name);
+	const struct os_stat stat = {
+		.kind = entry->attributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_DEVICE)
+					? OS_OTHER
+				: entry->attributes & FILE_ATTRIBUTE_DIRECTORY ? OS_DIRECTORY
+															   : OS_REGULAR,
+		.size_bytes = entry->size_bytes,
+		.mtime_ns = win32_time_ns(&entry->written),
+		.device = each->device,
+	};
+	int result = name ? each->take(err, each->context, name, &stat) : -1;
+
+	mem_free(name);
+	return result;
+}
+
+int os_each(struct jw_error *err, const char *path,
+			int (*take)(struct jw_error *err, void *context, const char *name,
+						const struct os_stat *stat),
+			void *context)
+{
+	HANDLE folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
+	struct each each = {.take = take, .context = context};
+	BY_HANDLE_FILE_INFORMATION info;
+	int result;
+
+	if (folder == INVALID_HANDLE_VALUE)
+		return -1;
+	if (GetFileInformationByHandle(folder, &info))
+		each.device = info.dwVolumeSerialNumber;
+	result = win32_entries(err, folder, path, take_entry, &each);
+	(void)CloseHandle(folder);
+	return result;
+}
+
+static bool is_wide_directory(const wchar_t *path)
+{
+	DWORD attributes = GetFileAttributesW(path);
+
+	return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY;
+}
+
+/* With a quota, more space is free in total than for this account. Source: Microsoft's
+ * documentation of GetDiskFreeSpaceExW. */
+int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
+{
+	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
+	HANDLE there = wide && root ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
+	ULARGE_INTEGER ours, all;
+	int result = -1;
+
+	if (there == INVALID_HANDLE_VALUE)
+		goto done;
+	(void)CloseHandle(there);
+	/* The root of the volume: only folders can be queried */
+	if (!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
+		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, &all)) {
+		win32_error(err, path);
+		goto done;
+	}
+	*ret_space = (struct os_space){.free_bytes = ours.QuadPart,
+								   .free_files = UINT64_MAX,
+								   .quota = ours.QuadPart < all.QuadPart,
+								   .network = GetDriveTypeW(root) == DRIVE_REMOTE};
+	result = 0;
+done:
+	mem_free(wide);
+	mem_free(root);
+	return result;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	wchar_t *whole = win32_plain_path(NULL, path), *start = win32_plain_path(NULL, folder);
+	bool is = whole && start && !_wcsnicmp(whole, start, wcslen(start));
+
+	mem_free(whole);
+	mem_free(start);
+	return is;
+}
+
+/* Cleaners empty the folder for temporary files. */
+bool os_is_volatile(const char *path)
+{
+	char *folder = os_temp_dir(NULL);
+	bool is = folder && is_below(path, folder);
+
+	mem_free(folder);
+	return is;
+}
+
+bool os_is_roaming(const char *path)
+{
+	char *folder = os_env("APPDATA");
+	DWORD kind = 0;
+	bool is = folder && GetProfileType(&kind) && kind & PT_ROAMING && is_below(path, folder);
+
+	mem_free(folder);
+	return is;
+}
+
+bool os_is_made_up(const char *path)
+{
+	(void)path;
+	return false;
+}
+
+bool os_is_private(const char *path)
+{
+	char *there = os_nearest(NULL, path);
+	const bool own = !win32_is_elevated() || (there && !os_check_private(NULL, there, 0, true));
+
+	mem_free(there);
+	return own;
 }

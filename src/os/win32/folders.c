@@ -6,7 +6,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/path_calls.h"
-#include "os/private.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */

@@ -1,8 +1,11 @@
-#include "os/identity.h"
+#include <string.h>
 
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/identity.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types it needs */
@@ -123,4 +126,170 @@ done:
 void os_act_as_self(void)
 {
 	(void)RevertToSelf();
+}
+
+/* After windows.h, whose types it needs */
+
+enum { MOST_ACCOUNT_NAME = 512 };
+
+static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
+
+/* In the token of an administrator's unelevated console that group only denies. */
+bool jw_is_administrator(void)
+{
+	union sid_room administrators;
+	DWORD size = sizeof administrators;
+	BOOL is = FALSE;
+
+	return CreateWellKnownSid(WinBuiltinAdministratorsSid, NULL, &administrators, &size) &&
+		   CheckTokenMembership(NULL, &administrators, &is) && is;
+}
+
+/* NULL if the account is gone: then its folder's name is used. */
+static char *name_of_sid(const wchar_t *id)
+{
+	wchar_t name[MOST_ACCOUNT_NAME], domain[MOST_ACCOUNT_NAME];
+	DWORD name_length = MOST_ACCOUNT_NAME, domain_length = MOST_ACCOUNT_NAME;
+	SID_NAME_USE use;
+	PSID sid;
+	char *result = NULL;
+
+	if (!ConvertStringSidToSidW(id, &sid))
+		return NULL;
+	if (LookupAccountSidW(NULL, sid, name, &name_length, domain, &domain_length, &use))
+		result = win32_utf8(NULL, name);
+	(void)LocalFree(sid);
+	return result;
+}
+
+static char *home_of_profile(struct jw_error *err, HKEY list, const wchar_t *id)
+{
+	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
+	DWORD size = WIN32_MOST_PATH * sizeof *wide;
+	char *home = NULL;
+
+	/* It usually begins with %SystemDrive%: RRF_RT_REG_SZ accepts that too, and expands it. */
+	if (wide && !RegGetValueW(list, id, L"ProfileImagePath", RRF_RT_REG_SZ, NULL, wide, &size))
+		home = win32_shown(err, wide);
+	mem_free(wide);
+	return home;
+}
+
+static bool starts_with_any(const char *id, const char *const *starts)
+{
+	for (; *starts; starts++)
+		if (text_starts(id, *starts))
+			return true;
+	return false;
+}
+
+static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
+					   const char *const *starts, struct jw_accounts *accounts)
+{
+	char *id = win32_utf8(err, wide), *home, *name;
+
+	if (!id)
+		return -1;
+	/* The second entry of a profile that could not be loaded is named "SID.bak"; skip it. */
+	home =
+		starts_with_any(id, starts) && !strchr(id, '.') ? home_of_profile(NULL, list, wide) : NULL;
+	if (!home || !os_is_absolute(home) || !os_exists(home)) {
+		mem_free(home);
+		mem_free(id);
+		return 0;
+	}
+	name = name_of_sid(wide);
+	if (!name)
+		name = mem_string(err, os_base_name(home));
+	return accounts_add(err, accounts, &(struct jw_account){.name = name, .home = home, .id = id});
+}
+
+/* Profiles whose SID begins with one of `starts` (NULL at the end). */
+static int read_profiles(struct jw_error *err, const char *const *starts,
+						 struct jw_accounts *accounts)
+{
+	wchar_t id[MOST_ACCOUNT_NAME];
+	HKEY list;
+	LSTATUS status =
+		RegOpenKeyExW(HKEY_LOCAL_MACHINE, profiles, 0, KEY_READ | KEY_WOW64_64KEY, &list);
+	int result = 0;
+
+	if (status)
+		return os_error_number(err, "the list of profiles", (int)status);
+	for (DWORD i = 0; !result; i++) {
+		DWORD length = MOST_ACCOUNT_NAME;
+
+		status = RegEnumKeyExW(list, i, id, &length, NULL, NULL, NULL, NULL);
+		if (status == ERROR_NO_MORE_ITEMS)
+			break;
+		if (!status)
+			result = add_profile(err, list, id, starts, accounts);
+		else if (status != ERROR_MORE_DATA)
+			result = os_error_number(err, "the list of profiles", (int)status);
+	}
+	(void)RegCloseKey(list);
+	return result;
+}
+
+int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	/* Of this machine or a domain; of Microsoft Entra (Azure AD). Source: Microsoft, "Security
+	 * identifiers". */
+	static const char *const starts[] = {"S-1-5-21-", "S-1-12-1-", NULL};
+	struct jw_accounts accounts = {0};
+
+	if (read_profiles(err, starts, &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}
+
+int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	static const struct {
+		const char *name, *id, *home;
+	} fixed[] = {
+		{"LocalSystem", "S-1-5-18", "System32\\config\\systemprofile"},
+		{"LocalService", "S-1-5-19", "ServiceProfiles\\LocalService"},
+		{"NetworkService", "S-1-5-20", "ServiceProfiles\\NetworkService"},
+	};
+	/* Virtual accounts of services and of application pools */
+	static const char *const starts[] = {"S-1-5-80-", "S-1-5-82-", NULL};
+	wchar_t wide[MAX_PATH + 1];
+	UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH + 1);
+	struct jw_accounts accounts = {0};
+	char *folder = length && length <= MAX_PATH ? win32_shown(err, wide) : NULL;
+	int result = folder ? 0 : -1;
+
+	for (size_t i = 0; !result && i < sizeof fixed / sizeof *fixed; i++)
+		result = accounts_add(err, &accounts,
+							  &(struct jw_account){.name = mem_string(err, fixed[i].name),
+												   .home = os_join(err, folder, fixed[i].home),
+												   .id = mem_string(err, fixed[i].id)});
+	mem_free(folder);
+	if (result || read_profiles(err, starts, &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}
+
+int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
+{
+	(void)ret_owner;
+	(void)ret_home;
+	return error_set(err, JW_ERR_UNSUPPORTED, "%.100s: accounts have no numbers here", name);
+}
+
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account)
+{
+	(void)ret_account;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 name ? "%.100s: run jitwarm in that account instead (runas)"
+						  : "account %.0s%u is not known",
+					 name ? name : "", owner);
 }

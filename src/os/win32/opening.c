@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/win32/links.h"
+#include "os/win32/entries.h"
 #include "os/win32/trust.h"
 
 /* After windows.h, whose types they need */

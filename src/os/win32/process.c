@@ -1,16 +1,20 @@
-#include "os/process.h"
-
 #include <string.h>
+#include <windows.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "os/env.h"
 #include "os/file.h"
-#include "os/programs.h"
-#include "os/quote.h"
+#include "os/interrupt.h"
+#include "os/process.h"
 #include "os/win32/opening.h"
+#include "os/win32/win32.h"
 
-/* needs windows.h before it */
+/* After windows.h, whose types they need */
+#include <knownfolders.h>
 #include <psapi.h>
+#include <shellapi.h>
+#include <shlobj.h>
 
 enum { MOST_COMMAND_LINE = 32767 };
 
@@ -171,4 +175,266 @@ void os_crash_quietly(void)
 	(void)SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
 	(void)SetThreadStackGuarantee(&room_for_filter);
 	(void)SetUnhandledExceptionFilter(end_at_once);
+}
+
+char *os_system_program(struct jw_error *err, const char *name)
+{
+	wchar_t wide[MAX_PATH];
+	UINT length = GetSystemDirectoryW(wide, MAX_PATH);
+	char *folder, *path;
+
+	if (!length || length >= MAX_PATH) {
+		(void)win32_error(err, name);
+		return NULL;
+	}
+	folder = win32_shown(err, wide);
+	path = folder ? os_join(err, folder, name) : NULL;
+	mem_free(folder);
+	return path;
+}
+
+char *os_system_text(struct jw_error *err, const char *printed)
+{
+	const int units = MultiByteToWideChar(CP_OEMCP, 0, printed, -1, NULL, 0);
+	wchar_t *wide = mem_array(err, (size_t)units + 1, sizeof *wide);
+	char *text = NULL;
+
+	if (wide) {
+		(void)MultiByteToWideChar(CP_OEMCP, 0, printed, -1, wide, units);
+		text = win32_utf8(err, wide);
+	}
+	mem_free(wide);
+	return text;
+}
+
+bool os_is_whole_path(const char *path)
+{
+	return os_is_absolute(path) && os_root_length(path) > 1;
+}
+
+static bool is_file(const char *path)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
+}
+
+/* The file in this folder; NULL if there is none. */
+static char *program_in(const char *folder, const char *name)
+{
+	static const char *const endings[] = {"", ".exe", ".com"};
+	const bool has_ending = strchr(name, '.') != NULL;
+
+	for (size_t i = has_ending ? 0 : 1; i < sizeof endings / sizeof *endings; i++) {
+		char *path = mem_printf(NULL, "%s\\%s%s", folder, name, endings[i]);
+
+		if (path && is_file(path))
+			return path;
+		mem_free(path);
+	}
+	return NULL;
+}
+
+char *os_find_program(struct jw_error *err, const char *name)
+{
+	char *list, *found = NULL;
+
+	if (os_base_name(name) != name)
+		return mem_string(err, name);
+	list = os_env("PATH");
+	for (char *at = list; at && !found;) {
+		char *end = strchr(at, os_list_separator);
+
+		if (end)
+			*end = '\0';
+		if (os_is_whole_path(at))
+			found = program_in(at, name);
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+	if (!found)
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "%s: no such program on PATH; name one in the current folder as .\\%s", name,
+				  name);
+	return found;
+}
+
+char *os_cuda_toolkit(unsigned major, unsigned minor)
+{
+	wchar_t *wide = NULL;
+	char *base = NULL, *path = NULL;
+
+	if (major && SHGetKnownFolderPath(&FOLDERID_ProgramFiles, 0, NULL, &wide) == S_OK)
+		base = win32_shown(NULL, wide);
+	CoTaskMemFree(wide);
+	if (base)
+		path =
+			mem_printf(NULL, "%s\\NVIDIA GPU Computing Toolkit\\CUDA\\v%u.%u", base, major, minor);
+	mem_free(base);
+	return path;
+}
+
+/* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed.
+ */
+
+enum { MOST_ARGUMENTS = 1 << 20 };
+
+struct arguments {
+	char **items; /* as argv: NULL at the end */
+	size_t count, capacity;
+};
+
+/* Takes `text` over. */
+static int add_argument(struct arguments *arguments, char *text)
+{
+	if (!text || VEC_ROOM(NULL, arguments->items, arguments->capacity, arguments->count + 1,
+						  MOST_ARGUMENTS)) {
+		mem_free(text);
+		return -1;
+	}
+	arguments->items[arguments->count++] = text;
+	arguments->items[arguments->count] = NULL;
+	return 0;
+}
+
+/* Whether only the last part is a pattern. File names cannot contain these characters. */
+static bool is_pattern(const wchar_t *text)
+{
+	const wchar_t *wild = wcspbrk(text, L"*?");
+
+	return text[0] != L'-' && wild && !wcspbrk(wild, L"\\/") && wcsncmp(text, L"\\\\?\\", 4) != 0;
+}
+
+static int add_match(struct arguments *arguments, const wchar_t *pattern, const wchar_t *name)
+{
+	size_t folder = wcslen(pattern);
+	wchar_t *path;
+	int result;
+
+	while (folder && !wcschr(L"\\/:", pattern[folder - 1]))
+		folder--;
+	path = mem_array(NULL, folder + wcslen(name) + 1, sizeof *path);
+	if (!path)
+		return -1;
+	memcpy(path, pattern, folder * sizeof *path);
+	memcpy(path + folder, name, wcslen(name) * sizeof *path);
+	result = add_argument(arguments, win32_utf8(NULL, path));
+	mem_free(path);
+	return result;
+}
+
+/* Adds the files that match a pattern; without any, the pattern itself, for the message. */
+static int add_expanded(struct arguments *arguments, const wchar_t *text)
+{
+	WIN32_FIND_DATAW entry;
+	HANDLE search = is_pattern(text) ? FindFirstFileW(text, &entry) : INVALID_HANDLE_VALUE;
+	size_t before = arguments->count;
+	int result = 0;
+
+	if (search != INVALID_HANDLE_VALUE) {
+		do {
+			if (wcscmp(entry.cFileName, L".") != 0 && wcscmp(entry.cFileName, L"..") != 0)
+				result = add_match(arguments, text, entry.cFileName);
+		} while (!result && FindNextFileW(search, &entry));
+		(void)FindClose(search);
+	}
+	if (!result && arguments->count == before)
+		result = add_argument(arguments, win32_utf8(NULL, text));
+	return result;
+}
+
+char **os_arguments(int *argc, char **argv)
+{
+	struct arguments arguments = {0};
+	int count = 0, result = 0;
+	wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
+
+	for (int i = 0; wide && !result && i < count; i++)
+		result = i ? add_expanded(&arguments, wide[i])
+				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
+	if (wide)
+		(void)LocalFree(wide);
+	/* Out of memory at the start: use the C library's argv. */
+	if (result || !arguments.count)
+		return argv;
+	*argc = (int)arguments.count;
+	return arguments.items;
+}
+
+/* The console tells every process that is attached to it. */
+static BOOL WINAPI leave_it(DWORD event)
+{
+	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+}
+
+/* Windows has no signals to forward. */
+void os_hold_signals(void)
+{
+}
+
+void os_forward_signals(int pid)
+{
+	(void)SetConsoleCtrlHandler(leave_it, pid > 0);
+}
+
+static volatile LONG interrupted;
+
+/* Runs in a separate thread. Returning TRUE keeps the process running after Ctrl-C and Ctrl-Break;
+ * when the console is closed, or the user logs off, the process ends as soon as this returns, at
+ * the latest after five seconds: so it waits for the program to end by itself. */
+static BOOL WINAPI note_console_event(DWORD event)
+{
+	enum { LONGER_THAN_WE_ARE_GIVEN_MS = 10000 };
+
+	if (InterlockedExchange(&interrupted, 1) &&
+		(event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT))
+		return FALSE; /* the second request ends the process */
+	if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
+		Sleep(LONGER_THAN_WE_ARE_GIVEN_MS);
+	return TRUE;
+}
+
+void os_catch_interrupts(void)
+{
+	(void)SetConsoleCtrlHandler(note_console_event, TRUE);
+}
+
+void os_uncatch_interrupts(void)
+{
+	(void)SetConsoleCtrlHandler(note_console_event, FALSE);
+}
+
+bool os_interrupted(void)
+{
+	return interrupted != 0;
+}
+
+static BOOL WINAPI ignore(DWORD event)
+{
+	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+}
+
+void os_ignore_interrupts(void)
+{
+	(void)SetConsoleCtrlHandler(ignore, TRUE);
+}
+
+/* Windows has no such signal. */
+int os_stop_signal(void)
+{
+	return 0;
+}
+
+void os_stop_self(void)
+{
+}
+
+void os_pause_process(int pid, bool paused)
+{
+	(void)pid;
+	(void)paused;
+}
+
+void os_ignore_broken_pipes(void)
+{
 }

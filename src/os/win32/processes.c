@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/enter.h"
+#include "os/identity.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */

@@ -1,4 +1,4 @@
-#include "os/python.h"
+#include "os/process.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,12 @@
 #include "os/win32/trust.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+#include "os/file.h"
+#include "os/path_calls.h"
+#include "os/win32/opening.h"
+#include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
 #include <aclapi.h>
@@ -146,5 +152,76 @@ int win32_check_trust(struct jw_error *err, HANDLE handle, const char *path, enu
 	else
 		result = check_list(err, path, list, harmful[place]);
 	(void)LocalFree(descriptor);
+	return result;
+}
+
+enum { MOST_DESCRIPTOR = 64 << 10 };
+
+/* The access list alone: who may not make another account the owner keeps working. */
+int os_copy_rights(struct jw_error *err, const char *from, const char *to)
+{
+	wchar_t *source = win32_path(err, from), *target = win32_path(err, to);
+	void *descriptor = source && target ? mem_alloc(err, MOST_DESCRIPTOR) : NULL;
+	DWORD size;
+	int result = -1;
+
+	if (!descriptor)
+		goto done;
+	if (!GetFileSecurityW(source, DACL_SECURITY_INFORMATION, descriptor, MOST_DESCRIPTOR, &size))
+		win32_error(err, from);
+	else if (!SetFileSecurityW(target, DACL_SECURITY_INFORMATION, descriptor))
+		win32_error(err, to);
+	else
+		result = 0;
+done:
+	mem_free(descriptor);
+	mem_free(source);
+	mem_free(target);
+	return result;
+}
+
+/* A file inherits its rights from its folder. */
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
+				  const struct os_stat *like)
+{
+	(void)err;
+	(void)fd;
+	(void)path;
+	(void)mode;
+	(void)like;
+	return 0;
+}
+
+static int check_private_place(struct jw_error *err, const char *path, enum win32_place place)
+{
+	HANDLE handle = win32_open(err, path, READ_CONTROL, OPENING_EXISTING);
+	int result;
+
+	if (handle == INVALID_HANDLE_VALUE)
+		return -1;
+	result = win32_check_trust(err, handle, path, place);
+	(void)CloseHandle(handle);
+	return result;
+}
+
+int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
+{
+	char *real = NULL;
+	int result = os_real_path(err, path, &real);
+
+	(void)owner;
+	(void)lasting;
+	for (enum win32_place place = WIN32_FILE; !result; place = place ? WIN32_ABOVE : WIN32_FOLDER) {
+		char *above;
+
+		result = check_private_place(err, real, place);
+		if (result || strlen(real) <= os_root_length(real))
+			break;
+		above = os_dir_name(err, real);
+		mem_free(real);
+		real = above;
+		result = above ? 0 : -1;
+	}
+	mem_free(real);
 	return result;
 }

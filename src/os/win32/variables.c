@@ -1,4 +1,4 @@
-#include "os/variables.h"
+#include "os/env.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-# Root bakes in another account's folder, and that account attacks: links at the library's place, at the journal, at RECORD, and
+# Root bakes in another account's folder, and that account attacks: links at the library's place, at the journal, at the kept original, at RECORD, and
 # a journal that would have root write a file of root's
 . "$cases/../lib.sh"
 with_simdriver sm_86
@@ -46,8 +46,8 @@ untouched
 # The folder of the journals, its lock, and the journal are
 fresh
 run '0|1' bake --in-place "$library"
-journal=$(basename "$(ls "$home/state/baked/"*.journal)")
-for name in baked "baked/$journal" "baked/$journal.next" baked/lock; do
+journal=$(basename "$(ls "$home/state/baked/"*.journal)") kept=$(basename "$(ls "$home/state/baked/"*.original)")
+for name in baked "baked/$journal" "baked/$kept" baked/lock; do
 	for target in file secret missing folder; do
 		fresh
 		as_mallory mkdir -p "$home/state/baked"
@@ -68,13 +68,10 @@ printf 'sudo:x:27:alice,carol\n' >"$treasure/group"
 before=$(state_of)
 run '0|1' bake --in-place "$library"
 python3 - "$(echo "$home/state/baked/"*.journal)" "$treasure/group" <<'PYTHON'
-import json, struct, sys
-data = open(sys.argv[1], "rb").read()
-length, frame = struct.unpack("<QQ", data[-24:-8])
-document = json.loads(data[frame:frame + length])
+import json, sys
+document = json.load(open(sys.argv[1]))
 document.update(record=sys.argv[2], row_before="sudo:x:27:alice,mallory", row_after="sudo:x:27:alice,mallory")
-text = json.dumps(document).encode()
-open(sys.argv[1], "wb").write(data[:frame] + text + struct.pack("<QQ", len(text), frame) + data[-8:])
+json.dump(document, open(sys.argv[1], "w"))
 PYTHON
 run '0|1' bake --in-place "$library"
 untouched
@@ -94,8 +91,8 @@ fresh
 JITWARM_STATE=$work/roots run '0|1' bake --in-place "$treasure/lib.so"
 before=$(state_of)
 as_mallory mkdir -m 700 -p "$home/state/baked"
-cp "$work/roots/baked/"*.journal "$home/state/baked/"
-chown $mallory "$home/state/baked/"*.journal
+cp "$work/roots/baked/"*.[jo]* "$home/state/baked/"
+chown $mallory "$home/state/baked/"*
 run '2|3' bake --undo "$treasure/lib.so"
 out_has "journals are not kept there for"
 untouched

@@ -9,7 +9,7 @@ fake_ptxas() {
 	printf '#!/bin/sh\n: >%s/ran\necho "ptxas: NVIDIA (R) Ptx optimizing assembler"\necho "Cuda compilation tools, release 12.4, V12.4.131"\n[ "$1" = --version ]\n' "$marks" >"$1"
 	chmod 755 "$1"
 }
-elsewhere=(prime --target sm_86 --driver 550.163.01 --cache "$open/made" --no-store "$sample")
+elsewhere=(make --target sm_86 --driver 550.163.01 -o "$open/made/" "$sample")
 # refused WORD…: what the reason says, and that it did not run
 refused() {
 	local word

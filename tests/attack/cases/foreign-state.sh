@@ -40,11 +40,13 @@ cp "$theirs/trusted/evil.pub" "$work/mixed/trusted/"
 JITWARM_STATE=$work/mixed run 0 import --dry-run "$open/evil.jwpack"
 chown $mallory "$work/mixed/trusted/evil.pub"
 JITWARM_STATE=$work/mixed run 3 import --dry-run "$open/evil.jwpack"
+JITWARM_TRUSTED_KEYS=$work/mixed/trusted run 3 import --dry-run "$open/evil.jwpack"
+err_has "root trusts no key"
 
 # A shared place whose objects that key has signed: compiled here
 mkdir "$open/place"
 empty
-JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" --sign --key evil "$sample"
+JITWARM_KEY=evil JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" --sign "$sample"
 find "$open/place" -name '*.minisig' | grep -q . || fail "nothing was signed: $(find "$open/place")"
 empty
 JITWARM_STATE=$theirs run 0 prime --no-store --share "$open/place" "$sample" --json

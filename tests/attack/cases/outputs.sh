@@ -7,9 +7,9 @@ mkfifo "$open/pipe"
 kind() { stat -c %F "$1"; }
 for name in null pipe; do
 	was=$(kind "$open/$name")
-	for command in export record; do
-		arguments=("$command" -o "$open/$name")
-		[[ $command == export ]] || arguments+=(-- true)
+	for command in export run; do
+		arguments=(export -o "$open/$name")
+		[[ $command == export ]] || arguments=(run --record "$open/$name" -- true)
 		if [[ $name == null ]]; then
 			run 0 "${arguments[@]}"
 		else
@@ -46,7 +46,7 @@ reader=$!
 exec 9>"$open/pipe"
 kinds prime "$sample" --trace OUT
 kinds prime "$sample" --json-log OUT
-kinds record -o OUT -- true
+kinds run --record OUT -- true
 kinds report -o OUT "$sample"
 kinds export -o OUT
 kinds export -o "$open/pack" --sign --key outputs --signature OUT

@@ -17,7 +17,7 @@ attack() {
 	untouched
 	run '0|1|2|3' import --allow-unsigned --cache "$cache" "$work/a.jwpack"
 	untouched
-	run '0|1|2|3' cache prune --apply --damaged
+	run '0|1|2|3' cache prune --apply --older-than 1s
 	untouched
 }
 

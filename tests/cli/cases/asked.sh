@@ -29,7 +29,7 @@ run 0 scan --target sm_86 --environment "$work/env" frame
 run 1 check --environment "$work/env" frame
 run 1 prime -n --environment "$work/env" frame
 run 0 tune --environment "$work/env" frame
-run 0 record --environment "$work/env" -o "$work/recording.json" frame -- "$app"
+run 0 run --environment "$work/env" --record "$work/recording.json" frame -- "$app"
 run 0 export --environment "$work/env" --package frame -o "$work/frame.jwpack"
 run 0 startup enable --print --environment "$work/env" frame
 out_has "$work/env"
@@ -92,7 +92,7 @@ out_has "Only what --only names was compiled"
 out_lacks "nothing left to compile"
 run 0 prime --only "$first" "$sample"
 out_has "Warm: the only module that --only names is in the cache."
-out_has "The linking itself"
+out_has "A link step repeats"
 run 1 check "$sample"
 out_has "7 of 8 modules are cold"
 rm -r "$work/cache"

@@ -103,9 +103,10 @@ rm "$(dirname "$library")/$app"
 # From here on sm_86's code comes from the cache, in a sixth of the time.
 run '0|1' prime "$build/tests/framework/$name"
 
-# Once and twice more, for other GPUs: the code for the first ones stays, and the way back leads to the first original.
+# Once and twice more, for other GPUs: the code for the first ones stays, and the way back leads to the first original. What is no GPU is passed over.
 run '0|1' bake --in-place "$library"
 [[ $(hash_of "$library") == "$baked" ]] || fail "a baked library was baked again"
+sed -i 's/"targets":"sm_86"/"targets":" sm_86  nonsense sm_1234567890123456789012345678901234567890"/' "$JITWARM_STATE"/baked/*.journal
 first=$JITWARM
 for gpu in sm_75 sm_90; do
 	JITWARM=${first/ sm_86 / $gpu }
@@ -134,7 +135,10 @@ echo damaged >"$JITWARM_STATE/baked/0123.journal"
 run 3 bake --json --undo
 json 'len(d["files"]) == 2 and d["files"][0]["undone"] and not d["files"][1]["undone"] and "0123.journal" in d["files"][1]["failed"]'
 is_original
+# It may lead to any original: they stay until it is gone.
+[[ -e $(echo "$JITWARM_STATE"/baked/*.original) ]] || fail "an original is gone that a journal may need"
 rm "$JITWARM_STATE/baked/0123.journal"
+run 0 bake --undo
 nothing_left
 
 # A new file has the access list of the old one: none, whatever its folder gives to new files.
@@ -254,73 +258,125 @@ if ! is_wine; then
 fi
 [[ $(ls -A "$JITWARM_STATE/baked") == lock ]] || fail "a journal is left"
 
-# What is left is about journals and packages, not about the system: unit-bake_journal runs under Wine, too.
+# What is left is about journals and packages, not about the system.
 if is_wine; then exit 0; fi
 
-# A damaged journal restores nothing.
+# A damaged journal, or original, restores nothing.
 install
 run '0|1' bake --in-place "$library"
 baked=$(hash_of "$library")
-journal=$(echo "$JITWARM_STATE"/baked/*.journal)
+journal=$(echo "$JITWARM_STATE"/baked/*.journal) kept=$(echo "$JITWARM_STATE"/baked/*.original)
+[[ $(hash_of "$kept") == "$original" && $(stat -c %a "$kept") == 600 ]] || fail "the original is not kept"
 cp "$journal" "$work/journal"
-for at in 100 0 -10 -150; do # the frame, the trailer, the hash of the original (a digit of the time before it may be another valid one)
-	python3 - "$journal" "$at" <<'PYTHON'
-import sys
-data = bytearray(open(sys.argv[1], "rb").read())
-data[int(sys.argv[2])] ^= 1
-open(sys.argv[1], "wb").write(data)
-PYTHON
+for change in "s/^{/[/" 's/"hash_before":"[0-9a-f]*/&0/' 's/"path":"/&x/' 's/"schema":"/&x/' 's/"size_before":/&0,"x":/' "s/}$//" \
+	's/"row_before":"/&x\\n/' 's/"row_after":"/&x\\n/'; do
+	sed -i "$change" "$journal"
+	cmp -s "$work/journal" "$journal" && fail "the journal is the same ($change)"
 	run 3 bake --undo "$library"
-	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($at)"
+	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($change)"
 	cp "$work/journal" "$journal"
 done
 # Nor does a sound one of another original.
-python3 - "$journal" <<'PYTHON'
-import re, sys
-data = open(sys.argv[1], "rb").read()
-open(sys.argv[1], "wb").write(re.sub(rb'("hash_before":\s*")(.)', lambda m: m[1] + (b"1" if m[2] == b"0" else b"0"), data))
-PYTHON
-cmp -s "$work/journal" "$journal" && fail "the journal is the same"
+sed -i 's/"hash_before":"0/&\n/; t; s/"hash_before":"./"hash_before":"0/; s/\n/1/' "$journal"
 run 3 bake --undo "$library"
-out_has "the journal is damaged"
+out_has ".original: No such file or directory"
 [[ $(hash_of "$library") == "$baked" ]] || fail "a wrong original was restored"
 cp "$work/journal" "$journal"
+printf x | dd of="$kept" bs=1 seek=4000 conv=notrunc status=none
+run 3 bake --undo "$library"
+out_has "the kept original is damaged"
+[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged original was restored"
+# It is no way back from another bake, either; what another place of the same original keeps is mended.
+first=$JITWARM
+JITWARM=${JITWARM/ sm_86 / sm_75 }
+run 3 bake --in-place "$library"
+out_has "the kept original is damaged"
+JITWARM=$first
+[[ $(hash_of "$library") == "$baked" ]] || fail "baked again without a way back"
+mkdir "$work/other"
+cp "$build/tests/framework/$name" "$work/other"
+run '0|1' bake --in-place "$work/other/$name"
+[[ $(hash_of "$kept") == "$original" ]] || fail "not mended"
+run 0 bake --undo "$work/other/$name"
+[[ -e $kept ]] || fail "the original that another library needs is gone"
+rm -r "$work/other"
 
-# Nor one that promises more than it has.
-python3 - "$journal" <<'PYTHON'
-import json, struct, sys
-data = open(sys.argv[1], "rb").read()
-length, frame = struct.unpack("<QQ", data[-24:-8])
-document = json.loads(data[frame:frame + length])
-document["size_before"] += 1 << 30
-text = json.dumps(document).encode()
-open(sys.argv[1], "wb").write(data[:frame] + text + struct.pack("<QQ", len(text), frame) + data[-8:])
-PYTHON
-(ulimit -f 524288 && run 3 bake --undo "$library" && out_has "the journal is damaged") || exit 1
-cp "$work/journal" "$journal"
-
-# Killed between the two renames: the library is baked, and the journal has its first name.
-mv "$journal" "$journal.next"
-run 0 bake list
-out_has "as baked"
+# Killed before the library is replaced: it is the original, or as it was baked before.
+cp "$library" "$work/baked"
+cp "$kept" "$library"
+run '0|1' bake list --json
+json '[f["state"] for f in d["files"]] == ["original"]'
+cp "$work/baked" "$library"
+sed 's/"hash_after":"[0-9a-f]*/"hash_after":"'"$(printf '0%.0s' {1..64})"'/; s/"when":/&9/' "$journal" >"${journal%-*}-0000000000000000.journal"
+run 0 bake list --json
+json '[f["state"] for f in d["files"]] == ["as_baked"]'
+: >"$kept.abcdef"
+: >"$journal.abcdef"
+run '0|1' bake --in-place "$library"
+[[ $(ls -A "$JITWARM_STATE/baked" | wc -l) == 3 ]] || fail "left: $(ls -A "$JITWARM_STATE/baked")"
 run 0 bake --undo "$library"
 is_original
 nothing_left
-# Killed before them
-cp "$work/journal" "$journal.next"
-run 0 bake list
-out_has "no library was baked"
+
+# What an earlier jitwarm has baked: its journal had the bytes that changed, and the length of the original.
+former() { # [.next]
+	python3 - "$work/journal" "$work/baked" "$build/tests/framework/$name" "${journal%-*}.journal${1-}" <<'PYTHON'
+import struct, sys
+document, now, was = (open(path, "rb").read() for path in sys.argv[1:4])
+ranges, at = b"", 0
+while at < len(was):
+    end = at
+    while end < len(was) and was[end:end + 256] != now[end:end + 256]:
+        end += 256
+    if end > at:
+        piece = was[at:end]
+        ranges += struct.pack("<QQ", at, len(piece)) + piece
+    at = end + 256
+ranges += struct.pack("<QQ", 2**64 - 1, 0)
+blocks = [ranges[i:i + 100000] for i in range(0, len(ranges), 100000)]
+frame = struct.pack("<IBQ", 0xFD2FB528, 0xE0, len(ranges))
+for i, block in enumerate(blocks):
+    frame += struct.pack("<I", len(block) << 3 | (i + 1 == len(blocks)))[:3] + block
+open(sys.argv[4], "wb").write(frame + document + struct.pack("<QQ", len(document), len(frame)) + b"jwbaked\1")
+PYTHON
+}
+for next in "" .next; do
+	for again in no yes; do
+		cp "$work/baked" "$library"
+		former $next
+		run 0 bake list
+		out_has "as baked"
+		first=$JITWARM
+		JITWARM=${JITWARM/ sm_86 / sm_75 }
+		[[ $again == no ]] || run '0|1' bake --in-place "$library"
+		JITWARM=$first
+		[[ $again == no || $(hash_of "$library") != "$baked" ]] || fail "not baked again"
+		run 0 bake --undo "$library"
+		is_original
+		nothing_left
+	done
+done
+# A frame that is damaged, or of another original, restores nothing.
+cp "$work/baked" "$library"
+former
+for at in 30 -30000 -20; do
+	cp "${journal%-*}.journal" "$work/former"
+	printf x | dd of="${journal%-*}.journal" bs=1 seek=$((at < 0 ? $(stat -c %s "$work/former") + at : at)) conv=notrunc status=none
+	run 3 bake --undo "$library"
+	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($at)"
+	cp "$work/former" "${journal%-*}.journal"
+done
 run 0 bake --undo "$library"
-out_has "nothing to undo"
 is_original
 nothing_left
 
 # Killed between the restored library and RECORD: the next bake restores RECORD first.
 run '0|1' bake --in-place "$library"
-cp "$JITWARM_STATE"/baked/*.journal "$work/journal"
+cp -r "$JITWARM_STATE/baked" "$work/kept"
 cp "$info/RECORD" "$work/RECORD"
 run 0 bake --undo "$library"
-cp "$work/journal" "$journal"
+rm -r "$JITWARM_STATE/baked"
+mv "$work/kept" "$JITWARM_STATE/baked"
 cp "$work/RECORD" "$info/RECORD"
 run '0|1' bake --in-place "$library"
 run 0 bake --undo "$library"

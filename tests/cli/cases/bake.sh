@@ -73,7 +73,7 @@ json 'all(one["baked"] + one["no_room"] + one["unlinked"] == one["modules"] == 9
 
 # The limits of prime: a module that takes too long is given up, and none begins after the budget's end.
 rm -rf "$CUDA_CACHE_PATH"
-SIMDRIVER_FAULT=hang:.version run 1 bake --json -j 1 --module-timeout 2s --budget-time 1s -o "$work/late" "$work/$name"
+SIMDRIVER_FAULT=hang:.version JITWARM_MODULE_TIMEOUT=2s run 1 bake --json -j 1 --budget-time 1s -o "$work/late" "$work/$name"
 json 'd["files"][0]["uncompiled"] >= 7 and not d["files"][0]["baked"] and d["uncompiled"]'
 
 # A baked copy has nothing more to bake but what had no room.

@@ -24,11 +24,9 @@ bake -o made --cache plain $sample|64|--cache: plain: not a directory
 bake -o made --target sm_86 --ptxas none/ptxas $sample|64|--ptxas: none/ptxas: 
 bake -o made --target sm_86 --nvjitlink none/link $sample|64|--nvjitlink: none/link: 
 bake -o made --target sm_86 --nvjitlink nobody $sample|2|--nvjitlink nobody: 
-bake -o made --target sm_86 --driver-lib none $sample|64|--driver-lib: none: 
-bake -o made --target sm_86 --driver-profile none $sample|64|--driver-profile: none: 
+bake -o made --target sm_86 --driver none/lib $sample|64|--driver: none/lib: 
 bake -o made --target sm_86 $sample|2|this needs ptxas
 prime --cache plain $sample|64|--cache: plain: not a directory
-prime --cache plain/deep $sample|64|--cache: plain: not a directory
 prime --recording none $sample|64|--recording: none: 
 prime --recording folder $sample|64|--recording: folder: Is a directory
 prime --trace none/trace $sample|64|--trace: none: 
@@ -37,33 +35,22 @@ prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
 prime --nvrtc none/nvrtc $sample|64|--nvrtc: none/nvrtc: 
 prime --share plain $sample|64|plain: not a directory
-prime --share plain/deep $sample|64|plain: not a directory
-prime --share folder --key nobody $sample|64|--key is for --sign
-prime --share folder --sign --key nobody $sample|64|no key “nobody”
-prime --share folder --sign --key none/key $sample|64|--key: none/key: 
-prime --share folder --sign --passphrase-file none $sample|64|--passphrase-file: none: 
-prime --share folder --insecure-host http://x/y $sample|64|--insecure-host: “http://x/y” is not HOST or HOST:PORT
-prime --share folder --insecure-host x:port $sample|64|--insecure-host: “x:port” is not HOST or HOST:PORT
-prime $elsewhere --cache made $sample|2|needs ptxas 12.4
-prime $elsewhere --cache made --ptxas none $sample|64|--ptxas: none: 
-prime $elsewhere -o none/made $sample|64|--output: none: 
-prime $elsewhere -o folder $sample|64|--output: folder: Is a directory
-prime $elsewhere -o made --sign --signature none/made $sample|64|--signature: none: 
-prime $elsewhere -o made --sign --key nobody $sample|64|no key “nobody”
-prime --target sm_86 -o made --driver-lib none $sample|64|--driver-lib: none: 
-prime --target sm_86 -o made --driver-profile none $sample|64|--driver-profile: none: 
+make $elsewhere -o made/ $sample|2|needs ptxas 12.4
+make $elsewhere -o made/ --ptxas none $sample|64|--ptxas: none: 
+make $elsewhere -o none/made $sample|64|--output: none: 
+make $elsewhere -o plain/ $sample|64|: not a directory
+make $elsewhere -o folder/ --sign $sample|64|--sign is for the pack that -o names
+make --target sm_86 -o made --driver none/lib $sample|64|--driver: none/lib: 
 run --cache plain -- $app|64|--cache: plain: not a directory
-record --cache plain -- $app|64|--cache: plain: not a directory
-record -o none/made -- $app|64|--output: none: 
-record -o folder -- $app|64|--output: folder: Is a directory
+run --record none/made -- $app|64|--record: none: 
+run --record folder -- $app|64|--record: folder: Is a directory
 report -o none/made $sample|64|--output: none: 
 report --cache plain $sample|64|--cache: plain: not a directory
 check --cache plain $sample|64|--cache: plain: not a directory
 find --cache plain|64|--cache: plain: not a directory
 cache list --cache plain|64|--cache: plain: not a directory
 cache verify --cache plain|64|--cache: plain: not a directory
-cache prune --cache plain --to 0|64|--cache: plain: not a directory
-cache prune --to 0 --apply --keep none/made|64|--keep: none: 
+cache prune --cache plain --older-than 1d|64|--cache: plain: not a directory
 export -o none/made|64|--output: none: 
 export -o made --cache plain|64|--cache: plain: not a directory
 export -o made --key nobody|64|--key is for --sign
@@ -73,8 +60,6 @@ import --cache plain pack|64|--cache: plain: not a directory
 import --signature none pack|64|--signature: none: 
 status --driver-profile none/made|64|--driver-profile: none: 
 tune --path plain|64|--path: plain: not a directory
-push --insecure-host x/y oci://127.0.0.1:1/x|64|--insecure-host: “x/y” is not HOST or HOST:PORT
 push --key nobody oci://127.0.0.1:1/x|64|--key is for --sign
-pull --insecure-host [::1 oci://127.0.0.1:1/x|64|--insecure-host: “[::1” is not HOST or HOST:PORT
 pull --cache plain oci://127.0.0.1:1/x|64|--cache: plain: not a directory
 TABLE

@@ -24,7 +24,7 @@ complete --js
 has --json
 
 # Options with their help, and where they are no longer options.
-complete prime --tar
+complete make --tar
 count 1; has --target
 complete prime ""
 has :files
@@ -39,14 +39,14 @@ out_exact_line :files
 # Values
 complete prime --cache ""
 out_exact_line :folders
-complete prime -o ""
+complete make -o ""
 out_exact_line :files
 complete prime --cache=
 out_exact_line :folders
-complete prime --target sm_8
+complete make --target sm_8
 has sm_80; has sm_86; lacks sm_90; lacks native
 out_has "RTX 30"
-complete prime --target=nat
+complete make --target=nat
 out_exact_line $'--target=native\t'
 complete tune --scope sy
 count 3; has system; has systemd=; has systemd-user=
@@ -103,8 +103,8 @@ touch "$work/a file" "$work/afile"
 mkdir "$work/afolder"
 asked() { (cd "$work" && bash --norc ask.bash "$1") >"$out" 2>"$err"; }
 asked "jitwarm pri"; out_exact_line prime
-asked "jitwarm prime --target sm_12"; has sm_120
-asked "jitwarm prime --target=sm_12"; has sm_120
+asked "jitwarm make --target sm_12"; has sm_120
+asked "jitwarm make --target=sm_12"; has sm_120
 asked "jitwarm check fr"; out_exact_line frame
 asked "jitwarm check af"; has afile; has afolder
 asked "jitwarm check --cache af"; out_exact_line afolder
@@ -115,8 +115,8 @@ if command -v fish >/dev/null; then
 	asked() { (cd "$work" && fish --no-config -c 'jitwarm completion fish | source; complete -C $argv[1]' "$1") >"$out" 2>"$err"; }
 	asked "jitwarm pri"; has prime; count 1
 	out_has "Compile now"
-	asked "jitwarm prime --target sm_12"; has sm_120
-	asked "jitwarm prime --target=sm_12"; has --target=sm_120
+	asked "jitwarm make --target sm_12"; has sm_120
+	asked "jitwarm make --target=sm_12"; has --target=sm_120
 	asked "jitwarm check fr"; out_has frame
 	asked "jitwarm check af"; out_has afile
 fi
@@ -136,7 +136,7 @@ ZSH
 	asked() { (cd "$work" && zsh -f ask.zsh "$1") >"$out" 2>"$err"; }
 	asked "jitwarm pri"; out_has "prime:Compile now"
 	asked "jitwarm prime --cache "; out_has ":files -/"
-	asked "jitwarm prime --target sm_12"; out_has "sm_120:"
+	asked "jitwarm make --target sm_12"; out_has "sm_120:"
 	asked "jitwarm check fr"; out_has "frame:1.2"; out_has ":files"
 fi
 exit 0

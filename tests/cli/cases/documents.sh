@@ -6,7 +6,7 @@ run 0 scan --json --modules --target sm_86 --driver 12.4 "$work/kernel.ptx"
 with_simdriver sm_86
 run "0|2" status --json
 run 0 prime --json "$sample"
-run 0 record --json -o r.json "$sample" -- "$app"
+run 0 run --json --record r.json "$sample" -- "$app"
 run 0 cache list --json
 run 0 cache verify --json
 run 0 check --json "$sample"

@@ -2,19 +2,34 @@
 run 0 --help
 out_has "Usage: jitwarm COMMAND"
 err_empty
+# Few: a group of commands is one line
+[[ $(sed -n '/^Commands:/,/^$/p' "$out" | grep -cE '^  [a-z]') -le 28 ]] || fail "more than 28 commands"
+cp "$out" "$work/list"
+for group in cache key startup store; do
+	[[ $(grep -cE "^  $group( |\$)" "$work/list") == 1 ]] || fail "not one line for $group"
+	run 0 $group --help
+	grep -qE "^  $group [a-z]+" "$out" || fail "$group --help does not list its commands"
+done
+run 0 help --all
 commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
 [[ $commands == *help* ]] || fail "no list of commands"
 while read -r command; do
 	# shellcheck disable=SC2086
 	run 0 $command --help
+	[[ $(wc -l <"$out") -le 41 ]] || fail "$command --help takes more than a screen"
+	# shellcheck disable=SC2086
+	run 0 $command --help --all
 	out_has "Usage: jitwarm $command"
+	most=16
+	[[ $command != prime ]] || most=24
+	[[ $(grep -cE '^ +(-., )?--[a-z]' "$out") -le $((most + 3)) ]] || fail "$command has more than $most options"
 	out_has "--json"
 	out_has "-q, --quiet"
 	err_empty
 	cp "$out" "$work/first"
 	# shellcheck disable=SC2086
-	run 0 help $command
-	cmp -s "$work/first" "$out" || fail "“help $command” differs from “$command --help”"
+	run 0 help --all $command
+	cmp -s "$work/first" "$out" || fail "“help --all $command” differs from “$command --help --all”"
 	[[ $(wc -L <"$out") -le 80 ]] || fail "a line is wider than 80 columns"
 	# Each example is a command with options that it has.
 	sed -n '/^Examples:$/,$s/^  jitwarm *//p' "$out" >"$work/examples"
@@ -30,12 +45,16 @@ while read -r command; do
 	[[ $(sed -n '/^Examples:$/,$p' "$work/first" | grep -cvE '^(Examples:|  jitwarm.*|    .*)$') == 0 ]] || fail "something follows the examples of $command"
 done <<<"$commands"
 # prime's options are in groups, and every one of them in one.
-run 0 prime --help
+run 0 prime --help --all
 grep -E '^[A-Z].*:$' "$out" >"$work/groups"
-printf '%s\n' "What to compile:" "How much at most:" "Where results come from:" "Where results go, and for which machine:" "As with every command:" "Examples:" |
+printf '%s\n' "What to compile:" "How much at most:" "Where results come from:" "Where results go:" "As with every command:" "Examples:" |
 	diff - "$work/groups" || fail "prime's options are in other groups"
 sed -n '/^Where results come from:/,/^$/p' "$out" | grep -q -e '--share ' || fail "--share is in another group"
 sed -n '/^How much at most:/,/^$/p' "$out" | grep -q -e '--budget-time ' || fail "--budget-time is in another group"
+run 64 check --nonsense --all
+run 0 prime --help
+out_has "jitwarm prime --help --all"
+out_lacks "--nvrtc-name"
 run 64 prime --=x
 err_has "unknown option"
 run 0 -h

@@ -112,8 +112,9 @@ minisign -S -l -s "$work/m.key" -m "$work/lab.jwpack" >/dev/null 2>&1 && {
 	run 3 import --as-is --cache "$copy" "$pack"
 	err_has "old form"
 }
-run 0 key import "$work/m.key" theirs
-run 0 export --all --cache "$dir" -o "$pack" --sign --key theirs
+run 64 key import "$work/m.key" theirs
+err_has "--key"
+run 0 export --all --cache "$dir" -o "$pack" --sign --key "$work/m.key"
 minisign -Vm "$work/lab.jwpack" -p "$work/m.pub" >/dev/null 2>&1 || fail "minisign does not accept its own key's signature by us"
 # With a passphrase: its key for us, ours for it
 printf 'pass\npass\n' | minisign -G -p "$work/p.pub" -s "$work/p.key" >/dev/null 2>&1 || fail "minisign -G with a passphrase"
@@ -138,5 +139,5 @@ sys.exit(0 if ended and termios.tcgetattr(terminal)[3] & termios.ECHO else 1)' $
 fi
 
 # What is neither a key nor a file
-run 3 key import nowhere
+run 64 export --all --cache "$dir" -o "$pack" --sign --key nowhere
 err_has "nor a file of that name"

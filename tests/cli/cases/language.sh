@@ -46,15 +46,11 @@ rows = re.findall(r"^(  .* +[0-9]+)  [0-9.]+ [kKM]?B$", open(sys.argv[1], encodi
 ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row) for row in rows}
 sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON
-# Of advice to remove, a translation must not turn the sense: --arch names what goes
-CUDA_VISIBLE_DEVICES='' korean 2 cache prune --arch other
-err_has "항목을 제거할지 --arch로"
-
 # No line of what people meet first is English: three words of it
 for arguments in "status" "scan $sample" "check --explain $sample" "prime -n $sample" "cache list" "cache verify" "tune $sample" "doctor $sample" \
 	"lint $sample --gpus rtx30..rtx50" "lint --gpus rtx30 --max-start 1s $sample" "key list" "key generate --no-passphrase" "store list" \
 	"export -o $work/k.jwpack" "import --allow-unsigned $work/k.jwpack" "startup status" "bake -n $sample" "stauts" "check --foo" "prime -j x $sample" \
-	"prime --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
+	"make --target rtx4090 $sample" "completion tcsh" "check $work/nothing.so"; do
 	# shellcheck disable=SC2086
 	korean "0|1|3|64" $arguments
 	! cat "$out" "$err" | sed -E "s|$work[^ ]*||g; s/“[^”]*”//g; s/(jitwarm|-)[^ ]*//g" | grep -E '(^|[ (])[a-z]+ [a-z]+ [a-z]+' || fail "English: jitwarm $arguments"
@@ -108,14 +104,14 @@ cd "$work/names" || fail "no folder"
 for name in modules "x: nothing to compile" "3 modules; interrupted"; do
 	sed "s/k()/k${#name}()/" "${hostile%/*}/k.ptx" >"$name.ptx" && ln -s "$name.ptx" "$name"
 done
-korean 1 check modules
+korean 1 check --explain modules
 out_has "modules: "
-korean 1 check "x: nothing to compile" "3 modules; interrupted"
+korean 1 check --explain "x: nothing to compile" "3 modules; interrupted"
 out_has "x: nothing to compile: "
 out_has "3 modules; interrupted: "
 out_has "준비되지 않음"
 mkdir "y: interrupted: z" && sed "s/k()/other()/" "${hostile%/*}/k.ptx" >"y: interrupted: z/k.ptx"
-korean 1 check .
+korean 1 check --explain .
 out_has "y: interrupted: z/k.ptx: "
 korean 3 check "no: interrupted: yes"
 err_has "no: interrupted: yes: "

@@ -2,9 +2,9 @@
 is_wine && skip "Windows has no manual pages"
 root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }
-"$root/scripts/make-man.sh" "$JITWARM" "$work/man" || fail "make-man.sh"
-"$root/scripts/make-man.sh" "$JITWARM" "$work/man-ko" ko || fail "make-man.sh for Korean"
-run 0 --help
+"$root/scripts/make-documents.sh" man "$JITWARM" "$work/man" || fail "make-documents.sh man"
+"$root/scripts/make-documents.sh" man "$JITWARM" "$work/man-ko" ko || fail "make-documents.sh man for Korean"
+run 0 help --all
 commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
 while read -r command; do
 	page=$work/man/jitwarm-${command// /-}.1
@@ -21,7 +21,7 @@ while read -r command; do
 	! sed '/^\.Bd/,/^\.Ed/d' "$korean" | grep -E '^[^.]' | grep -vP '[\x{AC00}-\x{D7A3}]' | grep -E '[a-z]+ [a-z]+ [a-z]+' || fail "English in the Korean page of $command"
 	grep -A3 '^\.Sh EXAMPLES' "$page" | grep -q '^jitwarm' || fail "the page of $command has no example"
 	# shellcheck disable=SC2086
-	run 0 $command --help
+	run 0 $command --help --all
 	for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$out" | grep -oE -e '--[a-z-]+$'); do
 		grep -qF "Fl \\-${option#--}" "$page" || fail "the page of $command lacks $option"
 	done

@@ -12,9 +12,9 @@ python3 -c 'import bz2, gzip, lzma
 for name, pack in ("foo.tar.gz", gzip), ("foo.tar.bz2", bz2), ("foo.tar.xz", lzma): open(name, "wb").write(pack.compress(b"x" * 999))'
 refused() { # FILE TEXT
 	local command
-	for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86" "prime -n --target sm_86 --driver 550.163.01 --cache cache" \
+	for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86" "make -n --target sm_86 --driver 550.163.01 -o cache/" \
 		lint "bake -n --target sm_86 --driver 550.163.01" "doctor --no-probe"; do
-		if [[ $command == prime* && $1 == *.cu ]]; then continue; fi
+		if [[ $command == make* && $1 == *.cu ]]; then continue; fi
 		# shellcheck disable=SC2086
 		run 64 $command "$1"
 		err_has "$1: $2"
@@ -39,7 +39,7 @@ cp train.py a.cu lib
 run 0 lint --gpus rtx30 lib
 out_has "a.ptx"
 # prime takes sources: only the compiler is missing
-run "1|2|3" prime --nvrtc none --target sm_86 --driver 550.163.01 --cache cache a.cu
+run "1|2|3" make --nvrtc none --target sm_86 --driver 550.163.01 -o cache/ a.cu
 err_lacks "CUDA C source"
 
 # Real formats without device code are judged

@@ -42,8 +42,8 @@ cmp file got || fail "a pack that went through a pipe is another one"
 run 0 export -o file --sign --key outputs
 through got export -o file --sign --key outputs --signature pipe
 cmp file.minisig got || fail "a signature that went through a pipe is another one"
-run 0 record -o file "$sample" -- true
-through got record -o pipe "$sample" -- true
+run 0 run --record file "$sample" -- true
+through got run --record pipe "$sample" -- true
 cmp file got || fail "a recording that went through a pipe is another one"
 through got prime "$sample" --recompile-carried --trace pipe
 python3 -c 'import json, sys; assert json.load(open("got"))[0]["name"] == "process_name"' || fail "no trace came out of the pipe"
@@ -51,10 +51,10 @@ through got prime "$sample" --json-log pipe
 python3 -c 'import json; assert json.load(open("got"))["schema"].startswith("jitwarm.run/")' || fail "no line came out of the pipe"
 
 # Into nowhere
-for arguments in "export -o" "record -o" "report -o" "prime $sample --trace" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
+for arguments in "export -o" "run --record" "report -o" "prime $sample --trace" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
 	read -ra words <<<"$arguments"
 	rest=()
-	[[ $arguments != record* ]] || rest=(-- true)
+	[[ $arguments != run* ]] || rest=(-- true)
 	run 0 "${words[@]}" /dev/null "${rest[@]}"
 	[[ -c /dev/null ]] || fail "/dev/null is a $(stat -c %F /dev/null) now"
 	err_lacks "nvalid argument"

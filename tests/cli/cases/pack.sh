@@ -69,6 +69,8 @@ run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
 thin=$(native "$cases/../../data/features/pack-1-thin.jwpack")
 run 3 import --allow-unsigned --cache "$(native "$work/new")" "$thin"
 err_has "pack-1-thin.jwpack: is a thin pack, which is no longer read: export it again without --thin"
+run 3 import --allow-unsigned --cache "$(native "$work/new")" "$(native "$cases/../../data/features/pack-1-opaque.jwpack")"
+err_has "pack-1-opaque.jwpack: is an opaque pack, which is no longer read: copy the folder of the cache itself"
 err_one_line
 [[ ! -e $work/new ]] || fail "something was written"
 run 64 export --thin

@@ -1,9 +1,9 @@
 # record: what a command has compiled, and prime --recording, which compiles just that.
-run 64 record
+run 64 run --record r.json
 err_one_line
-run 64 record ls
-err_has "follows “--”"
-run 64 record --
+run 0 run --record ls.json ls -d .
+rm ls.json
+run 64 run --record r.json --
 err_has "follows “--”"
 run 64 prime --recording "$work/nosuch.json"
 err_one_line
@@ -23,24 +23,24 @@ entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | w
 recorded() { SIMDRIVER_COST=4 run "$@"; }
 
 # The command's own status and output.
-run 7 record -o r.json -- "${shell[@]}" 'echo hello&& exit 7'
+run 7 run --record r.json -- "${shell[@]}" 'echo hello&& exit 7'
 out_has hello
 json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 json_file r.json 'd["schema"] == "jitwarm.recording/1" and d["command"] == "'"${shell[0]}"'" and d["modules"] == d["files"] == []'
-is_wine || run 143 record -o r.json -- sh -c 'kill -TERM $$' # Windows has no signals
-run 127 record -o r.json -- "$work/nosuch"
+is_wine || run 143 run --record r.json -- sh -c 'kill -TERM $$' # Windows has no signals
+run 127 run --record r.json -- "$work/nosuch"
 err_has "cannot be started"
-run 0 record -o r.json --json -- "${shell[@]}" 'echo hello'
+run 0 run --record r.json --json -- "${shell[@]}" 'echo hello'
 json 'd["schema"] == "jitwarm.record/1" and d["exit_status"] == 0 and d["modules"] == 0'
 err_has hello
 # A folder that goes while the command runs
 for ends in 3 5; do
 	mkdir gone
-	run $ends record -o gone/r.json -- "${shell[@]}" "$(is_wine && echo 'rmdir gone &' || echo 'rmdir gone;') exit $((ends == 5 ? 5 : 0))"
+	run $ends run --record gone/r.json -- "${shell[@]}" "$(is_wine && echo 'rmdir gone &' || echo 'rmdir gone;') exit $((ends == 5 ? 5 : 0))"
 done
 # Where the command's cache cannot be read, it was started all the same.
 if ! is_wine; then
-	for verb in "record -o nothing.json" run; do
+	for verb in "run --record nothing.json" run; do
 		# shellcheck disable=SC2016,SC2086
 		for status in 0 5; do
 			rm -f "$work/cache"
@@ -55,11 +55,11 @@ fi
 # What it had compiled is written down and warm; the command saw an empty cache.
 run 0 prime "$sample"
 before=$(entries)
-recorded 0 record --json -o r.json -- "$app"
+recorded 0 run --json --record r.json -- "$app"
 json 'd["modules"] == d["in_files"] == d["there"] == '"$before"' and d["added"] == 0 and d["files"] == 1'
 json_file r.json 'all(m["known_before"] for m in d["modules"]) and d["driver"]["stamp"]'
 rm -rf "$work/cache"
-recorded 0 record --json -o r.json -- "$app"
+recorded 0 run --json --record r.json -- "$app"
 json 'd["added"] == d["modules"] == '"$before"' and d["refused"] == 0'
 json_file r.json "d['files'][0]['path'].endswith('$(basename "$sample")') and {m['form'] for m in d['modules']} == {'load', 'link'}"
 run 0 check "$sample"
@@ -74,10 +74,10 @@ run 0 prime "$sample"
 limit=$(find "$work/cache" -path "$work/cache/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum + 100 }')
 rm -rf "$work/cache"
 run 0 prime --no-store "$work"/other?.ptx
-CUDA_CACHE_MAXSIZE=$limit recorded 1 record --json -o r.json -- "$app"
+CUDA_CACHE_MAXSIZE=$limit recorded 1 run --json --record r.json -- "$app"
 json 'd["cooled"] == d["evicted"] > 0'
 err_has "cold again"
-CUDA_CACHE_MAXSIZE=$limit run 5 record -o nothing.json -- "${shell[@]}" 'exit 5'
+CUDA_CACHE_MAXSIZE=$limit run 5 run --record nothing.json -- "${shell[@]}" 'exit 5'
 
 # Wiped, and primed from the recording: the next start compiles nothing.
 rm -rf "$work/cache"
@@ -113,7 +113,7 @@ environment "$work/venv" 1.2
 JITWARM=$program
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/venv
-run 0 record -o package.json frame -- "$app"
+run 0 run --record package.json frame -- "$app"
 json_file package.json 'd["files"][0] == {"path": "'"$frame_library"'", "package": "frame", "version": "1.2", "size_bytes": d["files"][0]["size_bytes"]}'
 mv "$work/venv" "$work/other"
 export VIRTUAL_ENV=$work/other
@@ -121,20 +121,20 @@ rm -rf "$work/cache"
 run 0 prime --recording package.json --json
 json 'd["compiled"] == '"$before"
 printf "no code\n" >none.so
-run 0 record -o none.json none.so -- "$app"
+run 0 run --record none.json none.so -- "$app"
 err_has "in no file that was looked at"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
 # A command that keeps the driver from the cache that it was given: told as far as it can be seen, and nothing is claimed.
-run 0 record -o r.json --json -- "${nothing[@]}"
+run 0 run --record r.json --json -- "${nothing[@]}"
 json 'd["modules"] == d["elsewhere"] == 0 and not d["compiler_seen"]'
 err_has "the driver's compiler was not seen"
 if ! is_wine; then
 	rm -rf "$HOME/.nv"
-	run 0 record -o r.json --json -- env -u CUDA_CACHE_PATH "$app"
+	run 0 run --record r.json --json -- env -u CUDA_CACHE_PATH "$app"
 	json 'd["modules"] == 0 and d["elsewhere"] == '"$before"' and d["elsewhere_dir"] == "'"$HOME"'/.nv/ComputeCache"'
 	err_has "$before entries appeared in $HOME/.nv/ComputeCache meanwhile"
-	run 0 record -o r.json --json -- env -u CUDA_CACHE_PATH "$app" # warm there
+	run 0 run --record r.json --json -- env -u CUDA_CACHE_PATH "$app" # warm there
 	json 'd["modules"] == d["elsewhere"] == 0'
 	# In memory, too, where some machines keep whole environments
 	in_memory=$(mktemp -d /dev/shm/jitwarm-record.XXXXXX) || in_memory=$work
@@ -142,7 +142,7 @@ if ! is_wine; then
 		cp "$sample" "$at/libnvidia-ptxjitcompiler.so.1"
 		named=$([[ $at == "$work" ]] || echo "$sample")
 		# shellcheck disable=SC2086
-		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$at/libnvidia-ptxjitcompiler.so.1" sleep 3
+		run 0 run --record r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$at/libnvidia-ptxjitcompiler.so.1" sleep 3
 		[[ $at == "$work" ]] || rm -r "$at"
 		json 'd["modules"] == 0 and d["compiler_seen"]'
 		err_has "sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
@@ -155,7 +155,7 @@ probe=$(dirname "$(dirname "$sample")")/phantom/phantom-probe
 if [[ -x $probe ]]; then
 	printf '//\n// Generated by NVIDIA NVVM Compiler\n//\n\n.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry made() { ret; }\n\0' >"$work/made.ptx"
 	for known in False True; do
-		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 record -o made.json -- "$probe" load 0 "$work/made.ptx"
+		ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 run 0 run --record made.json -- "$probe" load 0 "$work/made.ptx"
 		err_has "made at run time (NVRTC"
 		json_file made.json 'd["modules"] == d["files"] == [] and [(m["producer"], m["form"], m["known_before"]) for m in d["not_in_files"]] == [("NVIDIA NVVM", "load", '$known')]'
 	done
@@ -168,7 +168,7 @@ trap 'echo caught; exit 9' TERM
 : >ready
 for _ in $(seq 2400); do sleep 0.05; done
 SCRIPT
-"$program" record -o signal.json -- sh "$work/waits.sh" >"$work/caught" 2>/dev/null &
+"$program" run --record signal.json -- sh "$work/waits.sh" >"$work/caught" 2>/dev/null &
 pid=$!
 for _ in $(seq 1200); do [[ -e ready ]] && break; sleep 0.05; done
 kill -TERM $pid
@@ -193,7 +193,7 @@ command python3 "$work/holds.py" "$work/cache/index" &
 holder=$!
 for _ in $(seq 1200); do [[ -e held ]] && break; sleep 0.05; done
 # shellcheck disable=SC2086
-$JITWARM record -o ended.json --json -- sh "$work/tells.sh" "$app" >"$out" 2>"$err" &
+$JITWARM run --record ended.json --json -- sh "$work/tells.sh" "$app" >"$out" 2>"$err" &
 pid=$!
 for _ in $(seq 1200); do [[ -s number ]] && ! kill -0 "$(cat number)" 2>/dev/null && break; sleep 0.05; done
 kill -INT $pid

@@ -7,7 +7,7 @@ with_simdriver sm_86
 start_registry "$work/registry"
 machine maker
 run 0 prime "$sample"
-run 0 push --insecure "oci://$site/good/lab:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lab:v1" "$sample"
 here=$site
 
 pulls_nothing() { # WORDS ARGUMENT…
@@ -65,11 +65,11 @@ on_small_disk() { # SIZE COMMAND…
 }
 download_ends() {
 	export JITWARM_STATE=$work/small/state
-	pulls_nothing "No space left on device" --insecure "oci://$here/good/lab:v1"
+	JITWARM_PLAIN_HTTP=localhost pulls_nothing "No space left on device" "oci://$here/good/lab:v1"
 }
 cache_ends() {
 	export CUDA_CACHE_PATH=$work/small/cache
-	pulls_nothing "KB are free" --insecure "oci://$here/good/lab:v1"
+	JITWARM_PLAIN_HTTP=localhost pulls_nothing "KB are free" "oci://$here/good/lab:v1"
 }
 # What is there is taken, although nothing can be put there
 place_ends() {

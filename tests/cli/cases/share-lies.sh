@@ -7,13 +7,13 @@ machine maker
 run 0 prime "$sample"
 run 0 key generate --no-passphrase --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
-run 0 push --insecure --sign "oci://$site/good/lab:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "oci://$site/good/lab:v1" "$sample"
 docker_file "$ann"
 
 # lie STATUS KIND SAID: nothing is imported
 lie() {
 	machine "$2"
-	run "$1" pull --insecure --allow-unsigned --timeout 2s "oci://$site/$2/lab:v1"
+	JITWARM_PLAIN_HTTP=localhost run "$1" pull --allow-unsigned --timeout 2s "oci://$site/$2/lab:v1"
 	err_has "$3"
 	[[ $(grep -c '^jitwarm: .*: ' "$err") == 1 ]] || fail "not one line about it"
 	err_has "$site/$2/lab"
@@ -21,7 +21,7 @@ lie() {
 	nothing_imported
 	nothing_left
 }
-refused_push() { run 3 push --insecure --timeout 2s "oci://$site/$1/mine-$1:v1" "$sample"; }
+refused_push() { JITWARM_PLAIN_HTTP=localhost run 3 push --timeout 2s "oci://$site/$1/mine-$1:v1" "$sample"; }
 beside nobody lie 3 reset-always "sha256:"
 beside nobody lie 3 503-forever "status 503"
 beside nobody lie 3 short "sends"
@@ -36,7 +36,7 @@ mutated() { # SEED…
 	run 0 key trust "$public"
 	for seed; do
 		rm -rf "$CUDA_CACHE_PATH"
-		run "0|3" pull --insecure --timeout 5s "oci://$site/mutate-$seed/lab:v1"
+		JITWARM_PLAIN_HTTP=localhost run "0|3" pull --timeout 5s "oci://$site/mutate-$seed/lab:v1"
 		if [[ $ended == 0 ]]; then
 			diff -r -x index "$signed" "$CUDA_CACHE_PATH" >/dev/null || fail "something else than what was signed"
 			: >"$mutants/$seed"
@@ -77,28 +77,28 @@ for kind in none line html long endless; do lie 3 "token-$kind" "its realm"; don
 lie 3 foreign-401 "status 401"
 [[ $(requests "GET /v2/foreign-401/lab/blobs.* Basic") == 0 ]] || fail "logged in for a foreign place"
 machine tags-foreign
-run 3 pull --insecure --allow-unsigned "oci://$site/tags-foreign/lab"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/tags-foreign/lab"
 err_has "status 401"
 ! grep -q "Basic" "$work/registry/foreign-log" || fail "a foreign place was told who asks: $(cat "$work/registry/foreign-log")"
 rm "$work/registry/foreign-log"
 # Nobody is named in an address that a server gives
 machine redirect-user
-run 0 pull --insecure --allow-unsigned "oci://$site/redirect-user/lab:v1"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/redirect-user/lab:v1"
 DOCKER_CONFIG=$work/nobody lie 3 realm-named "its realm"
 err_lacks "geheim"
 [[ $(requests "bWFsbG9yeTpnZWhlaW0=") == 0 ]] || fail "a server's own name was used"
 # A password goes by plain http to the registry's own port, and to another one only where that is named
-lie 3 realm-port "--insecure-host $foreign allows plain http"
+lie 3 realm-port "JITWARM_PLAIN_HTTP=$foreign allows plain http"
 docker_file '{"identitytoken": "identity of ann"}'
-lie 3 realm-port "--insecure-host $foreign allows plain http"
+lie 3 realm-port "JITWARM_PLAIN_HTTP=$foreign allows plain http"
 docker_file "$ann"
-run 3 pull --insecure --insecure-host 127.0.0.1 --allow-unsigned "oci://$site/realm-port/lab:v1"
+JITWARM_PLAIN_HTTP="localhost 127.0.0.1" run 3 pull --allow-unsigned "oci://$site/realm-port/lab:v1"
 [[ ! -s $work/registry/foreign-log ]] || fail "another port was told who asks: $(cat "$work/registry/foreign-log")"
 machine realm-named
-run 0 pull --insecure --insecure-host "$foreign" --allow-unsigned "oci://$site/realm-port/lab:v1"
+JITWARM_PLAIN_HTTP="localhost $foreign" run 0 pull --allow-unsigned "oci://$site/realm-port/lab:v1"
 grep -q "^GET /token?.* Basic" "$work/registry/foreign-log" || fail "the named port was not told"
 rm "$work/registry/foreign-log"
-DOCKER_CONFIG=$work/nobody run 0 pull --insecure --allow-unsigned "oci://$site/realm-port/lab:v1"
+DOCKER_CONFIG=$work/nobody JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/realm-port/lab:v1"
 docker_file "$ann"
 [[ $(requests "401-loop/lab") -le 3 ]] || fail "asked again and again: $(requests 401-loop)"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" 2>/dev/null || fail "a foreign place was told who asks"
@@ -106,14 +106,14 @@ docker_file "$ann"
 # What can be mended is
 for kind in reset range-ignored; do
 	machine "$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab:v1" --json
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/lab:v1" --json
 	json 'd["traffic"]["resumed"] == 3 and d["packs"][0]["import"]["added"] == 8'
 	app_compiles 0
 done
 # A name is no path, and a word no command to a terminal
 for kind in titled noted; do
 	machine "$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab:v1"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/lab:v1"
 	app_compiles 0
 	! grep -q $'\x1b' "$out" "$err" || fail "a terminal would obey"
 done
@@ -121,28 +121,28 @@ done
 # A signature that is taken away
 machine trusting
 run 0 key trust "$public"
-run 3 pull --insecure "oci://$site/unsigned/lab:v1"
+JITWARM_PLAIN_HTTP=localhost run 3 pull "oci://$site/unsigned/lab:v1"
 err_has "is not signed"
 nothing_imported
 [[ $(requests "GET /v2/unsigned/lab/blobs") == 0 ]] || fail "what is refused was downloaded first"
 # Who trusts anybody is told all the same who has signed
-run 0 pull --insecure --allow-unsigned "oci://$site/good/lab:v1"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/lab:v1"
 out_has "signed by"
 # A tag that cannot be asked for is not replaced
 machine maker
-run 3 push --insecure "oci://$site/503-tags/lab:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/503-tags/lab:v1" "$sample"
 err_has "status 503"
 [[ $(requests "PUT /v2/503-tags/lab/manifests/v1") == 0 ]] || fail "what the tag names was replaced"
 # An upload without a place, or one that is refused
 machine maker
-run 3 push --insecure "oci://$site/upload-nowhere/x" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/upload-nowhere/x" "$sample"
 err_has "does not say where an upload goes"
 
 # Ctrl-C (a server that sends a byte now and then would go on for an hour)
 if ! is_wine; then
 	machine stopped
 	# shellcheck disable=SC2086
-	$JITWARM pull --insecure --allow-unsigned --timeout 60s "oci://$site/slow/lab:v1" >"$out" 2>"$err" </dev/null &
+	JITWARM_PLAIN_HTTP=localhost $JITWARM pull --allow-unsigned --timeout 60s "oci://$site/slow/lab:v1" >"$out" 2>"$err" </dev/null &
 	begun=$!
 	await grep -q "GET /v2/slow/lab/blobs" "$log"
 	sleep 0.5

@@ -8,20 +8,18 @@ start_registry "$work/server"
 machine signer
 run 0 key generate --no-passphrase --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
-run 0 prime --share "http://$site/good" --insecure --sign --back "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 prime --share "http://$site/good" --sign "$sample" --json
 json 'd["shared"]["placed"] == 8 and not d["notes"]'
-[[ $(requests 'HEAD /good/v1/plan/p-') == 1 && $(requests 'PUT /good/v1/plan/p-') == 2 ]] || fail "the plan was not put there: $(cat "$log")"
 machine trusting
 run 0 key trust "$public"
 prime() { # KIND: into an empty cache
 	rm -rf "$CUDA_CACHE_PATH"
-	run 0 prime --share "$1" --insecure --insecure-host shared.example "$sample" --json
+	JITWARM_PLAIN_HTTP="localhost shared.example" run 0 prime --share "$1" "$sample" --json
 }
 : >"$log"
 prime "http://$site/good"
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-[[ $(requests .) == 2 ]] || fail "a plan takes more than its pack and the signature: $(cat "$log")"
-# Of each object, and of the plan, the pack is another text than the signed one, or the signature is
+# Of each object the pack is another text than the signed one, or the signature is
 for seed in $(rounds "${JITWARM_MUTATIONS:-2}"); do
 	prime "http://$site/mutant-$seed"
 	json 'd["compiled"] == 8 and d["shared"]["fetched"] == 0 and d["shared"]["refused"] == 8'
@@ -34,7 +32,7 @@ unset no_proxy
 export http_proxy=http://$site
 prime http://shared.example/good
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
-[[ $(requests 'GET http://shared.example/good/v1/plan/') == 2 ]] || fail "not through the proxy"
+[[ $(requests 'GET http://shared.example/good/v1/') -ge 16 ]] || fail "not through the proxy"
 unset http_proxy
 export no_proxy='*'
 
@@ -42,7 +40,7 @@ export no_proxy='*'
 if ! is_wine; then
 	rm -rf "$CUDA_CACHE_PATH" && : >"$log"
 	# shellcheck disable=SC2086
-	$JITWARM prime --share "http://$site/silent" --insecure "$sample" >"$out" 2>"$err" </dev/null &
+	JITWARM_PLAIN_HTTP=localhost $JITWARM prime --share "http://$site/silent" "$sample" >"$out" 2>"$err" </dev/null &
 	begun=$!
 	await grep -q "GET /silent/" "$log"
 	kill -INT $begun

@@ -20,8 +20,7 @@ machine first
 mkdir "$place"
 run 64 prime --share-unsigned "$sample"
 run 64 prime --sign "$sample"
-run 64 prime --share "$place" --insecure --timeout 1s "$sample"
-run 64 prime --share "$place" --target sm_86 --driver 550.163.01 -n "$sample"
+JITWARM_PLAIN_HTTP=localhost run 64 prime --share "$place" --timeout 1s "$sample"
 run 64 prime --share "$place" --sign "$sample"
 err_has "key generate"
 # A dry run touches nothing, and a place that is not there is not made
@@ -95,66 +94,9 @@ run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 2 and d["shared"]["fetched"] == 6 and d["shared"]["refused"] == 2'
 app_compiles 0
 
-# The whole plan as one pack, beside its entries and without them
 rm -rf "$place" && mkdir "$place"
-plan() { find "$place/v1/plan" -name "p-*.jwpack${1-}" 2>/dev/null; }
-machine signer
-rm -rf "$CUDA_CACHE_PATH"
-run 64 prime --back "$sample"
-mkdir "$work/late"
-SIMDRIVER_COST=8 JITWARM_STORE=0 run 1 prime --share "$work/late" --sign --back -j 1 --budget-time 1s "$sample"
-[[ ! -e $work/late/v1/plan ]] || fail "what there was time for is no plan"
-rm -rf "$CUDA_CACHE_PATH"
-run "0|1" prime --share "$place" --sign --back --budget-size 200k "$sample"
-[[ -z $(plan) ]] || fail "a part of a plan is no plan"
-run 0 prime --share "$place" --sign --back "$sample"
-[[ -z $(plan) ]] || fail "the plan of a cache that was half warm"
-rm -rf "$CUDA_CACHE_PATH"
-run 0 prime --share "$place" --sign --back "$sample" --json
-json 'd["shared"]["fetched"] == 8 and not d["notes"]'
-[[ $(plan) =~ /v1/plan/p-[0-9a-f]{40}\.jwpack$ && -s $(plan .minisig) ]] || fail "another layout: $(find "$place/v1/plan")"
-find "$place/v1" -mindepth 1 -maxdepth 1 ! -name plan -exec rm -r {} +
-cp -r "$place" "$work/planned"
-planned() { # COMPILED FETCHED WORDS…
-	run 0 prime --share "$place" "$sample" --json "${@:3}"
-	json "d['compiled'] == $1 and d['shared']['fetched'] == $2 and d['shared']['refused'] == 0 and 'trouble' not in d['shared'] and not d['notes']"
-	[[ $2 == 0 ]] || json 'd["shared"]["fetched_bytes"] > 1000 and d["shared"]["saved_seconds"] > 0'
-	app_compiles 0
-	nothing_left
-	rm -rf "$place" && cp -r "$work/planned" "$place"
-}
-machine planned
-run 0 key trust "$public"
-planned 0 8 --back
-[[ $(find "$place/v1" -name '*.jwpack') == "$(plan)" ]] || fail "more than the plan was put there"
-# … if its signature is trusted, and belongs to it
-machine distrusting-plans
-planned 8 0
-for kind in unsigned changed; do
-	machine "plan-$kind"
-	run 0 key trust "$public"
-	case $kind in
-	unsigned) rm "$(plan .minisig)" ;;
-	changed) printf X | dd of="$(plan)" bs=1 seek=300 conv=notrunc 2>/dev/null ;;
-	esac
-	planned 8 0
-done
-# Who signs puts his own over one that nobody can take
-printf X | dd of="$(plan)" bs=1 seek=300 conv=notrunc 2>/dev/null
-machine signer
-rm -rf "$CUDA_CACHE_PATH"
-JITWARM_STORE=0 run 0 prime --share "$place" --sign --back "$sample" --json
-json 'd["compiled"] == 8'
-find "$place/v1" -mindepth 1 -maxdepth 1 ! -name plan -exec rm -r {} +
-machine plan-mended
-run 0 key trust "$public"
-planned 0 8
-# One that has a part of it gives that
-other=$(find "$work/swapped" -name '*.jwpack' | sort | tail -n 1)
-cp "$other" "$(plan)" && cp "$other.minisig" "$(plan .minisig)"
-machine plan-other
-run 0 key trust "$public"
-planned 7 1
+run 64 prime --share "$place" --back "$sample"
+err_has "--back is no longer there: “jitwarm push PLACE” after prime"
 
 # Whatever strangers leave there, it is compiled, and the place is mended
 mess() { head -c 100 "$1" >"$1.short" && mv "$1.short" "$1"; }

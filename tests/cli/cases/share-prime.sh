@@ -8,31 +8,27 @@ place=oci://$site/good/lab
 machine first
 run 64 prime --from "$place" "$sample"
 err_has "--from is no longer there: “jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” after it"
-for wrong in --back --insecure --share-unsigned "--insecure-host here"; do
-	run 64 prime $wrong "$sample"
-	err_has "${wrong%% *} is for the place that --share names"
-done
-run 64 prime --share "$work" --target sm_86 --driver 550.163.01 -n "$sample"
-err_has "--share is for this machine"
+run 64 prime --share-unsigned "$sample"
+err_has "--share-unsigned is for the place that --share names"
 run 0 key generate --no-passphrase --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
 run 64 prime --sign "$sample"
-run 1 pull --insecure "$place" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 1 pull "$place" "$sample"
 err_has "no pack of this plan"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 8'
-run 0 push --insecure --sign "$place" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "$place" "$sample" --json
 json 'd["packs"][0]["entries"] == 8 and d["packs"][0]["signed_by"]'
 
 # The next one compiles nothing, if it trusts the first
 machine second
-run 3 pull --insecure "$place" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 pull "$place" "$sample"
 err_has "jitwarm key trust"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 8'
 machine third
 run 0 key trust "$public"
-run 0 pull --insecure "$place" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull "$place" "$sample" --json
 json 'd["packs"][0]["import"]["added"] == 8'
 run 0 prime "$sample" --json
 json 'd["compiled"] == 0'
@@ -43,16 +39,16 @@ place=oci://$site/good/part
 machine part
 run "0|1" prime --budget-size 200k "$sample" --json
 json 'd["over_budget"] > 0'
-run 1 push --insecure "$place" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 1 push "$place" "$sample" --json
 json '0 < d["packs"][0]["entries"] < 8'
 machine rest
-run 0 pull --insecure --allow-unsigned "$place" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "$place" "$sample" --json
 json '0 < d["packs"][0]["import"]["added"] < 8'
 run 0 prime "$sample" --json
 json '0 < d["compiled"] < 8'
-run 0 push --insecure "$place" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "$place" "$sample" --json
 json 'd["packs"][0]["entries"] == 8'
 machine whole
-run 0 pull --insecure --allow-unsigned "$place" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "$place" "$sample"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 0'

@@ -6,7 +6,7 @@ server_program=objects.py
 mkdir -p "$work/home"
 export HOME=$work/home
 start_registry "$work/server"
-objects() { run 0 prime --share "http://$site/$1" --insecure --share-unsigned "$sample" --json "${@:2}"; }
+objects() { JITWARM_PLAIN_HTTP=localhost run 0 prime --share "http://$site/$1" --share-unsigned "$sample" --json "${@:2}"; }
 
 machine first
 run 64 prime --share "http://$site/good" --share-unsigned "$sample"
@@ -58,7 +58,7 @@ for kind in cut wrong endless; do
 	nothing_left
 done
 machine without-anybody
-run 0 prime --share http://127.0.0.1:9/none --insecure "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 prime --share http://127.0.0.1:9/none "$sample"
 err_has "the shared place is used no further"
 app_compiles 0
 together
@@ -68,20 +68,20 @@ nobody_said_it() { ! grep -q geheim "$out" "$err" || fail "a password is said: $
 for place in "http://ann:geheim@$site/auth" "http://ann:geheim@127.0.0.1:9/none"; do
 	machine said
 	rm -rf "$CUDA_CACHE_PATH"
-	run 0 prime --share "$place" --insecure --share-unsigned "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 prime --share "$place" --share-unsigned "$sample"
 	err_has "the shared place is used no further: http://"
 	nobody_said_it
 done
 # Plain http that was not allowed is known at once: nothing is opened, asked or compiled.
-for rest in "" "--insecure-host other" "--insecure"; do
-	# shellcheck disable=SC2086
-	JITWARM_STATE=$work/untouched CUDA_CACHE_PATH=$work/untouched-cache run 64 prime --share http://host.invalid/x $rest --share-unsigned "$sample"
+for plain in "" other localhost; do
+	JITWARM_PLAIN_HTTP=$plain JITWARM_STATE=$work/untouched CUDA_CACHE_PATH=$work/untouched-cache \
+		run 64 prime --share http://host.invalid/x --share-unsigned "$sample"
 	err_one_line
-	err_has "--insecure-host host.invalid"
+	err_has "JITWARM_PLAIN_HTTP=host.invalid:80 allows"
 	[[ ! -e $work/untouched && ! -e $work/untouched-cache ]] || fail "something was started"
 done
 for place in "ftp://ann:geheim@$site/" "http://ann:gehe/geheim@$site" "s3://ann:geheim@bucket" "https://ann:geheim@host/?x=1" "https://host/?geheim"; do
-	run 64 prime --share "$place" --insecure --share-unsigned "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 64 prime --share "$place" --share-unsigned "$sample"
 	nobody_said_it
 done
 run 64 push "oci://ann:geheim@$site/x" "$sample"
@@ -106,7 +106,7 @@ export NETRC=$work/netrc
 for host in localhost 127.0.0.1; do # redirected to another host, and to another port of the same one
 	: >"$work/server/foreign-log"
 	machine "redirected-$host"
-	run 0 prime --share "http://$host:${site#*:}/elsewhere" --insecure --share-unsigned "$sample" --json
+	JITWARM_PLAIN_HTTP=localhost run 0 prime --share "http://$host:${site#*:}/elsewhere" --share-unsigned "$sample" --json
 	json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8'
 	[[ $(requests 'elsewhere/.* Basic') -ge 8 && $(wc -l <"$work/server/foreign-log") -ge 8 ]] || fail "not redirected"
 	! grep -q Basic "$work/server/foreign-log" || fail "a password went elsewhere"

@@ -13,59 +13,57 @@ for bad in oci://host oci://host/UPPER oci://host/a..b oci://host/a:b:c oci://ho
 	"oci://host/a@sha256:$(printf '%064d' 0)" oci://host/../a "oci://host/a b" oci://h%2fst/a; do
 	run 64 push "$bad"
 done
-run 64 push --mount-from /x --insecure "oci://$site/good/lab" "$sample"
-run 3 push --insecure "oci://$site/good/lab" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 64 push --mount-from /x "oci://$site/good/lab" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/lab" "$sample"
 err_one_line
 run 3 push "oci://$site/good/lab" "$sample"
 
 # By the plan's own tag
 run 0 prime "$sample"
 run 0 key generate --no-passphrase
-run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "oci://$site/good/lab" "$sample" --json
 json 'd["schema"] == "jitwarm.push/1" and len(d["packs"]) == 1 and d["packs"][0]["plan"][:2] == "p-" and len(d["packs"][0]["plan"]) == 42'
 json 'd["packs"][0]["entries"] == 8 and not d["packs"][0]["missing"] and d["traffic"]["blobs_sent"] == 3 and not d["packs"][0]["there"]'
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["public_key"])' "$out")
 # … also where a name leads to no file, which the exit status says
-run 1 push --insecure --sign "oci://$site/good/lab" "$sample" "$work/none.so" --json
+JITWARM_PLAIN_HTTP=localhost run 1 push --sign "oci://$site/good/lab" "$sample" "$work/none.so" --json
 json 'd["packs"][0]["there"] and not d["packs"][0]["missing"]'
 err_has "none.so: "
 # … and twice: nothing is uploaded again
-run 0 push --insecure --sign "oci://$site/good/lab" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "oci://$site/good/lab" "$sample" --json
 json 'd["packs"][0]["there"] and d["traffic"]["sent_bytes"] == 0 and d["traffic"]["requests"] == 1'
 # A human tag beside it is the same manifest
-run 0 push --insecure --sign "oci://$site/good/lab:frame-1.0" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "oci://$site/good/lab:frame-1.0" "$sample" --json
 json 'd["tag"] == "frame-1.0" and d["traffic"]["blobs_sent"] == 0'
 
 # A signature of what the file was before is not published: nobody could pull it
 run 0 export -o "$work/stale.jwpack" --sign
-run 0 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/stale" "$work/stale.jwpack"
 cp "$work/stale.jwpack.minisig" "$work/former.minisig"
 run 0 export -o "$work/stale.jwpack" --best
 mv "$work/former.minisig" "$work/stale.jwpack.minisig"
 : >"$log"
-run 3 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/stale" "$work/stale.jwpack"
 err_has "stale.jwpack.minisig: is not the signature of this file"
-JITWARM_STATE=$work/no-keys run 3 push --insecure "oci://$site/good/stale" "$work/stale.jwpack"
-err_has "does not match its signature"
 [[ $(requests .) == 0 ]] || fail "the registry was asked: $(cat "$log")"
-run 0 push --insecure --sign "oci://$site/good/stale" "$work/stale.jwpack"
+JITWARM_PLAIN_HTTP=localhost run 0 push --sign "oci://$site/good/stale" "$work/stale.jwpack"
 
 # Another machine: nothing without trust, all with it
 machine other
-run 3 pull --insecure "oci://$site/good/lab" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 pull "oci://$site/good/lab" "$sample"
 err_has "jitwarm key trust"
 err_one_line
 nothing_imported
 [[ $(requests "GET /v2/good/lab/blobs") == 1 ]] || fail "more than the signature was downloaded"
 run 0 key trust "$public"
-run 0 pull --insecure --dry-run "oci://$site/good/lab" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --dry-run "oci://$site/good/lab" "$sample"
 out_has "8 entries would be added"
 nothing_imported
 # The driver tells its CUDA version itself: its release (550) does not say 13.0
-JITWARM_STATE=$(native "$work/asked") SIMDRIVER_CUDA=13000 run "0|1|3" pull --insecure "oci://$site/good/empty" "$sample"
+JITWARM_STATE=$(native "$work/asked") SIMDRIVER_CUDA=13000 JITWARM_PLAIN_HTTP=localhost run "0|1|3" pull "oci://$site/good/empty" "$sample"
 grep -Eq '"cuda":[[:space:]]*13000' "$work/asked/devices.json" || fail "the driver was not asked"
 : >"$log"
-run 0 pull --insecure "oci://$site/good/lab" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull "oci://$site/good/lab" "$sample" --json
 json 'd["schema"] == "jitwarm.pull/1" and d["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["signed_by"] and not d["missed"]'
 [[ $(requests "manifests") == 1 ]] || fail "one request does not tell whether there is one: $(cat "$log")"
 nothing_left
@@ -76,29 +74,29 @@ run 0 key trust "$public"
 for number in 1 2 3 4 5 6; do printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other%d()\n{\n\tret;\n}\n' "$number" >"$work/other$number.ptx"; done
 run 0 prime "$work"/other?.ptx
 limit=$(($(find "$CUDA_CACHE_PATH" "$work/machines/other/cache" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }') - 100))
-CUDA_CACHE_MAXSIZE=$limit run 3 pull --insecure "oci://$site/good/lab" "$sample"
+CUDA_CACHE_MAXSIZE=$limit JITWARM_PLAIN_HTTP=localhost run 3 pull "oci://$site/good/lab" "$sample"
 err_has "allow it with --evict"
-CUDA_CACHE_MAXSIZE=$limit run 1 pull --insecure --evict "oci://$site/good/lab" "$sample" --json
+CUDA_CACHE_MAXSIZE=$limit JITWARM_PLAIN_HTTP=localhost run 1 pull --evict "oci://$site/good/lab" "$sample" --json
 json 'd["packs"][0]["import"]["added"] == 8 and d["packs"][0]["import"]["cooled"] == d["packs"][0]["import"]["evicted"] > 0'
 CUDA_CACHE_MAXSIZE=$limit run 0 check "$sample"
 machine other
 # A miss is one request, and no failure of the registry
 : >"$log"
-run 1 pull --insecure "oci://$site/good/empty" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 1 pull "oci://$site/good/empty" "$sample"
 err_has "no pack of this plan: p-"
 [[ $(requests .) == 1 ]] || fail "a miss takes more than a request"
-run 1 pull --insecure "oci://$site/good/lab:nothing"
-run 1 pull --insecure "oci://$site/good/empty"
+JITWARM_PLAIN_HTTP=localhost run 1 pull "oci://$site/good/lab:nothing"
+JITWARM_PLAIN_HTTP=localhost run 1 pull "oci://$site/good/empty"
 nobody_there() {
-	run 3 pull --insecure "oci://127.0.0.1:9/good/lab" --timeout 2s
+	JITWARM_PLAIN_HTTP=localhost run 3 pull "oci://127.0.0.1:9/good/lab" --timeout 2s
 	err_one_line
 }
 no_https() { run 3 pull "oci://$site/good/lab" "$sample" --timeout 2s; }
 # A registry that is busy is asked again.
 busy() { # KIND
-	run 0 push --insecure "oci://$site/$1/again" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/$1/again" "$sample"
 	machine "again-$1"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$1/again" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$1/again" "$sample"
 }
 beside nobody nobody_there
 beside nobody no_https
@@ -107,46 +105,46 @@ for kind in 429 503; do beside maker busy "$kind"; done
 # By tag, by digest, and everything that fits
 for from in lab:frame-1.0 lab; do
 	machine "by-$from"
-	run 0 pull --insecure --allow-unsigned "oci://$site/good/$from"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/$from"
 	app_compiles 0
 done
-run 0 pull --insecure --allow-unsigned "oci://$site/good/lab" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/lab" --json
 json 'len(d["packs"]) == 1' # one, under its plan's tag and under frame-1.0
 digest=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["packs"][0]["digest"])' "$out")
 machine by-digest
-run 0 pull --insecure --allow-unsigned "oci://$site/good/lab@$digest"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/lab@$digest"
 app_compiles 0
 # Of 4,096 tags each is answered in time, and all together are not
 machine tags-slow
-run 3 pull --insecure --allow-unsigned --timeout 500ms "oci://$site/tags-slow/lab"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned --timeout 500ms "oci://$site/tags-slow/lab"
 err_has "its manifests and lists of tags took more than 10 s, 20 times --timeout; name a tag"
 app_compiles 8
 for kind in tags-pages tags-wild tags-forever; do
 	machine "$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/lab"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/lab"
 	app_compiles 0
 done
 
 # All that the cache holds
 machine maker
-run 0 push --insecure "oci://$site/good/whole" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/whole" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["entries"] == 8'
 machine whole
-run 0 pull --insecure --allow-unsigned "oci://$site/good/whole"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/whole"
 app_compiles 0
 
 # A pack, with the signature that it has
 machine maker
 run 0 export -o "$work/lab.jwpack" --sign
-run 0 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack"
-run 64 push --insecure "oci://$site/good/packs:v1" "$work/lab.jwpack" "$sample"
-run 3 push --insecure "oci://$site/good/packs:v1" "$work/none.jwpack"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/packs:v1" "$work/lab.jwpack"
+JITWARM_PLAIN_HTTP=localhost run 64 push "oci://$site/good/packs:v1" "$work/lab.jwpack" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/packs:v1" "$work/none.jwpack"
 # … but none without its PTX, nor where one is there already
 thin=$cases/../../data/features/pack-1-thin.jwpack
-run 3 push --insecure "oci://$site/good/packs:thin" "$(native "$thin")"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/packs:thin" "$(native "$thin")"
 err_has "without --thin"
 machine other
-run 0 pull --insecure "oci://$site/good/packs:v1"
+JITWARM_PLAIN_HTTP=localhost run 0 pull "oci://$site/good/packs:v1"
 out_has "signed by"
 err_lacks "signed under"
 python3 - "http://$site/v2/good/packs" "$thin" <<'P' || fail "no thin pack in the registry"
@@ -162,58 +160,58 @@ ask(where + "&digest=" + manifest["layers"][0]["digest"], pack, "PUT")
 ask("/manifests/thin", json.dumps(manifest).encode(), "PUT")
 P
 machine thin
-run 3 pull --insecure --allow-unsigned "oci://$site/good/packs:thin"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/good/packs:thin"
 err_has "without --thin"
 nothing_imported
 nothing_left
 
 # Two architectures are an index, whoever comes first; each machine takes its own
 machine maker
-run 0 push --insecure "oci://$site/good/both:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/both:v1" "$sample"
 one=$JITWARM
 with_simdriver sm_70
 machine volta
-run 2 pull --insecure --allow-unsigned "oci://$site/good/both:v1"
+JITWARM_PLAIN_HTTP=localhost run 2 pull --allow-unsigned "oci://$site/good/both:v1"
 run 0 prime "$sample"
-run 0 push --insecure "oci://$site/good/both:v1" "$sample"
-run 0 push --insecure "oci://$site/good/both:v1" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/both:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/both:v1" "$sample" --json
 json 'd["traffic"]["sent_bytes"] == 0'
 machine volta-too
-run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/both:v1" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_70" and d["packs"][0]["import"]["refused"] == 0'
 with_simdriver sm_86
 machine ampere-too
-run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/both:v1" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
 # … whether a tag leads to it or an index, or both
-run 0 pull --insecure --allow-unsigned "oci://$site/good/both" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/both" --json
 json 'len(d["packs"]) == 1 and d["packs"][0]["targets"] == "sm_86"'
 app_compiles 0
 # … and one with GPUs of both kinds takes both
 with_simdriver sm_70,sm_86
 machine both
-run 0 pull --insecure --allow-unsigned "oci://$site/good/both:v1" --json
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/both:v1" --json
 json 'sorted(p["targets"] for p in d["packs"]) == ["sm_70", "sm_86"] and all(p["import"]["added"] for p in d["packs"])'
 with_simdriver sm_86
 # … also where one machine's push meets another's
 machine maker
-run 0 push --insecure "oci://$site/tag-race/race:v1" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/tag-race/race:v1" "$sample"
 machine race
-run 0 pull --insecure --allow-unsigned "oci://$site/good/race:v1"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/race:v1"
 
 # A pack with fewer entries does not take a fuller one's place
 machine part
 run "0|1" prime --budget-size 200k "$sample"
-run 0 push --insecure "oci://$site/good/lab" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lab" "$sample" --json
 json 'd["packs"][0]["fuller"] and d["packs"][0]["entries"] == 8'
-run 1 push --insecure "oci://$site/good/part" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 1 push "oci://$site/good/part" "$sample" --json
 json 'd["packs"][0]["missing"] > 0 and d["packs"][0]["entries"] + d["packs"][0]["missing"] == 8'
 
 # How many a pack has is the word of whoever may push: more than its plan has keeps nobody from pushing the whole.
 machine maker
-run 0 push --insecure "oci://$site/good/part" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/part" "$sample" --json
 json 'd["packs"][0]["entries"] == 8 and not d["packs"][0]["fuller"] and not d["packs"][0]["there"]'
-run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lies" "$sample" --json
 lie() { # ENTRIES
 	python3 - "$site" "$out" "$1" <<-'END' || fail "the registry cannot be lied to"
 		import json, sys, urllib.request
@@ -226,43 +224,43 @@ lie() { # ENTRIES
 	END
 }
 lie 99999
-run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lies" "$sample" --json
 json 'not d["packs"][0]["fuller"] and not d["packs"][0]["there"]'
-run 0 push --insecure "oci://$site/good/lies" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/good/lies" "$sample" --json
 json 'd["packs"][0]["there"]'
 machine part
 lie 99999
-run 1 push --insecure "oci://$site/good/lies" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 1 push "oci://$site/good/lies" "$sample" --json
 json 'not d["packs"][0]["fuller"]'
 
 # Names and passwords: from docker's file, from podman's, from a helper, for a token or as they are
 machine maker
 for kind in basic bearer; do
-	run 3 push --insecure "oci://$site/$kind/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/$kind/auth" "$sample"
 	err_lacks "cret"
 done
 err_has "status 401"
 docker_file "$ann"
 for kind in basic bearer bearer-expires; do
 	machine maker
-	run 0 push --insecure "oci://$site/$kind/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/$kind/auth" "$sample"
 	machine "auth-$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/auth" "$sample"
 	app_compiles 0
 done
 docker_file '{"identitytoken": "identity of ann"}'
-run 0 pull --insecure --allow-unsigned "oci://$site/bearer/auth" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/bearer/auth" "$sample"
 docker_file '{"auth": "YW5uOmJhZA=="}'
-run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 err_one_line
 docker_file '{"auth": "!"}'
-run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 err_has "config.json"
 unset DOCKER_CONFIG
 printf '{"auths": {"%s/basic": %s, "%s": {"auth": "YW5uOmJhZA=="}}}\n' "$site" "$ann" "$site" >"$work/auth.json"
 REGISTRY_AUTH_FILE=$(native "$work/auth.json")
 export REGISTRY_AUTH_FILE
-run 0 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 unset REGISTRY_AUTH_FILE
 if ! is_wine; then
 	mkdir -p "$work/docker" "$work/bin"
@@ -274,20 +272,20 @@ if ! is_wine; then
 	program_path=$work/bin:$PATH
 	help 'read -r server; [ "$1 $server" = "get '"$site"'" ] && printf "{\"ServerURL\":\"x\",\"Username\":\"ann\",\"Secret\":\"se:cret\"}"'
 	# A folder of /tmp is sticky: root's own program there is root's alone
-	run 0 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	help 'echo "credentials not found in native keychain"; exit 1'
-	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	err_has "docker login"
 	help 'exit 7'
-	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	err_has "exit status 7"
 	help 'cat /dev/zero'
-	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	printf '{"credsStore": "none-such"}\n' >"$work/docker/config.json"
-	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	err_has "docker-credential-none-such is not on PATH"
 	printf '{"credsStore": "../../bin/sh"}\n' >"$work/docker/config.json"
-	run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	err_has "not the name of a credential helper"
 	program_path=$old
 	if [[ $(id -u) == 0 ]]; then # root runs no program that another may replace
@@ -295,9 +293,18 @@ if ! is_wine; then
 		help 'touch "'"$work"'/ran"; exit 1'
 		chown 65534 "$helper"
 		program_path=$work/bin:$PATH
-		run 3 pull --insecure --allow-unsigned "oci://$site/basic/auth" "$sample"
+		JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 		err_has "is not run as root"
 		[[ ! -e $work/ran ]] || fail "another account's helper ran as root"
+		# … and its own with no program of a folder of PATH
+		mkdir "$work/theirs"
+		mv "$helper" "$work/theirs/sh"
+		printf '#!/usr/bin/env sh\nexit 7\n' >"$helper"
+		chmod 755 "$helper"
+		program_path=$work/theirs:$work/bin:$PATH
+		JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
+		err_has "exit status 7"
+		[[ ! -e $work/ran ]] || fail "another account's shell ran as root"
 		program_path=$old
 	fi
 	unset DOCKER_CONFIG
@@ -306,35 +313,35 @@ fi
 # Uploads: in parts, continued, mounted, to a foreign place
 docker_file "$ann"
 machine maker
-run 0 push --insecure --chunk 20k "oci://$site/fresh/chunks" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --chunk 20k "oci://$site/fresh/chunks" "$sample" --json
 json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] > 10'
 [[ $(requests "PATCH /v2/fresh") -gt 4 ]] || fail "not in parts"
-run 0 push --insecure --chunk 20k "oci://$site/upload-reset/chunks2" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --chunk 20k "oci://$site/upload-reset/chunks2" "$sample" --json
 json 'd["traffic"]["resumed"] > 4 and d["traffic"]["sent_bytes"] < 400000'
 # A blob of one request, of which the registry kept the beginning
-run 0 push --insecure "oci://$site/upload-cut/chunks5" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-cut/chunks5" "$sample" --json
 json 'd["traffic"]["resumed"] == 2 and d["traffic"]["blobs_sent"] == 2'
-run 0 push --insecure --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
+JITWARM_PLAIN_HTTP=localhost run 0 push --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
 json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
 # Whatever scope the registry's first challenge names, the token is for all of them
-run 0 push --insecure --mount-from bearer/other --mount-from bearer/none "oci://$site/bearer/chunks5" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push --mount-from bearer/other --mount-from bearer/none "oci://$site/bearer/chunks5" "$sample"
 for each in chunks5%3Apull%2Cpush other%3Apull none%3Apull; do
 	grep -q "^GET /token?.*scope=repository%3Abearer%2F$each" "$work/registry/log" || fail "no token for $each: $(grep token "$work/registry/log" | tail -3)"
 done
-run 0 push --insecure "oci://$site/upload-foreign/chunks4" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-foreign/chunks4" "$sample"
 grep -q '^PUT .* - -$' "$work/registry/foreign-log" || fail "nothing came to the foreign place: $(cat "$work/registry/foreign-log")"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the foreign place was told who asks"
 for name in chunks chunks2 chunks4; do
 	machine "pull-$name"
-	run 0 pull --insecure --allow-unsigned "oci://$site/good/$name" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/$name" "$sample"
 	app_compiles 0
 done
 # Storage elsewhere is not told either
 for kind in foreign foreign-auth; do
 	machine maker
-	run 0 push --insecure "oci://$site/$kind/stored" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/$kind/stored" "$sample"
 	machine "from-$kind"
-	run 0 pull --insecure --allow-unsigned "oci://$site/$kind/stored" "$sample"
+	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/stored" "$sample"
 	app_compiles 0
 done
 grep -q '^GET ' "$work/registry/foreign-log" || fail "nothing came from the foreign storage"
@@ -358,6 +365,14 @@ tls_refused() {
 	err_one_line
 }
 is_wine || tls_refused
+# A host that may be asked by plain http proves itself where it is asked by https
+is_wine || {
+	: >"$log"
+	machine unproven
+	JITWARM_PLAIN_HTTP="$site" run "0|1|3" prime --share "https://$site/place" --share-unsigned "$sample"
+	[[ $(requests place) == 0 ]] || fail "without a certificate to trust: $(cat "$log")"
+	machine maker
+}
 SSL_CERT_FILE=$(native "$work/other.pem") tls_refused
 SSL_CERT_FILE=$(native "$work/cert.pem")
 export SSL_CERT_FILE
@@ -368,6 +383,6 @@ app_compiles 0
 is_wine && exit 0
 # from https to plain http, even where that host may be asked so
 machine plain
-run 3 pull --allow-unsigned --insecure-host "$foreign" "oci://$site/foreign/tls" "$sample"
+JITWARM_PLAIN_HTTP="$foreign" run 3 pull --allow-unsigned "oci://$site/foreign/tls" "$sample"
 err_has "redirects from https to plain http"
 nothing_imported

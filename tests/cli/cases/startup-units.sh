@@ -42,9 +42,18 @@ out_lacks "installed"
 run 1 startup status
 out_lacks "installed"
 run 0 startup enable frame
+out_has "It runs two minutes after each logon" "It starts $JITWARM: "
 cp -r "$units" "$work/former"
 FAIL=1 run 3 startup enable other
 diff -r "$units" "$work/former" || fail "another text is left"
+# A program in a folder that is emptied
+mkdir -p "$work/downloads" && cp "$JITWARM" "$work/downloads/"
+JITWARM=$work/downloads/jitwarm run 0 startup enable frame
+err_has "often deleted: move the program first"
+# Packages that cannot be looked at are not left unwatched in silence, and keep nobody from removing
+mkdir "$work/loop" && ln -s lib "$work/loop/lib" && : >"$work/loop/pyvenv.cfg"
+for action in enable status; do VIRTUAL_ENV=$work/loop run 3 startup $action; done
+VIRTUAL_ENV=$work/loop run 0 startup disable
 run 0 startup enable frame
 run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
@@ -105,6 +114,8 @@ run 0 startup disable --service ollama
 # Others' units stay; a system that does not answer is told of.
 run 0 startup enable frame
 run 0 startup disable
+out_has "removed        $units/jitwarm.path"
+out_lacks "missing"
 [[ ! -e $units ]] || fail "units are left"
 mkdir -p "$units"
 printf '[Service]\nExecStart=/bin/true\n' >"$units/jitwarm.service"

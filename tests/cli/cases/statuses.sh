@@ -60,6 +60,8 @@ judge() { # STATE COMMAND STATUS
 	rm -rf "$cache" "$work/new.jwpack" "$JITWARM_STATE"
 	[[ -z $holds ]] || cp -a "$work/caches/$holds" "$cache"
 	[[ $2 == jitwarm ]] || read -ra words <<<"$2"
+	# prime is for this machine
+	if [[ ${driver[*]} && ${words[0]-} == prime ]]; then words[0]=make; fi
 	JITWARM="env ${settings[*]} $JITWARM"
 	run "0|1|2|3|64" "${words[@]}" "${driver[@]}" "${given[@]}"
 	tried=$((tried + 1))

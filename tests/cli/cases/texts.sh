@@ -55,7 +55,7 @@ json 'd["warm"] == 6'
 compiles 3 opt
 is_wine || {
 	rm -r "$work/cache"
-	run 0 record -o seen.jwrec -- "$program"
+	run 0 run --record seen.jwrec -- "$program"
 	run 0 check --json "$program"
 	json 'd["warm"] == 3'
 	rm -r "$work/cache"
@@ -63,7 +63,7 @@ is_wine || {
 	compiles 0
 	# The text is recognised in a key with options, and this run's entries are kept.
 	rm -r "$work/cache"
-	run 0 record -o options.jwrec --json "$program" -- "$program" opt
+	run 0 run --record options.jwrec --json "$program" -- "$program" opt
 	json 'd["modules"] == d["in_files"] == 3'
 	err_has "3 PTX texts are loaded with options of the program"
 	compiles 0 opt

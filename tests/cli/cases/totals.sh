@@ -25,7 +25,7 @@ run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")] == [json.load(open("'"$work/scan.json"'"))["totals"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")]'
-run 1 check "${one[@]}" --cache cache lib
+run 1 check --explain "${one[@]}" --cache cache lib
 out_has "3 of 3 modules are cold"
 out_has "  first start "
 
@@ -42,7 +42,7 @@ json 'abs(sum(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) - d["
 json 'd["forecast"]["prime_seconds"]["likely"] <= d["forecast"]["start_seconds"]["likely"]'
 run 1 prime -n -j 1 --json lib/once-1.ptx
 json 'd["forecast"]["prime_seconds"] == d["forecast"]["start_seconds"] == {k: 2 * v for k, v in d["gpus"][0]["forecast"]["start_seconds"].items()}'
-run 1 check --target sm_86,sm_89 --driver 550.163.01 lib
+run 1 check --explain --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
 run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
@@ -51,21 +51,20 @@ run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 run 1 prime -n --json lib
 json 'd["forecast"]["link_seconds"]["likely"] == 0'
 run 1 prime -n lib
-out_lacks "linking"
+out_lacks "link step"
 run 1 prime -n "$sample"
-out_has "of run-time linking; the linking itself, "
-out_has "is done again at every start."
+out_has "a link step that repeats at every start ("
 run 0 prime "$sample"
 run 0 check "$sample"
-out_has "  the linking itself, "
+out_has "  a link step repeats at every start ("
 run 0 check --json "$sample"
 json 'd["cold"] == 0 and d["forecast"]["start_seconds"]["likely"] == 0 and d["forecast"]["link_seconds"]["likely"] > 0'
 json 'abs(sum(g["forecast"]["link_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["link_seconds"]["likely"]) < 1e-6'
 run 0 prime -n "$sample"
-out_has "The linking itself, "
+out_has "A link step repeats at every start ("
 run 0 prime -n --json "$sample"
 json '[g["cold"] for g in d["gpus"]] == [0, 0] and all(g["forecast"]["start_seconds"]["likely"] == 0 for g in d["gpus"])'
 run 0 scan --target sm_86 "$sample"
-out_has "  the linking itself, "
+out_has "  a link step repeats at every start ("
 run 0 scan --target sm_86 --json "$sample"
 json 'd["totals"][0]["forecast"]["link_seconds"]["low"] < d["totals"][0]["forecast"]["link_seconds"]["high"]'

@@ -309,8 +309,16 @@ SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
 err_has "tcsh does not read ~/.profile"
 run 0 tune --undo
 export SHELL=/bin/bash
+# What is not asked for is not set.
+run 0 tune --apply --scope shell --path "$work/my cache"
+block() { sed -n "/>>> jitwarm/,/<<< jitwarm/p" "$HOME/.bashrc"; }
+! block | grep CUDA_CACHE_MAXSIZE= || fail "a limit was set that nobody asked for"
 run 0 tune --apply --scope shell --max-size 2GiB
 err_lacks "does not read"
+block | grep CUDA_CACHE_PATH= || fail "the path that was set before is lost"
+run 0 tune --undo
+run 0 tune --apply --scope shell --max-size 2GiB
+! block | grep CUDA_CACHE_PATH= || fail "a path was set that nobody asked for"
 run 0 tune --undo
 
 # Two at once: both end well, and one block is there.

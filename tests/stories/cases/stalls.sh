@@ -1,5 +1,5 @@
 # Stalls as users meet them, made for real: `watch` names the cause while it lasts.
-# This is the part of `watch`; that of `doctor` is long/slow-every-time.sh, and scripts/stalls.sh runs both.
+# This is the part of `watch`; that of `doctor` is long/slow-every-time.sh, and stalls.sh above runs both.
 ! is_emulated || skip "under an emulator no library is seen in a process"
 with_simdriver sm_86
 # shellcheck source=/dev/null

@@ -1,0 +1,141 @@
+# shellcheck shell=bash
+# What several scripts do, for those that source it.
+
+# ---- building
+
+# build_preset PRESET [CMAKE-OPTION...]   in the repository's root: configures and builds; prints nothing unless that fails. Then it prints the
+# lines of the log that say why, and the log stays: build-PRESET.log.
+build_preset() {
+	local preset=$1 log=build-$1.log why
+	local causes='error: |cannot find|undefined reference|multiple definition|Could NOT find|No package|No space left|Killed|command not found'
+	shift
+	if cmake --preset "$preset" "$@" >"$log" 2>&1 && cmake --build --preset "$preset" -j "$(nproc)" >>"$log" 2>&1; then
+		rm -f "$log"
+		return 0
+	fi
+	grep -E "$causes|^CMake Error|^FAILED" "$log" | head -20 >&2 || true
+	why=$(grep -m1 -E "$causes" "$log" || tail -n 1 "$log")
+	echo "the $preset build failed: ${why#"${why%%[! ]*}"} (all of it is in $log)" >&2
+	return 1
+}
+
+# ---- stages, one behind the other, and the line that sums them up
+
+stages_passed=0 stages_failed=0 stages_skipped=0 stages_names=
+
+# stage NAME COMMAND...   status 77: skipped
+stage() {
+	local name=$1 began=$SECONDS status=0
+	shift
+	printf '\n==== %s\n' "$name"
+	"$@" || status=$?
+	if [ $status = 0 ]; then
+		stages_passed=$((stages_passed + 1))
+		printf '==== %s: passed in %d s\n' "$name" $((SECONDS - began))
+	elif [ $status = 77 ]; then
+		stages_skipped=$((stages_skipped + 1))
+		printf '==== %s: skipped\n' "$name"
+	else
+		stages_failed=$((stages_failed + 1))
+		stages_names+=" [$name]"
+		printf '==== %s: FAILED after %d s\n' "$name" $((SECONDS - began))
+		return 1
+	fi
+}
+
+stages_end() {
+	printf '\nstages: %d passed, %d failed%s, %d skipped\n' "$stages_passed" "$stages_failed" "${stages_names:+:$stages_names}" "$stages_skipped"
+	[ "$stages_failed" = 0 ]
+}
+
+# ---- tests
+
+# left_out BUILD   a pattern for ctest -E: the tests of that build that tests/long names, but none with JITWARM_LONG_TESTS=1.
+# It has the names themselves, since ctest takes no pattern with more than nine brackets, and would leave out nothing.
+left_out() {
+	local patterns names
+	[ "${JITWARM_LONG_TESTS:-}" != 1 ] || return 0
+	patterns=$(sed -nE "s/^$1 +//p" tests/long | paste -sd '|')
+	names=$(cd "build/$1" && ctest -N | sed -n 's/^ *Test *#[0-9]*: //p' | grep -xE "$patterns" | sed 's/\./\\./g' | paste -sd '|' || true)
+	[ -z "$names" ] || printf '^(%s)$' "$names"
+}
+
+# failed_output BUILD-FOLDER   the end of the output of each test that failed in the last run of ctest there; the last line names them.
+# Nothing if all passed.
+failed_output() {
+	python3 - "$1/Testing/Temporary" <<'P'
+import re, sys
+LINES, WIDTH = 40, 400
+folder = sys.argv[1]
+read = lambda name: open(folder + "/" + name, encoding="utf-8", errors="replace").read()
+try:
+    failed = [line.split(":", 1)[1] for line in read("LastTestsFailed.log").splitlines()]
+except OSError:
+    sys.exit()
+outputs = {}
+for part in re.split(r"^\d+/\d+ Testing: ", read("LastTest.log"), flags=re.M)[1:]:
+    name, rest = part.split("\n", 1)
+    output = re.search(r"^Output:\n-+\n(.*?)^<end of output>", rest, re.M | re.S)
+    outputs[name] = output[1].splitlines() if output else []
+for name in failed:
+    lines = [line[:WIDTH] for line in outputs.get(name, []) if line.strip()]
+    # What cmocka says of tests that pass
+    lines = [line for line in lines if not re.match(r"\[ +(RUN|OK) +\]", line)]
+    print("---- %s failed%s" % (name, ", at the end:" if len(lines) > LINES else ":"))
+    print("\n".join(lines[-LINES:]))
+print("failed: " + " ".join(failed))
+P
+}
+
+# ---- what this machine's apt sources say of Debian
+
+apt_sources() { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true; }
+# Addresses of archives, in one-line and in deb822 style
+apt_addresses() {
+	apt_sources | sed -nE 's/^deb[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+).*/\2/p; s/^URIs:[[:space:]]*([^[:space:]]+).*/\1/p' |
+		sed 's:/*$::'
+}
+# Empty where there is none
+debian_mirror() { apt_addresses | grep -m1 '/debian$' || true; }
+debian_security_mirror() { apt_addresses | grep -m1 '/debian-security$' || true; }
+debian_keyring() { apt_sources | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1; }
+
+# debian_tree FOLDER VERSION   in the repository's root: puts the last commit into FOLDER, with the folder debian that packages are built
+# and autopkgtest runs with. JITWARM_MAINTAINER is the name and address that the packages show, else those of the commit.
+debian_tree() {
+	local maintainer=${JITWARM_MAINTAINER:-$(git log -1 --format='%an <%ae>')}
+	mkdir -p "$1"
+	git archive HEAD | tar -C "$1" -xf -
+	cp -r packaging/debian "$1/debian"
+	sed -i -e '/^Maintainer: /{r /dev/stdin' -e 'd}' "$1/debian/control" <<<"Maintainer: $maintainer"
+	printf 'jitwarm (%s) unstable; urgency=medium\n\n  * Version %s. CHANGELOG.md says what is new.\n\n -- %s  %s\n' "$2" "$2" \
+		"$maintainer" "$(LC_ALL=C date -u -R -d "@$(git log -1 --format=%ct)")" >"$1/debian/changelog"
+}
+
+# ---- programs of aarch64, which the kernel starts by qemu-user (binfmt_misc), in other roots too
+
+emulated=''
+
+emulate_qemu() { command -v qemu-aarch64-static || command -v qemu-aarch64; } # Debian 13's has no other name, and is static, too
+# shellcheck disable=SC2034 # emulate_lacks is for the caller
+# emulate_begin: status 1 where it cannot be, with the reason in emulate_lacks. emulate_end takes it back where no other script needs it.
+emulate_begin() {
+	local kernel=/proc/sys/fs/binfmt_misc qemu
+	[ "$(uname -m)" != aarch64 ] || return 0
+	qemu=$(emulate_qemu) || { emulate_lacks="the package qemu-user-static is missing"; return 1; }
+	[ -e $kernel/register ] || mount -t binfmt_misc none $kernel 2>/dev/null || { emulate_lacks="no binfmt_misc"; return 1; }
+	# All that emulate hold this lock together, and one alone where it ends as the last
+	exec {emulated}<$kernel/status && flock -s "$emulated"
+	if ! grep -qs '^interpreter .*qemu-aarch64' $kernel/*; then
+		# An ELF header of 64 bits, little-endian, of a program or library (e_type 2 or 3) for machine 0xb7. P: with the name by which it was called (busybox); F: opened now, for every root
+		printf '%s' ':jitwarm-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$qemu:PF" 2>/dev/null >$kernel/register ||
+			[ -e $kernel/jitwarm-aarch64 ] || { emulate_lacks="the kernel does not take qemu-aarch64"; return 1; } # or another was first
+	fi
+}
+emulate_end() {
+	local entry=/proc/sys/fs/binfmt_misc/jitwarm-aarch64
+	[ "$emulated" ] || return 0
+	if flock -nx "$emulated" && [ -e $entry ]; then echo -1 >$entry; fi
+	flock -u "$emulated" # what still runs has it open, too
+	emulated=''
+}

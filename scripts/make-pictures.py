@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""make-pictures.py [-B BUILD-FOLDER] prime [--check]     records the README's picture, docs/pictures/prime.svg
+
+prime runs `jitwarm`, `jitwarm prime` and `jitwarm check` on a terminal of 90 columns, with the sample framework in a virtual
+environment and the simulated driver of the build (default: build/release), and draws what the terminal shows at the end. --check
+writes nothing: it compares the picture's text with a new recording, but for times and the number of workers."""
+import argparse
+import fcntl
+import html
+import os
+import pathlib
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs/pictures/prime.svg"
+COLUMNS, ROWS = 90, 60
+COMMANDS = ([], ["prime"], ["check"])
+# As long as the scratch folder's name, so that lines break at the same places
+HOME = "/home/admin"
+STYLES = {"1": "strong", "2": "faint", "32": "good", "33": "warn", "31": "bad"}
+CHARACTER, LINE = 8.43, 19
+
+
+def environment(build, scratch):
+    """A home folder with the sample framework as a package of a virtual environment, beside the driver."""
+    packages = scratch / "venv/lib/python3.12/site-packages"
+    (packages / "sampleflow").mkdir(parents=True)
+    (packages / "sampleflow-1.0.dist-info").mkdir()
+    (scratch / "venv/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.0\n")
+    shutil.copy(build / "tests/framework/libsample_framework.so", packages / "sampleflow")
+    (packages / "sampleflow-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: sampleflow\nVersion: 1.0\n")
+    (packages / "sampleflow-1.0.dist-info/RECORD").write_text("sampleflow/libsample_framework.so,,\n")
+    shutil.copytree(build / "tests/simdriver/lib", scratch / "simdriver", symlinks=True)
+    return {
+        "PATH": "/usr/bin:/bin", "HOME": str(scratch), "VIRTUAL_ENV": str(scratch / "venv"), "LC_ALL": "C.UTF-8",
+        "TERM": "xterm-256color", "LD_LIBRARY_PATH": str(scratch / "simdriver"), "SIMDRIVER_GPUS": "sm_86", "SIMDRIVER_COST": "1",
+        "JITWARM_PCI_DEVICES": "10de:2484@0000:01:00.0", "JITWARM_STORE": "0",
+    }
+
+
+def on_terminal(command, variables):
+    """What the command writes to a terminal."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    written = b""
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables) as process:
+        os.close(slave)
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            written += data
+    os.close(master)
+    if process.returncode not in (0, 1):
+        sys.exit(f"make-pictures.py: {command} ended with {process.returncode}:\n{written.decode(errors='replace')}")
+    return written.decode()
+
+
+def screen(written):
+    """The terminal's lines at the end, each a list of (character, style)."""
+    lines, column, style = [[]], 0, ""
+    for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|.", written, re.S):
+        if part == "\n":
+            lines.append([])
+        elif part == "\r":
+            column = 0
+        elif part == "\x1b[K":
+            del lines[-1][column:]
+        elif part.endswith("m") and part.startswith("\x1b"):
+            style = STYLES.get(part[2:-1], "")
+        elif part.startswith("\x1b"):
+            sys.exit(f"make-pictures.py: an escape sequence that it does not know: {part!r}")
+        else:
+            lines[-1][column:column + 1] = [(part, style)]
+            column += 1
+    return lines[:-1] if not lines[-1] else lines
+
+
+def scratch_folder():
+    """A new folder whose name is as long as HOME."""
+    for number in range(os.getpid(), os.getpid() + 1000):
+        folder = pathlib.Path(f"/tmp/{number % 1000000:06d}")
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        return folder
+    sys.exit("make-pictures.py: no name is free in /tmp")
+
+
+def record(build):
+    scratch = scratch_folder()
+    try:
+        variables, shown = environment(build, scratch), []
+        for arguments in COMMANDS:
+            shown.append([(sign, "prompt") for sign in " ".join(["$ jitwarm"] + arguments)])
+            text = on_terminal([str(build / "src/jitwarm"), *arguments], variables)
+            shown += screen(text.replace(str(scratch), HOME)) + [[]]
+        return shown[:-1]
+    finally:
+        shutil.rmtree(scratch)
+
+
+def runs(line):
+    """(style, text) of neighbours of one style."""
+    found = []
+    for sign, style in line:
+        if found and found[-1][0] == style:
+            found[-1][1] += sign
+        else:
+            found.append([style, sign])
+    return found
+
+
+def draw(lines):
+    width, height = round(COLUMNS * CHARACTER) + 32, len(lines) * LINE + 32
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
+        "<title>jitwarm, jitwarm prime and jitwarm check on a terminal</title>",
+        "<!-- Recorded by scripts/make-pictures.py -->",
+        "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d6deeb;white-space:pre}"
+        ".strong{font-weight:bold;fill:#fff}.faint{fill:#8b98a9}.good{fill:#7ee787}.warn{fill:#e3b341}.bad{fill:#ff7b72}"
+        ".prompt{font-weight:bold;fill:#79c0ff}</style>",
+        f'<rect width="{width}" height="{height}" rx="8" fill="#161b22"/>',
+    ]
+    for at, line in enumerate(lines):
+        spans, column = "", 0
+        for style, text in runs(line):
+            kind = f' class="{style}"' if style else ""
+            # The first cell is placed by number, so that any font's width keeps the columns of texts of several styles
+            spans += f'<tspan x="{16 + column * CHARACTER:.1f}"{kind}>{html.escape(text, quote=False)}</tspan>'
+            column += len(text)
+        if spans:
+            parts.append(f'<text xml:space="preserve" y="{16 + LINE * at + 14}">{spans}</text>')
+    return "\n".join(parts) + "\n</svg>\n"
+
+
+def words(drawn):
+    """The text of a picture, without what differs between machines: times and the number of workers."""
+    lines = re.findall(r"<text[^>]*>(.*)</text>", drawn)
+    text = " ".join(" ".join(html.unescape(re.sub(r"<[^>]*>", "", line)) for line in lines).split())
+    text = re.sub(r"(jitwarm: )?(other programs kept the processor busy: .*? of its time|memory is getting short: .*? for a while)\.? ", "", text)
+    return re.sub(r"[0-9.]+( (s|min))?( to [0-9.]+)? (s|min)\b( [0-9]+ s\b)?", "N s", re.sub(r"with \d+ workers?", "with N workers", text))
+
+
+def make_prime(arguments):
+    drawn = draw(record(arguments.build.resolve()))
+    if not arguments.check:
+        PICTURE.parent.mkdir(exist_ok=True)
+        PICTURE.write_text(drawn)
+        return 0
+    was, now = words(PICTURE.read_text()), words(drawn)
+    # A machine with much else to do makes prime say more, or wait: that is not what is compared
+    for _ in range(3):
+        if was != now:
+            now = words(draw(record(arguments.build.resolve())))
+    if was != now:
+        print(f"the picture says:\n{was}\n\njitwarm now says:\n{now}\n\nRun scripts/make-pictures.py prime where that is meant.")
+    return int(was != now)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("-B", dest="build", default=ROOT / "build/release", type=pathlib.Path)
+    pictures = parser.add_subparsers(dest="picture", required=True)
+    pictures.add_parser("prime").add_argument("--check", action="store_true")
+    return make_prime(parser.parse_args())
+
+
+sys.exit(main())

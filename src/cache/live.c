@@ -1,0 +1,626 @@
+/* The rows of the index, kept from one hold of the lock to the next: while no other process writes
+ * to the file, nothing is parsed again, and only added rows are written. */
+#include "cache/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "os/clock.h"
+#include "os/processes.h"
+
+/* 0x41 is the only known version of the index. Other small numbers count as other versions and are
+ * left alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
+ * was killed between rows and header. */
+enum { MOST_VERSION = 0xff };
+
+/* Removed rows are dropped when there are this many and they are half of all. */
+enum { MOST_GONE = 1024 };
+
+int live_rows_read(struct jw_error *err, struct cache_live *live)
+{
+	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	struct live_rows *rows = &live->rows;
+	struct buf *fresh = &rows->fresh, former = rows->image;
+	uint64_t size;
+
+	fresh->size = 0;
+	fresh->most = most;
+	if (os_file_size(err, live->file, &size))
+		return -1;
+	if (size > most)
+		return error_set(err, JW_ERR_LIMIT, "%s: too large for an index", live->index_path);
+	if (size && (buf_reserve(err, fresh, (size_t)size) ||
+				 os_file_read(err, live->file, 0, fresh->data, (size_t)size, &fresh->size)))
+		return -1;
+	if (fresh->size == former.size &&
+		(!former.size || !memcmp(fresh->data, former.data, former.size)))
+		return 0;
+	rows->image = *fresh;
+	*fresh = former;
+	rows->known = false;
+	live->others = live->undone = true;
+	return 0;
+}
+
+int live_rows_parse(struct jw_error *err, struct cache_live *live)
+{
+	struct live_rows *rows = &live->rows;
+	const struct buf *image = &rows->image;
+	struct cache_index index;
+
+	if (cache_index_parse(err, image->data, image->size, &index))
+		return -1;
+	cache_index_free(&live->index);
+	live->index = index;
+	live->changed = false;
+	if (index.state == CACHE_INDEX_VERSION && image->size >= CACHE_INDEX_HEADER &&
+		load_u32(image->data) - 1 < MOST_VERSION)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: version 0x%x of the index is not known: left alone", live->index_path,
+						 image->data[0]);
+	return 0;
+}
+
+/* Finds each key's position, which takes milliseconds for a large index and needs no lock; from
+ * then on the rows are known. */
+static int live_rows_map(struct jw_error *err, struct cache_live *live)
+{
+	struct live_rows *rows = &live->rows;
+
+	set_free(&rows->places);
+	rows->bytes = 0;
+	rows->oldest = rows->gone = rows->repeated = 0;
+	rows->written = rows->in_image = live->index.count;
+	rows->moved = live->index.state != CACHE_INDEX_SOUND;
+	for (size_t i = 0; i < live->index.count; i++) {
+		struct cache_row *row = &live->index.rows[i];
+		size_t earlier = live_row(live, row->key);
+
+		/* Of several rows for one key the last one counts. */
+		if (earlier != SET_NONE) {
+			live_drop_row(live, earlier);
+			rows->repeated++;
+		}
+		if (row->size_bytes > UINT64_MAX - 1 - rows->bytes) {
+			row->size_bytes = LIVE_GONE;
+			rows->gone++;
+			rows->moved = true;
+			continue;
+		}
+		if (set_add(err, &rows->places, row->key, i))
+			return -1;
+		rows->bytes += row->size_bytes;
+	}
+	rows->known = true;
+	return 0;
+}
+
+/* At the beginning of a hold: decides whether all rows have to be written. */
+static void live_rows_adopt(struct cache_live *live)
+{
+	struct live_rows *rows = &live->rows;
+	const struct cache_index *index = &live->index;
+
+	live->counts.dropped += rows->repeated;
+	rows->repeated = 0;
+	live->changed = rows->moved;
+	if (index->state != CACHE_INDEX_SOUND || index->total_bytes != rows->bytes) {
+		live->changed = true;
+		/* A new index needs no repair. */
+		live->counts.mended = live->counts.mended || index->state != CACHE_INDEX_EMPTY;
+	}
+}
+
+/* Updates the image from the rows. [*ret_from, *ret_end) is the changed range behind the header.
+ * Bytes behind the rows stay, as in the file. */
+static int renew_image(struct jw_error *err, struct cache_live *live, size_t *ret_from,
+					   size_t *ret_end)
+{
+	struct live_rows *rows = &live->rows;
+	struct buf *image = &rows->image;
+	const size_t first = rows->moved ? 0 : rows->written, had = image->size;
+	const size_t count = live->index.count - rows->gone;
+	const size_t end = CACHE_INDEX_HEADER + count * CACHE_ROW_SIZE;
+	size_t at = CACHE_INDEX_HEADER + (rows->moved ? 0 : rows->in_image) * CACHE_ROW_SIZE;
+	size_t from = end;
+
+	image->most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	if (end > had && buf_reserve(err, image, end - had))
+		return -1;
+	for (size_t i = first; i < live->index.count; i++) {
+		const struct cache_row *row = &live->index.rows[i];
+		uint8_t bytes[CACHE_ROW_SIZE];
+
+		if (row->size_bytes == LIVE_GONE)
+			continue;
+		store_u64(bytes, row->key);
+		store_u64(bytes + 8, row->size_bytes);
+		if (from == end &&
+			(at + sizeof bytes > had || memcmp(image->data + at, bytes, sizeof bytes) != 0))
+			from = at;
+		memcpy(image->data + at, bytes, sizeof bytes);
+		at += sizeof bytes;
+	}
+	if (end > had)
+		image->size = end;
+	store_u32(image->data, CACHE_VERSION);
+	store_u32(image->data + 4, (uint32_t)count);
+	store_u64(image->data + 8, rows->bytes);
+	rows->in_image = count;
+	*ret_from = from;
+	*ret_end = end;
+	return 0;
+}
+
+/* Writes the rows first, then the header in one write. Until then the old header is followed by at
+ * least as many rows as it counts. Bytes behind the rows do no harm. */
+/* Writes what has changed. */
+static int live_rows_write(struct jw_error *err, struct cache_live *live)
+{
+	struct live_rows *rows = &live->rows;
+	const uint8_t *bytes;
+	size_t from, end;
+
+	if (renew_image(err, live, &from, &end))
+		return -1;
+	bytes = rows->image.data;
+	if ((from < end && os_file_write(err, live->file, from, bytes + from, end - from)) ||
+		os_file_write(err, live->file, 0, bytes, CACHE_INDEX_HEADER))
+		return -1;
+	live->index.state = CACHE_INDEX_SOUND;
+	live->index.total_bytes = rows->bytes;
+	rows->written = live->index.count;
+	rows->moved = false;
+	if (rows->gone > MOST_GONE && rows->gone > live->index.count / 2)
+		rows->known = false;
+	return 0;
+}
+
+/* After a failed write: the file's content is unknown. */
+static void live_rows_forget(struct cache_live *live)
+{
+	live->rows.known = false;
+	live->rows.image.size = 0;
+}
+
+void live_rows_free(struct cache_live *live)
+{
+	struct live_rows *rows = &live->rows;
+
+	buf_free(&rows->image);
+	buf_free(&rows->fresh);
+	set_free(&rows->places);
+	cache_index_free(&live->index);
+	*rows = (struct live_rows){0};
+}
+
+size_t live_row(const struct cache_live *live, uint64_t key)
+{
+	size_t cursor = 0, at, last = SET_NONE;
+
+	while ((at = set_find(&live->rows.places, key, &cursor)) != SET_NONE)
+		if (live->index.rows[at].size_bytes != LIVE_GONE)
+			last = at;
+	return last;
+}
+
+void live_drop_row(struct cache_live *live, size_t at)
+{
+	struct live_rows *rows = &live->rows;
+
+	rows->bytes -= live->index.rows[at].size_bytes;
+	live->index.rows[at].size_bytes = LIVE_GONE;
+	rows->gone++;
+	rows->moved = rows->moved || at < rows->written;
+	live->changed = true;
+}
+
+void live_resize_row(struct cache_live *live, size_t at, uint64_t row_bytes)
+{
+	struct live_rows *rows = &live->rows;
+
+	rows->bytes += row_bytes - live->index.rows[at].size_bytes;
+	live->index.rows[at].size_bytes = row_bytes;
+	rows->moved = rows->moved || at < rows->written;
+	live->changed = true;
+}
+
+int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
+{
+	struct cache_index *index = &live->index;
+	size_t old = live_row(live, key);
+
+	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS) ||
+		set_add(err, &live->rows.places, key, index->count))
+		return -1;
+	index->rows[index->count++] = (struct cache_row){key, row_bytes};
+	if (old != SET_NONE)
+		live_drop_row(live, old);
+	live->rows.bytes += row_bytes;
+	live->changed = true;
+	return 0;
+}
+
+/* The lock on the index. */
+
+/* A driver unlocks before it writes the last bytes of the index (measured: up to a few
+ * milliseconds). An index that looks unsound is therefore read again, this many times at this
+ * interval. */
+enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
+
+/* For more rows than this, positions are computed without the lock, unless others have written to
+ * the index during this many tries. */
+enum { MOST_HELD_ROWS = 4096, LATE_TRIES = 4 };
+
+/* Accounts that may read the directory need write access to its index: a driver opens it for
+ * writing even for a look-up. Another account's index stays unchanged. */
+static void share_index(const struct cache_live *live)
+{
+	uint32_t wanted = 0600 | (live->shared & 044) | (live->shared & 044) >> 1;
+	struct os_stat stat;
+
+	if (!os_stat(NULL, live->index_path, &stat) && (stat.mode & wanted) != wanted)
+		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
+}
+
+/* Removes what prevents an index file first: a pipe, a device, a link to one, or a folder that a
+ * container runtime made for a missing file. */
+static int create_index(struct jw_error *err, struct cache_live *live)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+
+	if (!os_stat(NULL, live->index_path, &stat) && stat.kind != OS_REGULAR) {
+		if (stat.kind != OS_DIRECTORY && os_remove(err, live->index_path))
+			return -1;
+		if (stat.kind == OS_DIRECTORY && os_remove_empty_dir(err, live->index_path))
+			return error_prefix(err, "the cache's index is a folder: move it away");
+	}
+	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
+		return 0;
+	/* The directory may have been removed since it was opened, or a link may dangle. */
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	return os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path) ||
+				   os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file)
+			   ? -1
+			   : 0;
+}
+
+static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
+{
+	struct os_program program;
+
+	if (!os_file_user(live->file, &program))
+		return error_set(err, JW_ERR_BUSY, "%s: locked by another process for %.1f s",
+						 live->index_path, waited_ms / 1e3);
+	return error_set(err, JW_ERR_BUSY, "%s: locked by %s (process %d) for %.1f s", live->index_path,
+					 *program.name ? program.name : "a program", program.pid, waited_ms / 1e3);
+}
+
+static int take_index_lock(struct jw_error *err, struct cache_live *live)
+{
+	unsigned most_ms = live->options.lock_wait_ms;
+	uint64_t start = os_monotonic_ns();
+	struct jw_error why = {0};
+	struct os_stat stat;
+	bool held = false;
+
+	/* Opening a pipe would block. */
+	if (!os_stat(NULL, live->index_path, &stat) && stat.kind == OS_REGULAR &&
+		os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) &&
+		why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	live->created = !live->file;
+	if (live->created && create_index(err, live))
+		return -1;
+	if (live->shared)
+		share_index(live);
+	for (;;) {
+		if (os_file_lock(&why, live->file, true, &held))
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "the cache cannot be locked, so drivers do not use it either: %s",
+							 why.message);
+		if (held)
+			break;
+		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))
+			return locked(err, live, most_ms);
+		uv_sleep(1);
+	}
+	live->held_since_ns = os_monotonic_ns();
+	return 0;
+}
+
+int live_unlock(struct jw_error *err, struct cache_live *live)
+{
+	int result = live->changed ? live_rows_write(err, live) : 0;
+	uint64_t now = os_monotonic_ns(), held = live->held_since_ns ? now - live->held_since_ns : 0;
+
+	if (result)
+		live_rows_forget(live);
+	if (live->held_since_ns) {
+		(void)os_file_unlock(NULL, live->file);
+		live->released_ns = now;
+		live->counts.holds++;
+	}
+	if (held > live->counts.longest_hold_ns)
+		live->counts.longest_hold_ns = held;
+	os_file_close(live->file);
+	live->file = NULL;
+	live->held_since_ns = 0;
+	live->changed = false;
+	return result;
+}
+
+void live_abandon(struct cache_live *live)
+{
+	live->rows.known = false;
+	live->changed = false;
+	(void)live_unlock(NULL, live);
+}
+
+int live_lock(struct jw_error *err, struct cache_live *live)
+{
+	live->others = false;
+	for (int unsound = 0, late = 0;;) {
+		bool many;
+
+		if (take_index_lock(err, live) || live_rows_read(err, live))
+			goto fail;
+		if (live->rows.known)
+			break;
+		if (live_rows_parse(err, live))
+			goto fail;
+		if (live->index.state != CACHE_INDEX_SOUND && !live->created && unsound++ < SETTLE_TRIES) {
+			live_abandon(live);
+			uv_sleep(SETTLE_MS);
+			continue;
+		}
+		many = live->index.count > MOST_HELD_ROWS && late++ < LATE_TRIES;
+		if (many)
+			(void)live_unlock(NULL, live);
+		if (live_rows_map(err, live))
+			goto fail;
+		if (!many)
+			break;
+	}
+	live_rows_adopt(live);
+	return 0;
+fail:
+	live_abandon(live);
+	return -1;
+}
+
+bool live_must_let_go(const struct cache_live *live)
+{
+	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
+}
+
+/* Makes the rows of an index agree with the files beside it: compares without the lock, changes
+ * under it, a few milliseconds at a time. */
+
+/* What to do about a row or a file, in this order. */
+enum repair_kind {
+	REPAIR_DROP,  /* a row without a file */
+	REPAIR_SIZE,  /* a row with another size than the file's */
+	REPAIR_COUNT, /* a file without a row */
+};
+
+struct repair_task {
+	enum repair_kind kind;
+	uint64_t key, row_bytes;
+	int64_t mtime_ns;
+};
+
+struct repair {
+	struct cache_live *live;
+	struct repair_task *tasks;
+	size_t count, capacity, next;
+	bool look_again; /* another process has written to the index since the files were compared */
+};
+
+static int add_task(struct jw_error *err, struct repair *repair, struct repair_task task)
+{
+	if (VEC_ROOM(err, repair->tasks, repair->capacity, repair->count,
+				 (size_t)CACHE_MOST_ROWS + CACHE_MOST_FILES))
+		return -1;
+	repair->tasks[repair->count++] = task;
+	return 0;
+}
+
+/* The size that an entry counts with; 0 if it is absent or damaged. */
+static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
+{
+	struct cache_probed probed;
+
+	return cache_presence(repair->live->dir, key, 0, &probed) == CACHE_PRESENT
+			   ? probed.key_bytes + probed.value_bytes
+			   : 0;
+}
+
+static int compare_row(struct jw_error *err, struct repair *repair, const struct cache_row *row,
+					   const struct cache_file *file)
+{
+	struct repair_task task = {.kind = REPAIR_DROP, .key = row->key};
+
+	if (row->size_bytes == LIVE_GONE ||
+		(file && file->probed.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
+		return 0;
+	if (file) {
+		task.kind = REPAIR_SIZE;
+		task.row_bytes = probe_row_bytes(repair, row->key);
+		if (!task.row_bytes || task.row_bytes == row->size_bytes)
+			return 0;
+	}
+	return add_task(err, repair, task);
+}
+
+static int compare_file(struct jw_error *err, struct repair *repair, const struct cache_file *file)
+{
+	struct repair_task task = {
+		.kind = REPAIR_COUNT, .key = file->key, .mtime_ns = file->probed.mtime_ns};
+
+	if (live_row(repair->live, file->key) != SET_NONE)
+		return 0;
+	task.row_bytes = probe_row_bytes(repair, file->key);
+	return task.row_bytes ? add_task(err, repair, task) : 0;
+}
+
+/* Files without a row, oldest first. */
+static int by_turn(const void *a, const void *b)
+{
+	const struct repair_task *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->mtime_ns != y->mtime_ns)
+		return x->mtime_ns < y->mtime_ns ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Compares with the rows at the last hold. */
+static int compare_repaired(struct jw_error *err, struct repair *repair)
+{
+	const struct cache_index *index = &repair->live->index;
+	struct cache_files scan = {0};
+	int result = cache_files_sizes(err, repair->live->dir, &scan);
+
+	for (size_t i = 0; !result && i < index->count; i++)
+		result =
+			compare_row(err, repair, &index->rows[i], cache_files_find(&scan, index->rows[i].key));
+	for (size_t i = 0; !result && i < scan.count; i++)
+		result = compare_file(err, repair, &scan.files[i]);
+	if (repair->count)
+		qsort(repair->tasks, repair->count, sizeof *repair->tasks, by_turn);
+	cache_files_free(&scan);
+	return result;
+}
+
+static void correct_row(struct repair *repair, const struct repair_task *task, size_t row)
+{
+	struct cache_live *live = repair->live;
+	uint64_t row_bytes = task->row_bytes;
+
+	if (repair->look_again)
+		row_bytes = probe_row_bytes(repair, task->key);
+	if (!row_bytes || row_bytes == live->index.rows[row].size_bytes)
+		return;
+	live_resize_row(live, row, row_bytes);
+	live->counts.mended = true;
+}
+
+/* Beyond the limit the driver would evict at its next insert, while files without rows do no harm.
+ */
+static bool is_past_limit(const struct cache_live *live, uint64_t row_bytes)
+{
+	return live->rows.bytes > live->options.limit_bytes ||
+		   row_bytes > live->options.limit_bytes - live->rows.bytes;
+}
+
+static int do_task(struct jw_error *err, struct repair *repair, const struct repair_task *task)
+{
+	struct cache_live *live = repair->live;
+	size_t row = live_row(live, task->key);
+	int result;
+
+	switch (task->kind) {
+	case REPAIR_DROP:
+		/* A file may have been added since the directory was walked. */
+		if (row != SET_NONE && cache_presence(live->dir, task->key, 0, NULL) == CACHE_ABSENT) {
+			live_drop_row(live, row);
+			live->counts.dropped++;
+		}
+		break;
+	case REPAIR_SIZE:
+		if (row != SET_NONE)
+			correct_row(repair, task, row);
+		break;
+	case REPAIR_COUNT:
+		if (is_past_limit(live, task->row_bytes)) {
+			repair->next = repair->count;
+			break;
+		}
+		if (row != SET_NONE || (repair->look_again && !probe_row_bytes(repair, task->key)))
+			break;
+		result = live_put_row(err, live, task->key, task->row_bytes);
+		live->counts.counted += !result;
+		return result;
+	}
+	return 0;
+}
+
+/* Does as many as one hold of the lock allows. */
+static int do_some(struct jw_error *err, struct repair *repair)
+{
+	struct cache_live *live = repair->live;
+	int result = 0;
+
+	if (live_lock(err, live))
+		return -1;
+	repair->look_again = repair->look_again || live->others;
+	while (!result && repair->next < repair->count) {
+		result = do_task(err, repair, &repair->tasks[repair->next]);
+		/* The limit ends the rest. */
+		repair->next += repair->next < repair->count;
+		if (live_must_let_go(live))
+			break;
+	}
+	if (result) {
+		live_abandon(live);
+		return -1;
+	}
+	return live_unlock(err, live);
+}
+
+int live_repair(struct jw_error *err, struct cache_live *live)
+{
+	struct repair repair = {.live = live};
+	int result = -1;
+
+	/* From here on the index is sound: no driver wipes while files are compared. */
+	if (live_lock(err, live) || live_unlock(err, live) || compare_repaired(err, &repair))
+		goto done;
+	while (repair.next < repair.count) {
+		if (repair.next)
+			uv_sleep(CACHE_HOLD_MS);
+		if (do_some(err, &repair))
+			goto done;
+	}
+	live->repaired = true;
+	result = 0;
+done:
+	mem_free(repair.tasks);
+	return result;
+}
+
+int live_lock_sound(struct jw_error *err, struct cache_live *live)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		if (!live->repaired && live_repair(err, live))
+			return -1;
+		if (live_lock(err, live))
+			return -1;
+		if (live->index.state == CACHE_INDEX_SOUND)
+			return 0;
+		live_abandon(live);
+		live->repaired = false;
+	}
+	return error_set(err, JW_ERR_BUSY, "%s: does not become sound: another program writes to it",
+					 live->index_path);
+}
+
+int cache_repair(struct jw_error *err, struct cache_live *live)
+{
+	int result;
+
+	if (live->as_account && os_act_as_account(err, live->options.account))
+		return -1;
+	result = live_repair(err, live);
+	if (live->as_account)
+		os_act_as_self();
+	return result;
+}

@@ -1,0 +1,87 @@
+/* jitwarm config: the settings, and where each comes from. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "os/file.h"
+
+static void print_file(const struct output *out, const char *path)
+{
+	output_line(out, STYLE_FAINT, os_exists(path) ? "%s" : "%s (not there)", path);
+}
+
+/* A list's values are strings one behind the other. */
+static char *value_as_text(struct jw_error *err, const struct config_value *setting)
+{
+	char *text = mem_string(err, "");
+
+	for (const char *value = setting->value; value && text; value = config_next(setting, value)) {
+		char *longer = mem_printf(err, "%s%s%s", text, *text ? " " : "", value);
+
+		mem_free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static int print_config(struct jw_error *err, const struct output *out,
+						const struct config_document *document)
+{
+	struct table table = {.columns = 3, .titles = {"setting", "value", "from"}};
+	int result;
+
+	for (size_t i = 0; i < document->count; i++) {
+		const struct config_row *row = &document->rows[i];
+
+		table_name(&table, row->origin ? STYLE_STRONG : STYLE_PLAIN, row->name);
+		table_name(&table, STYLE_PLAIN, row->origin ? row->value : "-");
+		if (row->origin)
+			table_name(&table, STYLE_PLAIN, row->origin);
+		else
+			table_cell(&table, STYLE_FAINT, "%s", row->help);
+	}
+	result = table_print(err, &table, out);
+	table_free(&table);
+	return result;
+}
+
+static int config_run(struct jw_error *err, struct cli *cli)
+{
+	struct config_row rows[CONFIG_SETTINGS] = {{0}};
+	struct config_document document = {.rows = rows};
+	int failed = config_paths(err, &document.account_file, &document.machine_file);
+
+	for (; !failed && document.count < CONFIG_SETTINGS; document.count++) {
+		const struct config_value *setting = &cli->config.values[document.count];
+
+		rows[document.count] = (struct config_row){.name = setting->name,
+												   .value = value_as_text(err, setting),
+												   .origin = setting->origin,
+												   .help = setting->help};
+		failed = !rows[document.count].value;
+	}
+	if (!failed && output_wants_text(&cli->out)) {
+		if (document.account_file)
+			print_file(&cli->out, document.account_file);
+		print_file(&cli->out, document.machine_file);
+		failed = print_config(err, &cli->out, &document);
+	}
+	failed = failed || document_print(err, &cli->out, &document_config, &document);
+	for (size_t i = 0; i < document.count; i++)
+		mem_free(rows[i].value);
+	mem_free(document.account_file);
+	mem_free(document.machine_file);
+	return failed ? -1 : 0;
+}
+
+const struct cli_command command_config = {
+	.name = "config",
+	.summary = "Show jitwarm's settings, and where each comes from",
+	.usage = "[OPTION]…",
+	.description =
+		"Settings belong to a place, not to a call, and each stands in for an option that is not "
+		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
+		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. Root "
+		"and administrators read no file that other accounts could change.",
+	.no_operands = "settings are written into the file by an editor, or set as variables",
+	.run = config_run,
+};

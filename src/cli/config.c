@@ -1,0 +1,311 @@
+#include "cli/config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/platform.h"
+
+enum { MOST_CONFIG = 1 << 16, FILES = 2 };
+
+static const struct config_value every_setting[CONFIG_SETTINGS] = {
+	{.name = "registry", .help = "The place of “push” and “pull” where none is named"},
+	{.name = "share", .help = "The place that “prime --share” would name, for every prime"},
+	{.name = "share-unsigned",
+	 .help = "Trust whoever can write to that place, also without a signature",
+	 .kind = CONFIG_SWITCH},
+	{.name = "plain-http",
+	 .help = "The hosts to which plain HTTP is spoken: HOST or HOST:PORT",
+	 .kind = CONFIG_LIST},
+	{.name = "timeout",
+	 .help = "Give up on a registry that is silent or crawls for so long; without it 30s"},
+	{.name = "key", .help = "The key of --sign: one of “jitwarm key list”, or minisign's file"},
+	{.name = "trusted-keys",
+	 .help = "A folder of further public keys whose packs are accepted, NAME.pub each",
+	 .variable = "JITWARM_TRUSTED_KEYS"},
+	{.name = "passphrase-file", .help = "The file whose first line is that key's passphrase"},
+	{.name = "jobs", .help = "How many workers compile; without it one per core"},
+	{.name = "max-mem",
+	 .help = "Memory for all workers together; without it three quarters of what is available"},
+	{.name = "module-timeout",
+	 .help =
+		 "Give up on a module after this time; without it after forty times the prediction, ten "
+		 "minutes at least"},
+	{.name = "store",
+	 .help = "Restore earlier results from the store, and add new ones; without it yes",
+	 .kind = CONFIG_SWITCH,
+	 .variable = "JITWARM_STORE"},
+	{.name = "compilers",
+	 .help = "The folder with the compilers of other CUDA versions",
+	 .variable = "JITWARM_PTXAS"},
+	{.name = "language", .help = "en or ko; without it the system's"},
+};
+
+/* "JITWARM_MAX_MEM" */
+static char *name_of_variable(struct jw_error *err, const struct config_value *setting)
+{
+	char *variable = setting->variable ? mem_string(err, setting->variable)
+									   : mem_printf(err, "JITWARM_%s", setting->name);
+
+	for (char *at = variable; at && *at; at++)
+		*at = (char)(*at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+	return variable;
+}
+
+/* ~/.config/jitwarm/config, and beside the system's root of the test beds /etc/jitwarm/config. */
+static char *posix_settings(struct jw_error *err, int which)
+{
+	char *base = os_env(which ? "JITWARM_SYSTEM_ROOT" : "XDG_CONFIG_HOME"), *home = NULL, *path;
+
+	if (which)
+		path = mem_printf(err, "%s/etc/jitwarm/config", base ? base : "");
+	else if (base && os_is_absolute(base))
+		path = mem_printf(err, "%s/jitwarm/config", base);
+	else
+		path = os_home_dir(err, &home) ? NULL : mem_printf(err, "%s/.config/jitwarm/config", home);
+	mem_free(base);
+	mem_free(home);
+	return path;
+}
+
+/* Of the account (0), of the machine (1) */
+static char *settings_path(struct jw_error *err, int which)
+{
+	char *base, *path;
+
+	if (strcmp(os_name, "windows") != 0)
+		return posix_settings(err, which);
+	base = os_env(which ? "ProgramData" : "APPDATA");
+	path = base ? os_join(err, base, "jitwarm\\config") : NULL;
+	mem_free(base);
+	return path;
+}
+
+/* The superuser's settings are nobody else's. */
+static int check_writers(struct jw_error *err, const char *path)
+{
+	struct os_account account;
+	bool superuser;
+
+	if (os_account(err, &account))
+		return -1;
+	superuser = account.superuser;
+	os_account_free(&account);
+	return superuser ? os_check_private(err, path, 0, false) : 0;
+}
+
+/* Takes both texts over. */
+static int set_value(struct config_value *setting, char *value, char *origin)
+{
+	mem_free(setting->value);
+	mem_free(setting->origin);
+	setting->value = value;
+	setting->origin = origin;
+	return value && origin ? 0 : -1;
+}
+
+static struct config_value *named(struct config *config, const char *name)
+{
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+		if (!strcmp(config->values[i].name, name))
+			return &config->values[i];
+	return NULL;
+}
+
+/* Cuts the blanks off both ends, in place. */
+static char *bare(char *text)
+{
+	size_t length;
+
+	while (text_is_blank(*text))
+		text++;
+	for (length = strlen(text); length && text_is_blank(text[length - 1]);)
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+static int read_setting_line(struct jw_error *err, const struct output *output,
+							 struct config *config, const char *path, unsigned number, char *line)
+{
+	char *equals = strchr(line, '='), *name;
+	struct config_value *setting;
+	struct suggest nearest;
+
+	line = bare(line);
+	if (!*line || *line == '#' || *line == ';')
+		return 0;
+	if (!equals)
+		return error_set(err, JW_ERR_USAGE, "%s, line %u: no “=” in “%.100s”", path, number, line);
+	*equals = '\0';
+	name = bare(line);
+	setting = named(config, name);
+	if (setting)
+		return set_value(setting, mem_string(err, bare(equals + 1)),
+						 mem_printf(err, "%s, line %u", path, number));
+	nearest = suggest_for(name, strlen(name));
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+		suggest_offer(&nearest, every_setting[i].name);
+	if (nearest.best)
+		output_warning(output, "%s, line %u: no setting is called “%.100s” (did you mean “%s”?)",
+					   path, number, name, nearest.best);
+	else
+		output_warning(output, "%s, line %u: no setting is called “%.100s”", path, number, name);
+	return 0;
+}
+
+static int read_config_file(struct jw_error *err, const struct output *output,
+							struct config *config, const char *path)
+{
+	struct buf text = {0};
+	struct jw_error why = {0};
+	struct os_stat stat;
+	int result = 0;
+	unsigned number = 0;
+
+	/* Nor is there one in a home that this account may not enter. */
+	if (os_stat(&why, path, &stat))
+		return error_if_memory(err, &why);
+	if (os_read_file(&why, path, MOST_CONFIG, &text) || check_writers(&why, path)) {
+		buf_free(&text);
+		if (error_if_memory(err, &why))
+			return -1;
+		output_warning(output, "settings are not read: %s", why.message);
+		return 0;
+	}
+	for (char *line = text.size ? (char *)text.data : NULL, *next; line && !result; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		result = read_setting_line(err, output, config, path, ++number, line);
+	}
+	buf_free(&text);
+	return result;
+}
+
+/* $JITWARM_… comes before a file's value; what the library reads there itself it finds there. */
+static int take_setting_variable(struct jw_error *err, struct config_value *setting)
+{
+	char *variable = name_of_variable(err, setting), *value = NULL;
+	int result;
+
+	if (!variable || os_env_read(err, variable, &value)) {
+		mem_free(variable);
+		return -1;
+	}
+	if (value && *value)
+		return set_value(setting, value, variable);
+	mem_free(value);
+	result = setting->variable && setting->value
+				 ? os_env_set(err, variable,
+							  setting->kind != CONFIG_SWITCH ? setting->value
+							  : config_is_on(setting)        ? "1"
+															 : "0")
+				 : 0;
+	mem_free(variable);
+	return result;
+}
+
+static bool is_one_of(const char *text, const char *const words[])
+{
+	for (; *words; words++)
+		if (text_equal_fold(text, *words))
+			return true;
+	return false;
+}
+
+static const char *const words_on[] = {"yes", "on", "true", "1", NULL};
+static const char *const words_off[] = {"no", "off", "false", "0", NULL};
+
+bool config_is_on(const struct config_value *setting)
+{
+	return is_one_of(setting->value, words_on);
+}
+
+/* A list's values become strings of their own. */
+static int check_setting(struct jw_error *err, struct config_value *setting)
+{
+	char *list, *to;
+
+	if (setting->kind == CONFIG_SWITCH && !is_one_of(setting->value, words_on) &&
+		!is_one_of(setting->value, words_off))
+		return error_set(err, JW_ERR_USAGE, "%s (%s) takes yes or no, not “%.200s”", setting->name,
+						 setting->origin, setting->value);
+	if (setting->kind != CONFIG_LIST)
+		return 0;
+	list = to = mem_array(err, strlen(setting->value) + 2, 1);
+	if (!list)
+		return -1;
+	for (const char *at = setting->value; *at;) {
+		const size_t length = strcspn(at, " \t,");
+
+		memcpy(to, at, length);
+		to += length + (length > 0);
+		at += length + (at[length] != '\0');
+	}
+	mem_free(setting->value);
+	setting->value = list;
+	return 0;
+}
+
+const char *config_next(const struct config_value *setting, const char *value)
+{
+	const char *next = value + strlen(value) + 1;
+
+	return setting->kind == CONFIG_LIST && *next ? next : NULL;
+}
+
+int config_paths(struct jw_error *err, char **ret_account, char **ret_machine)
+{
+	struct jw_error why = {0};
+
+	*ret_account = settings_path(&why, 0);
+	*ret_machine = settings_path(err, 1);
+	return error_if_memory(err, &why) || !*ret_machine ? -1 : 0;
+}
+
+int config_read(struct jw_error *err, const struct output *output, struct config *ret_config)
+{
+	memcpy(ret_config->values, every_setting, sizeof every_setting);
+	for (int which = FILES - 1; which >= 0; which--) {
+		struct jw_error why = {0};
+		char *path = settings_path(&why, which);
+		/* Without a home folder there is no file in it. */
+		const int failed =
+			path ? read_config_file(err, output, ret_config, path) : error_if_memory(err, &why);
+
+		mem_free(path);
+		if (failed)
+			return -1;
+	}
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+		if (take_setting_variable(err, &ret_config->values[i]) ||
+			(ret_config->values[i].value && check_setting(err, &ret_config->values[i])))
+			return -1;
+	return 0;
+}
+
+void config_free(struct config *config)
+{
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++) {
+		mem_free(config->values[i].value);
+		mem_free(config->values[i].origin);
+	}
+	*config = (struct config){0};
+}
+
+const struct config_value *config_find(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < CONFIG_SETTINGS; i++)
+		if (config->values[i].name && config->values[i].value &&
+			!strcmp(config->values[i].name, name))
+			return &config->values[i];
+	return NULL;
+}

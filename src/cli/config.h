@@ -1,0 +1,48 @@
+/* Settings that belong to a place, not to a call: each stands in for an option that is not given.
+ *
+ * $JITWARM_NAME comes first, then the account's file, then the machine's:
+ * ~/.config/jitwarm/config and /etc/jitwarm/config, %APPDATA%\jitwarm\config and
+ * %PROGRAMDATA%\jitwarm\config. A line is “name = value”; '#' and ';' begin comments. The superuser
+ * and administrators read no file that other accounts could change. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct output;
+
+enum config_kind {
+	CONFIG_VALUE,
+	CONFIG_SWITCH, /* "yes", "no" */
+	CONFIG_LIST,   /* values with blanks between them */
+};
+
+struct config_value {
+	const char *name; /* of the setting, and of the option that it stands in for */
+	const char *help;
+	enum config_kind kind;
+	const char *variable; /* which the library reads itself; NULL: JITWARM_ and the name */
+	char *value;  /* NULL: not set; of a list each value ends in a NUL, and the list in one */
+	char *origin; /* "JITWARM_JOBS", "/etc/jitwarm/config, line 3" */
+};
+
+enum { CONFIG_SETTINGS = 14 };
+
+struct config {
+	struct config_value values[CONFIG_SETTINGS];
+};
+
+/* Warns of files that are not read, and of names that no setting has. JW_ERR_USAGE for a line
+ * without “=”. Always call config_free. */
+int config_read(struct jw_error *err, const struct output *output, struct config *ret_config);
+void config_free(struct config *config);
+/* The files; the caller frees both. NULL for an account without a home. */
+int config_paths(struct jw_error *err, char **ret_account, char **ret_machine);
+/* NULL: no setting has this name, or it is not set. */
+const struct config_value *config_find(const struct config *config, const char *name);
+/* Whether a switch is on. */
+bool config_is_on(const struct config_value *setting);
+/* The value behind `value` of a list; NULL: that was the last, or it is no list. */
+const char *config_next(const struct config_value *setting, const char *value);

@@ -1,0 +1,36 @@
+/* The files of an installed package: RECORD (PEP 376 and 627: CSV) and paths in it. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/error.h"
+
+enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
+
+/* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Skips
+ * rows whose field is empty, contains a NUL or is longer than RECORD_MOST_PATH, or than memory
+ * allows: `path` has RECORD_MOST_PATH bytes reserved where no row may be missed. */
+bool wheel_record_next(struct cursor *cursor, struct buf *path);
+
+/* `path`, relative to `base` or absolute, without "." and "..", resolved by its text only. NULL and
+ * JW_ERR_FORMAT if that leaves `root`; NULL and JW_ERR_MEMORY. `base` and `root` are absolute. The
+ * caller frees it. */
+char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
+						   const char *path);
+
+/* conda's record of an installed package: conda-meta/NAME-VERSION-BUILD.json. */
+enum { CONDA_MOST_BYTES = 64 << 20 };
+
+struct conda_package {
+	char *name, *version;
+	char **files; /* relative to the environment's prefix, '/' between names */
+	size_t file_count;
+	char **depends; /* only the names, as conda writes them */
+	size_t depend_count;
+};
+
+int conda_parse(struct jw_error *err, const void *data, size_t size,
+				struct conda_package *ret_package);
+void conda_free(struct conda_package *package);

@@ -1,0 +1,254 @@
+#include "os/process.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/identity.h"
+#include "os/interrupt.h"
+#include "os/uv.h"
+
+enum { POLL_MS = 50, MOST_ARGUMENTS = 16 };
+
+struct asking {
+	const struct os_question *question;
+	uv_loop_t loop;
+	uv_process_t process;
+	uv_pipe_t in, out;
+	uv_timer_t timer;
+	uv_write_t write;
+	char room[4096];
+	uint64_t waited_ms;
+	int64_t status;
+	int signal;
+	bool ended, closed; /* the program; its output */
+	struct jw_error why;
+};
+
+static void give_up_asking(struct asking *asking)
+{
+	asking->closed = true;
+	if (asking->ended)
+		uv_stop(&asking->loop);
+	else
+		(void)uv_process_kill(&asking->process, 9);
+}
+
+static void on_helper_exit(uv_process_t *process, int64_t status, int signal)
+{
+	struct asking *asking = process->data;
+
+	asking->status = status;
+	asking->signal = signal;
+	asking->ended = true;
+	if (asking->closed)
+		uv_stop(&asking->loop);
+}
+
+static void on_helper_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	struct asking *asking = handle->data;
+
+	(void)suggested;
+	*buf = uv_buf_init(asking->room, sizeof asking->room);
+}
+
+static void on_helper_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf)
+{
+	struct asking *asking = stream->data;
+
+	if (got < 0) {
+		asking->closed = true;
+		(void)uv_read_stop(stream);
+		if (asking->ended)
+			uv_stop(&asking->loop);
+	} else if (got > 0 &&
+			   buf_append(&asking->why, asking->question->answer, buf->base, (size_t)got)) {
+		give_up_asking(asking);
+	}
+}
+
+/* Also ends the wait where a grandchild keeps the output open. */
+static void on_helper_tick(uv_timer_t *timer)
+{
+	struct asking *asking = timer->data;
+
+	asking->waited_ms += POLL_MS;
+	if (cancel_asked(asking->question->cancel))
+		error_set(&asking->why, JW_ERR_INTERRUPTED, "interrupted");
+	else if (asking->waited_ms > asking->question->timeout_ms)
+		error_set(&asking->why, JW_ERR_LIMIT, "%s: no answer within %u ms",
+				  asking->question->arguments[0], asking->question->timeout_ms);
+	else
+		return;
+	give_up_asking(asking);
+}
+
+static void on_helper_written(uv_write_t *request, int status)
+{
+	(void)status;
+	if (!uv_is_closing((uv_handle_t *)request->handle))
+		uv_close((uv_handle_t *)request->handle, NULL);
+}
+
+static int start_asking(struct jw_error *err, struct asking *asking)
+{
+	const struct os_question *question = asking->question;
+	uv_stdio_container_t streams[3] = {
+		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&asking->in},
+		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&asking->out},
+		{.flags = question->mute ? UV_IGNORE : UV_INHERIT_FD, .data.fd = 2},
+	};
+	const uv_process_options_t how = {.exit_cb = on_helper_exit,
+									  .file = question->arguments[0],
+									  .args = (char **)(uintptr_t)question->arguments,
+									  .cwd = question->folder,
+									  .flags = UV_PROCESS_WINDOWS_HIDE,
+									  .stdio_count = 3,
+									  .stdio = streams};
+	uv_buf_t input =
+		uv_buf_init((char *)(uintptr_t)question->input, (unsigned)strlen(question->input));
+	int failed = uv_spawn(&asking->loop, &asking->process, &how);
+
+	if (failed)
+		return error_set(err, JW_ERR_IO, "%s: %s", question->arguments[0], uv_strerror(failed));
+	(void)uv_timer_start(&asking->timer, on_helper_tick, POLL_MS, POLL_MS);
+	(void)uv_read_start((uv_stream_t *)&asking->out, on_helper_room, on_helper_answer);
+	if (uv_write(&asking->write, (uv_stream_t *)&asking->in, &input, 1, on_helper_written))
+		uv_close((uv_handle_t *)&asking->in, NULL);
+	return 0;
+}
+
+static void close_asking_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+{
+	struct asking asking = {.question = question};
+	int result;
+
+	os_ignore_broken_pipes(); /* a program need not read its input */
+	if (uv_loop_init(&asking.loop))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	(void)uv_pipe_init(&asking.loop, &asking.in, 0);
+	(void)uv_pipe_init(&asking.loop, &asking.out, 0);
+	(void)uv_timer_init(&asking.loop, &asking.timer);
+	asking.process.data = asking.in.data = asking.out.data = asking.timer.data = &asking;
+	result = start_asking(err, &asking);
+	if (!result)
+		(void)uv_run(&asking.loop, UV_RUN_DEFAULT);
+	uv_walk(&asking.loop, close_asking_handle, NULL);
+	(void)uv_run(&asking.loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&asking.loop);
+	if (!result && asking.why.code)
+		result = error_copy(err, &asking.why);
+	if (!result)
+		*ret_status = asking.signal ? 128 : (int)asking.status;
+	return result;
+}
+
+int os_ask_found_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+{
+	const char *arguments[MOST_ARGUMENTS] = {"/usr/bin/env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
+	struct os_question safely = *question;
+	const char *program = *question->arguments;
+	struct os_account account;
+	struct jw_error why = {0};
+	char *here = NULL;
+	bool superuser;
+
+	if (os_account(err, &account))
+		return -1;
+	superuser = account.superuser;
+	os_account_free(&account);
+	safely.folder = NULL;
+	if (!superuser)
+		return os_ask_program(err, &safely, ret_status);
+	if (os_check_private(&why, program, 0, false))
+		return error_if_memory(err, &why)
+				   ? -1
+				   : error_set(err, JW_ERR_UNSUPPORTED, "%s is not run as root (%s)", program,
+							   why.message);
+	if (os_separator == '/') {
+		for (size_t i = 0; question->arguments[i] && i + 3 < MOST_ARGUMENTS; i++)
+			arguments[i + 2] = question->arguments[i];
+		safely.arguments = arguments;
+		if (os_real_path(NULL, ".", &here) || os_check_private(NULL, here, 0, true))
+			safely.folder = "/";
+		mem_free(here);
+	}
+	return os_ask_program(err, &safely, ret_status);
+}
+
+char *os_program_on_path(const char *name)
+{
+	char *list = os_env("PATH"), *at = list, *found = NULL;
+
+	while (at && !found) {
+		char *end = strchr(at, os_list_separator), *path;
+
+		if (end)
+			*end = '\0';
+		path = os_is_whole_path(at) ? mem_printf(NULL, "%s%c%s%s", at, os_separator, name,
+												 os_separator == '\\' ? ".exe" : "")
+									: NULL;
+		if (path && os_exists(path))
+			found = path;
+		else
+			mem_free(path);
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+	return found;
+}
+
+int quote_windows(struct jw_error *err, struct buf *line, const char *argument)
+{
+	size_t backslashes = 0;
+
+	if (line->size && buf_append(err, line, " ", 1))
+		return -1;
+	if (buf_append(err, line, "\"", 1))
+		return -1;
+	for (; *argument; argument++) {
+		size_t more = *argument == '"' ? backslashes + 1 : 0;
+
+		backslashes = *argument == '\\' ? backslashes + 1 : 0;
+		while (more--)
+			if (buf_append(err, line, "\\", 1))
+				return -1;
+		if (buf_append(err, line, argument, 1))
+			return -1;
+	}
+	while (backslashes--)
+		if (buf_append(err, line, "\\", 1))
+			return -1;
+	return buf_append(err, line, "\"", 1);
+}
+
+int quote_systemd(struct jw_error *err, struct buf *line, const char *argument)
+{
+	if ((line->size && buf_append(err, line, " ", 1)) || buf_append(err, line, "\"", 1))
+		return -1;
+	for (; *argument; argument++) {
+		char twice[3] = {*argument, *argument, '\0'};
+		int result;
+
+		if (strchr("\"\\", *argument))
+			result = buf_printf(err, line, "\\%c", *argument);
+		else if (strchr("%$", *argument))
+			result = buf_printf(err, line, "%s", twice);
+		else if (*argument == '\n')
+			result = buf_printf(err, line, "\\n");
+		else
+			result = buf_append(err, line, argument, 1);
+		if (result)
+			return -1;
+	}
+	return buf_append(err, line, "\"", 1);
+}

@@ -1,0 +1,476 @@
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/library.h"
+#include "os/path_calls.h"
+#include "os/processes.h"
+#include "os/uv.h"
+#include "os/win32/opening.h"
+#include "os/win32/win32.h"
+
+/* After windows.h, whose types it needs */
+#include <restartmanager.h>
+
+static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
+					   struct os_stat *ret_stat)
+{
+	BY_HANDLE_FILE_INFORMATION info;
+	FILE_BASIC_INFO basic;
+
+	if (GetFileType(handle) != FILE_TYPE_DISK) {
+		*ret_stat = (struct os_stat){.kind = OS_OTHER, .mode = 0600};
+		return 0;
+	}
+	if (!GetFileInformationByHandle(handle, &info))
+		return win32_error(err, path);
+	*ret_stat = (struct os_stat){
+		.kind = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? OS_DIRECTORY : OS_REGULAR,
+		.size_bytes = win32_u64(info.nFileSizeHigh, info.nFileSizeLow),
+		.mtime_ns = win32_time_ns(&info.ftLastWriteTime),
+		.device = info.dwVolumeSerialNumber,
+		.inode = win32_u64(info.nFileIndexHigh, info.nFileIndexLow),
+		.mode = info.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? 0400 : 0600,
+	};
+	if (GetFileInformationByHandleEx(handle, FileBasicInfo, &basic, sizeof basic)) {
+		const FILETIME changed = {basic.ChangeTime.LowPart, (DWORD)basic.ChangeTime.HighPart};
+
+		ret_stat->changed_ns = win32_time_ns(&changed);
+	}
+	return 0;
+}
+
+int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
+{
+	HANDLE handle = win32_open(err, path, FILE_READ_ATTRIBUTES, OPENING_EXISTING);
+	int result;
+
+	if (handle == INVALID_HANDLE_VALUE)
+		return -1;
+	result = stat_handle(err, handle, path, ret_stat);
+	(void)CloseHandle(handle);
+	return result;
+}
+
+int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat)
+{
+	return stat_handle(err, uv_get_osfhandle(fd), path, ret_stat);
+}
+
+/* Wine reports the last change as the time of creation. */
+static bool has_births(void)
+{
+	const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+
+	return !ntdll || !GetProcAddress(ntdll, "wine_get_version");
+}
+
+uint64_t os_identity(const char *path)
+{
+	struct jw_error why = {0};
+	HANDLE handle = win32_open(&why, path, FILE_READ_ATTRIBUTES, OPENING_EXISTING);
+	BY_HANDLE_FILE_INFORMATION info;
+	uint64_t state = OS_UNIDENTIFIED;
+
+	if (handle == INVALID_HANDLE_VALUE)
+		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
+	/* A file that is recreated at once gets the former one's time of creation (tunnelling), but
+	 * another number. */
+	if (has_births() && GetFileInformationByHandle(handle, &info)) {
+		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);
+		state = fnv_update(state, &info.nFileIndexLow, sizeof info.nFileIndexLow);
+		state = fnv_update(state, &info.ftCreationTime, sizeof info.ftCreationTime);
+	}
+	(void)CloseHandle(handle);
+	return state;
+}
+
+int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
+{
+	FILETIME time = win32_file_time(mtime_ns);
+
+	return SetFileTime(uv_get_osfhandle(file->fd), NULL, NULL, &time)
+			   ? 0
+			   : win32_error(err, file->path);
+}
+
+int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
+{
+	(void)err;
+	(void)path;
+	(void)mode;
+	return 0;
+}
+
+/* Source: Microsoft, "Restart Manager". Loaded on demand: little else needs it. */
+struct manager {
+	DWORD(WINAPI *start)(DWORD *session, DWORD flags, WCHAR *key);
+	DWORD(WINAPI *enter)
+	(DWORD session, UINT files, LPCWSTR *names, UINT processes, RM_UNIQUE_PROCESS *ids,
+	 UINT services, LPCWSTR *service_names);
+	DWORD(WINAPI *list)
+	(DWORD session, UINT *needed, UINT *count, RM_PROCESS_INFO *found, DWORD *reasons);
+	DWORD(WINAPI *end)(DWORD session);
+};
+
+static bool ask_manager(const struct manager *manager, const wchar_t *path,
+						struct os_program *ret_program)
+{
+	enum { MOST_USERS = 16 };
+	RM_PROCESS_INFO found[MOST_USERS];
+	WCHAR key[CCH_RM_SESSION_KEY + 1] = {0};
+	UINT needed = 0, count = MOST_USERS;
+	DWORD session, reasons, status;
+	bool has = false;
+
+	if (manager->start(&session, 0, key))
+		return false;
+	status = manager->enter(session, 1, &path, 0, NULL, 0, NULL);
+	if (!status)
+		status = manager->list(session, &needed, &count, found, &reasons);
+	(void)manager->end(session);
+	for (UINT i = 0; !has && !status && i < count && i < MOST_USERS; i++) {
+		if (found[i].Process.dwProcessId == GetCurrentProcessId())
+			continue;
+		*ret_program = (struct os_program){.pid = (int)found[i].Process.dwProcessId};
+		os_program_name(ret_program->pid, ret_program->name, sizeof ret_program->name);
+		has = true;
+	}
+	return has;
+}
+
+bool win32_user_of(const char *path, struct os_program *ret_program)
+{
+	wchar_t *wide = win32_plain_path(NULL, path);
+	struct os_library *library = NULL;
+	struct manager manager;
+	bool has = false;
+
+	if (wide && !os_library_open(NULL, "rstrtmgr.dll", &library))
+		has = os_library_function(library, "RmStartSession", &manager.start) &&
+			  os_library_function(library, "RmRegisterResources", &manager.enter) &&
+			  os_library_function(library, "RmGetList", &manager.list) &&
+			  os_library_function(library, "RmEndSession", &manager.end) &&
+			  ask_manager(&manager, wide, ret_program);
+	os_library_close(library);
+	mem_free(wide);
+	return has;
+}
+
+bool os_file_user(struct os_file *file, struct os_program *ret_program)
+{
+	return win32_user_of(file->path, ret_program);
+}
+
+const char os_list_separator = ';';
+const char os_separator = '\\';
+
+bool os_is_separator(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+static bool has_drive(const char *path)
+{
+	return ((path[0] >= 'a' && path[0] <= 'z') || (path[0] >= 'A' && path[0] <= 'Z')) &&
+		   path[1] == ':';
+}
+
+bool os_is_absolute(const char *path)
+{
+	return os_is_separator(path[0]) || (has_drive(path) && os_is_separator(path[2]));
+}
+
+/* Length of the name that starts here, including the separator behind it. */
+static size_t part_length(const char *path)
+{
+	size_t length = 0;
+
+	while (path[length] && !os_is_separator(path[length]))
+		length++;
+	return length + (path[length] != '\0');
+}
+
+size_t os_root_length(const char *path)
+{
+	size_t length = 2;
+
+	if (has_drive(path))
+		return os_is_separator(path[2]) ? 3 : 2;
+	if (!os_is_separator(path[0]))
+		return 0;
+	if (!os_is_separator(path[1]))
+		return 1;
+	length += part_length(path + length); /* \\server\share\ */
+	return length + part_length(path + length);
+}
+
+/* A virus scanner, or a driver of another make, may have opened the file without sharing it. */
+enum { BUSY_TRIES = 50, BUSY_MS = 10 };
+
+/* The handle becomes the descriptor's. */
+static int descriptor_of(struct jw_error *err, const char *path, HANDLE handle)
+{
+	int fd = uv_open_osfhandle(handle);
+
+	if (fd >= 0)
+		return fd;
+	(void)CloseHandle(handle);
+	return error_set(err, JW_ERR_IO, "%s: Too many open files", path);
+}
+
+int path_open(struct jw_error *err, const char *path, int flags)
+{
+	const DWORD access = flags & UV_FS_O_RDWR ? GENERIC_READ | GENERIC_WRITE : GENERIC_READ;
+	const enum win32_opening how = flags & UV_FS_O_CREAT ? OPENING_FILE : OPENING_EXISTING;
+	HANDLE handle = win32_open(err, path, access, how);
+
+	for (int tries = 0; handle == INVALID_HANDLE_VALUE && tries < BUSY_TRIES &&
+						GetLastError() == ERROR_SHARING_VIOLATION;
+		 tries++) {
+		uv_sleep(BUSY_MS);
+		handle = win32_open(err, path, access, how);
+	}
+	return handle == INVALID_HANDLE_VALUE ? -1 : descriptor_of(err, path, handle);
+}
+
+int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
+{
+	HANDLE handle = win32_open(err, path, 0, OPENING_NEW_FOLDER);
+
+	(void)mode;
+	if (handle != INVALID_HANDLE_VALUE) {
+		(void)CloseHandle(handle);
+		return 0;
+	}
+	/* A link that is not followed is the better reason. */
+	if (GetLastError() == ERROR_ALREADY_EXISTS &&
+		(handle = win32_open(err, path, 0, OPENING_EXISTING)) != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(handle);
+	return -1;
+}
+
+/* Does nothing: a file has its folder's rights. */
+int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
+{
+	(void)err;
+	(void)path;
+	(void)owner;
+	(void)group;
+	return 0;
+}
+
+enum { LETTERS = 6, MOST_TRIES = 100 };
+
+/* Chooses six letters that cannot be predicted. */
+static int choose_letters(struct jw_error *err, const char *path, char *ret_letters)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint8_t random[LETTERS];
+
+	if (uv_random(NULL, NULL, random, sizeof random, 0, NULL))
+		return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
+	for (size_t i = 0; i < LETTERS; i++)
+		ret_letters[i] = letters[random[i] % (sizeof letters - 1)];
+	return 0;
+}
+
+/* Tries other letters while the name exists. */
+static HANDLE make_new(struct jw_error *err, const char *path, char between, DWORD access,
+					   enum win32_opening how, char **ret_name)
+{
+	char *name = mem_printf(err, "%s%cXXXXXX", path, between);
+	HANDLE made = INVALID_HANDLE_VALUE;
+
+	for (int tries = 0; name && made == INVALID_HANDLE_VALUE && tries < MOST_TRIES; tries++) {
+		if (choose_letters(err, path, name + strlen(name) - LETTERS))
+			break;
+		made = win32_open(err, name, access, how);
+		if (made == INVALID_HANDLE_VALUE && GetLastError() != ERROR_ALREADY_EXISTS)
+			break;
+	}
+	if (made == INVALID_HANDLE_VALUE)
+		mem_free(name);
+	else
+		*ret_name = name;
+	return made;
+}
+
+int path_make_file(struct jw_error *err, const char *path, char **ret_name)
+{
+	char *name;
+	HANDLE made = make_new(err, path, '.', GENERIC_READ | GENERIC_WRITE, OPENING_NEW_FILE, &name);
+	int fd = made == INVALID_HANDLE_VALUE ? -1 : descriptor_of(err, path, made);
+
+	if (fd >= 0)
+		*ret_name = name;
+	else if (made != INVALID_HANDLE_VALUE)
+		mem_free(name);
+	return fd;
+}
+
+int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
+{
+	HANDLE made = make_new(err, path, '-', 0, OPENING_NEW_FOLDER, ret_name);
+
+	if (made == INVALID_HANDLE_VALUE)
+		return -1;
+	(void)CloseHandle(made);
+	return 0;
+}
+
+bool path_is_link(const char *path)
+{
+	struct win32_at at;
+	HANDLE handle;
+	bool is;
+
+	if (win32_enter(NULL, path, false, &at))
+		return false;
+	handle = win32_open_at(&at, 0, SHARE_ALL, OPENING_LINK);
+	is = handle != INVALID_HANDLE_VALUE && win32_is_link(&at, handle);
+	if (handle != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(handle);
+	win32_leave(&at);
+	return is;
+}
+
+static bool is_in_use(DWORD error)
+{
+	return error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
+}
+
+static void say_who(struct jw_error *err, const char *path)
+{
+	struct os_program program;
+	char before[sizeof err->message];
+
+	if (!err || !win32_user_of(path, &program))
+		return;
+	TEXT_COPY(before, err->message);
+	(void)error_set(err, err->code, "%.800s (%s, process %d, has it open)", before,
+					*program.name ? program.name : "a program", program.pid);
+}
+
+/* Virus scanners and indexers briefly open a file that was just written. */
+static bool wait_for_others(size_t tries)
+{
+	static const DWORD waits_ms[] = {1, 5, 20, 50, 100, 200};
+
+	if (tries == sizeof waits_ms / sizeof *waits_ms)
+		return false;
+	Sleep(waits_ms[tries]);
+	return true;
+}
+
+/* -1 with GetLastError() set. */
+static int rename_at(const struct win32_at *source, const struct win32_at *target)
+{
+	HANDLE file = win32_open_at(source, DELETE, SHARE_ALL, OPENING_LINK);
+	int result;
+
+	if (file == INVALID_HANDLE_VALUE)
+		return -1;
+	result = win32_rename_to(file, target);
+	win32_close(file);
+	return result;
+}
+
+int os_rename(struct jw_error *err, const char *from, const char *to)
+{
+	struct win32_at source, target;
+	int result;
+
+	if (win32_enter(err, from, false, &source))
+		return -1;
+	if (win32_enter(err, to, false, &target)) {
+		win32_leave(&source);
+		return -1;
+	}
+	for (size_t tries = 0; (result = rename_at(&source, &target)) && is_in_use(GetLastError());)
+		if (!wait_for_others(tries++))
+			break;
+	win32_leave(&source);
+	win32_leave(&target);
+	if (result) {
+		const bool in_use = is_in_use(GetLastError());
+
+		win32_error(err, to);
+		if (in_use)
+			say_who(err, to);
+	}
+	return result;
+}
+
+struct os_file *os_file_take(const char *from, const char *to)
+{
+	(void)from;
+	(void)to;
+	return NULL;
+}
+
+/* From the first byte to any that the file may ever have. */
+static const DWORD whole = MAXDWORD;
+
+int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)
+{
+	DWORD flags = LOCKFILE_FAIL_IMMEDIATELY | (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0);
+	OVERLAPPED from_start = {0};
+
+	/* A second lock of ours would conflict with the first one; with fcntl it would replace it. */
+	if (file->locked && os_file_unlock(err, file))
+		return -1;
+	if (!LockFileEx(uv_get_osfhandle(file->fd), flags, 0, whole, whole, &from_start)) {
+		if (GetLastError() != ERROR_LOCK_VIOLATION && GetLastError() != ERROR_IO_PENDING)
+			return win32_error(err, file->path);
+		*ret_held = false;
+		return 0;
+	}
+	file->locked = true;
+	*ret_held = true;
+	return 0;
+}
+
+int os_file_unlock(struct jw_error *err, struct os_file *file)
+{
+	OVERLAPPED from_start = {0};
+
+	if (!file->locked)
+		return 0;
+	if (!UnlockFileEx(uv_get_osfhandle(file->fd), 0, whole, whole, &from_start))
+		return win32_error(err, file->path);
+	file->locked = false;
+	return 0;
+}
+
+void *map_view(struct jw_error *err, int fd, const char *path, size_t size)
+{
+	HANDLE section = CreateFileMappingW(uv_get_osfhandle(fd), NULL, PAGE_READONLY, 0, 0, NULL);
+	void *view = section ? MapViewOfFile(section, FILE_MAP_READ, 0, 0, size) : NULL;
+
+	if (!view)
+		win32_error(err, path);
+	/* The view keeps section and file open. */
+	if (section)
+		(void)CloseHandle(section);
+	return view;
+}
+
+void map_unview(void *view, size_t size)
+{
+	(void)size;
+	(void)UnmapViewOfFile(view);
+}
+
+void os_map_forget(const struct os_map *map, size_t offset, size_t size)
+{
+	const size_t page = 4096;
+	size_t start = (offset + page - 1) / page * page, end = (offset + size) / page * page;
+
+	/* Unlocking pages that are not locked removes them from the working set and fails with
+	 * ERROR_NOT_LOCKED (documentation of VirtualUnlock, remarks). */
+	if (map->handle && end > start && end <= map->size)
+		(void)VirtualUnlock((uint8_t *)map->handle + start, end - start);
+}

@@ -1,0 +1,57 @@
+/* Shared by the parts of jw_record: record.c runs the command, record_entries.c reads the cache
+ * that it has filled, record_owners.c finds the files of the modules, record_warm.c inserts the
+ * entries into the user's cache. */
+#pragma once
+
+#include <jitwarm/record.h>
+
+#include "base/set.h"
+#include "cache/key.h"
+#include "cache/view.h"
+#include "plan/plan.h"
+
+enum { RECORD_MOST_PATHS = 1 << 20 };
+
+/* An entry of the command's cache: data that the recording lacks and the user's cache needs. */
+struct record_entry {
+	enum cache_key_form form;
+	bool insertable; /* a cubin of a known form */
+	int64_t written_ns;
+	/* Name and length of the key for the payload as a text without options. */
+	uint64_t text_key, text_key_bytes;
+	char stamp[CACHE_STAMP_SIZE + 1];
+};
+
+struct recorder {
+	const struct jw_system *system;
+	const struct jw_record_options *options;
+	struct jw_record_result *result;
+	char *cache_dir;           /* the command's cache */
+	struct cache_files before; /* the user's cache before the command ran, if that is its cache */
+	int64_t began_ns;          /* the time of the file system, before the command was started */
+	/* Files to search for modules: those given, or those that the command's processes mapped. */
+	char **paths;
+	size_t path_count, path_capacity;
+	bool given; /* the caller named some */
+	struct set known_paths;
+	struct record_entry *entries; /* one for each module of the recording */
+	struct plan *plan;            /* of the files; NULL: nothing was compiled */
+};
+
+/* Fills in the recording's modules, in the order in which they were written, and the entries. */
+int record_read_entries(struct jw_error *err, struct recorder *recorder);
+/* Fills in the recording's driver and files, and each module's file. */
+int record_find_owners(struct jw_error *err, struct recorder *recorder);
+/* Inserts the entries into the user's cache; the result says why any are left out. */
+void record_warm(struct recorder *recorder);
+
+/* Before the command runs: records the time after which entries in other caches are new, that of
+ * a folder just made. */
+int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder, const char *folder);
+/* Counts new entries in the caches that a command uses if it ignores the given one. */
+void record_look_elsewhere(struct recorder *recorder);
+
+/* Whether the caller has cancelled; sets the result's flag. */
+bool record_is_stopped(struct recorder *recorder);
+
+int record_note(struct jw_error *err, struct jw_record_result *result, const char *line);

@@ -1,0 +1,93 @@
+# Settings: a variable before the account's file before the machine's, and an option before all of them
+with_simdriver sm_86
+root=$work/root
+export JITWARM_SYSTEM_ROOT=$root XDG_CONFIG_HOME=$work/config
+is_wine && skip "the files are in Windows' own folders"
+mkdir -p "$root/etc/jitwarm" "$XDG_CONFIG_HOME/jitwarm"
+machines=$root/etc/jitwarm/config mine=$XDG_CONFIG_HOME/jitwarm/config
+from() { json "{s['name']: (s.get('value'), s.get('from')) for s in d['settings']}['$1'] == $2"; }
+
+run 0 config
+out_has "$mine (not there)" && out_has "$machines (not there)"
+printf '# the lab\n jobs = 3 \n\nplain-http = a, b:5  c\n; more\nstore=no\n' >"$machines"
+run 0 config --json
+from jobs "('3', '$machines, line 2')"
+from plain-http "('a b:5 c', '$machines, line 4')"
+from share "(None, None)"
+printf 'jobs = 2\nlanguage = en\n' >"$mine"
+run 0 config --json
+from jobs "('2', '$mine, line 1')"
+JITWARM_JOBS=1 run 0 config --json
+from jobs "('1', 'JITWARM_JOBS')"
+run 0 prime --json "$sample"
+json 'd["workers"] == 2 and d["compiled"] == 8'
+[[ $(find "$JITWARM_STATE/store" -name '*.jwpack' | wc -l) == 0 ]] || fail "store = no kept something"
+rm -rf "$CUDA_CACHE_PATH"
+JITWARM_JOBS=2 JITWARM_STORE=1 run 0 prime --json -j 1 "$sample"
+json 'd["workers"] == 1'
+[[ $(find "$JITWARM_STATE/store" -name '*.jwpack' | wc -l) == 1 ]] || fail "a variable does not come before the file"
+
+# The registry that is not named, and the share
+printf 'registry = oci://127.0.0.1:1/lab\nshare = %s\ntimeout = 1s\n' "$work/none/share" >"$mine"
+run 3 push "$sample"
+err_has "127.0.0.1:1"
+run 3 push oci://127.0.0.2:1/other "$sample"
+err_has "127.0.0.2:1"
+run 3 pull
+err_has "127.0.0.1:1"
+mkdir -p "$work/none/share"
+rm -rf "$CUDA_CACHE_PATH"
+JITWARM_SHARE_UNSIGNED=yes run 0 prime --json "$sample"
+json 'd["shared"]["placed"] == 8'
+
+# What is wrong names its place
+printf 'jobs = 3x\n' >"$mine"
+run 64 prime "$sample"
+err_has "jobs ($mine, line 1) takes a whole number up to 1024, not “3x”"
+run 0 prime -j 2 "$sample"
+printf 'jobs\n' >"$mine"
+run 64 status
+err_has "$mine, line 1: no “=” in “jobs”"
+printf 'share-unsigned = perhaps\n' >"$mine"
+run 64 status
+err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
+printf 'language = tlh\n' >"$mine"
+LC_ALL=C.UTF-8 run 64 status
+err_has "language ($mine, line 1) takes en or ko, not “tlh”"
+printf 'max_mem = 2G\nnothing = 1\n' >"$mine"
+run 0 prime "$sample"
+err_has "$mine, line 1: no setting is called “max_mem” (did you mean “max-mem”?)"
+err_has "$mine, line 2: no setting is called “nothing”"
+printf 'max-mem = lots\n' >"$mine"
+run 64 prime "$sample"
+err_has "max-mem ($mine, line 1) takes a size such as 512M or 2GB, not “lots”"
+printf 'passphrase-file = %s\n' "$work/nowhere" >"$mine"
+run 64 export --sign -o "$work/x.jwpack"
+err_has "passphrase-file ($mine, line 1): $work/nowhere: No such file"
+run 64 prime --max-mem 2G "$sample"
+err_has "--max-mem is a setting: “jitwarm config” says where it is kept"
+run 64 config jobs
+# A key of the settings does not sign by itself
+printf 'key = nobody\n' >"$mine"
+run 0 export -o "$work/x.jwpack"
+[[ ! -e $work/x.jwpack.minisig ]] || fail "signed without --sign"
+
+# Whoever may write to a file of root's decides nothing for root
+printf 'jobs = 3\n' >"$mine"
+chmod 666 "$mine"
+run 0 config --json
+if [[ $(id -u) == 0 ]]; then
+	err_has "settings are not read: "
+	err_has "$mine"
+	from jobs "('3', '$machines, line 2')"
+else
+	from jobs "('3', '$mine, line 1')"
+fi
+chmod 600 "$mine"
+# Nor does what is no file
+rm "$mine" && mkfifo "$mine"
+run 0 config --json
+err_has "settings are not read: $mine"
+rm "$mine" && mkdir "$mine"
+run 0 config
+err_has "settings are not read: $mine"

@@ -1,0 +1,85 @@
+# What people type first: it works, or the answer is the line to type
+with_simdriver sm_86
+run 0 version
+out_has "jitwarm "
+run 0 "/?"
+out_has "Usage: jitwarm COMMAND"
+# Never a guess that removes something
+run 64 install frame
+err_has "no command is called “install” (did you mean “prime”?)"
+run 64 uninstal
+err_lacks "did you mean"
+
+# A command behind “run” needs no “--”
+is_wine || {
+	run 3 run sh -c "echo seen -q; exit 3"
+	out_has "seen -q"
+	run 0 run "$sample" -- sh -c "echo seen"
+	out_has "seen"
+}
+
+# Environments: named, active, that of the project, that of PATH
+environment "$work/project/.venv" 1.0
+unset VIRTUAL_ENV CONDA_PREFIX
+mkdir -p "$work/project/src/deep"
+cd "$work/project/src/deep" || fail "no folder"
+run 1 check frame
+err_has "$(native "$work/project/.venv") is used: no other environment is active"
+out_has "8 of 8 modules are cold: first start "
+out_has "Next: jitwarm prime frame"
+[[ $(wc -l <"$out") == 2 ]] || fail "a cold check says more than two lines"
+if [[ $(id -u) == 0 ]] && ! is_wine; then # in /tmp anybody may have made it
+	chown 65534 "$work/project/.venv" && run 3 check frame && chown 0 "$work/project/.venv"
+	err_lacks "$work/project/.venv"
+fi
+environment "$work/active" 2.0
+VIRTUAL_ENV=$(native "$work/active") run 1 check frame
+err_lacks "is used"
+run 1 check -e "$(native "$work/active")" frame
+err_lacks "is used"
+out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
+run 3 check pytorch
+err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
+# By the name that conda lists it under
+is_wine || {
+	export HOME=$work/conda-home
+	mkdir -p "$HOME/.conda" "$work/envs/lab/conda-meta"
+	printf '%s\n' "$work/envs/other" "$work/envs/lab" >"$HOME/.conda/environments.txt"
+	run 3 check --environment lab frame
+	err_has "the conda environment $work/envs/lab"
+	run 3 check --environment nobody frame
+	err_has "nobody: "
+}
+cd "$work" || fail "no folder"
+
+# GPUs and drivers
+run 0 scan --gpu ga104 "$sample"
+out_has "sm_86"
+run 0 scan --target ampere "$sample"
+out_has "sm_80" && out_has "sm_86"
+run 64 scan --target rtx6070 "$sample"
+err_lacks "did you mean"
+run 1 check --target rtx4090 --driver 550.163.01 "$sample"
+out_has "Next: jitwarm make --target rtx4090 --driver 550.163.01 -o FILE.jwpack "
+run 2 make --target rtx3070 --driver 550 -o x.jwpack "$sample"
+err_has "give the full version, for example --driver 550.163.01"
+run 64 key generate
+err_has "--no-passphrase"
+
+# A wheel is named once, its members below it; one that broke off is to be fetched again
+name=frame_gpu_library-1.0.0-cp311-cp311-manylinux_2_17_x86_64.whl
+python3 - "$sample" "$work/$name" <<'PYTHON'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[2], "w") as wheel:
+    for member in ("frame/a.so", "frame/b.so"): wheel.write(sys.argv[1], member)
+PYTHON
+for command in "scan --target sm_86" "lint --gpus sm_86"; do
+	# shellcheck disable=SC2086
+	run 0 $command "$work/$name"
+	[[ $(grep -c "$name" "$out") == 1 ]] || fail "the wheel is named again"
+	out_has " frame/a.so" && out_has " frame/b.so"
+done
+head -c 5000 "$work/$name" >"$work/cut.whl"
+run 3 lint "$work/cut.whl"
+err_has "cut.whl: damaged or incomplete: fetch it again"
+out_lacks "no device code"

@@ -1,0 +1,311 @@
+/* One request and its answers: redirects, limits, what proves who we are, and waiting. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "check.h"
+#include "net/web.h"
+#include "server_posix.h"
+
+enum { MOST_HOPS = 5, MOST_DROPPED = 1 << 16, MOST_URL = 4 * WEB_TEXT };
+
+static char home[128], other[128];
+static struct jw_traffic traffic;
+static bool cancelled;
+
+static bool is_cancelled(void *context)
+{
+	(void)context;
+	return cancelled;
+}
+
+static const struct jw_cancel cancel = {.is_cancelled = is_cancelled};
+static const struct web_options options = {.plain = {.here = true},
+										   .timeout_ms = 5000,
+										   .traffic = &traffic,
+										   .cancel = &cancel,
+										   .proxy = ""};
+static struct web *web;
+
+static int take(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	return buf_append(err, context, data, size);
+}
+
+static int give(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+{
+	(void)err;
+	memcpy(data, (const char *)context + offset, size);
+	return 0;
+}
+
+static bool was_asked(size_t n, const char *words)
+{
+	return strstr(server.requests[n], words) != NULL;
+}
+
+TEST(each_redirect_has_its_rule)
+{
+	static const struct {
+		const char *method, *answer;
+		bool stay, followed;
+	} cases[] = {
+		{"GET", "301 Moved\r\nLocation: /next\r\n\r\n", false, true},
+		{"GET", "302 Found\r\nLocation: /next\r\n\r\n", false, true},
+		{"GET", "303 Other\r\nLocation: /next\r\n\r\n", false, true},
+		{"GET", "307 Now\r\nLocation: /next\r\n\r\n", false, true},
+		{"GET", "308 For ever\r\nLocation: /next\r\n\r\n", false, true},
+		{"HEAD", "302 Found\r\nLocation: /next\r\n\r\n", false, true},
+		{"GET", "302 Found\r\nLocation: /next\r\n\r\n", true, false},
+		{"PUT", "302 Found\r\nLocation: /next\r\n\r\n", false, false},
+		{"POST", "307 Now\r\nLocation: /next\r\n\r\n", false, false},
+		{"GET", "300 Many\r\nLocation: /next\r\n\r\n", false, false},
+		{"GET", "304 Same\r\nLocation: /next\r\n\r\n", false, false},
+		{"GET", "306 Odd\r\nLocation: /next\r\n\r\n", false, false},
+		{"GET", "200 OK\r\nLocation: /next\r\n\r\n", false, false},
+		{"GET", "302 Found\r\n\r\n", false, false},
+	};
+	char next[256];
+
+	(void)snprintf(next, sizeof next, "http://%s/next", server.site);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct web_request request = {
+			.method = cases[i].method, .url = home, .stay = cases[i].stay};
+		struct web_answer answer;
+		const bool has = strstr(cases[i].answer, "Location") != NULL;
+
+		SERVER_SAYS(cases[i].answer, "204 Done\r\n\r\n");
+		assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+		if (server.asked != (cases[i].followed ? 2 : 1) ||
+			(answer.status == 204) != cases[i].followed)
+			fail_msg("%s %s", cases[i].method, cases[i].answer);
+		assert_string_equal(answer.url, cases[i].followed ? next : home);
+		/* Whole, whatever the server wrote */
+		assert_string_equal(answer.location, has && !cases[i].followed ? next : "");
+	}
+}
+
+TEST(redirects_end)
+{
+	const struct web_request request = {.method = "GET", .url = home};
+	struct web_answer answer = {.status = 1};
+	struct jw_error why = {0};
+
+	SERVER_SAYS("302 Found\r\nLocation: /again\r\n\r\n");
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_FORMAT);
+	assert_int_equal(server.asked, MOST_HOPS + 1);
+	SERVER_SAYS("302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
+	why = (struct jw_error){0};
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_FORMAT);
+	assert_int_equal(server.asked, 1);
+	SERVER_SAYS("302 Found\r\nLocation: http://[/\r\n\r\n");
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	SERVER_SAYS("200 OK\r\nLocation: http://[/\r\n\r\n");
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(answer.status, 1);
+}
+
+/* It goes to the origin that it was given for, along redirects, too. */
+TEST(what_proves_goes_nowhere_else)
+{
+	char here[256], there[256];
+	const struct web_request request = {
+		.method = "GET", .url = home, .authorization = "Bearer secret"};
+	const struct web_request none = {.method = "GET", .url = home};
+	struct web_answer answer;
+
+	(void)snprintf(here, sizeof here, "302 Found\r\nLocation: %s\r\n\r\n", home);
+	(void)snprintf(there, sizeof there, "302 Found\r\nLocation: %s\r\n\r\n", other);
+	SERVER_SAYS(there, here, "200 OK\r\n\r\n");
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(server.asked, 3);
+	assert_true(was_asked(0, "Authorization: Bearer secret\r\n"));
+	assert_false(was_asked(1, "Authorization"));
+	assert_true(was_asked(2, "Authorization: Bearer secret\r\n"));
+	SERVER_SAYS("200 OK\r\n\r\n");
+	assert_int_equal(web_ask(NULL, web, &none, &answer), 0);
+	assert_false(was_asked(0, "Authorization"));
+}
+
+TEST(answers_have_limits)
+{
+	struct buf body = BUF_MAX(1 << 20);
+	struct web_request request = {.method = "GET", .url = home};
+	struct web_answer answer;
+	struct jw_error why = {0};
+	char *longer = calloc(1, MOST_URL + 1);
+
+	/* What nobody asked for */
+	SERVER_SAYS("200 OK\r\n\r\n");
+	server.more = MOST_DROPPED;
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	server.more++;
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	SERVER_SAYS("404 None\r\n\r\n");
+	server.more = 1 << 20;
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	/* What somebody did */
+	SERVER_SAYS("200 OK\r\n\r\n");
+	request.take = take;
+	request.context = &body;
+	request.most_bytes = server.more = 100000;
+	traffic = (struct jw_traffic){0};
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(body.size, 100000);
+	assert_int_equal(traffic.received_bytes, 100000);
+	assert_int_equal(traffic.requests, 1);
+	server.more++;
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	/* A refusal is not taken */
+	SERVER_SAYS("403 No\r\n\r\n{\"errors\": [{\"code\": \"A\", \"message\": \"b\"}]}");
+	buf_clear(&body);
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(body.size, 0);
+	assert_string_equal(answer.said, "A: b");
+	/* An address */
+	(void)snprintf(longer, MOST_URL + 1, "%s", home);
+	memset(longer + strlen(home), 'x', MOST_URL - strlen(home));
+	request.url = longer;
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	assert_int_equal(server.asked, 1);
+	longer[MOST_URL - 1] = '\0';
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	free(longer);
+	buf_free(&body);
+}
+
+TEST(a_body_is_sent)
+{
+	static const char *const methods[] = {"PUT", "POST", "PATCH"};
+	char text[] = "a body";
+
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+		struct web_request request = {.method = methods[i],
+									  .url = home,
+									  .headers = {"X-One: 1", "X-Two: 2"},
+									  .give = give,
+									  .give_bytes = sizeof text - 1,
+									  .context = text};
+		struct web_answer answer;
+		char line[64];
+
+		traffic = (struct jw_traffic){0};
+		SERVER_SAYS("201 Created\r\n\r\n");
+		assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+		(void)snprintf(line, sizeof line, "%s /base HTTP/1.1\r\n", methods[i]);
+		assert_true(was_asked(0, line));
+		assert_true(was_asked(0, "X-One: 1\r\n"));
+		assert_true(was_asked(0, "X-Two: 2\r\n"));
+		assert_true(was_asked(0, "Content-Length: 6\r\n"));
+		assert_false(was_asked(0, "Expect:"));
+		assert_true(was_asked(0, "\r\n\r\na body"));
+		assert_int_equal(traffic.sent_bytes, 6);
+		/* None */
+		request.give = NULL;
+		request.give_bytes = 0;
+		SERVER_SAYS("201 Created\r\n\r\n");
+		assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+		assert_true(was_asked(0, line));
+		assert_true(was_asked(0, "Content-Length: 0\r\n"));
+	}
+}
+
+static int refuse(struct jw_error *err, void *context, const struct web_answer *answer)
+{
+	size_t *begun = context;
+
+	++*begun;
+	return answer->has_start ? error_set(err, JW_ERR_UNSUPPORTED, "no") : 0;
+}
+
+static int count_bytes(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	(void)err;
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+TEST(an_answer_begins_once)
+{
+	size_t begun = 0;
+	const struct web_request request = {.method = "GET",
+										.url = home,
+										.begin = refuse,
+										.take = count_bytes,
+										.context = &begun,
+										.most_bytes = UINT64_MAX};
+	struct web_answer answer;
+	struct jw_error why = {0};
+
+	SERVER_SAYS("200 OK\r\n\r\n");
+	server.more = 1 << 18;
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(begun, 1);
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(begun, 2);
+	SERVER_SAYS("206 Part\r\nContent-Range: bytes 1-2/3\r\n\r\nbc");
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
+}
+
+TEST(failures_are_told_apart)
+{
+	const struct web_request request = {.method = "GET", .url = home};
+	struct web_request nowhere = {.method = "GET", .url = "https://127.0.0.1:1/"};
+	struct web_answer answer;
+	struct jw_error why = {0};
+
+	SERVER_SAYS("");
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_BUSY);
+	assert_false(web_is_late(web));
+	assert_int_equal(web_ask(&why, web, &nowhere, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_BUSY);
+	nowhere.url = "ftp://127.0.0.1/";
+	assert_int_equal(web_ask(&why, web, &nowhere, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_FORMAT);
+	cancelled = true;
+	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
+	assert_int_equal(why.code, JW_ERR_INTERRUPTED);
+	cancelled = false;
+}
+
+/* As long as the server asks for, and a minute in all; who interrupts does not wait. */
+TEST(waiting_has_an_end)
+{
+	cancelled = true;
+	assert_false(web_wait(web, 4, 0));
+	assert_true(web_wait(web, 3, 0));
+	assert_false(web_wait(web, 0, 31));
+	assert_true(web_wait(web, 0, 30));
+	assert_true(web_wait(web, 0, 30));
+	assert_true(web_wait(web, 0, 0));
+	assert_false(web_wait(web, 0, -1));
+	cancelled = false;
+	assert_true(web_wait(web, 0, 0));
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	server_begin();
+	(void)snprintf(home, sizeof home, "http://%s/base", server.site);
+	(void)snprintf(other, sizeof other, "http://localhost%s/other", strchr(server.site, ':'));
+	web = web_open(NULL, &options);
+	return web ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	web_close(web);
+	server_end();
+	return 0;
+}
+
+RUN_TESTS(set_up, tear_down)
