@@ -142,18 +142,21 @@ char *os_temp_dir(struct jw_error *err)
  */
 static const wchar_t administrators_alone[] = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
 
-/* -1 with GetLastError() set. A folder of that name that is there already is not taken. */
-static int make_guarded_dir(const char *path)
+/* A folder of that name that is there already is not taken. */
+static int make_guarded_dir(struct jw_error *err, const char *path, bool *ret_there)
 {
 	SECURITY_ATTRIBUTES guarded = {.nLength = sizeof guarded};
-	wchar_t *wide = win32_path(NULL, path);
-	int result = -1;
+	wchar_t *wide = win32_path(err, path);
+	int result = wide ? 0 : -1;
 
-	if (wide && ConvertStringSecurityDescriptorToSecurityDescriptorW(
-					administrators_alone, SDDL_REVISION_1, &guarded.lpSecurityDescriptor, NULL)) {
-		result = CreateDirectoryW(wide, &guarded) ? 0 : -1;
-		(void)LocalFree(guarded.lpSecurityDescriptor);
+	*ret_there = false;
+	if (wide && (!ConvertStringSecurityDescriptorToSecurityDescriptorW(
+					 administrators_alone, SDDL_REVISION_1, &guarded.lpSecurityDescriptor, NULL) ||
+				 !CreateDirectoryW(wide, &guarded))) {
+		*ret_there = GetLastError() == ERROR_ALREADY_EXISTS;
+		result = win32_error(err, path);
 	}
+	(void)LocalFree(guarded.lpSecurityDescriptor);
 	mem_free(wide);
 	return result;
 }
@@ -171,6 +174,7 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 		return path_make_folder(err, path, ret_name);
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t number;
+		bool there;
 		char *name;
 
 		if (uv_random(NULL, NULL, &number, sizeof number, 0, NULL))
@@ -178,13 +182,12 @@ int path_make_private_folder(struct jw_error *err, const char *path, char **ret_
 		name = mem_printf(err, "%s-%016llx", path, (unsigned long long)number);
 		if (!name)
 			return -1;
-		if (!make_guarded_dir(name)) {
+		if (!make_guarded_dir(err, name, &there)) {
 			*ret_name = name;
 			return 0;
 		}
-		(void)win32_error(err, name);
 		mem_free(name);
-		if (GetLastError() != ERROR_ALREADY_EXISTS)
+		if (!there)
 			return -1;
 	}
 	return -1;
