@@ -53,7 +53,7 @@ complain "Static functions of one name in two files (os/posix and os/win32 are o
 		name = substr($0, RSTART, RLENGTH - 1); gsub(/[ *]/, "", name); file = FILENAME; sub(/os\/(posix|win32)\//, "os/", file)
 		if (name !~ /^__/ && !seen[name file]++ && files[name]++) print name }' | sort -u)"
 complain "Over a limit of scripts/weight.sh:" "$(./scripts/weight.sh --check)"
-complain "Named mistakes (tests/mutants/named.txt) whose lines do not stand once in their file:" "$(./scripts/mutants.py --named --list)"
+complain "Mistakes (tests/mutants) whose lines do not stand once in their file, or whose tests are gone:" "$(./scripts/mutants.py --named --list)"
 complain "Files over 700 lines:" "$(git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.c' | xargs wc -l | awk '$2 != "total" && $1 > 700')"
 complain "Functions over 60 lines, in tests over 120:" "$(git ls-files 'src/*.c' 'tests/*.c' | xargs awk '
 	FNR == 1 { start = 0; most = FILENAME ~ /^src/ ? 60 : 120 } /^\{/ { start = FNR }

@@ -13,7 +13,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/
 import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-KNOWN, NAMED = ROOT + "/tests/mutants/equivalent.txt", ROOT + "/tests/mutants/named.txt"
+KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
 
 GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/store/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/gpu/rules.c", "src/tune/*.c",
            "src/history/ledger*.c", "src/run/cache_turn_lock.c", "src/worker/collect.c", "src/os/replace.c", "src/startup/*.c",
@@ -263,6 +263,11 @@ def read_named(pattern):
 def list_stale(pattern):
     stale = ["%s: %s" % (path, what) for what, path, _, old, _ in read_named(pattern)
              if not os.path.exists(ROOT + "/" + path) or read(ROOT + "/" + path).count(old) != 1]
+    listed = subprocess.run(["ctest", "-N", "--test-dir", ROOT + "/build/release"], capture_output=True, text=True, check=False).stdout
+    tests = set(re.findall(r"Test +#\d+: (\S+)", listed))  # of this system; empty without a build
+    with open(BY_HAND, encoding="utf-8") as file:
+        rows = [line.split("\t")[0].split(",") for line in file if not line.startswith("#")]
+    stale += ["by-hand.tsv: no test " + name for row in rows for name in row if tests and name not in tests and not name.startswith("wine-")]
     print("\n".join(stale))
     return int(bool(stale))
 
@@ -300,7 +305,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="without the sanitizers, which notice a few more")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time, each in a copy of its own")
     parser.add_argument("--trace", nargs="?", const=".", help="run the tests with such a name once and remember what they reach; default all")
-    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed; with --list: those whose lines do not stand once in their file")
+    parser.add_argument("--named", nargs="?", const=".", help="those of tests/mutants/named.txt instead, in such files; default all; 0: all were noticed; with --list: those whose lines do not stand once in their file, and tests of by-hand.tsv that are gone")
     args = parser.parse_args()
     if args.named and args.list:
         return list_stale(args.named)
