@@ -13,7 +13,7 @@ struct cost {
 	size_t cubin_bytes;
 };
 
-/* The model of real costs in testdata/README.md. */
+/* SIMDRIVER_COST in README.md. */
 static struct cost modelled(const struct ptx *ptx, size_t size)
 {
 	struct cost cost = {0};
