@@ -23,7 +23,7 @@ Options:
   --nvjitlink NAME  with them: what links
   --keep          keep what is compiled in the store, and take it from there: what takes hours may be ended, and goes on
   --jobs N        so many workers
-  --document      write the results at hand into the table in docs/bake.md, and run none
+  --document      write the results at hand into tests/real/baked.txt, and run none
 
 The drivers are those in $JITWARM_DRIVERS (default ~/.cache/jitwarm/drivers). Exit status: 0; 1 where a promise is broken; 2 where a
 program could not be fetched or run.
@@ -45,6 +45,7 @@ import programs
 # Runs a command with a root that is read-only but for one folder.
 READ_ONLY = 'mount --bind / / && mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"'
 CONTROL_S = 60
+TABLE = os.path.join(programs.HERE, "baked.txt")
 
 
 def drivers():
@@ -252,13 +253,11 @@ def in_place(rows):
 
 def write_document(folder):
     """Rows whose results are not at hand stay as they are."""
-    document = os.path.join(programs.ROOT, "docs/bake.md")
-    with open(document) as file:
-        text = file.read()
-    place = re.search(r"(?<=<!-- baked\.py -->\n)(.*?)(?=<!-- end -->)", text, flags=re.DOTALL)
-    if not place:
-        raise SystemExit("baked.py: no place for the table in " + document)
-    lines = [line for line in place[1].split("\n") if line.startswith("| ")]
+    with open(TABLE) as file:
+        notes, title, rest = file.read().partition("| program |")
+    if not title:
+        raise SystemExit("baked.py: no table in " + TABLE)
+    lines = [line for line in (title + rest).split("\n") if line.startswith("| ")]
     rows = {tuple(line.split(" | ")[:2]): line for line in lines[1:]}
     for path in glob.glob(os.path.join(folder, "*.json")):
         with open(path) as file:
@@ -266,8 +265,8 @@ def write_document(folder):
         rows[tuple(line.split(" | ")[:2])] = line
     ordered = [rows[key] for key in sorted(rows, key=lambda key: (key[0].lower(), key[1].count("sm_"), key[1]))]
     table = "\n".join([lines[0], "|" + "---|" * 11, *ordered, "", in_place(ordered)]) + "\n"
-    with open(document, "w") as file:
-        file.write(text[: place.start()] + table + text[place.end() :])
+    with open(TABLE, "w") as file:
+        file.write(notes + table)
 
 
 def try_one(name, packages, options):

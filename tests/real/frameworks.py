@@ -17,7 +17,6 @@ from keep import keep_document
 STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm", "frameworks")
 GPUS = {"sm_86": "RTX 3070", "sm_89": "RTX 4090", "sm_90": "H100", "sm_120": "RTX 5090"}
-CORES = 8
 
 # Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Most were
 # counted by another program; XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md).
@@ -117,9 +116,7 @@ def check(jitwarm, path):
 def cell(gpu, files):
     parts = []
     if gpu["cold"]:
-        seconds, longest = gpu["predicted_cpu_seconds"], gpu["predicted_longest_seconds"]
-        parts.append(f"{gpu['cold']} · {gpu['cold_bytes'] / 1e6:.1f} MB · {short_time(seconds)} "
-                     f"({short_time(max(seconds / CORES, longest))}) · {gpu['predicted_cache_bytes'] / 1e6:.0f} MB")
+        parts.append(f"{gpu['cold']} · {short_time(gpu['predicted_cpu_seconds'])} · {gpu['predicted_cache_bytes'] / 1e6:.0f} MB")
     if gpu["left_out"]:
         parts.append(f"{gpu['left_out']} when used")
     if gpu["cannot"]:
@@ -136,7 +133,10 @@ def table(jitwarm):
         path = wheel(name)
         if path:
             files, gpus = scan(jitwarm, path), check(jitwarm, path)
-            print(f"| {name} | " + " | ".join(cell(gpus[gpu], files) for gpu in GPUS) + " |", flush=True)
+            cells = [cell(gpus[gpu], files) for gpu in GPUS]
+            # What the column before has, too
+            shown = [one if not i or one != cells[i - 1] else "same" for i, one in enumerate(cells)]
+            print(f"| {name} | " + " | ".join(shown) + " |", flush=True)
 
 
 def main(arguments):

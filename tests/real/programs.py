@@ -19,7 +19,7 @@ Options:
   --store DIR   where packages and results are kept, some GB (default: $JITWARM_REAL_PROGRAMS, else ~/.cache/jitwarm/programs)
   --fetch       only fetch and unpack
   --list        the programs; "*": with a result
-  --document    write the table in docs/frameworks.md from the results of all programs, and run none
+  --document    write tests/real/programs.txt from the results of all programs, and run none
 
 Results lie in DIR/results. Exit status: 0; 1 where a promise is broken; 2 where a program could not be fetched or run.
 """
@@ -41,7 +41,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BEDS = os.path.join(HERE, "programs")
-DOCUMENT = os.path.join(ROOT, "docs/frameworks.md")
+TABLE = os.path.join(HERE, "programs.txt")
 PLATFORMS = ["manylinux%s_x86_64" % tag for tag in (
     "1", "2010", "2014", "_2_17", "_2_24", "_2_27", "_2_28", "_2_31", "_2_34", "_2_35")]
 LIBRARIES = ("packages/usr/lib/x86_64-linux-gnu", "packages/usr/lib/x86_64-linux-gnu/*", "packages/usr/lib/x86_64-linux-gnu/*/*",
@@ -319,13 +319,13 @@ def table(results):
 
 
 def write_document(results):
-    with open(DOCUMENT) as file:
-        text = file.read()
-    new, count = re.subn(r"(<!-- programs\.py -->\n).*?(<!-- end -->)", lambda match: match[1] + table(results) + match[2], text, flags=re.DOTALL)
-    if count != 1:
-        raise SystemExit("programs.py: no place for the table in " + DOCUMENT)
-    with open(DOCUMENT, "w") as file:
-        file.write(new)
+    with open(TABLE) as file:
+        notes, title, _ = file.read().partition("| program |")
+    if not title:
+        raise SystemExit("programs.py: no table in " + TABLE)
+    text = notes + table(results)
+    with open(TABLE, "w") as file:
+        file.write(text)
 
 
 def names(of=lambda bed: bed.get("baked") != "only"):
