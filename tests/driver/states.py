@@ -210,7 +210,7 @@ def other_module(world, path):
 
 
 def other_module_beside(world, path):
-    """The same, where the values of two modules are exchanged; not of two that one link takes, which finds all it needs (docs/promises.md)."""
+    """The same, where the values of two modules are exchanged; not of two that one link takes, which finds all it needs ("Known exceptions" of docs/promises.md)."""
     other = world.rng.choice([entry for entry in world.entries() if entry != path])
     if is_linked(path) and is_linked(other):
         raise ValueError
