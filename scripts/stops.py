@@ -8,7 +8,7 @@ build/release under the simulated driver with one worker; tests/bench/stops.c no
   entry    the functions of src/run, src/worker and src/cache that are entered while ENTRY-ROOT (take_collected) is: each once
   verdict  the functions that are open when plan_judge is entered, from VERDICT-ROOT (plan_build) down to it
 
--v lists them. docs/testing.md has the numbers.
+-v lists them.
 """
 import os
 import struct
