@@ -26,8 +26,7 @@ struct jw_traffic {
 	uint64_t requests;
 	uint64_t sent_bytes, received_bytes; /* of bodies */
 	size_t blobs_sent, blobs_there;      /* uploaded; not uploaded, since the registry has them */
-	size_t blobs_mounted;                /* taken over from another repository of the registry */
-	size_t resumed;                      /* transfers continued after they had broken off */
+	size_t resumed;                      /* downloads continued after they had broken off */
 };
 
 enum { JW_PLAN_TAG = 43 }; /* "p-", 40 hex digits, NUL */
@@ -45,16 +44,12 @@ struct jw_push_options {
 	const struct jw_found *found;
 	const char *sign_key; /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase;
-	const char *state_dir; /* the directory with the keys; NULL: the system's */
-	/* Repositories of this registry that may have the same packs: then nothing is uploaded. */
-	const char *const *mount_from;
-	size_t mount_from_count;
+	const char *state_dir;             /* the directory with the keys; NULL: the system's */
 	bool insecure;                     /* plain HTTP to a registry on this machine */
 	const char *const *insecure_hosts; /* and to these: "HOST" or "HOST:PORT" */
 	size_t insecure_host_count;
 	uint64_t timeout_ms; /* of a silent registry; 0: 30 s */
 	struct jw_cancel cancel;
-	uint64_t chunk_bytes; /* a larger blob is uploaded in parts of this size; 0: 16 MiB */
 };
 #define JW_PUSH_OPTIONS_INIT JW_INIT(jw_push_options)
 

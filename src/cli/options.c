@@ -86,6 +86,8 @@ static const struct retired_option {
 	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go where the "
 					 "cache's limit is reached"},
 	{"back", .text = "“jitwarm push PLACE” after prime puts one pack of the whole there"},
+	{"chunk", .text = "packs go up in one request, as images' layers do: leave it out; a proxy "
+					  "in between must let requests of that size pass"},
 	{"container", .text = "jitwarm runs in the container itself: docker exec ID jitwarm doctor"},
 	{"damaged", .text = "“jitwarm cache verify --repair” removes damaged entries"},
 	{"driver-lib", .text = "--driver takes the file, too: --driver libcuda.so.1"},
@@ -97,6 +99,7 @@ static const struct retired_option {
 	{"insecure-host",
 	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
 	{"keep", .text = "“jitwarm export --all -o FILE” before “cache prune” keeps the entries"},
+	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
 	{"opaque",
 	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
 	{"rebake", .text =

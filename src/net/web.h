@@ -99,15 +99,13 @@ struct web_answer {
 	char type[128];          /* in small letters, without parameters */
 	char digest[128];        /* Docker-Content-Digest */
 	char link[2 * WEB_TEXT]; /* the address of Link: <…>; rel="next" */
-	char range[64];          /* Range: of an upload, "0-1023" */
 	uint64_t size_bytes;     /* Content-Length; 0 without one */
 	bool has_start;
-	uint64_t start;       /* of Content-Range */
-	uint64_t chunk_bytes; /* OCI-Chunk-Min-Length; 0 without one */
-	int64_t wait_s;       /* Retry-After; -1 without one */
-	char region[64];      /* x-amz-bucket-region */
-	int64_t date_s;       /* Date, the server's time; -1 without one */
-	char said[256];       /* the server's own words about a failure, harmless; "" */
+	uint64_t start;  /* of Content-Range */
+	int64_t wait_s;  /* Retry-After; -1 without one */
+	char region[64]; /* x-amz-bucket-region */
+	int64_t date_s;  /* Date, the server's time; -1 without one */
+	char said[256];  /* the server's own words about a failure, harmless; "" */
 };
 
 /* `options` must outlive it. NULL and err set. */

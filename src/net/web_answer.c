@@ -97,16 +97,11 @@ void web_answer_header(struct web_answer *answer, const char *line, size_t size)
 		copy_whole(answer->digest, sizeof answer->digest, value);
 	else if ((value = header_value(text, "link")))
 		take_next_link(answer, value);
-	else if ((value = header_value(text, "range")))
-		copy_whole(answer->range, sizeof answer->range, value);
 	else if ((value = header_value(text, "content-range")))
 		take_content_range(answer, value);
 	else if ((value = header_value(text, "content-length")) &&
 			 text_number(value, UINT64_MAX / 2, &number))
 		answer->size_bytes = number;
-	else if ((value = header_value(text, "oci-chunk-min-length")) &&
-			 text_number(value, UINT64_C(1) << 40, &number))
-		answer->chunk_bytes = number;
 	else if ((value = header_value(text, "retry-after")))
 		answer->wait_s = text_number(value, 1000000, &number) ? (int64_t)number : -1;
 	else if ((value = header_value(text, "x-amz-bucket-region")))

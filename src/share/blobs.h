@@ -16,7 +16,7 @@ struct blob {
 
 /* Sets digest and size from the bytes, or from the file. */
 int blob_measure(struct jw_error *err, struct blob *blob, const struct jw_cancel *cancel);
-/* Uploads it unless the repository has it, or can take it over from another one. */
+/* Uploads it in one request, unless the repository has it. */
 int blob_push(struct jw_error *err, struct registry *registry, const struct blob *blob);
 /* Downloads it into `file`, which is empty: exactly `size_bytes` with exactly that digest. A
  * transfer that breaks off is continued. */

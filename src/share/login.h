@@ -22,7 +22,7 @@ struct login {
 	const struct reference *reference;
 	const struct web_hosts *plain;
 	const char *base;  /* an address of the registry */
-	const char *scope; /* that is asked for, whatever the challenge says; several with blanks */
+	const char *scope; /* that is asked for, whatever the challenge says */
 	struct credentials credentials;
 	bool looked;         /* for them */
 	char *authorization; /* the header's value; NULL: none yet */

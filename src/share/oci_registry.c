@@ -11,7 +11,7 @@
 #include "os/clock.h"
 #include "share/login.h"
 
-enum { MOST_SCOPE = 4096, MOST_PAGES = 64 };
+enum { MOST_PAGES = 64 };
 /* So many times the time of one document, for all of them together: a registry has thousands. */
 enum { MOST_DOCUMENT_TIMES = 20 };
 
@@ -21,7 +21,7 @@ struct registry {
 	struct login login;
 	char place[REFERENCE_HOST + REFERENCE_REPOSITORY];
 	char base[REFERENCE_HOST + REFERENCE_REPOSITORY + 32]; /* https://HOST/v2/REPOSITORY */
-	struct buf scope;
+	char scope[REFERENCE_REPOSITORY + 32];
 	uint64_t document_ns; /* that documents have taken */
 };
 
@@ -32,24 +32,6 @@ void registry_digest(char digest[REFERENCE_DIGEST], const void *data, size_t siz
 	(void)crypto_hash_sha256(hash, data, size);
 	memcpy(digest, "sha256:", 7);
 	sodium_bin2hex(digest + 7, REFERENCE_DIGEST - 7, hash, sizeof hash);
-}
-
-static int set_scope(struct jw_error *err, struct registry *registry)
-{
-	const struct registry_options *options = registry->options;
-
-	registry->scope = BUF_MAX(MOST_SCOPE);
-	if (buf_printf(err, &registry->scope, "repository:%s:pull%s", options->reference->repository,
-				   options->push ? ",push" : ""))
-		return -1;
-	for (size_t i = 0; i < options->mount_from_count; i++)
-		if (!reference_is_repository(options->mount_from[i]))
-			return error_set(err, JW_ERR_USAGE, "“%.200s”: not a repository of this registry",
-							 options->mount_from[i]);
-		else if (buf_printf(err, &registry->scope, " repository:%s:pull", options->mount_from[i]))
-			return -1;
-	registry->login.scope = buf_text(&registry->scope);
-	return 0;
 }
 
 struct registry *registry_open(struct jw_error *err, const struct registry_options *options)
@@ -66,8 +48,10 @@ struct registry *registry_open(struct jw_error *err, const struct registry_optio
 	registry->login.base = registry->base;
 	(void)snprintf(registry->place, sizeof registry->place, "%s/%s", reference->host,
 				   reference->repository);
-	if (sodium_init() < 0 || set_scope(err, registry) ||
-		!(registry->web = web_open(err, &options->web))) {
+	(void)snprintf(registry->scope, sizeof registry->scope, "repository:%s:pull%s",
+				   reference->repository, options->push ? ",push" : "");
+	registry->login.scope = registry->scope;
+	if (sodium_init() < 0 || !(registry->web = web_open(err, &options->web))) {
 		registry_close(registry);
 		return NULL;
 	}
@@ -82,7 +66,6 @@ void registry_close(struct registry *registry)
 		return;
 	login_free(&registry->login);
 	web_close(registry->web);
-	buf_free(&registry->scope);
 	mem_free(registry);
 }
 
@@ -130,6 +113,9 @@ int registry_refusal(struct jw_error *err, const struct registry *registry, cons
 	if (status == 401 || status == 403)
 		(void)snprintf(help, sizeof help,
 					   "; “docker login %s” or “podman login %s” changes the name", host, host);
+	else if (status == 413)
+		TEXT_COPY(help, "; what stands in between limits requests (nginx: "
+						"client_max_body_size): raise that for images and packs");
 	return error_set(err, status == 404 ? JW_ERR_NOT_FOUND : JW_ERR_IO,
 					 "%s: %s: the registry answers with status %ld%s%s%s%s%s", registry->place,
 					 what, status, *answer->said ? " (" : "", answer->said,

@@ -19,9 +19,6 @@ struct registry_options {
 	const struct reference *reference;
 	struct web_options web;
 	bool push;
-	const char *const *mount_from; /* repositories of the same registry */
-	size_t mount_from_count;
-	uint64_t chunk_bytes; /* of an upload in parts */
 };
 
 struct registry;

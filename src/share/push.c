@@ -338,7 +338,7 @@ static void push_packs_free(struct push_packs *packs)
 	*packs = (struct push_packs){0};
 }
 
-enum { MOST_ROUNDS = 4, TIMEOUT_MS = 30000, CHUNK = 16 << 20 };
+enum { MOST_ROUNDS = 4, TIMEOUT_MS = 30000 };
 
 struct push {
 	const struct jw_push_options *options;
@@ -528,9 +528,6 @@ static int open_push(struct jw_error *err, struct push *push)
 				.cancel = &options->cancel,
 				.traffic = &push->result->traffic},
 		.push = true,
-		.mount_from = options->mount_from,
-		.mount_from_count = options->mount_from_count,
-		.chunk_bytes = options->chunk_bytes ? options->chunk_bytes : CHUNK,
 	};
 	push->registry = registry_open(err, &push->how);
 	if (!push->registry)

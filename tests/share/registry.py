@@ -21,7 +21,7 @@ import urllib.parse
 
 FOLDER = pathlib.Path(sys.argv[1])
 LOCK = threading.Lock()
-BLOBS, MANIFESTS, UPLOADS, SEEN = {}, {}, {}, {}
+BLOBS, MANIFESTS, UPLOADS, SEEN = {}, {}, set(), {}
 BASIC = "Basic " + base64.b64encode(b"ann:se:cret").decode()
 TOKEN = "token-of-ann"
 
@@ -151,7 +151,7 @@ class Registry(Quiet):
             return self.refuse(429, "TOOMANYREQUESTS", [("Retry-After", "1")])
         if kind == "429-forever":
             return self.refuse(429, "TOOMANYREQUESTS", [("Retry-After", "3600")])
-        if kind == "503" and seen("503", self.command, self.path) < 1:
+        if kind == "503" and seen("503", self.command, re.sub("uploads/[0-9]+", "uploads", self.path)) < 1:
             return self.refuse(503, "UNAVAILABLE")
         if kind == "503-forever":
             return self.refuse(503, "UNAVAILABLE")
@@ -172,7 +172,7 @@ class Registry(Quiet):
             return self.broken()
         return getattr(self, what)(kind, data)
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_PATCH = handle_any
+    do_GET = do_HEAD = do_PUT = do_POST = handle_any
 
     def token(self, path):
         if path == "/token":
@@ -255,43 +255,30 @@ class Registry(Quiet):
 
     def uploads(self, kind, data):
         if self.command == "POST":
-            mount = self.query.get("mount", [""])[0]
-            if self.query.get("from") == [f"{kind}/other"] and mount in BLOBS:
-                return self.send(201, b"", [("Location", f"/v2/{kind}/{self.name}/blobs/{mount}")])
             with LOCK:
                 session = str(len(UPLOADS))
-                UPLOADS[session] = b""
+                UPLOADS.add(session)
             where = f"{self.site(True)}/v2/{kind}/{self.name}/blobs/uploads/{session}?state=a%20b" if kind == "upload-foreign" \
                 else f"/v2/{kind}/{self.name}/blobs/uploads/{session}?state=a%20b"
             if kind == "upload-nowhere":
                 return self.send(202)
             return self.send(202, b"", [("Location", where)])
         session = self.item.split("/")[1]
-        if session not in UPLOADS or self.query.get("state") != ["a b"]:
+        if self.command != "PUT" or session not in UPLOADS or self.query.get("state") != ["a b"]:
             return self.refuse(404, "BLOB_UPLOAD_UNKNOWN")
-        if self.command == "PATCH":
-            if self.headers["Content-Range"].split("-")[0] != str(len(UPLOADS[session])):
-                return self.refuse(416, "RANGE")
-            if kind == "upload-reset" and seen("reset", session) % 2 == 0:
-                UPLOADS[session] += data[:len(data) // 3]
-                return self.broken()
-            UPLOADS[session] += data
-        elif self.command == "PUT":
-            if kind == "upload-cut" and seen("cut", session) < 1:
-                UPLOADS[session] = data[:len(data) // 3]
-                return self.broken()
-            whole = UPLOADS[session] + data
-            if self.query.get("digest") != [digest_of(whole)]:
-                return self.refuse(400, "DIGEST_INVALID")
-            BLOBS[digest_of(whole)] = whole
-            return self.send(201)
-        size = len(UPLOADS[session])
-        return self.send(202 if self.command == "PATCH" else 204, b"", [("Location", self.path), ("Range", f"0-{max(size - 1, 0)}")])
+        if kind == "upload-large":
+            return self.refuse(413, "SIZE_INVALID")
+        if kind == "upload-cut" and seen("cut", self.name, self.query["digest"][0]) < 1:
+            return self.broken()
+        if self.query["digest"] != [digest_of(data)]:
+            return self.refuse(400, "DIGEST_INVALID")
+        BLOBS[digest_of(data)] = data
+        return self.send(201)
 
     def blobs(self, kind, data):
         if self.item.startswith("uploads/"):
             return self.uploads(kind, data)
-        if self.item not in BLOBS or (kind in ("fresh", "mount", "upload-reset", "upload-cut", "upload-foreign", "upload-nowhere") and self.command == "HEAD"):
+        if self.item not in BLOBS or (kind in ("fresh", "upload-cut", "upload-foreign", "upload-large", "upload-nowhere") and self.command == "HEAD"):
             return self.refuse(404, "BLOB_UNKNOWN")
         blob = BLOBS[self.item]
         if kind.startswith("mutate-"):

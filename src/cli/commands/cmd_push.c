@@ -2,7 +2,6 @@
 #include <jitwarm/share.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
@@ -14,23 +13,8 @@ struct pushing {
 	struct jw_push_options options;
 	struct registry_given registry;
 	struct found_files files;
-	const char **mounts;
 	char passphrase[PASSPHRASE_SIZE];
 };
-
-static int read_mounts(struct jw_error *err, const struct cli *cli, struct pushing *pushing)
-{
-	const size_t count = options_count(&cli->options, "mount-from");
-
-	pushing->mounts = mem_array(err, count, sizeof *pushing->mounts);
-	if (!pushing->mounts)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		pushing->mounts[i] = options_item(&cli->options, "mount-from", i);
-	pushing->options.mount_from = pushing->mounts;
-	pushing->options.mount_from_count = count;
-	return 0;
-}
 
 /* A pack, or files whose modules' entries are wanted. */
 static int read_pushed_names(struct jw_error *err, struct cli *cli, struct pushing *pushing)
@@ -77,7 +61,6 @@ static int push_and_report(struct jw_error *err, struct cli *cli, struct pushing
 	options->insecure_hosts = pushing->registry.hosts;
 	options->insecure_host_count = pushing->registry.host_count;
 	options->timeout_ms = pushing->registry.timeout_ms;
-	options->chunk_bytes = options_number(&cli->options, "chunk", 0);
 	options->cancel = cli_cancel;
 	if (jw_push(err, options, &result))
 		return -1;
@@ -99,7 +82,7 @@ static int push_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	os_catch_interrupts();
 	failed = cli_open_asking(err, cli, options_value(&cli->options, "cache"), false) ||
-			 registry_given_read(err, cli, &pushing.registry) || read_mounts(err, cli, &pushing) ||
+			 registry_given_read(err, cli, &pushing.registry) ||
 			 read_pushed_names(err, cli, &pushing) || read_push_key(err, cli, &pushing) ||
 			 push_and_report(err, cli, &pushing);
 	passphrase_forget(pushing.passphrase);
@@ -107,7 +90,6 @@ static int push_run(struct jw_error *err, struct cli *cli)
 		found_files_end(cli, &pushing.files);
 	found_files_free(&pushing.files);
 	registry_given_free(&pushing.registry);
-	mem_free(pushing.mounts);
 	return failed ? -1 : 0;
 }
 
@@ -115,12 +97,6 @@ static const struct cli_option push_options[] = {
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	PACKING_KEY_OPTIONS("Sign the packs; the signature travels with them"),
-	CLI_LIST("mount-from", "REPOSITORY",
-			 "A repository of the same registry that may have the same packs: they are not "
-			 "uploaded again; may be repeated",
-			 .rare = true),
-	CLI_SIZE("chunk", "SIZE", "Upload larger packs in parts of SIZE; without it 16M",
-			 .positive = true, .rare = true),
 	REGISTRY_OPTIONS,
 	{0}};
 

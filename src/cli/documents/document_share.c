@@ -10,7 +10,6 @@ static const struct json_field traffic_fields[] = {
 	JSON(struct jw_traffic, received_bytes, "of bodies"),
 	JSON(struct jw_traffic, blobs_sent, "uploaded"),
 	JSON(struct jw_traffic, blobs_there, "not uploaded: the repository has them"),
-	JSON(struct jw_traffic, blobs_mounted, "not uploaded: taken over from another repository"),
 	JSON(struct jw_traffic, resumed, "transfers that were continued after they broke off"),
 	{0},
 };

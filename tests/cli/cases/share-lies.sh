@@ -137,6 +137,10 @@ err_has "status 503"
 machine maker
 JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/upload-nowhere/x" "$sample"
 err_has "does not say where an upload goes"
+JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/upload-large/x" "$sample"
+err_has "client_max_body_size"
+err_one_line
+[[ $(requests "PUT /v2/upload-large/x/") == 1 ]] || fail "what is refused was sent again"
 
 # Ctrl-C (a server that sends a byte now and then would go on for an hour)
 if ! is_wine; then

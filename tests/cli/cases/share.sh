@@ -13,7 +13,10 @@ for bad in oci://host oci://host/UPPER oci://host/a..b oci://host/a:b:c oci://ho
 	"oci://host/a@sha256:$(printf '%064d' 0)" oci://host/../a "oci://host/a b" oci://h%2fst/a; do
 	run 64 push "$bad"
 done
-JITWARM_PLAIN_HTTP=localhost run 64 push --mount-from /x "oci://$site/good/lab" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 64 push --mount-from lab/other "oci://$site/good/lab" "$sample"
+err_has "--mount-from is no longer there: what this repository has is never uploaded again"
+JITWARM_PLAIN_HTTP=localhost run 64 push --chunk 1M "oci://$site/good/lab" "$sample"
+err_has "--chunk is no longer there: packs go up in one request"
 JITWARM_PLAIN_HTTP=localhost run 3 push "oci://$site/good/lab" "$sample"
 err_one_line
 run 3 push "oci://$site/good/lab" "$sample"
@@ -310,28 +313,22 @@ if ! is_wine; then
 	unset DOCKER_CONFIG
 fi
 
-# Uploads: in parts, continued, mounted, to a foreign place
+# Uploads: each blob in one request, begun anew where that breaks off, to a foreign place
 docker_file "$ann"
 machine maker
-JITWARM_PLAIN_HTTP=localhost run 0 push --chunk 20k "oci://$site/fresh/chunks" "$sample" --json
-json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] > 10'
-[[ $(requests "PATCH /v2/fresh") -gt 4 ]] || fail "not in parts"
-JITWARM_PLAIN_HTTP=localhost run 0 push --chunk 20k "oci://$site/upload-reset/chunks2" "$sample" --json
-json 'd["traffic"]["resumed"] > 4 and d["traffic"]["sent_bytes"] < 400000'
-# A blob of one request, of which the registry kept the beginning
-JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-cut/chunks5" "$sample" --json
-json 'd["traffic"]["resumed"] == 2 and d["traffic"]["blobs_sent"] == 2'
-JITWARM_PLAIN_HTTP=localhost run 0 push --mount-from mount/none --mount-from mount/other "oci://$site/mount/chunks3" "$sample" --json
-json 'd["traffic"]["blobs_mounted"] == 2 and d["traffic"]["blobs_sent"] == 0'
-# Whatever scope the registry's first challenge names, the token is for all of them
-JITWARM_PLAIN_HTTP=localhost run 0 push --mount-from bearer/other --mount-from bearer/none "oci://$site/bearer/chunks5" "$sample"
-for each in chunks5%3Apull%2Cpush other%3Apull none%3Apull; do
-	grep -q "^GET /token?.*scope=repository%3Abearer%2F$each" "$work/registry/log" || fail "no token for $each: $(grep token "$work/registry/log" | tail -3)"
-done
-JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-foreign/chunks4" "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/fresh/uploads" "$sample" --json
+json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] == 8'
+[[ $(requests "POST /v2/fresh/uploads/blobs/uploads/ ") == 2 && $(requests "PUT /v2/fresh/uploads/blobs/uploads/") == 2 ]] || fail "not in one request"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-cut/uploads2" "$sample" --json
+json 'd["traffic"]["blobs_sent"] == 2 and d["traffic"]["requests"] == 12'
+[[ $(requests "PUT /v2/upload-cut/uploads2/blobs/uploads/") == 4 ]] || fail "not again"
+# Whatever scope the registry's first challenge names, the token is for this repository
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/bearer/uploads3" "$sample"
+grep -q "^GET /token?.*scope=repository%3Abearer%2Fuploads3%3Apull%2Cpush" "$work/registry/log" || fail "no token for it: $(grep token "$work/registry/log" | tail -3)"
+JITWARM_PLAIN_HTTP=localhost run 0 push "oci://$site/upload-foreign/uploads4" "$sample"
 grep -q '^PUT .* - -$' "$work/registry/foreign-log" || fail "nothing came to the foreign place: $(cat "$work/registry/foreign-log")"
 ! grep -qE "Basic|Bearer" "$work/registry/foreign-log" || fail "the foreign place was told who asks"
-for name in chunks chunks2 chunks4; do
+for name in uploads uploads2 uploads4; do
 	machine "pull-$name"
 	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/good/$name" "$sample"
 	app_compiles 0
