@@ -1,168 +1,552 @@
+/* The inventory's file, which is read as hostile input:
+ *
+ *     file    "JWINV" 0 u8 version   u8 size of a size_t, then records
+ *     record  u32 size of what follows the sum   u64 FNV-1a-64 of it   u32 day of last use
+ *             u32 size of the key   key   image…
+ *     key     the file's identity; if it has images, also the question
+ *     image   head   name of the member with its NUL   target…   module…
+ *
+ * A record's numbers are little endian. Those of an image are members of structs, as this machine
+ * has them: no other program reads the file. */
 #include "plan/inventory.h"
 
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
-#include "plan/inventory_state.h"
+#include "base/set.h"
+#include "os/clock.h"
+#include "os/file.h"
 
 enum {
-	USED_DAY_AT = 32, /* in a record's body */
-	USED_DAYS = 7,    /* precision of the day of last use: not every check rewrites the file */
+	MOST_FILE = 256 << 20,
+	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
+	MOST_RECORDS = 1 << 24,
+	MOST_KEY = 1 << 20,
+	MOST_NAME = UINT16_MAX,
+	VERSION = 2,
+	HEAD_SIZE = 8,
+	/* In a record: */
+	SUM_AT = 4,
+	DAY_AT = 12,
+	KEY_SIZE_AT = 16,
+	KEY_AT = 20,
+	USED_DAYS = 7, /* precision of the day of last use: not every check rewrites the file */
 };
 
-static bool is_sound_slot(struct inventory *inventory, struct inventory_slot *slot)
-{
-	const uint8_t *body = inventory_body(inventory, slot);
+static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
+/* Files of other versions are deleted after this many days without a write. */
+enum { OTHERS_S = 60 * 86400 };
 
-	if (!slot->verified && !slot->added &&
-		fnv_update(FNV_START, body, slot->size) != load_u64(body - sizeof(uint64_t))) {
-		slot->gone = true;
-		inventory->changed = true;
+static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, sizeof(size_t)};
+
+struct inventory_slot {
+	size_t at;     /* of its record in the bytes */
+	size_t images; /* and of its images */
+	bool gone;     /* replaced, or found damaged */
+	bool verified; /* or made by this run */
+};
+
+/* Of a file, and of a question about it. */
+struct inventory_key {
+	struct buf text;
+	size_t file_size; /* the part that is the file's */
+	uint64_t file_hash, hash;
+};
+
+struct inventory {
+	char *path; /* NULL: not to be saved */
+	char *state_dir;
+	struct buf bytes; /* of its file, and of records that were added */
+	struct inventory_slot *slots;
+	size_t count, capacity;
+	struct set index; /* by the key's FNV-1a-64 */
+	uint32_t today;
+	bool changed;
+	/* The file that is being read. */
+	bool open;
+	size_t target_count;
+	struct inventory_key key;
+	struct buf images;
+};
+
+/* ---- images, as members of structs: each table serves reading and writing */
+
+struct member {
+	size_t offset, size;
+	uint32_t most; /* of a bool or an enum; 0: anything */
+};
+#define MEMBER(type, name, most)                                                                   \
+	{                                                                                              \
+		offsetof(struct type, name), sizeof((struct type *)0)->name, most                          \
 	}
-	slot->verified = true;
-	return !slot->gone;
+_Static_assert(sizeof(enum devcode_role) == sizeof(uint32_t), "enums have 4 bytes");
+
+struct image_head {
+	uint32_t modules;
+	uint16_t member_size; /* with its NUL; 0: not in an archive */
+	bool library;
+};
+static const struct member head_members[] = {MEMBER(image_head, modules, 0),
+											 MEMBER(image_head, member_size, 0),
+											 MEMBER(image_head, library, 1)};
+static const struct member target_members[] = {
+	MEMBER(analyse_target, fate, ANALYSE_REFUSED),
+	MEMBER(analyse_target, verdicts, 0),
+	MEMBER(analyse_target, reasons, 0),
+	MEMBER(analyse_target, isa, 0),
+	MEMBER(analyse_target, jit_modules, 0),
+	MEMBER(analyse_target, jit_bytes, 0),
+	MEMBER(analyse_target, link_modules, 0),
+	MEMBER(analyse_target, link_bytes, 0),
+	MEMBER(analyse_target, loose_bytes, 0),
+	MEMBER(analyse_target, unreadable, 0),
+	MEMBER(analyse_target, link_needed, NEED_UNKNOWN),
+};
+static const struct member module_members[] = {
+	MEMBER(analyse_module, target, 0),
+	MEMBER(analyse_module, superseded, 1),
+	MEMBER(analyse_module, role, DEVCODE_LOOSE),
+	MEMBER(analyse_module, form, CACHE_KEY_TEXT),
+	MEMBER(analyse_module, container_offset, 0),
+	MEMBER(analyse_module, container_bytes, 0),
+	MEMBER(analyse_module, entry_offset, 0),
+	MEMBER(analyse_module, payload_bytes, 0),
+	MEMBER(analyse_module, key, 0),
+	MEMBER(analyse_module, key_bytes, 0),
+	MEMBER(analyse_module, identity, 0),
+	MEMBER(analyse_module, features.statements, 0),
+	MEMBER(analyse_module, features.divisions, 0),
+	MEMBER(analyse_module, features.entries, 0),
+	MEMBER(analyse_module, features.line_info, 1),
+};
+#define MEMBERS(table) (table), sizeof(table) / sizeof *(table)
+
+static int write_members(struct jw_error *err, struct buf *buf, const struct member *members,
+						 size_t count, const void *object)
+{
+	for (size_t i = 0; i < count; i++)
+		if (buf_append(err, buf, (const uint8_t *)object + members[i].offset, members[i].size))
+			return -1;
+	return 0;
 }
 
-struct inventory_slot *inventory_find(struct inventory *inventory, const struct jw_found_file *from,
-									  struct cursor *ret_cursor, struct record_file *ret_file)
+static bool read_members(struct cursor *cursor, const struct member *members, size_t count,
+						 void *object)
 {
-	size_t cursor = 0, index;
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *bytes = cursor_take(cursor, members[i].size);
+		uint32_t number = 0;
 
-	while ((index = set_find(&inventory->index, from->inode, &cursor)) != SET_NONE) {
-		struct inventory_slot *slot = &inventory->slots[index];
-
-		if (slot->gone || slot->device != from->device || slot->inode != from->inode)
-			continue;
-		*ret_cursor = cursor_of(inventory_body(inventory, slot), slot->size);
-		if (!record_read_file(ret_cursor, ret_file) || ret_file->size_bytes != from->size_bytes ||
-			ret_file->mtime_ns != from->mtime_ns || ret_file->changed_ns != from->changed_ns ||
-			ret_file->path_length != strlen(from->path) ||
-			memcmp(ret_file->path, from->path, ret_file->path_length) != 0)
-			continue;
-		return is_sound_slot(inventory, slot) ? slot : NULL;
-	}
-	return NULL;
-}
-
-/* The views of one image that answer the question; false if one is missing or damaged. */
-static bool find_views(struct cursor *cursor, uint32_t count,
-					   const struct analyse_question *question, struct record_view *views)
-{
-	bool found[ANALYSE_MOST_TARGETS] = {false};
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct record_view view;
-
-		if (!record_read_view(cursor, &view))
+		if (!bytes)
 			return false;
-		for (size_t t = 0; t < question->target_count; t++) {
-			struct record_question wanted = record_question_of(question, t);
-
-			if (record_question_equal(&wanted, &view.question)) {
-				views[t] = view;
-				found[t] = true;
-			}
-		}
-	}
-	for (size_t t = 0; t < question->target_count; t++)
-		if (!found[t])
+		if (members[i].size == sizeof number)
+			memcpy(&number, bytes, sizeof number);
+		else
+			number = *bytes;
+		if (members[i].most && number > members[i].most)
 			return false;
+		memcpy((uint8_t *)object + members[i].offset, bytes, members[i].size);
+	}
 	return true;
 }
 
-static bool answers(struct cursor cursor, uint32_t images, const struct analyse_question *question)
+static size_t size_of_members(const struct member *members, size_t count)
 {
-	struct record_view views[ANALYSE_MOST_TARGETS];
+	size_t size = 0;
 
-	for (uint32_t i = 0; i < images; i++) {
-		struct record_image image;
-
-		if (!record_read_image(&cursor, &image) ||
-			!find_views(&cursor, image.views, question, views))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < count; i++)
+		size += members[i].size;
+	return size;
 }
 
-static int replay_image(struct jw_error *err, const struct record_image *image, const char *path,
-						const struct record_view *views, size_t view_count, inventory_image_fn take,
-						void *context)
+/* Hands an image over. A damaged module, which the sum has not shown, is left out. */
+static int hand_image(struct jw_error *err, struct build_image *image, struct cursor rows,
+					  size_t count, size_t target_count, inventory_image_fn take, void *context)
 {
-	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	struct build_image told = {.path = path, .library = image->library, .targets = targets};
-	struct analyse_module *modules = NULL;
-	char *member = NULL;
-	size_t count = 0;
-	int result = -1;
+	struct analyse_module *modules = mem_array(err, count, sizeof *modules);
+	int result;
 
-	for (size_t t = 0; t < view_count; t++) {
-		targets[t] = views[t].target;
-		count += views[t].modules;
-	}
-	modules = mem_array(err, count, sizeof *modules);
 	if (!modules)
 		return -1;
-	if (image->member) {
-		member = mem_string_n(err, image->member, image->member_length);
-		if (!member)
-			goto done;
-	}
-	for (size_t t = 0; t < view_count; t++) {
-		struct cursor cursor = views[t].at;
-
-		for (uint32_t i = 0; i < views[t].modules; i++) {
-			struct analyse_module *module = &modules[told.module_count];
-
-			if (record_read_module(&cursor, module)) {
-				module->target = (uint32_t)t;
-				told.module_count++;
-			}
-		}
-	}
-	told.member = member;
-	told.modules = modules;
-	result = take(err, context, &told);
-done:
-	mem_free(member);
+	for (size_t i = 0; i < count; i++)
+		image->module_count +=
+			read_members(&rows, MEMBERS(module_members), &modules[image->module_count]) &&
+			modules[image->module_count].target < target_count;
+	image->modules = modules;
+	result = take(err, context, image);
 	mem_free(modules);
 	return result;
 }
 
-/* Updates the day of last use from time to time. */
-static void mark_used(struct inventory *inventory, struct inventory_slot *slot)
+/* Reads one image, and hands it to `take` if there is one. *ret_sound is false for a damaged one.
+ */
+static int read_image(struct jw_error *err, struct cursor *cursor, const char *path,
+					  size_t target_count, inventory_image_fn take, void *context, bool *ret_sound)
 {
-	uint8_t *body = (slot->added ? inventory->added.data : inventory->old.data) + slot->offset;
+	struct analyse_target targets[ANALYSE_MOST_TARGETS];
+	struct build_image image = {.path = path, .targets = targets};
+	struct image_head first;
+	const char *member;
+	const uint8_t *rows;
+	size_t rows_size;
 
-	if (!slot->added && inventory->today >= slot->used_day + USED_DAYS) {
-		store_u32(body + USED_DAY_AT, inventory->today);
-		store_u64(body - sizeof(uint64_t), fnv_update(FNV_START, body, slot->size));
-		inventory->changed = true;
+	*ret_sound = false;
+	if (!read_members(cursor, MEMBERS(head_members), &first))
+		return 0;
+	member = (const char *)cursor_take(cursor, first.member_size);
+	if (!member || (first.member_size &&
+					memchr(member, 0, first.member_size) != member + first.member_size - 1))
+		return 0;
+	for (size_t t = 0; t < target_count; t++)
+		if (!read_members(cursor, MEMBERS(target_members), &targets[t]))
+			return 0;
+	rows_size = first.modules * size_of_members(MEMBERS(module_members));
+	rows = cursor_take(cursor, rows_size);
+	if (!rows)
+		return 0;
+	*ret_sound = true;
+	image.member = first.member_size ? member : NULL;
+	image.library = first.library;
+	return take ? hand_image(err, &image, cursor_of(rows, rows_size), first.modules, target_count,
+							 take, context)
+				: 0;
+}
+
+int inventory_image(struct jw_error *err, struct inventory *inventory,
+					const struct build_image *image)
+{
+	const size_t name = image->member ? strlen(image->member) + 1 : 0;
+	const struct image_head first = {(uint32_t)image->module_count, (uint16_t)name, image->library};
+	struct buf *images = &inventory->images;
+
+	if (!inventory->open)
+		return 0;
+	/* A part of its images would be wrong. */
+	inventory->open = false;
+	if (name > MOST_NAME)
+		return error_set(err, JW_ERR_LIMIT, "a name of more than %d bytes", MOST_NAME);
+	if (write_members(err, images, MEMBERS(head_members), &first) ||
+		(name && buf_append(err, images, image->member, name)))
+		return -1;
+	for (size_t t = 0; t < inventory->target_count; t++)
+		if (write_members(err, images, MEMBERS(target_members), &image->targets[t]))
+			return -1;
+	for (size_t i = 0; i < image->module_count; i++)
+		if (write_members(err, images, MEMBERS(module_members), &image->modules[i]))
+			return -1;
+	inventory->open = true;
+	return 0;
+}
+
+/* ---- records */
+
+static size_t size_of_record(const uint8_t *record)
+{
+	return DAY_AT + (size_t)load_u32(record);
+}
+
+static uint64_t sum_of_record(const uint8_t *record)
+{
+	return fnv_update(FNV_START, record + DAY_AT, load_u32(record));
+}
+
+/* The record at `at` begins so, and is not checked yet. */
+static int add_slot(struct jw_error *err, struct inventory *inventory, size_t at, bool verified)
+{
+	const uint8_t *record = inventory->bytes.data + at;
+	const size_t size = load_u32(record + KEY_SIZE_AT);
+
+	if (size > size_of_record(record) - KEY_AT)
+		return 0;
+	if (VEC_ROOM(err, inventory->slots, inventory->capacity, inventory->count, MOST_RECORDS) ||
+		set_add(err, &inventory->index, fnv_update(FNV_START, record + KEY_AT, size),
+				inventory->count))
+		return -1;
+	inventory->slots[inventory->count++] =
+		(struct inventory_slot){.at = at, .images = at + KEY_AT + size, .verified = verified};
+	return 0;
+}
+
+/* The sound record of that key; NULL if there is none. */
+static struct inventory_slot *find_slot(struct inventory *inventory, uint64_t hash,
+										const struct buf *text, size_t size)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(&inventory->index, hash, &cursor)) != SET_NONE) {
+		struct inventory_slot *slot = &inventory->slots[at];
+		const uint8_t *record = inventory->bytes.data + slot->at;
+
+		if (slot->gone || load_u32(record + KEY_SIZE_AT) != size ||
+			memcmp(record + KEY_AT, text->data, size) != 0)
+			continue;
+		if (slot->verified || sum_of_record(record) == load_u64(record + SUM_AT)) {
+			slot->verified = true;
+			return slot;
+		}
+		slot->gone = inventory->changed = true;
 	}
-	slot->used_day = inventory->today;
+	return NULL;
+}
+
+/* A file without images answers every question. */
+static struct inventory_slot *find_key(struct inventory *inventory, const struct inventory_key *key)
+{
+	struct inventory_slot *slot = find_slot(inventory, key->file_hash, &key->text, key->file_size);
+
+	return slot ? slot : find_slot(inventory, key->hash, &key->text, key->text.size);
+}
+
+static int make_key(struct jw_error *err, const struct jw_found_file *from,
+					const struct analyse_question *question, struct inventory_key *key)
+{
+	static const struct cache_profile none;
+	const uint64_t identity[] = {from->device, from->inode, from->size_bytes,
+								 (uint64_t)from->mtime_ns, (uint64_t)from->changed_ns};
+	const struct cache_profile *profile = question->profile ? question->profile : &none;
+	const struct jw_driver *driver = &question->driver;
+	struct buf *text = &key->text;
+
+	buf_clear(text);
+	if (buf_append(err, text, identity, sizeof identity) ||
+		buf_append(err, text, from->path, strlen(from->path) + 1))
+		return -1;
+	key->file_size = text->size;
+	if (buf_append(err, text, &driver->cuda, sizeof driver->cuda) ||
+		buf_append(err, text, driver->release, sizeof driver->release) ||
+		buf_append(err, text, profile->stamp, sizeof profile->stamp))
+		return -1;
+	for (size_t t = 0; t < question->target_count; t++) {
+		const uint16_t target[] = {question->targets[t].sm, (uint8_t)question->targets[t].suffix};
+
+		if (buf_append(err, text, target, sizeof target))
+			return -1;
+	}
+	key->file_hash = fnv_update(FNV_START, text->data, key->file_size);
+	key->hash =
+		fnv_update(key->file_hash, text->data + key->file_size, text->size - key->file_size);
+	return 0;
+}
+
+/* Updates the day of last use from time to time. */
+static void mark_used(struct inventory *inventory, const struct inventory_slot *slot)
+{
+	uint8_t *record = inventory->bytes.data + slot->at;
+
+	if (inventory->today < load_u32(record + DAY_AT) + USED_DAYS)
+		return;
+	store_u32(record + DAY_AT, inventory->today);
+	store_u64(record + SUM_AT, sum_of_record(record));
+	inventory->changed = true;
 }
 
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known)
 {
-	struct record_view views[ANALYSE_MOST_TARGETS];
-	struct record_file file;
-	struct cursor cursor;
-	struct inventory_slot *slot = inventory_find(inventory, from, &cursor, &file);
+	const struct inventory_slot *slot;
+	struct cursor images;
+	bool known = true;
 
 	*ret_known = false;
-	if (!slot || !answers(cursor, file.images, question))
+	if (make_key(err, from, question, &inventory->key))
+		return -1;
+	slot = find_key(inventory, &inventory->key);
+	if (!slot)
 		return 0;
-	*ret_known = true;
-	mark_used(inventory, slot);
-	for (uint32_t i = 0; i < file.images; i++) {
-		struct record_image image;
+	/* All images are looked at before the first one is handed over. */
+	for (int handing = 0; handing < 2; handing++) {
+		const uint8_t *data = inventory->bytes.data;
 
-		if (!record_read_image(&cursor, &image) ||
-			!find_views(&cursor, image.views, question, views))
-			break;
-		if (replay_image(err, &image, from->path, views, question->target_count, take, context))
+		images = cursor_of(data + slot->images,
+						   slot->at + size_of_record(data + slot->at) - slot->images);
+		while (known && cursor_left(&images))
+			if (read_image(err, &images, from->path, question->target_count, handing ? take : NULL,
+						   context, &known))
+				return -1;
+	}
+	if (known)
+		mark_used(inventory, slot);
+	*ret_known = known;
+	return 0;
+}
+
+int inventory_begin(struct jw_error *err, struct inventory *inventory,
+					const struct jw_found_file *from, const struct analyse_question *question)
+{
+	/* A file that was written a moment ago may change again within its time stamps' resolution. Its
+	 * mtime may have been set since. */
+	const int64_t newest_ns = from->changed_ns > from->mtime_ns ? from->changed_ns : from->mtime_ns;
+
+	buf_clear(&inventory->images);
+	inventory->target_count = question->target_count;
+	inventory->open = false;
+	if (make_key(err, from, question, &inventory->key))
+		return -1;
+	inventory->open = os_now_s() - newest_ns / INT64_C(1000000000) > 2;
+	return 0;
+}
+
+int inventory_end(struct jw_error *err, struct inventory *inventory)
+{
+	const struct inventory_key *key = &inventory->key;
+	const struct buf *images = &inventory->images;
+	const size_t key_size = images->size ? key->text.size : key->file_size;
+	struct buf *bytes = &inventory->bytes;
+	struct inventory_slot *known;
+	const size_t at = bytes->size;
+	uint8_t record[KEY_AT];
+
+	if (!inventory->open)
+		return 0;
+	inventory->open = false;
+	store_u32(record, (uint32_t)(KEY_AT - DAY_AT + key_size + images->size));
+	store_u32(record + DAY_AT, inventory->today);
+	store_u32(record + KEY_SIZE_AT, (uint32_t)key_size);
+	if (buf_append(err, bytes, record, sizeof record) ||
+		buf_append(err, bytes, key->text.data, key_size) ||
+		buf_append(err, bytes, images->data, images->size)) {
+		bytes->size = at;
+		return -1;
+	}
+	store_u64(bytes->data + at + SUM_AT, sum_of_record(bytes->data + at));
+	while ((known = find_key(inventory, key)) != NULL)
+		known->gone = true;
+	inventory->changed = true;
+	return add_slot(err, inventory, at, true);
+}
+
+/* ---- the file */
+
+/* Keeps the records before damage, and drops those behind it. */
+static int read_records(struct jw_error *err, struct inventory *inventory)
+{
+	struct buf *bytes = &inventory->bytes;
+	struct cursor cursor = cursor_of(bytes->data, bytes->size);
+	const uint8_t *start = cursor_take(&cursor, HEAD_SIZE);
+
+	if (!start || memcmp(start, head, sizeof head) != 0) {
+		buf_clear(bytes);
+		return buf_append(err, bytes, head, sizeof head);
+	}
+	while (cursor_left(&cursor)) {
+		const size_t at = (size_t)(cursor.at - bytes->data);
+		const uint32_t size = cursor_u32(&cursor);
+
+		(void)cursor_u64(&cursor);
+		if (size < KEY_AT - DAY_AT || !cursor_take(&cursor, size)) {
+			bytes->size = at;
+			inventory->changed = true;
+			return 0;
+		}
+		if (add_slot(err, inventory, at, false))
 			return -1;
 	}
 	return 0;
+}
+
+/* `state_dir` NULL: it cannot be saved. Takes `bytes` over. */
+static int make_inventory(struct jw_error *err, const char *state_dir, struct buf bytes,
+						  struct inventory **ret_inventory)
+{
+	struct inventory *inventory = mem_alloc(err, sizeof *inventory);
+
+	if (!inventory) {
+		buf_free(&bytes);
+		return -1;
+	}
+	inventory->bytes = bytes;
+	inventory->bytes.most = MOST_FILE;
+	inventory->images = BUF_MAX(MOST_FILE);
+	inventory->key.text = BUF_MAX(MOST_KEY);
+	inventory->today = (uint32_t)(os_now_s() / 86400);
+	if (state_dir) {
+		inventory->state_dir = mem_string(err, state_dir);
+		inventory->path = os_join(err, state_dir, file_name);
+	}
+	if ((state_dir && (!inventory->state_dir || !inventory->path)) ||
+		read_records(err, inventory)) {
+		inventory_close(inventory);
+		return -1;
+	}
+	*ret_inventory = inventory;
+	return 0;
+}
+
+int inventory_parse(struct jw_error *err, const void *data, size_t size,
+					struct inventory **ret_inventory)
+{
+	struct buf bytes = BUF_MAX(MOST_FILE);
+
+	if (size && buf_append(err, &bytes, data, size)) {
+		buf_free(&bytes);
+		return -1;
+	}
+	return make_inventory(err, NULL, bytes, ret_inventory);
+}
+
+int inventory_open(struct jw_error *err, const char *state_dir, struct inventory **ret_inventory)
+{
+	char *path = os_join(err, state_dir, file_name);
+	struct buf bytes = {0};
+	int result = -1;
+
+	if (path) {
+		(void)os_read_file(NULL, path, MOST_FILE, &bytes);
+		result = make_inventory(err, state_dir, bytes, ret_inventory);
+	}
+	mem_free(path);
+	return result;
+}
+
+void inventory_close(struct inventory *inventory)
+{
+	if (!inventory)
+		return;
+	buf_free(&inventory->bytes);
+	buf_free(&inventory->images);
+	buf_free(&inventory->key.text);
+	mem_free(inventory->slots);
+	set_free(&inventory->index);
+	mem_free(inventory->path);
+	mem_free(inventory->state_dir);
+	mem_free(inventory);
+}
+
+int inventory_format(struct jw_error *err, const struct inventory *inventory, struct buf *file)
+{
+	if (buf_append(err, file, head, sizeof head))
+		return -1;
+	/* Records used today come first, so that they survive when space runs out. */
+	for (int before_today = 0; before_today < 2; before_today++)
+		for (size_t i = 0; i < inventory->count; i++) {
+			const uint8_t *record = inventory->bytes.data + inventory->slots[i].at;
+			const size_t size = size_of_record(record);
+
+			if (!inventory->slots[i].gone && file->size + size <= KEEP_FILE &&
+				(load_u32(record + DAY_AT) != inventory->today) == before_today &&
+				buf_append(err, file, record, size))
+				return -1;
+		}
+	return 0;
+}
+
+int inventory_save(struct jw_error *err, struct inventory *inventory)
+{
+	struct buf file = BUF_MAX(MOST_FILE);
+	int result = -1;
+
+	if (!inventory->changed || !inventory->path)
+		return 0;
+	if (!inventory_format(err, inventory, &file) && !os_make_dirs(err, inventory->state_dir, 0700))
+		result = os_write_atomic(err, inventory->path, file.data, file.size);
+	if (!result) {
+		inventory->changed = false;
+		/* For other versions; ours was written just now. */
+		os_sweep(inventory->state_dir, file_start, "%", OS_REGULAR, OTHERS_S);
+		os_sweep(inventory->state_dir, file_start, "%" OS_MADE_FORM, OS_REGULAR, OTHERS_S);
+	}
+	buf_free(&file);
+	return result;
 }

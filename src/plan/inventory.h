@@ -1,9 +1,9 @@
 /* Remembers the contents of files that were read, so that they need not be read again.
  *
  * The state directory has one file for each version of the judging code, so no version uses
- * another's verdicts. It holds a record per library: its identity (path, device, inode, size,
- * mtime, last change) and, per driver and GPU of a question, the verdicts and modules with their
- * keys. It is a cache: a missing, damaged or foreign file counts as empty, and two concurrent
+ * another's verdicts. It holds a record for each library and question about it: its identity (path,
+ * device, inode, size, mtime, last change), driver and GPUs, and the verdicts and modules with
+ * their keys. It is a cache: a missing, damaged or foreign file counts as empty, and two concurrent
  * writers lose at most each other's additions.
  *
  *     inventory_open(...);
@@ -17,6 +17,7 @@
 
 #include <jitwarm/find.h>
 
+#include "base/buf.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 
@@ -29,9 +30,8 @@ int inventory_parse(struct jw_error *err, const void *data, size_t size,
 					struct inventory **ret_inventory);
 void inventory_close(struct inventory *inventory);
 
-/* Hands over the records of an unchanged file, image by image, for all of the question's targets.
- * If a target has no record, *ret_known is false and nothing was handed over. -1: the callback
- * failed, or out of memory. */
+/* Hands over the record of an unchanged file, image by image. Without one for this question,
+ * *ret_known is false and nothing was handed over. -1: the callback failed, or out of memory. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
 								  const struct build_image *image);
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
@@ -39,14 +39,15 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 inventory_image_fn take, void *context, bool *ret_known);
 
 /* Remembers a file while it is read. Its images come between begin and end, in order; records of
- * the same unchanged file for other drivers and GPUs are kept. Without an end nothing is
- * remembered, nor is a file that was written in the last two seconds: it could change again within
- * its time stamp. */
+ * the same file for other questions are kept. Without an end nothing is remembered, nor is a file
+ * that was written in the last two seconds: it could change again within its time stamp. */
 int inventory_begin(struct jw_error *err, struct inventory *inventory,
 					const struct jw_found_file *from, const struct analyse_question *question);
 int inventory_image(struct jw_error *err, struct inventory *inventory,
 					const struct build_image *image);
 int inventory_end(struct jw_error *err, struct inventory *inventory);
 
+/* The bytes of its file. */
+int inventory_format(struct jw_error *err, const struct inventory *inventory, struct buf *file);
 /* Writes the file if there is something new. After a failure the next run reads the files again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);

@@ -4,7 +4,6 @@
 
 #include "base/cursor.h"
 #include "plan/inventory.h"
-#include "plan/inventory_record.h"
 
 static char known_path[] = "a";
 static const struct jw_found_file known = {
@@ -48,25 +47,25 @@ static void go_through(const uint8_t *data, size_t size)
 /* `data` as the images of a file, in a record and a file that are sound otherwise. */
 static void go_through_record(const uint8_t *data, size_t size)
 {
-	static const uint8_t head[8] = {'J', 'W', 'I', 'N', 'V', 0, 1, 0};
-	struct record_file file = {.device = 1, .inode = 1, .size_bytes = 1, .mtime_ns = 1};
-	struct buf body = BUF_MAX(1 << 24), whole = BUF_MAX(1 << 24);
-	uint8_t record[12];
+	enum { HEAD = 8, RECORD_HEAD = 12, KEY_SIZE_AT = 16, KEY_AT = 20 };
+	const struct analyse_target answers[2] = {0};
+	const struct build_image image = {.path = "a", .targets = answers};
+	struct buf whole = BUF_MAX(1 << 24);
+	struct inventory *inventory;
+	uint8_t *record;
 
-	file.path = "a";
-	file.path_length = 1;
-	file.images = size ? data[0] : 0;
-	if (record_write_file(NULL, &body, &file) ||
-		(size > 1 && buf_append(NULL, &body, data + 1, size - 1)))
-		goto done;
-	store_u32(record, (uint32_t)body.size);
-	store_u64(record + 4, fnv_update(FNV_START, body.data, body.size));
-	if (!buf_append(NULL, &whole, head, sizeof head) &&
-		!buf_append(NULL, &whole, record, sizeof record) &&
-		!buf_append(NULL, &whole, body.data, body.size))
-		go_through(whole.data, whole.size);
-done:
-	buf_free(&body);
+	MUST(!inventory_parse(NULL, NULL, 0, &inventory));
+	MUST(!inventory_begin(NULL, inventory, &known, &question));
+	MUST(!inventory_image(NULL, inventory, &image) && !inventory_end(NULL, inventory));
+	MUST(!inventory_format(NULL, inventory, &whole));
+	inventory_close(inventory);
+	whole.size = HEAD + KEY_AT + load_u32(whole.data + HEAD + KEY_SIZE_AT);
+	MUST(!buf_append(NULL, &whole, data, size));
+	record = whole.data + HEAD;
+	store_u32(record, (uint32_t)(whole.size - HEAD - RECORD_HEAD));
+	store_u64(record + 4,
+			  fnv_update(FNV_START, record + RECORD_HEAD, whole.size - HEAD - RECORD_HEAD));
+	go_through(whole.data, whole.size);
 	buf_free(&whole);
 }
 
