@@ -50,8 +50,7 @@ struct jw_bake_file {
 	struct jw_driver from, to;
 	size_t signatures; /* of its package, left out of the new one, which they do not sign */
 	struct jw_error unlinked_why, no_room_why;
-	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
-							 */
+	struct jw_error failed; /* why no copy was written; JW_OK: it was, or nothing to bake */
 };
 
 struct jw_bake_result {
@@ -84,8 +83,7 @@ struct jw_bake_options {
 	const struct jw_target *kept; /* machine code that these GPUs run is not left out either to make
 									 room; NULL: none */
 	size_t kept_count;
-	bool any_owner; /* include NVIDIA's own libraries, which their licence does not allow to modify
-					 */
+	bool any_owner; /* NVIDIA's own libraries too, which their licence does not allow to modify */
 	struct jw_cancel cancel;
 	/* Each library is replaced by its baked copy, with its rights; a process that has it mapped
 	 * keeps the old one. The state directory holds what jw_unbake needs, and the hash in its Python

@@ -21,8 +21,7 @@ struct jw_driver_info;
 /* The source of an entry. */
 enum jw_cache_kind {
 	JW_CACHE_CUDA,
-	JW_CACHE_OPENCL, /* OpenCL's first step, source to PTX; its second makes a JW_CACHE_CUDA entry
-					  */
+	JW_CACHE_OPENCL, /* OpenCL source to PTX; from PTX on it is JW_CACHE_CUDA */
 	JW_CACHE_OTHER,  /* of an unknown form: left alone */
 };
 
@@ -56,9 +55,9 @@ struct jw_cache_outlook {
 	uint64_t evicted_bytes;
 	char text[256];     /* a line for people, "" for "adds" */
 	char next_step[64]; /* a line with the next step */
-	/* Entries without a row, where the limit has room for all: drivers use them, and never evict
+	/* Entries without a row, if the limit has room for all: drivers use them, and never evict
 	 * them. A run that was killed leaves such; jw_prime and jw_cache_repair count them. Known only
-	 * where the files were looked at (jw_prime, jw_cache_verify). */
+	 * if the files were looked at (jw_prime, jw_cache_verify). */
 	size_t uncounted;
 };
 
@@ -146,6 +145,7 @@ struct jw_cache_listing {
 	size_t count;
 };
 
+/* Reads the entries' heads. Errors as jw_cache_verify. The caller frees with jw_cache_list_free. */
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list);
 void jw_cache_list_free(struct jw_cache_listing *list);

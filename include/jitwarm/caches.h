@@ -15,7 +15,7 @@ JW_BEGIN_DECLS
 
 struct jw_compiler_cache {
 	const char *name, *belongs_to;
-	const char *variable; /* that moves it; "" where none does */
+	const char *variable; /* that moves it; "" if none does */
 	char *path;           /* absolute, without links */
 	bool moved;           /* by its variable */
 };

@@ -67,8 +67,7 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t carried;         /* of the warm ones, those made by an older driver's compiler (carry.h)
-							 */
+	size_t carried;         /* of the warm ones, by an older driver's compiler (carry.h) */
 	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
 	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
 	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
@@ -106,7 +105,7 @@ struct jw_check_package_gpu {
 struct jw_check_package {
 	char *name, *version;              /* both NULL for files that no package has installed */
 	struct jw_check_package_gpu *gpus; /* those of the result, in its order; without a warm, cold or
-										  failing one everything runs as it is */
+										  failing one nothing is compiled */
 	size_t gpu_count;
 };
 

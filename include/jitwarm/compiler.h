@@ -49,8 +49,8 @@ struct jw_compiler_fetch_options {
  * not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
  * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
  *
- * Only this function uses libcurl. libcurl counts its global state itself, from any thread (7.84
- * and later; before that, an application calls curl_global_init before it starts threads). */
+ * With libcurl before 7.84 an application calls curl_global_init before it starts threads; so for
+ * jw_push, jw_pull and jw_share_options. */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
 

@@ -63,7 +63,7 @@ struct jw_doctor_result {
 	struct jw_finding *findings; /* the likeliest cause first; none: all is well */
 	size_t finding_count;
 	enum jw_probe_use probe;
-	char *probe_entry; /* the entry of the probe, "" where it was not asked */
+	char *probe_entry; /* the entry of the probe, "" if it was not asked */
 	size_t warm, cold; /* modules of `found`, on all GPUs */
 	char **notes;      /* one line each: files that could not be read */
 	size_t note_count;
@@ -87,7 +87,7 @@ int jw_look_as_user(struct jw_error *err, const char *name);
  * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
  * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
 int jw_look_as_process(struct jw_error *err, int pid);
-/* Whether it has other files than we have: in a container, or with mounts of its own. */
+/* Whether it has other files than we have: in a container, or with other mounts. */
 bool jw_process_is_elsewhere(int pid);
 /* The same for such a process (root, Linux): from now on paths mean its files, and this process
  * executes nothing: it starts no program and loads no library, so that jw_system_options.machine

@@ -5,7 +5,7 @@
  * without extras and versions ("jax[cuda12]", "xgboost>=1.3,<2"). Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that in which the program of this process lies,
  * else that of the python3 or python on PATH, which is found without running it. Reads environment
- * variables; writes nothing but what is remembered.
+ * variables; writes only to the state directory.
  *
  * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */
@@ -58,7 +58,7 @@ struct jw_find_options {
 };
 #define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 
-/* Finds the files behind the names. -1 only if no name led to a file (with the first one's reason),
+/* Finds the files behind the names. -1 only if no name was found (with the first one's reason),
  * if there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
  * frees *ret_found. */
 int jw_find(struct jw_error *err, const struct jw_find_options *options,

@@ -1,5 +1,5 @@
 /* For those who make packages: what their device code costs at the first start on whose GPU, and
- * which machine code would spare it. Needs neither driver nor GPU.
+ * which machine code would avoid it. Needs neither driver nor GPU.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_LINT_H
@@ -24,7 +24,7 @@ enum jw_lint_kind {
 enum jw_lint_level {
 	JW_LINT_NOTE,    /* within the bound */
 	JW_LINT_WARNING, /* there is no bound */
-	JW_LINT_ERROR,   /* beyond the bound, or it fails */
+	JW_LINT_ERROR,   /* over the bound, or it fails */
 };
 
 /* Of one library on one GPU. */
@@ -42,12 +42,12 @@ struct jw_lint_finding {
 /* All files together on one GPU, each module once. */
 struct jw_lint_gpu {
 	struct jw_target target;
-	enum jw_lint_level level; /* JW_LINT_NOTE also where there is nothing to say */
+	enum jw_lint_level level; /* JW_LINT_NOTE also if nothing is compiled */
 	size_t modules, failing;  /* failing: files with which a program fails */
 	uint64_t ptx_bytes;
 	struct jw_seconds start; /* the first start, with linking */
-	/* Machine code that spares this: for this GPU, or for an older one of the asked that also lacks
-	 * code and whose code this GPU runs; with a suffix where the PTX is for this GPU alone
+	/* Machine code that avoids this: for this GPU, or for an older one of the asked that also lacks
+	 * code and whose code this GPU runs; with a suffix if the PTX is for this GPU alone
 	 * (sm_90a). One of `codes`; sm 0: none is missing. */
 	struct jw_target code;
 };

@@ -30,15 +30,14 @@ struct jw_export_options {
 	size_t target_count;             /* 0: of any */
 	const char *const *paths; /* only entries of modules in these files, as jw_find gives them */
 	size_t path_count;        /* 0: any */
-	bool all_drivers;   /* also entries of other drivers than the system's; works without a driver
-						 */
-	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
+	bool all_drivers;         /* also entries of other drivers than the system's, or without one */
+	const char *output;       /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
 	bool best;              /* as small as possible, in forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase; /* of that key, if it has one */
 	const char *state_dir;  /* the directory with the keys */
-	const char *signature;  /* the signature's file; NULL: `output` with ".minisig" behind it */
+	const char *signature;  /* the signature's file; NULL: `output` plus ".minisig" */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */
 	/* Which entries, by their names; called by several threads. NULL: all. */
@@ -63,7 +62,7 @@ struct jw_export_result {
 	double seconds;
 	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
 	char targets[256];     /* "sm_70 sm_86" */
-	char signed_by[17];    /* id of the key, "" where it was not signed */
+	char signed_by[17];    /* id of the key, "" if it was not signed */
 	char public_key[64];   /* of that key, as its receivers give it to jw_key_trust */
 	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
 	size_t unreadable;     /* left out: files that this account may not read, or the disk cannot */
@@ -108,7 +107,7 @@ struct jw_import_options {
 	const struct jw_account *account;
 	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
 	const char *state_dir; /* where trusted keys are */
-	const char *signature; /* the signature's file; NULL: `path` with ".minisig" behind it */
+	const char *signature; /* the signature's file; NULL: `path` plus ".minisig" */
 	bool allow_unsigned;   /* accepts a pack without signature, or by a key that is not trusted */
 	bool dry_run;          /* checks everything, write permissions too; writes nothing */
 	bool pack_only;        /* with dry_run: checks the pack, and ignores the directory */
@@ -120,7 +119,7 @@ struct jw_import_options {
 	void *context; /* of the function below */
 	/* Which entries, by their new names; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
-	bool evict; /* where the limit asks for it, evict the oldest entries of others; otherwise such
+	bool evict; /* if the limit requires it, evict the oldest entries of others; otherwise such
 				   an import is JW_ERR_LIMIT before anything is written */
 };
 #define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)

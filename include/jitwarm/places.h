@@ -1,4 +1,4 @@
-/* Where programs that may use a GPU are: Python environments beyond the active one, and programs
+/* Where programs that may use a GPU are: Python environments besides the active one, and programs
  * and libraries without Python. Runs nothing, follows no link below a folder that is searched, and
  * writes nothing.
  *

@@ -132,7 +132,7 @@ struct jw_prime_result {
 							   compile */
 	size_t misjudged;       /* of the compiled ones, those with other names than predicted */
 	size_t met;             /* inserted meanwhile by another run */
-	size_t lost;            /* inserted, but gone again at the end of the run; undone, too */
+	size_t lost;            /* inserted, but gone at the end of the run; they count as undone too */
 	size_t undone;          /* not compiled because the run was interrupted or had to stop */
 	uint64_t added_bytes;   /* growth of the cache, without the entries that replaced others */
 	bool repaired;          /* the cache's index was unsound, or lacked rows (plan.cache) */
@@ -198,8 +198,7 @@ struct jw_prime_options {
 	/* A module that takes longer counts as hung. 0: forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
-	const char *trace; /* a file for Chrome trace events, NULL for none; complete JSON at any moment
-						*/
+	const char *trace; /* a file for Chrome trace events, JSON at any moment; NULL: none */
 	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
 	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
 	const char *ptxas;

@@ -35,7 +35,7 @@ struct jw_record_options {
 	 * NULL: none. */
 	const struct jw_found *found;
 	/* The command uses the user's cache, and what it compiles stays there: its modules are the
-	 * entries that are new afterwards, whichever program made them. Where no program uses that
+	 * entries that are new afterwards, whichever program made them. If no program uses that
 	 * cache (jw_cache_info.why_useless), the command has a private one nevertheless. */
 	bool live;
 	uint64_t limit_bytes; /* with `live`: the command's CUDA_CACHE_MAXSIZE; 0: unchanged */
@@ -62,7 +62,7 @@ struct jw_record_result {
 	/* Signs of modules that were compiled without the command's cache, for example if the command
 	 * sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself. */
 	bool compiler_seen;  /* its processes had the driver's compiler loaded, which is loaded to
-							compile  or to link; a short-lived process may be missed */
+							compile or to link; a short-lived process may be missed */
 	size_t elsewhere;    /* entries that any program added meanwhile to the account's own caches */
 	char *elsewhere_dir; /* one of those caches, NULL if there is none */
 	char **notes;        /* one line each: files that could not be read */

@@ -3,7 +3,7 @@
  *
  * A name is "oci://HOST[:PORT]/REPOSITORY[:TAG|@DIGEST]". Names and passwords come from the files
  * of docker and podman, and from the programs that they name. Nothing that a registry sends is
- * trusted but what a trusted key has signed.
+ * trusted except what a trusted key has signed.
  *
  * Threads: any number of threads may call these functions at the same time. In a process, one pull
  * at a time per cache. */
@@ -59,7 +59,7 @@ struct jw_pushed_pack {
 	char targets[256], drivers[512];
 	size_t entries, missing; /* in the pack; of the plan, not in the cache */
 	uint64_t pack_bytes;
-	char signed_by[17]; /* id of the key, "" where it is not signed, or was not signed now */
+	char signed_by[17]; /* id of the key, "" if it is not signed, or was not signed now */
 	char public_key[64];
 	bool there;  /* the registry had exactly this manifest */
 	bool fuller; /* the registry keeps a pack of this plan with more entries */
@@ -122,7 +122,7 @@ struct jw_pull_result {
 };
 
 /* JW_ERR_NOT_FOUND: no such pack, or none that fits; JW_ERR_FORMAT: also one that no trusted key
- * has signed; otherwise as jw_push, and jw_import of the one pack. Where one of several packs
+ * has signed; otherwise as jw_push, and jw_import of the one pack. If one of several packs
  * fails, the others are still imported. The caller frees with jw_pull_result_free. */
 int jw_pull(struct jw_error *err, const struct jw_pull_options *options,
 			struct jw_pull_result **ret_result);

@@ -86,7 +86,7 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 
-/* Appends a line to a log of JSON lines; a log beyond a megabyte loses its older half. */
+/* Appends a line to a log of JSON lines; a log over a megabyte loses its older half. */
 int jw_log_append(struct jw_error *err, const char *path, const char *line);
 /* The log that runs with --if-changed write (in the state directory). The caller frees it with
  * jw_text_free. */

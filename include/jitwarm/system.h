@@ -48,10 +48,8 @@ struct jw_cache_info {
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it */
 	bool limit_set;       /* by the variable, not the driver's default */
 	bool disabled;        /* CUDA_CACHE_DISABLE */
-	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is written and never read
-						 */
-	bool usable; /* as far as can be determined without writing: the driver can read and write there
-				  */
+	bool force_ptx_jit;   /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is never read */
+	bool usable;          /* the driver can read and write there, as far as shows without writing */
 	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
 	 * usable directory), "" if they do. A directory other than the live cache is always usable. */
 	char why_useless[1024];

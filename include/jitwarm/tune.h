@@ -1,8 +1,8 @@
 /* Permanent settings of the driver's cache: their sources, their advised values, and writing them
  * so that every file can be restored to the byte.
  *
- * Threads: any number of threads may call these functions at the same time, but jw_settings_adopt.
- * One that applies or undoes at a time. */
+ * Threads: any number of threads may call these functions at the same time, except
+ * jw_settings_adopt. One that applies or undoes at a time. */
 #ifndef JITWARM_TUNE_H
 #define JITWARM_TUNE_H
 
@@ -81,7 +81,7 @@ int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const 
 struct jw_tune_question {
 	size_t size; /* JW_TUNE_QUESTION_INIT sets it (jitwarm/api.h) */
 	/* The libraries and packages whose results are to fit, as jw_find takes them; without names the
-	 * active environment, and nothing where there is none. */
+	 * active environment, or nothing if none is active. */
 	const char *const *names;
 	size_t name_count;
 	uint64_t limit_bytes; /* this limit; 0: jw_tune_limit, or the one in force if it is larger */

@@ -9,7 +9,7 @@
 
 JW_BEGIN_DECLS
 
-/* Where several hold, the first of them. docs/commands.md has the same list with the statuses. */
+/* If several hold, the first of them. docs/commands.md has the same list with the statuses. */
 enum jw_verdict {
 	JW_VERDICT_UNREAD,  /* nothing of what was named could be read */
 	JW_VERDICT_NOTHING, /* nothing was judged: no file that may hold device code was found */
@@ -19,10 +19,10 @@ enum jw_verdict {
 	JW_VERDICT_NO_ROOM, /* a start compiles more than the driver's limit keeps */
 	JW_VERDICT_COLD,    /* a start compiles, or the driver discards what is there
 						   (jw_cache_outlook.harmful) */
-	JW_VERDICT_PARTLY,  /* nothing in what was read, but a part could not be read */
+	JW_VERDICT_PARTLY,  /* nothing is compiled, as far as the files could be read */
 	JW_VERDICT_FAILS,   /* a program fails: its code does not run on a GPU, whatever is cached */
 	JW_VERDICT_WARM,    /* what a start would compile is in the cache */
-	JW_VERDICT_RUNS, /* the code runs as it is: a start compiles nothing, with or without cache */
+	JW_VERDICT_RUNS,    /* a start compiles nothing, with or without cache */
 };
 /* "cold", "warm", "useless" …, as in JSON. */
 const char *jw_verdict_name(enum jw_verdict verdict);
