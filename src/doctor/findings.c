@@ -441,7 +441,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	if (!check || !check->all.cold || !check->file_count || are_cold_replaced(seen))
 		return false;
 	start = &check->all.forecast.start;
-	EVIDENCE(draft, "a start compiles %s in %s on one core, most of that of %.600s%s%s: %.300s",
+	EVIDENCE(draft, "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
 			 TEXT_COUNT(check->all.cold, "module", "modules"),
 			 text_span(time, start->low, start->high), check->files[0].path,
 			 check->files[0].member ? ": " : "",

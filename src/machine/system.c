@@ -345,7 +345,8 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	} else if (options->driver) {
 		return cache_profile_for_release(err, options->driver, ret_profile);
 	} else if (os_find_driver(err, &library)) {
-		return error_prefix(err, "which driver? --driver names one");
+		return error_prefix(
+			err, "--driver names the other machine's driver, for example --driver 550.163.01");
 	}
 	result = profile_of_library(err, options, library, system, ret_profile);
 	mem_free(library);

@@ -375,3 +375,14 @@ char *os_dir_name(struct jw_error *err, const char *path)
 		return mem_string(err, ".");
 	return mem_string_n(err, path, length < root ? root : length);
 }
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	char *folder = os_temp_dir(err);
+	char *path = folder ? os_join(err, folder, prefix) : NULL;
+	int result = path ? path_make_private_folder(err, path, ret_path) : -1;
+
+	mem_free(path);
+	mem_free(folder);
+	return result;
+}

@@ -31,3 +31,28 @@ first_start() {
 	simulated "$app" ${2:+"$2"} >"$out" 2>"$err" || fail "the program ended with $?"
 	out_has "compiled $1 of"
 }
+
+# An hour of somebody, from the first command on: each line “$ COMMAND” of CASE.txt is typed, and what is printed until the next one has to
+# be what stands there, with [N] behind it for another status than 0 (JITWARM_UPDATE=1 writes it anew). Times and keys differ from machine
+# to machine: they stand there as T, KEY and ID. Lines that come with time alone are left out. What lies in
+# $place is shown as if it lay in /.
+hour() {
+	local file=$cases/$case.txt typed line
+	# shellcheck disable=SC2086,SC2317
+	jitwarm() { timeout 200 $JITWARM "$@" </dev/null; }
+	mapfile -t typed < <(sed -n 's/^\$ //p' "$file")
+	for line in "${typed[@]}"; do
+		printf '$ %s\n' "$line"
+		ended=0
+		eval "$line" >"$work/printed" 2>&1 || ended=$?
+		plain "$work/printed"
+		[ $ended = 0 ] || printf '[%s]\n' "$ended"
+	done >"$work/hour"
+	[ -z "${JITWARM_UPDATE-}" ] || cp "$work/hour" "$file"
+	diff -u "$file" "$work/hour" || fail "an hour differs from $file"
+}
+plain() {
+	sed -E -e "s#$place##g; s# \\($build/[^)]*\\)##g" -e 's/\bRW[A-Za-z0-9+\/]{54}/KEY/g; s/\b[0-9A-F]{16}\b/ID/g' \
+		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ +$//' \
+		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]/d' "$1"
+}

@@ -196,12 +196,12 @@ static void doctor_text(const struct output *out, const struct doctor_document *
 {
 	struct buf text = BUF_MAX(MOST_REPORT);
 
+	for (size_t i = 0; i < document->result.note_count; i++)
+		output_note(out, "%s", document->result.notes[i]);
 	(void)put_findings(NULL, &text, document);
 	output_expect_whole(out, &text);
 	if (text.size)
 		print_lines_of(out, (char *)text.data);
-	for (size_t i = 0; i < document->result.note_count; i++)
-		output_note(out, "%s", document->result.notes[i]);
 	buf_free(&text);
 }
 

@@ -135,6 +135,6 @@ const struct cli_command command_export = {
 		"account cannot read, or that a pack cannot hold, or a name led to no file, 2 where there "
 		"is no cache to export, 3 on failure.",
 	.options = export_options,
-	.no_operands = "the file is named with -o FILE",
+	.no_operands = "the file is named with -o FILE, a package with --package NAME",
 	.run = export_run,
 };

@@ -86,7 +86,7 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (result->met && !result->undone && !result->failed)
 		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
 					result->met == 1 ? "the one module" : "all of them");
-	prime_share_print(out, result);
+	prime_share_print(out, &priming->share, result);
 	if (result->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (result->evicted)

@@ -169,7 +169,8 @@ const struct jw_share_options *prime_share_options(const struct prime_share *sha
 	return share->options.place ? &share->options : NULL;
 }
 
-void prime_share_print(const struct output *out, const struct jw_prime_result *result)
+void prime_share_print(const struct output *out, const struct prime_share *share,
+					   const struct jw_prime_result *result)
 {
 	const struct jw_shared *shared = &result->shared;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
@@ -183,6 +184,8 @@ void prime_share_print(const struct output *out, const struct jw_prime_result *r
 		output_line(out, STYLE_PLAIN, "%s put there (%s).",
 					TEXT_COUNT(shared->placed, "module", "modules"),
 					text_bytes(bytes, shared->placed_bytes));
+	if (shared->placed && !share->options.sign_key && !share->options.allow_unsigned)
+		output_note(out, "they are not signed: other machines need --share-unsigned; --sign signs");
 	if (shared->refused)
 		output_warning(out, "%s there not taken: %s",
 					   TEXT_COUNT(shared->refused, "module", "modules"), shared->refused_why);

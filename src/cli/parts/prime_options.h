@@ -42,7 +42,8 @@ int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_s
 /* What the library asks for; NULL where it is not given. */
 const struct jw_share_options *prime_share_options(const struct prime_share *share);
 /* What came from the place, and went there. */
-void prime_share_print(const struct output *out, const struct jw_prime_result *result);
+void prime_share_print(const struct output *out, const struct prime_share *share,
+					   const struct jw_prime_result *result);
 void prime_share_free(struct prime_share *share);
 
 /* ---- another machine: options name its GPUs and driver, and ptxas compiles */
