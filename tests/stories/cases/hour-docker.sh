@@ -13,7 +13,6 @@ machine() { # NAME: a home of its own
 	cd "$HOME" || exit
 }
 build_machine() { JITWARM=$program; export JITWARM_PCI_DEVICES=; machine build; }
-host() { JITWARM=$on_the_host; unset JITWARM_PCI_DEVICES; machine host; }
-new_container() { JITWARM=$on_the_host; unset JITWARM_PCI_DEVICES; machine container; }
+with_gpu() { JITWARM=$on_the_host; unset JITWARM_PCI_DEVICES; machine "$1"; }
 start() { simulated "$app" | tail -n 1; }
 hour

@@ -2,7 +2,7 @@
 with_simdriver sm_86
 # shellcheck source=/dev/null
 . "$cases/../layouts.sh"
-laptop() {
+laptop() { # OF
 	export HOME=$place/home/$1 JITWARM_STATE=$place/home/$1/.local/state/jitwarm CUDA_CACHE_PATH=$place/home/$1/.nv/ComputeCache
 	export CONDA_PREFIX=$HOME/miniconda3/envs/수업
 	mkdir -p "$HOME/.conda"
@@ -10,7 +10,5 @@ laptop() {
 	printf '{"name": "tensorflow-gpu", "version": "2.10.0", "files": [], "depends": ["tensorflow-base 2.10.0"]}' >"$CONDA_PREFIX/conda-meta/tensorflow-gpu-2.10.0-0.json"
 	cd "$HOME" || exit
 }
-next_laptop() { laptop "$@"; }
 mkdir "$place/usb"
-laptop 김하늘
 hour
