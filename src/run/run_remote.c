@@ -1,8 +1,10 @@
 /* A run's place of objects (run/remote.h). */
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
@@ -10,9 +12,122 @@
 #include "os/file.h"
 #include "run/run_report.h"
 #include "run/run_state.h"
-#include "run/share_order.h"
 #include "worker/collect.h"
 #include "worker/protocol.h"
+
+static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
+
+/* ---- who compiles what, where many nodes want the same modules and nobody tells them */
+
+enum { MOST_RENEWALS = 3 };
+/* How long to leave a claimed module alone. */
+enum { AGAIN_MS = 250, MOST_AGAIN_MS = 5000 };
+
+static int by_node_turn(const void *a, const void *b)
+{
+	const struct remote_turn *left = a, *right = b;
+
+	if (left->dear != right->dear)
+		return left->dear > right->dear ? -1 : 1;
+	return left->turn < right->turn ? -1 : left->turn > right->turn;
+}
+
+void remote_order(uint64_t node, struct remote_turn *turns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		turns[i].turn = fnv_update(fnv_update(FNV_START, &node, sizeof node), &turns[i].key,
+								   sizeof turns[i].key);
+		turns[i].dear = 0;
+		for (uint64_t ms = turns[i].cost_ms > 0 ? (uint64_t)turns[i].cost_ms : 0; ms; ms /= 2)
+			turns[i].dear++;
+	}
+	qsort(turns, count, sizeof *turns, by_node_turn);
+}
+
+bool remote_may_claim(const struct remote_module *known, uint64_t now_ns)
+{
+	return !known->asked && (known->state == REMOTE_MISSING ||
+							 (known->state == REMOTE_THEIRS && now_ns >= known->until_ns));
+}
+
+bool remote_may_look(const struct remote_module *known, uint64_t now_ns)
+{
+	return !known->asked && (known->state == REMOTE_MISSING || known->state == REMOTE_THEIRS) &&
+		   now_ns >= known->again_ns;
+}
+
+uint64_t remote_dead_claim(const struct remote_module *known, uint64_t now_ns)
+{
+	return known->until_ns && now_ns >= known->until_ns ? known->claim : 0;
+}
+
+void remote_see_nothing(struct remote_module *known, double cost_ms, uint64_t now_ns)
+{
+	uint64_t again_ms = (uint64_t)(cost_ms / 2);
+
+	again_ms = again_ms < AGAIN_MS ? AGAIN_MS : again_ms > MOST_AGAIN_MS ? MOST_AGAIN_MS : again_ms;
+	known->again_ns = now_ns + again_ms * REMOTE_MS;
+	if (known->state == REMOTE_THEIRS && known->again_ns > known->until_ns)
+		known->again_ns = known->until_ns;
+}
+
+void remote_see_claim(struct remote_module *known, double cost_ms, uint64_t now_ns, uint64_t claim)
+{
+	known->state = REMOTE_THEIRS;
+	if (claim != known->claim) {
+		known->claim = claim;
+		known->until_ns = now_ns + REMOTE_CLAIM_SPARE_S * REMOTE_SECOND +
+						  REMOTE_CLAIM_TIMES * (uint64_t)cost_ms * REMOTE_MS;
+		if (known->renewals++ >= MOST_RENEWALS)
+			known->state = REMOTE_OURS;
+	}
+	remote_see_nothing(known, cost_ms, now_ns);
+}
+
+/* ---- how hard it is asked, and when it is left alone */
+
+/* As in TCP, the number of requests under way grows with each quick answer and shrinks with a slow
+ * one, so that a thousand nodes that begin together do not make a place silent. The worker of
+ * objects has sixteen threads. */
+enum { FIRST_ROOM = 1, MOST_ROOM = 16, QUICK_MS = 250, SLOW_MS = 1000 };
+/* Between requests to a place that is left alone. */
+enum { PROBE_MS = 500, MOST_PROBE_WAIT_S = 30 };
+
+void remote_pace_answered(struct remote_pace *pace, uint64_t took_ns, bool small)
+{
+	if (took_ns <= QUICK_MS * REMOTE_MS && pace->room < MOST_ROOM)
+		pace->room++;
+	else if (took_ns > SLOW_MS * REMOTE_MS && small && pace->room > 1)
+		pace->room /= 2;
+	pace->answered = true;
+	pace->resting = false;
+	pace->silence_ms = 0;
+}
+
+static void leave_alone(struct remote_pace *pace, uint64_t until_ns)
+{
+	pace->resting = true;
+	pace->room = FIRST_ROOM;
+	pace->probe_ns = until_ns > pace->probe_ns ? until_ns : pace->probe_ns;
+}
+
+void remote_pace_silent(struct remote_pace *pace, uint64_t now_ns, uint64_t ms)
+{
+	pace->silence_ms += ms;
+	if (pace->silence_ms >= REMOTE_SILENCE_MS && !pace->resting)
+		leave_alone(pace, now_ns + PROBE_MS * REMOTE_MS);
+}
+
+bool remote_pace_failed(struct remote_pace *pace, uint64_t now_ns, bool spoke, int64_t wait_s)
+{
+	pace->answered = pace->answered || spoke;
+	leave_alone(pace, now_ns + (wait_s <= 0                  ? PROBE_MS * REMOTE_MS
+								: wait_s < MOST_PROBE_WAIT_S ? (uint64_t)wait_s * REMOTE_SECOND
+															 : MOST_PROBE_WAIT_S * REMOTE_SECOND));
+	return !pace->answered;
+}
+
+/* ---- what it is told */
 
 /* A compressed entry is smaller than the entry, whose size is a prediction. */
 enum { PACK_TIMES = 8, PACK_SPARE = 16 << 20 };
@@ -23,11 +138,9 @@ static uint64_t remote_most_bytes(const struct plan_module *module)
 	return PACK_SPARE + PACK_TIMES * (module->key_bytes + module->entry_bytes);
 }
 
-static const uint64_t REMOTE_MS = 1000000, REMOTE_SECOND = 1000000000;
-
 /* A slow place is given up after this time of waiting workers, and as much again as it has saved,
- * and a tenth of the work (a silent one: run/share_pace.h). The process that speaks to it says
- * something much more often than this. */
+ * and a tenth of the work. The process that speaks to it says something much more often than
+ * UNHEARD_S. */
 enum { SLOWNESS_S = 10, SHARE_OF_WORK = 10, UNHEARD_S = 15, MOST_STEP_MS = 200 };
 /* How long an answer takes says nothing about the place where it has a larger entry. */
 enum { SMALL_BYTES = 256 << 10 };
@@ -50,48 +163,36 @@ static void give_up_place(struct run *run, const char *why)
 	run_remote_end(run);
 }
 
-static void send_place_job(struct run *run, const struct object_job *job, bool ahead)
-{
-	const bool puts = job->what == OBJECT_PUT;
-	struct remote *remote = &run->remote;
-	struct remote_module *known = &remote->modules[job->id];
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
-	struct jw_error why = {0};
-
-	known->asked = true;
-	known->ahead = ahead;
-	known->what = job->what;
-	known->asked_ns = os_monotonic_ns();
-	remote->asked += !puts;
-	remote->ahead += ahead;
-	remote->putting += puts;
-	if (object_put_job(&why, &line, job))
-		buf_free(&line);
-	else if (!child_send_line(&why, remote->child, &line))
-		return;
-	give_up_place(run, why.message);
-}
-
+/* `ahead`: no worker waits for it. */
 static void send_to_place(struct run *run, size_t index, enum object_what what, bool ahead)
 {
 	const struct plan_module *module = planned(run, index);
+	struct remote *remote = &run->remote;
+	struct remote_module *known = &remote->modules[index];
+	const uint64_t now = os_monotonic_ns();
 	const struct object_job job = {
 		.id = index,
 		.what = what,
 		.key = module->key,
 		.sm = run->setup->plan->targets[module->target].device.sm,
 		.most_bytes = remote_most_bytes(module),
-		.seconds = share_claim_seconds(module->cost_ms),
-		.dead = share_dead_claim(&run->remote.modules[index], os_monotonic_ns()),
+		.dead = remote_dead_claim(known, now),
 	};
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	struct jw_error why = {0};
 
-	send_place_job(run, &job, ahead);
-}
-
-static void put_there(struct run *run, size_t index)
-{
-	run->remote.to_put--;
-	send_to_place(run, index, OBJECT_PUT, false);
+	known->asked = true;
+	known->ahead = ahead;
+	known->what = what;
+	known->asked_ns = now;
+	remote->asked += what != OBJECT_PUT;
+	remote->ahead += ahead;
+	remote->putting += what == OBJECT_PUT;
+	if (object_put_job(&why, &line, &job))
+		buf_free(&line);
+	else if (!child_send_line(&why, remote->child, &line))
+		return;
+	give_up_place(run, why.message);
 }
 
 /* ---- what comes from there */
@@ -178,17 +279,17 @@ static void take_state_there(struct run *run, size_t index, const struct object_
 	if (known->state != REMOTE_MISSING && known->state != REMOTE_THEIRS)
 		return;
 	if (known->ahead || answer->said == OBJECT_HERE)
-		share_pace_found(&run->remote.pace, answer->said == OBJECT_HERE);
+		run->remote.pace.found = answer->said == OBJECT_HERE;
 	if (answer->said == OBJECT_HERE)
 		take_here(run, index, answer);
 	else if (answer->said == OBJECT_THEIRS)
-		share_see_claim(known, cost_ms, now, answer->claim, answer->seconds);
+		remote_see_claim(known, cost_ms, now, answer->claim);
 	else if (*answer->why)
 		refuse_object(run, known, answer->why);
 	else if (answer->said == OBJECT_OURS)
 		known->state = REMOTE_OURS;
 	else
-		share_see_nothing(known, cost_ms, now);
+		remote_see_nothing(known, cost_ms, now);
 }
 
 static void take_failure(struct run *run, size_t index, const struct object_answer *answer)
@@ -198,9 +299,9 @@ static void take_failure(struct run *run, size_t index, const struct object_answ
 
 	remote->to_put += answer->what == OBJECT_PUT;
 	TEXT_COPY(remote->why, answer->why);
-	share_see_nothing(&remote->modules[index], planned(run, index)->cost_ms, os_monotonic_ns());
-	if (share_pace_failed(&remote->pace, os_monotonic_ns(), spoke,
-						  (int64_t)(answer->seconds % INT32_MAX)))
+	remote_see_nothing(&remote->modules[index], planned(run, index)->cost_ms, os_monotonic_ns());
+	if (remote_pace_failed(&remote->pace, os_monotonic_ns(), spoke,
+						   (int64_t)(answer->seconds % INT32_MAX)))
 		give_up_place(run, answer->why);
 }
 
@@ -222,8 +323,8 @@ static void take_answer_of_place(struct run *run, const struct object_answer *an
 		give_up_place(run, answer->why);
 		return;
 	}
-	share_pace_answered(&remote->pace, os_monotonic_ns() - known->asked_ns,
-						answer->bytes < SMALL_BYTES);
+	remote_pace_answered(&remote->pace, os_monotonic_ns() - known->asked_ns,
+						 answer->bytes < SMALL_BYTES);
 	if (answer->what == OBJECT_PUT)
 		take_placed(run, index, answer);
 	else
@@ -264,7 +365,7 @@ static bool workers_wait_for_place(const struct run *run)
 static void say_silence(struct run *run)
 {
 	(void)snprintf(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
-				   run->remote.place, SHARE_SILENCE_MS / 1000);
+				   run->remote.place, REMOTE_SILENCE_MS / 1000);
 }
 
 static void take_beat(struct run *run, bool quiet)
@@ -280,7 +381,7 @@ static void take_beat(struct run *run, bool quiet)
 	remote->waited_ms += OBJECT_BEAT_MS;
 	if (!quiet)
 		return;
-	share_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
+	remote_pace_silent(&remote->pace, os_monotonic_ns(), OBJECT_BEAT_MS);
 	if (remote->pace.resting)
 		say_silence(run);
 }
@@ -341,23 +442,23 @@ static void ask_for_idle(struct run *run, uint64_t now)
 			 i++) {
 			const struct remote_module *known = &remote->modules[queue->order[i]];
 
-			if (pass ? !share_may_look(known, now) : !share_may_claim(known, now))
+			if (pass ? !remote_may_look(known, now) : !remote_may_claim(known, now))
 				continue;
 			send_to_place(run, queue->order[i], pass ? OBJECT_LOOK : OBJECT_CLAIM, false);
 			under_way++;
 		}
 }
 
-static void look_ahead(struct run *run, uint64_t now)
+/* At most so many further looks that nobody waits for. */
+static void look_ahead(struct run *run, unsigned most, uint64_t now)
 {
 	struct remote *remote = &run->remote;
 	struct job_queue *queue = &run->queue;
-	unsigned left = share_pace_looks(&remote->pace, remote->asked, remote->ahead);
 
-	for (size_t i = queue->next; left && i < queue->count && !remote->gone; i++)
-		if (share_may_look(&remote->modules[queue->order[i]], now)) {
+	for (size_t i = queue->next; most && i < queue->count && !remote->gone; i++)
+		if (remote_may_look(&remote->modules[queue->order[i]], now)) {
 			send_to_place(run, queue->order[i], OBJECT_LOOK, true);
-			left--;
+			most--;
 		}
 }
 
@@ -368,23 +469,10 @@ static void put_compiled(struct run *run, size_t most)
 
 	for (size_t i = 0; remote->to_put && most && i < run->setup->plan->module_count; i++)
 		if (remote->modules[i].state == REMOTE_TO_PUT && !remote->modules[i].asked) {
-			put_there(run, i);
+			remote->to_put--;
+			send_to_place(run, i, OBJECT_PUT, false);
 			most--;
 		}
-}
-
-/* One request, to see whether a place that is left alone answers again. */
-static void probe_place(struct run *run, uint64_t now)
-{
-	struct remote *remote = &run->remote;
-	struct job_queue *queue = &run->queue;
-
-	if (remote->asked || remote->putting || now < remote->pace.probe_ns)
-		return;
-	put_compiled(run, 1);
-	for (size_t i = queue->count; !remote->putting && !remote->asked && i > queue->next; i--)
-		if (share_may_look(&remote->modules[queue->order[i - 1]], UINT64_MAX))
-			send_to_place(run, queue->order[i - 1], OBJECT_LOOK, false);
 }
 
 /* The time in which this process itself was not run is nobody's fault. */
@@ -402,7 +490,7 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 	remote->unheard_ns = remote->asked || remote->putting ? remote->unheard_ns + step_ns : 0;
 	remote->rested_ns += remote->pace.resting && only_puts_are_left(run) ? step_ns : 0;
 	if (remote->rested_ns &&
-		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > SHARE_SILENCE_MS)
+		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > REMOTE_SILENCE_MS)
 		TEXT_COPY(why, remote->why);
 	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
 		(void)snprintf(why, sizeof why, "%s: the process that speaks to it does not answer",
@@ -416,19 +504,27 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 void run_remote_step(struct run *run)
 {
 	const uint64_t now = os_monotonic_ns();
+	struct remote *remote = &run->remote;
+	const struct remote_pace *pace = &remote->pace;
 
-	if (!run->remote.modules || run->remote.gone || run->stopping)
+	if (!remote->modules || remote->gone || run->stopping)
 		return;
 	look_at_time_of_place(run, now);
-	if (run->remote.gone)
+	if (remote->gone)
 		return;
-	if (run->remote.pace.resting) {
-		probe_place(run, now);
+	if (pace->resting) {
+		/* One request shows whether it answers again. */
+		if (remote->asked || remote->putting || now < pace->probe_ns)
+			return;
+		put_compiled(run, 1);
+		if (!remote->putting)
+			look_ahead(run, 1, UINT64_MAX);
 		return;
 	}
 	put_compiled(run, SIZE_MAX);
 	ask_for_idle(run, now);
-	look_ahead(run, now);
+	if (pace->found && pace->room > remote->asked)
+		look_ahead(run, pace->room - remote->asked, now);
 }
 
 bool run_remote_is_needed(const struct run *run)
@@ -443,9 +539,8 @@ bool run_remote_is_needed(const struct run *run)
 static int turn_order(struct jw_error *err, struct run *run)
 {
 	struct job_queue *queue = &run->queue;
-	struct share_turn *turns = mem_array(err, queue->count, sizeof *turns);
+	struct remote_turn *turns = mem_array(err, queue->count, sizeof *turns);
 	uint64_t node;
-	int result;
 
 	if (!turns)
 		return -1;
@@ -453,13 +548,13 @@ static int turn_order(struct jw_error *err, struct run *run)
 	for (size_t i = 0; i < queue->count; i++) {
 		const struct plan_module *module = planned(run, queue->order[i]);
 
-		turns[i] = (struct share_turn){queue->order[i], module->key, module->cost_ms};
+		turns[i] = (struct remote_turn){queue->order[i], module->key, module->cost_ms, 0, 0};
 	}
-	result = share_order(err, node, turns, queue->count);
-	for (size_t i = 0; !result && i < queue->count; i++)
+	remote_order(node, turns, queue->count);
+	for (size_t i = 0; i < queue->count; i++)
 		queue->order[i] = turns[i].module;
 	mem_free(turns);
-	return result;
+	return 0;
 }
 
 static int start_for_place(struct run *run)
@@ -499,7 +594,7 @@ int run_remote_open(struct run *run, void (*wake)(struct run *run))
 		return -1;
 	if (start_for_place(run))
 		return -1;
-	share_pace_begin(&remote->pace);
+	remote->pace = (struct remote_pace){.room = FIRST_ROOM, .found = true};
 	remote->stepped_ns = os_monotonic_ns();
 	run_remote_step(run);
 	return 0;

@@ -99,7 +99,7 @@ void object_place_forget(struct object_place *place, const char *name)
 
 enum { MOST_CLAIM = 256 };
 
-#define CLAIM_FORM "{\"claim\": \"%016llx\", \"seconds\": %llu}\n"
+#define CLAIM_FORM "{\"claim\": \"%016llx\"}\n"
 
 char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t key)
 {
@@ -118,16 +118,14 @@ char *object_name(struct jw_error *err, const char *stamp, uint16_t sm, uint64_t
 	return mem_printf(err, "v1/%s/sm_%u/%.2s/%s", place, sm, name, name + 2);
 }
 
-bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim, uint64_t *ret_seconds)
+bool object_claim_read(const char *text, size_t size, uint64_t *ret_claim)
 {
 	cJSON *object = json_parse(NULL, text, size);
 	uint64_t claim;
 	const bool is = object && json_hex64(object, "claim", &claim) && claim;
 
-	if (is) {
+	if (is)
 		*ret_claim = claim;
-		*ret_seconds = json_count(object, "seconds");
-	}
 	cJSON_Delete(object);
 	return is;
 }
@@ -293,7 +291,7 @@ failed:
 
 /* 0 and *ret_claim 0: there is none. */
 static int read_claim(struct jw_error *err, const struct object_thread *thread,
-					  const struct object_files *files, uint64_t *ret_claim, uint64_t *ret_seconds)
+					  const struct object_files *files, uint64_t *ret_claim)
 {
 	struct jw_error why = {0};
 	struct buf text = {0};
@@ -302,15 +300,14 @@ static int read_claim(struct jw_error *err, const struct object_thread *thread,
 	if (object_place_get(&why, thread->place, files->claim_name, MOST_CLAIM, files->claim))
 		return is_of_object(&why) ? 0 : error_copy(err, &why);
 	if (!os_read_file(NULL, files->claim, MOST_CLAIM, &text) &&
-		!object_claim_read(buf_text(&text), text.size, ret_claim, ret_seconds))
+		!object_claim_read(buf_text(&text), text.size, ret_claim))
 		*ret_claim = 0;
 	buf_free(&text);
 	return 0;
 }
 
 static int write_claim(struct jw_error *err, const struct object_thread *thread,
-					   const struct object_job *job, const struct object_files *files,
-					   uint64_t *ret_claim)
+					   const struct object_files *files, uint64_t *ret_claim)
 {
 	char text[MOST_CLAIM];
 	uint64_t claim;
@@ -318,8 +315,7 @@ static int write_claim(struct jw_error *err, const struct object_thread *thread,
 	do
 		randombytes_buf(&claim, sizeof claim);
 	while (!claim);
-	(void)snprintf(text, sizeof text, CLAIM_FORM, (unsigned long long)claim,
-				   (unsigned long long)job->seconds);
+	(void)snprintf(text, sizeof text, CLAIM_FORM, (unsigned long long)claim);
 	*ret_claim = claim;
 	return os_write_atomic(err, files->claim, text, strlen(text)) ||
 				   object_place_put(err, thread->place, files->claim_name, files->claim)
@@ -333,17 +329,17 @@ static int claim_object(struct jw_error *err, const struct object_thread *thread
 						const struct object_job *job, const struct object_files *files,
 						struct object_answer *answer)
 {
-	uint64_t ours, seconds = 0;
+	uint64_t ours;
 	struct jw_error why = {0};
 
-	if (read_claim(err, thread, files, &answer->claim, &seconds))
+	if (read_claim(err, thread, files, &answer->claim))
 		return -1;
 	if (!answer->claim || answer->claim == job->dead) {
 		/* A place that takes no claim may have other objects: it is only a hint. */
-		if (write_claim(&why, thread, job, files, &ours)) {
+		if (write_claim(&why, thread, files, &ours)) {
 			if (!is_of_object(&why))
 				return error_copy(err, &why);
-		} else if (read_claim(err, thread, files, &answer->claim, &seconds)) {
+		} else if (read_claim(err, thread, files, &answer->claim)) {
 			return -1;
 		}
 		if (why.code || !answer->claim || answer->claim == ours) {
@@ -352,7 +348,6 @@ static int claim_object(struct jw_error *err, const struct object_thread *thread
 		}
 	}
 	answer->said = OBJECT_THEIRS;
-	answer->seconds = seconds;
 	return 0;
 }
 

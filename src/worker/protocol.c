@@ -389,7 +389,6 @@ int object_put_job(struct jw_error *err, struct buf *line, const struct object_j
 					!json_add_hex64(err, object, "key", job->key) &&
 					cJSON_AddNumberToObject(object, "sm", job->sm) &&
 					cJSON_AddNumberToObject(object, "most_bytes", (double)job->most_bytes) &&
-					cJSON_AddNumberToObject(object, "seconds", (double)job->seconds) &&
 					!json_add_hex64(err, object, "dead", job->dead);
 
 	return put_object_line(err, line, object, complete);
@@ -408,7 +407,6 @@ int object_get_job(struct jw_error *err, const char *line, size_t size, struct o
 	job.what = (enum object_what)(json_count(object, "what") % OBJECT_WHATS);
 	job.sm = (uint16_t)(json_count(object, "sm") % 1000);
 	job.most_bytes = json_count(object, "most_bytes");
-	job.seconds = json_count(object, "seconds");
 	cJSON_Delete(object);
 	if (!whole)
 		return error_set(err, JW_ERR_FORMAT, "a job without an entry");

@@ -138,7 +138,6 @@ struct object_job {
 	uint64_t key;
 	uint16_t sm;
 	uint64_t most_bytes; /* of the entry's pack */
-	uint64_t seconds;    /* validity of a claim */
 	uint64_t dead;       /* a claim that no longer counts; 0: none */
 };
 
@@ -148,7 +147,7 @@ enum object_said {
 	OBJECT_HERE,    /* the entry is in the folder of this job: object_folder */
 	OBJECT_MISSING, /* it is not there; `why`: or it is not to be trusted */
 	OBJECT_OURS,    /* it is not there, and we have claimed it */
-	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's, valid for `seconds` */
+	OBJECT_THEIRS,  /* it is not there, and `claim` is another node's */
 	OBJECT_PLACED,  /* it was put there */
 	OBJECT_LATER,   /* the place answers that it cannot now: `why`, and for `seconds` if not 0 */
 	OBJECT_FAILED,  /* no answer came, or a broken one: `why` */
@@ -160,8 +159,9 @@ struct object_answer {
 	uint64_t id;
 	enum object_what what;
 	enum object_said said;
-	uint64_t claim, seconds;
-	uint64_t bytes; /* of the pack */
+	uint64_t claim;
+	uint64_t seconds; /* of OBJECT_LATER */
+	uint64_t bytes;   /* of the pack */
 	char why[512];
 };
 

@@ -12,13 +12,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct object_given given;
 	struct object_answer answer;
 	struct object_job job;
-	uint64_t claim, seconds;
+	uint64_t claim;
 	const char *text = (const char *)data;
 
 	if (!object_get_setup(NULL, text, size, &given))
 		object_given_free(&given);
 	(void)object_get_job(NULL, text, size, &job);
 	(void)object_get_answer(NULL, text, size, &answer);
-	(void)object_claim_read(text, size, &claim, &seconds);
+	(void)object_claim_read(text, size, &claim);
 	return 0;
 }

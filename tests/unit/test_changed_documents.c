@@ -133,12 +133,11 @@ static int reads_devices(struct jw_error *err, const char *data, size_t size, st
 
 static int reads_claim(struct jw_error *err, const char *data, size_t size, struct buf *facts)
 {
-	uint64_t claim = 1, seconds = 2;
+	uint64_t claim = 1;
 
-	if (!object_claim_read(data, size, &claim, &seconds))
+	if (!object_claim_read(data, size, &claim))
 		return error_set(err, JW_ERR_FORMAT, "not taken");
-	return buf_printf(err, facts, "%llu %llu", (unsigned long long)claim,
-					  (unsigned long long)seconds);
+	return buf_printf(err, facts, "%llu", (unsigned long long)claim);
 }
 
 static int reads_credentials(struct jw_error *err, const char *data, size_t size, struct buf *facts)

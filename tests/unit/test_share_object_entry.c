@@ -40,7 +40,7 @@ static void end(void)
 
 static struct object_answer does(enum object_what what, uint64_t key, uint64_t most, uint64_t dead)
 {
-	const struct object_job job = {7, what, key, SM, most, 30, dead};
+	const struct object_job job = {7, what, key, SM, most, dead};
 	struct object_answer answer = {0};
 
 	object_do(&thread, &job, &answer);
@@ -157,7 +157,7 @@ TEST(what_is_not_trusted_is_not_taken)
 
 TEST(claims_are_made_and_respected)
 {
-	static const char *const none[] = {"", "nonsense", "{\"claim\": \"0\", \"seconds\": 1}"};
+	static const char *const none[] = {"", "nonsense", "{\"claim\": \"0\"}"};
 	static const char claim[] = "{\"claim\": \"0000000000000005\", \"seconds\": 1}";
 	struct object_answer first, second;
 	char *blocked = object_path(keys[2], ".claim");
@@ -170,7 +170,6 @@ TEST(claims_are_made_and_respected)
 	assert_true(is_there(keys[0], ".claim"));
 	first = does(OBJECT_CLAIM, keys[0], MOST, 0);
 	assert_int_equal(first.said, OBJECT_THEIRS);
-	assert_int_equal(first.seconds, 30);
 	assert_true(first.claim != 0);
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, first.claim + 1).said, OBJECT_THEIRS);
 	assert_int_equal(does(OBJECT_CLAIM, keys[0], MOST, first.claim).said, OBJECT_OURS);

@@ -51,8 +51,8 @@ TEST(a_setup_arrives_as_it_was_sent)
 
 TEST(jobs_and_answers_arrive)
 {
-	const struct object_job job = {7,      OBJECT_CLAIM, UINT64_C(0x8cf4a095517216f1), 86,
-								   123456, 30,           UINT64_C(0xffffffffffffffff)};
+	const struct object_job job = {7,  OBJECT_CLAIM, UINT64_C(0x8cf4a095517216f1),
+								   86, 123456,       UINT64_C(0xffffffffffffffff)};
 	const struct object_answer answer = {
 		7, OBJECT_CLAIM, OBJECT_THEIRS, UINT64_C(0xfedcba9876543210), 30, 99, "so"};
 	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
@@ -63,7 +63,7 @@ TEST(jobs_and_answers_arrive)
 	assert_int_equal(object_get_job(NULL, buf_text(&line), line.size - 1, &got_job), 0);
 	assert_true(got_job.id == job.id && got_job.what == job.what && got_job.key == job.key);
 	assert_true(got_job.sm == job.sm && got_job.most_bytes == job.most_bytes);
-	assert_true(got_job.seconds == job.seconds && got_job.dead == job.dead);
+	assert_true(got_job.dead == job.dead);
 	buf_clear(&line);
 	assert_int_equal(object_put_answer(NULL, &line, &answer), 0);
 	assert_int_equal(object_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
@@ -86,7 +86,7 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 													.insecure_hosts = hosts,
 													.insecure_host_count = 2};
 	static const struct object_setup setup = {"/run", &system, &options};
-	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4, 5};
+	static const struct object_job job = {1, OBJECT_PUT, 2, 86, 3, 4};
 	static const struct object_answer answer = {1, OBJECT_LOOK, OBJECT_LATER, 2, 3, 4, "so"};
 	struct buf lines[] = {BUF_MAX(PROTOCOL_MOST_LINE), BUF_MAX(PROTOCOL_MOST_LINE),
 						  BUF_MAX(PROTOCOL_MOST_LINE)};
@@ -110,12 +110,12 @@ TEST(a_line_that_memory_lacks_for_is_not_sent)
 
 TEST(a_claim_and_a_name_are_as_they_are_documented)
 {
-	static const char text[] = "{\"claim\": \"00000000000000aa\", \"seconds\": 30}\n";
-	uint64_t claim = 0, seconds = 0;
+	static const char text[] = "{\"claim\": \"00000000000000aa\"}\n";
+	uint64_t claim = 0;
 	char *name = object_name(NULL, "Feb 29 202423:59:58", 86, UINT64_C(0x0cf4a095517216f1));
 
-	assert_true(object_claim_read(text, strlen(text), &claim, &seconds));
-	assert_true(claim == 0xaa && seconds == 30);
+	assert_true(object_claim_read(text, strlen(text), &claim));
+	assert_int_equal(claim, 0xaa);
 	assert_string_equal(name, "v1/Feb-29-202423-59-58/sm_86/0c/f4a095517216f1");
 	mem_free(name);
 	/* No stamp leads out of the place. */
