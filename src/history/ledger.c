@@ -2,12 +2,326 @@
 
 #include <string.h>
 
+#include <uv.h>
+
 #include <jitwarm/marks.h>
 
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "os/file.h"
+#include "state/run_folder.h"
+
+/* The holder of the lock writes some megabytes. */
+enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
+
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
+
+enum {
+	RESERVED = 172,
+	HEAD = sizeof magic + 8 + RESERVED,
+	RECORD = 24,
+	MARK = 20,
+	SUM = 8,
+	AHEAD = 0x80,
+};
+
+/* ---- a list of records or of marks */
+
+static int add_item(struct jw_error *err, struct ledger_list *list, size_t most,
+					const struct ledger_item *item)
+{
+	if (VEC_ROOM(err, list->items, list->capacity, list->count, most) ||
+		set_add(err, &list->by_name, item->name, list->count))
+		return -1;
+	list->items[list->count++] = *item;
+	return 0;
+}
+
+struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name)
+{
+	size_t cursor = 0, at = set_find(&list->by_name, name, &cursor);
+
+	return at == SET_NONE ? NULL : &list->items[at];
+}
+
+static void free_list(struct ledger_list *list)
+{
+	mem_free(list->items);
+	set_free(&list->by_name);
+	*list = (struct ledger_list){0};
+}
+
+/* Drops those in `gone`, and of the others all but the newest `most`. */
+static int keep_items(struct jw_error *err, struct ledger_list *list, const struct set *gone,
+					  size_t most)
+{
+	struct ledger_list kept = {0};
+	size_t left = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		left += !set_has(gone, list->items[i].name);
+	for (size_t i = 0; i < list->count; i++)
+		if (!set_has(gone, list->items[i].name) && left-- <= most &&
+			add_item(err, &kept, most, &list->items[i])) {
+			free_list(&kept);
+			return -1;
+		}
+	free_list(list);
+	*list = kept;
+	return 0;
+}
+
+int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
+			   const struct ledger_item *item)
+{
+	struct ledger_item *known = ledger_item(list, item->name);
+
+	if (!known)
+		return add_item(err, list, most, item);
+	*known = *item;
+	return 0;
+}
+
+/* LEDGER_MOST_STAMPS if there is no room for another: machines change drivers less often. */
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
+{
+	size_t i = 0;
+
+	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
+		i++;
+	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->stamp_count++;
+	}
+	return (uint32_t)i;
+}
+
+uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
+{
+	uint32_t number = stamp && *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
+
+	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
+}
+
+/* ---- the file */
+
+static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_list *list,
+						uint32_t count)
+{
+	const bool records = list == &ledger->records;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ledger_item item = {.name = cursor_u64(at)};
+
+		item.value = cursor_u64(at);
+		item.stamp = cursor_u32(at);
+		item.taken_out = records && cursor_u32(at) == LEDGER_TAKEN_OUT;
+		if (at->overrun ||
+			(item.stamp >= ledger->stamp_count && (records || item.stamp != LEDGER_NO_STAMP)) ||
+			ledger_item(list, item.name))
+			return false;
+		ledger->partial = add_item(NULL, list, LEDGER_MOST_RECORDS, &item) != 0;
+		if (ledger->partial)
+			return false;
+	}
+	return true;
+}
+
+void ledger_parse(struct ledger *ledger, const void *data, size_t size)
+{
+	struct cursor at = cursor_of(data, size);
+	const uint8_t *start = cursor_take(&at, sizeof magic);
+	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at), marks;
+
+	if (size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
+		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
+		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
+		return;
+	at.end -= SUM;
+	(void)cursor_take(&at, RESERVED);
+	for (uint32_t i = 0; i < stamps; i++) {
+		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+
+		if (!stamp)
+			return;
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->ahead[i] = *stamp & AHEAD;
+		ledger->stamps[i][0] = (char)(*stamp & ~AHEAD);
+		ledger->stamp_count++;
+		if (!stamp_is(ledger->stamps[i]))
+			return;
+	}
+	if (parse_items(ledger, &at, &ledger->records, records) && cursor_left(&at)) {
+		marks = cursor_u32(&at);
+		if (!at.overrun && marks <= LEDGER_MOST_MARKS)
+			(void)parse_items(ledger, &at, &ledger->marks, marks);
+	}
+}
+
+static int format_items(struct jw_error *err, const struct ledger_list *list, size_t size,
+						struct buf *bytes)
+{
+	uint8_t number[RECORD];
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ledger_item *item = &list->items[i];
+
+		store_u64(number, item->name);
+		store_u64(number + 8, item->value);
+		store_u32(number + 16, item->stamp);
+		store_u32(number + 20, item->taken_out ? LEDGER_TAKEN_OUT : 0);
+		if (buf_append(err, bytes, number, size))
+			return -1;
+	}
+	return 0;
+}
+
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+{
+	uint8_t head[HEAD] = {0}, number[CACHE_STAMP_SIZE];
+
+	memcpy(head, magic, sizeof magic);
+	store_u32(head + sizeof magic, (uint32_t)ledger->stamp_count);
+	store_u32(head + sizeof magic + 4, (uint32_t)ledger->records.count);
+	if (buf_append(err, bytes, head, sizeof head))
+		return -1;
+	for (size_t i = 0; i < ledger->stamp_count; i++) {
+		memcpy(number, ledger->stamps[i], CACHE_STAMP_SIZE);
+		number[0] |= ledger->ahead[i] ? AHEAD : 0;
+		if (buf_append(err, bytes, number, CACHE_STAMP_SIZE))
+			return -1;
+	}
+	store_u32(number, (uint32_t)ledger->marks.count);
+	if (format_items(err, &ledger->records, RECORD, bytes) ||
+		(ledger->marks.count &&
+		 (buf_append(err, bytes, number, 4) || format_items(err, &ledger->marks, MARK, bytes))))
+		return -1;
+	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
+	return buf_append(err, bytes, number, SUM);
+}
+
+const char *ledger_home(const struct jw_system *system)
+{
+	return system->scratch ? system->scratch->path : system->state_dir;
+}
+
+char *ledger_file(struct jw_error *err, const char *state_dir, const char *cache_dir)
+{
+	if (!state_dir || !cache_dir) {
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "this account has no folder in which to remember it (JITWARM_STATE)");
+		return NULL;
+	}
+	return mem_printf(err, "%s/ledger-%016llx", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
+}
+
+void ledger_read(struct ledger *ledger, const char *path)
+{
+	struct jw_error why = {0};
+	struct buf bytes = {0};
+
+	*ledger = (struct ledger){0};
+	if (!os_read_file(&why, path, LEDGER_MOST_BYTES, &bytes))
+		ledger_parse(ledger, bytes.data, bytes.size);
+	else
+		ledger->partial = os_holds_nothing(NULL, path, &why) != 0;
+	buf_free(&bytes);
+}
+
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+{
+	char *path = ledger_file(NULL, state_dir, cache_dir);
+
+	*ledger = (struct ledger){0};
+	if (path)
+		ledger_read(ledger, path);
+	mem_free(path);
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	mem_free(ledger->files);
+	free_list(&ledger->records);
+	free_list(&ledger->marks);
+	*ledger = (struct ledger){0};
+}
+
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result;
+
+	if (ledger->partial)
+		return error_set(err, JW_ERR_IO, "%s: cannot be read, and stays as it is", path);
+	result =
+		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
+			? -1
+			: 0;
+
+	buf_free(&bytes);
+	return result;
+}
+
+int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
+{
+	char *path = os_join(err, state_dir, "ledger-lock");
+	struct os_file *file = NULL;
+	bool held = false, works = true;
+	int result = -1;
+
+	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &file))
+		goto done;
+	for (int tries = 0; works && !held && tries < LOCK_TRIES; tries++) {
+		if (tries)
+			uv_sleep(LOCK_EVERY_MS);
+		works = !os_file_lock(NULL, file, true, &held);
+	}
+	if (works && !held) {
+		error_set(err, JW_ERR_BUSY, "%s: another jitwarm holds it", path);
+	} else {
+		*ret_lock = held ? file : NULL;
+		result = 0;
+	}
+done:
+	if (result || !held)
+		os_file_close(file);
+	mem_free(path);
+	return result;
+}
+
+/* Takes the lock and reads the file; close_locked follows in any case, and writes it where it has
+ * changed. */
+struct locked_ledger {
+	struct ledger ledger;
+	char *path;
+	struct os_file *lock;
+};
+
+static int open_locked(struct jw_error *err, const char *state_dir, const char *cache_dir,
+					   struct locked_ledger *ret_locked)
+{
+	*ret_locked = (struct locked_ledger){.path = ledger_file(err, state_dir, cache_dir)};
+	if (!ret_locked->path || os_make_dirs(err, state_dir, 0700) ||
+		ledger_lock(err, state_dir, &ret_locked->lock))
+		return -1;
+	ledger_read(&ret_locked->ledger, ret_locked->path);
+	return 0;
+}
+
+static int close_locked(struct jw_error *err, struct locked_ledger *locked, int result)
+{
+	if (!result && locked->ledger.changed)
+		result = ledger_write(err, &locked->ledger, locked->path);
+	ledger_close(&locked->ledger);
+	os_file_close(locked->lock);
+	mem_free(locked->path);
+	return result;
+}
+
+/* ---- records */
 
 static int hash_file(struct jw_error *err, const struct plan_file *file, uint64_t *ret_hash)
 {
@@ -50,55 +364,24 @@ static uint64_t ledger_place_of(const struct ledger *ledger, const struct plan_m
 	return fnv_update(ledger->files[module->file], rest, sizeof rest);
 }
 
-const struct ledger_record *ledger_find(const struct ledger *ledger,
-										const struct plan_module *module)
+const struct ledger_item *ledger_find(const struct ledger *ledger, const struct plan_module *module)
 {
-	return ledger_at(ledger, ledger_place_of(ledger, module));
+	return ledger_item(&ledger->records, ledger_place_of(ledger, module));
 }
 
-/* Drops the older half, so that this happens seldom. */
-static void forget_old(struct ledger *ledger)
+static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t stamp)
 {
-	const size_t half = ledger->count / 2;
-	struct set fresh = {0};
+	static const struct set none;
+	const struct ledger_item *known = ledger_item(&ledger->records, place);
+	const struct ledger_item record = {.name = place, .value = key, .stamp = stamp};
 
-	memmove(ledger->records, ledger->records + half,
-			(ledger->count - half) * sizeof *ledger->records);
-	ledger->count -= half;
-	for (size_t i = 0; i < ledger->count; i++)
-		(void)set_add(NULL, &fresh, ledger->records[i].place, i);
-	set_free(&ledger->by_place);
-	ledger->by_place = fresh;
-}
-
-static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp)
-{
-	struct ledger_record *known = ledger_at(ledger, place);
-	const struct ledger_record record = {.place = place, .key = key, .stamp = stamp};
-
-	if (known && known->key == key && known->stamp == stamp && !known->taken_out)
+	if (known && known->value == key && known->stamp == stamp && !known->taken_out)
 		return;
-	if (known)
-		*known = record;
-	else {
-		if (ledger->count == LEDGER_MOST_RECORDS)
-			forget_old(ledger);
-		(void)ledger_add(NULL, ledger, &record);
-	}
+	/* Drops the older half, so that this happens seldom. */
+	if (!known && ledger->records.count == LEDGER_MOST_RECORDS)
+		(void)keep_items(NULL, &ledger->records, &none, LEDGER_MOST_RECORDS / 2);
+	(void)ledger_put(NULL, &ledger->records, LEDGER_MOST_RECORDS, &record);
 	ledger->changed = true;
-}
-
-static void save_ledger(struct ledger *ledger, const char *state_dir, const char *cache_dir)
-{
-	char *path = ledger_file(NULL, state_dir, cache_dir);
-	struct os_file *lock = NULL;
-
-	if (path && !os_make_dirs(NULL, state_dir, 0700) && !ledger_lock(NULL, state_dir, &lock)) {
-		ledger_reread_marks(ledger, path);
-		(void)ledger_write(NULL, ledger, path);
-	}
-	os_file_close(lock);
-	mem_free(path);
 }
 
 /* A driver that was once seen here is no other machine's alone. */
@@ -121,66 +404,56 @@ static bool is_made(const struct plan *plan, const struct plan_module *module)
 		   cache_presence(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 }
 
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+/* Notes the plan of `from` in `ledger`, which may be the same one. */
+static void note_plan(struct ledger *ledger, const struct ledger *from, bool look_again)
 {
-	const struct plan *plan = ledger->plan;
-	uint32_t stamp;
+	const struct plan *plan = from->plan;
+	const uint32_t stamp = note_stamp(ledger, plan->profile.stamp);
 
-	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
-		return;
-	stamp = note_stamp(ledger, plan->profile.stamp);
 	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
-			note_record(ledger, ledger_place_of(ledger, module), module->key, (uint8_t)stamp);
+			note_record(ledger, ledger_place_of(from, module), module->key, stamp);
 	}
-	if (ledger->changed)
-		save_ledger(ledger, state_dir, plan->cache_dir);
+}
+
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+{
+	const struct plan *plan = ledger->plan;
+	struct locked_ledger file;
+	int result;
+
+	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
+		return;
+	note_plan(ledger, ledger, look_again);
+	if (!ledger->changed)
+		return;
 	ledger->changed = false;
+	/* Others may have written it since. */
+	result = open_locked(NULL, state_dir, plan->cache_dir, &file);
+	file.ledger.elsewhere = ledger->elsewhere;
+	if (!result)
+		note_plan(&file.ledger, ledger, look_again);
+	(void)close_locked(NULL, &file, result);
 }
 
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys)
 {
-	struct ledger ledger;
+	struct locked_ledger file;
+	struct ledger_list *records = &file.ledger.records;
+	int result;
 
-	ledger_open(&ledger, state_dir, cache_dir);
-	for (size_t i = 0; i < ledger.count; i++) {
-		size_t cursor = 0;
-
-		if (set_find(keys, ledger.records[i].key, &cursor) == SET_NONE)
-			continue;
-		ledger.records[i].taken_out = true;
-		ledger.changed = true;
-	}
-	if (ledger.changed)
-		save_ledger(&ledger, state_dir, cache_dir);
-	ledger_close(&ledger);
+	if (!keys->count)
+		return;
+	result = open_locked(NULL, state_dir, cache_dir, &file);
+	for (size_t i = 0; i < records->count; i++)
+		if (set_has(keys, records->items[i].value))
+			records->items[i].taken_out = file.ledger.changed = true;
+	(void)close_locked(NULL, &file, result);
 }
 
-/* Changing the marks of a ledger's file. */
-
-/* Drops the marks of `gone`, and of the others all but the newest `most`. */
-static int keep_marks(struct jw_error *err, struct ledger_marks *marks, const struct set *gone,
-					  size_t most)
-{
-	struct ledger_mark *items = marks->items;
-	const size_t count = marks->count;
-	size_t left = 0, cursor;
-	int result = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		cursor = 0;
-		if (set_find(gone, items[i].key, &cursor) == SET_NONE)
-			items[left++] = items[i];
-	}
-	set_free(&marks->by_key);
-	*marks = (struct ledger_marks){0};
-	for (size_t i = left > most ? left - most : 0; !result && i < left; i++)
-		result = ledger_mark_add(err, marks, &items[i]);
-	mem_free(items);
-	return result;
-}
+/* ---- marks */
 
 /* Whether there is anything to write. */
 static bool is_news(const struct ledger *ledger, const struct ledger_change *change)
@@ -188,13 +461,13 @@ static bool is_news(const struct ledger *ledger, const struct ledger_change *cha
 	bool news = change->mark_count > 0;
 
 	for (size_t i = 0; !news && i < change->cleared_count; i++)
-		news = ledger_mark_find(&ledger->marks, change->cleared[i]) != NULL;
+		news = ledger_item(&ledger->marks, change->cleared[i]) != NULL;
 	return news;
 }
 
 /* Drops the cleared marks, and the oldest ones if the new ones do not fit beside them. */
-static int drop_marks_for(struct jw_error *err, struct ledger *ledger,
-						  const struct ledger_change *change)
+static int apply_change(struct jw_error *err, struct ledger *ledger,
+						const struct ledger_change *change)
 {
 	const size_t most = LEDGER_MOST_MARKS, coming = change->mark_count;
 	struct set gone = {0};
@@ -203,157 +476,56 @@ static int drop_marks_for(struct jw_error *err, struct ledger *ledger,
 	for (size_t i = 0; !result && i < change->cleared_count; i++)
 		result = set_add(err, &gone, change->cleared[i], i);
 	if (!result)
-		result = keep_marks(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
+		result = keep_items(err, &ledger->marks, &gone, coming < most ? most - coming : 0);
+	for (size_t i = 0; !result && i < coming; i++) {
+		const struct ledger_new_mark *one = &change->marks[i];
+		const struct ledger_item mark = {.name = one->key,
+										 .value = one->checksum,
+										 .stamp = ledger_mark_number(ledger, one->stamp)};
+
+		result = ledger_put(err, &ledger->marks, most, &mark);
+	}
+	ledger->changed = true;
 	set_free(&gone);
 	return result;
-}
-
-static int apply_change(struct jw_error *err, struct ledger *ledger,
-						const struct ledger_change *change)
-{
-	if (drop_marks_for(err, ledger, change))
-		return -1;
-	for (size_t i = 0; i < change->mark_count; i++) {
-		const struct ledger_new_mark *one = &change->marks[i];
-		const struct ledger_mark mark = {one->key, one->checksum,
-										 ledger_mark_number(ledger, one->stamp)};
-
-		if (ledger_mark_put(err, &ledger->marks, &mark))
-			return -1;
-	}
-	return 0;
 }
 
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change)
 {
-	char *path = ledger_file(err, state_dir, cache_dir);
-	struct os_file *lock = NULL;
-	struct ledger ledger;
-	int result = -1;
+	struct locked_ledger file;
+	int result = open_locked(err, state_dir, cache_dir, &file);
 
-	if (!path)
-		return -1;
-	if (os_make_dirs(err, state_dir, 0700) || ledger_lock(err, state_dir, &lock)) {
-		mem_free(path);
-		return -1;
-	}
-	ledger_read(&ledger, path);
-	result = is_news(&ledger, change)
-				 ? apply_change(err, &ledger, change) || ledger_write(err, &ledger, path) ? -1 : 0
-				 : 0;
-	ledger_close(&ledger);
-	os_file_close(lock);
-	mem_free(path);
-	return result;
+	if (!result && is_news(&file.ledger, change))
+		result = apply_change(err, &file.ledger, change);
+	return close_locked(err, &file, result);
 }
 
-/* Marks of entries whose bytes are not the driver's own, in memory and in a ledger's bytes. */
-
-enum { MARK = 20 };
-
-int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
-					const struct ledger_mark *mark)
-{
-	if (VEC_ROOM(err, marks->items, marks->capacity, marks->count, LEDGER_MOST_MARKS) ||
-		set_add(err, &marks->by_key, mark->key, marks->count))
-		return -1;
-	marks->items[marks->count++] = *mark;
-	return 0;
-}
-
-struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key)
-{
-	size_t cursor = 0, at = set_find(&marks->by_key, key, &cursor);
-
-	return at == SET_NONE ? NULL : &marks->items[at];
-}
-
-void ledger_free_marks(struct ledger *ledger)
-{
-	mem_free(ledger->marks.items);
-	set_free(&ledger->marks.by_key);
-	ledger->marks = (struct ledger_marks){0};
-}
-
-const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
 										uint64_t key)
 {
-	const struct ledger_mark *mark = ledger_mark_find(&ledger->marks, key);
+	const struct ledger_item *mark = ledger_item(&ledger->marks, key);
 	struct cache_probed probed;
 
 	if (!mark || !cache_dir || cache_presence(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
-		probed.checksum != mark->checksum)
+		probed.checksum != mark->value)
 		return NULL;
 	return mark;
 }
 
-const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark)
+const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark)
 {
 	return mark->stamp < ledger->stamp_count ? ledger->stamps[mark->stamp] : "";
 }
 
 size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir)
 {
-	const struct ledger_marks *marks = &ledger->marks;
+	const struct ledger_list *marks = &ledger->marks;
 	size_t count = 0;
 
 	for (size_t i = 0; i < marks->count; i++)
-		count += ledger_marked(ledger, cache_dir, marks->items[i].key) != NULL;
+		count += ledger_marked(ledger, cache_dir, marks->items[i].name) != NULL;
 	return count;
-}
-
-int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
-					const struct ledger_mark *mark)
-{
-	struct ledger_mark *known = ledger_mark_find(marks, mark->key);
-
-	if (!known)
-		return ledger_mark_add(err, marks, mark);
-	*known = *mark;
-	return 0;
-}
-
-void ledger_parse_marks(struct ledger *ledger, struct cursor *at)
-{
-	struct ledger_marks *marks = &ledger->marks;
-	uint32_t count = cursor_u32(at);
-
-	if (at->overrun || count > LEDGER_MOST_MARKS)
-		return;
-	for (uint32_t i = 0; i < count; i++) {
-		struct ledger_mark mark;
-
-		mark.key = cursor_u64(at);
-		mark.checksum = cursor_u64(at);
-		mark.stamp = cursor_u32(at);
-		if (at->overrun || (mark.stamp >= ledger->stamp_count && mark.stamp != LEDGER_NO_STAMP) ||
-			ledger_mark_find(marks, mark.key))
-			return;
-		ledger->partial = ledger_mark_add(NULL, marks, &mark) != 0;
-		if (ledger->partial)
-			return;
-	}
-}
-
-int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
-{
-	const struct ledger_marks *marks = &ledger->marks;
-	uint8_t number[MARK];
-
-	if (!marks->count)
-		return 0;
-	store_u32(number, (uint32_t)marks->count);
-	if (buf_append(err, bytes, number, 4))
-		return -1;
-	for (size_t i = 0; i < marks->count; i++) {
-		store_u64(number, marks->items[i].key);
-		store_u64(number + 8, marks->items[i].checksum);
-		store_u32(number + 16, marks->items[i].stamp);
-		if (buf_append(err, bytes, number, MARK))
-			return -1;
-	}
-	return 0;
 }
 
 struct jw_marks {

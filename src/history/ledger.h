@@ -3,7 +3,7 @@
  * changed, the file has changed, or the entry is gone.
  *
  * One file in the state directory for each cache directory. Missing, damaged and foreign parts are
- * ignored. Of two processes that write at once, the additions of one are lost.
+ * ignored. It is changed under a lock, so that nothing of another process is lost.
  *
  *     file    "JWLED" 0 u16 version   u32 stamps, records   u8 reserved[172] (0)
  *             stamp…   record…   [marks]   u64 FNV-1a-64 of all that stands before it
@@ -20,8 +20,7 @@
  * A mark says that an older driver's compiler made an entry (carried over, under this driver's
  * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
  * it again makes the mark void. What follows the marks is skipped, and dropped when the file is
- * written: former versions had marks of another kind there. Marks are changed under a lock, so that
- * no mark is lost.
+ * written: former versions had marks of another kind there.
  */
 #pragma once
 
@@ -44,31 +43,25 @@ enum {
 /* Of an entry that jitwarm has removed. */
 #define LEDGER_TAKEN_OUT UINT32_MAX
 
-struct ledger_record {
-	uint64_t place, key;
-	uint8_t stamp;
-	bool taken_out; /* by jitwarm */
+/* A record: a place, its entry's key, and that entry's driver. A mark: an entry's key, its
+ * checksum, and the driver whose compiler made it. */
+struct ledger_item {
+	uint64_t name, value;
+	uint32_t stamp;
+	bool taken_out; /* of a record: by jitwarm */
 };
 
-struct ledger_mark {
-	uint64_t key, checksum;
-	uint32_t stamp; /* of the driver whose compiler it was */
-};
-
-struct ledger_marks {
-	struct ledger_mark *items; /* oldest first, each key once */
+struct ledger_list {
+	struct ledger_item *items; /* oldest first, each name once */
 	size_t count, capacity;
-	struct set by_key;
+	struct set by_name;
 };
 
 struct ledger {
 	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
 	bool ahead[LEDGER_MOST_STAMPS]; /* that driver is another machine's alone */
 	size_t stamp_count;
-	struct ledger_record *records; /* oldest first */
-	size_t count, capacity;
-	struct set by_place;
-	struct ledger_marks marks;
+	struct ledger_list records, marks;
 	bool changed;
 	bool partial; /* memory or the disk failed while its file was read: it is not written over it */
 	bool elsewhere; /* the caller sets it: the plan's driver is another machine's */
@@ -91,21 +84,21 @@ const char *ledger_home(const struct jw_system *system);
 /* Sets the plan for the calls below; it must outlive them. */
 int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
 /* NULL if nothing is known about that module. */
-const struct ledger_record *ledger_find(const struct ledger *ledger,
-										const struct plan_module *module);
+const struct ledger_item *ledger_find(const struct ledger *ledger,
+									  const struct plan_module *module);
 /* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
 /* Records that jitwarm has removed these entries from the cache. */
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
-/* ---- marks (ledger_marks.c, ledger_change.c) */
+/* ---- marks */
 
 /* The mark of that entry; NULL if there is none or the cache's value has changed. */
-const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+const struct ledger_item *ledger_marked(const struct ledger *ledger, const char *cache_dir,
 										uint64_t key);
 /* "" if it is unknown. */
-const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark);
+const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_item *mark);
 /* The number of the cache's entries with a mark. */
 size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir);
 
@@ -126,11 +119,13 @@ struct ledger_change {
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change);
 
-/* ---- between the files of a ledger */
+/* ---- inside, and for tests */
 
-/* ledger_file.c */
-int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record);
-struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place);
+/* NULL if the list has no such item. */
+struct ledger_item *ledger_item(const struct ledger_list *list, uint64_t name);
+/* Adds one, or replaces the one of its name. */
+int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
+			   const struct ledger_item *item);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
 /* The same for a mark: LEDGER_NO_STAMP if it has no stamp, or if there is no room for it. */
 uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
@@ -142,16 +137,3 @@ struct os_file;
  * then nothing may be written, since its marks would be lost. NULL where the file system has no
  * locks. os_file_close releases it. */
 int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock);
-/* Replaces the ledger's marks by those of the file. */
-void ledger_reread_marks(struct ledger *ledger, const char *path);
-
-/* ledger_marks.c */
-int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
-					const struct ledger_mark *mark);
-struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key);
-/* Adds one, or replaces the one of its key. */
-int ledger_mark_put(struct jw_error *err, struct ledger_marks *marks,
-					const struct ledger_mark *mark);
-void ledger_parse_marks(struct ledger *ledger, struct cursor *at);
-int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
-void ledger_free_marks(struct ledger *ledger);

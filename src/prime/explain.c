@@ -50,12 +50,12 @@ static void explain_absent(const struct explain_request *request, const struct p
 						   const struct index_view *view, struct explanation *explanation)
 {
 	const struct ledger *ledger = request->ledger;
-	const struct ledger_record *known = ledger_find(ledger, module);
+	const struct ledger_item *known = ledger_find(ledger, module);
 
 	explanation->reason = JW_COLD_NEVER;
 	if (!known)
 		return;
-	if (known->key == module->key) {
+	if (known->value == module->key) {
 		explanation->reason = JW_COLD_DELETED;
 		if (known->taken_out) {
 			explanation->how = "deleted by “jitwarm cache prune”";
@@ -79,7 +79,7 @@ static void explain_module(const struct explain_request *request, const struct p
 	if (module->state != PLAN_COLD)
 		return;
 	if (module->carried) {
-		const struct ledger_mark *mark =
+		const struct ledger_item *mark =
 			ledger_marked(request->ledger, request->plan->cache_dir, module->key);
 
 		explanation->reason = JW_COLD_CARRIED;

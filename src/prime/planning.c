@@ -167,12 +167,12 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
 
-		const struct ledger_mark *mark = module->state == PLAN_WARM && module->key
+		const struct ledger_item *mark = module->state == PLAN_WARM && module->key
 											 ? ledger_marked(ledger, plan->cache_dir, module->key)
 											 : NULL;
 
 		module->carried = mark != NULL;
-		module->carried_checksum = mark ? mark->checksum : 0;
+		module->carried_checksum = mark ? mark->value : 0;
 		if (module->carried && recompile)
 			module->state = PLAN_COLD;
 	}

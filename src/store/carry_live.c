@@ -103,7 +103,7 @@ static void take_live_entry(struct look *look, const struct cache_file *file)
 	const uint8_t *end = look->key.data + file->probed.key_bytes;
 	struct cache_key_parts parts;
 	struct carry_find find = {.found = true, .row = SIZE_MAX};
-	const struct ledger_mark *older;
+	const struct ledger_item *older;
 	size_t cursor = 0;
 
 	if (!cache_key_split(look->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||

@@ -12,15 +12,15 @@ static void check(const void *data, size_t size)
 
 	ledger_parse(&ledger, data, size);
 	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
-	for (size_t i = 0; i < ledger.count; i++)
-		MUST(ledger.records[i].stamp < ledger.stamp_count);
+	for (size_t i = 0; i < ledger.records.count; i++)
+		MUST(ledger.records.items[i].stamp < ledger.stamp_count);
 	MUST(ledger.marks.count <= LEDGER_MOST_MARKS);
 	for (size_t i = 0; i < ledger.marks.count; i++)
 		MUST(ledger.marks.items[i].stamp < ledger.stamp_count ||
 			 ledger.marks.items[i].stamp == LEDGER_NO_STAMP);
-	if ((ledger.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {
+	if ((ledger.records.count || ledger.marks.count) && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
-		MUST(again.count == ledger.count);
+		MUST(again.records.count == ledger.records.count);
 		MUST(again.marks.count == ledger.marks.count);
 		ledger_close(&again);
 	}

@@ -186,7 +186,7 @@ static int reads_ledger(struct jw_error *err, const char *data, size_t size, str
 	add_sum(&bytes, data, size);
 	ledger_parse(&ledger, bytes.data, bytes.size);
 	buf_free(&bytes);
-	if (!ledger.count && !ledger.marks.count)
+	if (!ledger.records.count && !ledger.marks.count)
 		error_set(err, JW_ERR_FORMAT, "nothing");
 	assert_int_equal(ledger_format(NULL, &ledger, facts), 0);
 	ledger_close(&ledger);

@@ -106,7 +106,7 @@ TEST(a_ledger_without_marks_is_read)
 
 	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.count, 1);
+	assert_int_equal(ledger.records.count, 1);
 	assert_int_equal(ledger.marks.count, 0);
 	/* Without marks it is written in the old form. */
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
@@ -123,35 +123,13 @@ TEST(a_ledger_without_marks_is_read)
 	 */
 	change(&carried, 1, NULL, 0);
 	ledger_open(&again, folder, cache);
-	assert_int_equal(again.count, 1);
+	assert_int_equal(again.records.count, 1);
 	assert_int_equal(again.marks.count, 1);
 	assert_int_equal(again.stamp_count, 2);
 	assert_string_equal(again.stamps[0], stamp_old);
 	assert_string_equal(ledger_mark_stamp(&again, &again.marks.items[0]), stamp_now);
 	ledger_close(&again);
 	buf_free(&bytes);
-	mem_free(path);
-}
-
-/* A process that read the file before another one wrote a mark writes its records without losing
- * the mark. */
-TEST(marks_of_another_process_stay)
-{
-	const struct ledger_new_mark mine = {1, 2, stamp_old}, theirs = {3, 4, stamp_now};
-	struct ledger ledger;
-	char *path = ledger_file(NULL, folder, cache);
-
-	forget();
-	change(&mine, 1, NULL, 0);
-	ledger_open(&ledger, folder, cache);
-	change(&theirs, 1, NULL, 0);
-	ledger_reread_marks(&ledger, path);
-	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
-	ledger_close(&ledger);
-	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks.count, 2);
-	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[1]), stamp_now);
-	ledger_close(&ledger);
 	mem_free(path);
 }
 
@@ -177,7 +155,7 @@ TEST(excess_marks_are_dropped)
 	change(many, MANY, NULL, 0);
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.marks.count, LEDGER_MOST_MARKS);
-	assert_int_equal(ledger.marks.items[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
+	assert_int_equal(ledger.marks.items[LEDGER_MOST_MARKS - 1].name, 1000 + MANY - 1);
 	ledger_close(&ledger);
 	mem_free(many);
 	forget();
@@ -203,7 +181,7 @@ TEST(a_count_that_is_too_large_ends_a_ledger)
 		store_u32(marks[i] + at + 16, LEDGER_NO_STAMP);
 		bytes = ledger_with(marks[i], sizes[i]);
 		ledger_parse(&ledger, bytes.data, bytes.size);
-		assert_int_equal(ledger.count, 1);
+		assert_int_equal(ledger.records.count, 1);
 		assert_int_equal(ledger.marks.count, read[i]);
 		assert_false(ledger.partial);
 		ledger_close(&ledger);
@@ -248,25 +226,28 @@ static int format_anew(struct jw_error *err, const struct ledger *ledger)
 TEST(a_part_that_memory_lacks_for_is_not_left_out)
 {
 	static struct ledger ledger;
-	static struct ledger_record records[2000];
-	static struct ledger_mark marks[4000];
+	static struct ledger_item records[2000];
+	static struct ledger_item marks[4000];
 
-	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS, .records = records};
-	ledger.count = sizeof records / sizeof *records;
-	ledger.marks = (struct ledger_marks){.items = marks, .count = sizeof marks / sizeof *marks};
+	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS};
+	ledger.records =
+		(struct ledger_list){.items = records, .count = sizeof records / sizeof *records};
+	ledger.marks = (struct ledger_list){.items = marks, .count = sizeof marks / sizeof *marks};
 	STARVE(format_anew(&err, &ledger), (void)0);
 }
 
 TEST(what_memory_lacks_for_is_not_added)
 {
-	static const struct ledger_record record = {.place = 7, .key = 8};
-	static const struct ledger_mark mark = {.key = 9};
+	static const struct ledger_item record = {.name = 7, .value = 8};
+	static const struct ledger_item mark = {.name = 9};
 	struct ledger ledger = {0};
 
-	STARVE(ledger_add(&err, &ledger, &record), assert_int_equal(ledger.count, 1));
-	STARVE(ledger_mark_add(&err, &ledger.marks, &mark), assert_int_equal(ledger.marks.count, 1));
-	assert_non_null(ledger_at(&ledger, 7));
-	assert_non_null(ledger_mark_find(&ledger.marks, 9));
+	STARVE(ledger_put(&err, &ledger.records, LEDGER_MOST_RECORDS, &record),
+		   assert_int_equal(ledger.records.count, 1));
+	STARVE(ledger_put(&err, &ledger.marks, LEDGER_MOST_MARKS, &mark),
+		   assert_int_equal(ledger.marks.count, 1));
+	assert_non_null(ledger_item(&ledger.records, 7));
+	assert_non_null(ledger_item(&ledger.marks, 9));
 	ledger_close(&ledger);
 }
 

@@ -7,7 +7,6 @@
 #include "folder.h"
 
 #include "history/ledger.h"
-#include "packs.h"
 
 enum { CHANGE_MS = 300 };
 
@@ -15,9 +14,9 @@ static const char stamp[] = "Apr  8 202512:10:18";
 
 static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
-	const struct ledger_mark one = {key, key, ledger_mark_number(ledger, stamp)};
+	const struct ledger_item one = {key, key, ledger_mark_number(ledger, stamp), false};
 
-	assert_int_equal(ledger_mark_put(NULL, &ledger->marks, &one), 0);
+	assert_int_equal(ledger_put(NULL, &ledger->marks, LEDGER_MOST_MARKS, &one), 0);
 	return ledger_write(NULL, ledger, path);
 }
 
@@ -80,14 +79,23 @@ static int hold_lock(int ready, int end)
 /* In a process of its own, which ends with 0 where nothing was written. */
 static int note_plan(const char *path, char *cache)
 {
-	struct plan plan = {.cache_dir = cache};
+	static char library[] = "/no/such";
+	struct plan_file file = {.path = library};
+	struct plan_target target = {.device.sm = 86};
+	struct plan_module module = {.state = PLAN_WARM, .key = 1};
+	struct plan plan = {.cache_dir = cache,
+						.files = &file,
+						.file_count = 1,
+						.targets = &target,
+						.target_count = 1,
+						.modules = &module,
+						.module_count = 1};
 	struct ledger ledger;
 
 	memcpy(plan.profile.stamp, stamp, sizeof stamp);
 	ledger_open(&ledger, folder, cache);
 	if (ledger_begin(NULL, &ledger, &plan))
 		return 1;
-	ledger.changed = true;
 	ledger_note(&ledger, folder, false);
 	ledger_close(&ledger);
 	return os_exists(path);
@@ -129,32 +137,6 @@ TEST(nobody_writes_without_the_lock)
 	close(ready[1]);
 	mem_free(cache);
 	mem_free(path);
-}
-
-/* A plan that was made before another process marked an entry keeps that mark when it is noted. */
-TEST(a_noted_plan_keeps_the_marks_of_others)
-{
-	const struct ledger_new_mark theirs = {3, 3, stamp};
-	const struct ledger_change what = {.marks = &theirs, .mark_count = 1};
-	struct jw_error err = {0};
-	char *cache = os_join(NULL, folder, "second");
-	struct plan plan = {.cache_dir = cache};
-	struct entries_entry entry;
-	struct ledger ledger;
-
-	memcpy(plan.profile.stamp, stamp, sizeof stamp);
-	entries_make(&entry, 1, 10);
-	packs_put(cache, entry.key, entry.bytes, entry.size);
-	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger_begin(&err, &ledger, &plan), 0);
-	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), 0);
-	ledger_note(&ledger, folder, false);
-	assert_false(ledger.changed);
-	ledger_close(&ledger);
-	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks.count, 1);
-	ledger_close(&ledger);
-	mem_free(cache);
 }
 
 RUN_TESTS(make_folder, remove_folder)

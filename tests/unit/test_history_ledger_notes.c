@@ -99,14 +99,14 @@ TEST_WITH(places_differ_by_all_that_names_them, start, NULL)
 	begin(&ledger);
 	assert_null(ledger_find(&ledger, &modules[3]));
 	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.count, 6);
-	assert_int_equal(ledger_find(&ledger, &modules[3])->key, 13);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->key, 16);
+	assert_int_equal(ledger.records.count, 6);
+	assert_int_equal(ledger_find(&ledger, &modules[3])->value, 13);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->value, 16);
 	ledger_close(&ledger);
 	/* Another order of the files is the same. */
 	begin(&ledger);
-	assert_int_equal(ledger.count, 6);
-	assert_int_equal(ledger_find(&ledger, &modules[5])->key, 15);
+	assert_int_equal(ledger.records.count, 6);
+	assert_int_equal(ledger_find(&ledger, &modules[5])->value, 15);
 	STARVE(ledger_begin(&err, &ledger, &plan), (void)0);
 	ledger_close(&ledger);
 }
@@ -124,7 +124,7 @@ TEST_WITH(a_link_is_the_file_that_it_leads_to, start, NULL)
 	modules[1].file = 1;
 	begin(&ledger);
 	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.count, 1);
+	assert_int_equal(ledger.records.count, 1);
 	ledger_close(&ledger);
 	mem_free(file);
 	mem_free(way);
@@ -141,7 +141,7 @@ TEST(without_a_place_or_a_driver_nothing_is_noted)
 		plan.profile.stamp[0] = (char)(i == 2 ? 0 : 'A');
 		begin(&ledger);
 		ledger_note(&ledger, i == 0 ? NULL : state_dir, false);
-		assert_int_equal(ledger.count, 0);
+		assert_int_equal(ledger.records.count, 0);
 		assert_false(os_exists(path));
 		ledger_close(&ledger);
 	}
@@ -201,8 +201,8 @@ TEST_WITH(news_alone_are_written, start, NULL)
 		ledger_note(&ledger, state_dir, false);
 		second = inode_of(path);
 		assert_true(second && second != first);
-		assert_int_equal(ledger.count, 1);
-		assert_int_equal(ledger_find(&ledger, &modules[0])->key, 11);
+		assert_int_equal(ledger.records.count, 1);
+		assert_int_equal(ledger_find(&ledger, &modules[0])->value, 11);
 		assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, i ? 1 : 0);
 		ledger_note(&ledger, state_dir, false);
 		assert_int_equal(inode_of(path), second);
@@ -226,7 +226,7 @@ TEST_WITH(what_is_made_for_elsewhere_is_told_apart, start, NULL)
 		assert_int_equal(ledger.stamp_count, 1);
 		assert_string_equal(ledger.stamps[0], stamp);
 		assert_int_equal(ledger.ahead[0], i < 2);
-		assert_int_equal(ledger.count, 1);
+		assert_int_equal(ledger.records.count, 1);
 		ledger_close(&ledger);
 	}
 }
@@ -238,26 +238,30 @@ TEST_WITH(the_older_half_makes_room, start, NULL)
 
 	begin(&ledger);
 	for (size_t i = 0; i < LEDGER_MOST_RECORDS; i++) {
-		const struct ledger_record record = {.place = i + 1, .key = i};
+		const struct ledger_item record = {.name = i + 1, .value = i};
 
-		assert_int_equal(ledger_add(NULL, &ledger, &record), 0);
+		assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
 	}
-	assert_int_equal(ledger_add(NULL, &ledger, &(struct ledger_record){.place = 0}), -1);
+	assert_int_equal(
+		ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &(struct ledger_item){.name = 0}),
+		-1);
 	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
 	assert_int_equal(ledger_format(NULL, &ledger, &bytes), 0);
 	ledger_parse(&again, bytes.data, bytes.size);
-	assert_int_equal(again.count, LEDGER_MOST_RECORDS);
+	assert_int_equal(again.records.count, LEDGER_MOST_RECORDS);
 	ledger_close(&again);
 	buf_free(&bytes);
 	plan.module_count = 1;
 	ledger_note(&ledger, NULL, false);
-	assert_int_equal(ledger.count, LEDGER_MOST_RECORDS);
+	assert_int_equal(ledger.records.count, LEDGER_MOST_RECORDS);
 	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.count, LEDGER_MOST_RECORDS / 2 + 1);
-	assert_null(ledger_at(&ledger, LEDGER_MOST_RECORDS / 2));
-	assert_int_equal(ledger_at(&ledger, LEDGER_MOST_RECORDS / 2 + 1)->key, LEDGER_MOST_RECORDS / 2);
-	assert_int_equal(ledger_at(&ledger, LEDGER_MOST_RECORDS)->key, LEDGER_MOST_RECORDS - 1);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->key, 10);
+	assert_int_equal(ledger.records.count, LEDGER_MOST_RECORDS / 2 + 1);
+	assert_null(ledger_item(&ledger.records, LEDGER_MOST_RECORDS / 2));
+	assert_int_equal(ledger_item(&ledger.records, LEDGER_MOST_RECORDS / 2 + 1)->value,
+					 LEDGER_MOST_RECORDS / 2);
+	assert_int_equal(ledger_item(&ledger.records, LEDGER_MOST_RECORDS)->value,
+					 LEDGER_MOST_RECORDS - 1);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->value, 10);
 	ledger_close(&ledger);
 }
 
@@ -265,7 +269,7 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
 {
 	struct entries_entry entry;
 	struct ledger ledger;
-	struct ledger_mark mark;
+	struct ledger_item mark;
 
 	entries_make(&entry, 1, 0);
 	plan.module_count = 3;
@@ -273,14 +277,14 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
 	modules[0].key = modules[1].key = modules[2].key = modules[3].key = entry.key;
 	modules[1].state = PLAN_COLD;
 	begin(&ledger);
-	mark = (struct ledger_mark){.key = entry.key, .checksum = load_u64(entry.bytes + 20)};
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &mark), 0);
+	mark = (struct ledger_item){.name = entry.key, .value = load_u64(entry.bytes + 20)};
+	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
 	assert_non_null(ledger_marked(&ledger, cache, entry.key));
 	assert_null(ledger_marked(&ledger, NULL, entry.key));
 	assert_null(ledger_marked(&ledger, cache, entry.key + 1));
 	/* Of another value; as the same key again, it replaces the first one */
-	mark.checksum++;
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &mark), 0);
+	mark.value++;
+	assert_int_equal(ledger_put(NULL, &ledger.marks, LEDGER_MOST_MARKS, &mark), 0);
 	assert_int_equal(ledger.marks.count, 1);
 	assert_null(ledger_marked(&ledger, cache, entry.key));
 	ledger_close(&ledger);
@@ -311,25 +315,28 @@ TEST_WITH(what_is_taken_out_is_remembered, start, NULL)
 
 /* ---- files */
 
-/* Marks of the file replace those in memory, whatever number its stamps have. */
-TEST_WITH(marks_are_read_again, start, NULL)
+/* A process that read the file before another one noted something, under other numbers of stamps,
+ * loses nothing of it. */
+TEST_WITH(records_of_another_process_stay, start, NULL)
 {
-	const struct ledger_new_mark both[] = {{1, 2, stamp}, {3, 4, NULL}};
-	const struct ledger_change what = {.marks = both, .mark_count = 2};
-	struct ledger ledger = {0};
+	const struct ledger_new_mark carried = {1, 2, "Jan  1 200000:00:00"};
+	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
+	struct ledger ledger, other;
 
+	plan.module_count = 1;
+	begin(&ledger);
 	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
-	assert_int_equal(ledger_stamp_number(&ledger, "Jan  1 200000:00:00"), 0);
-	assert_int_equal(ledger_mark_put(NULL, &ledger.marks, &(struct ledger_mark){.key = 9}), 0);
-	ledger_reread_marks(&ledger, path);
-	assert_false(ledger.partial);
-	assert_null(ledger_mark_find(&ledger.marks, 9));
-	assert_int_equal(ledger_mark_find(&ledger.marks, 1)->stamp, 1);
-	assert_int_equal(ledger_mark_find(&ledger.marks, 3)->stamp, LEDGER_NO_STAMP);
-	/* What was incomplete stays so. */
-	ledger.partial = true;
-	ledger_reread_marks(&ledger, path);
-	assert_true(ledger.partial);
+	modules[0].file = 1;
+	begin(&other);
+	ledger_note(&other, state_dir, false);
+	ledger_close(&other);
+	modules[0].file = 0;
+	ledger_note(&ledger, state_dir, false);
+	ledger_close(&ledger);
+	begin(&ledger);
+	assert_int_equal(ledger.records.count, 2);
+	assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, 1);
+	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[0]), carried.stamp);
 	ledger_close(&ledger);
 }
 
@@ -382,7 +389,7 @@ TEST(no_part_of_a_change_is_left_out)
 		assert_true(result ? !left && err.message[0] : !err.code);
 		ledger_open(&ledger, state_dir, cache);
 		assert_int_equal(ledger.marks.count, 1);
-		assert_int_equal(ledger.marks.items[0].key, result ? 1 : 3);
+		assert_int_equal(ledger.marks.items[0].name, result ? 1 : 3);
 		ledger_close(&ledger);
 	}
 }
@@ -412,7 +419,7 @@ TEST(marks_make_room_for_others)
 		ledger_open(&ledger, state_dir, cache);
 		assert_int_equal(ledger.marks.count,
 						 cases[n].coming == 10 ? MOST : cases[n].coming + MOST - cases[n].coming);
-		assert_true((ledger_mark_find(&ledger.marks, 1) != NULL) == (cases[n].coming == 10));
+		assert_true((ledger_item(&ledger.marks, 1) != NULL) == (cases[n].coming == 10));
 		ledger_close(&ledger);
 	}
 	mem_free(many);

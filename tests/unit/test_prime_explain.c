@@ -70,7 +70,7 @@ TEST(each_reason_is_reported)
 	fill_ledger(&ledger, &request.plan, kept);
 	ledger_close(&ledger);
 	ledger_open(&ledger, kept, cache);
-	assert_int_equal(ledger.count, 3);
+	assert_int_equal(ledger.records.count, 3);
 	put_entry(cache, 0, profile.stamp, 86, "", 3); /* damaged */
 	put_entry(cache, 7, profile.stamp, 86, "", 0); /* warm */
 	plan = plan_for(&request.plan, profile.stamp);
@@ -99,8 +99,8 @@ TEST(each_reason_is_reported)
 	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
 	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_EVICTED);
 	mem_free(explanations);
-	for (size_t i = 0; i < ledger.count; i++)
-		ledger.records[i].taken_out = true;
+	for (size_t i = 0; i < ledger.records.count; i++)
+		ledger.records.items[i].taken_out = true;
 	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
 	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_DELETED);
 	assert_string_equal(explain_text(text, &why, one), "deleted by “jitwarm cache prune”");
@@ -114,26 +114,26 @@ TEST(each_reason_is_reported)
 
 TEST(a_damaged_ledger_is_ignored)
 {
-	struct ledger ledger = {.stamp_count = 1, .count = 1}, again = {0};
-	struct ledger_record record = {1, 2, 0, true};
+	struct ledger ledger = {.stamp_count = 1}, again = {0};
+	struct ledger_item record = {1, 2, 0, true};
 	struct buf bytes = make_buf();
 
 	memcpy(ledger.stamps[0], old_stamp, sizeof old_stamp);
-	ledger.records = &record;
+	ledger.records = (struct ledger_list){.items = &record, .count = 1};
 	assert_int_equal(ledger_format(NULL, &ledger, &bytes), 0);
 	ledger_parse(&again, bytes.data, bytes.size);
-	assert_int_equal(again.count, 1);
-	assert_int_equal(again.records[0].key, 2);
-	assert_true(again.records[0].taken_out);
+	assert_int_equal(again.records.count, 1);
+	assert_int_equal(again.records.items[0].value, 2);
+	assert_true(again.records.items[0].taken_out);
 	ledger_close(&again);
 	for (size_t i = 0; i < bytes.size; i++) {
 		bytes.data[i] ^= 1;
 		ledger_parse(&again, bytes.data, bytes.size);
-		assert_int_equal(again.count, 0);
+		assert_int_equal(again.records.count, 0);
 		ledger_close(&again);
 		bytes.data[i] ^= 1;
 		ledger_parse(&again, bytes.data, i);
-		assert_int_equal(again.count, 0);
+		assert_int_equal(again.records.count, 0);
 		ledger_close(&again);
 	}
 	buf_free(&bytes);
