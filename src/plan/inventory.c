@@ -72,7 +72,7 @@ struct inventory {
 
 /* ---- images, as members of structs: each table serves reading and writing */
 
-struct member {
+struct image_member {
 	size_t offset, size;
 	uint32_t most; /* of a bool or an enum; 0: anything */
 };
@@ -87,10 +87,10 @@ struct image_head {
 	uint16_t member_size; /* with its NUL; 0: not in an archive */
 	bool library;
 };
-static const struct member head_members[] = {MEMBER(image_head, modules, 0),
-											 MEMBER(image_head, member_size, 0),
-											 MEMBER(image_head, library, 1)};
-static const struct member target_members[] = {
+static const struct image_member head_members[] = {MEMBER(image_head, modules, 0),
+												   MEMBER(image_head, member_size, 0),
+												   MEMBER(image_head, library, 1)};
+static const struct image_member target_members[] = {
 	MEMBER(analyse_target, fate, ANALYSE_REFUSED),
 	MEMBER(analyse_target, verdicts, 0),
 	MEMBER(analyse_target, reasons, 0),
@@ -103,7 +103,7 @@ static const struct member target_members[] = {
 	MEMBER(analyse_target, unreadable, 0),
 	MEMBER(analyse_target, link_needed, NEED_UNKNOWN),
 };
-static const struct member module_members[] = {
+static const struct image_member module_members[] = {
 	MEMBER(analyse_module, target, 0),
 	MEMBER(analyse_module, superseded, 1),
 	MEMBER(analyse_module, role, DEVCODE_LOOSE),
@@ -122,8 +122,8 @@ static const struct member module_members[] = {
 };
 #define MEMBERS(table) (table), sizeof(table) / sizeof *(table)
 
-static int write_members(struct jw_error *err, struct buf *buf, const struct member *members,
-						 size_t count, const void *object)
+static int write_image_members(struct jw_error *err, struct buf *buf,
+							   const struct image_member *members, size_t count, const void *object)
 {
 	for (size_t i = 0; i < count; i++)
 		if (buf_append(err, buf, (const uint8_t *)object + members[i].offset, members[i].size))
@@ -131,7 +131,7 @@ static int write_members(struct jw_error *err, struct buf *buf, const struct mem
 	return 0;
 }
 
-static bool read_members(struct cursor *cursor, const struct member *members, size_t count,
+static bool read_members(struct cursor *cursor, const struct image_member *members, size_t count,
 						 void *object)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ static bool read_members(struct cursor *cursor, const struct member *members, si
 	return true;
 }
 
-static size_t size_of_members(const struct member *members, size_t count)
+static size_t size_of_members(const struct image_member *members, size_t count)
 {
 	size_t size = 0;
 
@@ -181,8 +181,9 @@ static int hand_image(struct jw_error *err, struct build_image *image, struct cu
 
 /* Reads one image, and hands it to `take` if there is one. *ret_sound is false for a damaged one.
  */
-static int read_image(struct jw_error *err, struct cursor *cursor, const char *path,
-					  size_t target_count, inventory_image_fn take, void *context, bool *ret_sound)
+static int read_seen_image(struct jw_error *err, struct cursor *cursor, const char *path,
+						   size_t target_count, inventory_image_fn take, void *context,
+						   bool *ret_sound)
 {
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
 	struct build_image image = {.path = path, .targets = targets};
@@ -226,14 +227,14 @@ int inventory_image(struct jw_error *err, struct inventory *inventory,
 	inventory->open = false;
 	if (name > MOST_NAME)
 		return error_set(err, JW_ERR_LIMIT, "a name of more than %d bytes", MOST_NAME);
-	if (write_members(err, images, MEMBERS(head_members), &first) ||
+	if (write_image_members(err, images, MEMBERS(head_members), &first) ||
 		(name && buf_append(err, images, image->member, name)))
 		return -1;
 	for (size_t t = 0; t < inventory->target_count; t++)
-		if (write_members(err, images, MEMBERS(target_members), &image->targets[t]))
+		if (write_image_members(err, images, MEMBERS(target_members), &image->targets[t]))
 			return -1;
 	for (size_t i = 0; i < image->module_count; i++)
-		if (write_members(err, images, MEMBERS(module_members), &image->modules[i]))
+		if (write_image_members(err, images, MEMBERS(module_members), &image->modules[i]))
 			return -1;
 	inventory->open = true;
 	return 0;
@@ -362,8 +363,8 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory,
 		images = cursor_of(data + slot->images,
 						   slot->at + size_of_record(data + slot->at) - slot->images);
 		while (known && cursor_left(&images))
-			if (read_image(err, &images, from->path, question->target_count, handing ? take : NULL,
-						   context, &known))
+			if (read_seen_image(err, &images, from->path, question->target_count,
+								handing ? take : NULL, context, &known))
 				return -1;
 	}
 	if (known)
