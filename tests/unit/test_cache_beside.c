@@ -77,6 +77,8 @@ TEST(what_fails_lets_go_of_the_lock)
 {
 	static const uint8_t other[32] = {0x42};
 	char *index = os_join(NULL, dir, "index");
+	struct entries_entry entries[2];
+	struct cache_addition two[2];
 	struct cache_live *live;
 	struct jw_error err = {0};
 	size_t before;
@@ -90,6 +92,19 @@ TEST(what_fails_lets_go_of_the_lock)
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
 	assert_int_equal(open_files(), before);
 	assert_true(gate_can_lock(index));
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	/* The second of two entries finds no room: the first has its row by then. */
+	start_anew();
+	fill(1, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		entries_make(&entries[i], i + 2, 0);
+		two[i] = addition_of(&entries[i]);
+	}
+	live = open_live(2 * entries[0].row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_insert(&err, live, two, 2), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_true(gate_can_lock(index));
+	assert_consistent(2);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	mem_free(index);
 }

@@ -419,7 +419,8 @@ TEST(another_accounts_cache_stays_its_own)
 	char nobody[] = "nobody", name[CACHE_NAME_SIZE];
 	const struct jw_account account = {.name = nobody, .owner = NOBODY, .group = NOBODY};
 	uint64_t key = key_of(2);
-	int with_parent = 0;
+	gid_t groups[64], kept[64];
+	int with_parent = 0, group_count;
 	bool reached;
 
 	if (getuid() || chmod(folder, 0711) || os_act_as_account(NULL, &account))
@@ -432,7 +433,11 @@ TEST(another_accounts_cache_stays_its_own)
 	assert_int_equal(os_set_owner(NULL, parent, NOBODY, NOBODY), 0);
 	dir = planted;
 	assert_int_equal(prctl(PR_SET_PDEATHSIG, SIGWINCH), 0);
+	group_count = getgroups(64, groups);
 	fill(1, 1);
+	/* Nor is root in the account's groups afterwards. */
+	assert_int_equal(getgroups(64, kept), group_count);
+	assert_memory_equal(kept, groups, (size_t)group_count * sizeof *groups);
 	/* A worker ends with its run, whosever files it has written. */
 	assert_int_equal(prctl(PR_GET_PDEATHSIG, &with_parent), 0);
 	assert_int_equal(with_parent, SIGWINCH);

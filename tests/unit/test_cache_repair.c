@@ -2,7 +2,9 @@
  * run. */
 #include "folder.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,18 @@
 enum { LIMIT = 1 << 30 };
 
 static char *dir;
+
+/* A bad disk: no file gives more than a header. libuv calls it. */
+static bool disk_is_bad;
+
+__attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)
+{
+	if (disk_is_bad && size > CACHE_ENTRY_HEADER) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, data, size, at);
+}
 
 /* Not os_write_atomic: thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
@@ -134,6 +148,26 @@ TEST(unknown_formats_stay)
 	assert_true(is_there("0/z/00000000000000"));
 	assert_true(is_there("notes.txt"));
 	assert_false(is_there("0/0/00000000000001"));
+}
+
+TEST(what_cannot_be_read_stays)
+{
+	struct entries_entry entry;
+	struct cache_removal removal;
+	enum mend_verdict verdicts[2];
+	char name[CACHE_NAME_SIZE];
+
+	make_cache("unread", 2);
+	entries_make(&entry, 1, 0);
+	put(cache_entry_name(name, entry.key), entry.bytes, 50);
+	for (unsigned n = 1; n <= 2; n++) {
+		entries_make(&entry, n, 0);
+		disk_is_bad = n == 2;
+		verdicts[n - 1] = mend_judge(NULL, dir, (struct sound_driver){0}, entry.key, &removal);
+	}
+	disk_is_bad = false;
+	assert_int_equal(verdicts[0], MEND_TAKE);
+	assert_int_equal(verdicts[1], MEND_LEAVE);
 }
 
 TEST(an_index_is_rebuilt)

@@ -11,10 +11,12 @@ enum { MOST_HOPS = 5, MOST_DROPPED = 1 << 16, MOST_URL = 4 * WEB_TEXT };
 static char home[128], other[128];
 static struct jw_traffic traffic;
 static bool cancelled;
+static unsigned times_asked;
 
 static bool is_cancelled(void *context)
 {
 	(void)context;
+	times_asked++;
 	return cancelled;
 }
 
@@ -279,6 +281,7 @@ TEST(failures_are_told_apart)
 TEST(waiting_has_an_end)
 {
 	cancelled = true;
+	times_asked = 0;
 	assert_false(web_wait(web, 4, 0));
 	assert_true(web_wait(web, 3, 0));
 	assert_false(web_wait(web, 0, 31));
@@ -286,6 +289,7 @@ TEST(waiting_has_an_end)
 	assert_true(web_wait(web, 0, 30));
 	assert_true(web_wait(web, 0, 0));
 	assert_false(web_wait(web, 0, -1));
+	assert_int_equal(times_asked, 2); /* where there was anything to wait for */
 	cancelled = false;
 	assert_true(web_wait(web, 0, 0));
 }

@@ -110,6 +110,35 @@ TEST(same_bytes)
 	mem_free(b);
 }
 
+static bool is_cancelled(void *context)
+{
+	return !(*(unsigned *)context)--;
+}
+
+TEST(what_fails_leaves_nothing)
+{
+	char *above = path_in("failing"), *cache = path_in("failing/cache"),
+		 *file = path_in("failing/a.jwpack");
+	unsigned left = 0;
+	const struct jw_export_options options = {.size = sizeof options,
+											  .cache_dir = cache,
+											  .output = file,
+											  .cancel = {&left, is_cancelled}};
+	struct jw_export_result result = {.size = sizeof result};
+	struct os_names names;
+
+	make_cache(cache);
+	for (unsigned i = 0; left = i, jw_export(NULL, &options, &result); i++) {
+		assert_int_equal(os_list(NULL, above, &names), 0);
+		assert_int_equal(names.count, 1);
+		os_names_free(&names);
+	}
+	assert_true(os_exists(file));
+	mem_free(above);
+	mem_free(cache);
+	mem_free(file);
+}
+
 /* The same module, compiled to something else by another driver. */
 TEST(modules_and_cubins_are_counted_apart)
 {

@@ -3,6 +3,7 @@
 #include "folder.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <jitwarm/key.h>
 #include <jitwarm/pack.h>
@@ -198,7 +199,8 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		NAMED_NONE, /* nor where it was named */
 		UNKNOWN,    /* a key that is not trusted */
 		UNREADABLE, /* the trusted keys cannot be listed */
-		OTHER_PACK  /* of other bytes */
+		OTHER_PACK, /* of other bytes */
+		UNSEEN      /* a signature that cannot be looked at: a link to itself */
 	};
 	static const struct {
 		enum what what;
@@ -212,6 +214,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		{UNKNOWN, JW_OK, JW_ERR_NOT_FOUND, "is not trusted here"},
 		{UNREADABLE, JW_ERR_IO, JW_ERR_IO, "trusted"},
 		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
+		{UNSEEN, JW_ERR_IO, JW_ERR_IO, "signed.jwpack.minisig"},
 	};
 	char *home = os_join(NULL, folder, "signers"), *pack = os_join(NULL, folder, "signed.jwpack");
 	char *keys = os_join(NULL, home, "trusted"), *none = os_join(NULL, folder, "none.minisig");
@@ -247,8 +250,10 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 		memcpy(signed_hash, hash, sizeof hash);
 		signed_hash[0] ^= what == OTHER_PACK;
 		assert_int_equal(trust_sign(NULL, &secret, &manifest, signed_hash, pack, signature), 0);
-		if (what == NONE)
+		if (what == NONE || what == UNSEEN)
 			assert_int_equal(os_remove(NULL, signature), 0);
+		if (what == UNSEEN)
+			assert_int_equal(symlink(signature, signature), 0);
 		for (int allow = 0; allow < 2; allow++) {
 			const enum jw_code code = allow ? cases[i].trusting : cases[i].code;
 			const struct jw_import_options options = {.size = sizeof options,
@@ -269,6 +274,7 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 			jw_import_result_free(result);
 		}
 	}
+	assert_int_equal(os_remove(NULL, signature), 0);
 	/* A name that is not UTF-8 would be no text. */
 	assert_int_equal(trust_sign(NULL, &secret, &manifest, hash, "\xff.jwpack", signature), 0);
 	{

@@ -1,12 +1,14 @@
 /* A run's folder: remains of killed runs are removed, folders of running ones stay. */
 #include "check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +21,16 @@
 #include "state/run_folder.h"
 
 static char *state_dir;
+
+/* A file of this name stays, whoever removes it. */
+int unlinkat(int folder_fd, const char *name, int flags)
+{
+	if (!strcmp(name, "stuck")) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
+}
 
 static int make_state(void **state)
 {
@@ -155,6 +167,38 @@ TEST(an_old_folder_without_lock_is_removed)
 	assert_false(os_exists(lock));
 	run_folder_remove(&folder);
 	assert_int_equal(os_remove_tree(NULL, fresh), 0);
+}
+
+/* Nor is a run dead whose lock cannot be opened; and what could not be removed is found the next
+ * time by its lock. */
+TEST(what_cannot_be_told_or_removed_stays)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char doubtful[512], lock[600], stuck[512], stuck_lock[600], file[600], free_file[600];
+	struct run_folder folder;
+
+	(void)snprintf(doubtful, sizeof doubtful, "%s/runs/999999997-1", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s.lock", doubtful);
+	(void)snprintf(stuck, sizeof stuck, "%s/runs/999999997-2", state_dir);
+	(void)snprintf(stuck_lock, sizeof stuck_lock, "%s.lock", stuck);
+	(void)snprintf(file, sizeof file, "%s/stuck", stuck);
+	(void)snprintf(free_file, sizeof free_file, "%s/free", stuck);
+	assert_int_equal(os_make_dirs(NULL, doubtful, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, stuck, 0700), 0);
+	assert_int_equal(symlink(lock, lock), 0);
+	assert_int_equal(os_write_atomic(NULL, stuck_lock, "", 0), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, doubtful, long_ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	run_folder_remove(&folder);
+	assert_true(os_exists(doubtful));
+	assert_true(os_exists(file) && os_exists(stuck_lock));
+	assert_int_equal(os_rename(NULL, file, free_file), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	run_folder_remove(&folder);
+	assert_false(os_exists(stuck) || os_exists(stuck_lock));
+	assert_int_equal(os_remove(NULL, lock), 0);
+	assert_int_equal(os_remove_tree(NULL, doubtful), 0);
 }
 
 /* JITWARM_STATE may name a folder in which somebody keeps runs of his own. */

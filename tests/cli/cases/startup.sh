@@ -92,6 +92,10 @@ CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune "$work/lib"
 out_has written
 settings | grep -q 'CUDA_CACHE_MAXSIZE.*1073741824' || fail "prime --tune did not set it: $(settings)"
 
+# A directory that is named for this run is not one for every program.
+CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune --cache "$work/named" "$work/lib"
+settings | grep -q named && fail "prime --cache --tune: $(settings)"
+
 # uninstall: all of it but the live cache and keys.
 mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM_STATE/mine.txt"
 held() { (cd "$1" && find . -mindepth 1 -printf '%p %y %s %T@\n' | sort); }
