@@ -378,6 +378,26 @@ int artifact_read(struct jw_error *err, const char *text, size_t size,
 	return result;
 }
 
+int artifact_fetch(struct jw_error *err, struct registry *registry, const char *name,
+				   struct artifact_list *ret_list)
+{
+	char digest[REFERENCE_DIGEST];
+	struct buf text;
+	int result;
+
+	if (registry_manifest(err, registry, name, &text, digest))
+		return -1;
+	result = artifact_read(err, buf_text(&text), text.size, ret_list);
+	if (result) {
+		error_prefix(err, "%s: %s", registry_place(registry), name);
+	} else if (!ret_list->index) {
+		TEXT_COPY(ret_list->items[0].manifest.digest, digest);
+		ret_list->items[0].manifest.size_bytes = text.size;
+	}
+	buf_free(&text);
+	return result;
+}
+
 void artifact_list_free(struct artifact_list *list)
 {
 	mem_free(list->items);

@@ -59,4 +59,9 @@ struct artifact_list {
 };
 int artifact_read(struct jw_error *err, const char *text, size_t size,
 				  struct artifact_list *ret_list);
+/* What the registry has under a tag or a digest, with the digest of a manifest that stands alone.
+ * JW_ERR_NOT_FOUND: nothing. */
+struct registry;
+int artifact_fetch(struct jw_error *err, struct registry *registry, const char *name,
+				   struct artifact_list *ret_list);
 void artifact_list_free(struct artifact_list *list);

@@ -41,23 +41,31 @@ int registry_put(struct jw_error *err, struct registry *registry, const char *na
 int registry_tags(struct jw_error *err, struct registry *registry,
 				  int (*take)(struct jw_error *err, void *context, const char *tag), void *context);
 
-/* ---- for blobs.c */
+/* ---- blobs: bytes that are named by their SHA-256 */
 
-/* web_ask with what proves who we are, and again where that or a pause may help. */
-int registry_ask(struct jw_error *err, struct registry *registry, struct web_request *request,
-				 struct web_answer *ret_answer);
-/* The same without the repetitions after a broken connection, which the caller makes. */
-int registry_ask_once(struct jw_error *err, struct registry *registry, struct web_request *request,
-					  struct web_answer *ret_answer);
-/* An address below /v2/REPOSITORY; the caller frees it. */
-char *registry_url(struct jw_error *err, const struct registry *registry, const char *kind,
-				   const char *name);
-/* A refusal as an error about `what`. */
-int registry_refusal(struct jw_error *err, const struct registry *registry, const char *what,
-					 const struct web_answer *answer);
-int registry_prefix(struct jw_error *err, const struct registry *registry, const char *what);
-struct web *registry_web(const struct registry *registry);
-const struct registry_options *registry_options_of(const struct registry *registry);
+struct os_file;
+
+struct blob {
+	const char *type; /* media type */
+	char digest[REFERENCE_DIGEST];
+	uint64_t size_bytes;
+	const void *data; /* the bytes, or: */
+	struct os_file *file;
+	const char *path; /* of the file, for messages */
+};
+
+/* Sets digest and size from the bytes, or from the file. */
+int blob_measure(struct jw_error *err, struct blob *blob, const struct jw_cancel *cancel);
+/* Uploads it in one request, unless the repository has it. */
+int blob_push(struct jw_error *err, struct registry *registry, const struct blob *blob);
+/* Downloads it into `file`, which is empty: exactly `size_bytes` with exactly that digest. A
+ * transfer that breaks off is continued. */
+struct blob_progress {
+	void *context;
+	void (*tell)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
+};
+int blob_pull(struct jw_error *err, struct registry *registry, const char *digest,
+			  uint64_t size_bytes, struct os_file *file, const struct blob_progress *progress);
 
 /* "sha256:…" of some bytes. */
 void registry_digest(char digest[REFERENCE_DIGEST], const void *data, size_t size);

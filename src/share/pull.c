@@ -13,7 +13,7 @@
 #include "os/file.h"
 #include "pack/key_files.h"
 #include "share/artifact.h"
-#include "share/blobs.h"
+#include "share/oci_registry.h"
 #include "share/plan_tag.h"
 #include "state/run_folder.h"
 
@@ -46,29 +46,6 @@ static int add_artifact(struct jw_error *err, struct pull *pull, const struct ar
 	return 0;
 }
 
-static int read_artifact(struct jw_error *err, struct pull *pull, const char *name,
-						 struct artifact_list *ret_list)
-{
-	char digest[REFERENCE_DIGEST];
-	struct artifact_list list = {0};
-	struct buf text;
-	int result;
-
-	if (registry_manifest(err, pull->registry, name, &text, digest))
-		return -1;
-	result = artifact_read(err, buf_text(&text), text.size, &list);
-	if (result)
-		error_prefix(err, "%s: %s", registry_place(pull->registry), name);
-	else if (!list.index) {
-		TEXT_COPY(list.items[0].manifest.digest, digest);
-		list.items[0].manifest.size_bytes = text.size;
-	}
-	buf_free(&text);
-	if (!result)
-		*ret_list = list;
-	return result;
-}
-
 /* One pack of an index, which has to be what the index names. */
 static int add_indexed(struct jw_error *err, struct pull *pull, const char *digest)
 {
@@ -78,7 +55,7 @@ static int add_indexed(struct jw_error *err, struct pull *pull, const char *dige
 	for (size_t i = 0; i < pull->count; i++)
 		if (!strcmp(pull->items[i].manifest.digest, digest))
 			return 0;
-	if (read_artifact(err, pull, digest, &list))
+	if (artifact_fetch(err, pull->registry, digest, &list))
 		return -1;
 	result = list.index ? error_set(err, JW_ERR_FORMAT, "%s: %s: an index within an index",
 									registry_place(pull->registry), digest)
@@ -91,7 +68,7 @@ static int add_indexed(struct jw_error *err, struct pull *pull, const char *dige
 static int pull_named(struct jw_error *err, struct pull *pull, const char *name, bool any)
 {
 	struct artifact_list list = {0};
-	int result = read_artifact(err, pull, name, &list);
+	int result = artifact_fetch(err, pull->registry, name, &list);
 
 	for (size_t i = 0; !result && i < list.count; i++) {
 		const bool fits = artifact_fits(&list.items[i], pull->how->system);

@@ -19,7 +19,6 @@
 #include "pack/trust.h"
 #include "plan/analyse.h"
 #include "share/artifact.h"
-#include "share/blobs.h"
 #include "share/oci_registry.h"
 #include "share/plan_tag.h"
 #include "state/run_folder.h"
@@ -358,26 +357,22 @@ static int look_at_plan(struct jw_error *err, struct push *push, struct push_pac
 {
 	char digest[REFERENCE_DIGEST];
 	struct artifact_list list = {0};
-	struct buf text;
+	struct jw_error why = {0};
 
 	if (registry_head(err, push->registry, pack->artifact.plan, digest))
 		return -1;
 	told->there = !strcmp(digest, pack->artifact.manifest.digest);
 	if (!*digest || told->there)
 		return 0;
-	if (registry_manifest(err, push->registry, pack->artifact.plan, &text, digest))
-		return -1;
 	/* What cannot be read is replaced. */
-	if (!artifact_read(NULL, buf_text(&text), text.size, &list) && !list.index &&
-		list.items[0].entries > pack->artifact.entries &&
+	if (artifact_fetch(&why, push->registry, pack->artifact.plan, &list))
+		return why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT ? 0 : error_copy(err, &why);
+	if (!list.index && list.items[0].entries > pack->artifact.entries &&
 		list.items[0].entries <= pack->artifact.entries + pack->missing) {
 		told->fuller = true;
 		pack->artifact = list.items[0];
-		TEXT_COPY(pack->artifact.manifest.digest, digest);
-		pack->artifact.manifest.size_bytes = text.size;
 	}
 	artifact_list_free(&list);
-	buf_free(&text);
 	return 0;
 }
 
@@ -418,25 +413,14 @@ static bool has_manifest(const struct artifact_list *list, const struct artifact
 /* What the tag names now: nothing, one pack, or an index. */
 static int read_tagged(struct jw_error *err, struct push *push, struct artifact_list *ret_list)
 {
-	const char *tag = push->reference.tag;
-	struct artifact_list list = {0};
 	struct jw_error why = {0};
-	struct buf text;
-	char digest[REFERENCE_DIGEST];
 
-	*ret_list = list;
-	if (registry_manifest(&why, push->registry, tag, &text, digest))
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-	if (artifact_read(&why, buf_text(&text), text.size, &list))
-		error_set(err, JW_ERR_FORMAT, "%s:%s: %s; choose another tag",
-				  registry_place(push->registry), tag, why.message);
-	else if (!list.index) {
-		TEXT_COPY(list.items[0].manifest.digest, digest);
-		list.items[0].manifest.size_bytes = text.size;
-	}
-	buf_free(&text);
-	*ret_list = list;
-	return why.code ? -1 : 0;
+	*ret_list = (struct artifact_list){0};
+	if (!artifact_fetch(&why, push->registry, push->reference.tag, ret_list))
+		return 0;
+	if (why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT)
+		return error_set(err, JW_ERR_FORMAT, "%s; choose another tag", why.message);
+	return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
 /* Ours take the places of others for the same GPUs and drivers. */
