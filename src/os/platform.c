@@ -3,9 +3,91 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <uv.h>
 
 #include "base/mem.h"
+#include "os/clock.h"
 #include "os/env.h"
+#include "os/identity.h"
+
+uint64_t os_monotonic_ns(void)
+{
+	return uv_hrtime();
+}
+
+int64_t os_now_s(void)
+{
+	return (int64_t)time(NULL);
+}
+
+static uint64_t nanoseconds(const uv_timeval_t *time)
+{
+	return ((uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec) * 1000;
+}
+
+uint64_t os_cpu_ns(void)
+{
+	uv_rusage_t used;
+
+	return uv_getrusage(&used) ? 0 : nanoseconds(&used.ru_utime) + nanoseconds(&used.ru_stime);
+}
+
+int os_env_read(struct jw_error *err, const char *name, char **ret_value)
+{
+	char none, *value = NULL;
+	size_t size = sizeof none;
+	int result = uv_os_getenv(name, &none, &size);
+
+	*ret_value = NULL;
+	if (!result || result == UV_ENOBUFS) {
+		/* If it does not fit, `size` becomes the size of the value and its NUL. */
+		value = mem_alloc(err, size + 1);
+		if (!value)
+			return -1;
+		size++;
+		if (uv_os_getenv(name, value, &size)) {
+			mem_free(value);
+			value = NULL;
+		}
+	}
+	*ret_value = value;
+	return 0;
+}
+
+char *os_env(const char *name)
+{
+	char *value;
+
+	return os_env_read(NULL, name, &value) ? NULL : value;
+}
+
+static void account_free(const struct jw_account *account)
+{
+	mem_free(account->name);
+	mem_free(account->home);
+	mem_free(account->id);
+}
+
+void jw_accounts_free(struct jw_accounts *accounts)
+{
+	for (size_t i = 0; i < accounts->count; i++)
+		account_free(&accounts->items[i]);
+	mem_free(accounts->items);
+	*accounts = (struct jw_accounts){0};
+}
+
+int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
+				 const struct jw_account *account)
+{
+	if (!account->name || !account->home || !account->id ||
+		VEC_ROOM(err, accounts->items, accounts->capacity, accounts->count, ACCOUNTS_MOST)) {
+		account_free(account);
+		return -1;
+	}
+	accounts->items[accounts->count++] = *account;
+	return 0;
+}
 
 /* The test beds' replacement of the system's list of PCI devices: JITWARM_PCI_DEVICES. */
 

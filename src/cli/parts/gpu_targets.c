@@ -1,5 +1,6 @@
 #include "cli/parts/gpu_targets.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,59 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/processes.h"
+
+/* A GPU that was named as a product is headed by that name: “sm_75 (T4)”. */
+static struct typed_gpu {
+	struct jw_target target;
+	char names[GPUS_NAME / 2];
+} typed_gpus[GPUS_MOST];
+static size_t typed_count;
+
+static struct typed_gpu *typed_as(struct jw_target target)
+{
+	size_t i = 0;
+
+	while (i < typed_count && !jw_target_equal(typed_gpus[i].target, target))
+		i++;
+	return i < GPUS_MOST ? &typed_gpus[i] : NULL;
+}
+
+/* Whether that is what the heading says anyway, letters of either case and spaces apart. */
+static bool is_heading(const char *name, struct jw_target target)
+{
+	const char *heading = jw_target_products(target);
+
+	for (;; name++, heading++) {
+		name += strspn(name, " -");
+		heading += strspn(heading, " ");
+		if (!*name || *heading == ',' ||
+			tolower((unsigned char)*name) != tolower((unsigned char)*heading))
+			return !*name && (!*heading || *heading == ',');
+	}
+}
+
+static void remember_typed(const char *text)
+{
+	for (size_t length; *(text += strspn(text, " ,")); text += length) {
+		char name[GPUS_NAME / 2];
+		struct jw_target targets[2];
+		struct typed_gpu *gpu;
+		size_t count = 0, used;
+
+		length = strcspn(text, ",");
+		(void)snprintf(name, sizeof name, "%.*s", (int)length, text);
+		if (jw_target_parse(name, &targets[0]) ||
+			jw_targets_read(NULL, name, NULL, targets, 2, &count) || count != 1 ||
+			is_heading(name, targets[0]) || !(gpu = typed_as(targets[0])))
+			continue;
+		gpu->target = targets[0];
+		typed_count += gpu == &typed_gpus[typed_count];
+		used = strlen(gpu->names);
+		if (!strstr(gpu->names, name) && used + strlen(name) + sizeof ", " <= sizeof gpu->names)
+			(void)snprintf(gpu->names + used, sizeof gpu->names - used, "%s%s", used ? ", " : "",
+						   name);
+	}
+}
 
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system)
@@ -76,6 +130,7 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	for (size_t i = 0; i < options_count(options, "target"); i++) {
 		if (add_named(err, cli, "target", options_item(options, "target", i), &gpus.driver, &gpus))
 			return -1;
+		remember_typed(options_item(options, "target", i));
 	}
 	*ret_gpus = gpus;
 	return 0;
@@ -87,10 +142,12 @@ int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
 	const struct options *options = &cli->options;
 	struct gpu_targets gpus = {0};
 
-	for (size_t i = 0; i < options_count(options, option); i++)
+	for (size_t i = 0; i < options_count(options, option); i++) {
 		if (jw_targets_read(err, options_item(options, option, i), NULL, gpus.targets, GPUS_MOST,
 							&gpus.count))
 			return error_prefix(err, "--%s", option);
+		remember_typed(options_item(options, option, i));
+	}
 	*ret_gpus = gpus;
 	return 0;
 }
@@ -113,12 +170,14 @@ int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *
 
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target)
 {
-	const char *names = jw_target_products(target);
-	int first = (int)strcspn(names, ",");
+	const struct typed_gpu *typed = typed_as(target);
+	const bool is_typed = typed && typed < &typed_gpus[typed_count];
+	const char *names = is_typed ? typed->names : jw_target_products(target);
+	const int length = (int)(is_typed ? strlen(names) : strcspn(names, ","));
 	char sm[JW_TARGET_TEXT];
 
-	if (first)
-		(void)snprintf(text, GPUS_NAME, "%s (%.*s)", jw_target_sm(sm, target), first, names);
+	if (length)
+		(void)snprintf(text, GPUS_NAME, "%s (%.*s)", jw_target_sm(sm, target), length, names);
 	else
 		(void)snprintf(text, GPUS_NAME, "%s", jw_target_sm(sm, target));
 	return text;

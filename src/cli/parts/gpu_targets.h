@@ -38,7 +38,7 @@ int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 /* --arch (repeatable), the architectures of code: names as of --target, and sm_90a too. */
 int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus);
 
-/* "sm_86 (RTX 30)"; returns `text`. */
+/* "sm_86 (RTX 30)", or with the names that were typed; returns `text`. */
 #define GPUS_NAME 64
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 

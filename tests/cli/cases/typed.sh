@@ -53,8 +53,8 @@ is_wine || {
 cd "$work" || fail "no folder"
 
 # GPUs and drivers
-run 0 scan --gpu ga104 "$sample"
-out_has "sm_86"
+run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
+out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_89 (RTX 40)"
 run 0 scan --target ampere "$sample"
 out_has "sm_80" && out_has "sm_86"
 run 64 scan --target rtx6070 "$sample"
