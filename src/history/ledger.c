@@ -29,8 +29,8 @@ enum {
 
 /* ---- a list of records or of marks */
 
-static int add_item(struct jw_error *err, struct ledger_list *list, size_t most,
-					const struct ledger_item *item)
+static int append_item(struct jw_error *err, struct ledger_list *list, size_t most,
+					   const struct ledger_item *item)
 {
 	if (VEC_ROOM(err, list->items, list->capacity, list->count, most) ||
 		set_add(err, &list->by_name, item->name, list->count))
@@ -60,11 +60,13 @@ static int keep_items(struct jw_error *err, struct ledger_list *list, const stru
 	struct ledger_list kept = {0};
 	size_t left = 0;
 
+	if (!list->items)
+		return 0;
 	for (size_t i = 0; i < list->count; i++)
 		left += !set_has(gone, list->items[i].name);
 	for (size_t i = 0; i < list->count; i++)
 		if (!set_has(gone, list->items[i].name) && left-- <= most &&
-			add_item(err, &kept, most, &list->items[i])) {
+			append_item(err, &kept, most, &list->items[i])) {
 			free_list(&kept);
 			return -1;
 		}
@@ -79,7 +81,7 @@ int ledger_put(struct jw_error *err, struct ledger_list *list, size_t most,
 	struct ledger_item *known = ledger_item(list, item->name);
 
 	if (!known)
-		return add_item(err, list, most, item);
+		return append_item(err, list, most, item);
 	*known = *item;
 	return 0;
 }
@@ -122,7 +124,7 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 			(item.stamp >= ledger->stamp_count && (records || item.stamp != LEDGER_NO_STAMP)) ||
 			ledger_item(list, item.name))
 			return false;
-		ledger->partial = add_item(NULL, list, LEDGER_MOST_RECORDS, &item) != 0;
+		ledger->partial = append_item(NULL, list, LEDGER_MOST_RECORDS, &item) != 0;
 		if (ledger->partial)
 			return false;
 	}
