@@ -1,10 +1,13 @@
 /* The results of a probe for various entries of the driver. The workers are shell scripts. */
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "cache/entry.h"
 #include "machine/driver_probe.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -71,6 +74,60 @@ TEST(an_entry_of_another_form_is)
 								&profile),
 					 0);
 	assert_int_equal(profile.trust, CACHE_STAMP_OPAQUE);
+}
+
+/* The probe's entry as this driver makes it, into the file `path`; its key. */
+static uint64_t write_entry(const char *stamp, const char *path)
+{
+	char *container = os_join(NULL, folder, "probe.fatbin"), key[4096];
+	uint8_t bytes[sizeof key + CACHE_ENTRY_HEADER];
+	struct buf probe = {0};
+	size_t start, length, size;
+
+	assert_int_equal(driver_probe_write(NULL, container), 0);
+	assert_int_equal(os_read_file(NULL, container, sizeof key / 2, &probe), 0);
+	for (start = 0; memcmp(probe.data + start, ".version", 8) != 0;)
+		start++;
+	while (probe.data[start - 1]) /* a comment is before it */
+		start--;
+	/* The text and its zeros but for the last, which is the first byte of what follows it. */
+	size = (strlen((const char *)probe.data + start) + 8) / 8 * 8 - 1;
+	length = (size_t)snprintf(key, sizeof key, "%sHOST64sm_86", stamp);
+	memcpy(key + length, probe.data + start, size);
+	length += size;
+	memcpy(key + length, "\0 ", 2);
+	length += 2;
+	cache_entry_header(bytes, length, 4, fnv_update(FNV_START, "code", 4));
+	memcpy(bytes + CACHE_ENTRY_HEADER, key, length);
+	memcpy(bytes + CACHE_ENTRY_HEADER + length, "code", 4);
+	size = CACHE_ENTRY_HEADER + length + 4;
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	buf_free(&probe);
+	mem_free(container);
+	return fnv_update(FNV_START, key, length);
+}
+
+/* An entry whose key is as predicted, under its name and under another one. */
+TEST(the_name_of_an_entry_is_part_of_its_form)
+{
+	static const char stamp[] = "Jun 25 202401:14:48";
+	char *entry = os_join(NULL, folder, "entry"), name[CACHE_NAME_SIZE];
+	const uint64_t key = write_entry(stamp, entry);
+
+	for (unsigned other = 0; other < 2; other++) {
+		struct cache_profile profile = {.trust = CACHE_STAMP_READ};
+		char *body;
+
+		(void)cache_entry_name(name, key ^ other);
+		body =
+			mem_printf(NULL, "mkdir -p \"$CUDA_CACHE_PATH/%.3s\"\ncp '%s' \"$CUDA_CACHE_PATH/%s\"",
+					   name, entry, name);
+		assert_int_equal(probe_with(NULL, body, &profile), 0);
+		assert_int_equal(profile.trust, other ? CACHE_STAMP_OPAQUE : CACHE_STAMP_CONFIRMED);
+		assert_string_equal(profile.stamp, stamp);
+		mem_free(body);
+	}
+	mem_free(entry);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -3,6 +3,8 @@
 #include "root.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,6 +137,22 @@ TEST_WITH(several_files_go_in_reverse, usual, NULL)
 		   "removed /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
 	assert_true(is_there("home/.config/x"));
 	assert_false(is_there("home/.config/environment.d"));
+}
+
+/* A profile that is not read whole keeps what it holds. */
+TEST_WITH(what_cannot_be_read_stays, usual, NULL)
+{
+	enum { MOST_FILE = 1 << 20 };
+	char *longer = calloc(1, MOST_FILE + 2);
+	struct os_stat stat;
+
+	memset(longer, '#', MOST_FILE + 1);
+	root_put("home/.bashrc", longer);
+	expect_failure(false, &shell, JW_ERR_LIMIT, ".bashrc");
+	expect_failure(true, &shell, JW_ERR_LIMIT, ".bashrc");
+	assert_int_equal(os_stat(NULL, inside("home/.bashrc"), &stat), 0);
+	assert_int_equal(stat.size_bytes, MOST_FILE + 1);
+	free(longer);
 }
 
 /* Of folders that were made, as many go as the block's first line can say: fifteen and the file. */

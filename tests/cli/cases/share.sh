@@ -127,6 +127,7 @@ for kind in tags-pages tags-wild tags-forever; do
 	JITWARM_PLAIN_HTTP=localhost run 0 pull --allow-unsigned "oci://$site/$kind/lab"
 	app_compiles 0
 done
+! grep -E "/v2/tags-wild/lab/(x|manifests/[.ax])" "$work/registry/log" || fail "what is no tag was asked for"
 
 # All that the cache holds
 machine maker
@@ -259,6 +260,12 @@ err_one_line
 docker_file '{"auth": "!"}'
 JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 err_has "config.json"
+# One that cannot be read may hold a name, too
+rm "$work/docker/config.json"
+mkdir "$work/docker/config.json"
+JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
+err_has "config.json"
+rmdir "$work/docker/config.json"
 unset DOCKER_CONFIG
 printf '{"auths": {"%s/basic": %s, "%s": {"auth": "YW5uOmJhZA=="}}}\n' "$site" "$ann" "$site" >"$work/auth.json"
 REGISTRY_AUTH_FILE=$(native "$work/auth.json")
