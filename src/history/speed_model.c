@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "os/file.h"
 #include "plan/estimate.h"
@@ -177,39 +178,20 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 	cJSON_Delete(document);
 }
 
-static bool add_row(cJSON *array, const struct speed_row *row)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	if (object && cJSON_AddNumberToObject(object, "release", row->release) &&
-		cJSON_AddNumberToObject(object, "cuda", row->cuda) &&
-		cJSON_AddNumberToObject(object, "slope", row->slope) &&
-		cJSON_AddNumberToObject(object, "module_ms", row->module_ms) &&
-		cJSON_AddNumberToObject(object, "model_ms", row->model_ms) &&
-		cJSON_AddNumberToObject(object, "real_ms", row->real_ms) &&
-		cJSON_AddItemToArray(array, object))
-		return true;
-	cJSON_Delete(object);
-	return false;
-}
-
-/* One line; cJSON_free. NULL when memory is short. */
-static char *table_line(const struct speed_table *table)
-{
-	cJSON *document = cJSON_CreateObject(), *rows = NULL;
-	char *line = NULL;
-	bool complete = document && cJSON_AddStringToObject(document, "schema", schema);
-
-	if (complete)
-		rows = cJSON_AddArrayToObject(document, "rows");
-	complete = rows != NULL;
-	for (size_t i = 0; complete && i < table->count; i++)
-		complete = add_row(rows, &table->rows[i]);
-	if (complete)
-		line = json_line(NULL, document);
-	cJSON_Delete(document);
-	return line;
-}
+#define ROW(member) JSON(struct speed_row, member, NULL)
+static const struct json_field row_fields[] = {
+	ROW(release), ROW(cuda), ROW(slope), ROW(module_ms), ROW(model_ms), ROW(real_ms), {0},
+};
+struct kept_rows {
+	const struct speed_row *rows;
+	size_t count;
+};
+static const struct json_field table_fields[] = {
+	JSON_LIST_OF("rows", struct kept_rows, rows, count, JSON_TABLE(struct speed_row, row_fields),
+				 NULL),
+	{0},
+};
+static const struct json_table kept_table = {.schema = schema, .fields = table_fields};
 
 static void recall_table(const char *state_dir, struct speed_table *ret_table)
 {
@@ -226,7 +208,8 @@ static void recall_table(const char *state_dir, struct speed_table *ret_table)
 static void keep_table(const char *state_dir, const struct speed_table *table)
 {
 	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
-	char *line = table_line(table);
+	const struct kept_rows rows = {table->rows, table->count};
+	char *line = json_object_line(NULL, &kept_table, &rows);
 
 	if (path && line && !os_make_dirs(NULL, state_dir, 0700))
 		(void)os_write_atomic(NULL, path, line, strlen(line));

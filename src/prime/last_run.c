@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -26,14 +27,30 @@ enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
 static const char schema[] = "jitwarm.last-run/1";
 
 enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
-static const char *const part_names[PARTS] = {"driver", "GPUs", "packages", "settings"};
 
 struct jw_run_state {
 	char *path; /* of the file that remembers it; NULL: nothing is kept */
 	char parts[PARTS][DIGEST_TEXT_SIZE];
 	char *cache_dir;
 	uint64_t limit_bytes;
+	/* In the file besides: the entries at its end (struct left_entries). */
+	char entries[DIGEST_TEXT_SIZE], until_ns[24], boot_s[24];
+	bool settled;
 };
+
+#define PART(name, member) JSON_AS(name, struct jw_run_state, member, NULL)
+static const struct json_field kept_fields[] = {
+	PART("driver", parts[PART_DRIVER]),
+	PART("GPUs", parts[PART_GPUS]),
+	PART("packages", parts[PART_PACKAGES]),
+	PART("settings", parts[PART_SETTINGS]),
+	PART("entries", entries),
+	PART("entries_until_ns", until_ns),
+	PART("boot_s", boot_s),
+	PART("settled", settled),
+	{0},
+};
+static const struct json_table kept_run = {.schema = schema, .fields = kept_fields};
 
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
 					 int64_t mtime_ns)
@@ -260,8 +277,8 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 		return append_change(err, changes, "first run");
 	}
 	for (size_t i = 0; !result && i < PARTS; i++)
-		if (strcmp(json_text(document, part_names[i], ""), state->parts[i]) != 0)
-			result = append_change(err, changes, part_names[i]);
+		if (strcmp(json_text(document, kept_fields[i].name, ""), state->parts[i]) != 0)
+			result = append_change(err, changes, kept_fields[i].name);
 	if (!result)
 		result = has_suffered(err, state, document, &suffered);
 	if (!result && suffered)
@@ -296,42 +313,28 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 	return 0;
 }
 
-static bool add_left_entries(cJSON *document, const struct left_entries *left)
-{
-	char until[24], boot[24];
-
-	(void)snprintf(until, sizeof until, "%lld", (long long)left->until_ns);
-	(void)snprintf(boot, sizeof boot, "%llu", (unsigned long long)settled_boot_s());
-	return cJSON_AddStringToObject(document, "entries", left->digest) &&
-		   cJSON_AddStringToObject(document, "entries_until_ns", until) &&
-		   cJSON_AddStringToObject(document, "boot_s", boot) &&
-		   cJSON_AddBoolToObject(document, "settled", left->settled);
-}
-
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 {
-	cJSON *document = cJSON_CreateObject();
-	char *text = NULL;
-	bool made = cJSON_AddStringToObject(document, "schema", schema) != NULL;
+	struct jw_run_state now = *state;
 	struct left_entries left = {.until_ns = INT64_MAX};
-	int result = -1;
+	char *line;
+	int result = 0;
 
 	if (digest_entries(err, state->cache_dir, &left))
-		goto done;
-	for (size_t i = 0; made && i < PARTS; i++)
-		made = cJSON_AddStringToObject(document, part_names[i], state->parts[i]);
-	if (!made || !add_left_entries(document, &left)) {
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-		goto done;
-	}
-	text = json_line(err, document);
-	if (text && !state->path)
-		result = 0;
-	else if (text && !os_make_parent(err, state->path, 0700))
-		result = os_write_atomic(err, state->path, text, strlen(text));
-done:
-	cJSON_free(text);
-	cJSON_Delete(document);
+		return -1;
+	TEXT_COPY(now.entries, left.digest);
+	(void)snprintf(now.until_ns, sizeof now.until_ns, "%lld", (long long)left.until_ns);
+	(void)snprintf(now.boot_s, sizeof now.boot_s, "%llu", (unsigned long long)settled_boot_s());
+	now.settled = left.settled;
+	line = json_object_line(err, &kept_run, &now);
+	if (!line)
+		return -1;
+	if (state->path)
+		result = os_make_parent(err, state->path, 0700) ||
+						 os_write_atomic(err, state->path, line, strlen(line))
+					 ? -1
+					 : 0;
+	cJSON_free(line);
 	return result;
 }
 
