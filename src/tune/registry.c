@@ -27,59 +27,37 @@ static int read_variable(struct jw_error *err, enum os_variables where, const ch
 	return error_copy(err, &why);
 }
 
-static int remember_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
-							 const char *name, const char *value, const struct os_variable *now)
+/* A value that another program has set since becomes the former value. */
+static int remember_variable(struct jw_error *err, struct tune_job *job,
+							 struct settings_record_variable *variable, const char *value,
+							 const struct os_variable *now)
 {
-	bool machine = where == OS_VARIABLES_MACHINE;
-	struct settings_record_variable *old = settings_record_variable(&job->record, machine, name);
-	struct settings_record_variable fresh = {
-		.machine = machine, .name = mem_string(err, name), .set_to = mem_string(err, value)};
-	bool still_ours = old && now->value && !strcmp(now->value, old->set_to);
-	int result = -1;
+	const bool still_ours = variable->set_to && now->value && !strcmp(now->value, variable->set_to);
 
-	/* A value that another program has set since becomes the former value. */
-	fresh.expands = still_ours ? old->expands : now->expands;
-	fresh.was = still_ours ? old->was : now->value;
-	if (fresh.name && fresh.set_to) {
-		struct settings_record_variable kept = fresh;
-
-		kept.was = fresh.was ? mem_string(err, fresh.was) : NULL;
-		if (old)
-			settings_record_drop_variable(&job->record, old);
-		result = (fresh.was && !kept.was) ||
-						 settings_record_add_variable(err, &job->record, &kept) ||
-						 tune_job_keep(err, job)
-					 ? -1
-					 : 0;
-		mem_free(kept.was);
-	}
-	mem_free(fresh.name);
-	mem_free(fresh.set_to);
-	return result;
+	return settings_record_set(err, variable, value, still_ours ? variable->was : now->value,
+							   still_ours ? variable->expands : now->expands) ||
+				   tune_job_keep(err, job)
+			   ? -1
+			   : 0;
 }
 
 /* The write failed, so the registry still has the former value. */
-static void forget_variable(struct tune_job *job, enum os_variables where, const char *name,
+static void forget_variable(struct settings_record_variable *variable,
 							const struct os_variable *now, bool was_known)
 {
-	struct settings_record_variable *entry =
-		settings_record_variable(&job->record, where == OS_VARIABLES_MACHINE, name);
-	char *set_to = was_known && now->value ? mem_string(NULL, now->value) : NULL;
-
-	if (entry && set_to) {
-		mem_free(entry->set_to);
-		entry->set_to = set_to;
-	} else if (entry) {
-		settings_record_drop_variable(&job->record, entry);
-	}
+	if (!was_known || !now->value ||
+		settings_record_set(NULL, variable, now->value, variable->was, variable->expands))
+		settings_record_drop(variable);
 }
 
 static int apply_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
-						  const char *name, const char *value)
+						  size_t which, const char *value)
 {
+	const char *name = settings_record_names[which];
 	struct os_variable now, wanted = {.value = mem_string(err, value)};
-	bool was_known =
-		settings_record_variable(&job->record, where == OS_VARIABLES_MACHINE, name) != NULL;
+	struct settings_record_variable *variable =
+		&job->record.variables[where == OS_VARIABLES_MACHINE][which];
+	const bool was_known = variable->set_to != NULL;
 	int result = -1;
 
 	if (!wanted.value || read_variable(err, where, name, &now)) {
@@ -90,9 +68,9 @@ static int apply_variable(struct jw_error *err, struct tune_job *job, enum os_va
 	wanted.expands = now.expands && !strchr(value, '%');
 	if (now.value && !strcmp(now.value, value))
 		result = note_variable(err, job, where, name, "unchanged");
-	else if (!remember_variable(err, job, where, name, value, &now)) {
+	else if (!remember_variable(err, job, variable, value, &now)) {
 		if (os_variable_write(err, where, name, &wanted)) {
-			forget_variable(job, where, name, &now, was_known);
+			forget_variable(variable, &now, was_known);
 		} else {
 			job->announce = true;
 			result = note_variable(err, job, where, name, "written");
@@ -112,42 +90,44 @@ int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os
 			err, JW_ERR_NOT_FOUND,
 			"LOCALAPPDATA is not set, so there is no folder to keep the former values in");
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)job->request->limit_bytes);
-	if (job->request->limit_bytes && apply_variable(err, job, where, "CUDA_CACHE_MAXSIZE", number))
+	if (job->request->limit_bytes && apply_variable(err, job, where, 0, number))
 		return -1;
-	return job->request->path
-			   ? apply_variable(err, job, where, "CUDA_CACHE_PATH", job->request->path)
-			   : 0;
+	return job->request->path ? apply_variable(err, job, where, 1, job->request->path) : 0;
 }
 
-static int undo_variable(struct jw_error *err, struct tune_job *job,
-						 struct settings_record_variable *variable)
+static int undo_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
+						 size_t which)
 {
-	enum os_variables where = variable->machine ? OS_VARIABLES_MACHINE : OS_VARIABLES_USER;
+	const char *name = settings_record_names[which];
+	struct settings_record_variable *variable =
+		&job->record.variables[where == OS_VARIABLES_MACHINE][which];
 	const struct os_variable was = {variable->was, variable->expands};
 	struct os_variable now;
 	int result = -1;
 
-	if (read_variable(err, where, variable->name, &now))
+	if (!variable->set_to)
+		return 0;
+	if (read_variable(err, where, name, &now))
 		return -1;
 	if (!now.value || strcmp(now.value, variable->set_to) != 0) {
-		result = note_variable(err, job, where, variable->name, "left");
-	} else if (!os_variable_write(err, where, variable->name, was.value ? &was : NULL)) {
+		result = note_variable(err, job, where, name, "left");
+	} else if (!os_variable_write(err, where, name, was.value ? &was : NULL)) {
 		job->announce = true;
-		result = note_variable(err, job, where, variable->name, was.value ? "restored" : "removed");
+		result = note_variable(err, job, where, name, was.value ? "restored" : "removed");
 	}
 	if (!result)
-		settings_record_drop_variable(&job->record, variable);
+		settings_record_drop(variable);
 	mem_free(now.value);
 	return result;
 }
 
 int tune_job_undo_variables(struct jw_error *err, struct tune_job *job, bool user, bool machine)
 {
-	for (size_t i = job->record.variable_count; i > 0; i--) {
-		struct settings_record_variable *variable = &job->record.variables[i - 1];
-
-		if ((variable->machine ? machine : user) && undo_variable(err, job, variable))
+	for (size_t i = RECORD_NAMES; machine && i > 0; i--)
+		if (undo_variable(err, job, OS_VARIABLES_MACHINE, i - 1))
 			return -1;
-	}
+	for (size_t i = RECORD_NAMES; user && i > 0; i--)
+		if (undo_variable(err, job, OS_VARIABLES_USER, i - 1))
+			return -1;
 	return 0;
 }

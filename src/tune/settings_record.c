@@ -10,7 +10,7 @@
 enum { MOST_BYTES = 1 << 20, MOST_VALUE = 32767 }; /* Windows' maximum for a variable */
 static const char schema[] = "jitwarm.tuned/1";
 
-const char *const settings_record_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH", NULL};
+const char *const settings_record_names[RECORD_NAMES] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
 
 int settings_record_add_file(struct jw_error *err, struct settings_record *record, const char *path)
 {
@@ -19,7 +19,7 @@ int settings_record_add_file(struct jw_error *err, struct settings_record *recor
 	for (size_t i = 0; i < record->file_count; i++)
 		if (!strcmp(record->files[i], path))
 			return 0;
-	if (record->file_count == RECORD_MOST)
+	if (record->file_count == RECORD_MOST_FILES)
 		return error_set(err, JW_ERR_LIMIT, "%s: settings were written into too many files", path);
 	copy = mem_string(err, path);
 	if (!copy)
@@ -41,68 +41,37 @@ void settings_record_drop_file(struct settings_record *record, const char *path)
 	}
 }
 
-struct settings_record_variable *settings_record_variable(struct settings_record *record,
-														  bool machine, const char *name)
+void settings_record_drop(struct settings_record_variable *variable)
 {
-	for (size_t i = 0; i < record->variable_count; i++)
-		if (record->variables[i].machine == machine && !strcmp(record->variables[i].name, name))
-			return &record->variables[i];
-	return NULL;
-}
-
-static void variable_free(struct settings_record_variable *variable)
-{
-	mem_free(variable->name);
 	mem_free(variable->set_to);
 	mem_free(variable->was);
 	*variable = (struct settings_record_variable){0};
 }
 
-int settings_record_add_variable(struct jw_error *err, struct settings_record *record,
-								 const struct settings_record_variable *variable)
+int settings_record_set(struct jw_error *err, struct settings_record_variable *variable,
+						const char *set_to, const char *was, bool expands)
 {
-	struct settings_record_variable copy = {.machine = variable->machine,
-											.expands = variable->expands};
+	struct settings_record_variable fresh = {mem_string(err, set_to),
+											 was ? mem_string(err, was) : NULL, expands};
 
-	if (record->variable_count == RECORD_MOST)
-		return error_set(err, JW_ERR_LIMIT, "%s: too many variables were set", variable->name);
-	copy.name = mem_string(err, variable->name);
-	copy.set_to = mem_string(err, variable->set_to);
-	copy.was = variable->was ? mem_string(err, variable->was) : NULL;
-	if (!copy.name || !copy.set_to || (variable->was && !copy.was)) {
-		variable_free(&copy);
+	if (!fresh.set_to || (was && !fresh.was)) {
+		settings_record_drop(&fresh);
 		return -1;
 	}
-	record->variables[record->variable_count++] = copy;
+	settings_record_drop(variable);
+	*variable = fresh;
 	return 0;
-}
-
-void settings_record_drop_variable(struct settings_record *record,
-								   struct settings_record_variable *variable)
-{
-	struct settings_record_variable *last = &record->variables[--record->variable_count];
-
-	variable_free(variable);
-	*variable = *last;
-	if (variable != last)
-		*last = (struct settings_record_variable){0};
 }
 
 void settings_record_free(struct settings_record *record)
 {
 	for (size_t i = 0; i < record->file_count; i++)
 		mem_free(record->files[i]);
-	for (size_t i = 0; i < record->variable_count; i++)
-		variable_free(&record->variables[i]);
+	for (size_t i = 0; i < RECORD_NAMES; i++) {
+		settings_record_drop(&record->variables[false][i]);
+		settings_record_drop(&record->variables[true][i]);
+	}
 	*record = (struct settings_record){0};
-}
-
-static bool is_recorded_name(const char *name)
-{
-	for (size_t i = 0; settings_record_names[i]; i++)
-		if (!strcmp(settings_record_names[i], name))
-			return true;
-	return false;
 }
 
 /* A text that a variable can hold and a program would have set. */
@@ -121,17 +90,20 @@ static int take_variable(struct jw_error *err, const cJSON *item, struct setting
 	const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was"),
 				*name = cJSON_GetObjectItemCaseSensitive(item, "name"),
 				*set_to = cJSON_GetObjectItemCaseSensitive(item, "set_to");
-	struct settings_record_variable variable = {.expands = json_bool(item, "expands", false)};
 
 	if (json_bool(item, "machine", false) || !cJSON_IsString(name) || !cJSON_IsString(set_to) ||
-		(was && !cJSON_IsString(was)) || !is_recorded_name(name->valuestring) ||
-		!is_value(set_to->valuestring) || (was && !is_value(was->valuestring)) ||
-		settings_record_variable(record, false, name->valuestring))
+		(was && !cJSON_IsString(was)) || !is_value(set_to->valuestring) ||
+		(was && !is_value(was->valuestring)))
 		return 0;
-	variable.name = name->valuestring;
-	variable.set_to = set_to->valuestring;
-	variable.was = was ? was->valuestring : NULL;
-	return settings_record_add_variable(err, record, &variable);
+	for (size_t i = 0; i < RECORD_NAMES; i++) {
+		struct settings_record_variable *variable = &record->variables[false][i];
+
+		if (!variable->set_to && !strcmp(settings_record_names[i], name->valuestring))
+			return settings_record_set(err, variable, set_to->valuestring,
+									   was ? was->valuestring : NULL,
+									   json_bool(item, "expands", false));
+	}
+	return 0;
 }
 
 int settings_record_parse(struct jw_error *err, const char *text, size_t size,
@@ -193,16 +165,16 @@ static bool add_variables(cJSON *document, const struct settings_record *record,
 	cJSON *array = cJSON_AddArrayToObject(document, "variables");
 
 	*ret_count = 0;
-	for (size_t i = 0; array && i < record->variable_count; i++) {
-		const struct settings_record_variable *variable = &record->variables[i];
-		cJSON *item = variable->machine ? NULL : cJSON_CreateObject();
+	for (size_t i = 0; array && i < RECORD_NAMES; i++) {
+		const struct settings_record_variable *variable = &record->variables[false][i];
+		cJSON *item = variable->set_to ? cJSON_CreateObject() : NULL;
 
-		if (variable->machine)
+		if (!variable->set_to)
 			continue;
 		++*ret_count;
 		if (!item || !cJSON_AddItemToArray(array, item) ||
 			!cJSON_AddBoolToObject(item, "machine", false) ||
-			!cJSON_AddStringToObject(item, "name", variable->name) ||
+			!cJSON_AddStringToObject(item, "name", settings_record_names[i]) ||
 			!cJSON_AddStringToObject(item, "set_to", variable->set_to) ||
 			!cJSON_AddBoolToObject(item, "expands", variable->expands) ||
 			(variable->was && !cJSON_AddStringToObject(item, "was", variable->was)))
@@ -268,36 +240,23 @@ int machine_record_read(struct jw_error *err, struct settings_record *record)
 {
 	int result = 0;
 
-	for (size_t i = 0; os_variables_kept() && !result && settings_record_names[i]; i++) {
+	for (size_t i = 0; os_variables_kept() && !result && i < RECORD_NAMES; i++) {
 		const char *name = settings_record_names[i];
 		char *before_name = name_before(err, name);
-		struct settings_record_variable variable = {.machine = true, .name = mem_string(err, name)};
 		struct os_variable set = {0}, before = {0};
 
-		result = !before_name || !variable.name || read_recorded(err, name, &set) ||
+		result = !before_name || read_recorded(err, name, &set) ||
 						 read_recorded(err, before_name, &before)
 					 ? -1
 					 : 0;
-		variable.set_to = set.value;
-		variable.was = before.value;
-		variable.expands = before.expands;
 		if (!result && set.value)
-			result = settings_record_add_variable(err, record, &variable);
+			result = settings_record_set(err, &record->variables[true][i], set.value, before.value,
+										 before.expands);
 		mem_free(set.value);
 		mem_free(before.value);
-		mem_free(variable.name);
 		mem_free(before_name);
 	}
 	return result;
-}
-
-static const struct settings_record_variable *machine_variable(const struct settings_record *record,
-															   const char *name)
-{
-	for (size_t i = 0; i < record->variable_count; i++)
-		if (record->variables[i].machine && !strcmp(record->variables[i].name, name))
-			return &record->variables[i];
-	return NULL;
 }
 
 static int record_value(struct jw_error *err, const char *name, const struct os_variable *wanted)
@@ -320,21 +279,18 @@ int machine_record_write(struct jw_error *err, const struct settings_record *rec
 {
 	int result = 0;
 
-	for (size_t i = 0; os_variables_kept() && !result && settings_record_names[i]; i++) {
+	for (size_t i = 0; os_variables_kept() && !result && i < RECORD_NAMES; i++) {
 		const char *name = settings_record_names[i];
-		const struct settings_record_variable *variable = machine_variable(record, name);
+		const struct settings_record_variable *variable = &record->variables[true][i];
+		const struct os_variable set = {.value = variable->set_to},
+								 before = {variable->was, variable->expands && variable->was};
 		char *before_name = name_before(err, name);
-		struct os_variable set = {0}, before = {0};
 
 		if (!before_name)
 			return -1;
-		if (variable) {
-			set.value = variable->set_to;
-			before = (struct os_variable){variable->was, variable->expands && variable->was};
-		}
 		/* The set value is written last and removed first: a kill between the two leaves no wrong
 		 * pair. */
-		result = variable
+		result = variable->set_to
 					 ? record_value(err, before_name, &before) || record_value(err, name, &set)
 					 : record_value(err, name, &set) || record_value(err, before_name, &before);
 		mem_free(before_name);

@@ -11,23 +11,21 @@
 
 #include "base/error.h"
 
-enum { RECORD_MOST = 256 };
+enum { RECORD_MOST_FILES = 256, RECORD_NAMES = 2 };
 
-/* The variables that jitwarm sets; NULL at the end. */
-extern const char *const settings_record_names[];
+/* The variables that jitwarm sets. */
+extern const char *const settings_record_names[RECORD_NAMES];
 
 struct settings_record_variable {
-	bool machine;
-	char *name, *set_to;
-	char *was; /* NULL: was not set */
+	char *set_to; /* NULL: not recorded */
+	char *was;    /* NULL: was not set */
 	bool expands;
 };
 
 struct settings_record {
-	char *files[RECORD_MOST];
+	char *files[RECORD_MOST_FILES];
 	size_t file_count;
-	struct settings_record_variable variables[RECORD_MOST];
-	size_t variable_count;
+	struct settings_record_variable variables[2][RECORD_NAMES]; /* the account's, the machine's */
 };
 
 /* An empty record if there is no file. A damaged file is moved away, since it may be the only
@@ -47,14 +45,12 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 int settings_record_add_file(struct jw_error *err, struct settings_record *record,
 							 const char *path);
 void settings_record_drop_file(struct settings_record *record, const char *path);
-/* NULL if it is not recorded. */
-struct settings_record_variable *settings_record_variable(struct settings_record *record,
-														  bool machine, const char *name);
-/* Adds one; copies the strings. */
-int settings_record_add_variable(struct jw_error *err, struct settings_record *record,
-								 const struct settings_record_variable *variable);
-void settings_record_drop_variable(struct settings_record *record,
-								   struct settings_record_variable *variable);
+/* Records a change, instead of an earlier one; copies the strings, which may be those of
+ * `variable`.
+ */
+int settings_record_set(struct jw_error *err, struct settings_record_variable *variable,
+						const char *set_to, const char *was, bool expands);
+void settings_record_drop(struct settings_record_variable *variable);
 
 /* The record of the machine's variables (os/env.h): the values that jitwarm set, and the
  * former ones. Only administrators may write to it, so an administrator's run may trust it. */

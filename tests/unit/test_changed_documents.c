@@ -73,12 +73,14 @@ static int reads_settings(struct jw_error *err, const char *data, size_t size, s
 		return -1;
 	for (size_t i = 0; i < record.file_count; i++)
 		assert_int_equal(buf_printf(NULL, facts, "%s\n", record.files[i]), 0);
-	for (size_t i = 0; i < record.variable_count; i++) {
-		const struct settings_record_variable *one = &record.variables[i];
+	for (size_t i = 0; i < 2 * RECORD_NAMES; i++) {
+		const struct settings_record_variable *one = &record.variables[i % 2][i / 2];
 
-		assert_int_equal(buf_printf(NULL, facts, "%d %s %s %s %d\n", one->machine, one->name,
-									one->set_to, one->was ? one->was : "-", one->expands),
-						 0);
+		if (one->set_to)
+			assert_int_equal(buf_printf(NULL, facts, "%zu %s %s %s %d\n", i % 2,
+										settings_record_names[i / 2], one->set_to,
+										one->was ? one->was : "-", one->expands),
+							 0);
 	}
 	settings_record_free(&record);
 	return 0;

@@ -256,38 +256,28 @@ TEST_WITH(the_machines_record_is_kept_to_the_letter, usual, NULL)
 
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		struct settings_record record = {0}, read = {0};
-		const struct settings_record_variable variable = {
-			true, (char[]){"CUDA_CACHE_PATH"}, (char *)(uintptr_t)steps[i].set_to,
-			(char *)(uintptr_t)steps[i].was, steps[i].expands};
-		const struct settings_record_variable others = {false, (char[]){"CUDA_CACHE_PATH"},
-														(char[]){"user"}, NULL, false};
+		const struct settings_record_variable *path = &read.variables[true][1];
 
-		assert_int_equal(settings_record_add_variable(NULL, &record, &others), 0);
+		assert_int_equal(
+			settings_record_set(NULL, &record.variables[false][1], "user", NULL, false), 0);
 		if (steps[i].set_to)
-			assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
+			assert_int_equal(settings_record_set(NULL, &record.variables[true][1], steps[i].set_to,
+												 steps[i].was, steps[i].expands),
+							 0);
 		writes = 0;
 		assert_int_equal(machine_record_write(NULL, &record), 0);
 		assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), steps[i].wanted);
 		assert_int_equal(writes, steps[i].writes);
 		STARVE(machine_record_read(&err, &read), (void)0);
-		assert_int_equal(read.variable_count, steps[i].set_to ? 1 : 0);
-		if (read.variable_count) {
-			assert_true(read.variables[0].machine);
-			assert_string_equal(read.variables[0].set_to, steps[i].set_to);
-			assert_int_equal(read.variables[0].was != NULL, steps[i].was != NULL);
-			assert_int_equal(read.variables[0].expands, steps[i].was && steps[i].expands);
+		assert_int_equal(path->set_to != NULL, steps[i].set_to != NULL);
+		assert_null(read.variables[false][1].set_to);
+		if (path->set_to) {
+			assert_string_equal(path->set_to, steps[i].set_to);
+			assert_int_equal(path->was != NULL, steps[i].was != NULL);
+			assert_int_equal(path->expands, steps[i].was && steps[i].expands);
 		}
 		settings_record_free(&read);
 		settings_record_free(&record);
-	}
-	/* A record without variables, where one was. */
-	{
-		const struct settings_record record = {
-			.variables = {{true, (char[]){"CUDA_CACHE_PATH"}, (char[]){"gone"}, NULL, false}}};
-
-		writes = 0;
-		assert_int_equal(machine_record_write(NULL, &record), 0);
-		assert_int_equal(writes, 0);
 	}
 	/* Without a registry there is nothing to read, and to write. */
 	kept = false;
@@ -297,7 +287,7 @@ TEST_WITH(the_machines_record_is_kept_to_the_letter, usual, NULL)
 
 		put(OS_VARIABLES_MACHINE_RECORD, "CUDA_CACHE_PATH", "a", false);
 		assert_int_equal(machine_record_read(NULL, &record), 0);
-		assert_int_equal(record.variable_count, 0);
+		assert_null(record.variables[true][1].set_to);
 		assert_int_equal(machine_record_write(NULL, &record), 0);
 		assert_int_equal(writes, 0);
 	}

@@ -33,15 +33,16 @@ static bool is_there(const char *name)
 	return there;
 }
 
-static void add(bool machine, const char *name, const char *set_to, const char *was)
+static void add(bool machine, size_t which, const char *set_to, const char *was)
 {
-	const struct settings_record_variable variable = {.machine = machine,
-													  .name = (char *)(uintptr_t)name,
-													  .set_to = (char *)(uintptr_t)set_to,
-													  .was = (char *)(uintptr_t)was,
-													  .expands = was != NULL};
+	assert_int_equal(
+		settings_record_set(NULL, &record.variables[machine][which], set_to, was, was != NULL), 0);
+}
 
-	assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
+static bool has_variables(void)
+{
+	return record.variables[false][0].set_to || record.variables[false][1].set_to ||
+		   record.variables[true][0].set_to || record.variables[true][1].set_to;
 }
 
 TEST(what_is_written_is_read_back)
@@ -51,27 +52,25 @@ TEST(what_is_written_is_read_back)
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.bashrc"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/home/a/.profile"), 0);
-	add(false, "CUDA_CACHE_PATH", "D:\\cache", "%TEMP%\\한글");
-	add(false, "CUDA_CACHE_MAXSIZE", "2147483648", NULL);
-	add(true, "CUDA_CACHE_MAXSIZE", "1", NULL);
+	add(false, 1, "D:\\cache", "%TEMP%\\한글");
+	add(false, 0, "2147483648", NULL);
+	add(true, 0, "1", NULL);
 	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
 	settings_record_free(&record);
 	assert_int_equal(read_record(NULL), 0);
 	assert_null(aside);
 	assert_int_equal(record.file_count, 2);
 	assert_string_equal(record.files[1], "/home/a/.bashrc");
-	/* Of the machine's variables nothing is written where the account itself may write. */
-	assert_int_equal(record.variable_count, 2);
-	variable = settings_record_variable(&record, false, "CUDA_CACHE_PATH");
-	assert_non_null(variable);
+	variable = &record.variables[false][1];
 	assert_string_equal(variable->set_to, "D:\\cache");
 	assert_string_equal(variable->was, "%TEMP%\\한글");
 	assert_true(variable->expands);
-	variable = settings_record_variable(&record, false, "CUDA_CACHE_MAXSIZE");
-	assert_non_null(variable);
+	variable = &record.variables[false][0];
+	assert_string_equal(variable->set_to, "2147483648");
 	assert_null(variable->was);
 	assert_false(variable->expands);
-	assert_null(settings_record_variable(&record, true, "CUDA_CACHE_MAXSIZE"));
+	/* Of the machine's variables nothing is written where the account itself may write. */
+	assert_null(record.variables[true][0].set_to);
 	settings_record_free(&record);
 }
 
@@ -80,24 +79,21 @@ TEST(dropped_ones_are_gone_and_the_last_ends_the_file)
 	assert_int_equal(settings_record_add_file(NULL, &record, "/a"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/b"), 0);
 	assert_int_equal(settings_record_add_file(NULL, &record, "/c"), 0);
-	add(false, "CUDA_CACHE_PATH", "D:\\cache", NULL);
-	add(false, "CUDA_CACHE_MAXSIZE", "1", "2");
+	add(false, 1, "D:\\cache", NULL);
+	add(false, 0, "1", "2");
 	settings_record_drop_file(&record, "/a");
 	settings_record_drop_file(&record, "/none");
 	assert_int_equal(record.file_count, 2);
 	assert_string_equal(record.files[0], "/b");
 	assert_string_equal(record.files[1], "/c");
-	settings_record_drop_variable(&record,
-								  settings_record_variable(&record, false, "CUDA_CACHE_PATH"));
-	assert_int_equal(record.variable_count, 1);
-	assert_string_equal(record.variables[0].name, "CUDA_CACHE_MAXSIZE");
+	settings_record_drop(&record.variables[false][1]);
 	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
 	assert_true(is_there("tuned.json"));
-	settings_record_drop_variable(&record, &record.variables[0]);
+	settings_record_drop(&record.variables[false][0]);
 	settings_record_drop_file(&record, "/b");
 	settings_record_drop_file(&record, "/c");
 	/* The machine's stand in the registry: they keep no file */
-	add(true, "CUDA_CACHE_PATH", "D:\\cache", NULL);
+	add(true, 1, "D:\\cache", NULL);
 	assert_int_equal(settings_record_write(NULL, NULL, &record), 0);
 	assert_true(is_there("tuned.json"));
 	assert_int_equal(settings_record_write(NULL, folder, &record), 0);
@@ -109,23 +105,18 @@ TEST(dropped_ones_are_gone_and_the_last_ends_the_file)
 #define VARIABLES(item) HEAD "\"files\": [], \"variables\": [" item "]}"
 
 /* As many as there may be, and one more. */
-TEST(there_is_a_most_of_each)
+TEST(there_is_a_most_of_files)
 {
-	const struct settings_record_variable variable = {.name = (char[]){"CUDA_CACHE_PATH"},
-													  .set_to = (char[]){"a"}};
 	struct jw_error err = {0};
 	char path[32];
 
-	for (unsigned i = 0; i < RECORD_MOST; i++) {
+	for (unsigned i = 0; i < RECORD_MOST_FILES; i++) {
 		(void)snprintf(path, sizeof path, "/%u", i);
 		assert_int_equal(settings_record_add_file(NULL, &record, path), 0);
-		assert_int_equal(settings_record_add_variable(NULL, &record, &variable), 0);
 	}
 	assert_int_equal(settings_record_add_file(&err, &record, "/more"), -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(settings_record_add_variable(&err, &record, &variable), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_int_equal(record.file_count, RECORD_MOST);
+	assert_int_equal(record.file_count, RECORD_MOST_FILES);
 	settings_record_free(&record);
 }
 
@@ -139,12 +130,21 @@ TEST(a_damaged_file_is_kept_aside)
 		assert_non_null(aside);
 		assert_true(os_exists(aside));
 		assert_false(is_there("tuned.json"));
-		assert_int_equal(record.file_count + record.variable_count, 0);
+		assert_true(!record.file_count && !has_variables());
 		assert_int_equal(os_remove(NULL, aside), 0);
 		mem_free(aside);
 	}
 	assert_int_equal(read_record(NULL), 0);
 	assert_null(aside);
+}
+
+TEST(the_first_of_two_of_a_name_counts)
+{
+	put_record(VARIABLES("{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"a\"}, "
+						 "{\"name\": \"CUDA_CACHE_PATH\", \"set_to\": \"b\"}"));
+	assert_int_equal(read_record(NULL), 0);
+	assert_string_equal(record.variables[false][1].set_to, "a");
+	settings_record_free(&record);
 }
 
 /* A whole file that memory does not suffice for is no damaged one: it holds the former values. */
@@ -162,7 +162,7 @@ TEST(without_memory_the_file_stays)
 	settings_record_free(&record);
 	assert_int_equal(read_record(NULL), 0);
 	assert_int_equal(record.file_count, 1);
-	assert_int_equal(record.variable_count, 1);
+	assert_true(has_variables());
 	settings_record_free(&record);
 }
 
