@@ -109,7 +109,9 @@ class Objects(http.server.BaseHTTPRequestHandler):
         elif kind in ("slowdown", "hiccup"):
             with LOCK:
                 COUNTS[kind] = COUNTS.get(kind, 0) + 1
-            if COUNTS[kind] not in (3, 4):
+                if COUNTS[kind] == 3:
+                    COUNTS["over-" + kind] = time.monotonic() + 1.2
+            if time.monotonic() > COUNTS.get("over-" + kind, 0):
                 return False
             if kind == "hiccup":
                 self.reset()

@@ -29,20 +29,17 @@ without() { # KIND
 	app_compiles 0
 	nothing_left
 }
-# One that fails for a time is used again: requests are answered by 503, not at all, or after more than two seconds
+# One that fails for a second or two is used again: all requests are answered by 503, not at all, or late
 again() { # KIND
 	machine "again-$1"
-	[[ $1 != nap ]] || export SIMDRIVER_COST=40
-	objects "$1" -j1
-	unset SIMDRIVER_COST
+	SIMDRIVER_COST=40 objects "$1" -j1
 	json 'd["compiled"] + d["shared"]["fetched"] == 8 and d["shared"]["fetched"] > 0 and "trouble" not in d["shared"]'
 	app_compiles 0
 	nothing_left
 }
 for kind in silent loris 503; do beside nobody without "$kind"; done
-beside nobody again nap
+for kind in nap slowdown hiccup; do beside nobody again "$kind"; done
 for kind in reset garbage loop auth short; do without "$kind"; done
-for kind in slowdown hiccup; do again "$kind"; done
 # One that takes nothing gives what it has; each connection asks it once
 machine readonly
 objects readonly
