@@ -6,7 +6,7 @@
 --formats FILE  only what is wrong in that catalogue itself
 --missing  prints what po/ko.po lacks (of sources below these folders), and how many
 
-Messages are put together in many places, and translated where they are printed (src/cli/translate.h). So they need no mark in the
+Each format is translated where a text is made with it (src/cli/language.h), whatever function does so. So they need no mark in the
 sources: each literal that reads as prose is a message, unless where it stands says otherwise (the tables below)."""
 import collections
 import pathlib
@@ -22,22 +22,20 @@ EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|JSON\w*|str\w+|mem(cmp|mem)|text_(st
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
 EXCLUDED_FIELDS = {"usage", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
-SHOWN_CALLS = re.compile(r"^(reproduce_print|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start)$")
+SHOWN_CALLS = re.compile(r"^(reproduce_print|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
-# What base/text.c makes: its formats would match too much
-UNITS = ["Do", "%g s", "%u min %u s", "%u h %u min", "under %g s"] + [
-    form.replace("U", unit) for unit in ("s", "min", "h") for form in ("%g to %g U", "about %g U", "up to %g U")] + [
-    "%g s to %g min", "%g s to %g h", "%g min to %g h"]
+# What base/text.c makes
+UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
 # Put together from conversions alone, or a word of a list
 PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
                                         "%s (%s, %llu containers, some damaged)"],
-          "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
+          "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/commands/cmd_cache.c": ["%s: empty"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_lint.c": ["over", "within", "error", "notice", "warning"],
-          "src/cli/commands/cmd_status.c": ["Baked", " at %s", "warm"], "src/worker/worker.c": ["an error without a name"],
-          "src/tune/block.c": ["written", "removed", "restored", "left", "damaged, kept as %s"]}
+          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name"],
+          "src/tune/block.c": ["restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",
           "Invalid cross-device link", "No such device", "Not a directory", "Is a directory", "Invalid argument", "Too many open files",
@@ -235,20 +233,6 @@ def is_format(text):
     return "%" not in CONVERSION.sub("", text)
 
 
-def parted(text, said):
-    """The first %s of two that follow each other in a format, but not in its translation: a line does not tell where it ends."""
-    def places(form):
-        found = [match for match in CONVERSION.finditer(form) if match.group(6) != "%"]
-        return {int(match.group(1) or at): match for at, match in enumerate(found, 1)}
-    before, after = places(text), places(said)
-    for at in before:
-        if at + 1 in before and before[at].end() == before[at + 1].start() and before[at].group(6) + before[at + 1].group(6) == "ss":
-            first, second = after.get(at), after.get(at + 1)
-            if first and second and first.group(4) != ".0" and (second.group(4) == ".0" or first.end() != second.start()):
-                return at
-    return 0
-
-
 def problems(message, text):
     """A translation may move arguments and leave them out, but not change what they are."""
     if not text:
@@ -262,8 +246,6 @@ def problems(message, text):
     left = re.sub(r"%%", "", CONVERSION.sub("", text))
     if wrong or len(mixed) > 1 or "%" in left or (not any(mixed) and len(given) != len(wanted)):
         return [f"“{message.id}” has another format than “{text}”"]
-    if parted(message.id, text):
-        return [f"“{message.id}”: %{parted(message.id, text)}$s and the next stay together in “{text}”"]
     if text.strip(" ") == "" or ("\\n" in message.id[-2:]) != ("\\n" in text[-2:]):
         return [f"“{message.id}”: the end of “{text}”"]
     if not text.isprintable():

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 {
@@ -52,7 +53,7 @@ int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
 	if (length < 0) {
 		error_set(err, JW_ERR_USAGE, "text cannot be formatted");
 	} else if (!buf_reserve(err, buf, (size_t)length)) {
-		(void)vsnprintf((char *)buf->data + buf->size, (size_t)length + 1, format, again);
+		(void)text_vformat((char *)buf->data, buf->size, buf->capacity, format, again);
 		buf->size += (size_t)length;
 		result = 0;
 	}

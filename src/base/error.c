@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...)
 		return -1;
 	err->code = code;
 	va_start(arguments, format);
-	if (vsnprintf(err->message, sizeof err->message, format, arguments) < 0)
+	if (text_vformat(err->message, 0, sizeof err->message, format, arguments) < 0)
 		err->message[0] = '\0';
 	va_end(arguments);
 	make_one_line(err->message);
@@ -47,27 +48,19 @@ int error_if_memory(struct jw_error *err, const struct jw_error *why)
 
 int error_fill_prefix(struct jw_error *err, const char *format, ...)
 {
-	char joined[sizeof err->message];
+	char where[sizeof err->message], joined[sizeof err->message];
 	va_list arguments;
-	size_t used, rest;
 	int length;
 
 	if (!err)
 		return -1;
 	va_start(arguments, format);
-	length = vsnprintf(joined, sizeof joined, format, arguments);
+	length = text_vformat(where, 0, sizeof where, format, arguments);
 	va_end(arguments);
-	if (length < 0 || (size_t)length >= sizeof joined - 2)
+	if (length < 0 || (size_t)length >= sizeof where - 2)
 		return -1;
-	used = (size_t)length;
-	joined[used++] = ':';
-	joined[used++] = ' ';
-	rest = strlen(err->message);
-	if (rest > sizeof joined - 1 - used)
-		rest = sizeof joined - 1 - used;
-	memcpy(joined + used, err->message, rest);
-	joined[used + rest] = '\0';
-	make_one_line(joined);
+	make_one_line(where);
+	(void)text_format(joined, sizeof joined, "%s: %s", where, err->message);
 	memcpy(err->message, joined, sizeof joined);
 	return -1;
 }

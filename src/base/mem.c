@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -99,7 +100,7 @@ char *mem_vprintf(struct jw_error *err, const char *format, va_list arguments)
 	else
 		error_set(err, JW_ERR_USAGE, "text cannot be formatted");
 	if (text)
-		(void)vsnprintf(text, (size_t)length + 1, format, again);
+		(void)text_vformat(text, 0, (size_t)length + 1, format, again);
 	va_end(again);
 	return text;
 }

@@ -1,10 +1,44 @@
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/smaller.h"
+
+const struct text_language *text_language;
+
+int text_vformat(char *text, size_t from, size_t size, const char *format, va_list arguments)
+{
+	va_list again;
+	int length;
+
+	va_copy(again, arguments);
+	length = vsnprintf(text + from, size - from, format, arguments);
+	if (length >= 0 && text_language)
+		text_language->made(text, from, format, again);
+	va_end(again);
+	return length;
+}
+
+int text_format(char *text, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = text_vformat(text, 0, size, format, arguments);
+	va_end(arguments);
+	return length;
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)text_vformat(text, strlen(text), size, format, arguments);
+	va_end(arguments);
+}
 
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes)
 {
@@ -16,11 +50,11 @@ const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes)
 		value /= 1000;
 		step++;
 	}
-	(void)snprintf(text, TEXT_SHORT, "%.*f %s",
-				   step == 0 || value >= 99.95 ? 0
-				   : step > 2                  ? 2
-											   : 1,
-				   value, unit[step]);
+	(void)text_format(text, TEXT_SHORT, "%.*f %s",
+					  step == 0 || value >= 99.95 ? 0
+					  : step > 2                  ? 2
+												  : 1,
+					  value, unit[step]);
 	return text;
 }
 
@@ -29,15 +63,15 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	uint64_t whole = seconds > 0 ? (uint64_t)(seconds + 0.5) : 0;
 
 	if (seconds < 9.95)
-		(void)snprintf(text, TEXT_SHORT, "%.1f s", seconds > 0 ? seconds : 0.0);
+		(void)text_format(text, TEXT_SHORT, "%.1f s", seconds > 0 ? seconds : 0.0);
 	else if (whole < 60)
-		(void)snprintf(text, TEXT_SHORT, "%u s", (unsigned)whole);
+		(void)text_format(text, TEXT_SHORT, "%u s", (unsigned)whole);
 	else if (whole < 3600)
-		(void)snprintf(text, TEXT_SHORT, "%u min %u s", (unsigned)(whole / 60),
-					   (unsigned)(whole % 60));
+		(void)text_format(text, TEXT_SHORT, "%u min %u s", (unsigned)(whole / 60),
+						  (unsigned)(whole % 60));
 	else
-		(void)snprintf(text, TEXT_SHORT, "%u h %u min", (unsigned)(whole / 3600),
-					   (unsigned)(whole / 60 % 60));
+		(void)text_format(text, TEXT_SHORT, "%u h %u min", (unsigned)(whole / 3600),
+						  (unsigned)(whole / 60 % 60));
 	return text;
 }
 
@@ -51,35 +85,35 @@ const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s)
 				  part = (5 * of_year + 2) / 153, month = part < 10 ? part + 3 : part - 9;
 	char whole[96];
 
-	(void)snprintf(whole, sizeof whole, "%04d-%02d-%02dT%02d:%02d:%02dZ",
-				   (int)((year + era * 400 + (month <= 2)) % 10000), (int)month,
-				   (int)(of_year - (153 * part + 2) / 5 + 1), (int)(rest / 3600),
-				   (int)(rest / 60 % 60), (int)(rest % 60));
+	(void)text_format(whole, sizeof whole, "%04d-%02d-%02dT%02d:%02d:%02dZ",
+					  (int)((year + era * 400 + (month <= 2)) % 10000), (int)month,
+					  (int)(of_year - (153 * part + 2) / 5 + 1), (int)(rest / 3600),
+					  (int)(rest / 60 % 60), (int)(rest % 60));
 	text_copy(text, TEXT_UTC, whole);
 	return text;
 }
 
-/* A time in a suitable unit, as a number and a unit, so that two times can share the unit. */
+/* A time in a suitable unit; two times can share the unit. */
 struct rough_time {
-	char number[16];
-	const char *unit;
+	char number[16], text[TEXT_SHORT];
+	char unit;
 };
 
 static struct rough_time rough_time(double seconds)
 {
-	struct rough_time time = {.unit = "s"};
+	struct rough_time time = {.unit = seconds < 89.5 ? 's' : seconds < 89.5 * 60 ? 'm' : 'h'};
 
 	seconds = seconds > 0 ? seconds : 0;
-	if (seconds < 1.95)
-		(void)snprintf(time.number, sizeof time.number, "%.1f", seconds);
-	else if (seconds < 89.5)
-		(void)snprintf(time.number, sizeof time.number, "%.0f", seconds);
-	else if (seconds < 89.5 * 60)
-		(void)snprintf(time.number, sizeof time.number, "%.0f", seconds / 60);
-	else
-		(void)snprintf(time.number, sizeof time.number, "%.1f", seconds / 3600);
-	if (seconds >= 89.5)
-		time.unit = seconds < 89.5 * 60 ? "min" : "h";
+	(void)snprintf(time.number, sizeof time.number,
+				   seconds < 1.95 || time.unit == 'h' ? "%.1f" : "%.0f",
+				   time.unit == 's'   ? seconds
+				   : time.unit == 'm' ? seconds / 60
+									  : seconds / 3600);
+	(void)text_format(time.text, sizeof time.text,
+					  time.unit == 's'   ? "%s s"
+					  : time.unit == 'm' ? "%s min"
+										 : "%s h",
+					  time.number);
 	return time;
 }
 
@@ -88,22 +122,25 @@ const char *text_span(char text[TEXT_SHORT], double low_s, double high_s)
 	const struct rough_time low = rough_time(low_s), high = rough_time(high_s);
 
 	if (!strcmp(high.number, "0.0"))
-		(void)snprintf(text, TEXT_SHORT, "under 0.1 s");
+		(void)text_format(text, TEXT_SHORT, "under 0.1 s");
 	else if (!strcmp(low.number, "0.0"))
-		(void)snprintf(text, TEXT_SHORT, "up to %s %s", high.number, high.unit);
-	else if (strcmp(low.unit, high.unit) != 0)
-		(void)snprintf(text, TEXT_SHORT, "%s %s to %s %s", low.number, low.unit, high.number,
-					   high.unit);
-	else if (strcmp(low.number, high.number) != 0)
-		(void)snprintf(text, TEXT_SHORT, "%s to %s %s", low.number, high.number, high.unit);
+		(void)text_format(text, TEXT_SHORT, "up to %s", high.text);
+	else if (strcmp(low.text, high.text) != 0)
+		(void)text_format(text, TEXT_SHORT, "%s to %s",
+						  low.unit != high.unit ? low.text : low.number, high.text);
 	else
-		(void)snprintf(text, TEXT_SHORT, "about %s %s", high.number, high.unit);
+		(void)text_format(text, TEXT_SHORT, "about %s", high.text);
 	return text;
 }
 
 const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many)
 {
-	(void)snprintf(text, TEXT_SHORT, "%" PRIu64 " %s", count, count == 1 ? one : many);
+	/* The word is a part of the format: the number decides about it in other languages, too. */
+	int (*const print)(char *, size_t, const char *, ...) = text_format;
+	char format[TEXT_SHORT];
+
+	(void)snprintf(format, sizeof format, "%%llu %s", count == 1 ? one : many);
+	(void)print(text, TEXT_SHORT, format, (unsigned long long)count);
 	return text;
 }
 

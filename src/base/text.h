@@ -1,9 +1,30 @@
 /* Text for people: sizes, times, and strings from outside. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
+
+/* The language of what people read, which the program sets before it starts threads; NULL: all is
+ * in English, as it is in a program that uses the library. */
+struct text_language {
+	/* Called for each text with its format; the first `from` bytes were there before. */
+	void (*made)(const char *text, size_t from, const char *format, va_list arguments);
+	/* The translation of a text that was made; NULL: none. The caller frees it. */
+	char *(*translation)(const char *english);
+	/* The same of a text that another process made. */
+	void (*learn)(const char *english, const char *translation);
+};
+extern const struct text_language *text_language;
+
+/* snprintf and vsnprintf for what people read; text_append adds to a text. */
+int text_format(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 4);
+void text_append(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 4);
+int text_vformat(char *text, size_t from, size_t size, const char *format, va_list arguments)
+	JW_PRINTF(4, 0);
 
 /* Room for anything text_bytes, text_duration and text_count write. */
 #define TEXT_SHORT 48

@@ -195,19 +195,21 @@ static void tell_size(const struct cache_index *index, enum cache_next_insert ne
 	(void)text_bytes(total, index->total_bytes);
 	(void)text_bytes(limit, limit_bytes);
 	if (next == CACHE_NEXT_EVICTS) {
-		(void)snprintf(outlook->text, room,
-					   "the cache holds %s, and the driver keeps %s (CUDA_CACHE_MAXSIZE): the next "
-					   "module that it stores evicts %s or more, %s, the oldest first",
-					   total, limit, TEXT_COUNT(outlook->evicted, "entry", "entries"),
-					   text_bytes(rows, outlook->evicted_bytes));
+		(void)text_format(
+			outlook->text, room,
+			"the cache holds %s, and the driver keeps %s (CUDA_CACHE_MAXSIZE): the next "
+			"module that it stores evicts %s or more, %s, the oldest first",
+			total, limit, TEXT_COUNT(outlook->evicted, "entry", "entries"),
+			text_bytes(rows, outlook->evicted_bytes));
 		TEXT_COPY(outlook->next_step, "“jitwarm tune” raises the limit");
 		return;
 	}
-	(void)snprintf(outlook->text, room, "the cache's index counts %s where its rows make %s: %s",
-				   total, text_bytes(rows, cache_index_rows_total(index)),
-				   next == CACHE_NEXT_EVICTS_ALL
-					   ? "the next module evicts every entry, and the driver stores no more of them"
-					   : "the driver evicts entries before its limit is reached");
+	(void)text_format(
+		outlook->text, room, "the cache's index counts %s where its rows make %s: %s", total,
+		text_bytes(rows, cache_index_rows_total(index)),
+		next == CACHE_NEXT_EVICTS_ALL
+			? "the next module evicts every entry, and the driver stores no more of them"
+			: "the driver evicts entries before its limit is reached");
 }
 
 static void tell_outlook(const struct cache_index *index, enum cache_next_insert next,
@@ -223,13 +225,13 @@ static void tell_outlook(const struct cache_index *index, enum cache_next_insert
 		TEXT_COPY(outlook->text, "the cache's index is not a file: the driver uses no entry and "
 								 "compiles everything at every start");
 	else if (next == CACHE_NEXT_WIPES)
-		(void)snprintf(outlook->text, room,
-					   "the cache's index is %s: the driver deletes every "
-					   "entry (%zu) %s",
-					   index->state == CACHE_INDEX_VERSION ? "damaged" : outlook->index,
-					   outlook->entries,
-					   index->state == CACHE_INDEX_TRUNCATED ? "when a program starts"
-															 : "when it next stores a module");
+		(void)text_format(outlook->text, room,
+						  "the cache's index is %s: the driver deletes every "
+						  "entry (%zu) %s",
+						  index->state == CACHE_INDEX_VERSION ? "damaged" : outlook->index,
+						  outlook->entries,
+						  index->state == CACHE_INDEX_TRUNCATED ? "when a program starts"
+																: "when it next stores a module");
 	else
 		tell_size(index, next, limit_bytes, outlook);
 }
@@ -257,8 +259,8 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 
 static void tell_unknown(const struct jw_error *why, struct jw_cache_outlook *outlook)
 {
-	(void)snprintf(outlook->text, sizeof outlook->text,
-				   "what the next start does is unknown: %.180s", why->message);
+	(void)text_format(outlook->text, sizeof outlook->text,
+					  "what the next start does is unknown: %.180s", why->message);
 	TEXT_COPY(outlook->next_step, "“jitwarm cache verify” reads all of it");
 }
 

@@ -175,7 +175,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 								  choose_language(err, &cli->config, argc, argv) ||
 								  options_settle(err, &cli->options, &cli->config)))
 		return -1;
-	if (cli->command->hidden || prints_for_others(&cli->options))
+	if (prints_for_others(&cli->options))
 		language_close();
 	if (options_given(&cli->options, "help"))
 		return show_help(err, cli, NULL, all);

@@ -168,7 +168,7 @@ void output_count(const struct output *output, enum style style, const char *hea
 				  const char *one, const char *many)
 {
 	if (count)
-		output_line(output, style, "%s%zu %s", head, count, count == 1 ? one : many);
+		output_line(output, style, "%s%s", head, TEXT_COUNT(count, one, many));
 }
 
 void output_text(const struct output *output, const char *text)

@@ -185,7 +185,7 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
 
 	if (search->older)
-		(void)snprintf(
+		(void)text_format(
 			older, sizeof older,
 			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
 			"own, and no module of a newer PTX",

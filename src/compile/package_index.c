@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/web.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -506,8 +507,8 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
 	if (choice->newest.count)
-		(void)snprintf(also, sizeof also, "; the newest is %s",
-					   write_version(newest, &choice->newest));
+		(void)text_format(also, sizeof also, "; the newest is %s",
+						  write_version(newest, &choice->newest));
 	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
 					   buf_text(&asked), wanted->package, write_version(version, &wanted->version),
 					   wanted->version.count < 3 ? ".*" : "", wanted->platform, also);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "compile/installed_compilers.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -138,11 +139,11 @@ static void judge_ptxas_end(const struct os_ended *ended, struct ptxas_outcome *
 									  .peak_bytes = ended->peak_bytes,
 									  .cpu_ms = ended->cpu_ms};
 	if (ended->signal)
-		(void)snprintf(outcome->error, sizeof outcome->error, "ptxas was ended by signal %d",
-					   ended->signal);
+		(void)text_format(outcome->error, sizeof outcome->error, "ptxas was ended by signal %d",
+						  ended->signal);
 	else if (ended->status)
-		(void)snprintf(outcome->error, sizeof outcome->error, "ptxas ended with status %d",
-					   ended->status);
+		(void)text_format(outcome->error, sizeof outcome->error, "ptxas ended with status %d",
+						  ended->status);
 }
 
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,

@@ -26,11 +26,9 @@ void draft_word(struct finding_draft *draft, const char *word)
 
 void draft_finish(struct finding_draft *draft)
 {
-	const size_t length = strlen(draft->fix);
-
 	if (draft->dropped)
-		(void)snprintf(draft->fix + length, sizeof draft->fix - length,
-					   "; the command leaves out %zu more: then ask doctor again", draft->dropped);
+		text_append(draft->fix, sizeof draft->fix,
+					"; the command leaves out %zu more: then ask doctor again", draft->dropped);
 }
 
 void draft_prime(const struct examination *seen, struct finding_draft *draft)
@@ -197,8 +195,8 @@ static int load_probe(struct jw_error *err, const struct jw_system *system,
 		const int mode =
 			job->device < (int)hello.device_count ? hello.devices[job->device].compute_mode : 0;
 
-		(void)snprintf(probe->why, sizeof probe->why, "%.500s%s",
-					   hello.result ? hello.error : answer.error, device_pool_mode_text(mode));
+		(void)text_format(probe->why, sizeof probe->why, "%.500s%s",
+						  hello.result ? hello.error : answer.error, device_pool_mode_text(mode));
 	}
 	return 0;
 }

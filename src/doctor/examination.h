@@ -5,6 +5,7 @@
 #include <jitwarm/doctor.h>
 #include <jitwarm/tune.h>
 
+#include "base/text.h"
 #include "cache/settings.h"
 
 /* Of the cache, and of the driver (doctor.c). */
@@ -40,8 +41,8 @@ struct finding_draft {
 };
 
 #define DRAFT_EVIDENCE(draft, ...)                                                                 \
-	(void)snprintf((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
-#define DRAFT_FIX(draft, ...) (void)snprintf((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
+	(void)text_format((draft)->evidence, sizeof(draft)->evidence, __VA_ARGS__)
+#define DRAFT_FIX(draft, ...) (void)text_format((draft)->fix, sizeof(draft)->fix, __VA_ARGS__)
 
 void draft_word(struct finding_draft *draft, const char *word);
 /* Says what the command leaves out. */

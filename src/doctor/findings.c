@@ -135,11 +135,11 @@ static bool is_cache_disabled(const struct examination *seen, struct finding_dra
 	if (!seen->settings.disabled || compiles_nothing(seen))
 		return false;
 	if (compiled)
-		(void)snprintf(modules, sizeof modules, "%s of these files at every start",
-					   TEXT_COUNT(compiled, "module", "modules"));
-	(void)snprintf(effect, sizeof effect,
-				   "the driver neither reads nor writes its cache, and compiles %s",
-				   compiled ? modules : "at every start what has no machine code");
+		(void)text_format(modules, sizeof modules, "%s of these files at every start",
+						  TEXT_COUNT(compiled, "module", "modules"));
+	(void)text_format(effect, sizeof effect,
+					  "the driver neither reads nor writes its cache, and compiles %s",
+					  compiled ? modules : "at every start what has no machine code");
 	draft_unset(seen, draft, "CUDA_CACHE_DISABLE", effect);
 	return true;
 }
@@ -228,11 +228,9 @@ static bool is_path_relative(const struct examination *seen, struct finding_draf
 
 static bool has_bad_place(const struct examination *seen, struct finding_draft *draft)
 {
-	size_t used = 0;
-
-	for (size_t i = 0; i < seen->objection_count && used < sizeof draft->evidence; i++)
-		used += (size_t)snprintf(draft->evidence + used, sizeof draft->evidence - used, "%s%.900s",
-								 i ? "; " : "", seen->objections[i]);
+	for (size_t i = 0; i < seen->objection_count; i++)
+		text_append(draft->evidence, sizeof draft->evidence, "%s%.900s", i ? "; " : "",
+					seen->objections[i]);
 	FIX(draft, "name a local directory of this account with room: “jitwarm tune --path DIR "
 			   "--apply”");
 	return seen->objection_count != 0;
@@ -390,12 +388,9 @@ static bool draft_failing(const struct examination *seen, struct finding_draft *
 		*ret_needs = *needs;
 		EVIDENCE(draft, "%.900s: %.600s", failing->file, failing->why);
 	}
-	if (count > 1) {
-		const size_t used = strlen(draft->evidence);
-
-		(void)snprintf(draft->evidence + used, sizeof draft->evidence - used, ", and %s",
-					   TEXT_COUNT(count - 1, "more file", "more files"));
-	}
+	if (count > 1)
+		text_append(draft->evidence, sizeof draft->evidence, ", and %s",
+					TEXT_COUNT(count - 1, "more file", "more files"));
 	return count != 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "devcode/code_file.h"
 #include "os/tree.h"
 
@@ -163,7 +164,7 @@ int found_note(struct jw_error *err, struct found_list *list, const char *format
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof text, format, arguments);
+	(void)text_vformat(text, 0, sizeof text, format, arguments);
 	va_end(arguments);
 	note.text = mem_string(err, text);
 	return note.text ? add_note(err, list, note) : -1;

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 
 static bool has_mark(const char *path, const char *mark)
@@ -169,9 +170,9 @@ int place_note_dropped(struct jw_error *err, struct place_list *list)
 
 	if (!list->dropped.count)
 		return 0;
-	(void)snprintf(text, sizeof text,
-				   list->dropped.count == 1 ? "and %zu more such note, which is not listed"
-											: "and %zu more such notes, which are not listed",
-				   list->dropped.count);
+	(void)text_format(text, sizeof text,
+					  list->dropped.count == 1 ? "and %zu more such note, which is not listed"
+											   : "and %zu more such notes, which are not listed",
+					  list->dropped.count);
 	return mem_add_string(err, &places->notes, &places->note_count, PLACE_MOST_NOTES + 1, text);
 }

@@ -137,10 +137,10 @@ const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *dr
 		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u", release[0]);
 	}
 	if (driver->cuda)
-		(void)snprintf(text + used, JW_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
-					   driver->cuda / 1000, driver->cuda % 1000 / 10);
+		(void)text_format(text + used, JW_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
+						  driver->cuda / 1000, driver->cuda % 1000 / 10);
 	else if (!used)
-		(void)snprintf(text, JW_DRIVER_TEXT, "unknown driver");
+		(void)text_format(text, JW_DRIVER_TEXT, "unknown driver");
 	return text;
 }
 
@@ -198,6 +198,6 @@ const char *cuda_error_name(const struct cuda *cuda, int result)
 
 	if (cuda->cuGetErrorName && !cuda->cuGetErrorName(result, &name) && name)
 		return name;
-	(void)snprintf(text, sizeof text, "error %d", result);
+	(void)text_format(text, sizeof text, "error %d", result);
 	return text;
 }

@@ -125,8 +125,8 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 	if (driver_query(&why, &ask, &hello, NULL))
 		TEXT_COPY(system->why_none, why.message);
 	else if (hello.result)
-		(void)snprintf(system->why_none, sizeof system->why_none,
-					   "the driver does not start: %.400s", hello.error);
+		(void)text_format(system->why_none, sizeof system->why_none,
+						  "the driver does not start: %.400s", hello.error);
 	else if (!hello.device_count)
 		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
 	take_query_hello(system, &hello);
@@ -162,7 +162,7 @@ static void explain_no_driver(const struct jw_error *why, struct jw_system *syst
 			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
 	else if (!os_pci_gpus(NULL, pci, MOST_PCI, &count) && count)
 		hint = "; but an NVIDIA GPU is here: install NVIDIA's driver";
-	(void)snprintf(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
+	(void)text_format(system->why_none, sizeof system->why_none, "%.300s%s", why->message, hint);
 }
 
 /* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
@@ -305,10 +305,11 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
 		return 0;
-	(void)snprintf(text, sizeof text,
-				   "%s=1: the driver compiles everything at every start and never reads its cache; "
-				   "a warm cache cannot help until it is unset",
-				   forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
+	(void)text_format(
+		text, sizeof text,
+		"%s=1: the driver compiles everything at every start and never reads its cache; "
+		"a warm cache cannot help until it is unset",
+		forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
 	cache->warnings[cache->warning_count] = mem_string(err, text);
 	if (!cache->warnings[cache->warning_count++])
 		return -1;

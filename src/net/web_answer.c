@@ -191,8 +191,8 @@ void web_say_how_to_prove(const char *reason, char *room, size_t size)
 
 	*room = '\0';
 	if (blames_time(reason))
-		(void)snprintf(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
+		(void)text_format(room, size, " (this machine's clock says %s)", text_utc(now, os_now_s()));
 	else if (blames_issuer(reason))
-		(void)snprintf(room, size,
-					   "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust");
+		(void)text_format(
+			room, size, "; CURL_CA_BUNDLE or SSL_CERT_FILE names a file of certificates to trust");
 }

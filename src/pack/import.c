@@ -421,9 +421,10 @@ const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 								uint64_t roomy_bytes)
 {
 	if (least_bytes > CACHE_MOST_LIMIT)
-		(void)snprintf(text, IMPORT_ADVICE, "no driver keeps more than 4 GiB: import a part of it");
+		(void)text_format(text, IMPORT_ADVICE,
+						  "no driver keeps more than 4 GiB: import a part of it");
 	else
-		(void)snprintf(
+		(void)text_format(
 			text, IMPORT_ADVICE, "set CUDA_CACHE_MAXSIZE=%llu, here and for the program",
 			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
 	return text;

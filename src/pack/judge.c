@@ -16,15 +16,12 @@ enum { WHY = 512 };
 /* Adds a mismatching field: "architecture sm_70 (this machine has sm_86)". */
 static void JW_PRINTF(2, 3) mismatch(struct judgement *judgement, const char *format, ...)
 {
-	size_t length = strlen(judgement->why);
 	va_list list;
 
-	if (length && length + 2 < WHY) {
-		memcpy(judgement->why + length, "; ", 3);
-		length += 2;
-	}
+	if (judgement->why[0])
+		text_append(judgement->why, WHY, "; ");
 	va_start(list, format);
-	(void)vsnprintf(judgement->why + length, WHY - length, format, list);
+	(void)text_vformat(judgement->why, strlen(judgement->why), WHY, format, list);
 	va_end(list);
 	judgement->refused = true;
 }
@@ -117,8 +114,8 @@ bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *syste
 
 	if (!system || cache_abi_loads(cubin->abi, system->driver.version.cuda))
 		return true;
-	(void)snprintf(why, WHY, "cubin ABI 8 (this machine's driver, %s, knows 7)",
-				   jw_driver_text(text, &system->driver.version));
+	(void)text_format(why, WHY, "cubin ABI 8 (this machine's driver, %s, knows 7)",
+					  jw_driver_text(text, &system->driver.version));
 	return false;
 }
 
@@ -130,8 +127,8 @@ const char *pack_driver_text(char text[PACK_DRIVER_TEXT], const struct pack_driv
 	else if (driver->release[0])
 		(void)snprintf(text, PACK_DRIVER_TEXT, "%s", driver->release);
 	else
-		(void)snprintf(text, PACK_DRIVER_TEXT, "built %.11s %.8s", driver->stamp,
-					   driver->stamp + 11);
+		(void)text_format(text, PACK_DRIVER_TEXT, "built %.11s %.8s", driver->stamp,
+						  driver->stamp + 11);
 	return text;
 }
 

@@ -61,8 +61,8 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 			"%s: %s: a pack holds code that GPUs run with the rights of the user who starts "
 			"a program; %sadd --allow-unsigned if you know where it comes from",
 			strcmp(options->path, "-") ? options->path : "standard input", what, remedy);
-	(void)snprintf(result->note, sizeof result->note,
-				   "%.180s: accepted because of --allow-unsigned", what);
+	(void)text_format(result->note, sizeof result->note,
+					  "%.180s: accepted because of --allow-unsigned", what);
 	return 0;
 }
 
@@ -77,8 +77,8 @@ static void note_former_name(const char *path, const struct minisign_signature *
 	plain_key_name(plain, path);
 	if (length && strcmp(path, "-") != 0 &&
 		(strlen(plain) != length || memcmp(plain, name, length) != 0))
-		(void)snprintf(result->note, sizeof result->note, "it was signed under the name “%.*s”",
-					   length > 150 ? 150 : (int)length, name);
+		(void)text_format(result->note, sizeof result->note, "it was signed under the name “%.*s”",
+						  length > 150 ? 150 : (int)length, name);
 }
 
 static int check_signature(struct jw_error *err, const struct jw_import_options *options,

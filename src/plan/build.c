@@ -296,8 +296,8 @@ static int count_texts(struct jw_error *err, struct build *build, const struct b
 	if (!texts[most] || build->request->link_inputs)
 		return 0;
 	if (superseded[most])
-		(void)snprintf(copies, sizeof copies, " (%s for older GPUs left out)",
-					   TEXT_COUNT(superseded[most], "copy", "copies"));
+		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
+						  TEXT_COUNT(superseded[most], "copy", "copies"));
 	return build_note(
 		err, build, false,
 		"%s: %s in its data, taken as loaded without options%s; “jitwarm run --record FILE” "

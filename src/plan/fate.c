@@ -126,7 +126,7 @@ const char *fate_text(char text[FATE_TEXT], enum plan_reason reason, struct jw_t
 	};
 	char sm[JW_TARGET_TEXT];
 
-	(void)snprintf(text, FATE_TEXT, "will fail: %s for %s", reasons[reason],
-				   jw_target_sm(sm, device));
+	(void)text_format(text, FATE_TEXT, "will fail: %s for %s", reasons[reason],
+					  jw_target_sm(sm, device));
 	return text;
 }

@@ -163,8 +163,8 @@ static const char *span(const struct jw_nvrtc *nvrtc, char text[64])
 
 	text[0] = '\0';
 	if (nvrtc->arch_count)
-		(void)snprintf(text, 64, "%s to %s", jw_target_compute(first, nvrtc->archs[0]),
-					   jw_target_compute(last, nvrtc->archs[nvrtc->arch_count - 1]));
+		(void)text_format(text, 64, "%s to %s", jw_target_compute(first, nvrtc->archs[0]),
+						  jw_target_compute(last, nvrtc->archs[nvrtc->arch_count - 1]));
 	return text;
 }
 

@@ -124,7 +124,7 @@ static const char *driver_name(char text[64], const char *stamp)
 {
 	const char *known = jw_cache_driver_of_stamp(stamp);
 
-	(void)snprintf(text, 64, known ? "%s" : "the one built on %.11s", known ? known : stamp);
+	(void)text_format(text, 64, known ? "%s" : "the one built on %.11s", known ? known : stamp);
 	return text;
 }
 
@@ -153,33 +153,34 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	switch (explanation->reason) {
 	case JW_COLD_NOT: text[0] = '\0'; break;
 	case JW_COLD_UNKNOWN:
-		(void)snprintf(text, EXPLAIN_TEXT, "the names of this driver's entries are not known");
+		(void)text_format(text, EXPLAIN_TEXT, "the names of this driver's entries are not known");
 		break;
-	case JW_COLD_NEVER: (void)snprintf(text, EXPLAIN_TEXT, "never primed"); break;
+	case JW_COLD_NEVER: (void)text_format(text, EXPLAIN_TEXT, "never primed"); break;
 	case JW_COLD_DAMAGED:
-		(void)snprintf(text, EXPLAIN_TEXT, "the entry is damaged (%s)", explanation->damage);
+		(void)text_format(text, EXPLAIN_TEXT, "the entry is damaged (%s)", explanation->damage);
 		break;
 	case JW_COLD_DRIVER:
-		(void)snprintf(text, EXPLAIN_TEXT, "the driver has changed from %s to %s",
-					   driver_name(from, explanation->stamp), this_driver(to, request->plan));
+		(void)text_format(text, EXPLAIN_TEXT, "the driver has changed from %s to %s",
+						  driver_name(from, explanation->stamp), this_driver(to, request->plan));
 		break;
 	case JW_COLD_FILE:
-		(void)snprintf(text, EXPLAIN_TEXT, "the file has changed since it was primed");
+		(void)text_format(text, EXPLAIN_TEXT, "the file has changed since it was primed");
 		break;
 	case JW_COLD_EVICTED:
-		(void)snprintf(text, EXPLAIN_TEXT,
-					   "evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
-					   text_bytes(bytes, request->limit_bytes));
+		(void)text_format(
+			text, EXPLAIN_TEXT,
+			"evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
+			text_bytes(bytes, request->limit_bytes));
 		break;
 	case JW_COLD_CARRIED:
-		(void)snprintf(text, EXPLAIN_TEXT, "carried over: made by the compiler of %s",
-					   explanation->stamp[0] ? driver_name(from, explanation->stamp)
-											 : "an older driver");
+		(void)text_format(text, EXPLAIN_TEXT, "carried over: made by the compiler of %s",
+						  explanation->stamp[0] ? driver_name(from, explanation->stamp)
+												: "an older driver");
 		break;
 	case JW_COLD_DELETED:
-		(void)snprintf(text, EXPLAIN_TEXT,
-					   "deleted: by somebody, or by a driver, which does so where the cache's "
-					   "index is missing or damaged");
+		(void)text_format(text, EXPLAIN_TEXT,
+						  "deleted: by somebody, or by a driver, which does so where the cache's "
+						  "index is missing or damaged");
 		break;
 	}
 	return text;
@@ -208,7 +209,7 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 	struct reason {
 		size_t at, count;
 	} reasons[MOST_REASONS];
-	size_t used = 0, length = 0;
+	size_t used = 0;
 	char text[EXPLAIN_TEXT];
 
 	line[0] = '\0';
@@ -227,10 +228,10 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 		reasons[to] = reason;
 		used++;
 	}
-	for (size_t i = 0; i < used && length < EXPLAIN_LINE; i++)
-		length += (size_t)snprintf(line + length, EXPLAIN_LINE - length, "%s%s: %s", i ? "; " : "",
-								   TEXT_COUNT(reasons[i].count, "module", "modules"),
-								   explain_text(text, request, &explanations[reasons[i].at]));
+	for (size_t i = 0; i < used; i++)
+		text_append(line, EXPLAIN_LINE, "%s%s: %s", i ? "; " : "",
+					TEXT_COUNT(reasons[i].count, "module", "modules"),
+					explain_text(text, request, &explanations[reasons[i].at]));
 }
 
 enum { MOST_CAUSES = 1 << 20 };

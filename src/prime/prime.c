@@ -221,16 +221,17 @@ static void tell_difference(const struct jw_system *system, const struct jw_comp
 
 	(void)jw_driver_text(driver, &system->driver.version);
 	if (!compiler->exact)
-		(void)snprintf(
+		(void)text_format(
 			result->inexact, sizeof result->inexact,
 			"%.700s is of CUDA %u.%u, older than driver %s: its code works there, but is "
 			"not the driver's own",
 			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
 	else if (has_one_attribute_more(system))
-		(void)snprintf(result->inexact, sizeof result->inexact,
-					   "on sm_90 driver %s writes one attribute more into its results than ptxas "
-					   "does: they are not the driver's own to the last byte",
-					   driver);
+		(void)text_format(
+			result->inexact, sizeof result->inexact,
+			"on sm_90 driver %s writes one attribute more into its results than ptxas "
+			"does: they are not the driver's own to the last byte",
+			driver);
 }
 
 /* Before a run: finds the compiler of the system's driver, says in *result where its code is not

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
@@ -41,7 +42,7 @@ static void name_count(char name[JW_SCAN_NAME], const struct analyse_count *coun
 	else if (count->kind == DEVCODE_KIND_LTOIR)
 		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
 	else
-		(void)snprintf(name, JW_SCAN_NAME, "kind 0x%x", count->kind);
+		(void)text_format(name, JW_SCAN_NAME, "kind 0x%x", count->kind);
 }
 
 /* Adds one to the count of a family, which is appended if new (relocatable PTX counts as PTX,

@@ -122,7 +122,7 @@ static int note_recorded_texts(struct jw_error *err, struct jw_record_result *re
 
 	if (!texts)
 		return 0;
-	(void)snprintf(
+	(void)text_format(
 		line, sizeof line,
 		"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
 		"handed to a linker: “jitwarm prime” of the file makes other entries; those of "

@@ -40,12 +40,12 @@ static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 	char duration[TEXT_SHORT];
 	int64_t since;
 
-	(void)snprintf(text, size, "another jitwarm");
+	(void)text_format(text, size, "another jitwarm");
 	if (!os_read_file(NULL, turn->holder_path, MOST_HOLDER, &content))
 		object = json_parse(NULL, buf_text(&content), content.size);
 	since = object ? (int64_t)json_count(object, "since") : 0;
 	if (since)
-		(void)snprintf(
+		(void)text_format(
 			text, size, "jitwarm on %.64s (process %llu, for %s)", json_text(object, "host", "?"),
 			(unsigned long long)json_count(object, "pid"),
 			text_duration(duration, since < os_now_s() ? (double)(os_now_s() - since) : 0));
@@ -60,7 +60,8 @@ static void tell_holder(const struct cache_turn *turn, const struct cache_turn_w
 	if (!wait->message)
 		return;
 	read_holder(turn, holder, sizeof holder);
-	(void)snprintf(line, sizeof line, "%s primes the same cache: waiting for it to finish", holder);
+	(void)text_format(line, sizeof line, "%s primes the same cache: waiting for it to finish",
+					  holder);
 	wait->message(wait->context, line);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "run/run_state.h"
 
@@ -231,11 +232,11 @@ static struct run_order order_for(const struct run *run, const struct slot *slot
 	if (run->setup->live && plan_is_compiled(run->setup->system->cache.path, module)) {
 		order.what = ORDER_MET;
 	} else if (!path || strlen(path) >= sizeof((struct protocol_job *)0)->path) {
-		(void)snprintf(order.why, sizeof order.why, "%s",
-					   path ? "its path is too long" : "its bytes cannot be read");
+		(void)text_format(order.why, sizeof order.why, "%s",
+						  path ? "its path is too long" : "its bytes cannot be read");
 	} else if (device == DEVICE_NONE) {
-		(void)snprintf(order.why, sizeof order.why, "no GPU that it is for gives a context: %s",
-					   run->pool.why);
+		(void)text_format(order.why, sizeof order.why, "no GPU that it is for gives a context: %s",
+						  run->pool.why);
 	} else {
 		order.what = ORDER_COMPILE;
 	}

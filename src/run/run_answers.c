@@ -27,10 +27,10 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 
 	if (most >= run->setup->workers)
 		return;
-	(void)snprintf(line, sizeof line,
-				   "the GPU is in exclusive-process mode, which gives a context to one process "
-				   "only: going on with %s",
-				   TEXT_COUNT(most, "worker", "workers"));
+	(void)text_format(line, sizeof line,
+					  "the GPU is in exclusive-process mode, which gives a context to one process "
+					  "only: going on with %s",
+					  TEXT_COUNT(most, "worker", "workers"));
 	run_message(run, line);
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		struct slot *slot = &run->slots[i];
@@ -290,8 +290,9 @@ bool run_retire(struct run *run, struct slot *slot, const char *why)
 	if (!others)
 		return false;
 	slot->retired = true;
-	(void)snprintf(line, sizeof line,
-				   "there is no room for so many workers (%.300s): going on with %u", why, others);
+	(void)text_format(line, sizeof line,
+					  "there is no room for so many workers (%.300s): going on with %u", why,
+					  others);
 	run_message(run, line);
 	return true;
 }
@@ -314,8 +315,8 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 		/* Replaces the only worker: the process that had the context may have ended meanwhile. */
 		if (!run_retire(run, slot, why)) {
 			run->fruitless++;
-			(void)snprintf(run->no_context, sizeof run->no_context, "got no CUDA context (%.200s)",
-						   why);
+			(void)text_format(run->no_context, sizeof run->no_context,
+							  "got no CUDA context (%.200s)", why);
 		}
 		return;
 	}
@@ -337,7 +338,7 @@ static const char *end_text(char *text, size_t size, const struct run *run, cons
 
 	if (!slot->hung || !slot->job_count)
 		return slot->hung ? "did not end" : child_end_text(text, size, how);
-	(void)snprintf(
+	(void)text_format(
 		text, size, "did not end within %s",
 		text_duration(limit, (double)run_limit_ns(run, run_first_cost_ms(run, slot)) / 1e9));
 	return text;
@@ -353,8 +354,8 @@ void run_blame(struct run *run, struct slot *slot, const struct child_end *how)
 		job_queue_return(&run->queue, slot->jobs[--slot->job_count].module);
 	if (!slot->job_count)
 		return;
-	(void)snprintf(reason, sizeof reason, "the driver's compiler %s, twice",
-				   end_text(text, sizeof text, run, slot, how));
+	(void)text_format(reason, sizeof reason, "the driver's compiler %s, twice",
+					  end_text(text, sizeof text, run, slot, how));
 	slot->job_count = 0;
 	run_count_loss(run, index);
 	/* Linux ends the largest process when memory runs out. */

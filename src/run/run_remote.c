@@ -364,8 +364,8 @@ static bool workers_wait_for_place(const struct run *run)
 
 static void say_silence(struct run *run)
 {
-	(void)snprintf(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
-				   run->remote.place, REMOTE_SILENCE_MS / 1000);
+	(void)text_format(run->remote.why, sizeof run->remote.why, "%s: no answer within %d seconds",
+					  run->remote.place, REMOTE_SILENCE_MS / 1000);
 }
 
 static void take_beat(struct run *run, bool quiet)
@@ -419,9 +419,9 @@ static void on_place_end(void *context, struct child *child, const struct child_
 	run->remote.child = NULL;
 	if (run->remote.gone || run->stopping || how->killed)
 		return;
-	(void)snprintf(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
-				   child_end_text(text, sizeof text, how), *how->said ? ": " : "",
-				   (int)strcspn(how->said, "\n"), how->said);
+	(void)text_format(why, sizeof why, "%s: its process %s%s%.*s", run->remote.place,
+					  child_end_text(text, sizeof text, how), *how->said ? ": " : "",
+					  (int)strcspn(how->said, "\n"), how->said);
 	give_up_place(run, why);
 }
 
@@ -493,10 +493,11 @@ static void look_at_time_of_place(struct run *run, uint64_t now)
 		remote->rested_ns / REMOTE_MS + remote->pace.silence_ms > REMOTE_SILENCE_MS)
 		TEXT_COPY(why, remote->why);
 	else if (remote->unheard_ns > UNHEARD_S * REMOTE_SECOND)
-		(void)snprintf(why, sizeof why, "%s: the process that speaks to it does not answer",
-					   run->remote.place);
+		(void)text_format(why, sizeof why, "%s: the process that speaks to it does not answer",
+						  run->remote.place);
 	else if ((double)remote->waited_ms / 1000 > allowed_s)
-		(void)snprintf(why, sizeof why, "%s: it costs more time than it saves", run->remote.place);
+		(void)text_format(why, sizeof why, "%s: it costs more time than it saves",
+						  run->remote.place);
 	if (*why)
 		give_up_place(run, why);
 }

@@ -203,8 +203,8 @@ static void say_refused(struct object_answer *answer, const struct object_files 
 	if (why->code == JW_ERR_NOT_FOUND)
 		words = ": no trusted key has signed it (“jitwarm key trust”; --share-unsigned trusts "
 				"whoever can write there)";
-	(void)snprintf(answer->why, sizeof answer->why, "%.64s%s%.400s", files->name,
-				   *words == ':' ? "" : ": ", words);
+	(void)text_format(answer->why, sizeof answer->why, "%.64s%s%.400s", files->name,
+					  *words == ':' ? "" : ": ", words);
 }
 
 /* ---- taking */

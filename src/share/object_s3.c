@@ -414,12 +414,13 @@ const char *object_s3_said(const struct web_answer *answer, char *room, size_t s
 	char time[TEXT_SHORT], clock[128] = "";
 
 	if (skewed && behind_s > 0)
-		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s behind the server's)",
-					   text_duration(time, (double)behind_s));
+		(void)text_format(clock, sizeof clock, " (this machine's clock is %s behind the server's)",
+						  text_duration(time, (double)behind_s));
 	else if (skewed)
-		(void)snprintf(clock, sizeof clock, " (this machine's clock is %s ahead of the server's)",
-					   text_duration(time, (double)-behind_s));
-	(void)snprintf(room, size, "%s%s", answer->said, clock);
+		(void)text_format(clock, sizeof clock,
+						  " (this machine's clock is %s ahead of the server's)",
+						  text_duration(time, (double)-behind_s));
+	(void)text_format(room, size, "%s%s", answer->said, clock);
 	return room;
 }
 

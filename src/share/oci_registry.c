@@ -101,10 +101,10 @@ static int registry_refusal(struct jw_error *err, const struct registry *registr
 	char wait[64] = "", help[2 * REFERENCE_HOST + 64] = "";
 
 	if (answer->wait_s >= 0)
-		(void)snprintf(wait, sizeof wait, ", try again in %lld s", (long long)answer->wait_s);
+		(void)text_format(wait, sizeof wait, ", try again in %lld s", (long long)answer->wait_s);
 	if (status == 401 || status == 403)
-		(void)snprintf(help, sizeof help,
-					   "; “docker login %s” or “podman login %s” changes the name", host, host);
+		(void)text_format(help, sizeof help,
+						  "; “docker login %s” or “podman login %s” changes the name", host, host);
 	else if (status == 413)
 		TEXT_COPY(help, "; what stands in between limits requests (nginx: "
 						"client_max_body_size): raise that for images and packs");

@@ -198,8 +198,9 @@ static int mark_carried(struct jw_error *err, const struct carry *carry,
 	}
 	if (change.mark_count &&
 		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
-		(void)snprintf(carry->result->note, sizeof carry->result->note,
-					   "they cannot be marked as not this driver's own bytes: %.400s", why.message);
+		(void)text_format(carry->result->note, sizeof carry->result->note,
+						  "they cannot be marked as not this driver's own bytes: %.400s",
+						  why.message);
 	mem_free(marks);
 	return 0;
 }

@@ -32,7 +32,7 @@ static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *forma
 		return;
 	}
 	va_start(list, format);
-	(void)vsnprintf(done->notes[done->note_count++], sizeof *done->notes, format, list);
+	(void)text_vformat(done->notes[done->note_count++], 0, sizeof *done->notes, format, list);
 	va_end(list);
 }
 

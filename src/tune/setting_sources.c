@@ -150,7 +150,7 @@ static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
 		return 0;
 	if (why->code == JW_ERR_MEMORY)
 		return error_copy(err, why);
-	(void)snprintf(line, sizeof line, "its settings are unknown: %s", why->message);
+	(void)text_format(line, sizeof line, "its settings are unknown: %s", why->message);
 	return add_warning(err, settings, line);
 }
 

@@ -434,17 +434,17 @@ const char *child_end_text(char *text, size_t size, const struct child_end *how)
 	uint32_t status = (uint32_t)how->exit_status;
 
 	if (how->protocol[0])
-		(void)snprintf(text, size, "its answer cannot be read: %s", how->protocol);
+		(void)text_format(text, size, "its answer cannot be read: %s", how->protocol);
 	else if (how->stuck)
-		(void)snprintf(text, size, "cannot be ended: the system holds it");
+		(void)text_format(text, size, "cannot be ended: the system holds it");
 	else if (how->signal && *name)
-		(void)snprintf(text, size, "ended by signal %d (%s)", how->signal, name);
+		(void)text_format(text, size, "ended by signal %d (%s)", how->signal, name);
 	else if (how->signal)
-		(void)snprintf(text, size, "ended by signal %d", how->signal);
+		(void)text_format(text, size, "ended by signal %d", how->signal);
 	else if (status >= 0xc0000000u && *status_name(status))
-		(void)snprintf(text, size, "ended with status 0x%08x (%s)", (unsigned)status,
-					   status_name(status));
+		(void)text_format(text, size, "ended with status 0x%08x (%s)", (unsigned)status,
+						  status_name(status));
 	else
-		(void)snprintf(text, size, "ended with status %d", how->exit_status);
+		(void)text_format(text, size, "ended with status %d", how->exit_status);
 	return text;
 }

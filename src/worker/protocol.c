@@ -189,12 +189,32 @@ int protocol_devices_from_json(struct jw_error *err, const cJSON *array,
 	return 0;
 }
 
+/* An error in English and, if the worker has its user's language, in that. */
+static bool put_error(cJSON *object, const char *error)
+{
+	char *said = text_language ? text_language->translation(error) : NULL;
+	const bool put = !json_add_text(NULL, object, "error", error) &&
+					 (!said || !json_add_text(NULL, object, "translation", said));
+
+	mem_free(said);
+	return put;
+}
+
+static void get_error(const cJSON *object, char *error, size_t size)
+{
+	const char *said = json_text(object, "translation", NULL);
+
+	text_copy(error, size, json_text(object, "error", ""));
+	if (said && text_language)
+		text_language->learn(error, said);
+}
+
 int protocol_put_hello(struct jw_error *err, struct buf *line, const struct protocol_hello *hello)
 {
 	cJSON *object = cJSON_CreateObject(),
 		  *devices = protocol_devices_to_json(err, hello->devices, hello->device_count);
 	bool complete = devices && cJSON_AddNumberToObject(object, "hello", hello->result) &&
-					cJSON_AddStringToObject(object, "error", hello->error) &&
+					put_error(object, hello->error) &&
 					cJSON_AddStringToObject(object, "library", hello->library) &&
 					cJSON_AddNumberToObject(object, "cuda", hello->cuda);
 
@@ -216,7 +236,7 @@ int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
 	memset(ret_hello, 0, sizeof *ret_hello);
 	ret_hello->result = get_result(object, "hello");
 	ret_hello->cuda = (uint32_t)(json_count(object, "cuda") % 1000000);
-	TEXT_COPY(ret_hello->error, json_text(object, "error", ""));
+	get_error(object, ret_hello->error, sizeof ret_hello->error);
 	TEXT_COPY(ret_hello->library, json_text(object, "library", ""));
 	result = protocol_devices_from_json(err, cJSON_GetObjectItemCaseSensitive(object, "devices"),
 										ret_hello->devices, &ret_hello->device_count);
@@ -235,7 +255,7 @@ int protocol_put_answer(struct jw_error *err, struct buf *line,
 					cJSON_AddNumberToObject(object, "wall_ms", answer->wall_ms) &&
 					cJSON_AddNumberToObject(object, "cpu_ms", answer->cpu_ms) &&
 					cJSON_AddNumberToObject(object, "peak_bytes", (double)answer->peak_bytes) &&
-					cJSON_AddStringToObject(object, "error", answer->error) &&
+					put_error(object, answer->error) &&
 					cJSON_AddStringToObject(object, "log", answer->log);
 
 	return put_and_delete(err, line, object, complete);
@@ -263,7 +283,7 @@ int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 	ret_answer->wall_ms = get_ms(object, "wall_ms");
 	ret_answer->cpu_ms = get_ms(object, "cpu_ms");
 	ret_answer->peak_bytes = json_count(object, "peak_bytes");
-	TEXT_COPY(ret_answer->error, json_text(object, "error", ""));
+	get_error(object, ret_answer->error, sizeof ret_answer->error);
 	TEXT_COPY(ret_answer->log, json_text(object, "log", ""));
 	cJSON_Delete(object);
 	return 0;

@@ -122,7 +122,7 @@ static void nvjitlink_work(void *state, const struct protocol_job *job, struct b
 	} else {
 		answer->result = result;
 		if (result)
-			(void)snprintf(answer->error, sizeof answer->error, "nvJitLink's error %d", result);
+			(void)text_format(answer->error, sizeof answer->error, "nvJitLink's error %d", result);
 	}
 	TEXT_COPY(answer->log, buf_text(&log));
 	buf_free(&log);

@@ -337,8 +337,8 @@ static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 		hello->device_count += !hello->result;
 	}
 	if (hello->result)
-		(void)snprintf(hello->error, sizeof hello->error, "%s%s",
-					   cuda_error_name(cuda, hello->result), start_hint(hello->result));
+		(void)text_format(hello->error, sizeof hello->error, "%s%s",
+						  cuda_error_name(cuda, hello->result), start_hint(hello->result));
 }
 
 /* The bytes of a job's container, with a NUL behind them. */
@@ -393,8 +393,9 @@ static void compile_job(struct worker *worker, const struct protocol_job *job,
 	answer->no_context = outcome.no_context;
 	answer->cpu_ms = outcome.cpu_ms;
 	if (outcome.no_context && !outcome.result)
-		(void)snprintf(answer->error, sizeof answer->error, "%llu MB of the GPU's memory are left",
-					   (unsigned long long)outcome.free_bytes / 1000000);
+		(void)text_format(answer->error, sizeof answer->error,
+						  "%llu MB of the GPU's memory are left",
+						  (unsigned long long)outcome.free_bytes / 1000000);
 	else if (outcome.result)
 		(void)snprintf(answer->error, sizeof answer->error, "%s",
 					   cuda_error_name(&worker->driver.cuda, outcome.result));

@@ -18,11 +18,9 @@ refuses() { # WHAT SED-SCRIPT
 	! cmp -s po/ko.po "$work/ko.po" || { echo "$1: nothing was changed"; exit 1; }
 	! python3 -B scripts/make-catalogue.py --formats "$work/ko.po" >"$work/said" 2>&1 || { echo "accepted: $1"; cat "$work/said"; exit 1; }
 }
-refuses "another conversion" 's/^msgstr "%g초"$/msgstr "%s초"/'
-refuses "a conversion too many" 's/^msgstr "%g초"$/msgstr "%g%n초"/'
-refuses "a missing conversion" 's/^msgstr "%g초"$/msgstr "초"/'
-refuses "two strings parted" 's/%1\$s%2\$s: %3\$s용 기계어/%1$s: %2$s %3$s용 기계어/'
-refuses "the second of two strings left out" 's/%1\$s%2\$s: %3\$s용 기계어/%1$s%2$.0s: %3$s용 기계어/'
-refuses "a missing translation" 's/^msgstr "%g초"$/msgstr ""/'
+refuses "another conversion" 's/^msgstr "%u초"$/msgstr "%s초"/'
+refuses "a conversion too many" 's/^msgstr "%u초"$/msgstr "%u%n초"/'
+refuses "a missing conversion" 's/^msgstr "%u초"$/msgstr "초"/'
+refuses "a missing translation" 's/^msgstr "%u초"$/msgstr ""/'
 refuses "a fuzzy entry" '0,/^#, c-format$/s//#, fuzzy, c-format/'
-refuses "an entry that is there twice" 's/^msgid "about %g s"$/msgid "%g s"/'
+refuses "an entry that is there twice" 's/^msgid "about %s"$/msgid "%u s"/'

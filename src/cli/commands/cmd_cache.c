@@ -282,8 +282,8 @@ static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group
 
 	if (group->target.sm)
 		(void)jw_target_sm(arch, group->target);
-	(void)snprintf(text, GROUP_TEXT, "%s, driver %s", arch,
-				   cache_command_driver_text(driver, group->driver));
+	(void)text_format(text, GROUP_TEXT, "%s, driver %s", arch,
+					  cache_command_driver_text(driver, group->driver));
 	return text;
 }
 

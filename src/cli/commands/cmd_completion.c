@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/language.h"
 #include "cli/terminal.h"
 #include "completion_bash.h"
 #include "completion_fish.h"
@@ -262,6 +263,7 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 	const struct cli_command *command = NULL;
 	struct completion completion = {.head = "", .text = BUF_MAX(MOST_CANDIDATES), .err = err};
 
+	language_close();
 	if (!count)
 		return 0;
 	words += help;

@@ -55,10 +55,12 @@ static int put_finding(struct jw_error *err, struct buf *text, size_t number,
 					   const struct doctor_words *words, const struct jw_finding *finding)
 {
 	char *command = finding->command ? doctor_text_command(err, words, finding) : NULL;
-	int failed = (finding->command && !command) ||
-				 buf_printf(err, text, "%2zu  %s: %s\n    %s: %s%s%s\n", number, finding->id,
-							finding->evidence, finding->hopeless ? "Nothing helps here" : "Do",
-							finding->fix, command ? COMMAND_MARK ": " : "", command ? command : "");
+	int failed =
+		(finding->command && !command) ||
+		buf_printf(err, text, "%2zu  %s: %s\n", number, finding->id, finding->evidence) ||
+		buf_printf(err, text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do",
+				   finding->fix) ||
+		buf_printf(err, text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
 
 	mem_free(command);
 	return failed ? -1 : 0;

@@ -198,22 +198,22 @@ static const char *verdict_of(const struct find_row *row, char *text, size_t siz
 	*ret_style = STYLE_GOOD;
 	if (!row->judged) {
 		*ret_style = STYLE_PLAIN;
-		(void)snprintf(text, size, "%s that may hold device code",
-					   TEXT_COUNT(row->files, "file", "files"));
+		(void)text_format(text, size, "%s that may hold device code",
+						  TEXT_COUNT(row->files, "file", "files"));
 	} else if (row->cold) {
 		*ret_style = STYLE_WARN;
-		(void)snprintf(text, size, "%s to compile, %s on one core",
-					   TEXT_COUNT(row->cold, "module", "modules"),
-					   text_span(time, row->start.low, row->start.high));
+		(void)text_format(text, size, "%s to compile, %s on one core",
+						  TEXT_COUNT(row->cold, "module", "modules"),
+						  text_span(time, row->start.low, row->start.high));
 	} else if (row->failing) {
 		*ret_style = STYLE_BAD;
-		(void)snprintf(text, size, "will fail: no code for a GPU in %s",
-					   TEXT_COUNT(row->failing, "file", "files"));
+		(void)text_format(text, size, "will fail: no code for a GPU in %s",
+						  TEXT_COUNT(row->failing, "file", "files"));
 	} else {
-		(void)snprintf(text, size, "%s",
-					   row->verdict == JW_VERDICT_USELESS ? "compiles at every start"
-					   : row->warm                        ? "warm"
-														  : "runs as it is");
+		(void)text_format(text, size, "%s",
+						  row->verdict == JW_VERDICT_USELESS ? "compiles at every start"
+						  : row->warm                        ? "warm"
+															 : "runs as it is");
 	}
 	return text;
 }

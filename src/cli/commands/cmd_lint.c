@@ -155,11 +155,11 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 								 gpu_targets_name(name, result->gpus[k].target));
 		}
 		if (code->bytes)
-			(void)snprintf(adds, sizeof adds, "; adds about %s, uncompressed",
-						   text_bytes(size, code->bytes));
+			(void)text_format(adds, sizeof adds, "; adds about %s, uncompressed",
+							  text_bytes(size, code->bytes));
 		if (code->cuda)
-			(void)snprintf(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
-						   code->cuda % 1000 / 10);
+			(void)text_format(needs, sizeof needs, "; needs CUDA %u.%u or newer", code->cuda / 1000,
+							  code->cuda % 1000 / 10);
 		output_expect_whole(out, &names);
 		output_line(out, STYLE_PLAIN, "%s avoids this on %s%s%s",
 					lint_gencode(gencode, code->target), buf_text(&names), adds, needs);

@@ -58,8 +58,8 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 	};
 
 	if (verdicts->needs.cuda)
-		(void)snprintf(too_new, sizeof too_new, "too new: it needs driver %s or newer",
-					   jw_driver_text(driver, &verdicts->needs));
+		(void)text_format(too_new, sizeof too_new, "too new: it needs driver %s or newer",
+						  jw_driver_text(driver, &verdicts->needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
 			(void)buf_printf(NULL, line, "%s%zu cannot be used (%s)", separator(line),
@@ -162,7 +162,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
 
 	if (total->left_out)
-		(void)snprintf(left_out, sizeof left_out, "; %zu more when used", total->left_out);
+		(void)text_format(left_out, sizeof left_out, "; %zu more when used", total->left_out);
 	(void)gpu_targets_name(name, total->target);
 	if (!total->modules) {
 		output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name, left_out);

@@ -31,18 +31,18 @@ static const char *package_gpu_text(char text[GPU_TEXT], const struct jw_check_p
 	char time[TEXT_SHORT];
 
 	if (useless && gpu->warm + gpu->cold)
-		(void)snprintf(text, GPU_TEXT, "%s to compile at every start",
-					   TEXT_COUNT(gpu->warm + gpu->cold, "module", "modules"));
+		(void)text_format(text, GPU_TEXT, "%s to compile at every start",
+						  TEXT_COUNT(gpu->warm + gpu->cold, "module", "modules"));
 	else if (gpu->cold)
-		(void)snprintf(text, GPU_TEXT, "%s to compile, %s on one core",
-					   TEXT_COUNT(gpu->cold, "module", "modules"),
-					   text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
+		(void)text_format(text, GPU_TEXT, "%s to compile, %s on one core",
+						  TEXT_COUNT(gpu->cold, "module", "modules"),
+						  text_span(time, gpu->forecast.start.low, gpu->forecast.start.high));
 	else if (gpu->failing)
-		(void)snprintf(text, GPU_TEXT, "will fail: no code that runs there");
+		(void)text_format(text, GPU_TEXT, "will fail: no code that runs there");
 	else if (gpu->warm)
-		(void)snprintf(text, GPU_TEXT, "warm");
+		(void)text_format(text, GPU_TEXT, "warm");
 	else
-		(void)snprintf(text, GPU_TEXT, "runs as it is");
+		(void)text_format(text, GPU_TEXT, "runs as it is");
 	return text;
 }
 

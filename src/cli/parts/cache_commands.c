@@ -1,4 +1,5 @@
 #include "cli/parts/cache_commands.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +25,11 @@ const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *
 	enum { STAMP = 19 };
 	const char *release = jw_cache_driver_of_stamp(driver);
 
-	(void)snprintf(text, CACHE_DRIVER_TEXT,
-				   release                   ? "%s"
-				   : strlen(driver) == STAMP ? "built “%s”"
-				   : *driver                 ? "%s (OpenCL)"
-											 : "unknown%s",
-				   release ? release : driver);
+	(void)text_format(text, CACHE_DRIVER_TEXT,
+					  release                   ? "%s"
+					  : strlen(driver) == STAMP ? "built “%s”"
+					  : *driver                 ? "%s (OpenCL)"
+												: "unknown%s",
+					  release ? release : driver);
 	return text;
 }

@@ -20,7 +20,7 @@ void module_text_marks(const struct output *out, const char *head, const char *w
 
 const char *module_text_all(char text[TEXT_SHORT], size_t count)
 {
-	(void)snprintf(text, TEXT_SHORT, count == 1 ? "the only module" : "all %zu modules", count);
+	(void)text_format(text, TEXT_SHORT, count == 1 ? "the only module" : "all %zu modules", count);
 	return text;
 }
 

@@ -372,7 +372,7 @@ static const char *owner_name(char *text, uid_t owner)
 		found)
 		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
 	else
-		(void)snprintf(text, OWNER_TEXT, "account %lu", (unsigned long)owner);
+		(void)text_format(text, OWNER_TEXT, "account %lu", (unsigned long)owner);
 	return text;
 }
 

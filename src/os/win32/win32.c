@@ -168,7 +168,7 @@ static void system_text(DWORD number, char *text, size_t room)
 		length--;
 	wide[length] = L'\0';
 	if (!length || WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, (int)room, NULL, NULL) <= 0)
-		(void)snprintf(text, room, "Windows error %lu", (unsigned long)number);
+		(void)text_format(text, room, "Windows error %lu", (unsigned long)number);
 }
 
 int os_error_number(struct jw_error *err, const char *path, int number)
