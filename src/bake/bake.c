@@ -81,7 +81,7 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 	if (options->in_place && options->output)
 		return error_set(err, JW_ERR_USAGE, "in place, or copies in a folder: not both");
 	if (!options->dry_run && !options->in_place && (!options->output || !*options->output))
-		return error_set(err, JW_ERR_USAGE, "a folder for the copies has to be named");
+		return error_set(err, JW_ERR_USAGE, "name a folder for the copies");
 	if (!system->gpu_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	if (!options->dry_run && !system->cache.path)
@@ -343,8 +343,7 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 		/* A new journal would take the place of the only way back to the first original. */
 		if (place->journal && place->state == JW_BAKED_CHANGED)
 			error_set(&file->failed, JW_ERR_UNSUPPORTED,
-					  "was changed since it was baked: remove its journal %s, which then leads "
-					  "nowhere, to bake it again",
+					  "was changed since it was baked: to bake it again, remove its journal %s",
 					  place->journal->file);
 		return 0;
 	}
@@ -498,8 +497,9 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	if (!failed)
 		common = common_folder(places, count);
 	if (!failed && count && !common && !bake->options->in_place)
-		failed = error_set(err, JW_ERR_USAGE,
-						   "the libraries are on several drives: bake those of one at a time");
+		failed =
+			error_set(err, JW_ERR_USAGE,
+					  "the libraries are on several drives: bake those of one drive at a time");
 	if (!failed && bake->options->prime && !bake->options->dry_run)
 		failed = compile_accepted(err, bake, places, common);
 	if (!failed && !bake->options->in_place)

@@ -63,7 +63,7 @@ static int check_appended(struct jw_error *err, const struct elf_view *view)
 	}
 	for (uint64_t at = end; at < view->map->size; at++)
 		if (view->map->data[at])
-			return error_set(err, JW_ERR_UNSUPPORTED, "data behind its sections");
+			return error_set(err, JW_ERR_UNSUPPORTED, "data after its sections");
 	return 0;
 }
 

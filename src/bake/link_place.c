@@ -225,7 +225,7 @@ static int linked_make(struct jw_error *err, const struct linked_job *job, struc
 	const char *folder;
 
 	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
-		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver links, which is not here");
+		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver can link it, and none is here");
 	return linker_folder(err, job->linker, job->system, &folder) ||
 				   link_in(err, job, folder, gpu, cubin)
 			   ? -1
@@ -286,14 +286,14 @@ static int linked_check(struct jw_error *err, struct devcode_view cubin, struct 
 	if (cubin_read(err, cubin.data, cubin.size, &header))
 		return -1;
 	if (header.relocatable || header.sm != device.sm)
-		return error_set(err, JW_ERR_FORMAT, "what was linked is not for the GPU");
+		return error_set(err, JW_ERR_FORMAT, "the linked code is not for the GPU");
 	if (cubin_symbols_read(err, cubin, &symbols))
 		return -1;
-	failed = cubin_symbols_hold(&symbols, model)
-				 ? 0
-				 : error_set(err, JW_ERR_FORMAT,
-							 "what was linked lacks kernels that the library has for its "
-							 "other GPUs");
+	failed =
+		cubin_symbols_hold(&symbols, model)
+			? 0
+			: error_set(err, JW_ERR_FORMAT,
+						"the linked code lacks kernels that the library has for its other GPUs");
 	cubin_symbols_free(&symbols);
 	return failed;
 }
@@ -427,7 +427,7 @@ static int link_objects(struct jw_error *err, struct baking *baking, size_t targ
 	}
 	if (!baking->links)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "which of its objects belong together is not known");
+						 "it is not known which of its objects belong together");
 	linking.places = mem_array(err, baking->object_count, sizeof *linking.places);
 	if (!linking.places)
 		return -1;

@@ -84,7 +84,7 @@ static int check_overlay(struct jw_error *err, const struct pe_image *image, uin
 		end = certificates->address + (uint64_t)certificates->size_bytes;
 	for (uint64_t at = end; at < map->size; at++)
 		if (map->data[at])
-			return error_set(err, JW_ERR_UNSUPPORTED, "data behind its sections");
+			return error_set(err, JW_ERR_UNSUPPORTED, "data after its sections");
 	return 0;
 }
 

@@ -205,7 +205,7 @@ static void tell_size(const struct cache_index *index, enum cache_next_insert ne
 		return;
 	}
 	(void)text_format(
-		outlook->text, room, "the cache's index counts %s where its rows make %s: %s", total,
+		outlook->text, room, "the cache's index counts %s, but its rows make %s: %s", total,
 		text_bytes(rows, cache_index_rows_total(index)),
 		next == CACHE_NEXT_EVICTS_ALL
 			? "the next module evicts every entry, and the driver stores no more of them"
@@ -260,7 +260,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 static void tell_unknown(const struct jw_error *why, struct jw_cache_outlook *outlook)
 {
 	(void)text_format(outlook->text, sizeof outlook->text,
-					  "what the next start does is unknown: %.180s", why->message);
+					  "cannot tell what the next start does: %.180s", why->message);
 	TEXT_COPY(outlook->next_step, "“jitwarm cache verify” reads all of it");
 }
 

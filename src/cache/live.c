@@ -609,7 +609,7 @@ int live_lock_sound(struct jw_error *err, struct cache_live *live)
 		live_abandon(live);
 		live->repaired = false;
 	}
-	return error_set(err, JW_ERR_BUSY, "%s: does not become sound: another program writes to it",
+	return error_set(err, JW_ERR_BUSY, "%s: stays damaged: another program writes to it",
 					 live->index_path);
 }
 

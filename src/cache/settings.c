@@ -152,7 +152,7 @@ int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
 						  "wants a number of bytes",
 						  text);
 	else if (number > CACHE_MOST_LIMIT)
-		line = mem_printf(err, "CUDA_CACHE_MAXSIZE=%.200s: the driver takes it for its maximum, %s",
+		line = mem_printf(err, "CUDA_CACHE_MAXSIZE=%.200s: the driver reads it as its maximum, %s",
 						  text, text_bytes(size, CACHE_MOST_LIMIT));
 	else
 		return 0;
@@ -249,11 +249,10 @@ static int explain_relative(struct jw_error *err, struct cache_settings *setting
 	bool there;
 
 	if (path[0] == '~')
-		return warn_of_setting(
-			err, settings,
-			"CUDA_CACHE_PATH=%s: the driver does not expand ~ and takes it for a folder "
-			"below the working directory",
-			path);
+		return warn_of_setting(err, settings,
+							   "CUDA_CACHE_PATH=%s: the driver does not expand ~ and uses a folder "
+							   "of that name below the working directory",
+							   path);
 	above = os_dir_name(err, path);
 	if (!above)
 		return -1;
@@ -262,8 +261,8 @@ static int explain_relative(struct jw_error *err, struct cache_settings *setting
 	return warn_of_setting(
 		err, settings,
 		there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			  : "CUDA_CACHE_PATH=%s: relative, and of a relative path the driver makes the "
-				"last level only: until the others are there it caches nothing",
+			  : "CUDA_CACHE_PATH=%s: relative, and the driver makes only the last folder of a "
+				"relative path: it caches nothing until the others exist",
 		path);
 }
 
@@ -304,8 +303,8 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 	settings->free_bytes = space.free_bytes;
 	if (space.network &&
 		warn_of_setting(err, settings,
-						"%s: on a network file system: the driver caches only where locks work "
-						"there, and every look-up waits for the network",
+						"%s: on a network file system: the driver caches only if locks work there, "
+						"and every look-up waits for the network",
 						settings->path))
 		return -1;
 	if (settings->free_bytes < LITTLE_ROOM)

@@ -16,7 +16,7 @@
 enum { MOST_CONFIG = 1 << 16, FILES = 2 };
 
 static const struct config_value every_setting[CONFIG_SETTINGS] = {
-	{.name = "registry", .help = "The place of “push” and “pull” where none is named"},
+	{.name = "registry", .help = "The place of “push” and “pull” if none is named"},
 	{.name = "share", .help = "The place that “prime --share” would name, for every prime"},
 	{.name = "share-unsigned",
 	 .help = "Trust whoever can write to that place, also without a signature",

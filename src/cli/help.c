@@ -155,9 +155,7 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 		return 0;
 	(void)snprintf(more, sizeof more, "jitwarm %s --help --all", command->name);
 	return buf_append(err, buf, "\n", 1) ||
-				   terminal_wrap(err, buf,
-								 language_text("More options, and all that there is to say:"), 0,
-								 columns) ||
+				   terminal_wrap(err, buf, language_text("All options and details:"), 0, columns) ||
 				   buf_printf(err, buf, "\n  ") || terminal_wrap(err, buf, more, 4, columns) ||
 				   buf_append(err, buf, "\n", 1)
 			   ? -1

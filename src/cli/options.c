@@ -83,7 +83,7 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
-	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go where the "
+	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go when the "
 					 "cache's limit is reached"},
 	{"back", .text = "“jitwarm push PLACE” after prime puts one pack of the whole there"},
 	{"chunk", .text = "packs go up in one request, as images' layers do: leave it out; a proxy "

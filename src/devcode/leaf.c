@@ -76,7 +76,7 @@ static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint
 
 	if (!range_fits(offset, size, stream->size_bytes))
 		return error_set(err, JW_ERR_FORMAT,
-						 "headers point behind the end of the file, which is cut off");
+						 "headers point past the end of the file, which is cut off");
 	*ret_data = stream->memory + offset;
 	return 0;
 }

@@ -125,7 +125,7 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 		return error_set(err, JW_ERR_FORMAT, "PTX without a .version at its beginning");
 	skip_blank(&rest);
 	if (!take_target(&rest, &header.target))
-		return error_set(err, JW_ERR_FORMAT, "PTX without a .target behind its .version");
+		return error_set(err, JW_ERR_FORMAT, "PTX without a .target after its .version");
 	*ret_header = header;
 	return 0;
 }

@@ -128,7 +128,7 @@ static int read_local(struct jw_error *err, const uint8_t *data, uint64_t limit,
 		return error_set(err, JW_ERR_FORMAT, "%.300s: lies outside of the file", member->name);
 	cursor = cursor_of(data + offset, (size_t)(limit - offset));
 	if (cursor_u32(&cursor) != ZIP_LOCAL_SIGNATURE)
-		return error_set(err, JW_ERR_FORMAT, "%.300s: has no header of its own", member->name);
+		return error_set(err, JW_ERR_FORMAT, "%.300s: has no local header", member->name);
 	(void)cursor_u16(&cursor);
 	flags = cursor_u16(&cursor);
 	method = cursor_u16(&cursor);

@@ -94,11 +94,10 @@ bool is_baked_for_newer(const struct examination *seen, struct finding_draft *dr
 		count > 1 ? TEXT_COUNT(count, "such library", "such libraries") : "it");
 	if (count + 2 > DRAFT_WORDS)
 		draft->word_count = 0;
-	DRAFT_FIX(
-		draft,
-		"restore the originals%s, or install driver %s or a newer one; where the oldest driver "
-		"is named (--target GPU --driver VERSION), bake takes an older compiler",
-		draft->word_count ? "" : " (“jitwarm bake --undo”)", from);
+	DRAFT_FIX(draft,
+			  "restore the originals%s, or install driver %s or a newer one; if the oldest driver "
+			  "is named (--target GPU --driver VERSION), bake takes an older compiler",
+			  draft->word_count ? "" : " (“jitwarm bake --undo”)", from);
 	return true;
 }
 

@@ -187,11 +187,9 @@ static bool has_no_cache_path(const struct examination *seen, struct finding_dra
 	EVIDENCE(draft, "%s",
 			 seen->settings.warning_count ? seen->settings.warnings[0]
 										  : "the driver has no place for its cache");
-	FIX(draft,
-		seen->settings.path_set
-			? "unset CUDA_CACHE_PATH, or set it to a directory"
-			: "set HOME, or CUDA_CACHE_PATH=DIR; where no directory lasts, “jitwarm bake” puts the "
-			  "code into the libraries");
+	FIX(draft, seen->settings.path_set ? "unset CUDA_CACHE_PATH, or set it to a directory"
+									   : "set HOME, or CUDA_CACHE_PATH=DIR; if no directory lasts, "
+										 "“jitwarm bake” puts the code into the libraries");
 	return true;
 }
 
@@ -205,9 +203,8 @@ static bool is_cache_unwritable(const struct examination *seen, struct finding_d
 	EVIDENCE(draft, "%s",
 			 settings->warning_count ? settings->warnings[settings->warning_count - 1]
 									 : settings->path);
-	FIX(draft,
-		"let this account write there, or name another directory: “jitwarm tune --path DIR "
-		"--apply”; where no directory lasts, “jitwarm bake” puts the code into the libraries");
+	FIX(draft, "let this account write there, or name another directory: “jitwarm tune --path DIR "
+			   "--apply”; if no directory lasts, “jitwarm bake” puts the code into the libraries");
 	return true;
 }
 
@@ -443,7 +440,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			 check->files[0].member ? check->files[0].member : "",
 			 check->cause_count ? check->causes[0].text : "they are not in the cache");
 	if (seen->system->cache.why_useless[0]) {
-		FIX(draft, "first mend what is said above, then “jitwarm prime”; or “jitwarm bake”, which "
+		FIX(draft, "first mend the findings above, then “jitwarm prime”; or “jitwarm bake”, which "
 				   "needs no cache");
 		return true;
 	}
@@ -456,7 +453,7 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 			baked->path, baked->targets);
 	else if (draft->word_count && has_other_driver(check))
 		FIX(draft, "compile them now, on all cores; “jitwarm prime --carry-over” takes over in "
-				   "seconds what the driver before has compiled, as far as its entries are there");
+				   "seconds what the former driver has compiled, as far as its entries are there");
 	return true;
 }
 

@@ -365,13 +365,12 @@ static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
 						 "driver %s: give the full version, for example --driver %s, or its "
 						 "library or profile (--driver FILE)",
 						 jw_driver_text(text, driver), known ? known->name : "550.163.01");
-	return error_set(err, JW_ERR_UNSUPPORTED,
-					 "the names under which driver %s keeps its results are not known%s%s: "
-					 "--driver FILE reads them off its libcuda.so or nvcuda64.dll, or takes them "
-					 "from what “jitwarm status --driver-profile FILE” has written where it is "
-					 "installed",
-					 jw_driver_text(text, driver), known ? ", but those of " : "",
-					 known ? known->name : "");
+	return error_set(
+		err, JW_ERR_UNSUPPORTED,
+		"the names under which driver %s keeps its results are not known%s%s: --driver FILE takes "
+		"them from its libcuda.so or nvcuda64.dll, or from the profile that “jitwarm status "
+		"--driver-profile FILE” writes on a machine that has it",
+		jw_driver_text(text, driver), known ? ", but those of " : "", known ? known->name : "");
 }
 
 static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,

@@ -77,7 +77,7 @@ int web_resolve(struct jw_error *err, const char *page, const char *link, char *
 	}
 	curl_url_cleanup(parts);
 	if (code)
-		error_set(err, JW_ERR_FORMAT, "gives an address that is none: %s", curl_url_strerror(code));
+		error_set(err, JW_ERR_FORMAT, "gives an invalid address: %s", curl_url_strerror(code));
 	else if (strlen(whole) >= size)
 		error_set(err, JW_ERR_LIMIT, "gives an address that is too long");
 	else {

@@ -23,11 +23,10 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 	if (system->driver.stamp[0])
 		return 0;
 	if (system->driver.library[0])
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"%s: the names of this driver's entries are not known: “jitwarm status” asks "
-			"the driver where there is a GPU",
-			system->driver.library);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: the names of this driver's entries are not known: “jitwarm status” "
+						 "asks the driver on a machine with a GPU",
+						 system->driver.library);
 	return error_set(err, JW_ERR_UNSUPPORTED,
 					 "no NVIDIA driver is installed here: to fill a directory for another "
 					 "machine, name it with --cache DIR");

@@ -160,7 +160,7 @@ int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_byte
 	size_t code;
 
 	if (writer->left_bytes)
-		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame was said to have");
+		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame should have");
 	code = ZSTD_CCtx_setPledgedSrcSize(writer->compressor, size_bytes);
 	writer->left_bytes = size_bytes;
 	return ZSTD_isError(code) ? zstd_failed(err, code) : 0;
@@ -169,7 +169,7 @@ int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_byte
 int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size)
 {
 	if (size > writer->left_bytes)
-		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame was said to have");
+		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame should have");
 	writer->left_bytes -= size;
 	/* The frame is ended with its last bytes, so that a small one is compressed in one piece. */
 	return compress_data(err, writer, data, size,
@@ -195,7 +195,7 @@ static int add_trailer(struct jw_error *err, struct writer *writer)
 	crypto_generichash_state state = writer->digest;
 
 	if (writer->left_bytes)
-		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame was said to have");
+		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame should have");
 	crypto_generichash_final(&state, digest, sizeof digest);
 	pack_trailer(trailer, digest);
 	return emit(err, writer, trailer, sizeof trailer);

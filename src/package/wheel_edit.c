@@ -225,7 +225,7 @@ char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata)
 	if (find_version(err, metadata, &at, &length))
 		return NULL;
 	if (length >= MOST_VERSION || memchr(buf_text(metadata) + at, 0, length)) {
-		error_set(err, JW_ERR_FORMAT, "its METADATA has a version that is none");
+		error_set(err, JW_ERR_FORMAT, "its METADATA has an invalid version");
 		return NULL;
 	}
 	return mem_string_n(err, buf_text(metadata) + at, length);

@@ -242,19 +242,17 @@ static int note_unusable(struct jw_error *err, struct build *build, const struct
 								 name, TEXT_COUNT(others, "container", "containers"), sm))
 			return -1;
 		if (old && needs.cuda &&
-			build_note(
-				err, build, false,
-				"%s: the driver reads not all of its code for %s, which fails where a program "
-				"uses that: %s, newer than the driver; driver %s reads them",
-				name, sm, TEXT_COUNT(old, "container", "containers"),
-				jw_driver_text(driver, &needs)))
+			build_note(err, build, false,
+					   "%s: the driver reads not all of its code for %s, which fails if a program "
+					   "uses it: %s, newer than the driver; driver %s reads them",
+					   name, sm, TEXT_COUNT(old, "container", "containers"),
+					   jw_driver_text(driver, &needs)))
 			return -1;
 		if (old && !needs.cuda &&
-			build_note(
-				err, build, false,
-				"%s: the driver reads not all of its code for %s, which fails where a program "
-				"uses that: %s; “jitwarm scan” says why",
-				name, sm, TEXT_COUNT(old, "container", "containers")))
+			build_note(err, build, false,
+					   "%s: the driver reads not all of its code for %s, which fails if a program "
+					   "uses it: %s; “jitwarm scan” says why",
+					   name, sm, TEXT_COUNT(old, "container", "containers")))
 			return -1;
 	}
 	return 0;

@@ -238,9 +238,10 @@ static int unpack_object(struct jw_error *err, const struct object_context *cont
 	system.gpus = &gpu;
 	system.gpu_count = 1;
 	if (folder && !import_one(err, &how, system.cache.path, &result)) {
-		failed = result->accepted == 1
-					 ? 0
-					 : error_set(err, JW_ERR_FORMAT, "has not the entry that it is named by");
+		failed =
+			result->accepted == 1
+				? 0
+				: error_set(err, JW_ERR_FORMAT, "does not hold the entry that it is named after");
 		jw_import_result_free(result);
 	}
 	if (failed && folder)

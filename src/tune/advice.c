@@ -69,11 +69,10 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 	if (os_account(err, &account))
 		return -1;
 	if (stat.owner != account.owner)
-		result = add_advice(
-			lines, mem_printf(err,
-							  "%s: belongs to another account (number %u, this one is %u), "
-							  "whose programs may take it for theirs",
-							  path, stat.owner, account.owner));
+		result = add_advice(lines, mem_printf(err,
+											  "%s: belongs to another account (number %u, this one "
+											  "is %u), whose programs may use it as theirs",
+											  path, stat.owner, account.owner));
 	os_account_free(&account);
 	return result;
 }
@@ -134,7 +133,7 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 							  "CUDA_CACHE_PATH to a folder below %LOCALAPPDATA%"},
 		{is_synchronised(path), "is in a folder that is copied to other machines; a cache "
 								"belongs on a local disk"},
-		{has_space && space.network, "on a network file system: the driver caches only where locks "
+		{has_space && space.network, "on a network file system: the driver caches only if locks "
 									 "work there, and every look-up waits for the network"},
 	};
 

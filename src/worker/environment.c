@@ -22,9 +22,8 @@ int worker_command_check(struct jw_error *err, const char *const *command)
 	if (inside)
 		return error_set(
 			err, JW_ERR_USAGE,
-			"a worker starts no workers (%s is set): where the program is started with "
-			"the arguments that it named for its workers, it calls jw_worker_main "
-			"first",
+			"a worker starts no workers (%s is set): if the program is started with the arguments "
+			"that it named for its workers, it calls jw_worker_main first",
 			WORKER_MARKER);
 	if (!command || !command[0])
 		return error_set(err, JW_ERR_USAGE,

@@ -107,7 +107,7 @@ if [ "$kind" = fake ]; then
 	P
 	baked_by 11.8 520.61.05 sm_86 "$library"
 	baked_by 12.2 550.163.01 sm_86 "$library" # which nvJitLink, new in 12.0, links what it compiles
-	grep -q "with --cache DIR the next run goes on" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
+	grep -q "with --cache DIR the next run continues" out && ok "bake: what is gone" || fail "nothing is said to be gone: $(cat out)"
 	baked_by 12.2 550.163.01 sm_90 "$library" # 11.8 has no sm_90a, which is what the driver compiles for
 	grep -q "8 modules not compiled, the first: $library at 0x[0-9a-f]* (sm_90): ptxas ended with status 3" out && ok "why it was not compiled" || fail "no reason: $(cat out)"
 	baked_by 12.4 550.163.01 sm_86 newer.so

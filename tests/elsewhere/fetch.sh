@@ -115,7 +115,7 @@ PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "" "http://127.0.0.1:1/s
 PIP_INDEX_URL=http://example.invalid/simple bad "plain http" "" "only https is allowed; PIP_TRUSTED_HOST="
 PIP_INDEX_URL=http://127.0.0.1.example.invalid/simple bad "a name that begins like this machine" "" "only https is allowed; PIP_TRUSTED_HOST="
 PIP_INDEX_URL=ftp://127.0.0.1/simple bad "another protocol" "" "only https is allowed"
-PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "gives an address that is none"
+PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "gives an invalid address"
 
 # ---- the content of a wheel
 bad "another hash" wrong-hash "its SHA-256 is "

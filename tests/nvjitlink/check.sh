@@ -110,7 +110,7 @@ rm -r ptxas/11.8
 
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand, which would link for sm_86" --nvjitlink "$fakes/12.0"
 bad "$scratch/linked" "no nvJitLink of CUDA 12.4 to 12.4 is at hand" --nvjitlink "$fakes/12.8"
-bad "$scratch/other" "what was linked is not for the GPU" --nvjitlink "$fakes/12.4"
+bad "$scratch/other" "the linked code is not for the GPU" --nvjitlink "$fakes/12.4"
 bad crash "the process that loads the compiler ended by signal 6" --nvjitlink "$fakes/12.4"
 bad exit "the process that loads the compiler" --nvjitlink "$fakes/12.4"
 bad refuse "does not link its objects: nvJitLink's error 6: error   : one" --nvjitlink "$fakes/12.4"

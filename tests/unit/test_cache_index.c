@@ -125,8 +125,8 @@ TEST(each_outlook_is_told)
 		{CACHE_INDEX_SOUND, 10, 10, 1, "adds", "", "", false, 0, 0},
 		{CACHE_INDEX_SOUND, 10, 10, 4, "adds", "", "", false, 0, 3},
 		{CACHE_INDEX_SOUND, 10, 20, 1, "evicts_soon",
-		 "counts 20 B where its rows make 10 B: the driver evicts entries before", "prime", false,
-		 0, 0},
+		 "counts 20 B, but its rows make 10 B: the driver evicts entries before", "prime", false, 0,
+		 0},
 		{CACHE_INDEX_SOUND, 2000, 2000, 1, "evicts", "evicts 1 entry or more", "tune", false, 1, 0},
 		{CACHE_INDEX_SOUND, 10, 10 + LIMIT, 1, "evicts_all",
 		 "the next module evicts every entry, and the driver stores no more", "prime", true, 0, 0},
@@ -244,7 +244,7 @@ TEST(a_directory_is_looked_at_as_far_as_needed)
 	os_file_close(file);
 	cache_outlook(dir, LIMIT, false, &outlook);
 	assert_string_equal(outlook.index, "unknown");
-	assert_non_null(strstr(outlook.text, "what the next start does is unknown"));
+	assert_non_null(strstr(outlook.text, "cannot tell what the next start does"));
 	assert_non_null(strstr(outlook.next_step, "jitwarm cache verify"));
 	mem_free(large);
 	mem_free(dir);

@@ -250,7 +250,7 @@ TEST_WITH(values_that_are_misread_are_explained, clean_environment, NULL)
 		{"1", NULL},
 		{"1 X", NULL},
 		{"4294967296", NULL},
-		{"4294967297", "the driver takes it for its maximum, 4.29 GB"},
+		{"4294967297", "the driver reads it as its maximum, 4.29 GB"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -289,7 +289,7 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	assert_int_equal(chdir(folder), 0);
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
-	expect_path("no/such", "/no/such", "relative, and of a relative path");
+	expect_path("no/such", "/no/such", "relative, and the driver makes only the last folder");
 	expect_path("~/cache", "/~/cache", "does not expand ~");
 	assert_int_equal(chdir(here), 0);
 	expect_path(dir, "/plain", NULL);

@@ -450,7 +450,7 @@ static void what_is_too_new_in_a_file_that_runs_is_said(void **state)
 		assert_int_equal(plan->module_count, 1);
 		assert_int_equal(plan->targets[0].cannot, cases[i].cannot);
 		assert_int_equal(plan->fates.count, 0);
-		assert_int_equal(has_note(plan, "fails where a program uses that"), cases[i].cannot != 0);
+		assert_int_equal(has_note(plan, "fails if a program uses it"), cases[i].cannot != 0);
 		assert_int_equal(has_note(plan, "loose.fatbin: "), cases[i].cannot != 0);
 		plan_free(plan);
 		buf_free(&data);

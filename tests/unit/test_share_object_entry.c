@@ -133,8 +133,8 @@ TEST(what_is_not_trusted_is_not_taken)
 		const char *why;
 	} cases[] = {{OBJECT_LOOK, false, "no trusted key has signed it"},
 				 {OBJECT_CLAIM, false, "no trusted key has signed it"},
-				 {OBJECT_LOOK, true, "has not the entry that it is named by"},
-				 {OBJECT_CLAIM, true, "has not the entry that it is named by"}};
+				 {OBJECT_LOOK, true, "does not hold the entry that it is named after"},
+				 {OBJECT_CLAIM, true, "does not hold the entry that it is named after"}};
 
 	begin();
 	assert_int_equal(does(OBJECT_PUT, keys[0], 0, 0).said, OBJECT_PLACED);

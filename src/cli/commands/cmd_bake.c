@@ -81,7 +81,8 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	if (file->output && !options_given(&cli->options, "in-place"))
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
 	if (file->signatures)
-		output_line(out, STYLE_WARN, "  without %s of RECORD, which the new wheel's differs from",
+		output_line(out, STYLE_WARN,
+					"  %s of RECORD left out, since the new wheel has another RECORD",
 					TEXT_COUNT(file->signatures, "signature", "signatures"));
 	if (file->from.cuda)
 		print_drivers(out, file);
@@ -164,8 +165,9 @@ static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_re
 					TEXT_COUNT(result->uncompiled, "module", "modules"),
 					result->uncompiled_why.message);
 	if ((result->interrupted || result->uncompiled) && cli->system->scratch)
-		output_line(&cli->out, STYLE_PLAIN,
-					"What was compiled is gone: with --cache DIR the next run goes on from there.");
+		output_line(
+			&cli->out, STYLE_PLAIN,
+			"The compiled code was not kept: with --cache DIR the next run continues from it.");
 	print_summary(cli, result, options_given(&cli->options, "in-place"));
 	return document_print(err, &cli->out, &document_bake,
 						  &(struct bake_document){.result = *result, .dry_run = dry_run});
@@ -310,21 +312,18 @@ static const struct cli_option bake_options[] = {
 			 "repeated",
 			 .alias = "gpu"),
 	CLI_LIST("driver", "VERSION|FILE",
-			 "With --target: the oldest driver there (570, 550.163.01, or CUDA 12.8), or its "
-			 "library or profile, as for “jitwarm make”; without it any that loads what the oldest "
-			 "compiler makes that will do",
+			 "With --target: the oldest driver that has to load the code (570, 550.163.01, or CUDA "
+			 "12.8), or its library or profile, as for “jitwarm make”; without it the oldest "
+			 "suitable compiler decides",
 			 .names = NAMES_FILE_OR_NAME, .rare = true),
-	CLI_VALUE(
-		"ptxas", "FILE",
-		"With --target: compile with this ptxas instead of the oldest one at hand that will do",
-		.names = NAMES_FILE, .rare = true),
-	CLI_VALUE(
-		"nvjitlink", "FILE|PACKAGE",
-		"With --target: link relocatable code with this nvJitLink instead of the oldest one at "
-		"hand that will do",
-		.names = NAMES_FILE_OR_NAME, .rare = true),
-	FETCH_OPTION("With --target: get the compiler that is missing on the way, as “jitwarm "
-				 "compiler fetch” does"),
+	CLI_VALUE("ptxas", "FILE",
+			  "With --target: compile with this ptxas instead of the oldest suitable one",
+			  .names = NAMES_FILE, .rare = true),
+	CLI_VALUE("nvjitlink", "FILE|PACKAGE",
+			  "With --target: link relocatable code with this nvJitLink instead of the oldest "
+			  "suitable one",
+			  .names = NAMES_FILE_OR_NAME, .rare = true),
+	FETCH_OPTION("With --target: fetch a missing compiler first, as “jitwarm compiler fetch” does"),
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024, .setting = true, .rare = true),
 	CLI_SETTING(OPTION_SIZE, "max-mem"),
@@ -333,17 +332,17 @@ static const struct cli_option bake_options[] = {
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
-	CLI_LIST("keep", "GPU",
-			 "Where room is made, keep the machine code that this GPU (sm_80) runs too; may be "
-			 "repeated",
-			 .rare = true),
+	CLI_LIST(
+		"keep", "GPU",
+		"When room is made, keep the machine code that this GPU (sm_80) runs too; may be repeated",
+		.rare = true),
 	CLI_FLAG("drop-ptx",
-			 "Where there is no room otherwise, leave out the PTX of containers that "
-			 "have machine code for all of the GPUs then",
+			 "If there is no room otherwise, leave out the PTX of containers that then have "
+			 "machine code for all of the GPUs",
 			 .rare = true),
 	CLI_FLAG("i-may",
-			 "On your own machine: bake NVIDIA's libraries too, whose licence lets nobody modify "
-			 "them, signed ones, and in place those of Debian's and conda's packages",
+			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes, "
+			 "signed ones, and in place those of Debian's and conda's packages",
 			 .rare = true),
 	CLI_ENVIRONMENT,
 	CLI_CACHE,
@@ -361,19 +360,16 @@ const struct cli_command command_bake = {
 		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
 		"library: each container keeps its place, its PTX and, as far as there is room, its other "
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
-		"GPUs runs are left out. Where that is not enough, the copy becomes longer: the "
-		"container moves to its end. What the CUDA runtime would link at each start, relocatable "
-		"code, is linked once by the driver.\n\nFor a wheel (X.whl) a new "
-		"wheel is written into DIR, with the libraries so changed and their hashes in RECORD, and "
-		"with the GPUs in its version (1.0.2+jitwarm.sm86): pip and uv install it instead of the "
-		"old one.\n\nIt does not change other archives, and PTX texts in a program's data, which "
-		"are counted. With --target, without a driver, NVIDIA's ptxas compiles and nvJitLink "
-		"links: “jitwarm compiler fetch” or --fetch gets them; the result says for which drivers "
-		"the "
-		"code is.\n\nExit status: 0 where "
-		"everything "
-		"is baked, 1 where a part is left or a name led to no file, 2 where jitwarm cannot help, 3 "
-		"on failure.",
+		"GPUs runs are left out. If that is not enough, the copy becomes longer: the container "
+		"moves to its end. Relocatable code, which the CUDA runtime would link at each start, is "
+		"linked once by the driver.\n\nFor a wheel (X.whl) a new wheel is written into DIR, with "
+		"the libraries so changed and their hashes in RECORD, and with the GPUs in its version "
+		"(1.0.2+jitwarm.sm86): pip and uv install it instead of the old one.\n\nIt does not change "
+		"other archives, and PTX texts in a program's data, which are counted. With --target, "
+		"without a driver, NVIDIA's ptxas compiles and nvJitLink links: “jitwarm compiler fetch” "
+		"or --fetch gets them; the result says for which drivers the code is.\n\nExit status: 0 if "
+		"everything is baked, 1 if a part is left or a name matches no file, 2 if jitwarm cannot "
+		"help, 3 on failure.",
 	.options = bake_options,
 	.run = run_bake,
 };
@@ -442,9 +438,8 @@ const struct cli_command command_bake_list = {
 		"Lists what “jitwarm bake --in-place” has replaced: the GPUs, the driver whose compiler "
 		"made the code, the day, and whether the file is as baked. Each file is read, and its hash "
 		"compared. “replaced by its package”: its RECORD has the file's hash, for example after an "
-		"upgrade. “jitwarm bake --undo” restores the originals, and forgets what was replaced or "
-		"is "
-		"gone.\n\nExit status: 1 where one is not as baked.",
+		"upgrade. “jitwarm bake --undo” restores the originals, and drops the records of libraries "
+		"that were replaced or are gone.\n\nExit status: 1 if one is not as baked.",
 	.no_operands = "nothing can be named here",
 	.run = bake_list_run,
 };
@@ -555,8 +550,8 @@ const struct cli_command command_bake_verify = {
 		"appear there: each is a compile. Also says whether the driver opened its compiler "
 		"library, which it does to compile and to link. Without names: all libraries that were "
 		"baked in their places and are as they were baked. The libraries themselves are not "
-		"loaded.\n\nExit status: 1 where something is compiled, linked or refused, "
-		"the driver is too old for it, a library cannot be read, or a name led to no file.",
+		"loaded.\n\nExit status: 1 if something is compiled, linked or refused, the driver is too "
+		"old for it, a library cannot be read, or a name matches no file.",
 	.options = bake_verify_options,
 	.run = bake_verify_run,
 };

@@ -263,9 +263,9 @@ const struct cli_command command_cache_verify = {
 	.description =
 		"Checks every entry of the driver's JIT cache as the driver does: format, name, checksum; "
 		"then compares the index with the files. Without --repair nothing is changed.\n\nExit "
-		"status: 0 where all is sound, 1 where entries are damaged or the index would make the "
-		"driver discard entries, 2 where the driver does not cache at all, 3 where the directory "
-		"cannot be read or is not a driver's. A missing cache counts as empty.",
+		"status: 0 if all is sound, 1 if entries are damaged or the index would make the driver "
+		"discard entries, 2 if the driver does not cache at all, 3 if the directory cannot be read "
+		"or is not a driver's. A missing cache counts as empty.",
 	.options = verify_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = verify_run,
@@ -426,13 +426,12 @@ const struct cli_command command_cache_prune = {
 		"Reports, and with --apply removes, useless entries of the driver's JIT cache: of former "
 		"drivers, or old ones. It works beside running programs, under the driver's own lock. "
 		"“jitwarm export --all -o FILE” keeps them elsewhere; “cache verify --repair” removes "
-		"damaged ones.\n\nFormer drivers are those that jitwarm knows or has seen here and "
-		"whose library is gone; not one that only “make --target” has worked for in this cache. "
-		"An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is "
-		"removed only where --driver names its stamp. Entries of no known "
-		"form and foreign files are left alone.\n\nExit status: 0 where nothing is left to prune, "
-		"1 where --apply would remove something or could not, or entries "
-		"cannot be judged, 2 where this machine's driver is "
+		"damaged ones.\n\nFormer drivers are those that jitwarm knows or has seen here and whose "
+		"library is gone; but not one that only “make --target” has compiled for in this cache. An "
+		"entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is "
+		"removed only if --driver names its stamp. Entries of no known form and foreign files are "
+		"left alone.\n\nExit status: 0 if nothing is left to prune, 1 if --apply would remove "
+		"something or could not, or entries cannot be judged, 2 if this machine's driver is "
 		"unknown, 3 on failure.",
 	.options = prune_options,
 	.no_operands = "a directory is named with --cache DIR",

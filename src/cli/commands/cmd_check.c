@@ -101,9 +101,10 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 	/* Of files that run, the notes say what is too new. */
 	if (failing && gpu->needs.cuda)
-		output_line(out, STYLE_PLAIN,
-					"  what the driver is too old for needs driver %s or a newer one",
-					jw_driver_text(driver, &gpu->needs));
+		output_line(
+			out, STYLE_PLAIN,
+			"  the driver is too old for some of the code, which needs driver %s or a newer one",
+			jw_driver_text(driver, &gpu->needs));
 }
 
 /* Prints why a library's modules are cold. */
@@ -146,17 +147,15 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 	char text[JW_DRIVER_TEXT];
 
 	if (none || (!exact && result->named))
-		output_warning(
-			out,
-			"cannot tell: the names of entries need the driver's exact release (--driver "
-			"%s), or a check where it is installed",
-			none ? "550.163.01" : result->named);
+		output_warning(out,
+					   "cannot tell: the names of entries need the driver's exact release "
+					   "(--driver %s), or a check on a machine that has it",
+					   none ? "550.163.01" : result->named);
 	else
-		output_warning(
-			out,
-			"cannot tell: the names of entries under driver %s are not known; check where "
-			"it is installed",
-			jw_driver_text(text, driver));
+		output_warning(out,
+					   "cannot tell: the names of entries under driver %s are not known; check on "
+					   "a machine that has it",
+					   jw_driver_text(text, driver));
 }
 
 static void print_check_result(struct cli *cli, const struct jw_check_result *result,
@@ -271,12 +270,12 @@ const struct cli_command command_check = {
 	.description =
 		"Computes the name of every entry that the driver will look for in its cache, and looks "
 		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
-		"nor GPU; what files and entries hold is remembered, so a second check is quick. Without a "
-		"name it checks the active Python environment.\n\nExit status: 0 where everything is warm, "
-		"1 where something is cold or cannot be read, or where the driver would delete or ignore "
-		"what is warm (a missing or damaged index), 2 where jitwarm cannot help (a program will "
-		"fail, since no code runs on the GPU or its driver refuses it; or the driver's settings "
-		"keep it from using its cache), 3 where nothing could be read.",
+		"nor GPU; the contents of files and entries are remembered, so a second check is quick. "
+		"Without a name it checks the active Python environment.\n\nExit status: 0 if everything "
+		"is warm, 1 if something is cold or cannot be read, or if the driver would delete or "
+		"ignore what is warm (a missing or damaged index), 2 if jitwarm cannot help (a program "
+		"will fail, since no code runs on the GPU or its driver refuses it; or the driver's "
+		"settings keep it from using its cache), 3 if nothing could be read.",
 	.options = check_options,
 	.run = check_run,
 };

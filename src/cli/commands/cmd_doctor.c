@@ -74,8 +74,8 @@ static const char *probe_text(enum jw_probe_use use)
 	case JW_PROBE_UNREAD: return "the driver stores what it compiles, and does not read it";
 	case JW_PROBE_FAILED: return "the driver does not load a tiny module";
 	case JW_PROBE_UNSAFE:
-		return "left out: another account could lead elsewhere what the driver writes to this "
-			   "cache as root; “--user NAME” looks as that account";
+		return "left out: another account could redirect what the driver writes to this cache as "
+			   "root; “--user NAME” looks as that account";
 	case JW_PROBE_NOT: break;
 	}
 	return "not asked";
@@ -97,8 +97,8 @@ static int put_replaced(struct jw_error *err, struct buf *text, const struct pro
 	if (!process->replaced_count)
 		return 0;
 	return buf_printf(err, text,
-					  "        %s replaced or removed since it started (%s%s): nothing is "
-					  "known of what it has loaded there, start it again",
+					  "        %s replaced or removed since it started (%s%s): jitwarm cannot "
+					  "judge what it has loaded there; start it again",
 					  TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
 					  process->replaced[0], process->replaced_count > 1 ? ", …" : "") ||
 				   end_line(err, text, from)
@@ -160,10 +160,10 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	else if (!failed && !result->finding_count)
 		failed = buf_printf(
 			err, text,
-			"%s: %s%s. Where a start is slow nevertheless, the driver's compiler is not "
-			"the reason: another compiler with a cache of its own (Triton, XLA, NVRTC), the choice "
-			"of algorithms or the loading of weights is\n",
-			result->troubles ? "Nothing is found in what could be read" : "All is well",
+			"%s: %s%s. If a start is slow nevertheless, the driver's compiler is not the reason: "
+			"another compiler with its own cache (Triton, XLA, NVRTC), the choice of algorithms or "
+			"the loading of weights is\n",
+			result->troubles ? "Nothing found in what could be read" : "All is well",
 			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
 			result->warm ? " in the cache, and nothing else is compiled" : "");
 	if (!failed && result->probe != JW_PROBE_NOT)
@@ -578,8 +578,9 @@ static int doctor_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option doctor_options[] = {
-	CLI_FLAG("fix", "Run the commands that are named: each is printed first, and can be undone or "
-					"loses nothing"),
+	CLI_FLAG(
+		"fix",
+		"Run the suggested commands: each is printed first, and can be undone or loses nothing"),
 	CLI_FLAG("report", "Print one block for an issue, without the account's folder and name"),
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
@@ -602,12 +603,11 @@ const struct cli_command command_doctor = {
 		"write there? Has every program code for the GPU, and is it in the cache? Does the driver "
 		"use the cache: it gets a tiny module twice (--no-probe leaves that out; it adds an entry "
 		"of 3 KB). Each finding is a line of evidence and a line that says what to do. Without a "
-		"name it looks at the active Python environment.\n\nWhere nothing is found, a start is "
-		"slow for another reason than the driver's compiler: another compiler with a cache of its "
-		"own (Triton, XLA, NVRTC: those of this account are listed), the choice of algorithms, the "
-		"loading of weights.\n\nExit "
-		"status: that of “jitwarm check”, and where it is 0: 1 if something else can be done or a "
-		"file could not be read, 2 if nothing can.",
+		"name it looks at the active Python environment.\n\nIf nothing is found, a start is slow "
+		"for another reason than the driver's compiler: another compiler with its own cache "
+		"(Triton, XLA, NVRTC: those of this account are listed), the choice of algorithms, the "
+		"loading of weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if "
+		"something else can be done or a file could not be read, 2 if nothing can.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

@@ -355,7 +355,7 @@ static const struct cli_option find_options[] = {
 			   .most = INT32_MAX, .positive = true),
 	CLI_VALUE("environment", "DIR", "Look only at the environments in DIR, as DIR alone does",
 			  .alias = "env"),
-	CLI_FLAG("all-envs", "All environments: so it is without a name", .hidden = true),
+	CLI_FLAG("all-envs", "All environments, as without a name", .hidden = true),
 	{0}};
 
 const struct cli_command command_find = {
@@ -364,14 +364,12 @@ const struct cli_command command_find = {
 	.usage = "[OPTION]… [DIR]…",
 	.description =
 		"Looks for Python environments other than the active one (venv, conda, pipx, uv, pyenv, "
-		"other "
-		"installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV) "
+		"other installations) and for programs without Python (ollama, llama.cpp, Blender, OpenCV) "
 		"at their usual places, in conda's list of environments, and near the top of your own "
-		"folder; with DIR below that. For each that has device code "
-		"it says what its first start compiles, the dearest first. “--environment” of other "
-		"commands takes what is found. Runs nothing; what files hold is remembered, so only the "
-		"first look takes seconds.\n\nExit status: 0, 1 where modules are to be compiled or "
-		"a place could not be read.",
+		"folder; with DIR below that. For each that has device code it says what its first start "
+		"compiles, the slowest first. “--environment” of other commands takes what is found. Runs "
+		"nothing; the contents of files are remembered, so only the first look takes "
+		"seconds.\n\nExit status: 0, 1 if modules are to be compiled or a place could not be read.",
 	.options = find_options,
 	.run = run_find,
 };

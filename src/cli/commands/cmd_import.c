@@ -166,11 +166,11 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
-					  "GPUs of the entries. The default where no driver is installed"),
+					  "GPUs of the entries. The default if no driver is installed"),
 	CLI_FLAG("carry-over",
 			 "Also take entries of older drivers, for modules without one: this driver loads them. "
 			 "They are marked for “jitwarm prime --recompile-carried”"),
-	CLI_FLAG("evict", "Evict the oldest entries of other modules where the cache would exceed its "
+	CLI_FLAG("evict", "Evict the oldest entries of other modules if the cache would exceed its "
 					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	{0}};
 
@@ -187,13 +187,12 @@ const struct cli_command command_import = {
 		"next one completes it.\n\nFor each kind of entry it reports accepted, already there, or "
 		"refused with each field that does not fit: architecture, driver stamp and version, OS, "
 		"pointer size, key form, cubin ABI. Entries from another build of the same CUDA version "
-		"are the driver's own bytes and are reused.\n\nExit status: 0 where all is in the cache, 1 "
-		"where a "
-		"part was refused, where entries of the driver in use were evicted (--evict), or where "
-		"--dry-run says that the import needs --evict, 2 where all of it was refused or there is "
-		"no driver to import for, 3 where the pack is damaged, entries of others would be evicted, "
-		"or the cache cannot be written. With --all-users: 1 where one account cannot be filled, 3 "
-		"where no account can.",
+		"are the driver's own bytes and are reused.\n\nExit status: 0 if all is in the cache, 1 if "
+		"a part was refused, if entries of the driver in use were evicted (--evict), or if "
+		"--dry-run says that the import needs --evict, 2 if all of it was refused or there is no "
+		"driver to import for, 3 if the pack is damaged, entries of others would be evicted, or "
+		"the cache cannot be written. With --all-users: 1 if one account cannot be filled, 3 if no "
+		"account can.",
 	.options = import_options,
 	.run = run_import,
 };

@@ -387,8 +387,8 @@ static const struct cli_option options[] = {
 			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
 			 "with commas; may be repeated. Without it: rtx20..rtx50,a100,h100,b200"),
 	CLI_DURATION("max-start", "TIME",
-				 "The bound: 1 is the status where the first start is predicted to compile for "
-				 "longer than this (5s, 2m)"),
+				 "The bound: the status is 1 if the first start is predicted to compile for longer "
+				 "than this (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
 	CLI_VALUE("format", "NAME",
@@ -408,10 +408,9 @@ const struct cli_command command_lint = {
 		"--gpus it says which libraries would be compiled by the driver at the first start, for "
 		"how long on one core, and which -gencode of nvcc avoids this: for several GPUs of one "
 		"major version the oldest, whose machine code the others run, too. Times assume a typical "
-		"machine; the bound is compared with the middle of the range.\n\nExit "
-		"status: 1 over the bound, or where a file cannot be read or holds damaged device code, "
-		"2 where a program will fail on one of these GPUs since no code in a file runs there, 3 "
-		"where nothing could be read.",
+		"machine; the bound is compared with the middle of the range.\n\nExit status: 1 over the "
+		"bound, or if a file cannot be read or holds damaged device code, 2 if a program will fail "
+		"on one of these GPUs since no code in a file runs there, 3 if nothing could be read.",
 	.options = options,
 	.run = lint_run,
 };

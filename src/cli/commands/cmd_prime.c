@@ -523,7 +523,7 @@ static const struct cli_option prime_options[] = {
 
 	CLI_HEADING(.title = "Where results go"),
 	CLI_CACHE,
-	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
+	CLI_FLAG("tune", "If the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
 	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache",
 			 .rare = true),
@@ -548,13 +548,13 @@ const struct cli_command command_prime = {
 		"needs and that save it the most time.\n\nAfter a driver update, results of another build "
 		"of the same CUDA minor version are reused: the bytes are the same. --carry-over also "
 		"reuses results of older drivers, in seconds; --recompile-carried replaces them "
-		"later.\n\n--share takes, module by module, what others have put into a place, "
-		"while they compile too: what is there is taken, what is not is shared out among the "
-		"machines that want it at the same time, and compiled once. What a registry has comes "
-		"first, by “jitwarm pull”, and goes there afterwards, by “jitwarm push”.\n\nCUDA C sources "
-		"(*.cu) are first compiled to PTX by NVRTC, for each GPU architecture. The cache "
-		"identifies a module by its text, so NVRTC's version, options and source name must be "
-		"those of the program.\n\nMemory, time-outs and the store are settings (“jitwarm config”).",
+		"later.\n\n--share takes modules from a place that other machines fill, and puts there "
+		"what it compiles. Machines that start together share the work, so that each module is "
+		"compiled once. For a registry, run “jitwarm pull” before and “jitwarm push” "
+		"afterwards.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
+		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
+		"source name must be those of the program.\n\nMemory, time-outs and the store are settings "
+		"(“jitwarm config”).",
 	.options = prime_options,
 	.run = prime_run,
 };
@@ -583,7 +583,7 @@ static const struct cli_option make_options[] = {
 	CLI_VALUE("ptxas", "FILE",
 			  "Compile with this ptxas instead of that of the driver's CUDA version",
 			  .names = NAMES_FILE, .rare = true),
-	FETCH_OPTION("Get the compiler that is missing on the way, as “jitwarm compiler fetch” does"),
+	FETCH_OPTION("Fetch a missing compiler first, as “jitwarm compiler fetch” does"),
 	JOBS_OPTION,
 	WORKER_SETTINGS,
 	{0}};

@@ -88,7 +88,7 @@ static const struct cli_option pull_options[] = {
 	CLI_FLAG("dry-run", "Download and check everything, and report; write nothing to the cache"),
 	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. They hold code that "
 							   "GPUs run: check their source"),
-	CLI_FLAG("evict", "Evict the oldest entries of other modules where the cache would exceed its "
+	CLI_FLAG("evict", "Evict the oldest entries of other modules if the cache would exceed its "
 					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	REGISTRY_OPTIONS,
 	{0}};
@@ -105,11 +105,11 @@ const struct cli_command command_pull = {
 		"tag that follows from them: one request tells whether there is one. With a tag or digest "
 		"it takes that pack, or those of an index that fit this machine, and of them only entries "
 		"of the named files. With neither it takes every pack of the repository that fits this "
-		"machine.\n\nWhat a registry sends is bounded in size and time, and checked against the "
-		"digests that name it. A broken download is continued.\n\nExit status: 0 where all is in "
-		"the cache, 1 where there is no such pack or a part was refused, 2 where all of it was "
-		"refused or there is no driver, 3 where the registry cannot be reached, a pack is damaged "
-		"or not trusted, or the cache cannot be written.",
+		"machine.\n\nA registry's answers are bounded in size and time, and checked against the "
+		"digests that name them. A broken download is continued.\n\nExit status: 0 if all is in "
+		"the cache, 1 if there is no such pack or a part was refused, 2 if all of it was refused "
+		"or there is no driver, 3 if the registry cannot be reached, a pack is damaged or not "
+		"trusted, or the cache cannot be written.",
 	.options = pull_options,
 	.run = pull_run,
 };

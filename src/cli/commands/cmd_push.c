@@ -106,18 +106,17 @@ const struct cli_command command_push = {
 	.usage = "[oci://HOST/REPOSITORY[:TAG]] [--sign] [PACK | PATH|PACKAGE…]",
 	.description =
 		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” of "
-		"machines of the same kind finds them: those of the modules in "
-		"the named paths and packages, all of the cache without a name, or a pack of “jitwarm "
-		"export” (FILE.jwpack, with its FILE.jwpack.minisig).\n\nEach architecture is a pack of "
-		"its own. Its tag is p- and a hash of the names of the entries that these files need under "
-		"this driver, so that other machines compute it, too. TAG is set beside it; if it names "
-		"packs for other GPUs or drivers already, it becomes an index of all. What the registry "
-		"has is not uploaded again, and a pack with more entries of the same plan stays.\n\nNames "
-		"and passwords are those of “docker login” and “podman login”, with their credential "
-		"helpers. Plain HTTP needs the setting plain-http. https_proxy, no_proxy, "
-		"SSL_CERT_FILE and SSL_CERT_DIR count.\n\nExit status: 0 where all is there, 1 where the "
-		"cache lacks modules of the named files or a name led to none, 3 where the registry cannot "
-		"be reached or "
+		"machines of the same kind finds them: those of the modules in the named paths and "
+		"packages, all of the cache without a name, or a pack of “jitwarm export” (FILE.jwpack, "
+		"with its FILE.jwpack.minisig).\n\nEach architecture is a separate pack. Its tag is p- and "
+		"a hash of the names of the entries that these files need under this driver, so that other "
+		"machines compute it, too. TAG is set beside it; if it names packs for other GPUs or "
+		"drivers already, it becomes an index of all. Parts that the registry has are not uploaded "
+		"again, and a pack with more entries of the same plan is not replaced.\n\nNames and "
+		"passwords are those of “docker login” and “podman login”, with their credential helpers. "
+		"Plain HTTP needs the setting plain-http. https_proxy, no_proxy, SSL_CERT_FILE and "
+		"SSL_CERT_DIR count.\n\nExit status: 0 if all is there, 1 if the cache lacks modules of "
+		"the named files or a name matches no file, 3 if the registry cannot be reached or "
 		"refuses, or there is nothing to push.",
 	.options = push_options,
 	.run = push_run,

@@ -346,25 +346,24 @@ const struct cli_command command_run = {
 	.summary = "Run a command and say what its start has compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
-		"Runs a command with the driver's cache enabled and large enough, and says afterwards "
-		"how many modules the driver compiled, of which libraries, how long that took, what the "
+		"Runs a command with the driver's cache enabled and large enough, and says afterwards how "
+		"many modules the driver compiled, of which libraries, how long that took, what the "
 		"command takes without it, and what avoids it next time. What was compiled stays in the "
-		"cache.\n\nThe modules are the entries that the cache has got meanwhile, those of other "
-		"programs that ran at the same time included; --record gives the command a cache of its "
-		"own. Their libraries are searched in the named files and packages; without a name, on "
-		"Linux, in the programs and libraries that the command's processes load. The times are "
-		"those between two entries, or predicted.\n\nCUDA_CACHE_MAXSIZE is raised for the command "
-		"unless it is set. Where programs do not use your cache (CUDA_CACHE_DISABLE, no home "
-		"directory), the command has a private one, and the reason is said.\n\nWith --record it "
-		"starts with an empty cache beside yours. “jitwarm prime --recording FILE” then primes "
-		"just the modules that it compiled, here or on any machine with the same files: a "
-		"recording holds hashes and places, no code. The results also go into your cache. Modules "
-		"without an owner (PTX made at run time, results of a linker) are written down as such. "
-		"Ctrl-C after the command's end stops the search for owners (status 1 where the command's "
-		"is 0; the same where the results evict what was warm).\n\nEnds with the "
-		"command's exit status, 127 where there is no such command, 126 where it cannot be "
-		"started. "
-		"Its output is left alone; with --json its standard output goes to standard error.",
+		"cache.\n\nThe modules are the entries that were added to the cache meanwhile, also by "
+		"other programs; --record gives the command its own cache. Their libraries are searched in "
+		"the named files and packages; without a name, on Linux, in the programs and libraries "
+		"that the command's processes load. The times are those between two entries, or "
+		"predicted.\n\nCUDA_CACHE_MAXSIZE is raised for the command unless it is set. If programs "
+		"do not use your cache (CUDA_CACHE_DISABLE, no home directory), the command gets a private "
+		"one, and jitwarm prints the reason.\n\nWith --record it starts with an empty cache beside "
+		"yours. “jitwarm prime --recording FILE” then primes just the modules that it compiled, "
+		"here or on any machine with the same files: a recording holds hashes and places, no code. "
+		"The results also go into your cache. Modules without an owner (PTX made at run time, "
+		"results of a linker) are written down as such. Ctrl-C after the command's end stops the "
+		"search for owners (status 1 if the command's is 0; the same if the results evict what was "
+		"warm).\n\nEnds with the command's exit status, 127 if there is no such command, 126 if it "
+		"cannot be started. Its output is left alone; with --json its standard output goes to "
+		"standard error.",
 	.takes_command = true,
 	.options = run_options,
 	.run = run_run,

@@ -337,14 +337,14 @@ const struct cli_command command_scan = {
 		"Looks into libraries, programs, static archives, wheels and loose device code. For each "
 		"file and GPU it says whether the code runs as it is or what the driver would compile "
 		"first, how long that takes, and how large the cache gets. It runs none of the files' "
-		"code, and asks the driver only where the PCI bus does not tell the GPU.\n\nNames are "
-		"paths, else packages of the active Python or conda environment; without a name, the whole "
+		"code, and asks the driver only if the PCI bus does not tell the GPU.\n\nNames are paths, "
+		"else packages of the active Python or conda environment; without a name, the whole "
 		"environment. For all files together it predicts how long the first start takes, in which "
 		"the driver compiles on one core, how long prime takes on this machine, and how much the "
 		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
-		"from earlier runs of prime here.\n\nExit status: 1 where a file cannot be read or holds "
-		"damaged device code, 2 where a program will fail since it has no code that runs on the "
-		"GPU, 3 where nothing could be read.",
+		"from earlier runs of prime here.\n\nExit status: 1 if a file cannot be read or holds "
+		"damaged device code, 2 if a program will fail since it has no code that runs on the GPU, "
+		"3 if nothing could be read.",
 	.options = options,
 	.run = scan_run,
 };

@@ -255,7 +255,7 @@ const struct cli_command command_startup_enable = {
 		"libraries or packages (without a name: the active environment): on Windows in a logon "
 		"task of your account, on Linux in a service of your systemd with a timer and a path unit "
 		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
-		"and ends at once where nothing has changed. A second call replaces the first.",
+		"and ends at once if nothing has changed. A second call replaces the first.",
 	.options = enable_options,
 	.run = enable_run,
 };
@@ -275,9 +275,8 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description =
-		"Shows the task or the units of “startup enable”, and the last runs: their times, changes "
-		"and durations. Exit status: 1 where the task or units are missing.",
+	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
+				   "times, changes and durations. Exit status: 1 if the task or units are missing.",
 	.options = other_options,
 	.no_operands = "it concerns the one task or set of units of this account",
 	.run = run_startup_status,

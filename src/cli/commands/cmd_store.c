@@ -68,7 +68,7 @@ const struct cli_command command_store_list = {
 		"hundredth of its size in the cache. After the driver has evicted or wiped entries, the "
 		"next “jitwarm prime” restores those that it is asked for instead of compiling them again, "
 		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 "
-		"GiB.\n\nExit status: 1 where a pack is damaged.",
+		"GiB.\n\nExit status: 1 if a pack is damaged.",
 	.no_operands = "nothing can be named here",
 	.run = show_run,
 };
@@ -78,7 +78,7 @@ const struct cli_command command_store_verify = {
 	.summary = "Check every pack of the store",
 	.usage = "",
 	.description = "Checks every pack of the store in full, as “jitwarm import” does before it "
-				   "writes. Exit status: 1 where one is damaged.",
+				   "writes. Exit status: 1 if one is damaged.",
 	.no_operands = "nothing can be named here",
 	.run = show_run,
 };

@@ -84,14 +84,12 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description =
-		"Removes the task or units of “startup”, the recorded settings of “tune” (files "
-		"are restored byte for byte), the compilers of “compiler fetch” (except a "
-		"folder that JITWARM_PTXAS names) and jitwarm's state. "
-		"The entries of the cache and your signing keys stay, and so do "
-		"libraries that “bake --in-place” has replaced, with the way back. Exit status: 1 where "
-		"something could not be removed, or such libraries are left; the next call tries it "
-		"again.",
+	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
+				   "are restored byte for byte), the compilers of “compiler fetch” (except a "
+				   "folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
+				   "and your signing keys stay, and so do libraries that “bake --in-place” has "
+				   "replaced, with their originals. Exit status: 1 if something could not be "
+				   "removed, or such libraries are left; the next call tries it again.",
 	.options = uninstall_options,
 	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,

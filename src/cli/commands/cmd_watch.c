@@ -254,7 +254,7 @@ static const char *watch_text(const struct watching *watching)
 	switch (watching->document.state) {
 	case WATCH_COMPILING: return "the driver compiles";
 	case WATCH_LINKING: return "busy, with the driver's compiler loaded: it links, or is done";
-	case WATCH_BUSY: return "busy with something else than the driver's compiler";
+	case WATCH_BUSY: return "busy with something other than the driver's compiler";
 	case WATCH_WAITING:
 	case WATCH_STATES: break;
 	}
@@ -502,21 +502,19 @@ const struct cli_command command_watch = {
 	.description =
 		"Looks at a running process and those that it has started twice a second: their processor "
 		"time, the libraries that they have loaded (NVIDIA's driver, the driver's compiler, other "
-		"compilers), the entries that appear "
-		"in its cache, and the modules of its libraries that the cache lacks. Shows what it does: "
-		"the "
-		"driver compiles, or links; it is busy with something else; it waits; and how long what is "
-		"left will take, by the prediction and its pace so far. On a terminal one line is written "
-		"again in its place; elsewhere there is a line when something changes, one every ten "
-		"seconds while entries appear, and one every minute while nothing does. Ends with the "
-		"process, with Ctrl-C or after --for, with a summary.\n\nThe process is not stopped, "
-		"traced or changed. It may belong to another "
+		"compilers), the entries that appear in its cache, and the modules of its libraries that "
+		"the cache lacks. Shows what it does: the driver compiles, or links; it is busy with "
+		"something else; it waits; and how long what is left will take, by the prediction and its "
+		"pace so far. On a terminal one line is written again in its place; elsewhere there is a "
+		"line when something changes, one every ten seconds while entries appear, and one every "
+		"minute while nothing does. Ends with the process, with Ctrl-C or after --for, with a "
+		"summary.\n\nThe process is not stopped, traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
-		"other programs that use the same cache count too. Without a number it "
-		"watches the only program that has loaded NVIDIA's driver, or that has started the others "
-		"that have.\n\nLinux. A process in a container is watched by root, who looks at its files "
-		"with that process's rights and executes nothing of them.\n\nExit status: 0, 2 where the "
-		"system does not show other processes, 3 where there is no such process.",
+		"other programs that use the same cache count too. Without a number it watches the only "
+		"program that has loaded NVIDIA's driver, or that has started the others that "
+		"have.\n\nLinux. A process in a container is watched by root, who looks at its files with "
+		"that process's rights and executes nothing of them.\n\nExit status: 0, 2 if the system "
+		"does not show other processes, 3 if there is no such process.",
 	.options = watch_options,
 	.run = watch_run,
 };

@@ -218,7 +218,7 @@ static int look_into_other(struct jw_error *err, struct looking *looking, struct
 {
 	if (options_given(&looking->cli->options, "fix"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "--fix: process %d has other files (a container, or mounts of its own), "
+						 "--fix: process %d has other files (a container, or its own mounts), "
 						 "which jitwarm only reads: run jitwarm there",
 						 looking->pid);
 	eyes->inside = true;

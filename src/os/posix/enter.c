@@ -239,8 +239,8 @@ int os_enter_process(struct jw_error *err, int pid,
 
 	if (geteuid())
 		return error_set(err, JW_ERR_IO,
-						 "process %d has other files (a container, or mounts of its own): only "
-						 "root may look at them: sudo jitwarm …",
+						 "process %d has other files (a container, or its own mounts): only root "
+						 "may look at them: sudo jitwarm …",
 						 pid);
 	result = learn_all(err, pid, take, context, &entrance);
 	if (!result)

@@ -284,8 +284,8 @@ int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 						 pid);
 	if (is_elsewhere(pid, "ns/mnt"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "process %d has mounts of its own (a container, or a service with a "
-						 "private /tmp): run jitwarm there, with that container's own programs",
+						 "process %d has its own mounts (a container, or a service with a private "
+						 "/tmp): run jitwarm there, with that container's own programs",
 						 pid);
 	return posix_process_owner(err, pid, ret_owner);
 }

@@ -393,7 +393,7 @@ run 1 bake list
 out_has "changed since"
 run 3 bake --undo "$library"
 run 2 bake --in-place "$library"
-out_has "was changed since it was baked: remove its journal"
+out_has "was changed since it was baked: to bake it again, remove its journal"
 JITWARM_STATE=$work/second run 0 bake --undo "$library"
 run 0 bake --undo "$library"
 is_original

@@ -58,7 +58,7 @@ run '0|1' bake --json -o "$work/linked" "$work/other/$name"
 json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
 json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
 run '0|1' bake -o "$work/linked" "$work/other/$name"
-out_has "1 container: not linked, so a start may do it each time: what was linked lacks kernels"
+out_has "1 container: not linked, so a start may do it each time: the linked code lacks kernels"
 
 # The worker that links dies: the rest is baked. Another worker links the next library's.
 mkdir -p "$work/links/a" "$work/links/b"

@@ -122,7 +122,7 @@ grep -q __asan_init "$build/src/jitwarm" || for how in pie no-pie; do
 	{ cat "$work/program-$how"; printf payload; } >"$work/followed"
 	rm -rf "$CUDA_CACHE_PATH"
 	run 1 bake -o "$work/out" "$work/followed"
-	out_has "and cannot move: data behind its sections"
+	out_has "and cannot move: data after its sections"
 	[[ $(stat -c %s "$work/out/followed") == $(stat -c %s "$work/followed") && $(tail -c 7 "$work/out/followed") == payload ]] || fail "followed: other bytes at the end"
 done
 

@@ -108,7 +108,7 @@ P
 baked summed.dll
 baked unsummed.dll
 loads unsummed.dll
-stays followed.dll "data behind its sections"
+stays followed.dll "data after its sections"
 stays stuck.dll "no room for one more section's header"
 for name in followed stuck; do
 	[[ $(stat -c %s "$work/out/$name.dll") == $(stat -c %s "$work/$name.dll") ]] || fail "$name.dll: the copy has another length"

@@ -83,7 +83,7 @@ run '0|1' bake --json -o "$work/signed" "$work/in/signed/${old##*/}"
 json 'all(f["signatures"] == 2 for f in d["files"])'
 python3 "$wheels" check "$work/in/signed/${old##*/}" "$work/signed/$new" 1.0+jitwarm.sm86 >/dev/null || fail "signed"
 run '0|1' bake -o "$work/signed" "$work/in/signed/${old##*/}"
-out_has "without 2 signatures of RECORD"
+out_has "2 signatures of RECORD left out"
 
 # NVIDIA's wheels are left alone, and its libraries in other wheels.
 run 2 bake -o "$work/nvidia" "$work/in/nvidia/${old##*/}"
@@ -146,7 +146,7 @@ longer sample/libsample_framework.so: is not as long as its header says
 shorter sample/libsample_framework.so: is longer than its header says
 checksum sample/libsample_framework.so: its checksum is wrong
 far lies outside of the file
-no-header has no header of its own
+no-header has no local header
 method its own header differs
 overlap two members share bytes: x/a.py and x/b.py
 elsewhere its own header differs

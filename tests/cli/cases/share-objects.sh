@@ -83,7 +83,7 @@ cp "$other" "$one" && cp "$other.minisig" "$one.minisig"
 machine swapped
 run 0 key trust "$public"
 run 0 prime --share "$place" "$sample" --json
-json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and "has not the entry" in d["shared"]["refused_why"]'
+json 'd["compiled"] == 1 and d["shared"]["fetched"] == 7 and "does not hold the entry" in d["shared"]["refused_why"]'
 app_compiles 0
 # … and another's signature, or a changed byte, is none
 cp "$other.minisig" "$one.minisig"

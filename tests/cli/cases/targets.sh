@@ -38,7 +38,7 @@ for driver in 580 580.95.05 12.8; do
 done
 run 2 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "cannot tell: the names of entries need the driver's exact release (--driver 580.159.04), or a check where it is installed"
+err_has "cannot tell: the names of entries need the driver's exact release (--driver 580.159.04), or a check on a machine that has it"
 run 2 make --target rtx4090 --driver 580.1.1 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
@@ -75,7 +75,7 @@ run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
-	out_has "what the driver is too old for needs driver 580 (CUDA 13.0) or a newer one"
+	out_has "the driver is too old for some of the code, which needs driver 580 (CUDA 13.0) or a newer one"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 run 2 check --target sm_86 --driver 550.163.01 newest.ptx

@@ -88,7 +88,7 @@ printf 'export CUDA_CACHE_MAXSIZE=8589934592\n' >"$HOME/.bashrc"
 CUDA_CACHE_MAXSIZE=3000000000 run 0 tune --json
 json '[(s["source"], s["name"], s["value"], s["line"]) for s in d["settings"]] == [("process", "CUDA_CACHE_MAXSIZE", "3000000000", 0), ("/etc/environment", "CUDA_CACHE_DIR", "/x", 2), ("profile.d", "CUDA_CACHE_MAXSIZE", "1G", 1), ("systemd unit", "CUDA_CACHE_DISABLE", "1", 2), ("shell profile", "CUDA_CACHE_MAXSIZE", "abc", 1), ("shell profile", "CUDA_FORCE_PTX_JIT", "1", 2), ("shell profile", "CUDA_CACHE_MAXSIZE", "8589934592", 1)]'
 json 'd["in_force"]["limit_bytes"] == d["should_be"]["limit_bytes"] == 3000000000'
-for text in "reads 1 byte," "reads 0 and stores nothing" "takes it for its maximum" "is called CUDA_CACHE_PATH" "neither reads nor writes" "compiles everything at every start"; do
+for text in "reads 1 byte," "reads 0 and stores nothing" "reads it as its maximum" "is called CUDA_CACHE_PATH" "neither reads nor writes" "compiles everything at every start"; do
 	err_has "$text" 2>/dev/null || json "any('$text' in w for w in d['warnings'])"
 done
 
