@@ -53,7 +53,7 @@ static struct said *find(const char *english)
 }
 
 /* What stands for a text; NULL: it is none of ours. */
-static const char *find_text(const char *english)
+static const char *said_of(const char *english)
 {
 	const struct said *said = find(english);
 
@@ -225,15 +225,15 @@ static void particles_settle(struct buf *text)
 }
 
 /* What a text was made of, in its language. */
-struct arguments {
+struct format_arguments {
 	va_list list;
 	struct buf texts; /* one behind the other */
 	size_t begins[MOST_ARGUMENTS + 1], count;
 	bool translated; /* at least one */
 };
 
-static void add_argument(struct arguments *arguments, const char *format, const char *at,
-						 size_t length)
+static void translate_argument(struct format_arguments *arguments, const char *format,
+							   const char *at, size_t length)
 {
 	/* `spec` is a piece of the program's own format; the attribute asks for a literal. */
 	int (*const print)(char *, size_t, const char *, va_list) = vsnprintf;
@@ -257,7 +257,7 @@ static void add_argument(struct arguments *arguments, const char *format, const 
 		/* With a precision a text may have no end. */
 		said = texts->lacking
 				   ? NULL
-				   : find_text(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
+				   : said_of(strchr(spec, '.') ? (char *)texts->data + texts->size : text);
 	} else if (strchr("efg", type))
 		(void)va_arg(arguments->list, double);
 	else if (type == 'p')
@@ -281,7 +281,7 @@ static void add_argument(struct arguments *arguments, const char *format, const 
 		(void)buf_append(NULL, texts, " ", 1);
 }
 
-static bool read_arguments(struct arguments *arguments, const char *format)
+static bool translate_arguments(struct format_arguments *arguments, const char *format)
 {
 	size_t number, length;
 	char type;
@@ -291,7 +291,7 @@ static bool read_arguments(struct arguments *arguments, const char *format)
 		if (type != '%' && arguments->count == MOST_ARGUMENTS)
 			return false;
 		if (type != '%')
-			add_argument(arguments, format, at, length);
+			translate_argument(arguments, format, at, length);
 		at += length;
 	}
 	arguments->begins[arguments->count] = arguments->texts.size;
@@ -299,7 +299,7 @@ static bool read_arguments(struct arguments *arguments, const char *format)
 }
 
 /* A translation may move arguments, and (precision 0) leave them out. */
-static void fill_in(struct buf *buf, const char *form, const struct arguments *arguments)
+static void fill_in(struct buf *buf, const char *form, const struct format_arguments *arguments)
 {
 	size_t next = 0, number, length;
 	char type;
@@ -327,7 +327,7 @@ static void fill_in(struct buf *buf, const char *form, const struct arguments *a
 /* The line feed at the end of a line is no part of the message: lines are printed one by one. */
 static void translate_made(const char *english, const char *format, va_list list)
 {
-	struct arguments arguments = {.texts = BUF_MAX(2 * MOST_ARGUMENTS * MOST_TEXT)};
+	struct format_arguments arguments = {.texts = BUF_MAX(2 * MOST_ARGUMENTS * MOST_TEXT)};
 	struct buf text = BUF_MAX(8 * MOST_TEXT), line = BUF_MAX(MOST_TEXT);
 	const size_t end = text_ends(format, "\n") ? 1 : 0;
 	char message[MOST_FORMAT];
@@ -336,7 +336,7 @@ static void translate_made(const char *english, const char *format, va_list list
 	(void)snprintf(message, sizeof message, "%.*s", (int)(strlen(format) - end), format);
 	said = find(message);
 	va_copy(arguments.list, list);
-	if (read_arguments(&arguments, format) && (said || arguments.translated) &&
+	if (translate_arguments(&arguments, format) && (said || arguments.translated) &&
 		!buf_append(NULL, &line, english, strlen(english) - end)) {
 		fill_in(&text, said ? said->text : message, &arguments);
 		particles_settle(&text);
@@ -354,10 +354,10 @@ static void join(const char *whole, size_t from)
 {
 	char before[MOST_FORMAT];
 	struct buf text = BUF_MAX(8 * MOST_TEXT);
-	const char *first, *second = find_text(whole + from);
+	const char *first, *second = said_of(whole + from);
 
 	(void)snprintf(before, sizeof before, "%.*s", (int)from, whole);
-	first = find_text(before);
+	first = said_of(before);
 	if (!first && !second)
 		return;
 	first = first ? first : before;
@@ -468,7 +468,7 @@ char *language_line(const char *english)
 	if (!language.messages)
 		return NULL;
 	uv_mutex_lock(&language.lock);
-	text = find_text(english);
+	text = said_of(english);
 	line = text ? mem_string(NULL, text) : NULL;
 	uv_mutex_unlock(&language.lock);
 	return line;
