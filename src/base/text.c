@@ -96,7 +96,7 @@ const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s)
 /* A time in a suitable unit; two times can share the unit. */
 struct rough_time {
 	char number[16], text[TEXT_SHORT];
-	char unit;
+	int unit; /* 's', 'm' or 'h' */
 };
 
 static struct rough_time rough_time(double seconds)
