@@ -133,14 +133,14 @@ const char *text_span(char text[TEXT_SHORT], double low_s, double high_s)
 	return text;
 }
 
-const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many)
+const char *text_count(char text[TEXT_COUNTED], uint64_t count, const char *one, const char *many)
 {
 	/* The word is a part of the format: the number decides about it in other languages, too. */
 	int (*const print)(char *, size_t, const char *, ...) = text_format;
-	char format[TEXT_SHORT];
+	char format[TEXT_COUNTED];
 
 	(void)snprintf(format, sizeof format, "%%llu %s", count == 1 ? one : many);
-	(void)print(text, TEXT_SHORT, format, (unsigned long long)count);
+	(void)print(text, TEXT_COUNTED, format, (unsigned long long)count);
 	return text;
 }
 

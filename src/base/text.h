@@ -26,8 +26,9 @@ void text_append(char *text, size_t size, const char *format, ...) JW_PRINTF(3, 
 int text_vformat(char *text, size_t from, size_t size, const char *format, va_list arguments)
 	JW_PRINTF(4, 0);
 
-/* Room for anything text_bytes, text_duration and text_count write. */
-#define TEXT_SHORT 48
+/* Room for anything text_bytes and text_duration write; for text_count. */
+#define TEXT_SHORT   48
+#define TEXT_COUNTED 256
 
 /* 10^3 steps: "0 B", "55 B", "3.2 KB", "620 MB", "1.10 GB". Returns `text`. */
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
@@ -43,10 +44,9 @@ const char *text_span(char text[TEXT_SHORT], double low_s, double high_s);
 enum { TEXT_UTC = 24 };
 const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s);
 
-/* "1 entry", "2 entries". Returns `text`. */
-const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many);
-/* The same in a buffer that lives as long as the block around it. `one` and `many` are short. */
-#define TEXT_COUNT(count, one, many) text_count((char[TEXT_SHORT]){0}, (count), (one), (many))
+/* "1 entry", "2 entries". Returns `text`; the macro's lives as long as the block around it. */
+const char *text_count(char text[TEXT_COUNTED], uint64_t count, const char *one, const char *many);
+#define TEXT_COUNT(count, one, many) text_count((char[TEXT_COUNTED]){0}, (count), (one), (many))
 
 /* Copies up to `size` bytes, always with a NUL: truncates a longer text. */
 void text_copy(char *to, size_t size, const char *from);

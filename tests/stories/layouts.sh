@@ -33,9 +33,8 @@ first_start() {
 }
 
 # An hour of somebody, from the first command on: each line “$ COMMAND” of CASE.txt is typed, and what is printed until the next one has to
-# be what stands there, with [N] behind it for another status than 0 (JITWARM_UPDATE=1 writes it anew). Times and keys differ from machine
-# to machine: they stand there as T, KEY and ID. Lines that come with time alone are left out. What lies in
-# $place is shown as if it lay in /.
+# be what stands there, with [N] behind it for another status than 0 (JITWARM_UPDATE=1 writes it anew). What differs from machine to machine
+# and build to build stands there as T, KEY, ID, SIZE and N; lines that come with time alone are left out; $place is shown as /.
 hour() {
 	local file=$cases/$case.txt typed line
 	# shellcheck disable=SC2086,SC2317
@@ -54,5 +53,6 @@ hour() {
 plain() {
 	sed -E -e "s#$place##g; s# \\($build/[^)]*\\)##g" -e 's/\bRW[A-Za-z0-9+\/]{54}/KEY/g; s/\b[0-9A-F]{16}\b/ID/g' \
 		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ +$//' \
+		-e 's/\([0-9.]+ KB, ([0-9]+ containers)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
 		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]/d' "$1"
 }

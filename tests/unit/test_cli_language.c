@@ -79,7 +79,7 @@ TEST(texts_without_conversions)
 
 TEST(arguments_move_and_are_translated)
 {
-	char many[TEXT_SHORT], more[TEXT_SHORT];
+	char many[TEXT_COUNTED], more[TEXT_COUNTED];
 
 	assert_string_equal(text_count(many, 8, "module", "modules"), "8 modules");
 	expect("8 modules", "MOD 8");

@@ -449,11 +449,11 @@ const struct cli_command command_bake_list = {
 static void print_verified(struct cli *cli, const struct jw_bake_verified *file)
 {
 	const bool good = !file->entries && !file->compiler_opened && !file->refused && !file->too_old;
-	char entries[TEXT_SHORT], driver[JW_DRIVER_TEXT];
+	char driver[JW_DRIVER_TEXT];
 
 	output_line(&cli->out, good ? STYLE_GOOD : STYLE_WARN, "%s: %s loaded, %s made%s", file->path,
 				TEXT_COUNT(file->containers - file->too_old, "container", "containers"),
-				text_count(entries, file->entries, "entry", "entries"),
+				TEXT_COUNT(file->entries, "entry", "entries"),
 				file->compiler_opened ? ", the compiler library opened"
 									  : ", the compiler library not opened");
 	if (file->refused)
