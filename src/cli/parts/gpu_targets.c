@@ -60,9 +60,10 @@ static void remember_typed(const char *text)
 		gpu->target = targets[0];
 		typed_count += gpu == &typed_gpus[typed_count];
 		used = strlen(gpu->names);
-		if (!strstr(gpu->names, name) && used + strlen(name) + sizeof ", " <= sizeof gpu->names)
-			(void)snprintf(gpu->names + used, sizeof gpu->names - used, "%s%s", used ? ", " : "",
-						   name);
+		if (!strstr(gpu->names, name) && used + strlen(name) + sizeof ", " <= sizeof gpu->names) {
+			text_copy(gpu->names + used, sizeof ", ", used ? ", " : "");
+			text_copy(gpu->names + strlen(gpu->names), strlen(name) + 1, name);
+		}
 	}
 }
 
