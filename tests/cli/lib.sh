@@ -70,8 +70,8 @@ run() {
 		ended=0
 		# shellcheck disable=SC2086
 		timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null || ended=$?
-		# A loaded Wine sometimes does not start a program: exit status 1 and no word
-		if ! is_wine || [[ "|$wanted|" == *"|1|"* || $ended != 1 || -s $work/raw.out || -s $work/raw.err ]]; then break; fi
+		# A loaded Wine sometimes does not start a program: exit status 1 and no word, which --quiet alone may mean, too
+		if ! is_wine || [[ $ended != 1 || -s $work/raw.out || -s $work/raw.err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2
 	done
 	tr -d '\r' <"$work/raw.out" >"$out"
