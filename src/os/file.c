@@ -376,6 +376,18 @@ char *os_dir_name(struct jw_error *err, const char *path)
 	return mem_string_n(err, path, length < root ? root : length);
 }
 
+int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint8_t random[PATH_LETTERS];
+
+	if (uv_random(NULL, NULL, random, sizeof random, 0, NULL))
+		return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
+	for (size_t i = 0; i < PATH_LETTERS; i++)
+		ret_letters[i] = letters[random[i] % (sizeof letters - 1)];
+	return 0;
+}
+
 int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
 {
 	char *folder = os_temp_dir(err);

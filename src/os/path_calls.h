@@ -22,6 +22,9 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
 /* The same for temporary files. Windows: an administrator's admits only administrators and the
  * system. */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
+/* Chooses those letters, which cannot be predicted: PATH_LETTERS, without a NUL. */
+enum { PATH_LETTERS = 6 };
+int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters);
 bool path_is_link(const char *path);
 
 /* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's.

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <uv.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -213,20 +212,7 @@ int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint3
 	return result;
 }
 
-enum { LETTERS = 6, MOST_TRIES = 100 };
-
-/* Chooses six letters that cannot be predicted. */
-static int choose_letters(struct jw_error *err, const char *path, char *ret_letters)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	uint8_t random[LETTERS];
-
-	if (uv_random(NULL, NULL, random, sizeof random, 0, NULL))
-		return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
-	for (size_t i = 0; i < LETTERS; i++)
-		ret_letters[i] = letters[random[i] % (sizeof letters - 1)];
-	return 0;
-}
+enum { MOST_TRIES = 100 };
 
 static int make_file(const struct at *at)
 {
@@ -248,7 +234,7 @@ static int make_new(struct jw_error *err, const char *path, char between,
 	for (int tries = 0; name && made < 0 && reason == EEXIST && tries < MOST_TRIES; tries++) {
 		struct at at;
 
-		if (choose_letters(err, path, name + strlen(name) - LETTERS) ||
+		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS) ||
 			at_enter(err, name, AT_LAST_KEPT, &at))
 			break;
 		made = make(&at);

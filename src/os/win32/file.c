@@ -262,20 +262,7 @@ int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint3
 	return 0;
 }
 
-enum { LETTERS = 6, MOST_TRIES = 100 };
-
-/* Chooses six letters that cannot be predicted. */
-static int choose_letters(struct jw_error *err, const char *path, char *ret_letters)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	uint8_t random[LETTERS];
-
-	if (uv_random(NULL, NULL, random, sizeof random, 0, NULL))
-		return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
-	for (size_t i = 0; i < LETTERS; i++)
-		ret_letters[i] = letters[random[i] % (sizeof letters - 1)];
-	return 0;
-}
+enum { MOST_TRIES = 100 };
 
 /* Tries other letters while the name exists. */
 static HANDLE make_new(struct jw_error *err, const char *path, char between, DWORD access,
@@ -285,7 +272,7 @@ static HANDLE make_new(struct jw_error *err, const char *path, char between, DWO
 	HANDLE made = INVALID_HANDLE_VALUE;
 
 	for (int tries = 0; name && made == INVALID_HANDLE_VALUE && tries < MOST_TRIES; tries++) {
-		if (choose_letters(err, path, name + strlen(name) - LETTERS))
+		if (path_choose_letters(err, path, name + strlen(name) - PATH_LETTERS))
 			break;
 		made = win32_open(err, name, access, how);
 		if (made == INVALID_HANDLE_VALUE && GetLastError() != ERROR_ALREADY_EXISTS)
