@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "os/identity.h"
 #include "os/posix/at.h"
 #include "os/posix/rights.h"
 
@@ -137,6 +139,49 @@ TEST(an_access_list_makes_a_directory_shared)
 		uv_sleep(150);
 		assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), -1);
 	}
+	mem_free(path);
+	mem_free(file);
+	mem_free(second);
+}
+
+static const struct {
+	int error;
+	bool shared;
+} looked_for[] = {{EIO, true},      {EACCES, true},   {EPERM, true},
+				  {ENODATA, false}, {ENOTSUP, false}, {0, false}},
+  *looking;
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
+{
+	if (!looking)
+		return syscall(SYS_getxattr, path, name, value, size);
+	errno = looking->error ? looking->error : EIO;
+	return looking->error ? -1 : 0;
+}
+
+/* On the way to what root writes, and of what it believes or starts */
+TEST(an_access_list_that_cannot_be_looked_for_is_one)
+{
+	char *path = os_join(NULL, folder, "asked"), *file = os_join(NULL, path, "file");
+	char *second = os_join(NULL, path, "second");
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, path, 0755), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	assert_int_equal(link(file, second), 0);
+	assert_int_equal(chmod(path, 0775), 0);
+	for (size_t i = 0; i < sizeof looked_for / sizeof *looked_for; i++) {
+		const int wanted = looked_for[i].shared ? -1 : 0;
+		struct os_file *open = NULL;
+
+		looking = &looked_for[i];
+		at_forget();
+		assert_int_equal(os_check_private(NULL, path, 0, false), wanted);
+		assert_int_equal(os_file_open(NULL, file, OS_OPEN_UPDATE, &open), wanted);
+		os_file_close(open);
+	}
+	looking = NULL;
 	mem_free(path);
 	mem_free(file);
 	mem_free(second);

@@ -376,13 +376,6 @@ static const char *owner_name(char *text, uid_t owner)
 	return text;
 }
 
-/* With an access list the group's bits are the maximum that any of its entries allows. */
-static bool others_write(const char *path, const struct stat *stat)
-{
-	return walk_is_shared(stat) ||
-		   ((stat->st_mode & S_IWGRP) && lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0);
-}
-
 static int check_owner(struct jw_error *err, const struct way *way, const char *path,
 					   const struct stat *stat)
 {
@@ -399,7 +392,7 @@ static int check_one(struct jw_error *err, const struct way *way, const char *pa
 {
 	if (check_owner(err, way, path, stat))
 		return -1;
-	if (S_ISLNK(stat->st_mode) || !others_write(path, stat) ||
+	if (S_ISLNK(stat->st_mode) || !walk_is_shared(path, stat) ||
 		(S_ISDIR(stat->st_mode) && (stat->st_mode & S_ISVTX) && !way->lasting))
 		return 0;
 	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);

@@ -14,22 +14,28 @@
 enum { MOST_LINKS = 40 };
 
 /* Members of root's group count as the superuser. */
-bool walk_is_shared(const struct stat *stat)
+static bool mode_is_shared(const struct stat *stat)
 {
 	return (stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
 }
 
-/* The same of an open directory. With an access list the group's bits are the maximum that any of
- * its entries allows; a list that cannot be looked for is one. */
+bool walk_is_shared(const char *path, const struct stat *stat)
+{
+	ssize_t size;
+
+	if (mode_is_shared(stat) || !(stat->st_mode & S_IWGRP))
+		return mode_is_shared(stat);
+	size = getxattr(path, "system.posix_acl_access", NULL, 0);
+	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
+}
+
+/* The same of an open directory. */
 static bool dir_is_shared(int dir, const struct stat *stat)
 {
 	char path[64];
 
-	if (walk_is_shared(stat) || !(stat->st_mode & S_IWGRP))
-		return walk_is_shared(stat);
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
-	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0 ||
-		   (errno != ENODATA && errno != ENOTSUP);
+	return walk_is_shared(path, stat);
 }
 
 /* The superuser has no power over files of an account that this user namespace lacks. */
@@ -127,9 +133,11 @@ static int follow_link(struct jw_error *err, struct walk *walk, const char *name
 		walk->stuck = true;
 		return walk->owner ? 0 : change_rights(err, walk, link->st_uid, link->st_gid);
 	}
-	/* In a directory that others may write to, a file with a second name may be theirs. */
+	/* In a directory that others may write to, a second name may be theirs, and without the sticky
+	 * bit any name: they may have moved the link there. */
 	errno = ELOOP;
-	length = ++walk->links > MOST_LINKS || (walk->shared && link->st_nlink > 1)
+	length = ++walk->links > MOST_LINKS ||
+					 (walk->shared && (link->st_nlink > 1 || !(walk->stat.st_mode & S_ISVTX)))
 				 ? -1
 				 : readlinkat(walk->dir, name, target, sizeof target - 1);
 	if (length < 0)

@@ -36,5 +36,7 @@ void walk_begin(struct walk *walk, const char *path, bool last_followed, bool la
 int walk_path(struct jw_error *err, struct walk *walk, size_t sure);
 void walk_end(struct walk *walk);
 
-/* Whether accounts other than the superuser may write to a directory, by its mode alone. */
-bool walk_is_shared(const struct stat *stat);
+/* Whether accounts other than the superuser may write to what `path` names, links followed. With an
+ * access list the group's bits are the maximum that any of its entries allows; a list that cannot
+ * be looked for is one. */
+bool walk_is_shared(const char *path, const struct stat *stat);

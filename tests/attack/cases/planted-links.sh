@@ -85,3 +85,16 @@ ln -s elsewhere "$open/link"
 CUDA_CACHE_PATH=$open/link/cache run 0 prime "$sample"
 is_theirs "$open/elsewhere/cache" "$open/elsewhere/cache/index"
 untouched
+
+# … and put there: without the sticky bit the account moves root's own link to where root will write
+mkdir "$open/all" && chmod 777 "$open/all"
+ln -s "$treasure/empty" "$open/all/roots"
+as_mallory mv "$open/all/roots" "$open/all/cache"
+for path in "$open/all/cache" "$open/all/cache/below"; do
+	CUDA_CACHE_PATH=$path run '0|1|2|3' prime "$sample"
+	CUDA_CACHE_PATH=$path run '0|1|2|3' import --allow-unsigned "$work/a.jwpack"
+	untouched
+done
+chmod 1777 "$open/all"
+CUDA_CACHE_PATH=$open/all/cache run 0 prime "$sample"
+(($(cached "$treasure/empty") > 5)) || fail "a link of root's in a folder like /tmp is not followed"
