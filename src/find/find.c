@@ -251,6 +251,8 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 {
 	if (open_environment(err, finder))
 		return -1;
+	if (finder->environment_error.code == JW_ERR_IO)
+		return error_copy(err, &finder->environment_error);
 	if (!finder->is_open)
 		return error_set(err, finder->environment_error.code,
 						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX are not set, and %s; "

@@ -365,15 +365,17 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	struct jw_error why = {0};
 	struct os_names names;
 	size_t length = strlen(name);
-	int result = 0;
+	bool there;
+	int result;
 
 	if (!length || strpbrk(name, "/\\:") || *name == '.')
 		return 0;
 	folder = os_join(err, place->base, name);
 	if (!folder)
 		return -1;
-	if (os_exists(folder))
-		result = directory_walk(err, list, folder, &place->package);
+	result = os_look(&why, folder, &there) ? found_unseen(err, list, folder, &why)
+			 : there                       ? directory_walk(err, list, folder, &place->package)
+										   : 0;
 	mem_free(folder);
 	if (result)
 		return -1;

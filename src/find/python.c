@@ -179,7 +179,7 @@ int pyvenv_value(struct jw_error *err, const char *directory, const char *key, c
 
 	*ret_value = NULL;
 	if (path && os_read_file(&why, path, MOST_CONFIG, &text))
-		result = error_if_memory(err, &why);
+		result = os_holds_nothing(err, path, &why);
 	else if (path)
 		result = find_value(err, &text, key, ret_value);
 	buf_free(&text);
@@ -195,7 +195,7 @@ int python_look_mark(struct jw_error *err, const char *prefix, const char *name,
 
 	*ret_has = false;
 	if (path && os_look(&why, path, ret_has))
-		result = error_if_memory(err, &why);
+		result = os_holds_nothing(err, path, &why);
 	mem_free(path);
 	return result;
 }

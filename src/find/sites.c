@@ -33,7 +33,7 @@ static int look_site_directory(struct jw_error *err, const char *path, bool *ret
 
 	*ret_is = false;
 	if (os_stat(&why, path, &stat))
-		return error_if_memory(err, &why);
+		return os_holds_nothing(err, path, &why);
 	*ret_is = stat.kind == OS_DIRECTORY;
 	return 0;
 }
@@ -428,9 +428,8 @@ static int fill_from_path(struct jw_error *err, const struct jw_cancel *cancel,
 {
 	char *executable = NULL, *prefix = NULL;
 	bool is_virtual = false;
-	int result;
-
 	struct jw_error why = {0};
+	int result;
 
 	if (python_on_path(&why, cancel, &executable)) {
 		/* Windows: the registered python (PEP 514), if there is no python on PATH. */

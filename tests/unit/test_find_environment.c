@@ -1,7 +1,14 @@
 /* jw_find for packages and paths, in a virtual environment. */
 #include "environments_posix.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/text.h"
 
 #define SITE "venv/lib/python3.11/site-packages/"
 
@@ -304,6 +311,121 @@ CASE(package_of_pipes_and_programs)
 	jw_found_free(found);
 }
 
+/* The end of the path of a folder that a bad disk does not list, after so many times. */
+static const char *unlisted;
+static int lists;
+
+static bool is_unlisted(int folder)
+{
+	char link[64], path[4096];
+	ssize_t length;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+	length = unlisted ? readlink(link, path, sizeof path - 1) : 0;
+	path[length > 0 ? length : 0] = '\0';
+	return unlisted && text_ends(path, unlisted) && lists-- <= 0;
+}
+
+struct dirent *readdir(DIR *folder)
+{
+	static struct dirent *(*next)(DIR * folder);
+	void *found = next ? NULL : dlsym(RTLD_NEXT, "readdir64");
+
+	if (found)
+		memcpy(&next, &found, sizeof next);
+	if (!is_unlisted(dirfd(folder)))
+		return next(folder);
+	errno = EIO;
+	return NULL;
+}
+
+ssize_t getdents64(int folder, void *room, size_t size)
+{
+	if (!is_unlisted(folder))
+		return syscall(SYS_getdents64, folder, room, size);
+	errno = EIO;
+	return -1;
+}
+
+/* What may hold code, and what says where it is: a failure to look at it is no “there is none”. */
+CASE(what_cannot_be_looked_at_is_said)
+{
+	static const struct {
+		const char *looped, *unlisted, *part; /* part: of what says so */
+		int lists;
+		bool fails; /* the environment is not used at all */
+	} cases[] = {
+		{.looped = SITE "frame/gone.so", .part = "gone.so"},
+		{.looped = SITE "frame-2.0.dist-info/METADATA", .part = "METADATA"},
+		{.looped = "venv/conda-meta/x-1-0.json", .part = "x-1-0.json"},
+		{.looped = SITE "flat", .part = "/flat"},
+		{.looped = "venv/lib", .part = "venv/lib", .fails = true},
+		{.looped = "venv/conda-meta", .part = "conda-meta", .fails = true},
+		{.looped = "venv/pyvenv.cfg", .part = "pyvenv.cfg", .fails = true},
+		{.looped = "venv", .part = "venv", .fails = true},
+		{.unlisted = "/stray", .part = "stray"},
+		{.unlisted = "/venv/lib", .part = "venv/lib", .fails = true},
+		{.unlisted = "/venv/conda-meta", .part = "conda-meta", .fails = true},
+		{.unlisted = "/site-packages", .part = "site-packages", .fails = true},
+		{.unlisted = "/site-packages", .part = "site-packages", .lists = 1, .fails = true},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const bool conda = strstr(cases[i].part, "json") || strstr(cases[i].part, "conda");
+		char *looped = at(cases[i].looped ? cases[i].looped : "none");
+		struct jw_found *found = NULL;
+		struct jw_error err = {0};
+
+		make_environment();
+		put(SITE "flat-3.egg-info", "Name: flat\nVersion: 3\n");
+		assert_int_equal(os_env_set(NULL, conda ? "VIRTUAL_ENV" : "CONDA_PREFIX", NULL), 0);
+		if (conda) {
+			put("venv/conda-meta/history", "");
+			set("CONDA_PREFIX", "venv");
+		}
+		if (os_exists(looped))
+			assert_int_equal(os_remove_tree(NULL, looped), 0);
+		if (cases[i].looped)
+			link_to(cases[i].looped, os_base_name(looped));
+		unlisted = cases[i].unlisted;
+		lists = cases[i].lists;
+		if (jw_find(&err, &(struct jw_find_options){.size = sizeof(struct jw_find_options)},
+					&found)) {
+			if (!cases[i].fails || err.code != JW_ERR_IO || !strstr(err.message, cases[i].part))
+				fail_msg("case %zu: %s", i, err.message);
+		} else if (cases[i].fails || !found->trouble_count || !has_note(found, cases[i].part)) {
+			fail_msg("case %zu: nothing is said of %s", i, cases[i].part);
+		}
+		unlisted = NULL;
+		jw_found_free(found);
+		mem_free(looped);
+		assert_int_equal(os_remove_tree(NULL, root), 0);
+		assert_int_equal(os_make_dirs(NULL, root, 0700), 0);
+	}
+}
+
+/* Folders that this account may not enter, and pseudo file systems */
+CASE(what_is_not_searched_is_said)
+{
+	const uid_t own = geteuid();
+	char *path = at("d"), *closed = at("d/closed");
+	struct jw_found *found;
+
+	put("d/a.so", "x");
+	put("d/closed/b.so", "x");
+	assert_int_equal(chmod(root, 0755) || chmod(path, 0755) || chmod(closed, 0), 0);
+	assert_int_equal(own == 0 && seteuid(65534), 0);
+	found = find_one(path);
+	assert_int_equal(seteuid(own), 0);
+	assert_int_equal(found->trouble_count, 1);
+	assert_true(has_note(found, "d/closed"));
+	jw_found_free(found);
+	assert_int_equal(chmod(closed, 0700), 0);
+	find_fails("/proc/self", JW_ERR_UNSUPPORTED, "a pseudo file system");
+	mem_free(closed);
+	mem_free(path);
+}
+
 CASE(out_of_memory_is_reported)
 {
 	make_environment();
@@ -350,6 +472,33 @@ CASE(search_that_is_cancelled)
 	} while (result);
 	assert_true(most > 3);
 	jw_found_free(found);
+}
+
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* Folders without files, and a package that is all files */
+CASE(search_is_cancelled_whatever_it_comes_to)
+{
+	char *folders = at("d"), *below = at("d/e/f");
+	const char *const names[] = {folders, "frame"};
+
+	make_environment();
+	assert_int_equal(os_make_dirs(NULL, below, 0700), 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct jw_find_options options = {
+			.size = sizeof options, .names = &names[i], .name_count = 1, .cancel = {NULL, at_once}};
+		struct jw_found *found;
+		struct jw_error err = {0};
+
+		assert_int_equal(jw_find(&err, &options, &found), -1);
+		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	}
+	mem_free(below);
+	mem_free(folders);
 }
 
 /* Whichever kind of environment was active before. */

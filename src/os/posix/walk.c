@@ -29,15 +29,6 @@ bool walk_is_shared(const char *path, const struct stat *stat)
 	return size < 0 ? errno != ENODATA && errno != ENOTSUP : size > 0;
 }
 
-/* The same of an open directory. */
-static bool dir_is_shared(int dir, const struct stat *stat)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
-	return walk_is_shared(path, stat);
-}
-
 /* The superuser has no power over files of an account that this user namespace lacks. */
 static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, gid_t group)
 {
@@ -66,12 +57,14 @@ static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, g
 static int enter_level(struct jw_error *err, struct walk *walk, int dir, const struct stat *stat)
 {
 	bool movable = walk->dir >= 0 && walk->shared && !(walk->stat.st_mode & S_ISVTX);
+	char path[64];
 
 	if (walk->dir >= 0)
 		(void)close(walk->dir);
 	walk->dir = dir;
 	walk->stat = *stat;
-	walk->shared = dir_is_shared(dir, stat);
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
+	walk->shared = walk_is_shared(path, stat);
 	walk->sure = walk->sure && !movable && !stat->st_uid;
 	return change_rights(err, walk, stat->st_uid, stat->st_gid);
 }
