@@ -1,11 +1,9 @@
 #include "run/job_queue.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "run/run_state.h"
 
 int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_queue *ret_queue)

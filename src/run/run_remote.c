@@ -213,6 +213,7 @@ static bool insert_fetched(struct run *run, size_t index, struct jw_error *why)
 		done = true;
 	} else if (entry.path && why->code == JW_ERR_BUSY) {
 		done = !insert_backlog_add(NULL, &run->later, run->setup->plan, index, entry.path, why);
+		run->last_ns = os_monotonic_ns();
 	}
 	if (folder)
 		(void)os_remove_tree(NULL, folder);

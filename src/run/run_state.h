@@ -56,7 +56,7 @@ struct run {
 	bool held_back;     /* some worker waits for room */
 	bool on_battery;    /* all workers wait because of it */
 	bool told_short;
-	uint64_t last_ns; /* when the last worker ended */
+	uint64_t last_ns; /* when the last worker ended, or an entry came that waits for the lock */
 	struct slot *slots;
 	unsigned threads, cores;    /* available to this process */
 	unsigned alive;             /* slots with a child */

@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,8 @@ static struct jw_prime_options options;
 static struct jw_prime_result *result;
 static unsigned start_ms, end_ms;
 static bool opaque; /* the workers write the cache themselves */
+static const char *task;
+static const struct jw_share_options *shared; /* the worker says what a shared place does */
 
 static inline int make_folder(void **state)
 {
@@ -108,6 +111,8 @@ static inline int begin(void **state)
 	options = (struct jw_prime_options){.size = sizeof(struct jw_prime_options)};
 	start_ms = end_ms = 0;
 	opaque = false;
+	task = NULL;
+	shared = NULL;
 	result = mem_alloc(NULL, sizeof *result);
 	return result ? 0 : -1;
 }
@@ -135,7 +140,9 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .folder = private_folder,
 							  .workers = workers,
 							  .start_ms = start_ms,
-							  .end_ms = end_ms};
+							  .end_ms = end_ms,
+							  .task = task,
+							  .share = shared};
 	int failed;
 
 	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
@@ -148,6 +155,48 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 	mem_free(private_folder);
 	mem_free(text);
 	return failed;
+}
+
+/* Another process that has the lock of the cache's index for `milliseconds`. */
+static inline pid_t hold_lock(unsigned milliseconds)
+{
+	char *index = os_join(NULL, cache, "index");
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int ready[2], fd;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		fd = open(index, O_RDWR | O_CREAT, 0666);
+		while (fcntl(fd, F_SETLK, &lock))
+			(void)usleep(1000);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		(void)usleep(milliseconds * 1000);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	mem_free(index);
+	return pid;
+}
+
+static inline char *mark_path(const char *name)
+{
+	return mem_printf(NULL, "%s/marks/%s", folder, name);
+}
+
+static inline void await_mark(const char *name)
+{
+	char *path = mark_path(name);
+
+	while (!os_exists(path))
+		(void)usleep(1000);
+	mem_free(path);
 }
 
 static inline size_t warm(void)

@@ -159,34 +159,6 @@ CASE(what_was_not_asked_is_not_taken)
 	expect_all();
 }
 
-/* Another process that has the lock of the cache's index for `milliseconds`. */
-static pid_t hold_lock(unsigned milliseconds)
-{
-	char *index = os_join(NULL, cache, "index");
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int ready[2], fd;
-	char byte;
-	pid_t pid;
-
-	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		fd = open(index, O_RDWR | O_CREAT, 0666);
-		while (fcntl(fd, F_SETLK, &lock))
-			(void)usleep(1000);
-		if (write(ready[1], "x", 1) != 1)
-			_exit(1);
-		(void)usleep(milliseconds * 1000);
-		_exit(0);
-	}
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	(void)close(ready[0]);
-	(void)close(ready[1]);
-	mem_free(index);
-	return pid;
-}
-
 CASE(entries_wait_for_the_lock)
 {
 	struct jw_error err = {0};
@@ -340,6 +312,178 @@ CASE(workers_that_are_stopped_too_are_no_failure)
 	assert_int_equal(run_with(&err, 4, "kill -TERM $$\n"), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->undone, MODULES);
+}
+
+/* ---- how workers begin and end */
+
+CASE(each_worker_has_an_environment_of_its_own)
+{
+	static const char body[] = "do_job() { fine $1; }\necho \"${CUDA_CACHE_PATH##*/} "
+							   "$CUDA_CACHE_MAXSIZE $JITWARM_BACKGROUND $JITWARM_WORKER_TASK\" "
+							   ">>\"$marks/order\"\nhello; serve\n";
+	struct jw_error err = {0};
+
+	assert_int_equal(run_with(&err, 2, body), 0);
+	expect_all();
+	expect_order("worker-0 4294967296  \n", false);
+	expect_order("worker-1 4294967296  \n", false);
+	(void)end(state);
+	(void)begin(state);
+	/* One that uses the live cache itself has its limit. */
+	opaque = options.low_priority = true;
+	jw_machine.cache.limit_bytes = 12345;
+	task = "a-task";
+	assert_int_equal(run_with(&err, 1, body), 0);
+	expect_order("cache 12345 1 a-task\n", true);
+}
+
+/* An idle worker may wait for as long as others work. Its end may take so long again. */
+CASE(idle_workers_live_and_end_by_themselves)
+{
+	struct jw_error err = {0};
+
+	options.max_memory_bytes = UINT64_C(600) << 20;
+	modules[0].memory_bytes = UINT64_C(1) << 30;
+	modules[0].cost_ms = 600;
+	end_ms = 1500;
+	assert_int_equal(run_with(&err, 2,
+							  "echo begun >>\"$marks/order\"\n"
+							  "do_job() { [ $1 != 0 ] || sleep 2; fine $1; }\nhello; serve\n"
+							  "sleep 0.3; echo ended >>\"$marks/order\"\n"),
+					 0);
+	expect_all();
+	expect_order("begun\nbegun\nended\nended\n", true);
+}
+
+/* That an earlier worker in its place reported its end says nothing about the next one. */
+CASE(workers_that_do_not_begin_again_end_the_run)
+{
+	struct jw_error err = {0};
+
+	assert_int_equal(run_with(&err, 1,
+							  "[ ! -e \"$marks/late\" ] || exit 5\n"
+							  "do_job() { once late; answer $1 700 true false LOST; exit 0; }\n"
+							  "hello; serve\n"),
+					 -1);
+	assert_non_null(strstr(err.message, "workers do not stay alive"));
+}
+
+CASE(a_torn_entry_is_tried_once_more)
+{
+	struct jw_error err = {0};
+
+	assert_int_equal(
+		run_with(&err, 1,
+				 "do_job() { if [ $1 = 2 ] && once torn; then make_entry 2\n"
+				 "find \"$CUDA_CACHE_PATH\" -type f | while read -r f; do : >\"$f\"; done\n"
+				 "answer 2 0; else fine $1; fi; }\nhello; serve\n"),
+		0);
+	expect_all();
+}
+
+CASE(what_a_driver_found_compiled_is_unchanged)
+{
+	struct jw_error err = {0};
+
+	assert_int_equal(
+		run_with(&err, 1, "do_job() { [ $1 = 2 ] || make_entry $1; answer $1 0; }\nhello; serve\n"),
+		0);
+	assert_int_equal(result->compiled, MODULES - 1);
+	assert_int_equal(result->unchanged, 1);
+	assert_int_equal(result->undone, 0);
+}
+
+/* The budget ends while a module is compiled, which is finished: what then? */
+CASE(a_budget_leaves_suspects_too)
+{
+	for (int suspect = 0; suspect < 2; suspect++) {
+		struct jw_error err = {0};
+		char *body = mem_printf(NULL,
+								"do_job() { [ $1 != %d ] || kill -SEGV $$\n"
+								"[ $1 != 5 ] || sleep 2; fine $1; }\nhello; serve\n",
+								suspect ? 0 : -1);
+
+		(void)end(state);
+		(void)begin(state);
+		modules[5].cost_ms = 9;
+		options.budget_ms = 1500;
+		assert_int_equal(run_with(&err, 1, body), 0);
+		assert_int_equal(result->out_of_time, suspect);
+		assert_int_equal(result->undone, suspect);
+		assert_int_equal(result->compiled, MODULES - (size_t)suspect);
+		mem_free(body);
+	}
+}
+
+/* ---- while this process is stopped */
+
+static char state_of(pid_t process)
+{
+	char *path = mem_printf(NULL, "/proc/%d/stat", (int)process);
+	struct buf text = {0};
+	const char *end_of_name;
+	char letter = '?';
+
+	if (!os_read_file(NULL, path, 4096, &text) && (end_of_name = strrchr(buf_text(&text), ')')))
+		letter = end_of_name[2];
+	buf_free(&text);
+	mem_free(path);
+	return letter;
+}
+
+/* Once a job was begun, stops its parent for so long. Whether the worker was stopped, too. */
+static pid_t stop_parent(int number, unsigned milliseconds, bool worker_too)
+{
+	const pid_t parent = getpid(), child = fork();
+	char *path = mark_path("pid");
+	struct buf text = {0};
+	pid_t worker;
+
+	if (child) {
+		mem_free(path);
+		return child;
+	}
+	await_mark("begun");
+	worker = os_read_file(NULL, path, 20, &text) ? 0 : (pid_t)atoi(buf_text(&text));
+	(void)kill(parent, number);
+	while (state_of(parent) != 'T')
+		(void)usleep(1000);
+	(void)usleep(milliseconds * 1000);
+	if ((state_of(worker) == 'T') != worker_too)
+		worker = 0;
+	(void)kill(parent, SIGCONT);
+	_exit(!worker);
+}
+
+static const char one_begins[] =
+	"do_job() { if once begun-$1; then echo $$ >\"$marks/pid\"; once begun\n"
+	"[ $1 != 0 ] || sleep 1.5; fi; fine $1; }\nhello; serve\n";
+
+/* The keyboard's Ctrl-Z stops the workers, a signal to this process alone does not. */
+CASE(workers_are_stopped_with_the_run)
+{
+	struct jw_error err = {0};
+	const pid_t child = stop_parent(SIGTSTP, 100, true);
+	int status = -1;
+
+	assert_int_equal(run_with(&err, 1, one_begins), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	expect_all();
+}
+
+/* The time in which nobody looked at the clock is no time of a compile's. */
+CASE(stopped_time_is_not_a_workers)
+{
+	struct jw_error err = {0};
+	const pid_t child = stop_parent(SIGSTOP, 3000, false);
+	int status = -1;
+
+	options.module_timeout_ms = 2500;
+	assert_int_equal(run_with(&err, 1, one_begins), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	expect_all();
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -101,10 +101,15 @@ CASE(a_prohibited_gpu_is_not_asked)
 
 CASE(a_gpu_that_is_gone_is_noticed)
 {
+	char *known = os_join(NULL, state_dir, "devices.json");
 	struct jw_error err = {0};
 
+	files_put_text(state_dir, "devices.json", "{}");
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello 89; serve\n"), -1);
 	assert_non_null(strstr(err.message, "sm_86"));
+	/* It is not remembered, or the next run would plan for it again. */
+	assert_false(os_exists(known));
+	mem_free(known);
 }
 
 CASE(a_module_without_memory_is_tried_again_with_fewer_workers)
@@ -172,7 +177,9 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 				   "until [ $ticket = 0 ] || [ $ticket -gt 2 ] || [ -e \"$marks/began-$before\" ]\n"
 				   "do sleep 0.02; done\n"
 				   "do_job() { echo \"$1+$ticket\" >>\"$marks/order\"; once began-$ticket\n"
-				   "[ $ticket != 2 ] || short\n"
+				   "[ $ticket != 2 ] || { echo $1 >\"$marks/third\"; short; }\n"
+				   "[ $ticket = 2 ] || [ \"$(cat \"$marks/third\")\" != $1 ] || ! once crash ||\n"
+				   "{ echo \"$1-\" >>\"$marks/order\"; kill -SEGV $$; }\n"
 				   "until [ -e \"$marks/told\" ]; do sleep 0.02; done; sleep 0.5\n"
 				   "echo \"$1-\" >>\"$marks/order\"; fine $1; }\nhello; serve\n",
 				   root);
@@ -186,7 +193,8 @@ CASE(the_youngest_makes_room_and_fewer_go_on)
 		char again[8] = "0+", ended[8] = "0-";
 		unsigned busy = 0;
 
-		/* The third worker's module was begun once more, and ended only then. */
+		/* The third worker's module was begun once more, and ended only then: it was not to blame,
+		 * or ending another worker would have been the second time. */
 		assert_non_null(third);
 		again[0] = ended[0] = third[-1];
 		assert_non_null(strstr(third, again));
