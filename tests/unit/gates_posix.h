@@ -18,6 +18,8 @@
 /* NULL: open. `path` is of the file that is about to be locked or removed. */
 static void (*gate_before_lock)(const char *path);
 static void (*gate_before_removal)(const char *path);
+/* No file can be locked, as on some network file systems. */
+static bool gate_locks_fail;
 /* The removal fails then, as on a bad disk. */
 static bool gate_removal_fails;
 
@@ -53,6 +55,10 @@ int fcntl(int fd, int command, ...)
 	va_end(arguments);
 	if (command == F_SETLK && ((const struct flock *)argument)->l_type != F_UNLCK)
 		gate_pass(&gate_before_lock, fd, NULL);
+	if (command == F_SETLK && gate_locks_fail) {
+		errno = ENOLCK;
+		return -1;
+	}
 	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 

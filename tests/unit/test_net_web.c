@@ -86,6 +86,30 @@ TEST(each_redirect_has_its_rule)
 	}
 }
 
+/* Each hop is an answer of its own, and so is what comes before one. */
+TEST(each_hop_begins_anew)
+{
+	struct buf body = BUF_MAX(1 << 20);
+	const struct web_request request = {.method = "GET",
+										.url = home,
+										.take = take,
+										.context = &body,
+										.most_bytes = MOST_DROPPED / 3 * 2};
+	struct web_answer answer;
+
+	SERVER_SAYS("302 Found\r\nLocation: /next\r\n\r\n", "302 Found\r\nLocation: /last\r\n\r\n",
+				"200 OK\r\n\r\n");
+	server.more = MOST_DROPPED / 3 * 2;
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(body.size, server.more);
+	buf_clear(&body);
+	SERVER_SAYS("103 Early\r\nRetry-After: 7\r\n\r\nHTTP/1.1 200 OK\r\n\r\ntext");
+	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
+	assert_int_equal(answer.wait_s, -1);
+	assert_string_equal(buf_text(&body), "text");
+	buf_free(&body);
+}
+
 TEST(redirects_end)
 {
 	const struct web_request request = {.method = "GET", .url = home};
@@ -275,6 +299,55 @@ TEST(failures_are_told_apart)
 	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
 	assert_int_equal(why.code, JW_ERR_INTERRUPTED);
 	cancelled = false;
+}
+
+/* A server that takes a connection and says nothing: a document's time, and a blob's silence */
+TEST(silence_has_an_end)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct web_options hasty = options;
+	socklen_t size = sizeof address;
+	const int silent = socket(AF_INET, SOCK_STREAM, 0);
+	char url[64];
+	struct web *own;
+
+	assert_int_equal(bind(silent, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(silent, 1), 0);
+	assert_int_equal(getsockname(silent, (struct sockaddr *)&address, &size), 0);
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(address.sin_port));
+	hasty.timeout_ms = 500;
+	own = web_open(NULL, &hasty);
+	for (int bulk = 0; bulk < 2; bulk++) {
+		struct web_request request = {.method = "GET", .url = url, .bulk = bulk};
+		struct web_answer answer;
+		struct jw_error why = {0};
+
+		assert_int_equal(web_ask(&why, own, &request, &answer), -1);
+		assert_int_equal(why.code, JW_ERR_IO);
+		assert_true(web_is_late(own));
+		request.url = home;
+		SERVER_SAYS("");
+		assert_int_equal(web_ask(&why, own, &request, &answer), -1);
+		assert_false(web_is_late(own));
+	}
+	web_close(own);
+	(void)close(silent);
+}
+
+/* A certificate that is there and cannot be read is not none. */
+TEST(certificates_are_looked_at_first)
+{
+	struct web_options with = options;
+	struct jw_error why = {0};
+	struct web *own;
+
+	with.client_certificate = "/";
+	assert_null(web_open(&why, &with));
+	assert_true(why.code != JW_OK);
+	with.client_certificate = "/nonexistent";
+	own = web_open(NULL, &with);
+	assert_non_null(own);
+	web_close(own);
 }
 
 /* As long as the server asks for, and a minute in all; who interrupts does not wait. */

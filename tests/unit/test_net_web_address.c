@@ -119,6 +119,20 @@ TEST(plain_text_is_for_few)
 	}
 }
 
+/* Whoever may ask a host may not mean all of its ports. */
+TEST(exact_hosts_have_their_port)
+{
+	static const char *const named[] = {"lab", "other:5000"};
+	static const struct web_hosts hosts = {true, named, sizeof named / sizeof *named, true, NULL};
+	static const char *const refused[] = {"http://lab/", "http://lab:5000/", "http://other/",
+										  "http://localhost/", "http://127.0.0.1:5000/"};
+
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (!web_may_ask(NULL, &hosts, refused[i]))
+			fail_msg("%s", refused[i]);
+	assert_int_equal(web_may_ask(NULL, &hosts, "http://other:5000/"), 0);
+}
+
 TEST(what_is_no_address_is_not_asked)
 {
 	static const struct web_hosts hosts = {.here = true};

@@ -2,12 +2,13 @@
  * try when nothing else is left. And what a run decides by it, without workers or a clock. */
 #include "check.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/platform.h"
+#include "root.h"
 #include "run/job_queue.h"
 #include "run/run_state.h"
 
@@ -86,8 +87,16 @@ TEST(nothing_is_left_of_a_cleared_queue)
 	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
 	assert_int_equal(job_queue_take(&queue), 0);
 	job_queue_return(&queue, 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_true(job_queue_retry(&queue, 0));
+	/* One from the middle; the others keep their order. */
+	assert_true(job_queue_take_this(&queue, 4));
+	assert_false(job_queue_take_this(&queue, 4));
+	assert_int_equal(job_queue_peek(&queue), 2);
+	job_queue_return(&queue, 4);
 	job_queue_clear(&queue);
 	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), QUEUE_EMPTY);
 	job_queue_close(&queue);
 }
 
@@ -354,6 +363,36 @@ CASE(what_cannot_be_compiled_says_why)
 	order = run_next_order(run, &slots[0]);
 	assert_int_equal(order.what, ORDER_CANNOT);
 	assert_string_equal(order.why, "no GPU that it is for gives a context: busy");
+}
+
+static void on_battery_message(void *context, const char *line)
+{
+	++*(unsigned *)context;
+	assert_non_null(strstr(line, "battery"));
+}
+
+/* Only a run in the background waits for the mains, and says so once. */
+CASE(the_battery_matters_in_the_background)
+{
+	unsigned messages = 0;
+
+	if (strcmp(os_name, "linux") != 0)
+		skip();
+	assert_int_equal(root_make(state), 0);
+	root_put("sys/class/power_supply/BAT0/type", "Battery\n");
+	root_put("sys/class/power_supply/BAT0/status", "Discharging\n");
+	options.message = on_battery_message;
+	options.context = &messages;
+	for (size_t i = 0; i < WORKERS; i++)
+		slots[i].child = NULL;
+	for (unsigned i = 0; i < 4; i++) {
+		options.low_priority = i % 3 > 0;
+		run->looked_ns = 0;
+		assert_null(run_look_at_machine(run));
+		assert_int_equal(run->on_battery, options.low_priority);
+	}
+	assert_int_equal(messages, 1);
+	assert_int_equal(root_remove(state), 0);
 }
 
 /* ---- of what a shared place has */

@@ -39,6 +39,36 @@ static void expect_in_place(struct os_file *file, const char *path)
 	assert_true(own.inode == named.inode);
 }
 
+static void expect_nothing(const char *cache)
+{
+	struct os_names names;
+
+	assert_int_equal(os_list(NULL, cache, &names), 0);
+	assert_int_equal(names.count, 0);
+	os_names_free(&names);
+}
+
+/* Where there are no locks nobody waits, and nobody has the turn. */
+TEST(without_locks_a_run_goes_on)
+{
+	static const struct cache_turn_wait wait;
+	char *cache = os_join(NULL, folder, "lockless"), *lock = os_join(NULL, cache, ".jitwarm-lock");
+
+	for (int i = 0; i < 2; i++) {
+		struct cache_turn turn = {0};
+
+		gate_locks_fail = i > 0;
+		assert_int_equal(i ? os_remove_tree(NULL, lock) : os_make_dirs(NULL, lock, 0700), 0);
+		assert_int_equal(cache_turn_take(NULL, cache, &wait, &turn), 0);
+		assert_null(turn.lock);
+		assert_false(turn.waited);
+		cache_turn_end(&turn);
+	}
+	gate_locks_fail = false;
+	mem_free(cache);
+	mem_free(lock);
+}
+
 /* The last holder removes the lock's file between its opening and its locking. */
 TEST(a_turn_is_that_of_the_file_in_place)
 {
@@ -57,6 +87,7 @@ TEST(a_turn_is_that_of_the_file_in_place)
 		assert_int_equal(passed, 2);
 		expect_in_place(turn.lock, turn.lock_path);
 		cache_turn_end(&turn);
+		expect_nothing(cache);
 	}
 	mem_free(cache);
 }
@@ -118,6 +149,39 @@ static struct heard wait_for_it(const char *cache)
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_int_equal(heard.lines, 1);
 	return heard;
+}
+
+static int holders_end = -1;
+
+/* The holder ends when it is waited for. */
+static bool let_go(void *context)
+{
+	if (has_heard(context) && holders_end >= 0) {
+		(void)close(holders_end);
+		holders_end = -1;
+	}
+	return false;
+}
+
+TEST(who_waits_is_told_once_and_gets_the_turn)
+{
+	char *cache = os_join(NULL, folder, "waited");
+	const pid_t child = hold_turn(cache, &holders_end);
+	struct heard heard = {.lines = 0};
+	const struct cache_turn_wait wait = {&heard, hear, {&heard, let_go}};
+	struct cache_turn turn = {0};
+	int status;
+
+	assert_int_equal(cache_turn_take(NULL, cache, &wait, &turn), 0);
+	assert_int_equal(heard.lines, 1);
+	assert_true(turn.waited);
+	expect_in_place(turn.lock, turn.lock_path);
+	assert_true(os_exists(turn.holder_path));
+	cache_turn_end(&turn);
+	expect_nothing(cache);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	mem_free(cache);
 }
 
 /* By its file, which may be gone and may contain anything. */

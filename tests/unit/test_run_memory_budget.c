@@ -20,6 +20,8 @@ TEST(workers_are_admitted_by_their_need_of_memory)
 	assert_false(memory_budget_admits(&memory, 5000 * MIB, 0));
 	memory_budget_begin(&memory, 8, 500 * MIB, 4000 * MIB);
 	assert_int_equal(memory.budget_bytes, 500 * MIB);
+	memory_budget_begin(&memory, 8, 5000 * MIB, 4000 * MIB);
+	assert_int_equal(memory.budget_bytes, 5000 * MIB);
 	/* A system that does not report its memory. */
 	memory_budget_begin(&memory, 8, 0, 0);
 	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
@@ -42,6 +44,9 @@ TEST(measured_memory_counts)
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
 	memory_budget_measured(&memory, 1000 * MIB, UINT64_MAX); /* nonsense */
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
+	/* Eight times is the most. */
+	memory_budget_measured(&memory, 256 * MIB, 8192 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 8228 * MIB);
 }
 
 TEST(pressure_makes_them_fewer_and_calm_more)
@@ -61,10 +66,10 @@ TEST(pressure_makes_them_fewer_and_calm_more)
 	assert_int_equal(memory_budget_look(&memory, 8 * S, 2, 0, total, 100 * MIB), MEMORY_AT_ONCE);
 	assert_int_equal(memory.allowed, 1);
 	/* The last worker continues. */
-	assert_int_equal(memory_budget_look(&memory, 11 * S, 1, 99, total, 1 * MIB), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_look(&memory, 11 * S, 1, 0, total, 1 * MIB), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
 	/* Ten quiet seconds for each that comes back. */
-	assert_int_equal(memory_budget_look(&memory, 15 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_look(&memory, 19 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
 	(void)memory_budget_look(&memory, 22 * S, 1, 0, total, plenty);
 	assert_int_equal(memory.allowed, 2);

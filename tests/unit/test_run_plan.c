@@ -227,6 +227,10 @@ CASE(what_another_run_has_added_is_not_compiled)
 	assert_int_equal(result->compiled, MODULES - 1);
 	assert_int_equal(result->met, 1);
 	assert_int_equal(result->undone, 0);
+	/* A worker that uses the cache itself looks there itself. */
+	opaque = true;
+	assert_int_equal(run_with(&err, 1, "do_job() { answer $1 0; }\nhello; serve\n"), 0);
+	assert_int_equal(result->met, 1);
 	buf_free(&bytes);
 	mem_free(root);
 	mem_free(from);

@@ -1,35 +1,35 @@
 /* Many nodes without a coordinator: each one's order, what claims count for, how hard a shared
- * place is asked, and when it is left alone; and runs with a place that is a shell script. */
-#include "runs.h"
+ * place is asked, and when it is left alone. */
+#include "check.h"
 
-#include <sys/wait.h>
+#include <string.h>
 
 #include "run/remote.h"
 
-enum { TURNS = 40 };
+enum { MODULES = 40 };
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
 
-static void order_of(uint64_t node, struct remote_turn turns[TURNS])
+static void order_of(uint64_t node, struct remote_turn turns[MODULES])
 {
-	for (size_t i = 0; i < TURNS; i++)
+	for (size_t i = 0; i < MODULES; i++)
 		turns[i] = (struct remote_turn){i, 1000 + i, i % 4 ? 1100 : 5000, 0, 0};
-	remote_order(node, turns, TURNS);
+	remote_order(node, turns, MODULES);
 }
 
 TEST(dear_ones_are_first_and_nodes_differ)
 {
-	struct remote_turn one[TURNS], again[TURNS], other[TURNS];
-	bool there[TURNS] = {0}, differs = false;
+	struct remote_turn one[MODULES], again[MODULES], other[MODULES];
+	bool there[MODULES] = {0}, differs = false;
 
 	order_of(1, one);
 	order_of(1, again);
 	order_of(2, other);
-	for (size_t i = 0; i < TURNS; i++) {
+	for (size_t i = 0; i < MODULES; i++) {
 		differs = differs || one[i].module != other[i].module;
 		assert_int_equal(one[i].module, again[i].module);
-		assert_int_equal(one[i].cost_ms > 2000, i < TURNS / 4);
-		assert_int_equal(other[i].cost_ms > 2000, i < TURNS / 4);
+		assert_int_equal(one[i].cost_ms > 2000, i < MODULES / 4);
+		assert_int_equal(other[i].cost_ms > 2000, i < MODULES / 4);
 		assert_false(there[other[i].module]);
 		there[other[i].module] = true;
 	}
@@ -154,226 +154,4 @@ TEST(slow_answers_make_room_small_and_quick_ones_large)
 	assert_int_equal(pace.room, 1);
 }
 
-/* ---- runs */
-
-/* `about ID WHAT` answers each question: 0 a look, 1 a claim, 2 a put. */
-static int run_shared(struct jw_error *err, unsigned workers, const char *about)
-{
-	static const char body[] =
-		"told() { echo "
-		"\"{\\\"answer\\\":$1,\\\"what\\\":$2,\\\"said\\\":$3,\\\"why\\\":\\\"${4:-}\\\","
-		"\\\"claim\\\":\\\"00000000000000${5:-00}\\\",\\\"seconds\\\":${6:-0},\\\"bytes\\\":7}\"; "
-		"}\n"
-		"beat=0 quiet=1 here=2 missing=3 ours=4 theirs=5 placed=6 later=7 failed=8 gone=9\n"
-		"bring() { mkdir -p \"$CUDA_CACHE_PATH/$key\"; cp -R \"$trees/$1/.\" "
-		"\"$CUDA_CACHE_PATH/$key\"; }\n"
-		"take() { bring $1; told $1 $2 $here; }\n"
-		"usual() { case $2 in 2) told $1 2 $placed;; *) told $1 $2 $ours;; esac; }\n"
-		"%s\n"
-		"if [ \"$JITWARM_WORKER_TASK\" = share ]; then once place; read -r setup; told 0 0 $beat\n"
-		"while read -r line; do id=${line#*:} what=${line#*what?:} key=${line#*key?:?}\n"
-		"id=${id%%%%,*} what=${what%%%%,*} key=${key%%%%?,*}; about $id $what; done; exit 0; fi\n"
-		"do_job() { fine $1; }\nhello; serve\n";
-	static const struct jw_share_options there = {.place = "/place"};
-	char *text = mem_printf(NULL, body, about);
-	int failed;
-
-	shared = &there;
-	failed = run_with(err, workers, text);
-	mem_free(text);
-	return failed;
-}
-
-static bool is_marked(const char *name)
-{
-	char *path = mark_path(name);
-	const bool is = os_exists(path);
-
-	mem_free(path);
-	return is;
-}
-
-/* What each answer of a place leads to */
-CASE(each_answer_of_a_place_counts)
-{
-	static const struct {
-		const char *about;
-		size_t fetched, placed, refused, unplaced;
-		const char *trouble, *refused_why; /* a part */
-	} cases[] = {
-		{.about = "about() { take $1 $2; }", .fetched = 6},
-		{.about = "about() { usual $1 $2; }", .placed = 6},
-		/* Not for everybody, and not at once */
-		{.about = "about() { if once $1; then told $1 $2 $theirs '' 0a; else take $1 $2; fi; }",
-		 .fetched = 6},
-		{.about = "about() { [ $1 != 3 ] || { take $1 $2; return; }; usual $1 $2; }",
-		 .fetched = 1,
-		 .placed = 5},
-		/* What is not to be trusted, or torn, is compiled. */
-		{.about = "about() { case $2 in 2) told $1 2 $missing bad;; *) told $1 $2 $missing bad;;\n"
-				  "esac; }",
-		 .refused = 6,
-		 .refused_why = "bad"},
-		{.about = "about() { [ $2 != 2 ] || { usual $1 $2; return; }; bring $1\n"
-				  "find \"$CUDA_CACHE_PATH/$key\" -type f | while read -r f; do : >\"$f\"; done\n"
-				  "told $1 $2 $here; }",
-		 .placed = 6,
-		 .refused = 6,
-		 .refused_why = ""},
-		/* It takes nothing. */
-		{.about = "about() { case $2 in 2) told $1 2 $missing full;; *) told $1 $2 $ours;; esac; }",
-		 .unplaced = 6,
-		 .trouble = "full"},
-		{.about = "about() { case $2 in 2) told $1 2 $missing;; *) told $1 $2 $ours;; esac; }"},
-		/* It may say so for a while. */
-		{.about = "about() { if [ $2 = 2 ] && once $1; then told $1 2 $later busy 00 1\n"
-				  "else usual $1 $2; fi; }",
-		 .placed = 6},
-		{.about = "about() { if [ $1 = 2 ] && once failed; then told 2 $2 $failed; else\n"
-				  "usual $1 $2; fi; }",
-		 .placed = 6},
-		/* It is given up. */
-		{.about = "about() { told $1 $2 $gone away; }", .trouble = "away"},
-		{.about = "about() { told $1 $2 $failed never; }", .trouble = "never"},
-		{.about = "about() { exit 3; }", .trouble = "its process ended with status 3"},
-		{.about = "about() { told 6 $2 $ours; }", .trouble = "that was not asked for"},
-		{.about = "about() { told $1 2 $placed; }", .trouble = "that was not asked for"},
-		{.about = "about() { usual $1 $2; usual $1 $2; }", .trouble = "that was not asked for"},
-		{.about = "about() { echo nonsense; }", .trouble = "cannot be read"},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *left = os_join(NULL, folder, "run/share");
-		struct jw_error err = {0};
-		struct os_names names;
-		const struct jw_shared *said;
-
-		(void)end(state);
-		(void)begin(state);
-		print_message("%s\n", cases[i].about);
-		assert_int_equal(run_shared(&err, 2, cases[i].about), 0);
-		said = &result->shared;
-		assert_int_equal(result->compiled, MODULES - said->fetched);
-		assert_int_equal(result->undone + result->failed, 0);
-		assert_int_equal(warm(), MODULES);
-		if (!cases[i].trouble || strcmp(cases[i].trouble, "that was not asked for") != 0) {
-			assert_int_equal(said->fetched, cases[i].fetched);
-			assert_int_equal(said->placed, cases[i].placed);
-		}
-		assert_int_equal(said->fetched_bytes, 7 * said->fetched);
-		assert_int_equal(said->placed_bytes, 7 * said->placed);
-		assert_true((said->saved_seconds > 0) == (said->fetched > 0));
-		assert_int_equal(said->refused, cases[i].refused);
-		assert_int_equal(said->unplaced, cases[i].unplaced);
-		if (cases[i].trouble ? !strstr(said->trouble, cases[i].trouble) : *said->trouble)
-			fail_msg("%s", said->trouble);
-		if (cases[i].refused_why
-				? !*said->refused_why || !strstr(said->refused_why, cases[i].refused_why)
-				: *said->refused_why)
-			fail_msg("%s", said->refused_why);
-		/* Nothing is left of what was fetched. */
-		assert_int_equal(os_list(NULL, left, &names), 0);
-		assert_int_equal(names.count, 0);
-		os_names_free(&names);
-		mem_free(left);
-	}
-}
-
-/* That another had claimed a module does not matter any more where it is compiled. */
-CASE(a_late_answer_does_not_undo_a_compile)
-{
-	struct jw_error err = {0};
-
-	assert_int_equal(run_shared(&err, 1,
-								"about() { if once first; then\n"
-								"until [ -e \"$marks/$1\" ]; do told 0 0 $quiet; sleep 0.1; done\n"
-								"told $1 $2 $theirs '' 0a; else usual $1 $2; fi; }\n"
-								"fine() { make_entry $1; answer $1 0; once $1; sleep 0.3; }"),
-					 0);
-	expect_all();
-	assert_int_equal(result->shared.placed, MODULES);
-	assert_string_equal(result->shared.trouble, "");
-}
-
-CASE(a_place_that_stays_silent_is_told)
-{
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_shared(&err, 2, "about() { while :; do told 0 0 $quiet; sleep 0.1; done; }"), 0);
-	expect_all();
-	assert_non_null(strstr(result->shared.trouble, "/place: no answer within 2 seconds"));
-}
-
-/* A claim counts for a while; then the place is told whose it was. */
-CASE(a_dead_claim_is_named)
-{
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_shared(&err, 1,
-				   "about() { case $2$line in 1*dead?:?000000000000000a*) usual $1 1;;\n"
-				   "2*) usual $1 2;; *) told $1 $2 $theirs '' 0a;; esac; }"),
-		0);
-	expect_all();
-	assert_int_equal(result->shared.placed, MODULES);
-}
-
-/* What comes when the budget is over is not taken any more. */
-CASE(a_budget_ends_fetching)
-{
-	struct jw_error err = {0};
-
-	options.budget_ms = 300;
-	assert_int_equal(run_shared(&err, 1, "about() { sleep 1; take $1 $2; }"), 0);
-	assert_true(result->out_of_time);
-	assert_int_equal(result->shared.fetched, 0);
-	assert_int_equal(result->undone, MODULES);
-	assert_int_equal(warm(), 0);
-}
-
-CASE(fetched_entries_wait_for_the_lock)
-{
-	struct jw_error err = {0};
-	const pid_t pid = hold_lock(1500);
-
-	assert_int_equal(run_shared(&err, 1, "about() { take $1 $2; }"), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(result->shared.fetched, MODULES);
-	assert_int_equal(result->compiled + result->undone, 0);
-	assert_int_equal(warm(), MODULES);
-}
-
-static bool stop_when_asked(void *unused)
-{
-	(void)unused;
-	return is_marked("asked");
-}
-
-CASE(who_interrupts_does_not_wait_for_a_place)
-{
-	struct jw_error err = {0};
-
-	options.cancel.is_cancelled = stop_when_asked;
-	assert_int_equal(run_shared(&err, 1, "about() { once asked; exec sleep 1000; }"), 0);
-	assert_true(result->interrupted);
-	assert_int_equal(result->undone, MODULES);
-	assert_string_equal(result->shared.trouble, "");
-}
-
-/* No place is asked where nothing is to do, or where nothing can be taken from it. */
-CASE(a_place_is_not_asked_for_nothing)
-{
-	struct jw_error err = {0};
-
-	opaque = true;
-	assert_int_equal(run_shared(&err, 1, "about() { usual $1 $2; }"), 0);
-	assert_false(is_marked("place"));
-	opaque = false;
-	for (size_t i = 0; i < MODULES; i++)
-		modules[i].state = PLAN_WARM;
-	assert_int_equal(run_shared(&err, 1, "about() { usual $1 $2; }"), 0);
-	assert_false(is_marked("place"));
-}
-
-RUN_TESTS(make_folder, remove_folder)
+RUN_TESTS(NULL, NULL)

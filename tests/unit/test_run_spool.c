@@ -74,4 +74,62 @@ TEST(containers_are_taken_out_of_wheels)
 	buf_free(&wheel);
 }
 
+static void count_trouble(void *context, const char *line)
+{
+	++*(unsigned *)context;
+	assert_true(*line != '\0');
+}
+
+/* Two members of one archive, and a file compressed as a whole: what is wanted of them has a place
+ * of its own, each container once. */
+TEST(each_container_has_one_place)
+{
+	static char members[2][9] = {"lib/a.so", "lib/b.so"};
+	struct buf first = make_buf(), second = make_buf(), wheel = make_buf(), packed = make_buf();
+	struct plan_file files[3] = {{0}};
+	struct plan_module modules[7] = {{0}};
+	static const uint32_t file_of[7] = {0, 1, 0, 2, 0, 0, 0};
+	const struct plan plan = {
+		.files = files, .file_count = 3, .modules = modules, .module_count = 7};
+	struct spool spool;
+	unsigned troubles = 0;
+
+	make_library(&first, 3 << 20);
+	make_library(&second, 3 << 20);
+	for (size_t i = 0; i < 3 << 20; i++)
+		first.data[1000 + i] = (uint8_t)(i >> 8);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{members[0], &first}, {members[1], &second}}, 2);
+	make_zstd(&packed, &first);
+	files[0].path = files[1].path = write_file("two.whl", &wheel);
+	files[0].member = members[0];
+	files[1].member = members[1];
+	files[2].path = write_file("packed.so", &packed);
+	for (size_t i = 0; i < 7; i++) {
+		modules[i].file = file_of[i];
+		modules[i].container_offset = 5000;
+		modules[i].container_bytes = 2 << 20;
+	}
+	/* Warm; beyond the end */
+	modules[4].state = PLAN_WARM;
+	modules[5].container_offset = first.size;
+	modules[6].container_offset = 4000;
+	modules[6].container_bytes = 10;
+	assert_int_equal(spool_fill(NULL, &plan, folder, count_trouble, &troubles, NULL, &spool), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_place(&spool.places[i], file_of[i] == 1 ? &second : &first, &modules[i]);
+	assert_place(&spool.places[6], &first, &modules[6]);
+	assert_int_equal(spool.places[0].offset, spool.places[2].offset);
+	assert_null(spool.places[4].path);
+	assert_null(spool.places[5].path);
+	assert_int_equal(troubles, 1);
+	spool_free(&spool);
+	mem_free(files[0].path);
+	mem_free(files[2].path);
+	buf_free(&first);
+	buf_free(&second);
+	buf_free(&wheel);
+	buf_free(&packed);
+}
+
 RUN_TESTS(make_folder, remove_folder)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "check.h"
 #include "net/web.h"
@@ -408,6 +409,7 @@ TEST(entries_speak_of_hosts)
 		{"h:5/la", false},
 		{"http://h:5/x", true},
 		{"h:50", false},
+		{"https://h:50/v1/", false},
 		{"h", false},
 		{"xh:5", false},
 		{"h:5/lab/cache", true},
@@ -441,8 +443,10 @@ TEST(entries_have_their_forms)
 		{"{\"auth\": \"eHk=\"}", -1, NULL, NULL},     /* xy */
 		{"{\"auth\": \"eDp5Cg==\"}", -1, NULL, NULL}, /* with a line's end */
 		{"{\"auth\": \"eDp5!\"}", -1, NULL, NULL},
+		{"{\"auth\": \"eDp5AHo=\"}", -1, NULL, NULL}, /* with a NUL */
 	};
 	struct credentials_entry entry;
+	char *token = NULL;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		(void)snprintf(text, sizeof text, "{\"auths\": {\"h\": %s}}", cases[i].entry);
@@ -460,10 +464,13 @@ TEST(entries_have_their_forms)
 						 more ? -1 : 0);
 		if (!more)
 			credentials_free(&entry.known);
+		with_letters("{\"token\": \"", (1 << 15) + more, "\"}");
+		assert_int_equal(login_parse_token(NULL, text, strlen(text), &token), more ? -1 : 0);
 		with_letters("{\"credsStore\": \"", 63 + more, "\"}");
 		assert_int_equal(credentials_parse(NULL, text, strlen(text), "h", "a", &entry),
 						 more ? -1 : 0);
 	}
+	mem_free(token);
 }
 
 TEST(programs_answer_with_names_and_secrets)

@@ -2,6 +2,8 @@
 #include "folder.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "entries.h"
@@ -34,8 +36,15 @@ static void begin(void)
 
 static void end(void)
 {
+	struct os_names names;
+
 	object_place_close(thread.place);
 	assert_false(computing);
+	/* Of files on their way nothing stays here. */
+	assert_int_equal(os_list(NULL, run, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_int_equal(names.kinds[i], OS_DIRECTORY);
+	os_names_free(&names);
 }
 
 static struct object_answer does(enum object_what what, uint64_t key, uint64_t most, uint64_t dead)
@@ -135,6 +144,7 @@ TEST(what_is_not_trusted_is_not_taken)
 				 {OBJECT_CLAIM, false, "no trusted key has signed it"},
 				 {OBJECT_LOOK, true, "does not hold the entry that it is named after"},
 				 {OBJECT_CLAIM, true, "does not hold the entry that it is named after"}};
+	char *dir;
 
 	begin();
 	assert_int_equal(does(OBJECT_PUT, keys[0], 0, 0).said, OBJECT_PLACED);
@@ -149,9 +159,17 @@ TEST(what_is_not_trusted_is_not_taken)
 		if (!strstr(got.why, cases[i].why) ||
 			!text_starts(got.why, "v1/Jun-25-202401-14-48/sm_86/"))
 			fail_msg("%s", got.why);
-		assert_false(is_taken(key));
+		dir = object_folder(NULL, run, key);
+		assert_false(os_exists(dir));
+		mem_free(dir);
 		assert_false(is_there(key, ".claim"));
 	}
+	/* A signature that cannot be fetched is not a missing one. */
+	dir = object_path(keys[0], ".jwpack.minisig");
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	mem_free(dir);
+	options.allow_unsigned = false;
+	assert_non_null(strstr(does(OBJECT_LOOK, keys[0], MOST, 0).why, "is no file"));
 	end();
 }
 
@@ -195,6 +213,33 @@ TEST(claims_are_made_and_respected)
 	end();
 }
 
+/* In place of the C library's: another node's claim follows ours at once. */
+static unsigned another_claims;
+
+__attribute__((visibility("default"))) int renameat(int from_dir, const char *from, int to_dir,
+													const char *to)
+{
+	const int result = (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
+
+	/* The first one is the file here. */
+	if (another_claims && text_ends(to, ".claim") && !--another_claims)
+		put_object(keys[0], ".claim", "{\"claim\": \"0000000000000005\"}");
+	return result;
+}
+
+TEST(of_two_claims_the_last_one_counts)
+{
+	struct object_answer answer;
+
+	begin();
+	another_claims = 2;
+	answer = does(OBJECT_CLAIM, keys[0], MOST, 0);
+	assert_int_equal(another_claims, 0);
+	assert_int_equal(answer.said, OBJECT_THEIRS);
+	assert_int_equal(answer.claim, 5);
+	end();
+}
+
 TEST(failures_are_of_objects_or_the_place)
 {
 	static const struct {
@@ -204,6 +249,7 @@ TEST(failures_are_of_objects_or_the_place)
 				 {JW_ERR_UNSUPPORTED, OBJECT_MISSING}, {JW_ERR_NOT_FOUND, OBJECT_MISSING},
 				 {JW_ERR_BUSY, OBJECT_FAILED},         {JW_ERR_IO, OBJECT_GONE},
 				 {JW_ERR_MEMORY, OBJECT_GONE}};
+	char *pack;
 
 	begin();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -215,6 +261,11 @@ TEST(failures_are_of_objects_or_the_place)
 		assert_int_equal(answer.seconds, 0);
 		assert_string_equal(answer.why, "so");
 	}
+	/* A pack that cannot be made here is not one that was evicted. */
+	pack = mem_printf(NULL, "%s/%016llx.jwpack", run, (unsigned long long)keys[0]);
+	assert_int_equal(os_make_dirs(NULL, pack, 0700), 0);
+	assert_string_not_equal(does(OBJECT_PUT, keys[0], 0, 0).why, "");
+	mem_free(pack);
 	mem_fail_after(1);
 	assert_int_equal(does(OBJECT_LOOK, keys[0], MOST, 0).said, OBJECT_GONE);
 	assert_int_equal(mem_fail_after(0), 0);
@@ -223,7 +274,8 @@ TEST(failures_are_of_objects_or_the_place)
 
 static int set_up(void **state)
 {
-	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = SM}};
+	/* A job names its architecture, which need not be here. */
+	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = SM + 3}};
 
 	if (make_folder(state))
 		return -1;

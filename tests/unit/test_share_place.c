@@ -1,6 +1,7 @@
 /* Objects of a web server and of a directory: what each answer and each failure means. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "files.h"
@@ -187,6 +188,7 @@ TEST(a_place_has_a_name)
 TEST(a_directory_has_objects)
 {
 	char *where = os_join(NULL, folder, "place"), *object = os_join(NULL, where, "v1/a/x");
+	const mode_t mask = umask(0);
 	struct object_place *place;
 	struct jw_error why = {0};
 	struct os_stat stat;
@@ -204,13 +206,22 @@ TEST(a_directory_has_objects)
 	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
 	files_put_text(folder, "file", "0123456789");
 	assert_int_equal(object_place_put(NULL, place, "v1/a/x", file), 0);
-	assert_int_equal(os_remove(NULL, file), 0);
+	/* Whoever shares the place may write there, as the umask says. */
+	assert_int_equal(os_stat(NULL, where, &stat), 0);
+	mem_free(object);
+	object = os_join(NULL, where, "v1/a");
+	assert_int_equal(os_stat(NULL, object, &stat), 0);
+	assert_int_equal(stat.mode & 0777, 0777);
+	mem_free(object);
+	object = os_join(NULL, where, "v1/a/x");
+	files_put_text(folder, "file", "longer than the object");
 	assert_int_equal(object_place_get(NULL, place, "v1/a/x", 10, file), 0);
 	file_is("0123456789");
 	assert_int_equal(object_place_get(&why, place, "v1/a/x", 9, file), -1);
 	assert_int_equal(why.code, JW_ERR_LIMIT);
 	assert_false(os_exists(file));
 	assert_int_equal(object_place_later(place), -1);
+	(void)umask(mask);
 	object_place_forget(place, "v1/a/x");
 	assert_int_equal(os_stat(NULL, object, &stat), -1);
 	assert_int_equal(object_place_put(&why, place, "v1/a/x", file), -1);
@@ -248,6 +259,7 @@ TEST(a_folder_in_the_way_stays)
 TEST(what_cannot_be_read_is_blamed)
 {
 	char *where = os_join(NULL, folder, "unreadable"), *loop = os_join(NULL, where, "loop");
+	char *pipe = os_join(NULL, where, "pipe");
 	struct object_place *place;
 	struct jw_error why = {0};
 
@@ -255,6 +267,10 @@ TEST(what_cannot_be_read_is_blamed)
 	files_put_text(where, "good", "text");
 	assert_int_equal(symlink("loop", loop), 0);
 	place = open_place(where);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(object_place_get(&why, place, "pipe", MOST, file), -1);
+	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
+	mem_free(pipe);
 	for (int round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < 5; i++) {
 			why = (struct jw_error){0};
