@@ -72,14 +72,6 @@ enum jw_prime_phase {
 	JW_PRIME_KEEPING,  /* storing new results; reported once, at the start */
 };
 
-/* What seconds_left rests on. */
-enum jw_prime_left {
-	JW_LEFT_MEASURED,  /* the modules that this run has finished */
-	JW_LEFT_PREDICTED, /* mainly the prediction of one long module, or of all at the start: it may
-						  be off by as much as the range of the forecast */
-	JW_LEFT_OVERDUE,   /* such a module takes longer than predicted: seconds_left is a guess */
-};
-
 struct jw_prime_progress {
 	enum jw_prime_phase phase;
 	size_t done, total; /* modules; total is fixed for the whole phase */
@@ -88,9 +80,8 @@ struct jw_prime_progress {
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
-	double seconds_left; /* at the pace of this run; 0: unknown */
+	double seconds_left; /* as predicted, after five seconds by this run itself; 0: unknown */
 	const char *current; /* a file being worked on, never NULL */
-	enum jw_prime_left left;
 };
 
 /* Reuse of earlier results, and storing those of this run. A failure here does not fail the run:

@@ -46,11 +46,10 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 /* The order in which details are dropped on a narrow terminal. */
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
-/* ", 3 min 20 s left as predicted" */
-static void append_left(char *text, size_t room, const char *time, bool predicted)
+/* ", 3 min 20 s left" */
+static void append_left(char *text, size_t room, const char *time)
 {
-	char *said =
-		language_translated(mem_printf(NULL, predicted ? "%s left as predicted" : "%s left", time));
+	char *said = language_translated(mem_printf(NULL, "%s left", time));
 
 	(void)snprintf(text, room, ", %s", said ? said : time);
 	mem_free(said);
@@ -88,13 +87,8 @@ static void describe_progress(char text[WORDS], const struct progress *progress,
 	if (progress->done_bytes && detail == WHOLE && used < WORDS)
 		used += (size_t)snprintf(text + used, WORDS - used, ", %s",
 								 text_bytes(size, progress->done_bytes));
-	if (progress->done_modules >= progress->total_modules || used >= WORDS)
-		return;
-	if (progress->told_left == LEFT_OVERDUE)
-		(void)snprintf(text + used, WORDS - used, "%s", language_text(", longer than predicted"));
-	else if (seconds > 0)
-		append_left(text + used, WORDS - used, text_duration(left, seconds),
-					progress->told_left == LEFT_PREDICTED && detail != WITHOUT_UNIT);
+	if (progress->done_modules < progress->total_modules && used < WORDS && seconds > 0)
+		append_left(text + used, WORDS - used, text_duration(left, seconds));
 }
 
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
@@ -206,10 +200,9 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 		show(progress);
 }
 
-void progress_tell_left(struct progress *progress, double seconds, enum progress_left left)
+void progress_tell_left(struct progress *progress, double seconds)
 {
 	progress->told_left_s = seconds;
-	progress->told_left = left;
 }
 
 void progress_message(struct progress *progress, const char *line)

@@ -20,9 +20,6 @@
 
 #include "cli/output.h"
 
-/* What a time left rests on: the work so far, or its prediction alone, which may be exceeded. */
-enum progress_left { LEFT_BY_PACE, LEFT_PREDICTED, LEFT_OVERDUE };
-
 struct progress {
 	const struct output *output;
 	const char *label;
@@ -33,7 +30,6 @@ struct progress {
 	uint64_t started_ns, changed_ns, shown_ns; /* changed: when the last module was finished */
 	double shown_share;
 	double told_left_s; /* from progress_tell_left; 0: not known */
-	enum progress_left told_left;
 	unsigned columns;
 	bool is_terminal, is_drawn;
 };
@@ -47,7 +43,7 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 					 uint64_t done_bytes);
 /* The time left according to the work itself, shown instead of an estimate from the pace so far.
  * Call before an update; 0: not known. */
-void progress_tell_left(struct progress *progress, double seconds, enum progress_left left);
+void progress_tell_left(struct progress *progress, double seconds);
 /* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
 /* Removes the bar (on a terminal) or prints the last line (elsewhere). */

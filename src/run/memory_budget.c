@@ -3,6 +3,8 @@
 #include "base/smaller.h"
 #include "os/clock.h"
 #include "os/platform.h"
+#include "os/processes.h"
+#include "plan/estimate.h"
 #include "run/run_state.h"
 
 static const uint64_t SMALL_BYTES = UINT64_C(256) << 20;
@@ -167,9 +169,22 @@ static void look_at_power(struct run *run)
 		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
 }
 
+/* What a worker that compiles has got of the processor since the last look. */
+static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
+{
+	struct os_process_use use;
+
+	if (!slot->child || os_process_used(NULL, child_pid(slot->child), &use))
+		return;
+	if (slot->cpu_ms > 0 && slot->job_count)
+		pace_spend(&run->pace, use.cpu_ms - slot->cpu_ms, passed_ms);
+	slot->cpu_ms = slot->greeted ? use.cpu_ms : 0;
+}
+
 struct slot *run_look_at_machine(struct run *run)
 {
 	uint64_t now = os_monotonic_ns(), total, available;
+	const double passed_ms = (double)(now - run->looked_ns) / 1e6;
 	enum memory_verdict verdict;
 	unsigned busy = 0;
 
@@ -181,6 +196,7 @@ struct slot *run_look_at_machine(struct run *run)
 		struct slot *slot = &run->slots[i];
 
 		slot->resident_bytes = slot->child ? os_process_resident(child_pid(slot->child)) : 0;
+		look_at_share(run, slot, passed_ms);
 		busy += slot->job_count > 0;
 	}
 	if (!os_memory(&total, &available))

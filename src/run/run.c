@@ -258,6 +258,7 @@ static int start_worker(struct run *run, struct slot *slot)
 
 	slot->greeted = slot->hung = slot->spent = slot->finishing = slot->yielded = false;
 	slot->resident_bytes = slot->peak_bytes = slot->devices = 0;
+	slot->cpu_ms = 0;
 	slot->since_ns = os_monotonic_ns();
 	if (child_start(run->err, &run->loop, &setup, &events, &slot->child))
 		return -1;
@@ -294,8 +295,10 @@ static void forgive_stop(struct run *run)
 	run->ticked_ns = now;
 	if (gap < ms_to_ns(STOPPED_MS))
 		return;
-	for (unsigned i = 0; i < run->setup->workers; i++)
+	for (unsigned i = 0; i < run->setup->workers; i++) {
 		run->slots[i].since_ns = put_off(run->slots[i].since_ns, gap, now);
+		run->slots[i].cpu_ms = 0;
+	}
 	run->last_ns = put_off(run->last_ns, gap, now);
 	run->later.progress_ns = put_off(run->later.progress_ns, gap, now);
 }

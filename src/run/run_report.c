@@ -3,8 +3,10 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "plan/estimate.h"
 #include "run/run_state.h"
 #include "run/trace.h"
 
@@ -134,120 +136,14 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 	return 0;
 }
 
-/* ---- the time that is left */
-
-/* A module's prediction weighs as much as the measurements of an eighth as much work, and at least
- * PRIOR_MS: in a driver's process long modules of a library are off by the same factor as its short
- * ones, within a fifth. Of several weights this one was best for sixteen libraries, scheduled with
- * their real times and with predictions that are off by several factors
- * (tests/unit/test_run_time_left.c). */
-static const double PRIOR_SHARE = 0.125, PRIOR_MS = 100;
-/* What the machine's load is assumed to be, none, weighs as much as this. */
-static const double IDLE_MS = 500;
-/* For a module that takes longer than predicted: its remaining time as a share of its elapsed time.
- */
-static const double OVERDUE = 0.1;
-/* The load of the machine changes: this much wall time is remembered. */
-static const double CROWD_MS = 60e3;
-
-/* A guess that is longer by less than this factor is not shown: the time stands still instead. */
-static const double PATIENCE = 1.25;
-
-static bool is_time(double ms)
-{
-	return ms >= 0 && ms < 1e12;
-}
-
-void pace_take(struct pace *pace, double model_ms, double cpu_ms, double wall_ms)
-{
-	if (!is_time(model_ms) || !is_time(cpu_ms) || !is_time(wall_ms))
-		return;
-	pace->model_ms += model_ms;
-	pace->real_ms += cpu_ms;
-	pace->cpu_ms += cpu_ms;
-	pace->wall_ms += wall_ms;
-	if (pace->wall_ms > CROWD_MS) {
-		pace->cpu_ms *= CROWD_MS / pace->wall_ms;
-		pace->wall_ms = CROWD_MS;
-	}
-}
-
-static double crowding(const struct pace *pace)
-{
-	const double times = (pace->wall_ms + IDLE_MS) / (pace->cpu_ms + IDLE_MS);
-
-	return times > 1 ? times : 1;
-}
-
-void pace_take_running(struct pace *pace, double model_ms, double wall_ms)
-{
-	if (wall_ms > pace_ms(pace, model_ms))
-		pace_take(pace, model_ms, wall_ms / crowding(pace), wall_ms);
-}
-
-double pace_ms(const struct pace *pace, double model_ms)
-{
-	const double share_ms = model_ms * PRIOR_SHARE,
-				 weight = share_ms > PRIOR_MS ? share_ms : PRIOR_MS;
-	/* The prediction itself is taken to be off by what the finished modules show. */
-	const double expected = (pace->real_ms + weight) / (pace->model_ms + weight);
-
-	return model_ms * crowding(pace) * (pace->real_ms + weight * expected) /
-		   (pace->model_ms + weight);
-}
-
-bool pace_is_measured(const struct pace *pace, double model_ms)
-{
-	return pace->model_ms > 0 && pace->model_ms >= model_ms * PRIOR_SHARE;
-}
-
-double pace_left_ms(const struct pace *pace, double model_ms, double run_ms)
-{
-	const double left = pace_ms(pace, model_ms) - run_ms, least = OVERDUE * run_ms;
-
-	return left > least ? left : least;
-}
-
-double steady_seconds(double shown, double guess)
-{
-	return guess > shown && guess < shown * PATIENCE ? shown : guess;
-}
-
-static size_t first_free(const double *free_ms, size_t workers)
-{
-	size_t first = 0;
-
-	for (size_t i = 1; i < workers; i++)
-		if (free_ms[i] < free_ms[first])
-			first = i;
-	return first;
-}
-
-double schedule_ms(double *free_ms, size_t workers, const double *next_ms, size_t next_count,
-				   double rest_ms)
-{
-	double sum = rest_ms, last = 0;
-
-	if (!workers)
-		return 0;
-	for (size_t i = 0; i < next_count; i++)
-		free_ms[first_free(free_ms, workers)] += next_ms[i];
-	for (size_t i = 0; i < workers; i++) {
-		sum += free_ms[i];
-		last = free_ms[i] > last ? free_ms[i] : last;
-	}
-	/* Short modules fill the gaps. */
-	return sum / (double)workers > last ? sum / (double)workers : last;
-}
-
 /* ---- what the run's caller hears */
 
-/* This many modules are scheduled one by one, the rest as a sum. */
-enum { MOST_SCHEDULED = 64 };
 /* Assumed start time of a driver, before one has started. */
 static const double START_MS = 1000;
-/* At first the guesses follow the first few modules. */
+/* Then enough is known for a new prediction. */
 static const double UNSTEADY_MS = 5000;
+/* Less of the processor in other programs explains no difference. */
+static const double LEAST_OTHERS = 0.2;
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
 static double ms_since(uint64_t since_ns, uint64_t now_ns)
@@ -320,47 +216,11 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 	return left_ms;
 }
 
-/* Of a module that takes this long already. */
-static enum jw_prime_left left_of_module(const struct run *run, const struct plan_module *module,
-										 double taken_ms)
-{
-	return pace_is_measured(&run->pace, module->cost_ms)     ? JW_LEFT_MEASURED
-		   : taken_ms > pace_ms(&run->pace, module->cost_ms) ? JW_LEFT_OVERDUE
-															 : JW_LEFT_PREDICTED;
-}
-
-/* A module that is most of the time left decides. */
-static void judge_left(struct run *run, size_t index, double taken_ms)
-{
-	const struct plan_module *module = module_of(run, index);
-	const double left_ms = pace_left_ms(&run->pace, module->cost_ms, taken_ms);
-	const enum jw_prime_left left = left_of_module(run, module, taken_ms);
-
-	if (left_ms * 2 > run->progress.seconds_left * 1000 && left > run->progress.left)
-		run->progress.left = left;
-}
-
-static void judge_all_left(struct run *run, uint64_t now_ns)
-{
-	const struct job_queue *queue = &run->queue;
-
-	run->progress.left = pace_is_measured(&run->pace, 0) ? JW_LEFT_MEASURED : JW_LEFT_PREDICTED;
-	for (unsigned i = 0; i < run->setup->workers; i++) {
-		const struct slot *slot = &run->slots[i];
-		const double taken_ms = in_hand_ms(slot, now_ns);
-
-		if (taken_ms > 0)
-			judge_left(run, slot->jobs[0].module, taken_ms);
-	}
-	if (queue->next < queue->count)
-		judge_left(run, queue->order[queue->next], 0);
-}
-
 static double guess_seconds_left(struct run *run, const struct pace *pace, uint64_t now_ns)
 {
 	const struct job_queue *queue = &run->queue;
-	double next_ms[MOST_SCHEDULED], rest_ms = 0;
-	size_t workers = 0, next = 0;
+	double next_ms = 0, rest_ms = 0;
+	size_t workers = 0;
 
 	for (unsigned i = 0; run->slots && i < run->setup->workers; i++) {
 		const double free_ms = free_in_ms(run, &run->slots[i], pace, now_ns);
@@ -368,20 +228,64 @@ static double guess_seconds_left(struct run *run, const struct pace *pace, uint6
 		if (free_ms >= 0)
 			run->free_ms[workers++] = free_ms;
 	}
-	for (size_t i = queue->next; i < queue->count; i++) {
-		const struct plan_module *module = module_of(run, queue->order[i]);
-		const double ms = pace_ms(pace, module->cost_ms);
-
-		if (next < MOST_SCHEDULED)
-			next_ms[next++] = ms;
-		else
-			rest_ms += ms;
-	}
+	if (run->on_battery || !workers)
+		return 0;
+	if (queue->next < queue->count)
+		next_ms = pace_ms(pace, module_of(run, queue->order[queue->next])->cost_ms);
+	for (size_t i = queue->next; i < queue->count; i++)
+		rest_ms += pace_ms(pace, module_of(run, queue->order[i])->cost_ms);
 	for (size_t i = 0; i < queue->again_count; i++)
 		rest_ms += module_of(run, queue->again[i])->cost_ms;
 	for (size_t i = queue->next_suspect; i < queue->suspect_count; i++)
 		rest_ms += module_of(run, queue->suspects[i])->cost_ms * (double)workers;
-	return run->on_battery ? 0 : schedule_ms(run->free_ms, workers, next_ms, next, rest_ms) / 1000;
+	return schedule_ms(run->free_ms, workers, next_ms, rest_ms) / 1000;
+}
+
+const char *new_time_text(char text[NEW_TIME_TEXT], const struct jw_seconds *said, double seconds,
+						  double others)
+{
+	char now[TEXT_SHORT], before[TEXT_SHORT];
+
+	if (said->low <= seconds && seconds <= said->high)
+		return NULL;
+	(void)text_duration(now, seconds);
+	(void)text_duration(before, said->likely);
+	if (seconds > said->high && others >= LEAST_OTHERS)
+		(void)text_format(text, NEW_TIME_TEXT,
+						  "other programs take %.0f %% of the processor: about %s instead of %s",
+						  others * 100, now, before);
+	else
+		(void)text_format(text, NEW_TIME_TEXT,
+						  seconds > said->high
+							  ? "compiling takes longer than predicted: about %s instead of %s"
+							  : "compiling takes less time than predicted: about %s instead of %s",
+						  now, before);
+	return text;
+}
+
+static void tell_new_time(struct run *run, double seconds)
+{
+	const unsigned busy = run_busy_workers(run);
+	/* What this run's own workers leave each other is no other program's. */
+	const double whole = busy > run->threads ? (double)run->threads / busy : 1;
+	char text[NEW_TIME_TEXT];
+	const char *line = new_time_text(text, &run->result->plan.forecast.prime, seconds,
+									 1 - pace_share(&run->pace) / whole);
+
+	if (line)
+		run_message(run, line);
+}
+
+/* The time left by the run itself is steady; before it, guesses follow the first few modules. */
+static void renew_seconds_left(struct run *run, double guess, double passed_ms)
+{
+	if (run->steady)
+		guess = steady_seconds(run->progress.seconds_left, guess);
+	run->progress.seconds_left = guess;
+	if (run->steady || passed_ms < UNSTEADY_MS || guess <= 0)
+		return;
+	run->steady = true;
+	tell_new_time(run, passed_ms / 1000 + guess);
 }
 
 void run_report(struct run *run)
@@ -397,13 +301,8 @@ void run_report(struct run *run)
 	if (weight > run->progress.done_weight)
 		run->progress.done_weight = weight;
 	if (run->free_ms && now_ns - run->guessed_ns >= GUESS_EVERY_NS) {
-		const double guess = guess_seconds_left(run, &pace, now_ns);
-
-		run->progress.seconds_left = ms_since(run->began_ns, now_ns) < UNSTEADY_MS
-										 ? guess
-										 : steady_seconds(run->progress.seconds_left, guess);
-		if (run->slots)
-			judge_all_left(run, now_ns);
+		renew_seconds_left(run, guess_seconds_left(run, &pace, now_ns),
+						   ms_since(run->began_ns, now_ns));
 		run->guessed_ns = now_ns;
 	}
 	if (options->progress)

@@ -1,4 +1,4 @@
-/* What a run says of itself, what waits for the cache, and the time that is left. */
+/* What a run says of itself, and what waits for the cache. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -36,36 +36,8 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 									const struct jw_error *why),
 					   void *context);
 
-/* The remaining time of a run: its pace so far, and the schedule of the rest.
- *
- * The pace has two parts. The load of the machine shows in every finished module, as wall time
- * relative to processor time. The error of the predictions shows in modules of the same size: a few
- * short ones say little about a long one. The schedule is that of job_queue.c: the most expensive
- * module goes to the worker that is free first. A long module at the end counts with its whole
- * length, which the share of finished work does not show. */
-
-struct pace {
-	double model_ms, real_ms; /* of the finished modules: as predicted, and processor time */
-	double cpu_ms, wall_ms;   /* of the latest ones */
-};
-
-/* Adds a finished module. */
-void pace_take(struct pace *pace, double model_ms, double cpu_ms, double wall_ms);
-/* A module has been compiling for this long. */
-void pace_take_running(struct pace *pace, double model_ms, double wall_ms);
-/* The wall time of a module with this prediction; the prediction itself before the first module. */
-double pace_ms(const struct pace *pace, double model_ms);
-/* Whether finished modules say as much about this one as its prediction does; 0: whether any says
- * anything. */
-bool pace_is_measured(const struct pace *pace, double model_ms);
-/* Its remaining time after it has run for so long. */
-double pace_left_ms(const struct pace *pace, double model_ms, double run_ms);
-
-/* What is shown of a new guess: it falls, stands still, or rises by a quarter at least. */
-double steady_seconds(double shown, double guess);
-
-/* The time until everything is done: `free_ms` says for each worker when it finishes its jobs (and
- * is changed), `next_ms` the times of the next modules, most expensive first, and `rest_ms` the sum
- * of those behind them. */
-double schedule_ms(double *free_ms, size_t workers, const double *next_ms, size_t next_count,
-				   double rest_ms);
+/* What is said once, when the run itself shows that it takes `seconds`, while other programs take
+ * this part of the processor. What was `said` before holds within its range: NULL. */
+enum { NEW_TIME_TEXT = 160 };
+const char *new_time_text(char text[NEW_TIME_TEXT], const struct jw_seconds *said, double seconds,
+						  double others);

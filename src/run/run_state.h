@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "machine/driver_session.h"
+#include "plan/estimate.h"
 #include "run/job_queue.h"
 #include "run/memory_budget.h"
 #include "run/remote.h"
@@ -34,6 +35,7 @@ struct slot {
 	bool finishing;                      /* it was told that no more jobs come */
 	bool yielded;                        /* ended to make room: its module is not to blame */
 	uint64_t resident_bytes, peak_bytes; /* now, and the peak */
+	double cpu_ms;                       /* processor time, when last looked at; 0: not known */
 	uint64_t devices;                    /* a bit for each device of the pool that it has used */
 	bool spent;   /* it reported that it cannot continue, and ends by itself */
 	bool retired; /* there is no room for so many workers: it is not replaced */
@@ -72,6 +74,7 @@ struct run {
 	double start_ms;     /* start time of the last worker's driver; 0: none has started */
 	double *free_ms;     /* scratch space for the workers */
 	uint64_t guessed_ns; /* when the time left was computed */
+	bool steady;         /* the run itself has said once how long it takes */
 	struct jw_prime_progress progress;
 };
 

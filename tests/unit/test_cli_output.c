@@ -117,29 +117,21 @@ TEST(bar_shows_the_work_done)
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
 	progress.done_modules = 400;
-	progress_tell_left(&progress, 3, LEFT_PREDICTED);
+	progress_tell_left(&progress, 3);
 	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_string_equal(strstr(line, "100 %"), "100 %  400/400 modules, 2.0 MB");
 }
 
-/* A time that rests on a prediction alone says so, where there is room, and none follows once the
- * prediction is exceeded. */
-TEST(bar_says_what_its_time_rests_on)
+TEST(bar_shows_the_time_that_it_was_told)
 {
 	struct progress progress = half_done();
 	char line[PROGRESS_LINE];
 
-	progress_tell_left(&progress, 200, LEFT_BY_PACE);
+	progress_tell_left(&progress, 200);
 	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 50),
 						" 50 %  100/400 modules, 2.0 MB, 3 min 20 s left");
-	progress_tell_left(&progress, 200, LEFT_PREDICTED);
-	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 60),
-						" 50 %  100/400 modules, 2.0 MB, 3 min 20 s left as predicted");
-	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 39),
+	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 34),
 						" 50 %  100/400, 3 min 20 s left");
-	progress_tell_left(&progress, 200, LEFT_OVERDUE);
-	assert_string_equal(progress_line(line, &progress, 10 * SECOND, 39),
-						" 50 %  100/400, longer than predicted");
 }
 
 TEST(progress_never_goes_back)

@@ -227,9 +227,6 @@ void prime_bar_end(struct prime_bar *bar)
 
 void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 {
-	static const enum progress_left lefts[] = {[JW_LEFT_MEASURED] = LEFT_BY_PACE,
-											   [JW_LEFT_PREDICTED] = LEFT_PREDICTED,
-											   [JW_LEFT_OVERDUE] = LEFT_OVERDUE};
 	struct prime_bar *prime_bar = bar;
 	struct progress *progress = &prime_bar->progress;
 
@@ -241,7 +238,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 		progress_start(progress, prime_bar->output, report->total, report->total_weight,
 					   report->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
 	prime_bar->is_shown = true;
-	progress_tell_left(progress, report->seconds_left, lefts[report->left]);
+	progress_tell_left(progress, report->seconds_left);
 	progress_update(progress, report->done, report->done_weight, report->done_bytes);
 }
 

@@ -22,16 +22,6 @@ terminal() {
 	# After the width was halved there is no room for the bar, only for its words.
 	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | grep -qE '^ *[0-9]+ %' || fail "the bar did not follow the terminal's width"
 
-	# A run that is one module: nothing of it is finished, so that the time left is a prediction, and none once that is exceeded.
-	run 0 scan --json --modules --target sm_86 "$sample"
-	longest=$(python3 -c 'import json, sys; print(max(json.load(open(sys.argv[1]))["files"][0]["modules"], key=lambda m: m["size_bytes"])["offset"])' "$out")
-	rm -rf "$work/cache"
-	# shellcheck disable=SC2086
-	SIMDRIVER_COST=40 TERM=xterm JITWARM_STORE=0 timeout 200 python3 "$cases/../on-terminal.py" 90 $JITWARM prime --only "$longest" "$sample" >"$err" 2>&1 ||
-		fail "status $?"
-	err_has "0/1 modules, longer than predicted"
-	tr '\r' '\n' <"$err" | grep ' left' | grep -vq 'left as predicted' && fail "a time left that nothing confirms"
-
 	TERM=dumb bar 90 || fail "status $?"
 	err_lacks $'\x1b'
 	check_shares 1
