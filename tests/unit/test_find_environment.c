@@ -74,6 +74,28 @@ CASE(a_package_hides_its_namesake_in_a_later_folder)
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, "first/frame/new.so", "frame", "3");
 	jw_found_free(found);
+	/* What it hides is in the folder, and no package's. */
+	found = find_one(NULL);
+	expect_file(found, "first/frame/new.so", "frame", "3");
+	expect_file(found, SITE "frame/lib.so.1", NULL, NULL);
+	jw_found_free(found);
+}
+
+/* Python's record and conda's are of one package. */
+CASE(all_records_of_a_package_count)
+{
+	struct jw_found *found;
+
+	make_environment();
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	put("venv/conda-meta/frame-2.0-0.json",
+		"{\"name\": \"frame\", \"version\": \"2.0\", \"files\": [\"lib/c.so\"]}");
+	put("venv/lib/c.so", "x");
+	set("CONDA_PREFIX", "venv");
+	found = find_one("frame");
+	expect_file(found, SITE "frame/lib.so.1", "Frame", "2.0");
+	expect_file(found, "venv/lib/c.so", "frame", "2.0");
+	jw_found_free(found);
 }
 
 CASE(extras_may_be_named)
@@ -82,6 +104,16 @@ CASE(extras_may_be_named)
 
 	make_environment();
 	found = find_one("frame[dev]");
+	expect_file(found, SITE "tester.so", "tester", "1");
+	jw_found_free(found);
+	/* Also where the package was named without them before */
+	assert_int_equal(
+		jw_find(NULL,
+				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
+										  .names = (const char *[]){"frame", "frame[dev]"},
+										  .name_count = 2},
+				&found),
+		0);
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
 }
@@ -352,13 +384,14 @@ CASE(what_cannot_be_looked_at_is_said)
 {
 	static const struct {
 		const char *looped, *unlisted, *part; /* part: of what says so */
+		const char *name;                     /* NULL: the environment */
 		int lists;
-		bool fails; /* the environment is not used at all */
+		bool fails; /* nothing else is found */
 	} cases[] = {
-		{.looped = SITE "frame/gone.so", .part = "gone.so"},
-		{.looped = SITE "frame-2.0.dist-info/METADATA", .part = "METADATA"},
+		{.looped = SITE "frame/gone.so", .part = "gone.so", .name = "frame"},
+		{.looped = SITE "frame-2.0.dist-info/METADATA", .part = "METADATA", .name = "frame"},
 		{.looped = "venv/conda-meta/x-1-0.json", .part = "x-1-0.json"},
-		{.looped = SITE "flat", .part = "/flat"},
+		{.looped = SITE "flat", .part = "/flat", .name = "flat", .fails = true},
 		{.looped = "venv/lib", .part = "venv/lib", .fails = true},
 		{.looped = "venv/conda-meta", .part = "conda-meta", .fails = true},
 		{.looped = "venv/pyvenv.cfg", .part = "pyvenv.cfg", .fails = true},
@@ -367,7 +400,11 @@ CASE(what_cannot_be_looked_at_is_said)
 		{.unlisted = "/venv/lib", .part = "venv/lib", .fails = true},
 		{.unlisted = "/venv/conda-meta", .part = "conda-meta", .fails = true},
 		{.unlisted = "/site-packages", .part = "site-packages", .fails = true},
-		{.unlisted = "/site-packages", .part = "site-packages", .lists = 1, .fails = true},
+		{.unlisted = "/site-packages",
+		 .part = "site-packages",
+		 .name = "flat",
+		 .lists = 1,
+		 .fails = true},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -389,7 +426,10 @@ CASE(what_cannot_be_looked_at_is_said)
 			link_to(cases[i].looped, os_base_name(looped));
 		unlisted = cases[i].unlisted;
 		lists = cases[i].lists;
-		if (jw_find(&err, &(struct jw_find_options){.size = sizeof(struct jw_find_options)},
+		if (jw_find(&err,
+					&(struct jw_find_options){.size = sizeof(struct jw_find_options),
+											  .names = &cases[i].name,
+											  .name_count = cases[i].name ? 1 : 0},
 					&found)) {
 			if (!cases[i].fails || err.code != JW_ERR_IO || !strstr(err.message, cases[i].part))
 				fail_msg("case %zu: %s", i, err.message);
@@ -408,13 +448,18 @@ CASE(what_cannot_be_looked_at_is_said)
 CASE(what_is_not_searched_is_said)
 {
 	const uid_t own = geteuid();
-	char *path = at("d"), *closed = at("d/closed");
+	char *path = at("d"), *closed = at("d/closed"), *secret = at("d/a");
 	struct jw_found *found;
 
 	put("d/a.so", "x");
 	put("d/closed/b.so", "x");
-	assert_int_equal(chmod(root, 0755) || chmod(path, 0755) || chmod(closed, 0), 0);
+	put("d/a", "x");
+	assert_int_equal(chmod(root, 0755) || chmod(path, 0755) || chmod(closed, 0) || chmod(secret, 0),
+					 0);
 	assert_int_equal(own == 0 && seteuid(65534), 0);
+	found = find_one(secret); /* and not called empty, a text or of no kind */
+	assert_int_equal(found->file_count, 1);
+	jw_found_free(found);
 	found = find_one(path);
 	assert_int_equal(seteuid(own), 0);
 	assert_int_equal(found->trouble_count, 1);
@@ -422,6 +467,7 @@ CASE(what_is_not_searched_is_said)
 	jw_found_free(found);
 	assert_int_equal(chmod(closed, 0700), 0);
 	find_fails("/proc/self", JW_ERR_UNSUPPORTED, "a pseudo file system");
+	mem_free(secret);
 	mem_free(closed);
 	mem_free(path);
 }
@@ -507,6 +553,7 @@ CASE(an_environment_can_be_made_the_active_one)
 	static const struct {
 		const char *dir, *name, *other;
 	} cases[] = {{"venv", "VIRTUAL_ENV", "CONDA_PREFIX"}, {"conda", "CONDA_PREFIX", "VIRTUAL_ENV"}};
+	char *before = NULL;
 
 	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
 	put("conda/conda-meta/history", "");
@@ -524,6 +571,18 @@ CASE(an_environment_can_be_made_the_active_one)
 		mem_free(dir);
 	}
 	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);
+	/* By its name in conda's list, where that has a whole path */
+	put("sub/named/conda-meta/history", "");
+	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
+	for (int whole = 0; whole < 2; whole++) {
+		char *dir = whole ? at("sub/named") : mem_string(NULL, "sub/named");
+
+		put("home/.conda/environments.txt", dir);
+		assert_int_equal(jw_use_environment(NULL, "named"), whole ? 0 : -1);
+		mem_free(dir);
+	}
+	assert_int_equal(chdir(before), 0);
+	mem_free(before);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -2,6 +2,12 @@
  * scripts in its place. */
 #include "environments_posix.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include <jitwarm/places.h>
+
+#include "base/text.h"
 #include "os/env.h"
 
 CASE(conda_environment_is_read)
@@ -48,6 +54,73 @@ CASE(python_on_path_is_followed)
 	expect_file(found, "opt/lib/python3.9/site-packages/a.so", NULL, NULL);
 	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
 	jw_found_free(found);
+	for (int none = 0; none < 2; none++) {
+		assert_int_equal(os_env_set(NULL, "PYTHONNOUSERSITE", none ? "1" : ""), 0);
+		found = find_one(NULL);
+		assert_int_equal(found->file_count, none ? 1 : 2);
+		jw_found_free(found);
+	}
+}
+
+/* In /tmp anybody may make one. */
+CASE(a_projects_environment_is_used_if_it_is_ours)
+{
+	enum { NOBODY = 65534, OTHER = 12345 };
+	static const struct {
+		const char *sudo_user;
+		uid_t account, owner;
+		bool used;
+	} cases[] = {
+		{NULL, 0, 0, true},           {NULL, 0, NOBODY, false},
+		{"nobody", 0, NOBODY, true},  {"nobody", 0, OTHER, false},
+		{NULL, NOBODY, 0, true},      {NULL, NOBODY, NOBODY, true},
+		{NULL, NOBODY, OTHER, false}, {"nobody", NOBODY, OTHER, false},
+	};
+	char *venv = at(".venv"), *before = NULL;
+
+	if (geteuid() != 0)
+		skip();
+	put(".venv/pyvenv.cfg", "home = /nowhere\n");
+	put(".venv/lib/python3.9/site-packages/own.so", "x");
+	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	assert_int_equal(chmod(root, 0755) || chdir(root), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_found *found = NULL;
+		bool used;
+
+		assert_int_equal(chown(venv, cases[i].owner, (gid_t)-1) || chmod(venv, 0755), 0);
+		assert_int_equal(os_env_set(NULL, "SUDO_USER", cases[i].sudo_user), 0);
+		assert_int_equal(seteuid(cases[i].account), 0);
+		used = !jw_find(NULL, &(struct jw_find_options){.size = sizeof(struct jw_find_options)},
+						&found);
+		assert_int_equal(seteuid(0), 0);
+		if (used != cases[i].used)
+			fail_msg("case %zu: %d", i, used);
+		jw_found_free(found);
+	}
+	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL) || chdir(before), 0);
+	assert_int_equal(chown(venv, 0, (gid_t)-1), 0);
+	mem_free(before);
+	mem_free(venv);
+}
+
+/* The stub of Microsoft's Store is empty. */
+CASE(what_cannot_be_started_is_passed_over)
+{
+	static const char *const contents[] = {"", "\x7f"
+											   "ELF"};
+
+	set("PATH", "stubs");
+	for (int i = 0; i < 2; i++) {
+		put_program("stubs/python3", contents[i]);
+		if (i) {
+			char *stub = at("stubs/python3");
+
+			assert_int_equal(chmod(stub, 0644), 0);
+			mem_free(stub);
+		}
+		find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	}
 }
 
 CASE(python_of_a_virtual_environment_is_noticed)
@@ -81,6 +154,7 @@ CASE(virtual_environment_may_share_its_base)
 	put("opt/lib/python3.9/site-packages/x-1.dist-info/RECORD", "x/old.so,,\n");
 	put("opt/lib/python3.9/site-packages/x/old.so", "x");
 	put("opt/lib/python3.9/site-packages/y.so", "x");
+	put("home/.local/lib/python3.9/site-packages/u.so", "x");
 	set("VIRTUAL_ENV", "v");
 	/* The environment's own x hides that of the base. */
 	found = find_one("x");
@@ -89,6 +163,7 @@ CASE(virtual_environment_may_share_its_base)
 	jw_found_free(found);
 	found = find_one(NULL);
 	expect_file(found, "opt/lib/python3.9/site-packages/y.so", NULL, NULL);
+	expect_file(found, "home/.local/lib/python3.9/site-packages/u.so", NULL, NULL);
 	jw_found_free(found);
 	mem_free(text);
 	mem_free(base);
@@ -141,11 +216,21 @@ static bool always(void *context)
 	return true;
 }
 
+/* What the script waits for comes when somebody asks. */
+static bool let_go(void *context)
+{
+	(void)context;
+	put("go", "");
+	return false;
+}
+
 /* pyenv's python3 is a script that selects a version at each start. */
 TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 {
 	const uid_t own = geteuid();
-	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python);
+	char *python = at("versions/3.11.7/bin/python3"), *line = mem_printf(NULL, "echo '%s'", python),
+		 *failing = mem_printf(NULL, "%s && exit 1", line), *before = NULL, *go = at("go"),
+		 *waiting = mem_printf(NULL, "until [ -e '%s' ]; do :; done && %s", go, line);
 	struct jw_found *found;
 	struct jw_error err;
 
@@ -168,12 +253,23 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	assert_string_not_equal(ran_in(), "");
 	put_script("shims/python3", "echo no/such/python");
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
-	put_script("shims/python3", "exit 1");
+	put_script("shims/python3", failing);
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
+	put_script("shims/python3", "echo versions/3.11.7/bin/python3");
+	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
+	assert_int_equal(chdir(before), 0);
 	put_script("shims/python3", "echo $0"); /* itself a script */
 	find_fails(NULL, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 	put_script("shims/python3", "while :; do echo python; done");
 	find_fails(NULL, JW_ERR_LIMIT, "");
+	put_script("shims/python3", waiting);
+	assert_int_equal(jw_find(NULL,
+							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
+													   .cancel = {NULL, let_go}},
+							 &found),
+					 0);
+	jw_found_free(found);
 	put_script("shims/python3", "while :; do :; done");
 	assert_int_equal(jw_find(&err,
 							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
@@ -181,6 +277,10 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 							 &found),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	mem_free(before);
+	mem_free(waiting);
+	mem_free(go);
+	mem_free(failing);
 	mem_free(line);
 	mem_free(python);
 }
@@ -243,6 +343,57 @@ CASE(root_asks_its_own_script_elsewhere)
 	mem_free(theirs);
 	mem_free(line);
 	mem_free(python);
+}
+
+/* On another file system, for whoever asks by its name. */
+int fstatat(int folder, const char *name, struct stat *stat, int flags)
+{
+	const int result = (int)syscall(SYS_newfstatat, folder, name, stat, flags);
+
+	if (!result && !strcmp(name, "mounted"))
+		stat->st_dev++;
+	return result;
+}
+
+static bool has_place(const char *folder, const char *end)
+{
+	const struct jw_places_options options = {
+		.size = sizeof options, .folders = &folder, .folder_count = folder ? 1 : 0};
+	struct jw_places *places;
+	bool has = false;
+
+	assert_int_equal(jw_places_find(NULL, &options, &places), 0);
+	for (size_t i = 0; i < places->count; i++)
+		has = has || text_ends(places->items[i].name, end);
+	jw_places_free(places);
+	return has;
+}
+
+/* Of another file system nothing unasked: it may not answer. A relative folder is anybody's. */
+CASE(places_are_near_and_whole)
+{
+	struct jw_places_options options = {.size = sizeof options, .cancel = {NULL, always}};
+	struct jw_places *places;
+	struct jw_error err = {0};
+	char *home = at("home"), *before = NULL;
+
+	put("home/near/venv1/pyvenv.cfg", "");
+	put("home/mounted/venv2/pyvenv.cfg", "");
+	put("hooks/venv3/pyvenv.cfg", "");
+	assert_true(has_place(NULL, "/venv1") && has_place(home, "/venv1"));
+	assert_true(!has_place(NULL, "/venv2") && has_place(home, "/venv2"));
+	assert_int_equal(os_real_path(NULL, ".", &before) || chdir(root), 0);
+	assert_int_equal(os_env_set(NULL, "WORKON_HOME", "hooks"), 0);
+	assert_false(has_place(NULL, "/venv3"));
+	set("WORKON_HOME", "hooks");
+	assert_true(has_place(NULL, "/venv3"));
+	assert_int_equal(os_env_set(NULL, "WORKON_HOME", NULL) || chdir(before), 0);
+	options.folders = (const char *const *)&home;
+	options.folder_count = 1;
+	assert_int_equal(jw_places_find(&err, &options, &places), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	mem_free(before);
+	mem_free(home);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -25,11 +29,50 @@ static char *state_dir;
 /* A file of this name stays, whoever removes it. */
 int unlinkat(int folder_fd, const char *name, int flags)
 {
-	if (!strcmp(name, "stuck")) {
+	if (!strcmp(name, "stuck") || (flags && text_ends(name, "drivers"))) {
 		errno = EIO;
 		return -1;
 	}
 	return (int)syscall(SYS_unlinkat, folder_fd, name, flags);
+}
+
+/* As on a file system that has no locks, or on a network. */
+static bool lockless, networked;
+
+int fcntl(int fd, int command, ...)
+{
+	va_list arguments;
+	void *argument;
+
+	va_start(arguments, command);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (lockless && command == F_SETLK) {
+		errno = ENOLCK;
+		return -1;
+	}
+	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+int fstatfs(int fd, struct statfs *info)
+{
+	const int result = (int)syscall(SYS_fstatfs, fd, info);
+
+	if (!result && networked)
+		info->f_type = 0x6969;
+	return result;
+}
+
+/* A folder whose lock is not there yet is one without an owner for everybody else. */
+int mkdirat(int folder_fd, const char *name, mode_t mode)
+{
+	char own[32], lock[4200];
+
+	(void)snprintf(own, sizeof own, "%d-", (int)getpid());
+	(void)snprintf(lock, sizeof lock, "%.4096s.lock", name);
+	if (text_starts(os_base_name(name), own))
+		assert_int_equal(faccessat(folder_fd, lock, F_OK, 0), 0);
+	return (int)syscall(SYS_mkdirat, folder_fd, name, mode);
 }
 
 static int make_state(void **state)
@@ -96,13 +139,16 @@ static pid_t start_run(char *path, size_t size)
 
 TEST(a_living_run_keeps_its_folder_and_a_dead_one_does_not)
 {
-	char path[512];
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char path[512], lock[600];
 	struct run_folder folder;
 	pid_t pid = start_run(path, sizeof path);
 
+	(void)snprintf(lock, sizeof lock, "%s.lock", path);
 	assert_true(os_exists(path));
+	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
 	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
-	assert_true(os_exists(path));
+	assert_true(os_exists(path) && os_exists(lock));
 	run_folder_remove(&folder);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -145,6 +191,105 @@ TEST(two_folders_of_one_process_do_not_harm_each_other)
 	assert_true(os_exists(first.path));
 	run_folder_remove(&first);
 	assert_int_equal(in_work(), 0);
+}
+
+/* Where locks do not work, age decides; a lock alone is a leftover if it is old, and if it can be
+ * told that its folder is not there. */
+TEST(age_decides_where_locks_do_not)
+{
+	static const struct {
+		const char *name, *looped;
+		bool old, folder, locks, stays;
+	} cases[] = {
+		{"999999991-1", NULL, false, true, false, true},
+		{"999999991-2", NULL, true, true, false, false},
+		{"999999991-3", NULL, false, false, true, true},
+		{"999999991-4", NULL, true, false, true, false},
+		{"999999991-5", "999999991-5", true, false, true, true},
+	};
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	struct run_folder own;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = mem_printf(NULL, "%s/runs/%s", state_dir, cases[i].name);
+		char *lock = mem_printf(NULL, "%s.lock", path);
+
+		assert_int_equal(os_make_parent(NULL, path, 0700), 0);
+		assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
+		assert_int_equal(cases[i].folder ? os_make_dirs(NULL, path, 0700) : 0, 0);
+		assert_int_equal(cases[i].looped ? symlink(cases[i].looped, path) : 0, 0);
+		if (cases[i].old)
+			assert_int_equal(utimensat(AT_FDCWD, cases[i].folder ? path : lock, long_ago, 0), 0);
+		lockless = !cases[i].locks;
+		assert_int_equal(run_folder_make(NULL, state_dir, &own), 0);
+		lockless = false;
+		run_folder_remove(&own);
+		if (os_exists(lock) != cases[i].stays ||
+			(cases[i].folder && os_exists(path) != cases[i].stays))
+			fail_msg("case %zu", i);
+		assert_int_equal(os_remove_tree(NULL, path) || os_remove(NULL, lock), 0);
+		mem_free(lock);
+		mem_free(path);
+	}
+}
+
+/* A driver may not lock on a network; others may replace what lies in a folder for all. */
+TEST(elsewhere_where_the_state_folder_does_not_serve)
+{
+	char *shared = os_join(NULL, state_dir, "shared");
+	struct run_folder folder;
+
+	assert_int_equal(os_make_dirs(NULL, shared, 0700) || chmod(shared, 0777), 0);
+	for (int i = 0; i < 2; i++) {
+		networked = !i;
+		assert_int_equal(run_folder_make(NULL, i ? shared : state_dir, &folder), 0);
+		networked = false;
+		assert_int_equal(text_starts(folder.path, state_dir), i && geteuid() != 0);
+		run_folder_remove(&folder);
+	}
+	assert_int_equal(in_work(), 0);
+	mem_free(shared);
+}
+
+/* Root takes from a folder of the account for whose place it is, or its own. */
+TEST(who_may_write_is_judged_by_the_place)
+{
+	enum { OTHER = 12345 };
+	static const struct {
+		const char *place;
+		uid_t folder, of_place;
+		bool ok, as_other;
+	} cases[] = {
+		{"place", 0, 0, true, false},
+		{"place", 0, OTHER, true, false},
+		{"place", OTHER, OTHER, true, false},
+		{"place/none/deeper", OTHER, OTHER, true, false},
+		{"place", OTHER, 0, false, false},
+		{NULL, OTHER, OTHER, false, false},
+		{"place", OTHER, OTHER + 1, false, false},
+		{"place", 0, OTHER, true, true},
+	};
+	char *kept = os_join(NULL, state_dir, "kept"), *place = os_join(NULL, state_dir, "place");
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, kept, 0755) || os_make_dirs(NULL, place, 0755), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *path = cases[i].place ? os_join(NULL, state_dir, cases[i].place) : NULL;
+		int result;
+
+		assert_int_equal(chown(kept, cases[i].folder, 0) || chown(place, cases[i].of_place, 0), 0);
+		assert_int_equal(cases[i].as_other && seteuid(OTHER), 0);
+		result = state_check_kept_for(NULL, kept, path);
+		assert_int_equal(seteuid(0), 0);
+		if (result != (cases[i].ok ? 0 : -1))
+			fail_msg("case %zu: %d", i, result);
+		mem_free(path);
+	}
+	assert_int_equal(chown(kept, 0, 0) || chown(place, 0, 0), 0);
+	assert_int_equal(os_remove_tree(NULL, kept) || os_remove_tree(NULL, place), 0);
+	mem_free(place);
+	mem_free(kept);
 }
 
 TEST(an_old_folder_without_lock_is_removed)
@@ -250,10 +395,25 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
 	char path[512];
 	char *before = os_env("TMPDIR"), *kept = state_dir;
-	struct run_folder folder;
+	char *young = os_join(NULL, kept, "jitwarm-run-999999999-x"),
+		 *lock = os_join(NULL, young, "lock");
+	struct run_folder folder, second;
 	pid_t pid;
 
 	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
+	/* Its own, and one that is not locked yet */
+	assert_int_equal(os_make_dirs(NULL, young, 0700) || os_write_atomic(NULL, lock, "", 0), 0);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_int_equal(utimensat(AT_FDCWD, folder.path, ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, NULL, &second), 0);
+	assert_true(os_exists(folder.path) && os_exists(young));
+	run_folder_remove(&second);
+	run_folder_remove(&folder);
+	assert_int_equal(utimensat(AT_FDCWD, young, ago, 0), 0);
+	run_folder_sweep(NULL);
+	assert_false(os_exists(young));
+	mem_free(lock);
+	mem_free(young);
 	state_dir = NULL;
 	pid = start_run(path, sizeof path);
 	state_dir = kept;
@@ -268,6 +428,29 @@ TEST(temporary_ones_of_killed_runs_go_too)
 	run_folder_remove(&folder);
 	assert_int_equal(os_env_set(NULL, "TMPDIR", before), 0);
 	mem_free(before);
+}
+
+/* An empty folder that stays is named, and what may be another program's key stays. */
+TEST(what_the_removal_cannot_do_is_said)
+{
+	char *state_of = os_join(NULL, state_dir, "removed"), *path = NULL;
+	char *key = os_join(NULL, state_of, "keys/x.key"),
+		 *drivers = os_join(NULL, state_of, "drivers");
+	struct jw_error err = {0};
+	bool kept;
+
+	assert_int_equal(os_make_dirs(NULL, drivers, 0700) || os_make_parent(NULL, key, 0700), 0);
+	assert_int_equal(symlink("x.key", key), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_of), 0);
+	assert_int_equal(jw_state_remove(&err, true, &path, &kept), -1);
+	assert_non_null(strstr(err.message, "/drivers"));
+	assert_int_equal(syscall(SYS_unlinkat, AT_FDCWD, drivers, AT_REMOVEDIR), 0);
+	assert_int_equal(jw_state_remove(NULL, true, &path, &kept), 0);
+	assert_null(path);
+	assert_int_equal(unlink(key), 0);
+	mem_free(drivers);
+	mem_free(key);
+	mem_free(state_of);
 }
 
 RUN_TESTS(make_state, remove_state)
