@@ -11,6 +11,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "os/env.h"
 #include "os/identity.h"
 #include "os/posix/at.h"
 #include "os/posix/rights.h"
@@ -115,14 +116,15 @@ TEST(rights_are_copied_whole)
 	mem_free(to);
 }
 
-/* An access list that lets account 12345 write: in such a directory a file with a second name may
- * be somebody else's. */
+/* An access list that lets account 12345 write */
+static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   255, 255, 255,
+									 255, 2,   0,   7,   0,   0x39, 0x30, 0,   0,   4,   0,
+									 5,   0,   255, 255, 255, 255,  16,   0,   7,   0,   255,
+									 255, 255, 255, 32,  0,   5,    0,    255, 255, 255, 255};
+
+/* In such a directory a file with a second name may be somebody else's. */
 TEST(an_access_list_makes_a_directory_shared)
 {
-	static const unsigned char list[] = {2,   0,   0,   0,   1,   0,    7,    0,   255, 255, 255,
-										 255, 2,   0,   7,   0,   0x39, 0x30, 0,   0,   4,   0,
-										 5,   0,   255, 255, 255, 255,  16,   0,   7,   0,   255,
-										 255, 255, 255, 32,  0,   5,    0,    255, 255, 255, 255};
 	char *path = os_join(NULL, folder, "listed"), *file = os_join(NULL, path, "file");
 	char *second = os_join(NULL, path, "second");
 	struct os_file *open = NULL;
@@ -204,8 +206,13 @@ TEST(a_link_planted_after_the_walk_is_not_followed)
 	assert_int_equal(chmod(shared, 01777), 0);
 	assert_int_equal(os_write_atomic(NULL, victim, "x", 1), 0);
 	assert_int_equal(chmod(victim, 0640), 0);
-	assert_int_equal(at_enter(NULL, path, AT_LAST_FOLLOWED, &at), 0);
-	assert_true(at.guarded);
+	/* Also where the directory was walked to just before */
+	for (int again = 0; again < 2; again++) {
+		if (again)
+			at_leave(&at);
+		assert_int_equal(at_enter(NULL, path, AT_LAST_FOLLOWED, &at), 0);
+		assert_true(at.guarded);
+	}
 	assert_int_equal(symlink(victim, path), 0);
 	assert_int_equal(at_open(&at, O_WRONLY | O_CREAT, 0600), -1);
 	assert_int_equal(errno, ELOOP);
@@ -229,6 +236,61 @@ TEST(a_link_planted_after_the_walk_is_not_followed)
 	mem_free(shared);
 	mem_free(path);
 	mem_free(victim);
+}
+
+/* Of its own attributes a file has the original's, and no others: not those that its folder gives,
+ * nor what the system keeps of the content. */
+TEST(attributes_are_copied_as_far_as_they_are_the_files)
+{
+	static const char *const names[] = {"user.kept", "system.posix_acl_access", "security.other"};
+	char *from = os_join(NULL, folder, "one"), *to = os_join(NULL, folder, "two"), value[64];
+	bool possible[3];
+
+	for (int lists = 0; lists < 2; lists++) {
+		assert_int_equal(os_write_atomic(NULL, from, "x", 1), 0);
+		assert_int_equal(os_write_atomic(NULL, to, "y", 1), 0);
+		for (size_t i = 0; i < 3; i++) {
+			const bool acl = i == 1;
+
+			possible[i] = !setxattr(acl && !lists ? to : from, names[i],
+									acl ? (const void *)list : "it", acl ? sizeof list : 2, 0);
+		}
+		assert_int_equal(os_copy_rights(NULL, from, to), 0);
+		for (size_t i = 0; i < 3; i++)
+			if (possible[i])
+				assert_int_equal(lgetxattr(to, names[i], value, sizeof value) >= 0,
+								 i == 1 ? lists : !i);
+		assert_int_equal(os_remove(NULL, from) || os_remove(NULL, to), 0);
+	}
+	mem_free(from);
+	mem_free(to);
+}
+
+/* Nobody else may have made it, or put it there; and what cannot be looked at may be anything. */
+TEST(a_place_is_private_if_nobody_else_can_change_it)
+{
+	char *shared = os_join(NULL, folder, "for all"), *below = os_join(NULL, shared, "ours");
+	char *loop = os_join(NULL, folder, "loop"), *none = os_join(NULL, folder, "none"), *base;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, below, 0755) || symlink("loop", loop), 0);
+	for (int sticky = 0; sticky < 2; sticky++) {
+		assert_int_equal(chmod(shared, sticky ? 01777 : 0777), 0);
+		at_forget();
+		assert_int_equal(os_is_private(below), sticky);
+		assert_int_equal(os_env_set(NULL, "TMPDIR", below), 0);
+		base = os_temp_dir(NULL);
+		assert_string_equal(base, sticky ? below : "/tmp");
+		mem_free(base);
+	}
+	assert_int_equal(os_env_set(NULL, "TMPDIR", NULL), 0);
+	assert_true(os_identity(loop) == OS_UNIDENTIFIED);
+	assert_true(os_identity(none) == 0);
+	mem_free(none);
+	mem_free(loop);
+	mem_free(below);
+	mem_free(shared);
 }
 
 static int write_by_link(struct jw_error *err, void *path)

@@ -145,6 +145,23 @@ TEST_WITH(what_cannot_be_replaced_stays, empty, NULL)
 	assert_int_equal(files(), before);
 }
 
+/* Nor by root, who would not follow the link to look at what it leads to. */
+TEST_WITH(anothers_link_is_not_followed, empty, NULL)
+{
+	struct jw_error err = {0};
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_write_atomic(NULL, inside("file"), "old", 3), 0);
+	assert_int_equal(symlink("file", inside("link")) || lchown(inside("link"), 12345, 12345), 0);
+	assert_int_equal(chmod(folder, 0755) || chmod(inside("file"), 0644), 0);
+	for (int way = 0; way < WAYS; way++) {
+		assert_int_equal(replace_by(&err, (enum way)way, inside("link"), "new"), -1);
+		assert_non_null(strstr(err.message, "another account's link"));
+	}
+	expect("file", "old", 0644);
+}
+
 /* What was there is there, and nothing beside it. */
 TEST_WITH(a_failure_leaves_the_old_file, empty, NULL)
 {
@@ -201,6 +218,16 @@ TEST_WITH(an_output_is_begun_and_ended, empty, NULL)
 	assert_int_equal(os_output_end(NULL, "/dev/null", fd, "x", 1), 0);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), 0);
+}
+
+/* What cannot be looked at is not old. */
+TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
+{
+	assert_int_equal(symlink("run-1", inside("run-1")), 0);
+	os_sweep(folder, "run-", "#", OS_REGULAR, 3600);
+	assert_int_equal(files(), 1);
+	os_sweep(folder, "run-", "#", OS_REGULAR, 0);
+	assert_int_equal(files(), 0);
 }
 
 /* Where the program was started without standard input. */
