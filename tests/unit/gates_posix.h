@@ -18,8 +18,10 @@
 /* NULL: open. `path` is of the file that is about to be locked or removed. */
 static void (*gate_before_lock)(const char *path);
 static void (*gate_before_removal)(const char *path);
-/* No file can be locked, as on some network file systems. */
+/* No file can be locked, as on some network file systems; or not so often, since another process
+ * has it. */
 static bool gate_locks_fail;
+static int gate_locks_busy;
 /* The removal fails then, as on a bad disk. */
 static bool gate_removal_fails;
 
@@ -53,8 +55,13 @@ int fcntl(int fd, int command, ...)
 	va_start(arguments, command);
 	argument = va_arg(arguments, void *);
 	va_end(arguments);
-	if (command == F_SETLK && ((const struct flock *)argument)->l_type != F_UNLCK)
+	if (command == F_SETLK && ((const struct flock *)argument)->l_type != F_UNLCK) {
+		if (gate_locks_busy > 0 && gate_locks_busy--) {
+			errno = EAGAIN;
+			return -1;
+		}
 		gate_pass(&gate_before_lock, fd, NULL);
+	}
 	if (command == F_SETLK && gate_locks_fail) {
 		errno = ENOLCK;
 		return -1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "prime/budget.h"
+#include "prime/start_verdict.h"
 
 enum { MODULES = 6 };
 
@@ -148,6 +149,72 @@ TEST(more_than_the_cache_keeps_is_refused)
 			if (!strstr(why.message, cases[i].says[k]))
 				fail_msg("“%s” does not say “%s”", why.message, cases[i].says[k]);
 		assert_null(strchr(why.message, '\n'));
+	}
+}
+
+/* Each row differs from another one in what decides. Modules (of 100 bytes): w(arm), c(old), l(eft
+ * out), o(ver the budget). */
+TEST(a_start_is_judged_by_what_decides)
+{
+	static const struct {
+		const char *modules;
+		enum jw_verdict verdict;
+		size_t files, images, troubles, fates;
+		uint64_t limit_bytes;
+		bool unknown, useless, forced, elsewhere, harmful;
+	} cases[] = {
+		{"", JW_VERDICT_NOTHING, 0, 0, 0, 0, 900, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_UNREAD, 0, 0, 1, 0, 900, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_UNREAD, 2, 0, 1, 0, 900, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 0, 0, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1},
+		{"", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
+		{"", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 1, 0, 0},
+		{"", JW_VERDICT_RUNS, 1, 0, 0, 0, 900, 0, 1, 1, 0, 0},
+		{"w", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
+		{"l", JW_VERDICT_USELESS, 1, 1, 0, 0, 900, 0, 1, 0, 0, 0},
+		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 0, 1, 1, 1, 0},
+		{"w", JW_VERDICT_WARM, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 900, 1, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_UNKNOWN, 1, 1, 0, 0, 100, 1, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0},
+		{"wco", JW_VERDICT_NO_ROOM, 1, 1, 0, 0, 299, 0, 0, 0, 0, 0},
+		{"wcl", JW_VERDICT_COLD, 1, 1, 0, 0, 200, 0, 0, 0, 0, 0},
+		{"wc", JW_VERDICT_COLD, 1, 1, 0, 0, 199, 0, 0, 0, 1, 0},
+		{"ww", JW_VERDICT_WARM, 1, 1, 0, 0, 199, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_COLD, 1, 1, 0, 0, 900, 0, 0, 0, 0, 1},
+		{"wc", JW_VERDICT_COLD, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_PARTLY, 1, 1, 1, 1, 900, 0, 0, 0, 0, 0},
+		{"w", JW_VERDICT_FAILS, 1, 1, 0, 1, 900, 0, 0, 0, 0, 0},
+		{"l", JW_VERDICT_RUNS, 1, 1, 0, 0, 900, 0, 0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct plan_module modules[3] = {{.entry_bytes = 100}};
+		struct plan plan = {.modules = modules,
+							.module_count = strlen(cases[i].modules),
+							.images = cases[i].images,
+							.troubles = cases[i].troubles,
+							.fates.count = cases[i].fates};
+		struct jw_cache_info settings = {.limit_bytes = cases[i].limit_bytes,
+										 .force_ptx_jit = cases[i].forced};
+		const struct jw_cache_outlook cache = {.harmful = cases[i].harmful};
+		enum jw_verdict verdict;
+
+		plan.profile.stamp[0] = cases[i].unknown ? '\0' : 'J';
+		settings.why_useless[0] = cases[i].useless ? 'x' : '\0';
+		for (size_t k = 0; k < plan.module_count; k++)
+			modules[k] =
+				(struct plan_module){.entry_bytes = 100,
+									 .state = cases[i].modules[k] == 'w'   ? PLAN_WARM
+											  : cases[i].modules[k] == 'c' ? PLAN_COLD
+											  : cases[i].modules[k] == 'l' ? PLAN_LEFT_OUT
+																		   : PLAN_OVER_BUDGET};
+		verdict = verdict_of(&plan, cases[i].files, &settings, !cases[i].elsewhere, &cache);
+		if (verdict != cases[i].verdict)
+			fail_msg("case %zu: %s, not %s", i, jw_verdict_name(verdict),
+					 jw_verdict_name(cases[i].verdict));
 	}
 }
 
