@@ -8,6 +8,8 @@
 
 #include <uv.h>
 
+#include "os/platform.h"
+
 #define SITE "venv/lib/python3.11/site-packages/"
 
 /* frame, which requires core, and other. */
@@ -200,6 +202,79 @@ CASE(entries_of_old_times_are_doubted)
 	remember_as("\"boot_s\":", "\"1\"");
 	remember_as("\"settled\":", "true");
 	assert_false(has_changed("frame"));
+}
+
+/* Each alone starts another run, and only one. */
+CASE(each_part_of_a_run_counts)
+{
+	static const char *const variables[] = {"CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE",
+											"CUDA_FORCE_PTX_JIT",   "CUDA_FORCE_JIT",
+											"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
+	static const char *const gpus[] = {"10de:2204@0000:01:00.0", "10de:2204@0000:02:00.0",
+									   "10de:2206@0000:02:00.0",
+									   "10de:2206@0000:02:00.0,10de:2206@0000:03:00.0", ""};
+	char *folders = os_env("LD_LIBRARY_PATH"), *core = at(SITE "core.so");
+	struct os_file *file;
+
+	make_environment();
+	assert_true(has_changed("frame"));
+	for (size_t i = 0; i < 2 * sizeof variables / sizeof *variables; i++) {
+		assert_int_equal(os_env_set(NULL, variables[i / 2], i % 2 ? NULL : "1"), 0);
+		if (!has_changed("frame") || has_changed("frame"))
+			fail_msg("%s", variables[i / 2]);
+	}
+	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+		assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", gpus[i]), 0);
+		if (!has_changed("frame") || has_changed("frame"))
+			fail_msg("%s", gpus[i]);
+	}
+	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", NULL), 0);
+	(void)has_changed("frame");
+	/* Of the same size */
+	assert_int_equal(os_file_open(NULL, core, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, INT64_C(1000000001) * 1000000000), 0);
+	os_file_close(file);
+	assert_true(has_changed("frame") && !has_changed("frame"));
+	if (!strcmp(os_name, "linux")) {
+		set("LD_LIBRARY_PATH", "driver");
+		put("driver/libcuda.so.1", "x");
+		assert_true(has_changed("frame") && !has_changed("frame"));
+		put("driver/libcuda.so.1", "xy");
+		assert_true(has_changed("frame") && !has_changed("frame"));
+		assert_int_equal(os_env_set(NULL, "LD_LIBRARY_PATH", folders), 0);
+		(void)has_changed("frame");
+	}
+	/* Other names are another run, and what remembers it may be of another kind. */
+	assert_true(has_changed("core") && !has_changed("frame") && !has_changed("core"));
+	assert_int_equal(os_remove_tree(NULL, root), 0);
+	make_environment();
+	(void)has_changed("frame");
+	assert_false(has_changed("frame"));
+	remember_as("\"schema\":", "\"jitwarm.last-run/2\"");
+	assert_true(has_changed("frame") && !has_changed("frame"));
+	mem_free(core);
+	mem_free(folders);
+}
+
+/* A named cache is another run's, too. */
+CASE(each_cache_has_its_run)
+{
+	char *caches[] = {NULL, at("cache1"), at("cache2")};
+
+	make_environment();
+	for (int i = 0; i < 6; i++) {
+		const struct jw_run_key key = {.size = sizeof key, .cache_dir = caches[i % 3]};
+		struct jw_run_state *now = NULL;
+		char *changes = NULL;
+
+		assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+		assert_string_equal(changes, i < 3 ? "first run" : "");
+		assert_int_equal(jw_run_remember(NULL, now), 0);
+		jw_run_state_free(now);
+		jw_text_free(changes);
+	}
+	mem_free(caches[1]);
+	mem_free(caches[2]);
 }
 
 RUN_TESTS(NULL, NULL)
