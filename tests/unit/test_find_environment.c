@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "os/tree.h"
 
 #define SITE "venv/lib/python3.11/site-packages/"
 
@@ -518,6 +519,30 @@ CASE(search_that_is_cancelled)
 	} while (result);
 	assert_true(most > 3);
 	jw_found_free(found);
+}
+
+static int take_any(struct jw_error *err, void *context, const char *name,
+					const struct os_stat *stat)
+{
+	(void)err;
+	(void)context;
+	(void)name;
+	(void)stat;
+	return 0;
+}
+
+CASE(a_folder_that_breaks_off_is_said)
+{
+	char *path = at("d");
+	struct jw_error err = {0};
+
+	put("d/a", "x");
+	unlisted = "/d";
+	lists = 1;
+	assert_int_equal(os_each(&err, path, take_any, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
+	unlisted = NULL;
+	mem_free(path);
 }
 
 static bool at_once(void *context)

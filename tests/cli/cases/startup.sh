@@ -32,6 +32,11 @@ if ! is_wine; then # where nvcuda.dll is always there
 	JITWARM=$program run 2 prime --if-changed "$sample"
 	err_has "no NVIDIA"
 fi
+# Nor does one that could read nothing.
+for _ in 1 2; do
+	run 3 prime --if-changed "$work/none.so"
+	out_lacks "hing has changed"
+done
 touch -d '2001-01-01' "$work/lib/"*
 run 0 prime --if-changed "$work/lib"
 out_has "Changed: packages"
