@@ -278,7 +278,7 @@ static void run_for_ever(int end, bool worker)
 	struct os_ended ended;
 	const char *const words[] = {"/bin/sh", "-c", text, NULL};
 
-	(void)snprintf(text, sizeof text, "echo >&%d; exec sleep 1000", end);
+	(void)snprintf(text, sizeof text, "echo >&%d; exec sleep 100 >/dev/null 2>&1", end);
 	if (worker && fork())
 		(void)pause();
 	if (worker) {
@@ -306,7 +306,7 @@ TEST(a_child_ends_with_its_parent)
 			run_for_ever(ends[1], worker);
 		}
 		(void)close(ends[1]);
-		(void)alarm(60);
+		(void)alarm(30);
 		assert_int_equal(read(ends[0], &one, 1), 1);
 		assert_int_equal(kill(child, SIGKILL), 0);
 		assert_int_equal(read(ends[0], &one, 1), 0);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -123,6 +124,7 @@ static pid_t start_run(char *path, size_t size)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		memset(path, 0, size);
 		if (!run_folder_make(NULL, state_dir, &folder) && strlen(folder.path) < size)
 			memcpy(path, folder.path, strlen(folder.path));
