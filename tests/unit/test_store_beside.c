@@ -141,4 +141,44 @@ TEST_WITH(a_pack_that_cannot_be_read_stays, begin, end)
 	mem_free(path);
 }
 
+static bool at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+/* For each GPU, and not after Ctrl-C; a broken one makes room for those that are whole. */
+TEST_WITH(what_is_kept_is_of_each_gpu, begin, end)
+{
+	static struct jw_gpu both[] = {{.name = "A", .target = {.sm = 75}},
+								   {.name = "B", .target = {.sm = 86}}};
+	const struct jw_store_keep_options options = {
+		.size = sizeof options, .system = &system_of, .cancel.is_cancelled = at_once};
+	const int64_t long_ago_ns = INT64_C(1000000000) * 1000000000;
+	char *broken = os_join(NULL, store, "broken.jwpack"), *whole;
+	struct jw_error err = {0};
+	struct jw_store_swept swept;
+	struct os_file *file;
+	struct os_stat stat;
+	size_t kept = 7;
+
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	system_of.gpus = both;
+	system_of.gpu_count = 2;
+	assert_int_equal(jw_store_keep(&err, &options, &kept), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	packs_keep(&system_of, ENTRIES);
+	whole = pack_path();
+	assert_int_equal(os_stat(NULL, whole, &stat), 0);
+	files_put_text(store, "broken.jwpack", "no pack");
+	assert_int_equal(os_file_open(NULL, broken, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, long_ago_ns), 0);
+	os_file_close(file);
+	assert_int_equal(jw_store_gc(NULL, folder, stat.size_bytes, &swept), 0);
+	assert_int_equal(swept.removed, 1);
+	assert_true(os_exists(whole));
+	mem_free(whole);
+	mem_free(broken);
+}
+
 RUN_TESTS(NULL, NULL)
