@@ -220,6 +220,25 @@ TEST_WITH(an_output_is_begun_and_ended, empty, NULL)
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), 0);
 }
 
+/* A bad disk, or a link in a circle, is none. */
+TEST_WITH(only_a_lack_of_rights_is_a_denial, empty, NULL)
+{
+	const uid_t own = geteuid();
+	bool closed, open_file, loop, none;
+
+	assert_int_equal(os_write_atomic(NULL, inside("closed"), "x", 1), 0);
+	assert_int_equal(os_write_atomic(NULL, inside("open"), "x", 1), 0);
+	assert_int_equal(symlink("loop", inside("loop")), 0);
+	assert_int_equal(chmod(folder, 0755) || chmod(inside("open"), 0644), 0);
+	assert_int_equal(chmod(inside("closed"), 0) || (own == 0 && seteuid(65534)), 0);
+	closed = os_is_denied(inside("closed"));
+	open_file = os_is_denied(inside("open"));
+	loop = os_is_denied(inside("loop"));
+	none = os_is_denied(inside("none"));
+	assert_int_equal(seteuid(own), 0);
+	assert_true(closed && !open_file && !loop && !none);
+}
+
 /* What cannot be looked at is not old. */
 TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
 {
