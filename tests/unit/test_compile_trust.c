@@ -85,6 +85,7 @@ TEST(the_version_and_the_owner_decide)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct jw_driver driver = {.cuda = cases[i].most};
 		struct jw_compiler compiler = {.path = NULL};
+		struct jw_error err = {0};
 		char *folder, *kept, *cuda, *bin, *path = getenv("PATH"), *wanted;
 		int result;
 
@@ -103,12 +104,14 @@ TEST(the_version_and_the_owner_decide)
 						 0);
 		result = cases[i].least
 					 ? compiler_oldest(NULL, cases[i].least, cases[i].most, NULL, &compiler)
-					 : jw_compiler_find(NULL, &driver, NULL, &compiler);
+					 : jw_compiler_find(&err, &driver, NULL, &compiler);
 		assert_int_equal(setenv("PATH", path, 1) || unsetenv("CUDA_HOME") ||
 							 unsetenv("JITWARM_PTXAS") || chdir(before),
 						 0);
 		if (result != (*cases[i].found ? 0 : -1) || (!result && strcmp(compiler.path, wanted) != 0))
 			fail_msg("case %zu: %d, %s", i, result, compiler.path ? compiler.path : "");
+		if (cases[i].theirs)
+			assert_non_null(strstr(err.message, "is not run as root"));
 		jw_compiler_free(&compiler);
 		assert_int_equal(os_remove_tree(NULL, folder), 0);
 		mem_free(path);
