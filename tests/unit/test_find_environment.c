@@ -364,6 +364,8 @@ struct dirent *readdir(DIR *folder)
 	static struct dirent *(*next)(DIR * folder);
 	void *found = next ? NULL : dlsym(RTLD_NEXT, "readdir64");
 
+	if (!next && !found)
+		found = dlsym(RTLD_NEXT, "readdir");
 	if (found)
 		memcpy(&next, &found, sizeof next);
 	if (!is_unlisted(dirfd(folder)))
