@@ -203,18 +203,51 @@ static void machine_code_of_another_kind_is_not_carried(void **state)
 {
 	struct machine *machine = *state;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct entries_entry entry = machine->entries[i];
 		uint8_t *value = entry.bytes + CACHE_ENTRY_HEADER + entry.key_bytes;
 		const size_t value_size = entry.size - (size_t)(value - entry.bytes);
 
 		entries_cubin(value, i ? 86 : 75, i == 1);
+		/* An ABI that this driver does not know */
+		if (i == 2) {
+			memcpy(value + 7, "\x41\x08", 2);
+			store_u32(value + 48, 86 << 8);
+		}
 		cache_entry_header(entry.bytes, entry.key_bytes, value_size,
 						   fnv_update(FNV_START, value, value_size));
 		packs_put(machine->system.cache.path, entry.key, entry.bytes, entry.size);
 	}
 	carry(machine);
-	assert_int_equal(machine->result->carried, ENTRIES - 2);
+	assert_int_equal(machine->result->carried, ENTRIES - 3);
+	assert_int_equal(machine->result->refused, 1);
+}
+
+static bool count_down(void *context)
+{
+	size_t *left = context;
+
+	return !*left || !--*left;
+}
+
+/* What was read before Ctrl-C is inserted, and no more is read. */
+static void an_interrupt_keeps_what_was_read(void **state)
+{
+	bool between = false;
+
+	(void)state;
+	for (size_t asked = 1; asked < 40; asked++) {
+		struct machine machine;
+		size_t left = asked;
+
+		set_up(&machine, 12050, false);
+		machine.options.cancel = (struct jw_cancel){&left, count_down};
+		carry(&machine);
+		assert_int_equal(count_there(&machine), machine.result->carried);
+		between = between || (machine.result->carried && machine.result->carried < ENTRIES);
+		tear_down(&machine);
+	}
+	assert_true(between);
 }
 
 static void the_store_keeps_no_marked_entry(void **state)
@@ -330,6 +363,7 @@ int main(void)
 		ON(the_same_compiler_wins_over_an_older_one, 12050, true),
 		ON(what_is_this_drivers_own_comes_first, 12050, true),
 		cmocka_unit_test(a_kept_entry_is_not_evicted),
+		cmocka_unit_test(an_interrupt_keeps_what_was_read),
 		ON(machine_code_of_another_kind_is_not_carried, 12050, false),
 		ON(the_store_keeps_no_marked_entry, 12060, true),
 		ON(marks_are_carried_along, 12050, false),
