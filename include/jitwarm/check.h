@@ -69,6 +69,7 @@ struct jw_check_gpu {
 	size_t warm, cold;
 	size_t carried;         /* of the warm ones, by an older driver's compiler (carry.h) */
 	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
+	size_t unread;          /* of the cold ones, those whose entry this account cannot read */
 	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
 	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
 							   not the reason, or no known driver is new enough */

@@ -67,7 +67,8 @@ void jw_found_free(struct jw_found *found);
 
 /* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and
  * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no other
- * thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory. */
+ * thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory; JW_ERR_USAGE: it
+ * has neither an environment's mark nor packages. */
 int jw_use_environment(struct jw_error *err, const char *dir);
 
 /* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or

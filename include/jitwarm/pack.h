@@ -143,8 +143,7 @@ struct jw_import_result {
 	char unmarked[256]; /* why entries that an older compiler made could not be marked, "" if they
 						   were, or if there are none */
 	/* Of the evicted: entries of the system's driver (without a system, of any), which are cold
-	 * now.
-	 */
+	 * now */
 	size_t cooled;
 };
 

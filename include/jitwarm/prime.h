@@ -138,8 +138,7 @@ struct jw_prime_result {
 	struct jw_error stopped; /* why the run had to stop early (the cache or the disk is full, no
 								worker stays alive), or did not begin (JW_ERR_UNSUPPORTED: more than
 								the cache keeps); JW_OK if it ended normally */
-	bool opaque; /* the form of the driver's cache is unknown: its own entries were counted instead
-				  */
+	bool opaque; /* the form of the driver's cache is unknown: its own entries were counted */
 	uint64_t peak_worker_bytes;
 	struct jw_prime_failure *failures;
 	size_t failure_count;

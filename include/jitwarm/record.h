@@ -28,8 +28,7 @@ struct jw_record_options {
 	 * then. */
 	struct jw_cancel cancel;
 	/* The file for the recording. Its file names then have the same meaning on another machine
-	 * (jw_recording_name_files). NULL: the recording is not written, and has this machine's paths.
-	 */
+	 * (jw_recording_name_files). NULL: it is not written, and has this machine's paths. */
 	const char *output;
 	/* Result of jw_find for the user's names: searched like `paths`; its packages give the names.
 	 * NULL: none. */

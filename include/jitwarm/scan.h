@@ -37,8 +37,7 @@ struct jw_scan_work {
 	uint64_t cache_bytes;    /* their size in the driver's cache */
 };
 
-/* One image on one GPU architecture. Verdicts count containers; for each, the first that applies.
- */
+/* One image on one GPU architecture. Verdicts count containers; for each, the first that applies */
 struct jw_scan_verdicts {
 	struct jw_target target;
 	size_t native;           /* a cubin of exactly this architecture */
@@ -123,8 +122,7 @@ struct jw_scan_options {
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
 	/* Called at the end, for each GPU in the requested order. May be NULL. */
 	void (*total)(void *context, const struct jw_scan_total *total);
-	/* Then called for each file with which a program will fail (as jw_check_failing). May be NULL.
-	 */
+	/* Then called for each file with which programs will fail (as jw_check_failing). May be NULL */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)

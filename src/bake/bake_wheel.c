@@ -548,8 +548,7 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	return result ? -1 : 0;
 }
 
-/* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is no longer the one that was mapped.
- */
+/* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is not the one that was mapped */
 static int check_old(struct jw_error *err, const struct wheel *wheel)
 {
 	const uint64_t identity = os_identity(wheel->output);

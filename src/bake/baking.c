@@ -415,8 +415,7 @@ static void note_drivers(const struct baking *baking, bool zstd, struct jw_bake_
 		uint32_t cuda = cubin_cuda(write->cubin.data, write->cubin.size, 0, write->target.sm);
 		struct gpu_code_range other;
 
-		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known.
-		 */
+		/* Whether drivers of CUDA 12 load what compilers of CUDA 13 make for sm_100 is not known */
 		if (write->target.sm >= 100 && made >= 13000)
 			cuda = 13000;
 		other = gpu_code_range(cuda, write->target, zstd);

@@ -7,8 +7,7 @@
 #include "devcode/devcode.h"
 #include "devcode/write.h"
 
-/* What was done to make room: the last measure that was needed, and each includes the former ones.
- */
+/* What was done to make room: the last measure that was needed; each includes the former ones */
 enum container_edit_room {
 	CONTAINER_EDIT_COMPRESSED,  /* payloads are compressed, or compressed better */
 	CONTAINER_EDIT_DROPPED,     /* machine code that none of the GPUs runs is left out */

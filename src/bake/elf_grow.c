@@ -202,8 +202,7 @@ static int write_segments(struct jw_error *err, const struct grow *grow, struct 
 	return result;
 }
 
-/* The name of the section where the containers were: readers find the new places like the others.
- */
+/* The name of the section where the containers were: readers find the new places like the others */
 static uint32_t name_of_added(const struct grow *grow)
 {
 	const struct elf_view *view = &grow->elf;

@@ -23,8 +23,7 @@ struct elf_view {
  * JW_ERR_UNSUPPORTED: no 64-bit program or library. */
 int elf_view_open(struct jw_error *err, const struct os_map *map,
 				  const struct container_room *rooms, size_t count, struct elf_view *ret_view);
-/* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file.
- */
+/* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file */
 int elf_view_check(struct jw_error *err, const struct elf_view *view);
 /* From a place in the file to its address; false: no segment has it. */
 bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,

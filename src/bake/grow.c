@@ -90,8 +90,7 @@ static int free_room(struct jw_error *err, struct grow *grow, const struct conta
 	return 0;
 }
 
-/* The relocation gives the pointer's value; what is in place counts where a library was prelinked.
- */
+/* The relocation gives the pointer's value; what is there counts where a library was prelinked */
 static int point_to(struct jw_error *err, const struct grow *grow, struct baked_copy *copy,
 					const struct room_pointer *reference, uint64_t before, uint64_t address)
 {

@@ -4,8 +4,7 @@
  *     buf_append(err, &b, data, size);  ...  buf_free(&b);
  *
  * `data` always has one NUL behind `size` bytes once something was appended, so text can be used as
- * a C string.
- */
+ * a C string */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
-/* Fills in struct jw_error. Each function returns -1, so that `return error_set(...)` reads well.
- */
+/* Fills in struct jw_error. Each function returns -1, so that `return error_set(...)` reads well */
 #pragma once
 
 #include <jitwarm/error.h>

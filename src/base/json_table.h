@@ -47,8 +47,7 @@ enum json_presence {
 	JSON_IF_SET,      /* absent if it is NULL, "", 0, false or empty */
 	JSON_OR_NULL,     /* null if the pointer is NULL */
 	JSON_WHEN,        /* present if another member is set: JSON_IF */
-	JSON_EACH,        /* an array of the elements in which one of their members is set: JSON_EACH_IF
-					   */
+	JSON_EACH,        /* an array of the elements in which one member is set: JSON_EACH_IF */
 };
 
 struct json_field {

@@ -39,8 +39,7 @@ const char *text_duration(char text[TEXT_SHORT], double seconds);
 /* An uncertain time: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s". Returns `text`. */
 const char *text_span(char text[TEXT_SHORT], double low_s, double high_s);
 
-/* Seconds since 1970 as "2026-11-22T10:15:00Z"; gmtime is not for several threads. Returns `text`.
- */
+/* Seconds since 1970 as "2026-11-22T10:15:00Z"; gmtime is not for threads. Returns `text`. */
 enum { TEXT_UTC = 24 };
 const char *text_utc(char text[TEXT_UTC], int64_t since_1970_s);
 

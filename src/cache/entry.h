@@ -7,8 +7,7 @@
  *
  * The driver accepts a file that is longer, not one that is shorter. The value of a CUDA entry is a
  * cubin; OpenCL's entries (value: PTX) share the directory. The key's own grammar is in
- * cache/key.h.
- */
+ * cache/key.h */
 #pragma once
 
 #include <stdbool.h>

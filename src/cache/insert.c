@@ -188,8 +188,7 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
-/* Whether the driver that uses the cache may look for this entry: it is its own, or nobody knows.
- */
+/* Whether the driver that uses the cache may look for this entry: it is its own, or nobody knows */
 static bool entry_is_in_use(const struct cache_live *live, const char *path)
 {
 	const char *stamp = live->options.stamp;

@@ -47,8 +47,7 @@ struct cache_live_options {
 	 * warm and are cold afterwards (cache_live_counts). It outlives the cache's handle. */
 	const char *stamp;
 	/* Writes with this account's rights, whoever owns the directory; it outlives the cache's
-	 * handle. NULL: with our own (the superuser uses those of each directory's owner: os/file.h).
-	 */
+	 * handle. NULL: with our own (the superuser uses those of each directory's owner: os/file.h) */
 	const struct jw_account *account;
 };
 struct jw_account;
@@ -94,8 +93,7 @@ struct cache_addition {
 	uint64_t key_bytes;       /* the expected length of its key, 0 if unknown */
 	uint16_t sm;              /* the expected GPU of its cubin */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
-	bool verified; /* the caller has hashed key and value and read the cubin of exactly these bytes
-					*/
+	bool verified; /* the caller has hashed key and value and read the cubin of these bytes */
 	/* Set by cache_insert: */
 	enum cache_added added;
 	uint64_t row_bytes;  /* the bytes that count against the limit */

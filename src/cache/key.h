@@ -5,8 +5,7 @@
  *
  * `payload` is the PTX image of the fat binary, decompressed, with its own trailing NULs; `options`
  * is the entry's option string verbatim. For parts of kind 0x40 the payload ends before its first
- * NUL, and the entry's options are ignored.
- */
+ * NUL, and the entry's options are ignored */
 #pragma once
 
 #include <stdbool.h>
@@ -77,8 +76,7 @@ bool cache_key_is(const struct cache_profile *profile, const struct cache_key_in
  *
  *     OpenCL  = source … " -cl-nv-arch sm_75 " … "418.39\0" …          (value: PTX)
  *
- * Anything else is foreign: counted, reported, left alone.
- */
+ * Anything else is foreign: counted, reported, left alone */
 struct cache_key_parts {
 	char stamp[CACHE_STAMP_SIZE + 1];
 	uint16_t word_bits;      /* 64; 32 on very old systems */

@@ -513,8 +513,7 @@ static void correct_row(struct repair *repair, const struct repair_task *task, s
 	live->counts.mended = true;
 }
 
-/* Beyond the limit the driver would evict at its next insert, while files without rows do no harm.
- */
+/* Beyond the limit the driver would evict at its next insert; files without rows do no harm */
 static bool is_past_limit(const struct cache_live *live, uint64_t row_bytes)
 {
 	return live->rows.bytes > live->options.limit_bytes ||

@@ -65,8 +65,7 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 	cache_index_free(&index);
 }
 
-/* "libcuda.so.550.163.01" contains its release; a loader (WSL's libcuda.so.1, nvcuda.dll) does not.
- */
+/* "libcuda.so.550.163.01" has its release; a loader (WSL's libcuda.so.1, nvcuda.dll) has not */
 static void release_by_name(const char *library, struct jw_driver *driver)
 {
 	const char *name = os_base_name(library), *at = strstr(name, ".so.");

@@ -29,8 +29,7 @@ struct cache_settings {
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: cold modules fail to load
 						   */
 	bool exists;          /* the directory exists */
-	bool usable; /* as far as can be determined without writing: the driver can read and write there
-				  */
+	bool usable; /* as far as is known without writing: the driver can read and write there */
 	uint64_t free_bytes;
 	char *warnings[CACHE_MOST_WARNINGS]; /* one line each, for people */
 	size_t warning_count;

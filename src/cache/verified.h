@@ -13,8 +13,7 @@
  * since 1970. */
 bool settled_is(int64_t changed_s, int64_t now_s);
 
-/* When this system was started, in seconds since 1970; where the machine sleeps, later by as much.
- */
+/* When this system was started, in seconds since 1970; later by as much as the machine slept */
 uint64_t settled_boot_s(void);
 /* Whether two of them are of one start: the clock may be adjusted. */
 bool settled_same_boot(uint64_t a, uint64_t b);
@@ -34,8 +33,7 @@ bool settled_same_boot(uint64_t a, uint64_t b);
  * A file that was written in the last two seconds is not remembered, since it could change again
  * without a change of its times. One that was written in the last quarter of an hour may not be on
  * the disk, and have another content under the same times after a power loss: it is not settled,
- * and remembered until the system is started again.
- */
+ * and remembered until the system is started again */
 enum { CACHE_VERIFIED_MOST = 1 << 18 };
 
 struct cache_verified_record {

@@ -41,8 +41,7 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 	return 0;
 }
 
-/* A hostile directory may have any number of names: past MOST_GROUPS the rest is grouped under "".
- */
+/* A hostile directory may have any number of names: past MOST_GROUPS the rest is under "" */
 static int add_to_group(struct jw_error *err, struct jw_cache_group **groups, size_t *capacity,
 						size_t *count, const char *name, uint64_t bytes)
 {

@@ -28,8 +28,7 @@ struct cache_files {
 					   own folders */
 };
 
-/* Reads every entry's header. JW_ERR_NOT_FOUND if there is no such directory. The caller frees it.
- */
+/* Reads every entry's header. JW_ERR_NOT_FOUND: no such directory. The caller frees it. */
 int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 /* The same without opening any file: `probed` has only sizes and times, and CACHE_DAMAGE_READ for
  * anything but a file. */

@@ -105,8 +105,7 @@ static int show_version(struct jw_error *err, struct cli *cli)
 	return document_print(err, &cli->out, &document_version, &built);
 }
 
-/* Whether an argument before any "--" is this option. Needed before options_read, which can fail.
- */
+/* Whether an argument before any "--" is this option. Needed before options_read, which can fail */
 static bool has_argument(int argc, char **argv, const char *name)
 {
 	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -234,32 +233,67 @@ static bool is_typed(const char *name, char **words, size_t count)
 }
 
 /* What other programs call it. */
-static const char *meant(const struct cli *cli, const char *word)
+static const char *meant(const struct cli *cli, char **words, size_t count)
 {
 	static const struct {
-		const char *typed, *meant;
-	} words[] = {{"install", "prime"}, {"compile", "prime"}, {"warm", "prime"}};
+		const char *name, *value;
+	} called[] = {{"install", "prime"},
+				  {"compile", "prime"},
+				  {"warm", "prime"},
+				  {"list", .value = "cache list"},
+				  {.name = "cache clear", .value = "cache prune"},
+				  {.name = "cache clean", .value = "cache prune"},
+				  {.name = "cache reset", .value = "cache prune"}};
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(words[i].typed, word))
-			return words[i].meant;
-	return commands_suggest(cli->commands, word);
+	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
+		if (is_typed(called[i].name, words, count))
+			return called[i].value;
+	return commands_is_group(cli->commands, words[0]) ? NULL
+													  : commands_suggest(cli->commands, words[0]);
 }
 
 static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
-	const char *nearest = meant(cli, words[0]);
+	const char *nearest = meant(cli, words, count);
+	const bool both = nearest && strchr(nearest, ' ') && count > 1;
 
 	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
 		if (is_typed(retired_commands[i].name, words, count))
 			return error_set(err, JW_ERR_USAGE, "“jitwarm %s” is no longer there: %s",
 							 retired_commands[i].name, retired_commands[i].text);
+	if (nearest)
+		return error_set(err, JW_ERR_USAGE,
+						 "no command is called “%.100s%s%.100s” (did you mean “%s”?)", words[0],
+						 both ? " " : "", both ? words[1] : "", nearest);
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
-	if (nearest)
-		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
-						 words[0], nearest);
-	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", words[0]);
+	return error_set(err, JW_ERR_USAGE,
+					 "no command is called “%.100s”; files and packages follow one: “jitwarm check "
+					 "%.100s”, “jitwarm prime %.100s”",
+					 words[0], words[0], words[0]);
+}
+
+/* “--quiet check torch” */
+static int options_first(struct jw_error *err, const struct cli *cli, int argc, char **argv)
+{
+	const char *const *words = (const char *const *)argv;
+	char line[300] = "jitwarm";
+	size_t used = 0;
+	int at = 0;
+
+	if (!strcmp(argv[0], "-v"))
+		return error_set(err, JW_ERR_USAGE, "unknown option -v (did you mean --version?)");
+	while (at < argc && strcmp(argv[at], "--") != 0 &&
+		   !commands_find(cli->commands, words + at, (size_t)(argc - at), &used))
+		at++;
+	if (!used)
+		return 0;
+	for (int i = at; i < at + (int)used; i++)
+		text_append(line, sizeof line, " %.60s", argv[i]);
+	for (int i = 0; i < argc; i++)
+		if (i < at || i >= at + (int)used)
+			text_append(line, sizeof line, " %.60s", argv[i]);
+	return error_set(err, JW_ERR_USAGE, "options follow the command: %s", line);
 }
 
 static bool is_help(const char *word)
@@ -292,6 +326,8 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	if (argc &&
 		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")))
 		return show_version(err, cli);
+	if (argc && !words && options_first(err, cli, argc, argv))
+		return -1;
 	cli->command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 						 : commands_find(cli->commands, standard, 1, &used);
 	if (!cli->command)

@@ -14,8 +14,7 @@
 
 enum exit_status {
 	EXIT_DONE = 0,   /* done, or warm */
-	EXIT_COLD = 1,   /* cold, or part of the work is left: damage found, Ctrl-C, a link not primed
-					  */
+	EXIT_COLD = 1,   /* cold, or work is left: damage found, Ctrl-C, a link not primed */
 	EXIT_CANNOT = 2, /* jitwarm cannot help, and has printed the reason */
 	EXIT_FAILED = 3,
 	EXIT_BAD_USAGE = 64, /* sysexits.h: EX_USAGE */

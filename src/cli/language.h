@@ -13,8 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As in a .po file. `plural` may be NULL: the format for counts other than 1. `text` "": missing.
- */
+/* As in a .po file. `plural` may be NULL: the format for counts other than 1. `text` "": missing */
 struct message {
 	const char *id, *plural, *text;
 };

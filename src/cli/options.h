@@ -8,8 +8,7 @@
  *
  * Every command also has the common options (--json, --quiet, --help). Options and operands may be
  * mixed; "--" ends the options. Help is written from the same tables (help.h). Asking for a name
- * that the table does not hold is a mistake in the program (assert).
- */
+ * that the table does not hold is a mistake in the program (assert) */
 #pragma once
 
 #include <stdbool.h>
@@ -57,8 +56,7 @@ struct cli_option {
 	const char *title; /* no option, but the heading of those below it, “Where to”; NULL: none */
 };
 
-/* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden.
- */
+/* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden */
 #define CLI_FLAG(name_, ...)                                                                       \
 	{                                                                                              \
 		.name = (name_), .kind = OPTION_FLAG, .help = __VA_ARGS__                                  \

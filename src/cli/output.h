@@ -44,8 +44,7 @@ void output_count(const struct output *output, enum style style, const char *hea
 /* Before a line that `text` is part of: whether all of it could be put together. */
 void output_expect_whole(const struct output *output, const struct buf *text);
 /* Prepared text with its own line feeds (help, tables), printed unchanged. */
-/* Prints as it is, to standard output or (2) standard error, in one piece where that is a console.
- */
+/* Prints as it is, to standard output or (2) standard error, in one piece if that is a console */
 void output_put(int fd, const char *text);
 void output_text(const struct output *output, const char *text);
 
@@ -85,8 +84,7 @@ int output_close(struct jw_error *err);
  *     table_print(err, &table, &cli->out);  table_free(&table);
  *
  * Where a terminal is too narrow for the columns, each cell has a line, behind its title. A failure
- * (out of memory) is remembered and reported by table_print.
- */
+ * (out of memory) is remembered and reported by table_print */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum { TABLE_MOST_COLUMNS = 16 };
 

@@ -19,8 +19,7 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
 void terminal_to_locale(struct buf *buf);
 
 /* Appends `text`, broken at spaces so that no line is wider than `columns`; each line after the
- * first begins with `indent` spaces. A line feed in the text is kept. Adds no line feed at the end.
- */
+ * first begins with `indent` spaces. Line feeds in the text are kept. Adds none at the end. */
 int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
 				  size_t columns);
 

@@ -9,13 +9,11 @@
  * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* Removes the fetched compilers, and their folders where nothing else is left in them. *ret_path:
- * the folder, which the caller frees; NULL if there was none, and for one that JITWARM_PTXAS names.
- */
+ * the folder, which the caller frees; NULL: there was none, or JITWARM_PTXAS names one. */
 int compiler_fetch_remove(struct jw_error *err, char **ret_path);
 /* "ptxas" */
 const char *compiler_fetch_program(void);
-/* The first CUDA version from this one on that has a wheel with ptxas (1000 * major + 10 * minor).
- */
+/* The first CUDA version from this on that has a wheel with ptxas (1000 * major + 10 * minor) */
 uint32_t compiler_fetch_first(uint32_t cuda);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);

@@ -270,8 +270,7 @@ static const char *skip_results(const char *at, const char *end)
 	return close ? skip_kernel_space(close + 1, end) : at;
 }
 
-/* Whether `line` begins with “.visible .entry NAME” and a body follows: a prototype does not count.
- */
+/* Whether `line` begins with “.visible .entry NAME” and a body follows: no prototype counts. */
 static size_t definition_of_line(const char *line, const char *end, const struct ptx_sought *sought,
 								 const char **ret_name)
 {

@@ -50,8 +50,7 @@ struct section_table {
 	bool object; /* not linked yet: addresses have no meaning */
 };
 
-/* Adds one; `name` need not end in a NUL. The name determines its role. Skips a section of size 0.
- */
+/* Adds one; `name` need not end in a NUL, and tells its role. Skips a section of size 0. */
 int sections_add(struct jw_error *err, struct section_table *table, const char *name,
 				 size_t name_size, uint64_t offset, uint64_t size_bytes, uint64_t address);
 /* Sorts them by offset. If two overlap, which linkers do not produce, the later one is cut. */

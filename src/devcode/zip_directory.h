@@ -81,7 +81,6 @@ int zip_member_unpack(struct jw_error *err, const struct os_map *map,
 /* The whole member, at most `most` bytes (JW_ERR_LIMIT). */
 int zip_member_read(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
 					size_t most, struct buf *ret_content);
-/* The first *size bytes, or as many as there are; 0 if they cannot be unpacked. -1: out of memory.
- */
+/* The first *size bytes, or all that there are; 0 if they cannot be unpacked. -1: out of memory */
 int zip_member_head(struct jw_error *err, const struct os_map *map, const struct zip_member *member,
 					uint8_t *head, size_t *size);

@@ -150,6 +150,15 @@ static void list_gpu_packages(const struct packages *packages, char *text, size_
 						   known[i]);
 }
 
+/* Whether that stands between hyphens in a package's name. */
+static bool has_name_part(const char *name, const char *part)
+{
+	const size_t length = strlen(part);
+	const char *at = strstr(name, part);
+
+	return at && at > name && at[-1] == '-' && (!at[length] || at[length] == '-');
+}
+
 static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
 					 const struct requirement *typed)
 {
@@ -167,6 +176,10 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 	list_gpu_packages(&finder->packages, others, sizeof others);
 	for (size_t i = 0; i < finder->packages.count; i++)
 		suggest_offer(&nearest, finder->packages.items[i].name);
+	/* "curand" of nvidia-curand-cu12 */
+	for (size_t i = 0; i < finder->packages.count && !nearest.best; i++)
+		if (has_name_part(finder->packages.items[i].name, typed->name))
+			nearest.best = finder->packages.items[i].name;
 	if (package && packages_find(&finder->packages, package, 0) != SET_NONE)
 		nearest.best = package;
 	if (nearest.best)

@@ -18,7 +18,7 @@ static bool has_mark(const char *path, const char *mark)
 	return has;
 }
 
-static const char *kind_of_environment(const char *path)
+const char *environment_kind(const char *path)
 {
 	if (has_mark(path, "pyvenv.cfg"))
 		return "venv";
@@ -86,7 +86,7 @@ int place_add_environment(struct jw_error *err, struct place_list *list, const c
 {
 	bool failed;
 	char *real = real_path(err, path, &failed);
-	const char *is = real ? kind_of_environment(real) : NULL;
+	const char *is = real ? environment_kind(real) : NULL;
 	struct jw_place place = {.kind = kind ? kind : is, .environment = true};
 	int result = failed ? -1 : 0;
 

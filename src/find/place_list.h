@@ -15,6 +15,8 @@ struct place_list {
 	struct jw_cancel cancel;
 };
 
+/* "venv", "conda", "Python"; NULL: no folder of an environment, by what is in it. */
+const char *environment_kind(const char *path);
 /* Adds an environment, if there is one at `path` and it is not in the list. `kind` NULL: what it
  * looks like. *ret_is (may be NULL): whether there is one. */
 int place_add_environment(struct jw_error *err, struct place_list *list, const char *kind,

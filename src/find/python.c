@@ -91,8 +91,7 @@ static int ask_script(struct jw_error *err, const char *script, const struct jw_
 	return result;
 }
 
-/* What a file on PATH starts: itself, or what a script says; NULL for neither. Takes over `file`.
- */
+/* What a file on PATH starts: itself, or what a script says; NULL for neither. Takes over `file` */
 static int started_by(struct jw_error *err, char *file, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {

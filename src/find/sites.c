@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "find/place_list.h"
 #include "find/python.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -393,8 +394,7 @@ static int is_ours(struct jw_error *err, const char *prefix, bool *ret_ours)
 	return 0;
 }
 
-/* As uv does it: .venv in the current folder, or in the nearest one above that has one. NULL: none.
- */
+/* As uv does it: .venv in the current folder, or in the nearest above that has one. NULL: none */
 static int project_environment(struct jw_error *err, char **ret_prefix)
 {
 	char *folder = NULL;
@@ -507,22 +507,59 @@ static int conda_named(struct jw_error *err, const char *name, char **ret_prefix
 	return result;
 }
 
+/* Names the environment that a path leads into: that of .venv/bin/python. */
+static int refuse_environment(struct jw_error *err, const char *dir)
+{
+	char *above = os_dir_name(err, dir), *higher = above ? os_dir_name(err, above) : NULL;
+	const char *const candidates[] = {higher ? above : NULL, higher}, *meant = NULL;
+
+	for (size_t i = 0; i < 2 && candidates[i] && !meant; i++) {
+		const char *kind = environment_kind(candidates[i]);
+
+		meant = kind && strcmp(kind, "Python") != 0 ? candidates[i] : NULL;
+	}
+	if (meant)
+		error_set(err, JW_ERR_USAGE,
+				  "--environment %s: not an environment (did you mean --environment %s?)", dir,
+				  meant);
+	else if (higher)
+		error_set(err, JW_ERR_USAGE,
+				  "--environment %s: not an environment; “jitwarm find” lists those that there are",
+				  dir);
+	mem_free(above);
+	mem_free(higher);
+	return -1;
+}
+
 int jw_use_environment(struct jw_error *err, const char *dir)
 {
-	char *path = NULL, *mark = NULL, *named = NULL;
+	struct jw_error why = {0};
+	struct sites inside = {0};
+	char *path = NULL, *named = NULL;
+	const char *kind;
 	bool is_virtual;
 	int result = -1;
 
 	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_named(err, dir, &named))
 		goto done;
-	if (os_real_path(err, named ? named : dir, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
+	if (os_real_path(&why, named ? named : dir, &path)) {
+		error_set(err, why.code,
+				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",
+				  why.message);
 		goto done;
-	is_virtual = os_exists(mark);
-	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
-			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
+	}
+	if (add_prefix(err, &inside, path, NULL))
+		goto done;
+	kind = environment_kind(path);
+	is_virtual = kind && !strcmp(kind, "venv");
+	if (!kind && !inside.count)
+		result = refuse_environment(err, dir);
+	else
+		result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
+				 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
 done:
+	sites_free(&inside);
 	mem_free(named);
 	mem_free(path);
-	mem_free(mark);
 	return result ? -1 : 0;
 }

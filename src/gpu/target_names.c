@@ -444,6 +444,8 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 		length = strcspn(text, ",");
 		if (length >= sizeof name)
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
+		if (!length && list.count > *count)
+			return error_set(err, JW_ERR_USAGE, "a GPU's name is missing at a comma of the list");
 		memcpy(name, text, length);
 		name[length] = '\0';
 		if (add_named_or_range(err, name, driver, &list))

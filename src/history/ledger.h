@@ -20,8 +20,7 @@
  * A mark says that an older driver's compiler made an entry (carried over, under this driver's
  * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
  * it again makes the mark void. What follows the marks is skipped, and dropped when the file is
- * written: former versions had marks of another kind there.
- */
+ * written: former versions had marks of another kind there */
 #pragma once
 
 #include <jitwarm/system.h>

@@ -10,8 +10,7 @@
  *
  * It learns processor time, not wall time, so other programs, pauses and a low priority do not
  * count. Beside other programs even processor time grows (shared caches and cores, a virtual
- * machine's stolen time), so a run counts less, the smaller its share of the wall time is.
- */
+ * machine's stolen time), so a run counts less, the smaller its share of the wall time is */
 #pragma once
 
 #include <stdbool.h>

@@ -318,8 +318,7 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 	return 0;
 }
 
-/* A library shows its build, and often its release; another source of the release takes precedence.
- */
+/* A library shows its build, and often its release; another source of the release goes first */
 static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
 							  const char *library, struct jw_system *system,
 							  struct cache_profile *ret_profile)

@@ -39,8 +39,7 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 
 /* Reads one byte more than the size, to detect that the file has grown, into the same piece of
  * memory; files in /proc have size 0 and content. A file of sysfs reports a page and has a few
- * bytes: the end of a small file decides.
- */
+ * bytes: the end of a small file decides */
 static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t size,
 					  struct buf *content)
 {

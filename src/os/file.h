@@ -87,8 +87,7 @@ size_t os_read_head(const char *path, void *bytes, size_t size);
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The same for a file that only this account may read (0600; on Windows the folder's rights apply).
- * This one and all below are for what cannot be made again: the bytes are on disk before the name.
- */
+ * This and all below are for what cannot be made again: the bytes are on disk before the name */
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The same for a file with exactly this mode, independent of the umask. */

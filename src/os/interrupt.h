@@ -13,8 +13,7 @@ void os_uncatch_interrupts(void);
 bool os_interrupted(void);
 /* From now on they are ignored: the supervisor ends a worker, not the keyboard. */
 void os_ignore_interrupts(void);
-/* The signal that asks to pause (Ctrl-Z); 0 if there is none, or if the program handles it itself.
- */
+/* The signal that asks to pause (Ctrl-Z); 0 if there is none, or the program handles it itself. */
 int os_stop_signal(void);
 /* Pauses this process until it is told to continue. */
 void os_stop_self(void);

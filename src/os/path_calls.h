@@ -27,8 +27,7 @@ enum { PATH_LETTERS = 6 };
 int path_choose_letters(struct jw_error *err, const char *path, char *ret_letters);
 bool path_is_link(const char *path);
 
-/* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's.
- */
+/* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's */
 struct os_file {
 	int fd;
 	bool locked; /* on Windows */

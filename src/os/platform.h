@@ -22,8 +22,7 @@ int os_running_driver(struct jw_error *err, char ret_release[32]);
 
 /* Cores that this process may use. */
 
-/* Affinity and quotas (cgroup, job object) count; each hardware thread counts as one; at least 1.
- */
+/* Affinity and quotas (cgroup, job object) count; each hardware thread counts as one; at least 1 */
 unsigned os_cores(void);
 /* The same, with threads that share a core counted once; at most os_cores(), and equal to it if the
  * system does not tell. */

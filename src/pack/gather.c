@@ -229,8 +229,7 @@ static int read_gathered_value(struct jw_error *err, void *context, uint64_t off
 	return 0;
 }
 
-/* Whether the driver of its stamp, here or wherever the pack is imported, loads its machine code.
- */
+/* Whether the driver of its stamp, here or wherever the pack is imported, loads its machine code */
 static bool loads_there(struct room *room, size_t i)
 {
 	const struct cache_code code = {.parts = &room->parts[i],
@@ -263,8 +262,7 @@ static enum fate judge_gathered(struct jw_error *err, struct work *work, struct 
 		return UNSUITED;
 	if (!loads_there(room, i))
 		return DAMAGED;
-	/* A marked entry has this driver's key; the importing driver would take it for its own result.
-	 */
+	/* A marked entry has this driver's key; an importing driver would take it for its own. */
 	if (ledger_marked(&work->ledger, work->dir, key))
 		return CARRIED;
 	item->file_bytes = room->bytes[i].size;

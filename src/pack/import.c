@@ -21,8 +21,7 @@
 
 /* Free disk space required beside the new entries: index, folders, rounding to blocks. */
 enum { SPARE_BYTES = 1 << 20 };
-/* The decompressor needs no window for content that is kept, so that an import stays below 300 MB.
- */
+/* The decompressor needs no window for content that is kept: an import stays below 300 MB. */
 enum { KEPT_BYTES = 256 << 20 };
 
 static int find_import_directory(struct jw_error *err, struct import *import)

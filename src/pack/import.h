@@ -70,8 +70,7 @@ int import_count_evicted(struct jw_error *err, struct import *import);
 int import_refuse_evicting(struct jw_error *err, const struct import *import);
 
 /* What to do where that many bytes need a larger limit, and so many are better: a part of a
- * message.
- */
+ * message */
 enum { IMPORT_ADVICE = 96 };
 const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 								uint64_t roomy_bytes);

@@ -42,8 +42,7 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 
 /* "sm_70 sm_86", by number, and "418.39, built Feb  9 2019 19:17:30", in the manifest's order; cut
  * where they are longer. A signature's comment holds them (formats.md), so they stay as they
- * are.
- */
+ * are */
 enum { PACK_TARGETS_TEXT = 256, PACK_DRIVERS_TEXT = 512 };
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest);
 const char *pack_drivers_text(char text[PACK_DRIVERS_TEXT], const struct pack_manifest *manifest);

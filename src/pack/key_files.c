@@ -357,8 +357,7 @@ fail:
 	return NULL;
 }
 
-/* Reads the file of a secret key. The caller frees the path and forgets the text, on failure too.
- */
+/* Reads the file of a secret key. The caller frees the path and forgets the text, on failure too */
 static int read_secret(struct jw_error *err, const char *state_dir, const char *key, char **path,
 					   struct buf *text)
 {

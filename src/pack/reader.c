@@ -85,8 +85,7 @@ static int read_block(struct jw_error *err, struct source *source, size_t at, si
 	return 0;
 }
 
-/* The digest covers everything before the trailer, whose bytes may begin in the last block but one.
- */
+/* The digest covers all before the trailer, whose bytes may begin in the last block but one. */
 struct first_reading {
 	crypto_generichash_state digest, prehash;
 	uint8_t trailer[PACK_TRAILER_SIZE];

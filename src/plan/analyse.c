@@ -17,16 +17,14 @@ struct image_account {
 	const struct seen *seen;
 	const struct devcode_image *image;
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs on the target
-										   */
+	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
 	/* Containers with code that the runtime registers: the usable ones, the others, and how many of
 	 * the others the driver refuses. */
 	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
 	size_t refused[ANALYSE_MOST_TARGETS];
 	size_t fatal[ANALYSE_MOST_TARGETS]; /* those that make a program fail, whatever else runs */
-	bool broken_input[ANALYSE_MOST_TARGETS]; /* a damaged input makes the link fail, if there is one
-											  */
+	bool broken_input[ANALYSE_MOST_TARGETS]; /* a damaged input makes the link fail, if any */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */

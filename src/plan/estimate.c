@@ -3,8 +3,7 @@
 #include "devcode/ptx.h"
 #include "os/platform.h"
 
-/* Computed by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again.
- */
+/* By scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */
 #define START_MS     1.89
 #define ENTRY_MS     1.59
 #define DIVISION_MS  0.98

@@ -22,8 +22,7 @@ static bool is_library(const char *path)
 	return false;
 }
 
-/* Hash of a library's folder, of an archive with the member's folder, otherwise of the file itself.
- */
+/* Hash of a library's folder, of an archive with the member's folder, else of the file itself. */
 static uint64_t folder_of(const char *path, const char *member)
 {
 	const char *inner = member ? member : path;

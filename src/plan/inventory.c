@@ -179,8 +179,7 @@ static int hand_image(struct jw_error *err, struct build_image *image, struct cu
 	return result;
 }
 
-/* Reads one image, and hands it to `take` if there is one. *ret_sound is false for a damaged one.
- */
+/* Reads one image, and hands it to `take` if there is one. *ret_sound is false for a damaged one */
 static int read_seen_image(struct jw_error *err, struct cursor *cursor, const char *path,
 						   size_t target_count, inventory_image_fn take, void *context,
 						   bool *ret_sound)

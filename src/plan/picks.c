@@ -217,8 +217,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* Decompresses and counts one. It stays unreadable if it cannot be decompressed; -1: out of memory.
- */
+/* Decompresses and counts one. It stays unreadable if it cannot be unpacked; -1: out of memory. */
 static int unpack_payload(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];

@@ -27,8 +27,7 @@ enum plan_reason {
 	REASON_TOO_NEW, /* a newer PTX ISA than the driver compiles, or a kind of entry that it does not
 					   know */
 	REASON_ZSTD,    /* compressed with zstd, and the driver is older than 550.54.14 */
-	REASON_DAMAGED, /* its payload cannot be decoded, or it is for an architecture that no GPU has
-					 */
+	REASON_DAMAGED, /* its payload cannot be decoded, or is for an architecture that no GPU has */
 	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_COUNT
 };

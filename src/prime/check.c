@@ -187,7 +187,8 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	}
 	gpu->modules++;
 	gpu->cold++;
-	gpu->damaged += module->damage != CACHE_SOUND;
+	gpu->damaged += module->damage != CACHE_SOUND && module->damage != CACHE_DAMAGE_READ;
+	gpu->unread += module->damage == CACHE_DAMAGE_READ;
 	gpu->link += module->form == CACHE_KEY_LINK;
 	gpu->cold_bytes += module->payload_bytes;
 	forecast_add(&gpu->forecast, plan, module);
@@ -207,6 +208,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.carried += gpu->carried;
 		sum.cold += gpu->cold;
 		sum.damaged += gpu->damaged;
+		sum.unread += gpu->unread;
 		sum.cannot += gpu->cannot;
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;

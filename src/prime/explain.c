@@ -88,6 +88,9 @@ static void explain_module(const struct explain_request *request, const struct p
 				   strlen(ledger_mark_stamp(request->ledger, mark)));
 	} else if (!module->key) {
 		explanation->reason = JW_COLD_UNKNOWN;
+	} else if (module->damage == CACHE_DAMAGE_READ) {
+		explanation->reason = JW_COLD_UNKNOWN;
+		explanation->how = "this account cannot read the entry";
 	} else if (module->damage) {
 		explanation->reason = JW_COLD_DAMAGED;
 		explanation->damage = cache_damage_text(module->damage);

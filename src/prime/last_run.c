@@ -210,8 +210,7 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	return result;
 }
 
-/* Whether entries of the last run are lost or damaged, or may be, or the driver would not use them.
- */
+/* Whether entries of the last run are, or may be, lost or damaged, or unused by the driver. */
 static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
 						const cJSON *document, bool *ret_has)
 {

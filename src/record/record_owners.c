@@ -221,8 +221,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	return result;
 }
 
-/* Inserts a command's compiled modules into the user's cache, so that they are not compiled again.
- */
+/* Inserts a command's compiled modules into the user's cache: they are not compiled again. */
 
 /* The most entries added under one lock; cache_insert also releases it in between. */
 enum { BATCH = 64 };

@@ -319,8 +319,7 @@ static void learn_modules(struct recorder *recorder)
 		result->not_written = *why;
 }
 
-/* Decides which cache the command has, and remembers what it and the account's other caches hold.
- */
+/* Decides which cache the command has, and remembers what it and the account's other caches hold */
 static int choose_cache(struct jw_error *err, struct recorder *recorder, const char *folder)
 {
 	const struct jw_cache_info *cache = &recorder->system->cache;

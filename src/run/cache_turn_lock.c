@@ -76,8 +76,7 @@ static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 
 enum attempt { TAKEN, BUSY, NO_LOCKS };
 
-/* On a file system whose inode numbers change from one call to the next, no lock is ever in place.
- */
+/* On a file system whose inode numbers change from call to call, no lock is ever in place. */
 static enum attempt try_lock(struct cache_turn *turn)
 {
 	for (int tries = 0; tries < MOST_LOCKS; tries++) {

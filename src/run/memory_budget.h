@@ -25,8 +25,7 @@ struct memory_budget {
 	double factor;
 	unsigned allowed; /* workers that may have work, at least 1 */
 	unsigned most;
-	uint64_t changed_ns, strained_ns; /* when `allowed` last decreased; when memory was last short
-									   */
+	uint64_t changed_ns, strained_ns; /* when `allowed` last fell; when memory was last short */
 };
 
 /* `max_bytes`: the user's limit; 0: three quarters of the available memory. */

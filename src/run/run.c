@@ -19,8 +19,7 @@ enum {
 	LATE_WRITE_MS = 20,
 };
 
-/* The time that a driver may take to start and to end. It may wait in the kernel for a faulty GPU.
- */
+/* The time that a driver may take to start and end. It may wait in the kernel for a faulty GPU. */
 enum { START_MS = 120000, END_MS = 30000 };
 /* The interval for trying a lock that another process holds, and the time limit when nothing else
  * is left to do. */
@@ -33,8 +32,7 @@ static uint64_t ms_to_ns(uint64_t milliseconds)
 
 /* A worker whose driver writes the live cache itself must not be killed while it writes: it would
  * leave an index that the next driver answers with a wipe. While we hold the lock it does not begin
- * to write, and a write after its unlock takes some milliseconds. NULL if there is nothing to hold.
- */
+ * to write, and a write after its unlock takes milliseconds. NULL if there is nothing to hold. */
 static struct os_file *hold_live_cache(const struct run *run)
 {
 	char *path = run->setup->live ? NULL : os_join(NULL, run->setup->system->cache.path, "index");

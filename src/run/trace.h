@@ -6,8 +6,7 @@
  * trace_close reports it.
  *
  * Source: "Trace Event Format", Google: an array of objects with name, ph, ts and dur
- * (microseconds), pid, tid, args.
- */
+ * (microseconds), pid, tid, args */
 #pragma once
 
 #include "plan/plan.h"

@@ -37,8 +37,7 @@ struct artifact {
 
 /* What a pack's own manifest says. */
 void artifact_describe(struct artifact *artifact, const struct pack_manifest *manifest);
-/* Whether a pack may be for this system: one of its GPUs, and its driver's stamp or CUDA version.
- */
+/* Whether a pack may be for this system: one of its GPUs, and its driver's stamp or CUDA version */
 struct jw_system;
 bool artifact_fits(const struct artifact *artifact, const struct jw_system *system);
 /* Whether it would take the other one's place in an index. */

@@ -14,8 +14,7 @@
 
 struct object_place;
 
-/* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set.
- */
+/* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set */
 struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
 									   _Atomic uint64_t *moved);
 void object_place_close(struct object_place *place);
@@ -25,8 +24,7 @@ void object_place_close(struct object_place *place);
  * may pass. */
 int object_place_get(struct jw_error *err, struct object_place *place, const char *name,
 					 uint64_t most_bytes, const char *path);
-/* The file `path` as the object `name`: whoever reads it sees all of it or what was there before.
- */
+/* The file `path` as the object `name`: whoever reads it sees all of it or what was there before */
 int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
 					 const char *path);
 /* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not say), -1

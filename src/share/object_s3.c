@@ -83,8 +83,7 @@ int object_s3_parse(struct jw_error *err, const char *place, char ret_bucket[64]
 	return 0;
 }
 
-/* SCHEME://HOST[:PORT], as AWS_ENDPOINT_URL has it. Nobody is named in it, so that it can be said.
- */
+/* SCHEME://HOST[:PORT], as AWS_ENDPOINT_URL has it. Nobody is named in it: it can be said. */
 static bool is_s3_endpoint(const char *text)
 {
 	const char *host = strstr(text, "://");

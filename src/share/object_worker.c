@@ -97,8 +97,7 @@ static void run_object_thread(void *context)
 	}
 }
 
-/* A thread and its connection cost processor time, here and at the place: no more than are needed.
- */
+/* A thread and its connection cost processor time, here and at the place: no more than needed. */
 static int start_object_thread(struct jw_error *err, struct object_worker *worker)
 {
 	const size_t i = worker->thread_count;

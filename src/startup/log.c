@@ -27,8 +27,7 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* Works in place, since other processes may have the file open: moves the second half to the front.
- */
+/* Works in place, since others may have the file open: moves the second half to the front. */
 static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 {
 	struct buf half = BUF_MAX(2 * MOST_LOG);

@@ -229,8 +229,7 @@ static int packages_folder(struct jw_error *err, char **ret_path)
 	return result;
 }
 
-/* A name that survives a driver update: the file of this version is then gone. Takes `path` over.
- */
+/* A name that survives a driver update: the file of this version is then gone. Takes `path` over */
 static char *lasting_name(char *path)
 {
 	char *folder = path ? os_dir_name(NULL, path) : NULL,

@@ -24,8 +24,7 @@ struct assign {
 	bool unset;
 };
 
-/* The variables of interest: the driver's, and names that users mistake for them. NULL at the end.
- */
+/* The variables of interest: the driver's, and names that users take for them. NULL at the end. */
 extern const char *const assign_names[];
 bool assign_concerns(const char *name);
 

@@ -6,8 +6,7 @@
  *
  * The first line holds what undoing it needs: "joined": the text before had no final line feed;
  * "made N": the file was not there, nor N-1 folders above it. No other record is needed: block_take
- * after block_put gives the former text to the byte.
- */
+ * after block_put gives the former text to the byte */
 #pragma once
 
 #include <stdbool.h>

@@ -331,8 +331,7 @@ static void on_written(uv_write_t *request, int status)
 {
 	struct pending_write *pending = request->data;
 
-	/* A worker that is gone reports that itself. One that does not get its job would be waited for.
-	 */
+	/* A worker that is gone reports that itself. One that gets no job would be waited for. */
 	if (status && status != UV_EPIPE && status != UV_ECANCELED)
 		child_distrust(pending->child, uv_strerror(status));
 	buf_free(&pending->line);

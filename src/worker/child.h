@@ -5,8 +5,7 @@
  * last of all ...
  *
  * Everything runs on the loop's thread. After events.end the child is gone; nothing may use it any
- * more.
- */
+ * more */
 #pragma once
 
 #include <stdbool.h>

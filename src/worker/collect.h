@@ -1,5 +1,4 @@
-/* Inserts a worker's entry into the live cache. Only this code does, and it checks the entry first.
- */
+/* Inserts a worker's entry into the live cache. Only this code does, and checks the entry first. */
 #pragma once
 
 #include <stdbool.h>

@@ -76,8 +76,7 @@ struct protocol_answer {
 	uint64_t id;
 	int result;      /* CUresult, or -1: the job was not tried (why: `error`) */
 	bool sticky;     /* the context is lost; the worker ends itself after this answer */
-	bool no_context; /* the device gave no context, so the job was not tried; the worker ends itself
-					  */
+	bool no_context; /* the device gave no context, so the job was not tried; the worker ends */
 	double wall_ms;
 	double cpu_ms;       /* processor time of only the compile; 0 if unknown */
 	uint64_t peak_bytes; /* peak resident memory of the worker so far */

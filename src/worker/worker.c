@@ -309,8 +309,7 @@ static const char *start_hint(int result)
 	}
 }
 
-/* Describes the driver and its GPUs. The hello contains a failure, and the supervisor reports it.
- */
+/* Describes the driver and its GPUs. The hello contains a failure, and the supervisor reports it */
 static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 {
 	struct cuda *cuda = &worker->driver.cuda;

@@ -97,8 +97,7 @@ static enum outcome equal_ptx(void)
 	return PASSED;
 }
 
-/* The same for cubins, which are all for the GPU's own architecture here; from CUDA 13 the first.
- */
+/* The same for cubins, which are all for the GPU's own architecture here; from CUDA 13 the first */
 static enum outcome equal_cubins(void)
 {
 	const char *chosen = suite.cuda >= 13000 ? "former" : "latter";

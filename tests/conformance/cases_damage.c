@@ -1,5 +1,4 @@
-/* Damaged entries are compiled again and rewritten; wrong values with a correct checksum are used.
- */
+/* Damaged entries are compiled again and rewritten; wrong values with a right checksum are used. */
 #include "suite.h"
 
 #include <string.h>

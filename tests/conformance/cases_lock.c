@@ -1,5 +1,4 @@
-/* The lock on the index: fcntl, tried for about 200 ms, then the driver goes on without the cache.
- */
+/* The lock on the index: fcntl, tried for some 200 ms, then the driver goes on without the cache */
 #include "suite.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* The client: a separate process with the driver, which does one load for each line that it reads.
- */
+/* The client: a process of its own with the driver, which does one load for each line it reads. */
 #include "suite.h"
 
 #include <dlfcn.h>

@@ -4,8 +4,7 @@
  *
  *     framework-texts [opt]     opt: loads with an optimisation level, which changes the keys
  *
- * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or GPU.
- */
+ * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or GPU */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

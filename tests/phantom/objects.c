@@ -35,8 +35,7 @@ struct object *object_create(uint32_t client, uint32_t parent, uint32_t handle, 
 	return object;
 }
 
-/* Freeing a child may remove other children from the bucket, so the search starts again after each.
- */
+/* Freeing a child may remove others from the bucket, so the search starts again after each. */
 static void children_free(uint32_t client, uint32_t handle)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {

@@ -3,8 +3,7 @@
  *
  * The containers are found as docs/fatbin.md describes; adjacent ones belong to one library. Prints
  * a line for each that the driver refuses, and the number of accepted ones. The results are in the
- * driver's cache (CUDA_CACHE_PATH). Exit status: 0; 1 one was refused; 2 no driver; 64 wrong usage.
- */
+ * driver's cache (CUDA_CACHE_PATH). Exit status: 0; 1 one was refused; 2 no driver; 64 usage. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

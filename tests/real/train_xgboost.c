@@ -21,8 +21,7 @@
 #define ROWS    20000
 #define COLUMNS 20ul
 
-/* The part of xgboost/c_api.h that is used; each returns 0, or -1 with a text for XGBGetLastError.
- */
+/* The part of xgboost/c_api.h in use; each returns 0, or -1 with a text for XGBGetLastError. */
 struct xgboost {
 	const char *(*last_error)(void);
 	int (*matrix_create)(const float *data, uint64_t rows, uint64_t columns, float missing,

@@ -136,8 +136,7 @@ static void make(const struct job *job, struct ptx *ptx, size_t size, struct byt
 	wish.names_size = ptx->names.size;
 	wish.entries = ptx->entries + (job->relocatable ? ptx->functions : 0);
 
-	/* Same module, options, architecture and CUDA version give the same bytes, whatever the build.
-	 */
+	/* Same module, options, architecture and CUDA version give the same bytes in any build. */
 	wish.seed = sim_fnv(SIM_FNV_START, job->ptx, job->size);
 	wish.seed = sim_fnv(wish.seed, job->options, strlen(job->options));
 	wish.seed = sim_fnv(wish.seed, &job->sm, sizeof job->sm);

@@ -53,8 +53,7 @@ static unsigned overflow(volatile unsigned char *above)
 	return here[0] + (here[0] < 255 || here[0] == 255 ? overflow(here) : 0) + here[0];
 }
 
-/* Waits while the gate file exists: for tests that need a run at a certain point, on any machine.
- */
+/* Waits while the gate file exists: for tests that need a run at a certain point, on any machine */
 static void wait_at_gate(void)
 {
 	struct os_file gate;

@@ -11,8 +11,7 @@ enum { MOST_PATH = STARVE_PATH };
 int starve_error;
 _Thread_local char starve_path[MOST_PATH];
 
-/* What was learnt about this machine: jitwarm learns it again, and works by its model until then.
- */
+/* What was learnt about this machine: jitwarm learns it again, and works by its model until then */
 static bool is_learnt(const char *path)
 {
 	const char *name = strrchr(path, '/');

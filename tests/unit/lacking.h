@@ -13,8 +13,7 @@
 enum { LACKING_MOST = 5000, LACKING_NO_MORE = 50 };
 
 /* Calls `does` again and again, so that each of its allocations fails once. It fails for lack of
- * memory, or answers as with enough of it: `does` returns -1, or checks its answer and returns 0.
- */
+ * memory, or answers as with enough of it: `does` returns -1, or checks its answer and returns 0 */
 static inline void each_allocation_lacks(int (*does)(struct jw_error *err, void *context),
 										 void *context)
 {

@@ -1,5 +1,4 @@
-/* Entry files of any size, as a worker's driver makes them: for tests that put them into a cache.
- */
+/* Entry files of any size, as a worker's driver makes them: for tests that put them into a cache */
 #ifndef JW_TESTS_MADE_ENTRIES_H
 #define JW_TESTS_MADE_ENTRIES_H
 

@@ -115,8 +115,7 @@ static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16
 	uint64_t name;
 	uint8_t *value;
 
-	/* Stored raw, the payload has its padding's NULs, but for the last, which the key's tail has.
-	 */
+	/* Stored raw, the payload has its padding's NULs, but for the last, which the key's tail has */
 	memset(key + length, 0, padded);
 	memcpy(key + length, text, text_size);
 	length += padded - !from->bare;

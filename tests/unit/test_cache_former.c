@@ -68,8 +68,7 @@ static void write_version(const char *text)
 	mem_free(dir);
 }
 
-/* Between an update and the next boot, the driver that runs is not the one whose library is there.
- */
+/* Between an update and the next boot, the running driver is not the one whose library is there */
 TEST(the_running_driver_is_no_former_one)
 {
 	const struct cache_known_driver *const oldest = known_driver_at_end(false),

@@ -362,8 +362,7 @@ static void write_other(const char *path)
 	(void)close(fd);
 }
 
-/* The locks until an insertion has written its row, where others write before each or none does.
- */
+/* The locks until an insertion has written its row, where others write before each or none does */
 static unsigned locks_for(size_t rows, bool others_write)
 {
 	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};

@@ -288,8 +288,7 @@ TEST(rows_come_back_after_a_cut)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
-/* One entry evicts so many rows that one hold of the lock does not suffice: the limit was lowered.
- */
+/* One entry evicts so many rows that one hold of the lock is too short: the limit was lowered. */
 TEST(an_entry_has_room_made_over_several_holds)
 {
 	struct cache_live *live = open_live("room");

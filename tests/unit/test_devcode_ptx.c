@@ -135,8 +135,7 @@ TEST(a_module_without_code_is_recognised)
 	}
 }
 
-/* The fast path against a plain loop, with every word at every position around the blocks' borders.
- */
+/* The fast path against a plain loop, with every word at every place around the blocks' borders */
 TEST(counting_fast_is_counting)
 {
 	static const char *const words[] = {";\n",     ";\r\n",   "rem",       ".entry", ".func",

@@ -184,8 +184,7 @@ TEST(other_texts_are_not_modules)
 	}
 }
 
-/* One behind the other, without a NUL, beside containers, over the borders of blocks and windows.
- */
+/* One behind the other, without a NUL, beside containers, over the borders of blocks and windows */
 TEST(all_are_found)
 {
 	static const size_t gaps[] = {0,   1,     7,      500,    505,    511,

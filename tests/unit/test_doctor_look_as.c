@@ -28,8 +28,7 @@ static pid_t start_process(char *const *environment)
 		_exit(127);
 	}
 	(void)close(ends[1]);
-	/* Its end of the pipe is closed when the program begins, a little before it has its variables.
-	 */
+	/* Its end of the pipe is closed when the program begins, just before it has its variables. */
 	assert_int_equal(read(ends[0], &none, 1), 0);
 	(void)close(ends[0]);
 	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)child);

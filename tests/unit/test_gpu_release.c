@@ -31,8 +31,7 @@ TEST(drivers_are_read)
 	}
 }
 
-/* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a.
- */
+/* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a */
 TEST(the_target_of_a_jit_is_known_to_its_release)
 {
 	static const struct {

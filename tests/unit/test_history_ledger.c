@@ -119,8 +119,7 @@ TEST(a_ledger_without_marks_is_read)
 		assert_memory_equal(written.data, bytes.data, bytes.size);
 		buf_free(&written);
 	}
-	/* The records stay readable, also for readers that do not know marks: marks follow the records.
-	 */
+	/* The records stay readable, also for readers that know no marks: marks follow the records. */
 	change(&carried, 1, NULL, 0);
 	ledger_open(&again, folder, cache);
 	assert_int_equal(again.records.count, 1);

@@ -1,5 +1,4 @@
-/* Addresses: which are the same server's, which may be asked without TLS, and where a link leads.
- */
+/* Addresses: which are the same server's, which may be asked without TLS, and where a link leads */
 #include <stdio.h>
 #include <string.h>
 

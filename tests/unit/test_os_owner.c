@@ -189,8 +189,7 @@ TEST(an_access_list_that_cannot_be_looked_for_is_one)
 	mem_free(second);
 }
 
-/* What another account plants between the walk and the call, in a directory that all may write to.
- */
+/* What another account plants between walk and call, in a directory that all may write to */
 TEST(a_link_planted_after_the_walk_is_not_followed)
 {
 	enum { OTHER = 12345, GROUP = 23456 };

@@ -188,8 +188,7 @@ static void frames(void **state)
 	(void)os_remove_tree(NULL, target);
 }
 
-/* The manifest's frame has its size in its header, holds nothing else, and one more frame follows.
- */
+/* The manifest's frame has its size in its header, holds nothing else, and another one follows. */
 static void a_pack_has_two_frames(void **state)
 {
 	static const struct {

@@ -337,8 +337,7 @@ TEST(a_full_measure_is_processed_at_once)
 	}
 }
 
-/* The third claims to be large: what is there is processed before it is added, and it is damaged.
- */
+/* The third claims to be large: what is there is processed before it is added, and it is damaged */
 static int pick_some(struct jw_error *err, void *context)
 {
 	static const size_t sizes[] = {1000, 2000, 4000, 3000};

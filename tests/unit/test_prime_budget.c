@@ -8,8 +8,7 @@
 
 enum { MODULES = 6 };
 
-/* Most expensive first, as in a plan. The third takes the least cache for the time that it saves.
- */
+/* Most expensive first, as in a plan. The third takes the least cache for the time that it saves */
 static void fill(struct plan_module modules[MODULES])
 {
 	static const struct plan_module all[MODULES] = {

@@ -506,8 +506,7 @@ CASE(each_end_has_its_blame)
 	assert_string_equal(result.failures[0].log, "log");
 }
 
-/* Of a worker that ended outside a compile, three in a row; then one of several is given up first.
- */
+/* Of a worker that ended outside a compile, three in a row; then one of several is given up. */
 CASE(workers_that_do_not_live_end_a_run)
 {
 	static const struct {

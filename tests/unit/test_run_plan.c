@@ -185,8 +185,7 @@ CASE(a_lock_that_is_never_free_is_reported)
 	assert_non_null(strstr(result->notes[0], holder));
 }
 
-/* Each module waits until the bar has moved because of it; only the cap keeps it from continuing.
- */
+/* Each module waits until the bar has moved because of it; only the cap keeps it from continuing */
 static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
 	double *most = context, ahead = progress->done_weight - 10.0 * (double)progress->done;

@@ -1,5 +1,4 @@
-/* What strangers and files say of registries: each limit at its edge, and each form that is none.
- */
+/* What strangers and files say of registries: each limit at its edge, and each form that is none */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* What is read of registries and their friends: names, challenges, files of credentials, manifests.
- */
+/* What is read of registries and the like: names, challenges, files of credentials, manifests. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* Carrying entries over from the store, and how it ends: early, with failures, with what it tells.
- */
+/* Carrying entries over from the store, and how it ends: early, with failures, what it tells. */
 #include "carrying.h"
 
 #include <jitwarm/store.h>

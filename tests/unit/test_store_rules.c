@@ -477,8 +477,7 @@ static void damage_the_older(void *context, const struct jw_import_result *resul
 	files_put_text(store, "sm_86-older.jwpack", "no pack");
 }
 
-/* A pack that was damaged since it was listed is passed over: where packs are listed it is named.
- */
+/* A pack that was damaged since it was listed is passed over: where packs are listed it is named */
 TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 {
 	size_t taken = 0;

@@ -30,6 +30,18 @@ static void print_untold(const struct output *out, const struct jw_check_gpu *gp
 				text_bytes(ptx, gpu->cold_bytes));
 }
 
+/* What is wrong with entries that are there. */
+static void print_entries(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	if (gpu->damaged)
+		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
+					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
+					gpu->damaged == 1 ? "it" : "them");
+	if (gpu->unread)
+		output_line(out, STYLE_BAD, "  %zu of them: this account cannot read what the cache has",
+					gpu->unread);
+}
+
 /* What is asked most often, in a line: --explain says the rest. */
 static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 {
@@ -42,10 +54,7 @@ static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 				TEXT_COUNT(gpu->modules, "module", "modules"),
 				text_span(start, gpu->forecast.start.low, gpu->forecast.start.high),
 				text_span(prime, gpu->forecast.prime.low, gpu->forecast.prime.high));
-	if (gpu->damaged)
-		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
-					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
-					gpu->damaged == 1 ? "it" : "them");
+	print_entries(out, gpu);
 }
 
 /* The command for what is cold: with the names, and where they were looked for. */
@@ -93,10 +102,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
 		forecast_text_line(out, "  ", &gpu->forecast, "");
-	if (gpu->damaged)
-		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
-					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
-					gpu->damaged == 1 ? "it" : "them");
+	print_entries(out, gpu);
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 	/* Of files that run, the notes say what is too new. */

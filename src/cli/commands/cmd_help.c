@@ -158,7 +158,8 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 		return help_command(err, buf, command, columns, all);
 	if (commands_is_group(commands, options->operands[0]))
 		return help_commands(err, buf, commands, options->operands[0], columns, all);
-	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
+	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”: “jitwarm help” lists them",
+					 options->operands[0]);
 }
 
 static int help_run(struct jw_error *err, struct cli *cli)

@@ -224,8 +224,7 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* Below it, a program's modules push each other out: a unit that the driver does not know ("1G").
- */
+/* Below it, a program's modules push each other out: a unit that the driver does not know ("1G") */
 enum { LEAST_LIMIT = 1 << 20 };
 
 /* Prints the next step: a warm cache is useless while the driver does not read it. */

@@ -376,8 +376,7 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 
 /* ---- the whole */
 
-/* Among other files a look may wait for ever, and nothing but that may keep Ctrl-C from a summary.
- */
+/* Of other files a look may wait for ever, and nothing but that may keep Ctrl-C from a summary */
 static void sleep_a_while(const struct watching *watching)
 {
 	if (watching->machine)

@@ -319,6 +319,7 @@ static const struct json_field count_fields[] = {
 	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
 				 "`import --carry-over`)"),
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
+	GPU(unread, "of the cold ones: this account cannot read the entry"),
 	GPU(cannot, "containers with code that the driver cannot use"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
@@ -416,5 +417,5 @@ const struct json_table document_check = {
 		   "exists and drivers refuse it), `evicted` (the driver evicted it), `deleted` (by "
 		   "somebody, by `cache prune`, or by a driver that wiped the cache), `carried` (an older "
 		   "driver's compiler made it, and `--recompile-carried` replaces it) or `unknown` "
-		   "(the names of this driver's entries are not known).",
+		   "(the names of this driver's entries are not known, or the entry cannot be read).",
 };

@@ -22,8 +22,7 @@
 
 enum { MOST_PATHS = 8192, MOST_REPLACED = 256 };
 
-/* Compilers whose results the driver's cache does not hold, by the beginning of a library's name.
- */
+/* Compilers whose results the driver's cache does not hold, by the beginning of a library's name */
 static const struct {
 	const char *start, *name;
 } other_compilers[] = {

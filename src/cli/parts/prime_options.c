@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/file.h"
 
 /* ---- CUDA C sources */
 
@@ -144,6 +145,11 @@ int prime_share_check(struct jw_error *err, const struct cli *cli)
 		return -1;
 	options = share_options_of(cli, &given);
 	failed = jw_share_check(err, &options);
+	/* A setting's is taken where it is: a mount may come later. */
+	if (!failed && options_typed(&cli->options, "share") && !strstr(options.place, "://") &&
+		!os_exists(options.place))
+		failed = error_set(err, JW_ERR_NOT_FOUND, "%s: no such folder: mkdir it, or mend --share",
+						   options.place);
 	registry_given_free(&given);
 	return failed;
 }

@@ -19,8 +19,7 @@ struct watch_left {
 
 /* Some time went by in which the process had the driver compile, and used so much of processors. */
 void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms);
-/* The modules of `files` files were counted again: `model_ms` is predicted for the `modules` left.
- */
+/* The modules of `files` files were counted again: `model_ms` is predicted for `modules` left. */
 void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms);
 /* Seconds; less than 0: not known. The pace so far counts, and the prediction as far as little was
  * compiled. */

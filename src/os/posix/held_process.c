@@ -197,8 +197,7 @@ static int show_processes_open(int pid, const char *name)
  * of a container may write there, and is root here. */
 static struct {
 	int pid, folder;
-	/* They are read again and again. Who may open them is asked only once, and has no right later.
-	 */
+	/* They are read again and again. Who may open them is asked once, and has no right later. */
 	int maps, stat;
 } held = {0, -1, -1, -1};
 

@@ -86,8 +86,7 @@ static bool try_list(struct jw_error *failed, const char *list, char **ret_path)
 	return false;
 }
 
-/* ld.so's cache holds NUL-terminated paths; a search in its bytes needs no knowledge of its layout.
- */
+/* ld.so's cache holds NUL-terminated paths; a search in its bytes needs not know its layout */
 static bool try_linker_cache(struct jw_error *failed, char **ret_path)
 {
 	struct os_map map;

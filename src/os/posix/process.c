@@ -129,8 +129,7 @@ void os_die_with_parent(void)
 	pid_t parent = getppid();
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* If the parent ended before the call above, this process belongs to init, or to a subreaper.
-	 */
+	/* If the parent ended before the call above, this process belongs to init, or to a subreaper */
 	if (getppid() != parent)
 		_exit(1);
 }

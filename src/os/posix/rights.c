@@ -354,8 +354,7 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 
 enum { MOST_WAY_LINKS = 40, OWNER_TEXT = 64 };
 
-/* The path is walked from the root, so that everything examined lies in folders already found safe.
- */
+/* The path is walked from the root, so that all that is examined lies in folders found safe */
 struct way {
 	uint32_t owner;
 	bool lasting;

@@ -138,8 +138,7 @@ char *os_temp_dir(struct jw_error *err)
 	return jw_is_administrator() ? temp_of_system(err) : temp_of_account(err);
 }
 
-/* Administrators and the system, for the folder and all that is made in it; nothing is inherited.
- */
+/* Administrators and the system, for the folder and all that is made in it; nothing is inherited */
 static const wchar_t administrators_alone[] = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
 
 /* A folder of that name that is there already is not taken. */

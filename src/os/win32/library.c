@@ -92,8 +92,7 @@ static int module_path(struct jw_error *err, HMODULE module, char **ret_path)
 	return 0;
 }
 
-/* System32\nvcuda.dll forwards calls to nvcuda64.dll in the driver store: that file is the driver.
- */
+/* System32\nvcuda.dll forwards calls to nvcuda64.dll in the driver store: that is the driver */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path)
 {

@@ -43,13 +43,11 @@ void win32_leave(struct win32_at *at);
  * SYNCHRONIZE and FILE_READ_ATTRIBUTES. */
 HANDLE win32_open_at(const struct win32_at *at, DWORD access, DWORD share, enum win32_opening how);
 
-/* All three at once, shared with everybody. INVALID_HANDLE_VALUE with err and GetLastError() set.
- */
+/* All three at once, shared with everybody. INVALID_HANDLE_VALUE with err and GetLastError() set */
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how);
 
 /* Whether `name`, opened there as OPENING_LINK, is a link. */
 bool win32_is_link(const struct win32_at *at, HANDLE opened);
 
-/* Renames an open file (DELETE) to where `to` is, over what is there. -1 with GetLastError() set.
- */
+/* Renames an open file (DELETE) to where `to` is, over what is there. -1 with GetLastError() set */
 int win32_rename_to(HANDLE file, const struct win32_at *to);

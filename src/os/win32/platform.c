@@ -203,8 +203,7 @@ void os_work_in_background(void)
 
 	(void)SetPriorityClass(GetCurrentProcess(), IDLE_PRIORITY_CLASS);
 	/* Lowers disk and memory priority too. Only for this thread, which compiles: the background
-	 * mode of a whole process may limit its working set to 32 MB, and a compiler would only page.
-	 */
+	 * mode of a whole process may limit its working set to 32 MB, and a compiler would only page */
 	(void)SetThreadPriority(GetCurrentThread(), THREAD_MODE_BACKGROUND_BEGIN);
 	(void)SetProcessInformation(GetCurrentProcess(), ProcessPowerThrottling, &efficient,
 								sizeof efficient);
@@ -276,8 +275,7 @@ static bool read_device(HDEVINFO list, SP_DEVINFO_DATA *device, struct os_pci_de
 		!property_texts(list, device, SPDRP_COMPATIBLEIDS, texts, sizeof texts / sizeof *texts) ||
 		!any_starts(texts, L"PCI\\CC_03"))
 		return false;
-	/* Bus numbers carry the segment above their eight bits; an address is device << 16 | function.
-	 */
+	/* Bus numbers have the segment above their eight bits; an address is device << 16 | function */
 	bus = property_number(list, device, SPDRP_BUSNUMBER);
 	address = property_number(list, device, SPDRP_ADDRESS);
 	*ret_device = (struct os_pci_device){.vendor = OS_PCI_VENDOR_NVIDIA, .device = number};

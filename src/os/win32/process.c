@@ -274,8 +274,7 @@ char *os_cuda_toolkit(unsigned major, unsigned minor)
 	return path;
 }
 
-/* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed.
- */
+/* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed */
 
 enum { MOST_ARGUMENTS = 1 << 20 };
 

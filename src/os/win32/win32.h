@@ -11,8 +11,7 @@
 
 #include <windows.h>
 
-/* Others may read, write, rename and delete a file that this process has open, as on POSIX systems.
- */
+/* Others may read, write, rename and delete a file that this process has open, as on POSIX */
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
 /* The longest path on Windows (32,767 UTF-16 units). */
@@ -37,8 +36,7 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
  * POSIX systems, in every language of Windows. Returns -1. */
 int win32_error(struct jw_error *err, const char *path);
 
-/* Another program that has the file open, according to the Restart Manager; false if there is none.
- */
+/* Another program that has the file open, by the Restart Manager; false if there is none. */
 struct os_program;
 bool win32_user_of(const char *path, struct os_program *ret_program);
 

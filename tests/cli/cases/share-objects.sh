@@ -27,7 +27,9 @@ err_has "key generate"
 run 1 prime -n --share "$place" "$sample"
 [[ -z $(ls "$place") ]] || fail "a dry run writes"
 machine without
-run 0 prime --share "$work/none" "$sample"
+run 3 prime --share "$work/none" "$sample"
+err_has "none: no such folder: mkdir it, or mend --share"
+JITWARM_SHARE=$(native "$work/none") run 0 prime "$sample"
 err_has "the shared place is used no further"
 [[ $(grep -c "used no further" "$err") == 1 ]] || fail "not one line"
 [[ ! -e $work/none ]] || fail "a directory was made"
@@ -50,7 +52,7 @@ app_compiles 0
 nothing_left
 # What was taken is kept in the store, and what is warm asks for nothing
 rm -rf "$CUDA_CACHE_PATH" && mv "$place" "$work/good"
-run 0 prime --share "$place" "$sample" --json
+JITWARM_SHARE=$(native "$place") run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'
 cp -r "$work/good" "$place"
 unset JITWARM_STORE

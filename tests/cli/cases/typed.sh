@@ -9,6 +9,17 @@ run 64 install frame
 err_has "no command is called “install” (did you mean “prime”?)"
 run 64 uninstal
 err_lacks "did you mean"
+# Options first, a package or a file without a command, what others call it
+run 64 -n prime frame
+err_has "options follow the command: jitwarm prime -n frame"
+run 64 -v
+err_has "did you mean --version?"
+run 64 torch prime
+err_has "“jitwarm check torch”, “jitwarm prime torch”"
+run 64 cache clear
+err_has "no command is called “cache clear” (did you mean “cache prune”?)"
+run 64 status --target rtx3070
+err_has "“jitwarm scan --target rtx3070” asks about another GPU"
 
 # A command behind “run” needs no “--”
 is_wine || {
@@ -38,6 +49,13 @@ err_lacks "is used"
 run 1 check -e "$(native "$work/active")" frame
 err_lacks "is used"
 out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
+# Never another one than was named
+for inside in lib "pyvenv.cfg"; do
+	run 64 check -e "$work/active/$inside" frame
+	err_has "not an environment (did you mean --environment $(native "$work/active")?)"
+done
+run 64 check -e "$sample" frame
+err_has "not an environment; “jitwarm find” lists"
 run 3 check pytorch
 err_has "pytorch: no such file; its package is called torch, and is not in the virtual environment "
 # By the name that conda lists it under
@@ -48,7 +66,7 @@ is_wine || {
 	run 3 check --environment lab frame
 	err_has "the conda environment $work/envs/lab"
 	run 3 check --environment nobody frame
-	err_has "nobody: "
+	err_has "nobody: No such file or directory; “jitwarm find” lists environments"
 }
 cd "$work" || fail "no folder"
 
@@ -57,6 +75,8 @@ run 0 scan --gpu ga104,T4,rtx30..rtx40 --target "GTX 1660 Super" "$sample"
 out_has "sm_86 (ga104)" && out_has "sm_75 (T4, GTX 1660 Super)" && out_has "sm_89 (RTX 40)"
 run 0 scan --target ampere "$sample"
 out_has "sm_80" && out_has "sm_86"
+run 64 scan --target rtx3070, "$sample"
+err_has "a GPU's name is missing at a comma"
 run 64 scan --target rtx6070 "$sample"
 err_lacks "did you mean"
 run 1 check --target rtx4090 --driver 550.163.01 "$sample"
