@@ -1,6 +1,4 @@
 /* A directory of objects, which other machines and accounts write to as well. */
-#include <string.h>
-
 #include <sodium.h>
 
 #include "base/mem.h"
@@ -108,13 +106,14 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 }
 
 /* A rename takes the place of a link too, instead of following it; and nobody can have made the
- * file of a random name. */
+ * file of a random name. A mount that has gone meanwhile is not filled. */
 static int directory_put(struct jw_error *err, void *state, const char *name, const char *path)
 {
 	const struct object_directory *directory = state;
 	char *object = os_join(err, directory->folder, name), *fresh = NULL;
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
+	struct os_stat stat;
 	uint64_t number, size;
 	int result = -1;
 
@@ -122,7 +121,8 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 	if (object)
 		fresh = mem_printf(err, "%s.%016llx", object, (unsigned long long)number);
 	if (fresh && !os_file_open(err, path, OS_OPEN_READ, &from) && !os_file_size(err, from, &size)) {
-		result = os_make_parent(&why, object, DIRECTORY_MODE) ||
+		result = os_stat(&why, directory->folder, &stat) ||
+						 os_make_parent(&why, object, DIRECTORY_MODE) ||
 						 copy_object(&why, from, size, fresh, true) ||
 						 rename_object(&why, fresh, object)
 					 ? blame_object(err, directory, &why)

@@ -88,7 +88,7 @@ TEST(each_container_has_one_place)
 	struct buf first = make_buf(), second = make_buf(), wheel = make_buf(), packed = make_buf();
 	struct plan_file files[3] = {{0}};
 	struct plan_module modules[7] = {{0}};
-	static const uint32_t file_of[7] = {0, 1, 0, 2, 0, 0, 0};
+	static const uint32_t file_of[7] = {0, 1, 0, 2, 0, 1, 0};
 	const struct plan plan = {
 		.files = files, .file_count = 3, .modules = modules, .module_count = 7};
 	struct spool spool;
@@ -112,7 +112,7 @@ TEST(each_container_has_one_place)
 	}
 	/* Warm; beyond the end */
 	modules[4].state = PLAN_WARM;
-	modules[5].container_offset = first.size;
+	modules[5].container_offset = second.size;
 	modules[6].container_offset = 4000;
 	modules[6].container_bytes = 10;
 	assert_int_equal(spool_fill(NULL, &plan, folder, count_trouble, &troubles, NULL, &spool), 0);

@@ -282,6 +282,12 @@ TEST(what_cannot_be_read_is_blamed)
 	}
 	assert_int_equal(os_remove_tree(NULL, where), 0);
 	assert_int_equal(object_place_get(&why, place, "loop", MOST, file), -1);
+	/* A mount that has gone is not filled. */
+	files_put_text(folder, "file", "text");
+	assert_int_equal(object_place_put(&why, place, "v1/x", file), -1);
+	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
+	assert_false(os_exists(where));
+	assert_int_equal(os_remove(NULL, file), 0);
 	object_place_close(place);
 	mem_free(where);
 	mem_free(loop);

@@ -42,7 +42,9 @@ static int usual(void **state)
 	char *path = mem_printf(NULL, "%s/bin:/usr/bin:/bin", root);
 	int result = root_empty(state) || os_env_set(NULL, "PATH", path) ||
 				 os_env_set(NULL, "HOME", inside("home")) ||
-				 os_env_set(NULL, "JITWARM_STATE", inside("state"));
+				 os_env_set(NULL, "JITWARM_STATE", inside("state")) ||
+				 os_make_dirs(NULL, inside("tmp"), 0700) ||
+				 os_env_set(NULL, "TMPDIR", inside("tmp"));
 
 	for (size_t i = 0; !result && i < sizeof others / sizeof *others; i++)
 		result = os_env_set(NULL, others[i], NULL);
@@ -85,11 +87,16 @@ static void expect(call_fn call, const struct jw_startup_options *options, const
 {
 	struct jw_startup *startup;
 	struct jw_error err = {0};
+	struct os_names names;
 
 	if (call(&err, options, &startup))
 		fail_msg("%s", err.message);
 	assert_string_equal(text_of(startup), wanted);
 	jw_startup_free(startup);
+	/* Nothing of a command's stays. */
+	assert_int_equal(os_list(NULL, inside("tmp"), &names), 0);
+	assert_int_equal(names.count, 0);
+	os_names_free(&names);
 }
 
 static void expect_failure(call_fn call, const struct jw_startup_options *options,
@@ -213,6 +220,9 @@ TEST_WITH(a_services_unit_has_a_template, usual, NULL)
 	root_put("etc/systemd/system/jitwarm@a.service.d/other.conf", "x");
 	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
 	assert_true(is_there("etc/systemd/system/jitwarm@a.service.d/other.conf"));
+	assert_int_equal(os_remove_tree(NULL, inside("etc/systemd/system/jitwarm@a.service.d")), 0);
+	expect(jw_startup_disable, &service, "i -t " TEMPLATE "i -- " INSTANCE);
+	assert_true(is_there("etc/systemd/system/jitwarm@.service"));
 }
 
 TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
@@ -325,6 +335,88 @@ TEST_WITH(what_cannot_be_written_is_said, usual, NULL)
 	expect_failure(jw_startup_enable, &service, JW_ERR_NOT_FOUND, "units of the system need sudo");
 	expect_failure(jw_startup_enable, &everyone, JW_ERR_NOT_FOUND, "units of the system need sudo");
 	expect_failure(jw_startup_enable, &own, JW_ERR_NOT_FOUND, "/home/.config");
+}
+
+/* What runs for others is nobody's else to change; the account's own is its own matter. */
+TEST_WITH(programs_for_others_are_checked, usual, NULL)
+{
+	enum { NOBODY = 65534, THIRD = 12345 };
+	static const struct {
+		uid_t owner;
+		bool service, safe;
+	} cases[] = {{0, true, true},
+				 {NOBODY, true, true},
+				 {THIRD, true, false},
+				 {0, false, true},
+				 {THIRD, false, false}};
+
+	/* Not below /tmp, where everybody may write */
+	char private[] = "/run/jitwarm-XXXXXX", *program;
+
+	if (geteuid() || !mkdtemp(private))
+		skip();
+	files_put_text(private, "program", "");
+	program = os_join(NULL, private, "program");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_startup_options options = cases[i].service ? service : everyone;
+		struct jw_startup *startup;
+
+		assert_int_equal(chown(program, cases[i].owner, 0), 0);
+		options.program = program;
+		options.account = cases[i].service ? "nobody" : NULL;
+		options.replace = true;
+		if (cases[i].safe) {
+			struct jw_error err = {0};
+
+			if (jw_startup_enable(&err, &options, &startup))
+				fail_msg("%s", err.message);
+			jw_startup_free(startup);
+		} else {
+			expect_failure(jw_startup_enable, &options, JW_ERR_IO, "is not safe to run for other");
+		}
+	}
+	mem_free(program);
+	assert_int_equal(os_remove_tree(NULL, private), 0);
+}
+
+/* Names that nothing answers to are not installed; and of environments the absolute one counts. */
+TEST_WITH(what_is_named_is_looked_for, usual, NULL)
+{
+	static const char *const names[] = {"no-such-package"};
+	struct jw_startup_options options = own;
+	struct jw_startup *startup;
+
+	options.names = names;
+	options.name_count = 1;
+	assert_int_equal(jw_startup_enable(NULL, &options, &startup), -1);
+	assert_false(is_there("home/.config/systemd"));
+	/* Those of another account are resolved there. */
+	options.service = "a";
+	assert_int_equal(jw_startup_enable(NULL, &options, &startup), 0);
+	jw_startup_free(startup);
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", "relative"), 0);
+	assert_int_equal(os_env_set(NULL, "CONDA_PREFIX", "/absolute"), 0);
+	assert_int_equal(jw_startup_look(NULL, &own, &startup), 0);
+	assert_non_null(strstr(startup->items[0].text, "--environment \"/absolute\""));
+	jw_startup_free(startup);
+}
+
+/* An environment that cannot be read is not none; but what is installed can be removed. */
+TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
+{
+	struct jw_startup *startup;
+
+	root_put("venv/pyvenv.cfg", "");
+	assert_int_equal(symlink("lib", inside("venv/lib")), 0);
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", inside("venv")), 0);
+	assert_int_equal(jw_startup_enable(NULL, &own, &startup), -1);
+	assert_false(is_there("home/.config/systemd"));
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	assert_int_equal(jw_startup_enable(NULL, &own, &startup), 0);
+	jw_startup_free(startup);
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", inside("venv")), 0);
+	expect(jw_startup_disable, &own,
+		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
 }
 
 TEST_WITH(services_are_listed_by_their_folders, usual, NULL)

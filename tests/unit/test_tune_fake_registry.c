@@ -22,7 +22,9 @@ static struct fake_variable {
 	bool set, expands;
 } registry[PLACES][MOST_VARIABLES];
 static bool kept, announced;
-static int writes, fails_at; /* the fails_at-th write fails; 0: none */
+static int writes, fails_at;   /* the fails_at-th write fails; 0: none */
+static const char *unreadable; /* a name */
+static char order[1024];       /* of the names that were written */
 
 bool os_variables_kept(void)
 {
@@ -56,6 +58,8 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	const struct fake_variable *one = slot_of(where, name);
 	char *copy;
 
+	if (unreadable && !strcmp(name, unreadable))
+		return error_set(err, JW_ERR_IO, "%s: cannot be read", name);
 	if (!one->set)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: not set", name);
 	copy = mem_string(err, one->value);
@@ -72,6 +76,8 @@ int os_variable_write(struct jw_error *err, enum os_variables where, const char 
 
 	if (++writes == fails_at)
 		return error_set(err, JW_ERR_IO, "%s: Permission denied", name);
+	(void)snprintf(order + strlen(order), sizeof order - strlen(order), "%s %s|",
+				   os_variables_key(where), name);
 	one->set = variable != NULL;
 	one->expands = variable && variable->expands;
 	(void)snprintf(one->value, sizeof one->value, "%s", variable ? variable->value : "");
@@ -128,6 +134,8 @@ static int usual(void **state)
 	kept = true;
 	announced = false;
 	writes = fails_at = 0;
+	unreadable = NULL;
+	order[0] = '\0';
 	return result;
 }
 
@@ -215,7 +223,26 @@ TEST_WITH(what_others_have_set_since_is_left, usual, NULL)
 /* The machine's former values stand in the registry, where administrators alone may write. */
 TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 {
+	struct jw_tune_request path = for_all;
+	struct jw_tune_result *result;
+
+	/* A kill between two writes leaves a record without a value, but no value without a record, and
+	 * no wrong pair. */
+	path.limit_bytes = 0;
 	put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "was", true);
+	expect(false, &path, "written MACHINE\\CUDA_CACHE_PATH|");
+	assert_string_equal(order, "RECORD CUDA_CACHE_PATH before|RECORD CUDA_CACHE_PATH|"
+							   "MACHINE CUDA_CACHE_PATH|");
+	order[0] = '\0';
+	expect(true, &path, "restored MACHINE\\CUDA_CACHE_PATH|");
+	assert_string_equal(order, "MACHINE CUDA_CACHE_PATH|RECORD CUDA_CACHE_PATH|"
+							   "RECORD CUDA_CACHE_PATH before|");
+	/* What cannot be read is not taken for none. */
+	writes = 0;
+	unreadable = "CUDA_CACHE_PATH";
+	assert_int_equal(jw_tune_apply(NULL, &path, &result), -1);
+	assert_int_equal(writes, 0);
+	unreadable = NULL;
 	expect(false, &for_all,
 		   "written MACHINE\\CUDA_CACHE_MAXSIZE|written MACHINE\\CUDA_CACHE_PATH|");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
@@ -318,7 +345,39 @@ TEST_WITH(a_write_that_fails_loses_nothing, usual, NULL)
 			assert_int_equal(changes(&err, true, requests[i], text, sizeof text), 0);
 			assert_string_equal(text_of(where), "CUDA_CACHE_PATH=%was|");
 			assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+			/* What was not written is not on record either. */
+			if (!i)
+				assert_string_equal(text, at == 1 ? "" : "removed USER\\CUDA_CACHE_MAXSIZE|");
 		}
+}
+
+/* Undoing goes on where it failed; what was undone is off the record, whatever failed after it. */
+TEST_WITH(an_undo_that_fails_goes_on, usual, NULL)
+{
+	char *recorded = os_join(NULL, root, "state/tuned.json");
+
+	for (int at = 1; at <= 5; at++) {
+		char text[1024];
+		struct jw_error err = {0};
+
+		assert_int_equal(usual(state), 0);
+		put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "was", true);
+		put(OS_VARIABLES_MACHINE, "CUDA_CACHE_PATH", "were", false);
+		assert_int_equal(changes(&err, false, &for_user, text, sizeof text), 0);
+		assert_int_equal(changes(&err, false, &for_all, text, sizeof text), 0);
+		writes = 0;
+		fails_at = at;
+		assert_int_equal(changes(&err, true, NULL, text, sizeof text), -1);
+		assert_int_equal(err.code, JW_ERR_IO);
+		fails_at = 0;
+		assert_int_equal(os_exists(recorded), at < 5);
+		assert_int_equal(changes(&err, true, NULL, text, sizeof text), 0);
+		assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%was|");
+		assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_PATH=were|");
+		assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+		assert_false(os_exists(recorded));
+	}
+	mem_free(recorded);
 }
 
 TEST_WITH(settings_are_read_from_there, usual, NULL)

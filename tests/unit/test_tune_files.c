@@ -1,12 +1,16 @@
 /* jw_tune_apply and jw_tune_undo in files: what is written and reported, with which rights, and
  * what undoing leaves. */
+#include "gates_posix.h"
 #include "root.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <uv.h>
 
 #include <jitwarm/tune.h>
 
@@ -94,10 +98,21 @@ static const struct jw_tune_request
 
 TEST_WITH(a_file_is_made_and_goes, usual, NULL)
 {
+	struct jw_tune_request more = shell;
+
 	expect(false, &shell, "written /home/.bashrc|");
 	assert_string_equal(content_of("home/.bashrc"), BEGIN " (made 2) >>>\n" FINISH);
 	expect(false, &shell, "unchanged /home/.bashrc|");
+	/* Other bytes, and as many */
+	more.limit_bytes = 8;
+	expect(false, &more, "written /home/.bashrc|");
+	assert_non_null(strstr(content_of("home/.bashrc"), "MAXSIZE='8'"));
 	expect(true, &system_wide, "");
+	/* What could not be undone stays on record. */
+	gate_removal_fails = true;
+	expect_failure(true, &shell, JW_ERR_IO, ".bashrc");
+	gate_removal_fails = false;
+	assert_non_null(strstr(content_of("state/tuned.json"), ".bashrc"));
 	expect(true, &shell, "removed /home/.bashrc|");
 	assert_false(is_there("home"));
 	assert_true(is_there("state"));
@@ -280,6 +295,49 @@ TEST_WITH(a_damaged_record_is_put_aside, usual, NULL)
 	assert_int_equal(os_make_dirs(NULL, inside("state/tuned.json"), 0700), 0);
 	expect_failure(false, &shell, JW_ERR_UNSUPPORTED, "tuned.json");
 	assert_false(is_there("home/.bashrc"));
+}
+
+/* ---- one at a time */
+
+static pid_t holder;
+static unsigned sleeps, sleeps_until;
+
+/* In place of libuv's: no time passes, and the holder ends some time. */
+__attribute__((visibility("default"))) void uv_sleep(unsigned milliseconds)
+{
+	(void)milliseconds;
+	if (++sleeps != sleeps_until)
+		return;
+	assert_int_equal(kill(holder, SIGKILL), 0);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+}
+
+TEST_WITH(another_tune_is_waited_for, usual, NULL)
+{
+	int ready[2];
+	char byte;
+
+	root_put("state/tune.lock", "");
+	assert_int_equal(pipe(ready), 0);
+	holder = fork();
+	if (!holder) {
+		struct os_file *file;
+		bool held = false;
+
+		_exit(os_file_open(NULL, inside("state/tune.lock"), OS_OPEN_UPDATE, &file) ||
+			  os_file_lock(NULL, file, true, &held) || !held || write(ready[1], "x", 1) != 1 ||
+			  pause());
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	expect_failure(false, &shell, JW_ERR_BUSY, "another “jitwarm tune” is at work");
+	assert_false(is_there("home/.bashrc"));
+	assert_true(sleeps > 10);
+	sleeps = 0;
+	sleeps_until = 3;
+	expect(false, &shell, "written /home/.bashrc|");
+	assert_true(sleeps >= 3);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
 }
 
 RUN_TESTS(root_make, root_remove)
