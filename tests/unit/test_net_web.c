@@ -315,6 +315,8 @@ TEST(silence_has_an_end)
 	assert_int_equal(listen(silent, 1), 0);
 	assert_int_equal(getsockname(silent, (struct sockaddr *)&address, &size), 0);
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(address.sin_port));
+	/* Silence that does not end is a failure. */
+	(void)alarm(120);
 	hasty.timeout_ms = 500;
 	own = web_open(NULL, &hasty);
 	for (int bulk = 0; bulk < 2; bulk++) {
@@ -332,6 +334,7 @@ TEST(silence_has_an_end)
 	}
 	web_close(own);
 	(void)close(silent);
+	(void)alarm(0);
 }
 
 /* A certificate that is there and cannot be read is not none. */

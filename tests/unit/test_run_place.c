@@ -76,8 +76,8 @@ CASE(each_answer_of_a_place_counts)
 		{.about = "about() { if [ $2 = 2 ] && once $1; then told $1 2 $later busy 00 1\n"
 				  "else usual $1 $2; fi; }",
 		 .placed = 6},
-		{.about = "about() { if [ $1 = 2 ] && once failed; then told 2 $2 $failed; else\n"
-				  "usual $1 $2; fi; }",
+		{.about = "about() { if once first || ! once failed; then usual $1 $2; else\n"
+				  "told $1 $2 $failed; fi; }",
 		 .placed = 6},
 		/* It is given up. */
 		{.about = "about() { told $1 $2 $gone away; }", .trouble = "away"},
@@ -93,13 +93,18 @@ CASE(each_answer_of_a_place_counts)
 		char *left = os_join(NULL, folder, "run/share");
 		struct jw_error err = {0};
 		struct os_names names;
-		const struct jw_shared *said;
+		const struct jw_shared *said = NULL;
 
-		(void)end(state);
-		(void)begin(state);
 		print_message("%s\n", cases[i].about);
-		assert_int_equal(run_shared(&err, 2, cases[i].about), 0);
-		said = &result->shared;
+		/* On a busy machine it may be left alone before it has taken all. */
+		for (unsigned tries = 0; tries < 3; tries++) {
+			(void)end(state);
+			(void)begin(state);
+			assert_int_equal(run_shared(&err, 2, cases[i].about), 0);
+			said = &result->shared;
+			if (said->placed == cases[i].placed)
+				break;
+		}
 		assert_int_equal(result->compiled, MODULES - said->fetched);
 		assert_int_equal(result->undone + result->failed, 0);
 		assert_int_equal(warm(), MODULES);
@@ -171,12 +176,17 @@ CASE(a_budget_ends_fetching)
 {
 	struct jw_error err = {0};
 
-	options.budget_ms = 300;
-	assert_int_equal(run_shared(&err, 1, "about() { sleep 1; take $1 $2; }"), 0);
+	options.budget_ms = 500;
+	assert_int_equal(run_shared(&err, 2,
+								"about() { if once first; then usual $1 $2; return; fi\n"
+								"sleep 1.5; once late; take $1 $2; }\n"
+								"fine() { until [ -e \"$marks/late\" ]; do sleep 0.1; done\n"
+								"sleep 0.5; make_entry $1; answer $1 0; }"),
+					 0);
 	assert_true(result->out_of_time);
 	assert_int_equal(result->shared.fetched, 0);
-	assert_int_equal(result->undone, MODULES);
-	assert_int_equal(warm(), 0);
+	assert_int_equal(result->undone + result->compiled, MODULES);
+	assert_int_equal(warm(), result->compiled);
 }
 
 CASE(fetched_entries_wait_for_the_lock)

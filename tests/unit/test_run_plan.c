@@ -169,6 +169,26 @@ CASE(entries_wait_for_the_lock)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* What has waited for the lock, and cannot be written then, ends the run as it would at once. */
+CASE(a_cache_that_cannot_be_written_ends_the_run)
+{
+	for (unsigned held_ms = 0; held_ms < 1000; held_ms += 700) {
+		char *entry = cache_entry_path(NULL, cache, modules[2].key);
+		struct jw_error err = {0};
+		pid_t pid;
+
+		(void)end(state);
+		(void)begin(state);
+		/* A file in the place of its folder */
+		files_put_at(os_dir_name(NULL, entry), "x", 1);
+		pid = held_ms ? hold_lock(held_ms) : 0;
+		assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), -1);
+		assert_true(!pid || waitpid(pid, NULL, 0) == pid);
+		assert_int_equal(result->failed, 0);
+		mem_free(entry);
+	}
+}
+
 CASE(a_lock_that_is_never_free_is_reported)
 {
 	struct jw_error err = {0};
@@ -343,19 +363,23 @@ CASE(each_worker_has_an_environment_of_its_own)
 /* An idle worker may wait for as long as others work. Its end may take so long again. */
 CASE(idle_workers_live_and_end_by_themselves)
 {
+	char *marks = mark_path("");
 	struct jw_error err = {0};
 
 	options.max_memory_bytes = UINT64_C(600) << 20;
+	options.budget_ms = 2000;
 	modules[0].memory_bytes = UINT64_C(1) << 30;
 	modules[0].cost_ms = 600;
-	end_ms = 1500;
+	end_ms = 1700;
+	files_put_text(marks, "order", "run\n");
 	assert_int_equal(run_with(&err, 2,
 							  "echo begun >>\"$marks/order\"\n"
-							  "do_job() { [ $1 != 0 ] || sleep 2; fine $1; }\nhello; serve\n"
+							  "do_job() { sleep 2.5; fine $1; }\nhello; serve\n"
 							  "sleep 0.3; echo ended >>\"$marks/order\"\n"),
 					 0);
-	expect_all();
-	expect_order("begun\nbegun\nended\nended\n", true);
+	assert_int_equal(result->compiled, 1);
+	expect_order("run\nbegun\nbegun\nended\nended\n", true);
+	mem_free(marks);
 }
 
 /* That an earlier worker in its place reported its end says nothing about the next one. */
@@ -452,6 +476,8 @@ static pid_t stop_parent(int number, unsigned milliseconds, bool worker_too)
 	while (state_of(parent) != 'T')
 		(void)usleep(1000);
 	(void)usleep(milliseconds * 1000);
+	for (unsigned i = 0; worker_too && state_of(worker) != 'T' && i < 20000; i++)
+		(void)usleep(1000);
 	if ((state_of(worker) == 'T') != worker_too)
 		worker = 0;
 	(void)kill(parent, SIGCONT);

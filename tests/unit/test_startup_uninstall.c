@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <jitwarm/accounts.h>
+#include <jitwarm/startup.h>
 #include <jitwarm/tune.h>
 #include <jitwarm/uninstall.h>
-
-#include <unistd.h>
 
 /* Each takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)
@@ -147,6 +149,54 @@ TEST_WITH(a_failure_keeps_the_state_and_nothing_else, root_empty, NULL)
 	take_away("state/tune.lock");
 	seen = uninstall(true);
 	assert_string_equal(seen.text, "removed /home/.bashrc\nremoved /state\n");
+}
+
+static void enable(const char *service, bool everyone)
+{
+	const struct jw_startup_options options = {
+		.size = sizeof options, .program = "/bin/true", .service = service, .everyone = everyone};
+	struct jw_startup *startup;
+
+	assert_int_equal(jw_startup_enable(NULL, &options, &startup), 0);
+	assert_null(startup->failed);
+	jw_startup_free(startup);
+}
+
+/* Units of the account, of services and, for an administrator, of everyone; where those of services
+ * cannot be listed, that is said, and the state stays. */
+TEST_WITH(units_go_too, root_empty, NULL)
+{
+	static const char *const units[] = {
+		"home/.config/systemd/user/jitwarm.timer", "etc/systemd/system/jitwarm@a.service.d",
+		"etc/systemd/system/jitwarm@b.service.d", "etc/systemd/system/jitwarm@.service",
+		"etc/systemd/user/jitwarm.timer"};
+	char *tool = inside("bin/systemctl"), *path = mem_printf(NULL, "%s/bin:/usr/bin:/bin", root);
+	char *system = inside("etc/systemd/system");
+	struct seen seen;
+
+	set_things_up();
+	files_put_text(root, "bin/systemctl", "#!/bin/sh\n");
+	assert_int_equal(chmod(tool, 0755), 0);
+	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
+	enable(NULL, false);
+	enable("a", false);
+	enable("b", false);
+	enable(NULL, true);
+	seen = uninstall(true);
+	assert_int_equal(seen.failed, 0);
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (is_there(units[i]) != (i == 4 && !jw_is_administrator()))
+			fail_msg("%s: %s", units[i], seen.text);
+	set_things_up();
+	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
+	assert_int_equal(os_remove_tree(NULL, system), 0);
+	assert_int_equal(symlink("system", system), 0);
+	seen = uninstall(true);
+	assert_int_equal(seen.failed, 1);
+	assert_true(is_there("state") && !is_there("home/.bashrc"));
+	mem_free(tool);
+	mem_free(path);
+	mem_free(system);
 }
 
 /* What it could not remove is a failure. */

@@ -247,6 +247,9 @@ TEST_WITH(those_of_everyone_wait_for_a_logon, usual, NULL)
 
 TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 {
+	struct jw_startup_options replace = own;
+	char former[200];
+
 	put_systemctl(false);
 	expect(jw_startup_enable, &own,
 		   OWN("--") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n"
@@ -254,6 +257,29 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	put_systemctl(true);
 	expect(jw_startup_enable, &own,
 		   OWN("ot") RELOAD "c systemctl --user enable --now jitwarm.timer jitwarm.path\n");
+	/* What was there before is there again, ours or not. */
+	(void)snprintf(former, sizeof former, "# %s, before", startup_mark);
+	root_put("home/.config/systemd/user/jitwarm.service", former);
+	root_put("home/.config/systemd/user/jitwarm.timer", "theirs");
+	put_systemctl(false);
+	replace.replace = true;
+	expect(jw_startup_enable, &replace,
+		   "i ot /home/.config/systemd/user/jitwarm.service\n"
+		   "i -t /home/.config/systemd/user/jitwarm.timer\n"
+		   "i ot /home/.config/systemd/user/jitwarm.path\n" RELOAD
+		   "c systemctl --user enable --now jitwarm.timer jitwarm.path\nf systemctl: no bus\n");
+	for (int i = 0; i < 2; i++) {
+		struct buf text;
+
+		assert_int_equal(os_read_file(NULL,
+									  inside(i ? "home/.config/systemd/user/jitwarm.timer"
+											   : "home/.config/systemd/user/jitwarm.service"),
+									  1000, &text),
+						 0);
+		assert_string_equal(buf_text(&text), i ? "theirs" : former);
+		buf_free(&text);
+	}
+	put_systemctl(true);
 	assert_int_equal(os_remove(NULL, inside("bin/systemctl")), 0);
 	assert_int_equal(os_env_set(NULL, "PATH", inside("bin")), 0);
 	{

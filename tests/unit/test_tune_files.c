@@ -324,6 +324,7 @@ TEST_WITH(another_tune_is_waited_for, usual, NULL)
 		struct os_file *file;
 		bool held = false;
 
+		(void)alarm(120);
 		_exit(os_file_open(NULL, inside("state/tune.lock"), OS_OPEN_UPDATE, &file) ||
 			  os_file_lock(NULL, file, true, &held) || !held || write(ready[1], "x", 1) != 1 ||
 			  pause());
