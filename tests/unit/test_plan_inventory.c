@@ -1,6 +1,9 @@
 /* The inventory returns exactly what was read from a file, and only while the file is unchanged. */
 #include "make_devcode.h"
 
+#include <uv.h>
+
+#include "files.h"
 #include "os/clock.h"
 #include "os/folders.h"
 #include "plan/inventory.h"
@@ -185,16 +188,22 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	const struct analyse_question first = question_of(&profile, gpus, 2);
 	const struct analyse_question second = question_of(&other_profile, gpus, 1);
 	const struct analyse_question third = question_of(&profile, gpus + 2, 1);
-	struct analyse_question newer = first;
+	struct analyse_question newer = first, later = first, fourth = first;
+	struct jw_target suffixed[] = {gpus[0], gpus[1]};
 	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
+	suffixed[0].suffix = 'a';
+	fourth.targets = suffixed;
 	newer.driver.release[2]++;
+	later.driver.cuda++;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
 	remember(inventory, &file, &first, 1);
 	assert_false(replay(inventory, &file, &second, 2));
 	assert_false(replay(inventory, &file, &third, 3));
 	assert_false(replay(inventory, &file, &newer, 3));
+	assert_false(replay(inventory, &file, &later, 3));
+	assert_false(replay(inventory, &file, &fourth, 3));
 	remember(inventory, &file, &second, 2);
 	remember(inventory, &file, &third, 3);
 	assert_true(replay(inventory, &file, &first, 1));
@@ -294,8 +303,28 @@ TEST(damage_is_as_if_it_were_not_there)
 	mem_free(path);
 }
 
+static void make_older(const char *folder, const char *name, unsigned days)
+{
+	char *path = os_join(NULL, folder, name);
+	const double then = (double)os_now_s() - days * 86400.0;
+	uv_fs_t request;
+
+	assert_int_equal(uv_fs_utime(NULL, &request, path, then, then, NULL), 0);
+	uv_fs_req_cleanup(&request);
+	mem_free(path);
+}
+
 TEST(another_version_is_not_believed)
 {
+	static const struct {
+		const char *name;
+		unsigned days;
+		bool stays;
+	} old[] = {{"inventory-00000001", 61, false},
+			   {"inventory-00000002", 59, true},
+			   {"inventory-00000003.abcdef", 61, false},
+			   {"inventory-00000004.abcdef", 59, true},
+			   {"inventories", 61, true}};
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	const struct jw_found_file first = file_of(1);
 	struct inventory *inventory;
@@ -315,6 +344,22 @@ TEST(another_version_is_not_believed)
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));
+	/* Those of other versions and copies that were left go after two months, when one is written.
+	 */
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+		files_put_text(folder, old[i].name, "");
+		make_older(folder, old[i].name, old[i].days);
+	}
+	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	remember(inventory, &first, &question, 2);
+	assert_int_equal(inventory_save(NULL, inventory), 0);
+	inventory_close(inventory);
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+		mem_free(other);
+		other = os_join(NULL, folder, old[i].name);
+		if (os_exists(other) != old[i].stays)
+			fail_msg("%s", old[i].name);
+	}
 	assert_int_equal(os_remove_tree(NULL, folder), 0);
 	mem_free(folder);
 	mem_free(path);
