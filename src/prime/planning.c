@@ -10,6 +10,7 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "plan/analyse.h"
+#include "plan/estimate.h"
 #include "plan/plan.h"
 #include "prime/budget.h"
 #include "prime/explain.h"
@@ -423,7 +424,9 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 	const struct budget_request request = {
 		.limit_bytes = system->cache.limit_bytes,
 		.budget_bytes = options->budget_bytes,
-		.budget_ms = options->budget_ms,
+		/* Workers start first. */
+		.budget_ms = options->budget_ms > 2 * PLAN_START_MS ? options->budget_ms - PLAN_START_MS
+															: (options->budget_ms + 1) / 2,
 		.capacity = jw_workers_capacity(sum->forecast.workers),
 	};
 

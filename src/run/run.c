@@ -141,11 +141,34 @@ static int send_job(struct run *run, struct slot *slot, const struct run_job *jo
 	return 0;
 }
 
+/* Compiles in progress are finished, and none begins that would not end in time. */
+static void look_at_budget(struct run *run)
+{
+	const double left_ms =
+		(double)run->setup->options->budget_ms - (double)(os_monotonic_ns() - run->began_ns) / 1e6;
+	size_t index;
+
+	if (!run->setup->options->budget_ms || run->stopping)
+		return;
+	/* What comes from a place takes less time than compiling. */
+	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
+		   pace_ms(&run->pace, run->setup->plan->modules[index].cost_ms) > left_ms) {
+		(void)job_queue_take(&run->queue);
+		run->result->out_of_time = true;
+	}
+	if (left_ms > 0)
+		return;
+	if (job_queue_peek(&run->queue) != QUEUE_EMPTY || job_queue_has_suspects(&run->queue))
+		run->result->out_of_time = true;
+	job_queue_clear(&run->queue);
+}
+
 /* Gives a worker jobs until it has enough or has to end. */
 static void feed_worker(struct run *run, struct slot *slot)
 {
 	struct run_order order = {.what = ORDER_MET};
 
+	look_at_budget(run);
 	while (!run->stopping && order.what != ORDER_NOTHING && order.what != ORDER_FINISH) {
 		order = run_next_order(run, slot);
 		if (order.what == ORDER_FINISH && slot->child) {
@@ -306,18 +329,6 @@ static bool has_waited_enough(const struct run *run)
 	uint64_t now = os_monotonic_ns();
 
 	return now - run->last_ns > LOCK_LAST_NS && now - run->later.progress_ns > LOCK_LAST_NS;
-}
-
-/* Compiles in progress are finished, and no further one begins. */
-static void look_at_budget(struct run *run)
-{
-	uint64_t budget_ms = run->setup->options->budget_ms;
-
-	if (!budget_ms || run->stopping || (os_monotonic_ns() - run->began_ns) / 1000000 < budget_ms)
-		return;
-	if (job_queue_peek(&run->queue) != QUEUE_EMPTY || job_queue_has_suspects(&run->queue))
-		run->result->out_of_time = true;
-	job_queue_clear(&run->queue);
 }
 
 static void on_tick(uv_timer_t *timer)

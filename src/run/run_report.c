@@ -138,8 +138,6 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 
 /* ---- what the run's caller hears */
 
-/* Assumed start time of a driver, before one has started. */
-static const double START_MS = 1000;
 /* Then enough is known for a new prediction. */
 static const double UNSTEADY_MS = 5000;
 /* Less of the processor in other programs explains no difference. */
@@ -199,7 +197,7 @@ static double begun_weight(const struct run *run, const struct pace *pace, uint6
 static double free_in_ms(const struct run *run, const struct slot *slot, const struct pace *pace,
 						 uint64_t now_ns)
 {
-	const double start_ms = run->start_ms > 0 ? run->start_ms : START_MS;
+	const double start_ms = run->start_ms > 0 ? run->start_ms : PLAN_START_MS;
 	double left_ms = 0;
 
 	if (!slot->child || slot->retired || slot->finishing)

@@ -197,12 +197,6 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
 					TEXT_COUNT(result->compiled, "module", "modules"),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
-	if (result->compile_seconds > 60 && result->compile_cpu_seconds > 0 &&
-		result->compile_seconds > 1.5 * result->compile_cpu_seconds)
-		output_note(out,
-					"other programs kept the processor busy: %s of compiling had %s of its time",
-					text_duration(more_time, result->compile_seconds),
-					text_duration(time, result->compile_cpu_seconds));
 }
 
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size)
