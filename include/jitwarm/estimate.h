@@ -18,6 +18,7 @@ struct jw_speed {
 	double module_ms; /* what each module takes besides */
 	double spread; /* the factor within which a prediction lies nine times in ten; 0: unknown; the
 					  usual one is used */
+	uint64_t program_bytes; /* all PTX of the program that was compiled last; 0: unknown */
 };
 
 /* A predicted time in seconds: nine times in ten it lies between low and high. */

@@ -62,7 +62,8 @@ struct jw_speed speed_of(const struct speed_table *table, const struct jw_driver
 
 	if (row && (row->slope > 0 || row->model_ms > 0))
 		return (struct jw_speed){factor_of(row), row->module_ms,
-								 row->model_ms > 0 ? LEARNT_SPREAD : GAUGE_SPREAD};
+								 row->model_ms > 0 ? LEARNT_SPREAD : GAUGE_SPREAD,
+								 row->program_bytes};
 	for (size_t i = table->count; i-- > 0;)
 		if (table->rows[i].model_ms > 0)
 			return (struct jw_speed){.factor = factor_of(&table->rows[i])};
@@ -74,7 +75,7 @@ static struct speed_row *last_row(struct speed_table *table, const struct jw_dri
 {
 	const struct speed_row *known = find_row(table, driver);
 	const struct speed_row row =
-		known ? *known : (struct speed_row){driver->release[0], driver->cuda, 0, 0, 0, 0};
+		known ? *known : (struct speed_row){.release = driver->release[0], .cuda = driver->cuda};
 	const size_t old = known ? (size_t)(known - table->rows) : 0;
 
 	if (known || table->count == LEARN_MOST_ROWS)
@@ -112,6 +113,8 @@ void speed_add(struct speed_table *table, const struct jw_driver *driver,
 	}
 	row->model_ms += model_ms;
 	row->real_ms += real_ms;
+	if (run->program_bytes)
+		row->program_bytes = run->program_bytes;
 }
 
 void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
@@ -152,7 +155,8 @@ static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 								  json_number(object, "slope", -1),
 								  json_number(object, "module_ms", -1),
 								  json_number(object, "model_ms", -1),
-								  json_number(object, "real_ms", -1)};
+								  json_number(object, "real_ms", -1),
+								  json_count(object, "program_bytes")};
 
 	*ret_row = row;
 	return release <= 1000000 && cuda <= 1000000 && row.slope >= 0 && row.slope < MOST_FACTOR &&
@@ -180,7 +184,8 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table)
 
 #define ROW(member) JSON(struct speed_row, member, NULL)
 static const struct json_field row_fields[] = {
-	ROW(release), ROW(cuda), ROW(slope), ROW(module_ms), ROW(model_ms), ROW(real_ms), {0},
+	ROW(release),  ROW(cuda),    ROW(slope),         ROW(module_ms),
+	ROW(model_ms), ROW(real_ms), ROW(program_bytes), {0},
 };
 struct kept_rows {
 	const struct speed_row *rows;

@@ -3,7 +3,7 @@
  * kept in one file of the state directory:
  *
  *     {"schema":"jitwarm.speed/3","rows":[{"release":550,"cuda":12040,"slope":0.9,"module_ms":5.1,
- *      "model_ms":58312.8,"real_ms":81044.2}, …]}
+ *      "model_ms":58312.8,"real_ms":81044.2,"program_bytes":28700000}, …]}
  *
  * A row for each driver branch's compiler, the latest last: what the gauge has measured, and the
  * runs. The file is read as hostile input.
@@ -29,6 +29,7 @@ struct speed_row {
 	 * slope of 0: it gave no result, and is not tried again. */
 	double slope, module_ms;
 	double model_ms, real_ms; /* of the runs, without module_ms; 0: none yet */
+	uint64_t program_bytes;   /* of the last run that compiled most of a program */
 };
 
 struct speed_table {
@@ -40,6 +41,7 @@ struct speed_table {
 struct speed_time {
 	double model_ms, cpu_ms, wall_ms;
 	unsigned modules;
+	uint64_t program_bytes; /* if they are most of a program: its PTX */
 };
 /* What the gauge has measured: its two sizes of modules. */
 struct speed_sizes {

@@ -32,6 +32,7 @@ struct plan_estimate {
 
 /* Typical factor of the measured machines (docs/estimates.md). */
 #define PLAN_USUAL_FACTOR 2.0
+#define PLAN_SAME_SPREAD  1.25 /* of a program that was compiled here before */
 #define PLAN_START_MS     1500 /* for a driver to start in a worker */
 double plan_spread(const struct jw_speed *speed);
 

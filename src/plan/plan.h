@@ -76,7 +76,8 @@ struct plan {
 	struct plan_module *modules; /* most expensive first */
 	size_t module_count;
 	struct cache_profile profile;
-	struct jw_speed speed; /* the basis of its predictions */
+	struct jw_speed speed;  /* the basis of its predictions */
+	uint64_t program_bytes; /* PTX of all modules: tells programs apart */
 	char *cache_dir;
 	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
 	 * that includes them. */

@@ -287,6 +287,8 @@ static int compile_planned(struct jw_error *err, const struct plan *plan,
 		clear_marks(system, plan, setup.inserted);
 	/* A request that came after the last module has stopped nothing. */
 	result->interrupted = result->interrupted && result->undone;
+	/* A part says little of the rest. */
+	learnt.program_bytes = learnt.modules * 2 >= plan->module_count ? plan->program_bytes : 0;
 	speed_remember(system->state_dir, &compiler, &learnt);
 	failed = note_doubts(err, result);
 done:

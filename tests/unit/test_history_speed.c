@@ -18,7 +18,7 @@ static struct speed_time run_of(double seconds, double factor)
 {
 	const double ms = seconds * 1000;
 
-	return (struct speed_time){ms, ms * factor, ms * factor, 10};
+	return (struct speed_time){ms, ms * factor, ms * factor, 10, 0};
 }
 
 static void about(double value, double wanted)
@@ -41,8 +41,8 @@ static struct speed_sizes gauge_of(double slope, double module_ms)
 {
 	const double large = 21 * slope + module_ms, small = 5 * slope + module_ms;
 
-	return (struct speed_sizes){.large = {42, 2 * large, 2 * large, 2},
-								.small = {5, small, small, 1}};
+	return (struct speed_sizes){.large = {42, 2 * large, 2 * large, 2, 0},
+								.small = {5, small, small, 1, 0}};
 }
 
 TEST(the_gauge_calibrates_the_first_estimate)
@@ -82,9 +82,10 @@ TEST(one_size_is_better_than_nothing)
 {
 	struct speed_table table = {.count = 0}, both = {.count = 0};
 
-	speed_add_gauge(&table, &new_driver, &(struct speed_sizes){.large = {20, 200, 200, 1}});
-	speed_add_gauge(&both, &new_driver,
-					&(struct speed_sizes){.large = {20, 200, 200, 1}, .small = {5, 50, 50, 1}});
+	speed_add_gauge(&table, &new_driver, &(struct speed_sizes){.large = {20, 200, 200, 1, 0}});
+	speed_add_gauge(
+		&both, &new_driver,
+		&(struct speed_sizes){.large = {20, 200, 200, 1, 0}, .small = {5, 50, 50, 1, 0}});
 	about(speed_of(&table, &new_driver).factor, speed_of(&both, &new_driver).factor);
 }
 
@@ -272,13 +273,19 @@ TEST(a_file_of_any_bytes_does_no_harm)
 
 TEST_WITH(it_is_kept_in_the_state_directory, make_folder, remove_folder)
 {
-	const struct speed_time run = run_of(100, 1.7), nothing = run_of(0, 0);
+	struct speed_time run = run_of(100, 1.7), nothing = run_of(0, 0);
 	char *place = os_join(NULL, folder, "state"), *path = os_join(NULL, folder, "state/speed.json");
 
 	speed_remember(place, &new_driver, &nothing);
 	assert_false(os_exists(path));
 	speed_remember(place, &new_driver, &run);
 	about(speed_recall(place, &new_driver).factor, 1.7);
+	assert_int_equal(speed_recall(place, &new_driver).program_bytes, 0);
+	run.program_bytes = 77;
+	speed_remember(place, &new_driver, &run);
+	run.program_bytes = 0; /* a part of another one */
+	speed_remember(place, &new_driver, &run);
+	assert_int_equal(speed_recall(place, &new_driver).program_bytes, 77);
 	assert_int_equal(os_write_atomic(NULL, path, "\0garbage", 8), 0);
 	assert_true(speed_recall(place, &new_driver).factor == 0);
 	speed_remember(place, &new_driver, &run);
