@@ -46,31 +46,3 @@ double plan_link_ms(const struct jw_speed *speed, uint64_t cubin_bytes);
 /* `speed`: of this machine; NULL: the model alone. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, const struct jw_speed *speed);
-
-/* The time left of compiling: its pace so far, and the schedule of the rest.
- *
- * The pace has two parts. What part of a core the compiles get shows at once, in the processor time
- * of those that run. How far off the predictions are shows in modules of the same size: a few short
- * ones say little about a long one. */
-struct pace {
-	double model_ms, real_ms; /* of the finished modules: as predicted, and processor time */
-	double cpu_ms, wall_ms;   /* what the compiles got lately, and in which time */
-};
-
-/* Adds a finished module. */
-void pace_take(struct pace *pace, double model_ms, double cpu_ms);
-/* Compiles got so much processor time. */
-void pace_spend(struct pace *pace, double cpu_ms, double wall_ms);
-/* A module has been compiling for this long. */
-void pace_take_running(struct pace *pace, double model_ms, double wall_ms);
-/* The part of a core that a compile gets; more than 1: it has several threads. */
-double pace_share(const struct pace *pace);
-/* The wall time of a module with this prediction; the prediction itself before the first module. */
-double pace_ms(const struct pace *pace, double model_ms);
-/* Its remaining time after it has run for so long. */
-double pace_left_ms(const struct pace *pace, double model_ms, double run_ms);
-/* What is shown of a new guess: it falls, stands still, or rises by a tenth at least. */
-double steady_seconds(double shown, double guess);
-/* The time until everything is done: `free_ms` says for each worker when it finishes its jobs, and
- * `next_ms` of `rest_ms` is the longest module that none has begun. */
-double schedule_ms(const double *free_ms, size_t workers, double next_ms, double rest_ms);

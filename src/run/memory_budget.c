@@ -4,7 +4,6 @@
 #include "os/clock.h"
 #include "os/platform.h"
 #include "os/processes.h"
-#include "plan/estimate.h"
 #include "run/run_state.h"
 
 static const uint64_t SMALL_BYTES = UINT64_C(256) << 20;

@@ -6,8 +6,8 @@
 
 #include <uv.h>
 
+#include "base/pace.h"
 #include "machine/driver_session.h"
-#include "plan/estimate.h"
 #include "run/job_queue.h"
 #include "run/memory_budget.h"
 #include "run/remote.h"

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """estimates.py [-B BUILD-FOLDER] [-d DRIVER]... [--wheels FOLDER] [--csv FILE] [--list] [NAME...]
+estimates.py --left [-B BUILD-FOLDER] [-d DRIVER]... [NAME...]
 estimates.py --table FILE...
 
 First and second estimates of `prime` against what compiling takes, for the libraries below (docs/estimates.md). Each is
 primed twice into an empty cache under NVIDIA's driver on a GPU of the phantom, with one worker: with an empty state, in
 which only the gauge has measured this machine, and with what the first run has learnt. The truth is the processor time of
 the compiles. One line of FILE a library; --table prints such files as the tables of the page, one table a file.
+
+--left primes each once, with an empty state and two workers, and prints what bench_progress says of the time left.
 
 Wheels come from PyPI and stay below FOLDER (default: ~/.cache/jitwarm/estimates). Exit status: 0; 1 where a library failed.
 """
@@ -100,6 +103,15 @@ def measure(arguments, name, driver):
     return [name, driver, gpu, modules, *("%.2f" % number for number in numbers)]
 
 
+def left(arguments, name, driver):
+    path = wheel_of(name, arguments.wheels)
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(arguments, driver, LIBRARIES[name][2], pathlib.Path(folder))
+        bench = [*machine.command[:-6], str(arguments.build / "tests/bench/bench_progress"), machine.command[-6], "2", path]
+        done = subprocess.run(bench, env=machine.environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [name, driver, done.stdout.strip()]
+
+
 def cell(row, kind, took):
     value, low, high, real = (float(row[column]) for column in (kind, kind + "_low", kind + "_high", took))
     return "%.1f s (%.1f to %.1f) | %.1f s | %.2f" % (value, low, high, real, value / real)
@@ -128,6 +140,7 @@ def main():
     parser.add_argument("--wheels", type=pathlib.Path, default=CACHE / "estimates")
     parser.add_argument("--csv", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--left", action="store_true")
     parser.add_argument("--table", nargs="+", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
@@ -144,7 +157,7 @@ def main():
             writer.writerow(COLUMNS)
         for name, driver in itertools.product(arguments.names or LIBRARIES, arguments.drivers or ["550.163.01"]):
             try:
-                row = measure(arguments, name, driver)
+                row = (left if arguments.left else measure)(arguments, name, driver)
             except (RuntimeError, ValueError, KeyError, subprocess.CalledProcessError) as why:
                 print("%s, %s: %s" % (name, driver, why), file=sys.stderr)
                 failed = 1

@@ -75,7 +75,6 @@ case_a_budget_of_time_takes_a_part() {
 case_predicted_stands_beside_what_it_took() {
 	expect_status 0 prime "$library" && grep -Eq 'predicted [0-9.]+ s, took [0-9.]+ s; the cache grew by .* \(predicted ' "$out" || say "$(cat "$out")"
 	grep -q 'The driver keeps at most 1.07 GB of cache, of which' "$out" || say "no word about the limit: $(cat "$out")"
-	# The same program again, and what is left of it.
 	rm -rf "$CUDA_CACHE_PATH"
 	run prime -n "$library" --json
 	[ "$(python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; print(round(s["high"] / s["likely"], 2))' "$out")" = 1.25 ] || say "another range"

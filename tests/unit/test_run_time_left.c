@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/pace.h"
 #include "os/file.h"
 #include "plan/estimate.h"
 #include "run/run_report.h"
@@ -54,8 +55,7 @@ TEST(a_long_module_keeps_its_prediction)
 	assert_true(pace_ms(&crowded, 100e3) > 300e3);
 }
 
-/* Before any module has ended: half of a core. */
-TEST(the_share_of_the_processor_counts_at_once)
+TEST(the_share_of_the_processor_counts_before_any_module_has_ended)
 {
 	struct pace pace = {0};
 
@@ -87,7 +87,6 @@ TEST(the_time_left_falls_or_stands_still)
 	about(steady_seconds(80, 0), 0);
 }
 
-/* What was printed before holds, until the run differs from its range. */
 TEST(a_new_time_is_said_where_it_differs)
 {
 	static const struct {

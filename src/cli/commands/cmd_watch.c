@@ -11,12 +11,12 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/pace.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/language.h"
 #include "cli/parts/eyes.h"
-#include "cli/parts/watch_left.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
@@ -342,8 +342,7 @@ static void estimate_left(struct watching *watching, const struct watch_look *lo
 		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6,
 						 used_since(look, &watching->last));
 	if (watching->counted)
-		watch_left_count(&watching->left, watching->files, watching->document.left,
-						 watching->model_ms);
+		watch_left_count(&watching->left, watching->files, watching->model_ms);
 	watching->counted = false;
 }
 
