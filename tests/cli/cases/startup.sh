@@ -49,6 +49,10 @@ done
 echo >"$work/lib/readme.txt"
 run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
+# What a killed run has left goes also where nothing is compiled.
+mkdir -p "$JITWARM_STATE/runs/999999999-1" && : >"$JITWARM_STATE/runs/999999999-1.lock"
+run 0 prime "$work/lib"
+[[ -z $(ls "$JITWARM_STATE/runs") ]] || fail "left by a killed run: $(ls "$JITWARM_STATE/runs")"
 # Entries that are lost, cut or written again, and an index that the driver would answer by a wipe; not one that came later.
 entry() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry later()\n{\n\tret;\n}\n' >"$work/later.ptx"
