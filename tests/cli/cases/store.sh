@@ -43,6 +43,11 @@ run 1 prime --budget-size 40K "$sample"
 out_has "came back from the store"
 (($(du -sb --exclude=index "$work/cache" | cut -f1) < 120000)) || fail "the cache has $(du -sb "$work/cache")"
 run 0 prime "$sample"
+# A named cache is for somebody else: nothing of the store, and nothing for it
+kept=$(packs)
+run 0 prime --cache "$work/named" "$sample"
+out_lacks "from the store"
+[[ $(packs) == "$kept" ]] || fail "a named cache was kept"
 # One entry is lost
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 run 0 prime "$sample" --json
