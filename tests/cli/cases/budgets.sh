@@ -53,3 +53,18 @@ run 0 scan --json "$sample"
 python3 -c "import sys; sys.exit(not 3.9 < $(cost) / $usual < 4.1)" || fail "$(cost) s, and $usual s before"
 run 0 scan --json --target sm_86 "$sample"
 [[ $(cost) == "$usual" ]] || fail "$(cost) s for another machine, not $usual"
+
+# What is warm makes no room for what is not: others' entries go, though they are younger
+unset CUDA_CACHE_MAXSIZE
+rm -rf "$work/cache"
+run 0 prime --no-store "$sample"
+smallest=$(find "$work/cache" -path '*/?/?/*' -type f -printf '%s %p\n' | sort -n | head -1)
+rm "${smallest#* }"
+for n in {1..24}; do
+	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry other_%s()\n{\n\tret;\n}\n' $n >"$work/other$n.ptx"
+done
+run 0 prime --no-store "$work"/other*.ptx
+rows=$(find "$work/cache" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }')
+CUDA_CACHE_MAXSIZE=$rows run 1 prime --no-store "$sample"
+CUDA_CACHE_MAXSIZE=$rows run 0 check "$sample"
+CUDA_CACHE_MAXSIZE=$rows run 1 check "$work"/other*.ptx
