@@ -229,6 +229,12 @@ static bool is_cancelled(void *context)
 	return !*left || !--*left;
 }
 
+static bool count_asks(void *context)
+{
+	++*(size_t *)context;
+	return false;
+}
+
 static size_t count_left(void)
 {
 	struct jw_prune_result *result = prune((struct jw_prune_options){DRIVERS(ours)});
@@ -240,7 +246,8 @@ static size_t count_left(void)
 
 static void many_go_until_it_is_cancelled(void **state)
 {
-	size_t left = 1;
+	enum { AT_A_TIME = 256 };
+	size_t left = 1, asks = 0;
 	struct jw_prune_options options = {
 		.apply = true, DRIVERS(ours), .cancel = {&left, is_cancelled}};
 	struct jw_prune_result *result;
@@ -252,9 +259,18 @@ static void many_go_until_it_is_cancelled(void **state)
 		(void)put(1000 + n, OURS, 86, &size);
 	fails(options, JW_ERR_INTERRUPTED, "");
 	assert_int_equal(count_left(), ALL + MANY);
+	/* After the first of two parts */
+	options.apply = false;
+	options.cancel = (struct jw_cancel){&asks, count_asks};
+	jw_prune_result_free(prune(options));
+	left = asks + 2;
+	options.apply = true;
+	options.cancel = (struct jw_cancel){&left, is_cancelled};
+	fails(options, JW_ERR_INTERRUPTED, "");
+	assert_int_equal(count_left(), ALL + MANY - AT_A_TIME);
 	options.cancel = (struct jw_cancel){0};
 	result = prune(options);
-	assert_int_equal(result->removed, MANY + 3);
+	assert_int_equal(result->removed, MANY + 3 - AT_A_TIME);
 	jw_prune_result_free(result);
 	assert_int_equal(count_left(), ALL - 3);
 }
