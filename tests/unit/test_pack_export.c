@@ -139,6 +139,28 @@ TEST(what_fails_leaves_nothing)
 	mem_free(file);
 }
 
+/* What its names and keys mean is not known. */
+TEST(entries_of_an_unknown_form_are_not_packed)
+{
+	const struct jw_system unknown = {.driver.trust = JW_TRUST_OPAQUE};
+	char *cache = path_in("unknown"), *file = path_in("unknown.jwpack");
+	struct jw_export_result result = {.size = sizeof result};
+	struct jw_error err = {0};
+
+	make_cache(cache);
+	assert_int_equal(jw_export(&err,
+							   &(struct jw_export_options){.size = sizeof(struct jw_export_options),
+														   .system = &unknown,
+														   .cache_dir = cache,
+														   .output = file},
+							   &result),
+					 -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_false(os_exists(file));
+	mem_free(cache);
+	mem_free(file);
+}
+
 /* The same module, compiled to something else by another driver. */
 TEST(modules_and_cubins_are_counted_apart)
 {
