@@ -6,6 +6,8 @@
  * their real times and with predictions that are off by several factors
  * (tests/unit/test_run_time_left.c). */
 static const double PRIOR_SHARE = 0.125, PRIOR_MS = 100;
+/* That a module takes no time besides weighs as much as so many of a predicted millisecond. */
+static const double PRIOR_COUNT = 0.3;
 /* What the machine's load is assumed to be, none, weighs as much as this. */
 static const double IDLE_MS = 100;
 /* For a module that takes longer than predicted: its remaining time as a share of its elapsed time.
@@ -22,12 +24,15 @@ static bool is_time(double ms)
 	return ms >= 0 && ms < 1e12;
 }
 
-void pace_take(struct pace *pace, double model_ms, double cpu_ms)
+void pace_take(struct pace *pace, double count, double model_ms, double cpu_ms)
 {
-	if (!is_time(model_ms) || !is_time(cpu_ms))
+	if (!is_time(model_ms) || !is_time(cpu_ms) || model_ms <= 0)
 		return;
 	pace->model_ms += model_ms;
 	pace->real_ms += cpu_ms;
+	pace->count += count;
+	pace->count_count += count * count / model_ms;
+	pace->count_real += count * cpu_ms / model_ms;
 }
 
 void pace_spend(struct pace *pace, double cpu_ms, double wall_ms)
@@ -49,24 +54,30 @@ double pace_share(const struct pace *pace)
 
 void pace_take_running(struct pace *pace, double model_ms, double wall_ms)
 {
-	if (wall_ms > pace_ms(pace, model_ms))
-		pace_take(pace, model_ms, wall_ms * pace_share(pace));
+	if (wall_ms > pace_ms(pace, 1, model_ms))
+		pace_take(pace, 1, model_ms, wall_ms * pace_share(pace));
 }
 
-double pace_ms(const struct pace *pace, double model_ms)
+double pace_ms(const struct pace *pace, double count, double model_ms)
 {
 	const double share_ms = model_ms * PRIOR_SHARE,
 				 weight = share_ms > PRIOR_MS ? share_ms : PRIOR_MS;
 	/* The prediction itself is taken to be off by what the finished modules show. */
-	const double expected = (pace->real_ms + weight) / (pace->model_ms + weight);
+	const double expected = (pace->real_ms + weight) / (pace->model_ms + weight),
+				 least = expected / 4, model = pace->model_ms + weight,
+				 real = pace->real_ms + weight * expected,
+				 fit = pace->count_real * model - real * pace->count,
+				 each_ms = fit > 0 ? fit / ((pace->count_count + PRIOR_COUNT) * model -
+											pace->count * pace->count)
+								   : 0,
+				 factor = (real - each_ms * pace->count) / model;
 
-	return model_ms * (pace->real_ms + weight * expected) / (pace->model_ms + weight) /
-		   pace_share(pace);
+	return (each_ms * count + (factor > least ? factor : least) * model_ms) / pace_share(pace);
 }
 
-double pace_left_ms(const struct pace *pace, double model_ms, double run_ms)
+double pace_left_ms(const struct pace *pace, double count, double model_ms, double run_ms)
 {
-	const double left = pace_ms(pace, model_ms) - run_ms, least = OVERDUE * run_ms;
+	const double left = pace_ms(pace, count, model_ms) - run_ms, least = OVERDUE * run_ms;
 
 	return left > least ? left : least;
 }
@@ -98,15 +109,17 @@ void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms)
 	pace_spend(&left->pace, cpu_ms, wall_ms);
 }
 
-void watch_left_count(struct watch_left *left, size_t files, double model_ms)
+void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms)
 {
 	/* Modules of a library that was loaded meanwhile hide how many were compiled. */
 	if (left->known && left->files == files && model_ms < left->model_ms) {
-		pace_take(&left->pace, left->model_ms - model_ms, left->since_ms);
+		pace_take(&left->pace, left->modules - (double)modules, left->model_ms - model_ms,
+				  left->since_ms);
 		left->since_ms = 0;
 	}
 	left->known = true;
 	left->files = files;
+	left->modules = (double)modules;
 	left->model_ms = model_ms;
 }
 
@@ -114,6 +127,7 @@ double watch_left_seconds(const struct watch_left *left)
 {
 	if (!left->known || left->model_ms <= 0)
 		return -1;
-	return pace_left_ms(&left->pace, left->model_ms, left->since_ms / pace_share(&left->pace)) /
+	return pace_left_ms(&left->pace, left->modules, left->model_ms,
+						left->since_ms / pace_share(&left->pace)) /
 		   1000;
 }

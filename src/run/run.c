@@ -152,7 +152,7 @@ static void look_at_budget(struct run *run)
 		return;
 	/* What comes from a place takes less time than compiling. */
 	while (!run->remote.modules && (index = job_queue_peek(&run->queue)) != QUEUE_EMPTY &&
-		   pace_ms(&run->pace, run->setup->plan->modules[index].cost_ms) > left_ms) {
+		   pace_ms(&run->pace, 1, run->setup->plan->modules[index].cost_ms) > left_ms) {
 		(void)job_queue_take(&run->queue);
 		run->result->out_of_time = true;
 	}

@@ -221,7 +221,7 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 	/* A worker that uses the live cache itself may have found the module there. */
 	if (!answer->result && run->setup->learnt && run->setup->live)
 		learn(run, slot, &job, answer);
-	pace_take(&run->pace, run->setup->plan->modules[job.module].cost_ms,
+	pace_take(&run->pace, 1, run->setup->plan->modules[job.module].cost_ms,
 			  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms);
 	/* Where the system does not tell what a process has used. */
 	if (!(slot->cpu_ms > 0))

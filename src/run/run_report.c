@@ -186,7 +186,7 @@ static double begun_weight(const struct run *run, const struct pace *pace, uint6
 		const double taken = in_hand_ms(&run->slots[i], now_ns);
 		const struct plan_module *module =
 			taken > 0 ? module_of(run, run->slots[i].jobs[0].module) : NULL;
-		const double share = module ? taken / (pace_ms(pace, module->cost_ms) + 1e-9) : 0;
+		const double share = module ? taken / (pace_ms(pace, 1, module->cost_ms) + 1e-9) : 0;
 
 		sum += module ? module->cost_ms * (share < 0.9 ? share : 0.9) : 0;
 	}
@@ -209,7 +209,7 @@ static double free_in_ms(const struct run *run, const struct slot *slot, const s
 	for (size_t i = 0; i < slot->job_count; i++) {
 		const struct plan_module *module = module_of(run, slot->jobs[i].module);
 
-		left_ms += pace_left_ms(pace, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns));
+		left_ms += pace_left_ms(pace, 1, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns));
 	}
 	return left_ms;
 }
@@ -229,9 +229,9 @@ static double guess_seconds_left(struct run *run, const struct pace *pace, uint6
 	if (run->on_battery || !workers)
 		return 0;
 	if (queue->next < queue->count)
-		next_ms = pace_ms(pace, module_of(run, queue->order[queue->next])->cost_ms);
+		next_ms = pace_ms(pace, 1, module_of(run, queue->order[queue->next])->cost_ms);
 	for (size_t i = queue->next; i < queue->count; i++)
-		rest_ms += pace_ms(pace, module_of(run, queue->order[i])->cost_ms);
+		rest_ms += pace_ms(pace, 1, module_of(run, queue->order[i])->cost_ms);
 	for (size_t i = 0; i < queue->again_count; i++)
 		rest_ms += module_of(run, queue->again[i])->cost_ms;
 	for (size_t i = queue->next_suspect; i < queue->suspect_count; i++)

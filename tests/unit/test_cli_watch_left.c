@@ -54,7 +54,7 @@ static double worst_ratio(struct start start, double crowd)
 	const double whole_ms = start.whole_ms * crowd;
 	size_t at = 0;
 
-	watch_left_count(&left, 7, start.left_model_ms);
+	watch_left_count(&left, 7, MODULES, start.left_model_ms);
 	for (; now_ms + LOOK_MS < whole_ms; now_ms += LOOK_MS) {
 		const double said_s = watch_left_seconds(&left);
 		size_t more = 0;
@@ -68,7 +68,7 @@ static double worst_ratio(struct start start, double crowd)
 			start.left_model_ms -= start.model_ms[at++];
 		}
 		if (more)
-			watch_left_count(&left, 7, start.left_model_ms);
+			watch_left_count(&left, 7, MODULES - at, start.left_model_ms);
 	}
 	return worst;
 }
@@ -88,6 +88,7 @@ TEST(the_time_left_is_right_within_a_quarter_from_a_third_on)
 
 struct moment {
 	double cpu_ms, model_ms;
+	size_t left;
 };
 enum { MOST_MOMENTS = 256 };
 
@@ -107,7 +108,7 @@ static size_t read_moments(struct moment moments[MOST_MOMENTS])
 		assert_true(count < MOST_MOMENTS);
 		(void)strtod(at, &end);
 		moment->cpu_ms = strtod(end + 1, &end);
-		(void)strtod(end + 1, &end);
+		moment->left = (size_t)strtod(end + 1, &end);
 		moment->model_ms = strtod(end + 1, &end);
 	}
 	buf_free(&file);
@@ -126,7 +127,7 @@ static double worst_of_recorded(double crowd)
 
 	assert_int_equal(count, 113);
 	for (size_t i = 0; i + 1 < count; i++) {
-		watch_left_count(&left, 7, moments[i].model_ms);
+		watch_left_count(&left, 7, moments[i].left, moments[i].model_ms);
 		while (now_ms < moments[i + 1].cpu_ms) {
 			const double next_ms = fmin(now_ms + LOOK_MS / crowd, moments[i + 1].cpu_ms);
 
@@ -158,15 +159,14 @@ TEST(nothing_is_said_where_nothing_is_known)
 
 	watch_left_spend(&left, 500, 500);
 	assert_true(watch_left_seconds(&left) < 0);
-	watch_left_count(&left, 3, 0);
+	watch_left_count(&left, 3, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
 	/* A library that is loaded later hides what was compiled: no pace is learnt from it. */
-	watch_left_count(&left, 3, 8000);
+	watch_left_count(&left, 3, 8, 8000);
 	watch_left_spend(&left, 100, 100);
-	watch_left_count(&left, 4, 4000);
+	watch_left_count(&left, 4, 4, 4000);
 	assert_true(watch_left_seconds(&left) > 3 && watch_left_seconds(&left) < 5);
-	/* All is done */
-	watch_left_count(&left, 4, 0);
+	watch_left_count(&left, 4, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
 }
 

@@ -342,7 +342,8 @@ static void estimate_left(struct watching *watching, const struct watch_look *lo
 		watch_left_spend(&watching->left, (double)(look->at_ns - watching->last.at_ns) / 1e6,
 						 used_since(look, &watching->last));
 	if (watching->counted)
-		watch_left_count(&watching->left, watching->files, watching->model_ms);
+		watch_left_count(&watching->left, watching->files, watching->document.left,
+						 watching->model_ms);
 	watching->counted = false;
 }
 
