@@ -87,8 +87,7 @@ struct jw_bake_options {
 	struct jw_cancel cancel;
 	/* Each library is replaced by its baked copy, with its rights; a process that has it mapped
 	 * keeps the old one. The state directory holds what jw_unbake needs, and the hash in its Python
-	 * package's RECORD is adapted. Without `any_owner` files of Debian's and conda's packages are
-	 * refused too. */
+	 * package's RECORD is adapted. Without `any_owner` Debian's and conda's files are refused. */
 	bool in_place;
 	/* What links relocatable code for another machine: an nvJitLink's file, a toolkit's folder, or
 	 * a package that brings one. NULL: the oldest that will do of the environment, of toolkits, and

@@ -61,8 +61,7 @@ struct jw_nvrtc_result {
 /* Compiles one source for a GPU, in a separate process: --gpu-architecture is the newest that NVRTC
  * supports and the GPU runs, unless the options name one. -1 with one line that names the source;
  * if the compiler refused it, the line is the first error and ret_result->log its log.
- * JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not support. Free *ret_result in both
- * cases. */
+ * JW_ERR_UNSUPPORTED: an architecture that this NVRTC lacks. Free *ret_result in both cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);

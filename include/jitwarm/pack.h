@@ -142,8 +142,7 @@ struct jw_import_result {
 	char note[256];     /* a line about the signature, or "" */
 	char unmarked[256]; /* why entries that an older compiler made could not be marked, "" if they
 						   were, or if there are none */
-	/* Of the evicted: entries of the system's driver (without a system, of any), which are cold
-	 * now */
+	/* Of the evicted: entries of the system's driver (without a system, of any), now cold */
 	size_t cooled;
 };
 

@@ -194,8 +194,7 @@ struct jw_prime_options {
 	const char *ptxas;
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
-	/* All may be NULL. `planned` gets a result with plan and reuse; it returns false to stop before
-	 * compiling. */
+	/* All may be NULL. `planned` gets a result with plan and reuse; false stops before compiling */
 	bool (*planned)(void *context, const struct jw_prime_result *result);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	void (*message)(void *context, const char *line);
@@ -205,8 +204,7 @@ struct jw_prime_options {
 	/* Reports each source when it is compiled. NULL: failures are in the notes. */
 	void (*source)(void *context, const struct jw_prime_source *source);
 	/* What jw_run_look saw before this run: remembered at its end, if nothing was left undone.
-	 * Modules that cannot be compiled do not count: they would fail again. NULL: nothing is
-	 * remembered. */
+	 * Modules that cannot be compiled do not count: they would fail again. NULL: none is kept. */
 	const struct jw_run_state *run;
 	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
 	 * signed. The system gives the rest. NULL: no pack. */

@@ -1,8 +1,7 @@
 /* Runs a command, with an empty private cache or with the user's own, to see which modules it
  * compiles.
  *
- * Threads: one call of jw_record at a time in a process: it forwards signals that the process
- * receives. */
+ * Threads: one call of jw_record at a time in a process, whose signals it forwards. */
 #ifndef JITWARM_RECORD_H
 #define JITWARM_RECORD_H
 
@@ -24,8 +23,7 @@ struct jw_record_options {
 								 processes mapped (Linux) */
 	size_t path_count;
 	bool output_to_stderr; /* the command's standard output goes to standard error */
-	/* Polled only after the command has ended. On cancelling, the result holds what is known by
-	 * then. */
+	/* Polled only after the command has ended. Cancelled, the result holds what is known by then */
 	struct jw_cancel cancel;
 	/* The file for the recording. Its file names then have the same meaning on another machine
 	 * (jw_recording_name_files). NULL: it is not written, and has this machine's paths. */
@@ -44,8 +42,7 @@ struct jw_record_options {
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal if a signal ended it, as in shells */
 	double seconds;  /* the command's run time */
-	/* Of compiling its modules, as far as it is known (jw_recorded_module.seconds); at most
-	 * `seconds`. */
+	/* Of compiling its modules, as far as known (jw_recorded_module.seconds); at most `seconds`. */
 	double compile_seconds;
 	bool live;                      /* it had the user's cache */
 	struct jw_recording *recording; /* without jw_record_options.output, paths are as found, and

@@ -77,8 +77,7 @@ enum { JW_STORE_MOST_NOTES = 8 };
 struct jw_store_refilled {
 	size_t entries; /* restored, or would be */
 	uint64_t bytes;
-	/* The first problems, one line each: packs that are damaged or cannot be read, entries without
-	 * room. */
+	/* The first problems, one line each: packs damaged or unread, entries without room */
 	char notes[JW_STORE_MOST_NOTES][512];
 	size_t note_count, more_notes;
 };

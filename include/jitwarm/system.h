@@ -129,8 +129,7 @@ void jw_system_free(struct jw_system *system);
 size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most);
 
 /* Writes the profile of this system's driver, with which another machine can prime for it.
- * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED if its stamp is unknown, or its cache has
- * another form. */
+ * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED: unknown stamp or form of its cache */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
 /* Removes jitwarm's files in its state directory, and the directory if it is then empty. Other

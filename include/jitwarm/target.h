@@ -21,8 +21,7 @@ struct jw_target {
 	char suffix; /* 'a', 'f' or 0 */
 };
 
-/* The properties of a driver that decide which code it loads. Both may be known, or only one; 0 is
- * unknown. */
+/* The properties of a driver that decide which code it loads. One may be unknown: 0 */
 struct jw_driver {
 	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
 	uint32_t release[3]; /* 550, 163, 1 */

@@ -126,6 +126,10 @@ struct jw_tune_request {
 int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 					  const struct jw_tune_request *request, bool *ret_wins);
 
+/* The line of jitwarm's with which the next login has a limit of at least `limit_bytes`, where this
+ * process has less. NULL: none. */
+const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uint64_t limit_bytes);
+
 /* The change of one file or registry key. */
 struct jw_tune_change {
 	char *where;

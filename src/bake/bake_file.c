@@ -157,8 +157,7 @@ static void free_hands(struct bake_ahead *ahead)
 	mem_free(ahead);
 }
 
-/* Without threads, where the containers are not worth them, each is made when it is taken. -1: out
- * of memory. */
+/* Without threads, where containers are not worth them, each is made when taken. -1: no memory */
 static int bake_ahead_open(struct jw_error *err, struct baking *baking,
 						   struct bake_ahead **ret_ahead)
 {

@@ -157,8 +157,7 @@ static bool is_signature(const struct wheel *wheel, const char *name)
 		   (!strcmp(name + length, ".jws") || !strcmp(name + length, ".p7s"));
 }
 
-/* Files that are not in the wheel lose their rows: XGBoost 1.0.2's RECORD lists one that a tool
- * took out. */
+/* Files that are not in the wheel lose their rows: XGBoost 1.0.2's RECORD lists one that is gone */
 static int take_wheel_row(struct jw_error *err, void *context, const char *path, const char *row)
 {
 	struct wheel *wheel = context;

@@ -1,5 +1,4 @@
-/* A copy of a file, in which some ranges are overwritten. It appears by its name when it is
- * complete. */
+/* A copy of a file, with some ranges overwritten. It gets its name when it is complete. */
 #pragma once
 
 #include <stddef.h>

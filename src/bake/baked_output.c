@@ -31,8 +31,7 @@ static int sum_words(struct jw_error *err, struct os_file *file, uint32_t field_
 	return result;
 }
 
-/* Computes it anew, where the original has one: after all else is written. Does nothing for other
- * files. */
+/* Computes it anew, where the original has one: after all else is written. Else does nothing. */
 static int pe_checksum_renew(struct jw_error *err, struct baked_copy *copy)
 {
 	struct jw_error why = {0};

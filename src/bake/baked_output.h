@@ -1,5 +1,4 @@
-/* The copy of one library while its containers are written: each in its own room, else in another
- * place. */
+/* The copy of one library while its containers are written: each in its room or another place */
 #pragma once
 
 #include "bake/baked_copy.h"
@@ -35,8 +34,7 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 int baked_output_put(struct jw_error *err, struct baked_output *output,
 					 const struct container_edit *edit, bool may_move, struct container_form *form,
 					 struct baked_put *put);
-/* Puts the copy into its place, if there is one, and may close the map; *ret_size_bytes: its
- * length. */
+/* Puts the copy into its place, if there is one, may close the map; *ret_size_bytes: its length */
 int baked_output_finish(struct jw_error *err, struct baked_output *output,
 						uint64_t *ret_size_bytes);
 void baked_output_drop(struct baked_output *output);

@@ -54,8 +54,7 @@ struct baking {
 /* NULL: out of memory. */
 struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
 						  struct jw_bake_file *file);
-/* One with containers of its own at hand, for the same library, which stays mapped; counts in
- * `file`. */
+/* One with containers of its own at hand, for the same mapped library; counts in `file` */
 struct baking *baking_twin(struct jw_error *err, const struct baking *baking,
 						   struct jw_bake_file *file);
 void baking_free(struct baking *baking); /* of either kind */

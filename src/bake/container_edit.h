@@ -1,5 +1,4 @@
-/* Rewrites one container with machine code in it. Source: docs/fatbin.md, "Container", and
- * docs/bake.md. */
+/* Rewrites a container with machine code. Source: docs/fatbin.md, "Container", and docs/bake.md */
 #pragma once
 
 #include <stddef.h>

@@ -24,8 +24,7 @@ int grow_open(struct jw_error *err, const struct os_map *map, const struct conta
  * does. Otherwise JW_ERR_UNSUPPORTED, with the reason. */
 int grow_may_move(struct jw_error *err, const struct grow *grow, const struct container_room *room,
 				  size_t size);
-/* Puts the container's new bytes into another place, points its wrappers there, and frees its
- * room. */
+/* Puts the container's new bytes into another place, points wrappers there, frees its room */
 int grow_move(struct jw_error *err, struct grow *grow, struct baked_copy *copy,
 			  const struct container_room *room, const void *bytes, size_t size);
 /* Writes the headers. Nothing is written if no container was moved. */

@@ -3,8 +3,7 @@
  *     struct buf b = BUF_MAX(1 << 20);
  *     buf_append(err, &b, data, size);  ...  buf_free(&b);
  *
- * `data` always has one NUL behind `size` bytes once something was appended, so text can be used as
- * a C string */
+ * `data` always has one NUL behind `size` bytes once something was appended: text is a C string */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* Reads hostile bytes: a cursor that never leaves its range. A read past the end returns zeros and
- * sets `overrun`, so that a parser can read a whole header and test once. All numbers are little
- * endian. */
+ * sets `overrun`, so that a parser reads a whole header, then tests. Numbers are little endian. */
 #pragma once
 
 #include <stdbool.h>

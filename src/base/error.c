@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is always one line: control characters that come from files or the driver become
- * blanks. */
+/* A message is always one line: control characters of files or the driver become blanks */
 static void make_one_line(char *text)
 {
 	for (; *text; text++)

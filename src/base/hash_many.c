@@ -6,8 +6,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 
-/* Without AVX2 libsodium is as fast. Not used on Windows, where gcc does not align spilled
- * registers. */
+/* Without AVX2 libsodium is as fast. Not on Windows, where gcc does not align spilled registers */
 #if defined(__x86_64__) && defined(__ELF__)
 #define SIDE_BY_SIDE
 #endif

@@ -1,8 +1,7 @@
 /* Memory. Only these functions call malloc and free, so that a test can make the n-th allocation
  * fail.
  *
- * Every function that allocates takes an upper bound or a size that the caller has checked; none
- * aborts. */
+ * Every function that allocates takes an upper bound or a checked size; none aborts */
 #pragma once
 
 #include <stdarg.h>
@@ -11,8 +10,7 @@
 
 #include "base/error.h"
 
-/* `size` bytes, zeroed. NULL and err set when memory is short. Size 0 returns a pointer that must
- * be freed, too. */
+/* `size` bytes, zeroed. NULL and err set when memory is short. That of size 0 must be freed, too */
 void *mem_alloc(struct jw_error *err, size_t size);
 
 /* count * size bytes, zeroed, with the multiplication checked. */

@@ -118,8 +118,7 @@ size_t text_utf8_put(uint32_t point, char utf8[4]);
  * direction of writing, ends a line, or cannot be seen. */
 bool text_is_hidden(uint32_t point);
 
-/* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
- * feed. */
+/* Whether `size` bytes are well-formed UTF-8, of control characters only tab and line feed */
 bool text_is_utf8(const void *data, size_t size);
 
 /* "Did you mean ...?": the name nearest to the typed one. */

@@ -52,8 +52,7 @@ struct cache_entry {
 	uint64_t extra_bytes; /* behind the value; the driver ignores them */
 };
 
-/* Parses header and bounds; hashes neither key nor value. *ret_entry is set only if the result is
- * CACHE_SOUND. */
+/* Parses header and bounds; hashes neither key nor value. *ret_entry is set only if CACHE_SOUND */
 enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry);
 /* The same for a file of `size` bytes from its first `got`, CACHE_ENTRY_HEADER of which are enough;
  * key and value of *ret_entry are NULL. */
@@ -68,8 +67,7 @@ void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
 
 /* "a/b/cdef0123456789"; returns `name`. */
 const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
-/* The reverse, from a path's three last parts ("a", "b", "cdef0123456789"); false for foreign
- * names. */
+/* The reverse, from a path's last parts ("a", "b", "cdef0123456789"); false for foreign names */
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);

@@ -78,8 +78,7 @@ struct cache_part {
 	size_t size;
 };
 
-/* One entry to be added: an entry file that a worker's driver has made, or the same bytes in
- * memory. */
+/* One entry to be added: a file that a worker's driver has made, or its bytes in memory */
 struct cache_addition {
 	const char *path; /* NULL: bytes */
 	bool may_take;    /* the file itself may be moved into the cache (`taken`) */

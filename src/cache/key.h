@@ -58,8 +58,7 @@ struct cache_key_input {
  * the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
-/* Whether these bytes are that key, which is cheaper to see than their hash. False for what has no
- * key. */
+/* Whether these bytes are that key, cheaper to see than their hash. False for what has no key. */
 bool cache_key_is(const struct cache_profile *profile, const struct cache_key_input *input,
 				  const void *key, uint64_t key_bytes);
 

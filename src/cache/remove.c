@@ -51,8 +51,7 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	return 0;
 }
 
-/* Removes as many as fit into one hold of the lock. The rows of removed files go even if another
- * removal fails. */
+/* Removes as many as fit into one hold of the lock. Rows of removed files go even if others fail */
 static int remove_some(struct jw_error *err, struct cache_live *live,
 					   struct cache_removal *removals, size_t count, size_t *ret_done)
 {

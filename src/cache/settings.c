@@ -72,8 +72,7 @@ static int is_on(struct jw_error *err, const char *name, bool *ret_on, bool *ret
 	return 0;
 }
 
-/* Of two variables the name of the one that is on, or NULL: the first one, if set, overrides the
- * second. */
+/* Of two variables the one that is on, or NULL: the first, if set, overrides the second. */
 static int first_on(struct jw_error *err, const char *name, const char *other, const char **ret_on)
 {
 	bool on, set;

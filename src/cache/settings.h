@@ -50,6 +50,5 @@ uint64_t cache_parse_limit(const char *text);
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);
 /* Whether the driver takes this value of a switch as on. */
 bool cache_switch_is_on(const char *text);
-/* The variable that the user probably meant by this similar name, which no driver reads; NULL for
- * others. */
+/* The variable that was meant by this similar name, which no driver reads; NULL for others. */
 const char *cache_lookalike_of(const char *name);

@@ -257,8 +257,7 @@ static void ask_stamp(struct cache_loads *loads, const char *stamp)
 	mem_free(state_dir);
 }
 
-/* What the machine code must define. The inputs of a link keep functions too, if only the link
- * needs them. */
+/* What the machine code must define. A link's inputs keep functions that only it needs, too. */
 static size_t defined_name(const struct cache_key_parts *parts, const char **ret_name)
 {
 	const char *text = (const char *)parts->payload;

@@ -47,8 +47,7 @@ bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda);
 enum cache_damage cache_cubin_damage(const struct cubin_header *cubin, struct jw_target device,
 									 enum cache_key_form form, uint32_t cuda);
 
-/* The current driver. Entries with its stamp are judged even if no table or kept profile contains
- * it. */
+/* The current driver. Entries with its stamp are judged even if no table or kept profile has it. */
 struct sound_driver {
 	const char *stamp; /* "" if unknown */
 	uint32_t cuda;     /* 0 if unknown */

@@ -208,8 +208,7 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 }
 
 /* An entry in a worker's file: hashed in pieces while it is copied. The copy is judged, since the
- * worker could still write to its own file; or the file itself, if it can be moved away from the
- * worker. */
+ * worker could still write to its own file; or the file itself, if it can be moved away */
 
 enum { PIECE = 1 << 20 };
 
@@ -226,8 +225,7 @@ struct copy {
 };
 
 /* Reads the worker's file with our own rights, even if the cache belongs to another account. Opens
- * only a regular file: a pipe would block. -1: the rights of the cache's account could not be taken
- * again. */
+ * only a regular file: a pipe would block. -1: the cache's account could not be taken again */
 static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
 {
 	struct jw_error *why = &copy->addition->why;

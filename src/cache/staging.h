@@ -29,7 +29,6 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 				 size_t number, struct live_staged *ret_staged);
 int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 			   size_t number, struct live_staged *ret_staged);
-/* Stages several in parts, with two threads. *ret_staged: their number; they are at the start of
- * `staged`. */
+/* Stages several in parts, with two threads. *ret_staged: their number, at the start of `staged` */
 int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				size_t count, struct live_staged *staged, size_t *ret_staged);

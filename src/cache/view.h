@@ -1,5 +1,4 @@
-/* Walks a cache directory: the files that are entries by their place and name, and the number of
- * others. */
+/* Walks a cache directory: files that are entries by place and name, and the number of others */
 #pragma once
 
 #include <stddef.h>

@@ -24,7 +24,7 @@ static const struct {
 	{"run", "jitwarm run -- python train.py\n"
 			"jitwarm run --record train.json -- python train.py\n"},
 	{"export", "jitwarm export -o lab.jwpack --sign\n"
-			   "jitwarm export --package tensorflow --arch rtx3070\n"},
+			   "jitwarm export --arch rtx3070 tensorflow\n"},
 	{"import", "jitwarm import lab.jwpack\njitwarm import --dry-run lab.jwpack\n"},
 	{"push", "jitwarm push oci://registry.example/lab/cache:torch --sign torch\n"},
 	{"pull", "jitwarm pull oci://registry.example/lab/cache:torch\n"},

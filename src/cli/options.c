@@ -102,6 +102,7 @@ static const struct retired_option {
 	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
 	{"opaque",
 	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
+	{"package", .text = "name it: jitwarm export torch"},
 	{"rebake", .text =
 				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
 				   "“jitwarm startup enable” writes a unit that has it anew"},

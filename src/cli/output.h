@@ -37,8 +37,7 @@ bool output_wants_text(const struct output *output);
 /* One line (without its line feed) on standard output, unless --json or --quiet. */
 void output_line(const struct output *output, enum style style, const char *format, ...)
 	JW_PRINTF(3, 4);
-/* A line about `count` things, nothing if it is 0: `head`, the count, and the text that agrees with
- * it. */
+/* A line about `count` things, nothing if it is 0: `head`, the count, the text that agrees */
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
 /* Before a line that `text` is part of: whether all of it could be put together. */

@@ -362,8 +362,7 @@ static void name_linker(char text[64], unsigned major)
 		(void)snprintf(text, 64, "bin/%snvJitLink_%u0_0.dll", major < 13 ? "" : "x86_64/", major);
 }
 
-/* ptxas and, from CUDA 12 on, nvJitLink, as far as none is kept that says this
- * version. */
+/* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
 static int find_missing(struct jw_error *err, struct fetch *fetch, const struct version *wanted,
 						const char *place)
 {

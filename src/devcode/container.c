@@ -321,8 +321,7 @@ static void read_entry_options(struct devcode_entry *entry, const uint8_t *heade
 		entry->damaged = true;
 		return;
 	}
-	/* Offset 0 would be the entry's own first bytes: the field is there and empty (measured on
-	 * 550). */
+	/* Offset 0 would be the entry's own first bytes: the field is there, empty (measured on 550) */
 	if (!text)
 		return;
 	end = memchr(header + text, 0, header_size - text);
@@ -376,8 +375,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
-	/* Options behind the first 4 GB of a container have no valid offset; real containers are
-	 * smaller. */
+	/* Options behind the first 4 GB of a container have no valid offset; real ones are smaller */
 	if (at + header_size <= UINT32_MAX)
 		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
 	else
@@ -422,8 +420,7 @@ static const char listed[] = "def ";
 
 enum { LISTED = sizeof listed - 1 };
 
-/* The section is walked twice: each object names itself once, and may do so behind the list that
- * names it. */
+/* The section is walked twice: each object names itself once, or behind the list that names it */
 struct module_ids {
 	struct set objects; /* by the hash of their ids */
 	size_t lists, named, object_count;

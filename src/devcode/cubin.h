@@ -41,8 +41,7 @@ uint32_t cubin_compiler(struct devcode_view cubin, uint16_t sm);
 int cubin_read(struct jw_error *err, const void *data, size_t size,
 			   struct cubin_header *ret_header);
 
-/* The same for a cubin that is not in memory: `read` fetches headers and tables, which lie within
- * `size`. */
+/* The same for a cubin that is not in memory: `read` fetches headers and tables within `size` */
 typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offset, void *data,
 							 size_t size);
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,

@@ -68,8 +68,7 @@ enum devcode_compression {
 	DEVCODE_FOREIGN, /* flags that jitwarm does not decode: an older compression, obfuscation */
 };
 
-/* A payload that was not kept: anything but PTX, in a large container from an archive. devcode_copy
- * reads it. */
+/* A payload that was not kept: no PTX, in a large container of an archive. devcode_copy reads it */
 #define DEVCODE_NOT_HELD UINT64_MAX
 
 struct devcode_entry {

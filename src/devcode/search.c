@@ -6,8 +6,7 @@
 
 enum { BLOCK = 64 }; /* words compared between two branches */
 
-/* Whether one of BLOCK words is `wanted`. Contains no branch, so that the loop runs at memory
- * speed. */
+/* Whether one of BLOCK words is `wanted`. Has no branch: the loop runs at memory speed. */
 static bool block_holds(const uint8_t *bytes, uint64_t wanted)
 {
 	uint64_t hits = 0;

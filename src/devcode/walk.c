@@ -62,8 +62,7 @@ int walk_stream(struct jw_error *err, const struct visitor *visitor, const char 
 							 : walk_archive(err, visitor, member, stream, depth + 1);
 }
 
-/* Ignores a file of an unknown kind, unless its name promises another: an interrupted download, for
- * example. */
+/* Ignores a file of an unknown kind, unless its name promises another: a broken download */
 static void check_promise(const struct visitor *visitor, const char *path, const struct os_map *map)
 {
 	struct jw_error why;

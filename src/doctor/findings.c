@@ -32,8 +32,9 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
-		FIX(draft, "run jitwarm where the GPU is; “jitwarm make --target GPU -o FILE” compiles "
-				   "for another machine");
+		FIX(draft, "run jitwarm where the GPU is; “jitwarm scan --target rtx4090” says what it "
+				   "would compile there, “jitwarm make --target rtx4090 --driver 550.163.01 "
+				   "--fetch -o FILE.jwpack PACKAGE” does so here");
 	else if (!system->driver.library[0])
 		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
 				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
@@ -99,8 +100,7 @@ static const char *value_in_process(const struct examination *seen, const char *
 	return setting ? setting->value : "";
 }
 
-/* A variable that must not be set: jitwarm takes it out of a shell profile, and a user out of other
- * places. */
+/* A variable that must not be set: jitwarm takes it out of a shell profile, a user elsewhere */
 static void draft_unset(const struct examination *seen, struct finding_draft *draft,
 						const char *name, const char *effect)
 {
@@ -235,13 +235,34 @@ static bool has_bad_place(const struct examination *seen, struct finding_draft *
 
 /* ---- the limit */
 
-/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where nothing else does. */
+/* Whether a line wins over the one that jitwarm would write. */
+static bool is_overriding(const struct examination *seen, uint64_t bytes)
+{
+	const struct jw_settings *settings = seen->sources;
+	const struct jw_tune_request request = {
+		.size = sizeof request, .scope = JW_SCOPE_USER, .limit_bytes = bytes};
+	bool *wins = mem_array(NULL, settings->count + 1, sizeof *wins);
+	bool some = !wins || jw_tune_overrides(NULL, settings, &request, wins);
+
+	for (size_t i = 0; !some && i < settings->count; i++)
+		some = wins[i] && !strcmp(settings->items[i].name, "CUDA_CACHE_MAXSIZE");
+	mem_free(wins);
+	return some;
+}
+
+/* A larger CUDA_CACHE_MAXSIZE: jitwarm sets it where its line is the last word. */
 static void draft_limit(const struct examination *seen, struct finding_draft *draft, uint64_t bytes)
 {
 	const struct jw_setting *source = source_of(seen, "CUDA_CACHE_MAXSIZE");
+	const struct jw_setting *pending = jw_tune_pending(seen->sources, bytes);
 	char size[TEXT_SHORT];
 
-	if (seen->settings.limit_set && !(source && source->ours)) {
+	if (pending) {
+		FIX(draft, "log out and in again: %s has %s, set by jitwarm, and here it is still %.100s",
+			pending->where, pending->value, value_in_process(seen, "CUDA_CACHE_MAXSIZE"));
+		return;
+	}
+	if (seen->settings.limit_set && !(source && (source->ours || !is_overriding(seen, bytes)))) {
 		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) %s%s", (unsigned long long)bytes,
 			text_bytes(size, bytes), source ? "in " : "where it is set",
 			source ? source->where : "");

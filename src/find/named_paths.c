@@ -155,13 +155,15 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	uint8_t head[KIND_HEAD];
 	const size_t size = os_read_head(path, head, sizeof head);
 	const char *compression = compression_of(head, size);
-	const bool source = text_ends(path, ".cu");
+	const bool source = text_ends(path, ".cu"), pack = text_ends(path, ".jwpack");
 
-	if ((!size && stat->size_bytes) || kind_of(head, size) != KIND_NONE ||
+	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
 		code_file_by_name(path) == CODE_FILE_CODE || (source && list->sources))
 		return false;
 	if (!size)
 		error_set(why, JW_ERR_USAGE, "%s: empty", path);
+	else if (pack)
+		error_set(why, JW_ERR_USAGE, "%s: a pack: “jitwarm import” adds it to the cache", path);
 	else if (source)
 		error_set(
 			why, JW_ERR_USAGE,

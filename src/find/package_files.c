@@ -249,8 +249,7 @@ int requirements_add(struct jw_error *err, struct requirements *wanted,
 	return 0;
 }
 
-/* The folder to which the paths in a package's record are relative, and the one that they must not
- * leave. */
+/* The folder to which the paths in a package's record are relative, and the one not to be left */
 struct record_base {
 	const char *base, *root;
 	/* A Python package's metadata is read when its first file is found: most packages have none. */

@@ -51,8 +51,7 @@ int path_list_next(struct jw_error *err, const char **list, char **ret_member)
 	return end > start && !*ret_member ? -1 : 0;
 }
 
-/* The executable that a script starts, as pyenv's select a version at each start; NULL if it does
- * not tell. */
+/* The executable that a script starts, as pyenv's select a version at each start; NULL: not told */
 static int ask_script(struct jw_error *err, const char *script, const struct jw_cancel *cancel,
 					  char **ret_executable)
 {

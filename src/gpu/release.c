@@ -9,8 +9,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-/* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers released with
- * that. */
+/* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers with it */
 static const struct {
 	struct gpu_isa isa;
 	uint32_t cuda; /* 1000 * major + 10 * minor */

@@ -142,6 +142,5 @@ struct cuda {
  * since the driver keeps threads. */
 int cuda_open(struct jw_error *err, struct cuda *ret_cuda);
 
-/* "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name for it. Valid until the next
- * call. */
+/* "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name. Valid until the next call */
 const char *cuda_error_name(const struct cuda *cuda, int result);

@@ -15,8 +15,7 @@ enum gpu_fit {
 	GPU_FIT_EXACT,      /* made for this capability */
 };
 
-/* Whether a GPU has this number or a future one may have it. Drivers ignore code for other numbers
- * (460 to 555). */
+/* Whether a GPU has this number or a future one may have it. Drivers (460 to 555) ignore others. */
 bool gpu_is_architecture(uint16_t sm);
 
 /* The CUDA version of the first drivers that run it; 0: older or newer than known. */

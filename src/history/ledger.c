@@ -294,8 +294,7 @@ done:
 	return result;
 }
 
-/* Takes the lock and reads the file; close_locked follows in any case, and writes it where it has
- * changed. */
+/* Takes the lock and reads the file; close_locked follows, and writes it where it has changed. */
 struct locked_ledger {
 	struct ledger ledger;
 	char *path;

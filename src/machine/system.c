@@ -107,8 +107,7 @@ static void take_query_hello(struct jw_system *system, const struct protocol_hel
 		system->driver.version.cuda = hello->cuda;
 }
 
-/* Asks the driver for its GPUs. A driver that does not start is not a failure here: it becomes
- * why_none. */
+/* Asks the driver for its GPUs. One that does not start is no failure here: it becomes why_none. */
 static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
 					   const struct known_gpus_key *key, struct jw_system *system)
 {
@@ -332,6 +331,7 @@ static int profile_of_library(struct jw_error *err, const struct jw_system_optio
 static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
 							 struct jw_system *system, struct cache_profile *ret_profile)
 {
+	struct jw_error why = {0};
 	char *library = NULL;
 	int result;
 
@@ -344,9 +344,11 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 			return -1;
 	} else if (options->driver) {
 		return cache_profile_for_release(err, options->driver, ret_profile);
-	} else if (os_find_driver(err, &library)) {
-		return error_prefix(
-			err, "--driver names the other machine's driver, for example --driver 550.163.01");
+	} else if (os_find_driver(&why, &library)) {
+		return error_set(err, JW_ERR_USAGE,
+						 "--driver names the other machine's driver, for example --driver "
+						 "550.163.01: %s",
+						 why.message);
 	}
 	result = profile_of_library(err, options, library, system, ret_profile);
 	mem_free(library);

@@ -171,8 +171,7 @@ bool web_names_host(const struct web_hosts *hosts, const char *url)
 	return is;
 }
 
-/* A message has no more of an address than its host: the rest may be a signature that lets anybody
- * in. */
+/* A message has no more of an address than its host: the rest may be a signature that opens it. */
 int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char *url)
 {
 	struct web_place place = web_place_of(url);

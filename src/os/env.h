@@ -28,8 +28,7 @@ const char *os_variables_key(enum os_variables where);
 /* JW_ERR_NOT_FOUND if it is not set. The caller frees the value. */
 int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
 					 struct os_variable *ret_variable);
-/* `variable` NULL removes it; a missing one is fine then. JW_ERR_IO says so if elevation is
- * missing. */
+/* `variable` NULL removes it; it may be missing then. JW_ERR_IO says if elevation is missing. */
 int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
 					  const struct os_variable *variable);
 /* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that programs which

@@ -70,12 +70,10 @@ struct os_map {
 
 int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map);
 void os_map_close(struct os_map *map);
-/* Tells the system that [offset, offset + size) is not needed soon, so that resident memory stays
- * small. */
+/* Tells the system that [offset, offset + size) is not needed soon, for less resident memory */
 void os_map_forget(const struct os_map *map, size_t offset, size_t size);
 
-/* Reads the whole file, at most `most` bytes (else JW_ERR_LIMIT). Sets buf's maximum; the caller
- * frees it. */
+/* Reads the whole file, at most `most` bytes (else JW_ERR_LIMIT). Sets buf's maximum. */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content);
 
 /* Reads the first bytes of a file, at most `size`; returns their number, 0 if it cannot be read. */
@@ -238,17 +236,14 @@ const char *os_base_name(const char *path);
 char *os_dir_name(struct jw_error *err, const char *path);
 /* `path`, or its nearest existing parent (the topmost one if none exists); the caller frees it. */
 char *os_nearest(struct jw_error *err, const char *path);
-/* JW_ERR_USAGE: `path`, or its nearest existing parent, is no folder. One that cannot be looked at
- * may be. */
+/* JW_ERR_USAGE: `path`, or its nearest existing parent, is no folder. Unseen ones may be. */
 int os_may_be_folder(struct jw_error *err, const char *path);
 
-/* The separators: '/' and, on Windows, '\\' too. ':' or ';' separate the members of a list of
- * paths. */
+/* The separators: '/' and, on Windows, '\\' too. ':' or ';' separates paths in a list. */
 bool os_is_separator(char c);
 extern const char os_separator;
 extern const char os_list_separator;
-/* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0 for a relative
- * path. */
+/* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0: relative */
 size_t os_root_length(const char *path);
 
 /* A file that a library of others opens by its path, as libcurl does: the path leads to what was

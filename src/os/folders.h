@@ -1,5 +1,4 @@
-/* Folders of the system or the account for certain purposes. The caller frees every name. None is
- * made. */
+/* Folders of the system or the account for certain purposes. Names are to be freed. None is made */
 #pragma once
 
 #include <stdbool.h>

@@ -60,8 +60,7 @@ int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner
 int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 					struct jw_account *ret_account);
 
-/* Looks at the files of a process that has other ones: a container, a service with mounts of its
- * own. */
+/* Looks at the files of a process that has other ones: a container, a service with own mounts */
 
 /* Only root may. From now on, for good, paths mean what they mean to that process, and this process
  * has its account (and, where that is root, the right to read what another account has closed, if

@@ -19,8 +19,7 @@ int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint3
  * name. Returns the file's descriptor, or -1. */
 int path_make_file(struct jw_error *err, const char *path, char **ret_name);
 int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
-/* The same for temporary files. Windows: an administrator's admits only administrators and the
- * system. */
+/* The same for temporary files. Windows: an administrator's admits only those and the system */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
 /* Chooses those letters, which cannot be predicted: PATH_LETTERS, without a NUL. */
 enum { PATH_LETTERS = 6 };
@@ -34,8 +33,7 @@ struct os_file {
 	char *path;
 };
 
-/* The descriptor, or -1. Opens without waiting for a pipe's writer, and refuses anything but a
- * regular file. */
+/* The descriptor, or -1. Waits for no pipe's writer, and refuses anything but a regular file. */
 int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 int close_fd(struct jw_error *err, const char *path, int fd);
 

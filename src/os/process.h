@@ -24,8 +24,7 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 
 /* Ends this process at once, wherever its threads are. */
 void os_end_now(int status);
-/* From now on this process is killed when its parent ends. On Windows the parent's job object does
- * that. */
+/* From now on this process is killed when its parent ends. On Windows its job object does that. */
 void os_die_with_parent(void);
 /* A crash ends the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);

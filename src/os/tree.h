@@ -16,8 +16,7 @@ int os_tree_open(struct jw_error *err, struct os_tree **ret_tree);
  * os_is_made_up. After a failure they are about none. */
 int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
 				  struct os_stat *ret_stat, bool *ret_made_up);
-/* As os_list, of the names that are wanted. To be called once for each time that the folder is
- * entered. */
+/* As os_list, of the names that are wanted. Called once for each time that the folder is entered */
 int os_tree_list(struct jw_error *err, struct os_tree *tree,
 				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names);
 /* As os_stat, of a path that is a name in the folder. */
@@ -36,8 +35,7 @@ struct named {
 	enum os_kind kind;
 };
 
-/* Sorts the names and returns them as two arrays. The result takes the strings over on success
- * only. */
+/* Sorts the names and returns them as two arrays. On success the result owns the strings. */
 int names_finish(struct jw_error *err, struct named *found, size_t count,
 				 struct os_names *ret_names);
 

@@ -134,6 +134,7 @@ static int nothing_there(struct jw_error *err, const struct job *job,
 static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
 {
 	struct jw_export_options options = *job->options;
+	struct jw_error why = {0};
 
 	if (options.path_count || options.found) {
 		if (wanted_of_paths(err, job->options, &job->wanted))
@@ -141,8 +142,11 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 		options.context = job;
 		options.wanted = is_export_wanted;
 	}
-	if (gather_cache(err, &options, job->dir, &job->gather, result))
-		return -1;
+	if (gather_cache(&why, &options, job->dir, &job->gather, result))
+		return why.code == JW_ERR_NOT_FOUND && !os_exists(job->dir)
+				   ? error_set(err, JW_ERR_NOT_FOUND,
+							   "%s: nothing is cached yet: “jitwarm prime” first", job->dir)
+				   : error_copy(err, &why);
 	return job->gather.count ? make_export_manifest(err, job) : nothing_there(err, job, result);
 }
 
@@ -225,6 +229,7 @@ static bool leaves_signature(const struct job *job, const char *fresh, const cha
 static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	char *real = NULL, *path = NULL, *signature = NULL;
+	struct jw_error why = {0};
 	bool left = false;
 	int result = -1;
 
@@ -232,8 +237,15 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 		return -1;
 	path = mem_printf(err, "%s.%08x.part", real, (unsigned)randombytes_random());
 	signature = mem_printf(err, "%s.minisig", job->options->output);
-	if (!path || !signature || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
+	if (!path || !signature)
 		goto done;
+	if (os_file_open(&why, path, OS_OPEN_CREATE, &job->file)) {
+		/* The name that was given, not the one beside it */
+		error_set(err, why.code == JW_ERR_NOT_FOUND ? JW_ERR_IO : why.code, "%s%s",
+				  job->options->output,
+				  why.message + (text_starts(why.message, path) ? strlen(path) : 0));
+		goto done;
+	}
 	/* Its entries may leave the cache next: the pack has to outlast a power loss. */
 	result = write_members(err, job, ret_written) || os_file_sync(err, job->file) ? -1 : 0;
 	os_file_close(job->file);
@@ -268,8 +280,7 @@ static int write_pack_file(struct jw_error *err, struct job *job, struct written
 	return result;
 }
 
-/* Marks are stored under the cache's canonical name, which every program that fills the cache
- * computes. */
+/* Marks are stored under the cache's canonical name, which every program that fills it computes */
 static int find_export_directory(struct jw_error *err, struct job *job)
 {
 	const struct jw_export_options *options = job->options;

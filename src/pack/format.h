@@ -20,8 +20,7 @@ enum {
 #define PACK_MOST_TOTAL (UINT64_C(16) << 30)
 /* Members that are kept until the last entry that needs them is complete. */
 #define PACK_MOST_RETAINED (UINT64_C(1) << 30)
-/* What a cache can hold may be compressed as far as it goes: a module's table of zeros takes
- * nothing. */
+/* What a cache can hold may be compressed at will: a module's table of zeros takes nothing */
 #define PACK_FREE_BYTES (UINT64_C(4) << 30)
 
 #define PACK_FORMAT   "jitwarm.pack/1"

@@ -23,8 +23,7 @@
 #include "worker/environment.h"
 
 enum { MOST_THREADS = 8 };
-/* Entries that a thread reads and hashes together: hashing several in parallel is three times as
- * fast. */
+/* Entries that a thread reads and hashes together: several in parallel are three times as fast */
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
 
 enum fate {

@@ -12,8 +12,7 @@
 #include "pack/import.h"
 #include "pack/judge.h"
 
-/* Entries whose keys are hashed in parallel; all of one payload, so that the lanes have equal
- * lengths. */
+/* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
 enum { MOST_TOGETHER = 16 };
 
 /* ---- the machine */

@@ -239,8 +239,7 @@ static int take_read_member(struct jw_error *err, struct ahead *ahead, size_t at
 	return there ? 0 : error_copy(err, &ahead->why);
 }
 
-/* Hashes the members up to `end` that the other thread has not taken, and waits for the one that it
- * is hashing. */
+/* Hashes the members up to `end` that the other thread has not taken, and waits for its one */
 static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 {
 	bool wrong;

@@ -40,8 +40,7 @@ static bool is_named_driver(const struct jw_prune_options *options, const char *
 	return false;
 }
 
-/* Whether a driver is known to have made it: an entry whose stamp is not named is removed only
- * then. */
+/* Whether a driver is known to have made it: one whose stamp is not named is removed only then */
 static bool is_a_drivers(const struct prune *prune, const struct jw_cache_entry *entry)
 {
 	return entry->form != JW_CACHE_JITLINK &&

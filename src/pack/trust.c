@@ -114,6 +114,7 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 	char *beside = from_input ? NULL : mem_printf(err, "%s.minisig", options->path);
 	const char *path = options->signature ? options->signature : beside;
 	struct buf text = {0};
+	char remedy[300] = "";
 	bool there = path != NULL;
 	int taken = -1;
 
@@ -121,8 +122,11 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 		mem_free(beside);
 		return -1;
 	}
+	if (beside)
+		(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
+						  os_base_name(beside));
 	if (!there)
-		taken = unsigned_pack(err, options, result, "is not signed", "");
+		taken = unsigned_pack(err, options, result, "is not signed", remedy);
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
 		taken = check_signature(err, options, cache_dir, source, path, &text, result);
 	buf_free(&text);

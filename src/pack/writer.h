@@ -44,12 +44,10 @@ int writer_put(struct jw_error *err, struct writer *writer, const void *data, si
 /* A member of the archive: header, content and padding, tar_extent(size) bytes of the frame. */
 int writer_member(struct jw_error *err, struct writer *writer, const char *name, const void *data,
 				  uint64_t size);
-/* Ends the last frame and adds the trailer. Frees the writer in any case; `ret_written` NULL gives
- * up. */
+/* Ends the last frame and adds the trailer. Frees the writer in any case; NULL gives up. */
 int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written);
 
-/* A whole pack: the manifest, the content and the trailer. JW_ERR_LIMIT: more content than a pack
- * may have. */
+/* A whole pack: the manifest, the content and the trailer. JW_ERR_LIMIT: too much content. */
 int writer_pack(struct jw_error *err, const struct writer_options *options,
 				const struct pack_manifest *manifest, struct written *ret_written);
 

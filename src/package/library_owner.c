@@ -180,8 +180,7 @@ static int is_in_list(struct jw_error *err, const char *path, const char *const 
 	return 0;
 }
 
-/* The first file in `folder` with that end of its name in which one of the texts is; the caller
- * frees it. */
+/* The first file in `folder` with that end of its name and one of the texts in it; to be freed */
 static int find_list(struct jw_error *err, const char *folder, const char *ending,
 					 const char *const wanted[2], char **ret_name)
 {

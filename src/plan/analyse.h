@@ -125,7 +125,6 @@ struct analyse_sink {
 	struct jw_cancel cancel; /* polled often */
 };
 
-/* Reads one path. A file that cannot be read is a trouble; -1 if the sink returns it, or out of
- * memory. */
+/* Reads one path. A file that cannot be read is a trouble; -1: the sink's, or out of memory. */
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink);

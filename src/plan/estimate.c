@@ -22,8 +22,7 @@ static const double SECOND_THREAD = 0.15;
  * (docs/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
-/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth. The libraries do
- * not link libm. */
+/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth, without libm */
 static double cube_root(double value)
 {
 	double root = value > 1 ? value : 1;

@@ -280,8 +280,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
 		(question->digests && list_ptx_entries(err, seen, &copy)))
 		return -1;
-	/* Judges by the headers first. If no cubin runs, reads the texts, of which the driver may take
-	 * one. */
+	/* Judges by the headers first. If no cubin runs, reads the texts: the driver may take one */
 	for (size_t t = 0; t < question->target_count; t++) {
 		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
 		if (read || judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING)

@@ -22,8 +22,7 @@ static bool plan_entry_relocatable(const struct devcode_container *container,
 	return false;
 }
 
-/* A driver that does not know kind 0x40 refuses to load it (209), and compiles none of it in a
- * link. */
+/* A driver that does not know kind 0x40 refuses to load it (209), and compiles none in a link. */
 static bool is_readable_by(const struct devcode_entry *entry, const struct jw_driver *driver)
 {
 	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX ||

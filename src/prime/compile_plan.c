@@ -116,8 +116,7 @@ static size_t count_there(const struct plan *plan, const struct jw_system *syste
 	return there;
 }
 
-/* Drivers wipe and evict, people remove folders: an entry that is gone again does not count as
- * warm. */
+/* Drivers wipe and evict, people remove folders: one that is gone again is not warm */
 static int note_lost(struct jw_error *err, const struct run_setup *setup,
 					 struct jw_prime_result *result)
 {

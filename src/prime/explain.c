@@ -24,6 +24,7 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 
 /* What the cache's index says of entries that are gone. */
 struct index_view {
+	bool small;      /* all of these do not fit */
 	bool crowded;    /* a driver evicts only as much as the new entry needs: it stays nearly full */
 	bool keeps_none; /* it counts bytes that no entry has: each insert evicts everything */
 };
@@ -40,6 +41,7 @@ static int look_at_index(struct jw_error *err, const struct explain_request *req
 		return -1;
 	for (size_t i = 0; i < plan->module_count; i++)
 		wanted += plan->modules[i].state != PLAN_LEFT_OUT ? plan->modules[i].entry_bytes : 0;
+	ret_view->small = limit && wanted > limit;
 	ret_view->crowded = limit && (wanted > limit || cache_index_rows_total(&index) > limit / 4 * 3);
 	ret_view->keeps_none = cache_index_next(&index, limit) == CACHE_NEXT_EVICTS_ALL;
 	cache_index_free(&index);
@@ -53,6 +55,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 	const struct ledger_item *known = ledger_find(ledger, module);
 
 	explanation->reason = JW_COLD_NEVER;
+	explanation->crowded = !known && view->small;
 	if (!known)
 		return;
 	if (known->value == module->key) {
@@ -158,7 +161,12 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	case JW_COLD_UNKNOWN:
 		(void)text_format(text, EXPLAIN_TEXT, "the names of this driver's entries are not known");
 		break;
-	case JW_COLD_NEVER: (void)text_format(text, EXPLAIN_TEXT, "never primed"); break;
+	case JW_COLD_NEVER:
+		(void)text_format(text, EXPLAIN_TEXT, "never primed");
+		if (explanation->crowded)
+			text_append(text, EXPLAIN_TEXT, ", or evicted: the driver keeps only %s",
+						text_bytes(bytes, request->limit_bytes));
+		break;
 	case JW_COLD_DAMAGED:
 		(void)text_format(text, EXPLAIN_TEXT, "the entry is damaged (%s)", explanation->damage);
 		break;

@@ -12,6 +12,7 @@ struct explanation {
 	enum jw_cold_reason reason;
 	const char *damage;               /* a phrase */
 	const char *how;                  /* who deleted or evicted it: a phrase */
+	bool crowded;                     /* never seen: it may have been evicted before */
 	char stamp[CACHE_STAMP_SIZE + 1]; /* the driver that has compiled it */
 };
 

@@ -19,8 +19,7 @@
 #include "run/run_report.h"
 #include "worker/environment.h"
 
-/* ---- CUDA C sources among the paths of a run: compiled to PTX files, which are planned like
- * others */
+/* ---- CUDA C sources among the paths of a run: compiled to PTX files, then like others */
 
 static bool is_source(const char *path)
 {
@@ -294,8 +293,7 @@ void planning_free(struct planning *planning)
 	*planning = (struct planning){0};
 }
 
-/* As many workers as have memory for medium modules; during the run, each module is admitted by its
- * own need. */
+/* As many workers as have memory for medium modules; then each is admitted by its own need */
 static unsigned memory_allows(const struct plan *plan, const struct jw_prime_options *options,
 							  unsigned wanted)
 {

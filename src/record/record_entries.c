@@ -31,8 +31,7 @@ bool record_is_stopped(struct recorder *recorder)
 	return recorder->result->interrupted;
 }
 
-/* Reads the cache that a command has filled: each entry is a module that the driver compiled for
- * it. */
+/* Reads the cache that a command has filled: each entry is a module compiled for it */
 
 enum { MOST_PACE = 12 };
 

@@ -100,8 +100,7 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 	return 0;
 }
 
-/* Matches by name, or as a text that the program loads with options or links, which has other
- * names. */
+/* Matches by name, or as a text that is loaded with options or linked, which has other names */
 static int match_module(struct jw_error *err, struct matching *matching, const struct set *names,
 						const struct record_entry *entry, struct jw_recorded_module *module,
 						size_t *texts)

@@ -264,8 +264,7 @@ enum {
 	MOST_FRUITLESS_LATER = 50,
 };
 
-/* A compile that takes longer than this hangs: forty times the prediction, and at least ten
- * minutes. */
+/* A compile that takes longer than this hangs: forty times the prediction, ten minutes at least */
 uint64_t run_limit_ns(const struct run *run, double cost_ms)
 {
 	double limit_ms = cost_ms * 40;

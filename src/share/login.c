@@ -68,8 +68,7 @@ static size_t token_length(const char *at)
 					  "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
-/* The value of the parameter `name`, which ends before the returned place; NULL: not one, or too
- * long. */
+/* The value of the parameter `name`, which ends before the result; NULL: none, or too long */
 static const char *take_parameter(const char *at, const char *name, size_t length,
 								  struct challenge *challenge)
 {
@@ -399,8 +398,7 @@ int login_parse_token(struct jw_error *err, const char *text, size_t size, char 
 	return result;
 }
 
-/* With an identity token the realm wants a form, otherwise a query. Each scope is a parameter of
- * its own. */
+/* With an identity token the realm wants a form, else a query. Each scope is its own parameter. */
 static int put_token_request(struct jw_error *err, const struct login *login,
 							 const struct challenge *challenge, struct buf *text)
 {

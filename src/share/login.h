@@ -60,6 +60,5 @@ int credentials_parse(struct jw_error *err, const char *text, size_t size, const
 /* What a program answered to “get”. */
 int credentials_parse_answer(struct jw_error *err, const char *text, size_t size,
 							 struct credentials *ret_credentials);
-/* The token in a realm's answer. JW_ERR_FORMAT: there is none that a header could hold. The caller
- * frees it. */
+/* The token in a realm's answer. JW_ERR_FORMAT: none that a header could hold. To be freed. */
 int login_parse_token(struct jw_error *err, const char *text, size_t size, char **ret_token);

@@ -41,8 +41,7 @@ int object_s3_sign(struct jw_error *err, const struct object_s3 *s3, const char 
 void object_s3_forget(struct object_s3_request *texts);
 /* Whether this answer says what to try again with: another region. */
 bool object_s3_learns(struct object_s3 *s3, const struct web_answer *answer);
-/* The server's words, with how far this machine's clock is off where they are about that. Returns
- * `room`. */
+/* The server's words, with how far this clock is off where they are about that. Returns `room`. */
 const char *object_s3_said(const struct web_answer *answer, char *room, size_t size);
 
 /* ---- parts, for tests and for what only looks at a place */
@@ -50,8 +49,7 @@ const char *object_s3_said(const struct web_answer *answer, char *room, size_t s
 /* SCHEME://HOST/PATH of the bucket. `endpoint` "": Amazon's. */
 int object_s3_address(struct jw_error *err, const char *endpoint, const char *region,
 					  const char *bucket, char *ret_address, size_t size);
-/* s3://BUCKET[/PREFIX]; the prefix with what an address cannot hold as %XX, and a slash at its
- * start. */
+/* s3://BUCKET[/PREFIX]; the prefix with %XX where an address needs it, and a slash first */
 int object_s3_parse(struct jw_error *err, const char *place, char ret_bucket[64],
 					char ret_prefix[WEB_TEXT]);
 

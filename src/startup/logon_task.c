@@ -120,8 +120,7 @@ done:
 	return result;
 }
 
-/* The file that schtasks reads: with administrator's rights it lies where only administrators
- * write. */
+/* The file that schtasks reads: an administrator's lies where only those write */
 static int write_handed(struct jw_error *err, const struct buf *wide, char **ret_folder,
 						char **ret_path)
 {

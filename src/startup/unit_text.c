@@ -315,8 +315,7 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 	return result;
 }
 
-/* All accounts may read the system's units, and only the superuser may write them, whatever the
- * umask. */
+/* All accounts may read the system's units, only the superuser writes them, whatever the umask */
 static int write_system_item(struct jw_error *err, const struct jw_startup_item *item)
 {
 	return os_make_shared_parent(err, item->where, 0755) ||

@@ -43,8 +43,7 @@ static int take_lock(struct jw_error *err, const char *path, struct os_file **re
 	return 0;
 }
 
-/* Whether the run of a folder has ended. A lock that cannot be looked at is taken
- * for held. */
+/* Whether the run of a folder has ended. An unseen lock is taken for held. */
 static bool run_is_dead(const char *path, const char *lock_path, struct os_file **ret_file)
 {
 	struct jw_error why = {0};

@@ -183,8 +183,7 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 	return result;
 }
 
-/* The superuser puts nothing into a cache that another account than the cache's could have put into
- * the store. */
+/* The superuser puts nothing into a cache that another account could have put into the store */
 static int check_store(struct jw_error *err, struct refill *refill, bool *ret_may_take)
 {
 	const struct jw_system *system = refill->request->system;

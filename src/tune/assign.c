@@ -167,8 +167,7 @@ static bool is_assignment(const char *word)
 	return length && word[length] == '=';
 }
 
-/* Assignments before a command apply to that command only. They are reported only if no command
- * follows. */
+/* Assignments before a command apply to that command only. Reported only if none follows. */
 static bool command_follows(struct parse parse)
 {
 	struct word word;

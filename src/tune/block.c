@@ -48,8 +48,7 @@ static bool read_flags(const char *at, const char *end, struct block_found *foun
 	return made > 0 && made <= BLOCK_MOST_MADE;
 }
 
-/* Whether a line is one of ours: the comment sign and the mark. Returns the text after the mark, or
- * NULL. */
+/* Whether a line is one of ours: comment sign and mark. Returns the text after the mark, or NULL */
 static const char *behind_mark(const char *at, const char *end, const char *comment,
 							   const char *mark)
 {
@@ -184,8 +183,7 @@ static unsigned missing_levels(const char *path)
 	return levels;
 }
 
-/* All accounts may read the system's files, and only the superuser may write them, whatever the
- * umask. */
+/* All accounts may read the system's files, only the superuser writes them, whatever the umask */
 static int write_for_all(struct jw_error *err, const char *path, const struct buf *text)
 {
 	return os_make_shared_parent(err, path, 0755) ||
@@ -244,8 +242,7 @@ done:
 	return result;
 }
 
-/* Removes a file that we made, and the folders that we made for it, unless they contain other
- * things. */
+/* Removes a file that we made, and the folders that we made for it, unless they hold more */
 static int remove_made(struct jw_error *err, const char *path, unsigned made)
 {
 	char *at = mem_string(err, path);
@@ -329,8 +326,7 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 
 	if (places_of(err, job->request, &places))
 		return -1;
-	/* In reverse: the file for which a folder was made is undone after the files that were added to
-	 * it. */
+	/* In reverse: the file for which a folder was made is undone after those added to it */
 	for (size_t i = places.count; !result && i > 0; i--)
 		result = tune_job_undo_file(err, job, &places.items[i - 1]);
 	places_free(&places);

@@ -347,3 +347,24 @@ int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 	places_free(&places);
 	return 0;
 }
+
+const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uint64_t limit_bytes)
+{
+	const struct jw_setting *last = NULL;
+	bool less = false;
+	uint64_t number;
+
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+		const bool enough =
+			text_number(setting->value, UINT64_MAX, &number) && number >= limit_bytes;
+
+		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0)
+			continue;
+		if (!strcmp(setting->source, "process"))
+			less = !enough;
+		else if (strcmp(setting->source, "systemd unit") != 0)
+			last = setting->ours && enough ? setting : NULL;
+	}
+	return less ? last : NULL;
+}

@@ -177,8 +177,7 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 	return result;
 }
 
-/* Reads every file of a folder with this ending, for units also their drop-ins; takes `folder`
- * over. */
+/* Reads every file of a folder with this ending, for units also drop-ins; owns `folder` */
 static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   char *folder, const char *end, enum assign_form form)
 {
@@ -256,8 +255,7 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* The files in reading order: those of the system (/), of the account's configuration, and of its
- * home (.). */
+/* The files in reading order: of the system (/), the account's configuration, and its home (.) */
 static const struct {
 	const char *path;
 	const char *end;    /* of the files' names in a folder; NULL: a file */

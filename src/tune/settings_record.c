@@ -83,8 +83,7 @@ static bool is_value(const char *value)
 	return strlen(value) <= MOST_VALUE;
 }
 
-/* Accepts only what any program of the account may have us restore: the account's own two
- * variables. */
+/* Accepts only what any program of the account may have us restore: its own two variables */
 static int take_variable(struct jw_error *err, const cJSON *item, struct settings_record *record)
 {
 	const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was"),
@@ -288,8 +287,7 @@ int machine_record_write(struct jw_error *err, const struct settings_record *rec
 
 		if (!before_name)
 			return -1;
-		/* The set value is written last and removed first: a kill between the two leaves no wrong
-		 * pair. */
+		/* The set value is written last and removed first: a kill between leaves no wrong pair */
 		result = variable->set_to
 					 ? record_value(err, before_name, &before) || record_value(err, name, &set)
 					 : record_value(err, name, &set) || record_value(err, before_name, &before);

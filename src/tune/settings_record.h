@@ -45,8 +45,7 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 int settings_record_add_file(struct jw_error *err, struct settings_record *record,
 							 const char *path);
 void settings_record_drop_file(struct settings_record *record, const char *path);
-/* Records a change, instead of an earlier one; copies the strings, which may be those of
- * `variable` */
+/* Records a change, instead of an earlier one; copies the strings, also those of `variable` */
 int settings_record_set(struct jw_error *err, struct settings_record_variable *variable,
 						const char *set_to, const char *was, bool expands);
 void settings_record_drop(struct settings_record_variable *variable);

@@ -13,8 +13,7 @@ enum {
 	MOST_SAID = 8 << 10,
 	MOST_TRIES = 5,
 	FIRST_PAUSE_MS = 25,
-	/* process, stdin, stdout, stderr, clock: each closes separately; the child is gone after the
-	 * last */
+	/* process, stdin, stdout, stderr, clock: each closes alone; the child is gone after the last */
 	HANDLES = 5,
 	/* A process that hangs in the kernel (in the driver) does not die of SIGKILL, and children of
 	 * the driver may hold a dead worker's pipes open. The wait for either is bounded. */

@@ -4,8 +4,7 @@
  *     ... events.hello once, events.answer for each job in the order they were sent, events.end
  * last of all ...
  *
- * Everything runs on the loop's thread. After events.end the child is gone; nothing may use it any
- * more */
+ * Everything runs on the loop's thread. After events.end the child is gone, and of no use */
 #pragma once
 
 #include <stdbool.h>

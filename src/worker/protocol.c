@@ -24,8 +24,7 @@ static int put_document(struct jw_error *err, struct buf *line, const cJSON *doc
 	return result;
 }
 
-/* An object with numbers and strings: cJSON's functions return NULL when memory is short, and
- * accept NULL. */
+/* An object with numbers and strings: cJSON returns NULL when memory is short, and accepts NULL */
 static int put_and_delete(struct jw_error *err, struct buf *line, cJSON *document, bool complete)
 {
 	int result = document && complete ? put_document(err, line, document)

@@ -16,8 +16,7 @@
 /* Another compiler in a worker. */
 struct task {
 	void *state;
-	/* Like the driver's hello: `result` 0, the loaded file, the architectures for which it
-	 * compiles. */
+	/* Like the driver's hello: `result` 0, the loaded file, its architectures */
 	void (*greet)(void *state, struct protocol_hello *hello);
 	/* `image`: the job's bytes, with a NUL behind them. Sets result, error and log. */
 	void (*work)(void *state, const struct protocol_job *job, struct buf *image,

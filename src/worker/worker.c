@@ -422,8 +422,7 @@ static void do_job(struct worker *worker, const struct protocol_job *job,
 		answer->peak_bytes = peak_bytes;
 }
 
-/* The next line of stdin, without its line feed; false at its end. It stays valid until the next
- * call. */
+/* The next line of stdin, without its line feed; false at its end. Valid until the next call. */
 static bool next_job_line(struct worker *worker, size_t *used, const char **ret_line,
 						  size_t *ret_size)
 {

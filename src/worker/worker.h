@@ -1,5 +1,4 @@
-/* A worker with the driver, or another compiler: takes over the whole process, as jw_worker_main
- * does. */
+/* A worker with the driver, or another compiler: takes over the process, as jw_worker_main does */
 #pragma once
 
 int worker_main(void);

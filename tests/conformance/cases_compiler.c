@@ -86,8 +86,7 @@ static enum outcome loads_beside(const char *version, bool ptx, int expected)
 }
 
 /* Code of CUDA 11 is understood by all drivers that know the GPU, code of CUDA 12 from 12.0 on, for
- * the GPUs before sm_100. Before CUDA 13 that of CUDA 13 is refused; 12.4's driver ends the
- * process */
+ * the GPUs before sm_100. Before CUDA 13 that of CUDA 13 is refused; 12.4's driver ends it */
 static int expected_of(const char *version)
 {
 	const int major = atoi(version);

@@ -70,8 +70,7 @@ static ino_t hold_index(void)
 	return link(cache_file("index"), held) ? 0 : number_of(held);
 }
 
-/* Two entries, an index with these bytes (NULL: none), then an insert. Returns the content
- * afterwards. */
+/* Two entries, an index with these bytes (NULL: none), then an insert. Returns the content. */
 static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
 								struct index *ret_index)
 {
@@ -308,8 +307,7 @@ static enum outcome heals_to_the_end(void)
 	return PASSED;
 }
 
-/* The index keeps its inode; a program that replaced the file would lock another file than the
- * driver. */
+/* The index keeps its inode; a program that replaced the file would lock another one */
 static enum outcome index_is_written_in_place(void)
 {
 	struct stat before, after;

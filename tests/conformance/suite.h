@@ -117,8 +117,7 @@ struct blob blob_copy(const void *data, size_t size);
 void blob_add(struct blob *blob, const void *data, size_t size);
 /* The text of a part's PTX, without NULs. */
 struct blob part_text(const struct part *part);
-/* Writes a container of these parts into the scratch folder; returns its path (valid for a few
- * calls). */
+/* Writes a container of these parts into the scratch folder; returns its path, for a few calls */
 const char *container(const struct part *parts, size_t count);
 #define CONTAINER(...)                                                                             \
 	container((const struct part[]){__VA_ARGS__},                                                  \

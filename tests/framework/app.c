@@ -4,8 +4,7 @@
  *
  *     framework-app [DEVICE]
  *
- * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or no
- * GPU. */
+ * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or GPU */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +134,7 @@ static void report(const char *name, int result, unsigned lines_before)
 	printf("%-22s %s\n", name, compiled ? "compiled" : "found");
 }
 
-/* The objects behind a linked container, which the CUDA runtime links if the linked code does not
- * fit. */
+/* The objects behind a linked container, which the CUDA runtime links if that code does not fit */
 static const struct sample_module *link_objects(const struct sample_module *module)
 {
 	const char *name = module->name;

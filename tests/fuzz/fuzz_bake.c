@@ -1,6 +1,5 @@
 /* Containers to which machine code is added: the result is no longer, is sound, and contains the
- * code; entries that were not dropped are unchanged. The last byte of the input chooses the
- * options. */
+ * code; entries that were not dropped are unchanged. The input's last byte chooses the options. */
 #include "bake/container_edit.h"
 #include "base/mem.h"
 #include "devcode/container.h"

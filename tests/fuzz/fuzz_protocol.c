@@ -1,5 +1,4 @@
-/* Answers of a worker, and remembered devices: JSON from a process that runs foreign code, and from
- * disk. */
+/* Answers of a worker, and remembered devices: JSON of a process with foreign code, and of disks */
 #include <stddef.h>
 #include <stdint.h>
 

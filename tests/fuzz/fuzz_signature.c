@@ -1,5 +1,4 @@
-/* Keys and signatures in minisign's format. Those that are read can be written and read back
- * unchanged. */
+/* Keys and signatures in minisign's format. What is read can be written and read back unchanged. */
 #include "fuzz.h"
 
 #include <string.h>

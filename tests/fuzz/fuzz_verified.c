@@ -1,5 +1,4 @@
-/* Records of verified entries from the state directory: the bytes unchanged, and with a correct sum
- * behind them. */
+/* Records of verified entries of the state directory: the bytes unchanged, and with a right sum */
 #include "fuzz.h"
 
 #include "cache/verified.h"

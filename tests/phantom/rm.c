@@ -58,8 +58,7 @@ static void event_alloc(const struct object *object, const void *params)
 		event_add((int)words[4]);
 }
 
-/* NV_CHANNEL_ALLOC_PARAMS (OGK alloc/alloc_channel.h); what is used of it is the same in 535, 550
- * and 555. */
+/* NV_CHANNEL_ALLOC_PARAMS (OGK alloc/alloc_channel.h); what is used is the same in 535, 550, 555 */
 struct channel_params {
 	uint32_t error_memory, buffer_memory;
 	uint64_t gpfifo;

@@ -20,7 +20,7 @@ case_more_than_the_cache_keeps_is_refused() {
 	for how in "" --dry-run; do
 		# shellcheck disable=SC2086
 		CUDA_CACHE_MAXSIZE=100000 expect_status 2 prime $how "$library" --json || return 1
-		[[ $(number stopped) = *"Set CUDA_CACHE_MAXSIZE="*"--budget-size 100000"* ]] || say "stopped: $(number stopped)" || return 1
+		[[ $(number stopped) = *"sets CUDA_CACHE_MAXSIZE="*"--budget-size 100000"* ]] || say "stopped: $(number stopped)" || return 1
 		[ "$(wc -l <"$err")" = 1 ] && [ "$(entries)" = 0 ] && expect_number compiled 0 && expect_number limit_bytes 100000 || return 1
 	done
 }

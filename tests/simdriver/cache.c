@@ -12,8 +12,7 @@
 /* The driver tries the lock every 10 ms, twenty times, then goes on without the cache. */
 #define LOCK_TRIES   20
 #define LOCK_STEP_MS 10
-/* The driver writes its files through a buffer of this size, and unlocks before it writes the last
- * part. */
+/* The driver writes its files through a buffer of this size, and unlocks before the last part */
 #define BUFFER 4096
 
 /* DIRECTORY/suffix, to be freed. */

@@ -192,8 +192,7 @@ struct index {
 	size_t count;
 	uint64_t total;
 };
-/* false where the driver would wipe: missing header, another version, fewer rows than the header
- * counts. */
+/* false where the driver would wipe: no header, another version, fewer rows than it counts */
 bool index_parse(struct index *ret_index, const struct bytes *file);
 /* The last of these, which a look-up checks too. */
 bool index_lacks_rows(const struct bytes *file);

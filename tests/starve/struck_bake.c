@@ -36,8 +36,7 @@ static size_t write_text(char text[256], unsigned n)
 		   1;
 }
 
-/* A library with two containers, each with a text, and zeros that make room when they are
- * compressed. */
+/* A library with two containers, each with a text, and zeros that make room when compressed */
 static void make_code_library(struct buf *file)
 {
 	static const uint8_t zeros[ROOM];

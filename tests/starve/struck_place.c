@@ -82,7 +82,7 @@ const struct struck_line struck_lines[] = {
 	{"tune --apply --scope system --max-size 3GiB", 0, true, true},
 	{"tune --print systemd", 0, false, false},
 	{"export -o b.jwpack --json", 0, true, false},
-	{"export -o b.jwpack --sign --package k.fatbin", 0, true, false},
+	{"export -o b.jwpack --sign k.fatbin", 0, true, false},
 	{"import --allow-unsigned a.jwpack", 0, true, false},
 	{"store gc --max-size 1K", 0, true, false},
 	{"cache verify --repair", 0, true, false},

@@ -1,5 +1,4 @@
-/* A child process that holds the lock on the index of the cache in `dir` (inserting.h), as a driver
- * does. */
+/* A child process that holds the lock on the index of the cache in `dir` (inserting.h) */
 #pragma once
 
 #include <sys/types.h>

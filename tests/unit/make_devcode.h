@@ -231,8 +231,7 @@ static inline void make_see_trouble(void *context, const char *path, const char 
 	seen->code = why->code;
 }
 
-/* Writes the bytes to a file, reads it with devcode_read, and removes it. Returns devcode_read's
- * result. */
+/* Writes the bytes to a file, reads it with devcode_read, removes it, and returns the result */
 static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 {
 	struct devcode_sink sink = {seen, make_see_container, make_see_image, make_see_trouble, {0}};

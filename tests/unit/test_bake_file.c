@@ -38,8 +38,7 @@ static size_t write_text(char text[256], const struct text *from)
 	return size;
 }
 
-/* Machine code of zeros, beside the text: one that makes room when it is compressed, and one that
- * is. */
+/* Machine code of zeros, beside the text: one that makes room when compressed, one that is */
 static const uint8_t zeros[ROOM];
 static const struct write_cubin roomy = {.cubin = {zeros, sizeof zeros},
 										 .target = {.sm = 70},
@@ -99,8 +98,7 @@ static char *cache_folder(void)
 
 enum damage { NONE, VALUE, KEY };
 
-/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damage`: its checksum, or its name,
- * is not. */
+/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damage`: of its checksum or name */
 static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm,
 					  enum damage damage)
 {

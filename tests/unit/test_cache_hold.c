@@ -196,8 +196,7 @@ TEST(rows_beyond_the_limit_are_not_restored)
 	cache_index_free(&index);
 }
 
-/* Which no driver writes: of several rows for one file one stays, and the total is that of the
- * files. */
+/* Which no driver writes: of several rows for a file one stays, and the total is the files' */
 TEST(a_repeated_row_counts_once)
 {
 	struct cache_live_counts counts;

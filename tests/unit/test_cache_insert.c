@@ -504,8 +504,7 @@ TEST(every_allocation_may_fail)
 	}
 }
 
-/* What killed runs have left beside the tree goes an hour later: until then it may be a living
- * one's. */
+/* What killed runs have left beside the tree goes an hour later: it may be a living one's */
 TEST(leftovers_are_swept)
 {
 	char *old = os_join(NULL, dir, ".jitwarm-0123456789abcdef"),

@@ -125,8 +125,7 @@ TEST(a_pipe_is_not_an_entry)
 	mem_free(made);
 }
 
-/* A driver writes the index after it has released the lock, and so removes rows that were added
- * meanwhile. */
+/* A driver writes the index after it has released the lock, so that rows added meanwhile go */
 TEST(rows_removed_by_a_late_write_are_restored)
 {
 	char *path = os_join(NULL, dir, "index");

@@ -1,5 +1,4 @@
-/* Repairing damaged directories: removed entries, entries that stay, and the state after a killed
- * run. */
+/* Repairing damaged directories: removed entries, those that stay, and the state after a kill */
 #include "folder.h"
 
 #include <errno.h>

@@ -369,8 +369,7 @@ TEST(only_ptx_is_kept_of_a_large_container)
 	buf_free(&packed);
 }
 
-/* Every fourth truncation of a wheel and of a packed file: gives trouble or nothing, and always
- * ends. */
+/* Every fourth truncation of a wheel and of a packed file: trouble or nothing, and an end */
 TEST(truncated_archives_end_well)
 {
 	struct buf library = make_buf(), wheel = make_buf(), packed = make_buf();

@@ -209,8 +209,7 @@ TEST(all_are_found)
 	}
 }
 
-/* White space between texts without a NUL: the ends of the run decide how much of it belongs to the
- * next one. */
+/* White space between texts without a NUL: the ends of the run decide how much is the next one's */
 TEST(white_space_between_is_shared)
 {
 #define BARE   "}\n\n"

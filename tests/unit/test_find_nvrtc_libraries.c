@@ -1,5 +1,4 @@
-/* Where an NVRTC is found: in a folder of a toolkit, a wheel or an environment, and which one of
- * several. */
+/* Where an NVRTC is found: in a toolkit's folder, a wheel, an environment, and which of several */
 #include "check.h"
 
 #include <stdio.h>

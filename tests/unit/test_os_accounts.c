@@ -119,8 +119,7 @@ TEST(without_elevation_there_are_no_administrators_rights)
 }
 
 #ifdef _WIN32
-/* The registry of an account that is logged on: its value for %APPDATA%, and the folder that it
- * means. */
+/* The registry of an account that is logged on: its value for %APPDATA%, and that folder */
 #define EXPLORER L"Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 
 static void set_text(HKEY root, const wchar_t *key, const wchar_t *name, DWORD type,

@@ -56,8 +56,7 @@ static void hung_up_under_nohup(void)
 		_exit(1);
 }
 
-/* If the signals are not held, the request is for this process only, and the other one does not
- * receive it. */
+/* If the signals are not held, the request is for this process only, and not for the other one */
 static void asked_while_another_is_started(void)
 {
 	pid_t other;
@@ -89,8 +88,7 @@ static void asked_while_another_is_started(void)
 	os_forward_signals(0);
 }
 
-/* An echo that comes late counts as a second request. A busy machine may cause that, but not every
- * time. */
+/* An echo that comes late counts as a second request. A busy machine may cause that, not always. */
 static void test_an_echo_is_not_a_second_request(void **state)
 {
 	int status = ended_with(signalled_twice_at_once);

@@ -15,8 +15,7 @@
 
 enum { UNASKED = 3, HANGS_S = 60 };
 
-/* Replaces the C library's: Ctrl-C comes just after the echo was disabled, before the wait for
- * input. */
+/* Replaces the C library's: Ctrl-C comes after the echo was disabled, before the wait for input */
 static bool interrupts;
 
 int tcsetattr(int fd, int actions, const struct termios *settings)

@@ -62,8 +62,7 @@ static void check_target(void)
 	assert_int_equal(os_remove_tree(NULL, target), 0);
 }
 
-/* A few bits have no meaning (a hint in a frame's header, for example): then the entries are the
- * same. */
+/* A few bits have no meaning (a hint in a frame's header): then the entries are the same */
 static void every_bit_under_its_own_digest(void **state)
 {
 	char *cache = os_join(NULL, folder, "cache");
@@ -144,8 +143,7 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 #define HEAD  "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
 #define EMPTY HEAD "\"drivers\":[],\"members\":[],\"entries\":[]}"
 
-/* A frame with the manifest and zeros up to this size, and one with the end and this many more
- * zeros. */
+/* A frame with the manifest and zeros up to this size, and one with the end and more zeros */
 static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t more,
 						  int window_log, struct jw_error *err)
 {

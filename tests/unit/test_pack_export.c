@@ -12,8 +12,7 @@ static char *path_in(const char *name)
 	return os_join(NULL, folder, name);
 }
 
-/* Three entries: two of the same module and cubin by different drivers, and one with another
- * module. */
+/* Three entries: two of the same module and cubin by different drivers, and one more */
 static void make_cache(const char *dir)
 {
 	struct entries_entry entry;

@@ -357,8 +357,7 @@ TEST(every_version)
 	os_names_free(&names);
 }
 
-/* A name becomes a part of a path: none leads out of the folder, hides a file or looks like an
- * option. */
+/* A name becomes a part of a path: none leaves the folder, hides a file or looks like an option */
 /* 104 bytes of zeros, in base64 */
 #define SEALED_ZEROS                                                                               \
 	"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"                       \

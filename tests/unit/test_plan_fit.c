@@ -187,8 +187,7 @@ static void fit_without(const char *family, struct model *model)
 	solve(&equations, model->factor);
 }
 
-/* Includes how much slower the driver's machine is, so that both machines' totals are right on
- * average. */
+/* Includes how much slower the driver's machine is, so that both totals are right on average */
 static struct model fit_all(void)
 {
 	struct model model = {.slower = 3};

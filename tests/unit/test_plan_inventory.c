@@ -344,8 +344,7 @@ TEST(another_version_is_not_believed)
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));
-	/* Those of other versions and copies that were left go after two months, when one is written.
-	 */
+	/* Those of other versions and copies that were left go after two months, when one is written */
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		files_put_text(folder, old[i].name, "");
 		make_older(folder, old[i].name, old[i].days);

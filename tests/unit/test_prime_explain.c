@@ -23,8 +23,7 @@ static enum jw_cold_reason reason_of(const struct plan *plan,
 	return JW_COLD_NOT;
 }
 
-/* The ledger's records: 4 was in the cache, 5 for another driver, 6 from another version of the
- * file. */
+/* The ledger's records: 4 was in the cache, 5 for another driver, 6 from another file */
 static void fill_ledger(struct ledger *ledger, const struct plan_request *request,
 						const char *state)
 {

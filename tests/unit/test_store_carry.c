@@ -269,8 +269,7 @@ static void the_store_keeps_no_marked_entry(void **state)
 	mem_free(store);
 }
 
-/* A mark decides, not the key: an entry that an earlier carry marked as an older compiler's stays
- * one. */
+/* A mark decides, not the key: one that an earlier carry marked as an older compiler's stays so */
 static void marks_are_carried_along(void **state)
 {
 	struct machine *machine = *state;

@@ -1,5 +1,4 @@
-/* The store and carrying over: what is possible, what counts as a pack, bounds to the byte, and
- * refusals. */
+/* The store and carrying over: what is possible, what is a pack, bounds to the byte, refusals */
 #include "folder.h"
 
 #include <jitwarm/carry.h>

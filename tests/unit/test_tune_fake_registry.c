@@ -1,6 +1,5 @@
 /* Settings that Windows keeps in its registry, with a registry of the test's in memory: what is
- * written, what is recorded, and what undoing makes of it, also where a write fails or memory runs
- * out. */
+ * written, what is recorded, and what undoing makes of it, also where a write or memory fails */
 #include "root.h"
 
 #include <stdio.h>

@@ -447,8 +447,7 @@ static int is_set_again(struct jw_error *err, const struct jw_finding *finding, 
 	return result;
 }
 
-/* Runs jitwarm itself, in this process: the command has the account and the environment that were
- * looked at. */
+/* Runs jitwarm itself, in this process: it has the account and environment that were looked at */
 static int run_fix(struct jw_error *err, struct doctoring *doctoring,
 				   const struct jw_finding *finding, const char *line)
 {
@@ -484,18 +483,26 @@ static int fix_found(struct jw_error *err, struct doctoring *doctoring, bool *re
 {
 	const struct jw_doctor_result *result = doctoring->result;
 	const struct doctor_words words = words_of(doctoring);
+	size_t first = 0;
 
 	*ret_done = false;
 	for (size_t i = 0; i < result->finding_count; i++) {
-		char *line = result->findings[i].command
-						 ? doctor_text_command(err, &words, &result->findings[i])
-						 : NULL;
+		const struct jw_finding *finding = &result->findings[i];
+		char *line = NULL;
 
-		if (result->findings[i].command && !line)
+		/* Under too small a limit prime refuses. */
+		if (!finding->command && text_starts(finding->id, "limit-"))
+			first = i + 1;
+		if (first && finding->command && !strcmp(finding->command[0], "prime")) {
+			output_line(&doctoring->cli->out, STYLE_WARN,
+						"Fix     nothing: %zu needs you, and %zu waits for it", first, i + 1);
+			continue;
+		}
+		if (finding->command && !(line = doctor_text_command(err, &words, finding)))
 			return -1;
 		if (line && !was_fixed(doctoring, line)) {
 			if (mem_add_string(err, &doctoring->fixed, &doctoring->fixed_count, MOST_FIXES, line) ||
-				run_fix(err, doctoring, &result->findings[i], line)) {
+				run_fix(err, doctoring, finding, line)) {
 				mem_free(line);
 				return -1;
 			}

@@ -4,7 +4,6 @@
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
@@ -30,25 +29,22 @@ static int check_export_usage(struct jw_error *err, const struct cli *cli, bool 
 	return 0;
 }
 
-/* The files of --package. */
+/* Those whose modules' entries are wanted; none: all. */
 static int choose_export_files(struct jw_error *err, const struct cli *cli,
 							   struct jw_export_options *options, struct found_files *found)
 {
-	const size_t count = options_count(&cli->options, "package");
-	const char **names;
-	int result;
+	const char **names = cli->options.operands;
+	const size_t count = cli->options.operand_count;
 
 	if (!count)
 		return 0;
-	names = mem_array(err, count, sizeof *names);
-	if (!names)
+	if (text_ends(names[0], ".jwpack"))
+		return error_set(err, JW_ERR_USAGE, "%s: a pack is named with -o: “jitwarm export -o %s”",
+						 names[0], names[0]);
+	if (found_files_find(err, &cli->out, names, count, false, found))
 		return -1;
-	for (size_t i = 0; i < count; i++)
-		names[i] = options_item(&cli->options, "package", i);
-	result = found_files_find(err, &cli->out, names, count, false, found);
-	mem_free(names);
 	options->found = found->found;
-	return result;
+	return 0;
 }
 
 /* Writes the selected entries to the pack, and reports the result. */
@@ -64,7 +60,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 		cli->status = EXIT_COLD;
 	if (!options->output)
 		return 0;
-	pack_report_print(&cli->out, options->output, &document.result);
+	pack_report_print(&cli->out, options->output, options->signature, &document.result);
 	return document_print(err, &cli->out, &document_export, &document);
 }
 
@@ -112,8 +108,6 @@ static const struct cli_option export_options[] = {
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",
 			 "Only entries for this GPU (sm_86, rtx3070, native: those here); may be repeated"),
-	CLI_LIST("package", "NAME|PATH",
-			 "Only entries of the modules in this package or file; may be repeated"),
 	CLI_FLAG("all", "Include entries of other drivers than this machine's", .rare = true),
 	CLI_FLAG("best", "Compress as much as possible: a third smaller, forty times slower",
 			 .rare = true),
@@ -123,10 +117,11 @@ static const struct cli_option export_options[] = {
 const struct cli_command command_export = {
 	.name = "export",
 	.summary = "Write the driver's cache into a pack for other machines",
-	.usage = "[-o FILE] [--package NAME]… [--arch GPU]… [OPTION]…",
+	.usage = "[-o FILE] [--arch GPU]… [OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Writes the entries of the driver's JIT cache into one compressed file, a pack, which "
-		"“jitwarm import” adds to the cache of another machine. Each PTX module and cubin is "
+		"Writes the driver's JIT cache, or the entries of the named files' and packages' modules, "
+		"into one compressed file, a pack, which “jitwarm import” adds to the cache "
+		"of another machine. Each PTX module and cubin is "
 		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
 		"“tar --zstd -tf” lists it.\n\nIf the machine's driver is known, entries of other drivers "
 		"are left out. So are damaged entries, OpenCL's, and entries that “prime --carry-over” "
@@ -134,6 +129,5 @@ const struct cli_command command_export = {
 		"lacks entries that are damaged, that this account cannot read, or that a pack cannot "
 		"hold, or if a name matches no file, 2 if there is no cache to export, 3 on failure.",
 	.options = export_options,
-	.no_operands = "the file is named with -o FILE, a package with --package NAME",
 	.run = export_run,
 };

@@ -148,6 +148,9 @@ static int run_import(struct jw_error *err, struct cli *cli)
 	if (cli->options.operand_count > 1)
 		return error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
 						 cli->options.operands[0]);
+	if (text_ends(cli->options.operands[0], ".minisig"))
+		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
+						 cli->options.operands[0]);
 	os_catch_interrupts();
 	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
 		return -1;

@@ -188,8 +188,7 @@ static void say_escaped(struct buf *text, const char *from, bool property)
 			(void)buf_append(NULL, text, from, 1);
 }
 
-/* The first library with which a program fails there, else the first one that is compiled. NULL:
- * none. */
+/* The first library with which a program fails there, else the first one compiled. NULL: none. */
 static const struct jw_lint_finding *worst_finding(const struct jw_lint_result *result,
 												   struct jw_target target)
 {

@@ -263,7 +263,8 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
 	if (result->pack)
-		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
+		pack_report_print(&cli->out, priming->elsewhere.pack.output,
+						  priming->elsewhere.pack.signature, result->pack);
 	failed = prime_outcome_document(err, priming, result);
 	if (result->not_packed.code) {
 		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
@@ -420,11 +421,14 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	warn_of_settings(cli);
 	target_machine_warn(cli, &priming->elsewhere);
 	if (!cli->system->gpu_count) {
+		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
+
 		cli->failure = EXIT_CANNOT;
 		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s; “jitwarm make --target rtx4090 --driver 550.163.01 -o FILE” compiles "
-						 "for another machine",
-						 cli->system->why_none);
+						 "%s. In an image: “jitwarm bake --target rtx4090 --fetch --in-place "
+						 "%.200s”. For a machine whose driver is known: “jitwarm make --target "
+						 "rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack %.200s”",
+						 cli->system->why_none, name, name);
 	}
 	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))

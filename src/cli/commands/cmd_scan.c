@@ -273,10 +273,12 @@ static void print_end(const struct scan_run *run)
 		scan_text_total(&run->cli->out, &run->totals[i]);
 	if (run->images && run->total_count)
 		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
+	if (run->cli->system && run->images && run->total_count && run->totals[0].modules)
+		output_line(&run->cli->out, STYLE_FAINT,
+					"This is what the files hold: “jitwarm check” says what the cache has of it.");
 }
 
-/* Without --target, scan reports on this machine's GPUs; without GPUs, on the contents of the
- * files. */
+/* Without --target, scan reports on this machine's GPUs; without GPUs, on the files' contents */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
 	struct cli *cli = run->cli;
@@ -342,7 +344,8 @@ const struct cli_command command_scan = {
 		"environment. For all files together it predicts how long the first start takes, in which "
 		"the driver compiles on one core, how long prime takes on this machine, and how much the "
 		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
-		"from earlier runs of prime here.\n\nExit status: 1 if a file cannot be read or holds "
+		"from earlier runs of prime here. What the cache has counts for “jitwarm check”, not "
+		"here.\n\nExit status: 1 if a file cannot be read or holds "
 		"damaged device code, 2 if a program will fail since it has no code that runs on the GPU, "
 		"3 if nothing could be read.",
 	.options = options,

@@ -175,7 +175,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 		output_line(out, STYLE_WARN, "        jitwarm does not know the form of its cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
 		output_line(out, STYLE_FAINT,
-					"        the names of its cache entries are confirmed at the first prime");
+					"        not yet tried with this driver: the first prime checks it");
 }
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
@@ -236,8 +236,8 @@ static void print_status_next(const struct output *out, const struct status_docu
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
 
 	if (!system->gpu_count)
-		next = "jitwarm scan --target GPU [PACKAGE|PATH] (rtx4090, sm_86): what a GPU's driver "
-			   "would compile";
+		next = "jitwarm scan --target rtx4090: what that GPU's driver would compile of this "
+			   "environment, or of a PACKAGE behind it";
 	else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if (cache->why_useless[0])
@@ -248,7 +248,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 	else if (cache->outlook.evicted)
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
 	else if (cache->limit_bytes < LEAST_LIMIT)
-		next = "unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime";
+		next = "jitwarm prime --tune: raise CUDA_CACHE_MAXSIZE, and compile this now";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";
 	else if (found->troubles)

@@ -160,6 +160,8 @@ static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bo
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
 	const char *scope = options_value(&tuning->cli->options, "scope");
+	const struct jw_setting *pending =
+		jw_tune_pending(tuning->advice->settings, tuning->document.limit_bytes);
 	char *command;
 
 	if (cache->disabled || cache->force_ptx_jit) {
@@ -167,10 +169,18 @@ static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bo
 					"Next       unset the variable that is named above, then jitwarm prime");
 		return 0;
 	}
-	if (!tuning->document.path || !tuning->advice->path_usable) {
-		output_line(
-			out, STYLE_FAINT,
-			"Next       jitwarm tune --path DIR: a directory that this account can write to");
+	/* What is in force and warned of is the place. */
+	if (!tuning->document.path || !tuning->advice->path_usable ||
+		(is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count)) {
+		output_line(out, STYLE_FAINT,
+					"Next       jitwarm tune --path DIR --apply: a local directory that this "
+					"account can write to");
+		return 0;
+	}
+	if (pending && !options_given(&tuning->cli->options, "path")) {
+		output_line(out, STYLE_FAINT,
+					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,
+					pending->line);
 		return 0;
 	}
 	if (!overridden && is_in_force(tuning)) {
@@ -207,12 +217,14 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s", cache->path ? cache->path : "none",
 				text_bytes(limit, cache->limit_bytes),
 				cache->limit_set ? "" : " (the driver's default)");
-	output_line(
-		out, STYLE_STRONG, "Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
-		(unsigned long long)tuning->document.limit_bytes,
-		text_bytes(better, tuning->document.limit_bytes), text_bytes(size, cache->outlook.bytes),
-		text_bytes(predicted, tuning->document.predicted_bytes));
-	if (tuning->document.path)
+	if (!defaults_suffice(tuning))
+		output_line(out, STYLE_STRONG,
+					"Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
+					(unsigned long long)tuning->document.limit_bytes,
+					text_bytes(better, tuning->document.limit_bytes),
+					text_bytes(size, cache->outlook.bytes),
+					text_bytes(predicted, tuning->document.predicted_bytes));
+	if (tuning->document.path && !defaults_suffice(tuning))
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);

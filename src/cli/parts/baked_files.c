@@ -149,8 +149,7 @@ static int add_found(struct jw_error *err, struct undo_paths *paths,
 	return 0;
 }
 
-/* A journal is the only way back for a library on a disk that is away: only who names the library
- * drops that. */
+/* A journal is the only way back for a library that is away: only who names the library drops it */
 static bool is_left(const struct jw_baked *baked)
 {
 	return baked->failed.code || baked->state == JW_BAKED_GONE;

@@ -4,8 +4,10 @@
 
 #include <jitwarm/system.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/parts/module_text.h"
+#include "os/file.h"
 
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					char room[PASSPHRASE_SIZE])
@@ -69,10 +71,11 @@ void pack_report_signature(const struct output *out, const char *signed_by, cons
 	output_line_command(out, STYLE_PLAIN, "  ", command, "");
 }
 
-void pack_report_print(const struct output *out, const char *file,
+void pack_report_print(const struct output *out, const char *file, const char *signature,
 					   const struct jw_export_result *result)
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
+	char *beside = mem_printf(NULL, "%s.minisig", file);
 
 	output_line(out, STYLE_GOOD, "%s: %s (%s) in %s, %.1f times smaller, %s", file,
 				TEXT_COUNT(result->entries, "entry", "entries"),
@@ -83,6 +86,13 @@ void pack_report_print(const struct output *out, const char *file,
 				*result->targets ? result->targets : "any GPU", result->drivers);
 	if (*result->signed_by)
 		pack_report_signature(out, result->signed_by, result->public_key);
+	if (*result->signed_by && beside)
+		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file,
+					signature ? signature : beside);
+	else if (!signature && beside && !os_exists(beside)) /* that of the same bytes stays */
+		output_line(out, STYLE_PLAIN,
+					"  not signed: receivers need --allow-unsigned; --sign signs");
+	mem_free(beside);
 	print_left_out(out, result);
 }
 

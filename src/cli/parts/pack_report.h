@@ -1,5 +1,4 @@
-/* Reports on packs that were written or imported, and the signature of a new one (`export`, `prime
- * -o`). */
+/* Reports on packs that were written or imported, and a new one's (`export`, `prime -o`) */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -28,6 +27,7 @@ int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_expo
 					 char room[PASSPHRASE_SIZE]);
 /* Who signed a new pack, and the command with which receivers accept it. */
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
-void pack_report_print(const struct output *out, const char *file,
+/* `signature` NULL: beside the file. */
+void pack_report_print(const struct output *out, const char *file, const char *signature,
 					   const struct jw_export_result *result);
 void pack_report_import(const struct output *out, const struct jw_import_result *result);

@@ -29,6 +29,5 @@ int registry_given_place(struct jw_error *err, const struct cli *cli, struct reg
 
 void registry_print_pushed(const struct output *out, const struct jw_push_result *result);
 void registry_print_pulled(const struct output *out, const struct jw_pull_result *result);
-/* 0 where all was imported, 1 where a part was refused or could not be pulled, 2 where all of it
- * was refused. */
+/* 0 where all was imported, 1 where a part was refused or not pulled, 2 where all was refused */
 enum exit_status registry_status_of_pull(const struct jw_pull_result *result);

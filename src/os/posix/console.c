@@ -38,8 +38,7 @@ bool os_language(char ret_name[OS_LANGUAGE])
 
 	for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
 		value = getenv(names[i]);
-	/* As in gettext: LANGUAGE counts only where a language is wanted at all. "C" and "POSIX" fail
-	 * below. */
+	/* As in gettext: LANGUAGE counts only where a language is wanted. "C" and "POSIX" fail below */
 	if (value && *value && strncmp(value, "C.", 2) != 0 && strcmp(value, "C") != 0 &&
 		strcmp(value, "POSIX") != 0 && list && *list)
 		value = list;

@@ -262,8 +262,7 @@ static char *absolute(struct jw_error *err, const char *path)
 	return os_join(err, here, path);
 }
 
-/* Another account's link is not resolved here: the result would be used as if the superuser had
- * named it. */
+/* Another account's link is not resolved here: it would be used as if the superuser had named it */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
 	char *given = absolute(err, path), *real = NULL;

@@ -14,8 +14,7 @@
 #include "os/posix/rights.h"
 #include "os/tree.h"
 
-/* glibc has it by name since 2.30; with others, and in programs for older ones, the kernel is
- * asked. */
+/* glibc has it by name since 2.30; with others, and older ones, the kernel is asked */
 #ifndef __GLIBC__
 #define getdents64(...) syscall(SYS_getdents64, __VA_ARGS__)
 #elif !__GLIBC_PREREQ(2, 30)

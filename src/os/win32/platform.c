@@ -211,8 +211,7 @@ void os_work_in_background(void)
 
 /* NVIDIA's display devices in the list of Windows' plug and play manager; needs no driver. */
 
-/* Whether one of several texts begins with `start`. Each text ends in NUL, and the last one is
- * empty. */
+/* Whether one of several texts begins with `start`. Each ends in NUL, and the last is empty. */
 static bool any_starts(const wchar_t *texts, const wchar_t *start)
 {
 	for (; *texts; texts += wcslen(texts) + 1)

@@ -59,8 +59,7 @@ static bool is_installer(PSID sid)
 	return is;
 }
 
-/* The owner of the system's own folder can replace any program: under Wine that is its only
- * account. */
+/* The owner of the system's own folder can replace any program: Wine's only account */
 static bool owns_system(PSID sid)
 {
 	wchar_t folder[MAX_PATH];

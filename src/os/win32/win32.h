@@ -1,5 +1,4 @@
-/* Shared by the files of this folder only: conversion between UTF-8 and the system's UTF-16, and
- * errors. */
+/* Shared by the files of this folder only: conversion between UTF-8 and UTF-16, and errors */
 #pragma once
 
 #include <stdbool.h>

@@ -30,14 +30,14 @@ run 1 check --environment "$work/env" frame
 run 1 prime -n --environment "$work/env" frame
 run 0 tune --environment "$work/env" frame
 run 0 run --environment "$work/env" --record "$work/recording.json" frame -- "$app"
-run 0 export --environment "$work/env" --package frame -o "$work/frame.jwpack"
+run 0 export --environment "$work/env" -o "$work/frame.jwpack" frame
 run 0 startup enable --print --environment "$work/env" frame
 out_has "$work/env"
 run 0 startup enable --print --environment "$work/env" "frame>=2"
 is_wine || out_has "frame>=2" # there in XML
 run 0 check --environment "$work/env" "frame>=2"
 run 3 check --environment "$work/env" "frame>=3"
-run 0 export --environment "$work/env" --package "frame>=2" -o "$work/frame.jwpack"
+run 0 export --environment "$work/env" -o "$work/frame.jwpack" "frame>=2"
 run 3 scan --target sm_86 --environment "$work/absent" frame
 err_one_line
 rm -r "$work/cache"

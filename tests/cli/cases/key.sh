@@ -21,17 +21,22 @@ err_has "--passphrase-file"
 
 # Unsigned, signed, changed
 run 0 export --all --cache "$dir" -o "$pack"
+out_has "not signed: receivers need --allow-unsigned; --sign signs"
 run 3 import --as-is --cache "$copy" "$pack"
-err_has "--allow-unsigned"
+err_has "no lab.jwpack.minisig is beside it: copy that too, or add --allow-unsigned"
 run 3 import --as-is --dry-run --cache "$copy" "$pack"
 run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
 run 0 export --all --cache "$dir" -o "$pack" --sign
 out_has "signed with the key"
+out_has "copy both files: $pack and $pack.minisig"
+run 64 import --as-is --cache "$copy" "$pack.minisig"
+err_has "this is the signature: name the pack beside it"
 [[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"
 # Written again without --sign, the same pack keeps its signature, and another one does not get it.
 run 0 export --all --cache "$dir" -o "$pack"
+out_lacks "not signed"
 run 0 import --as-is --dry-run --cache "$copy" "$pack"
 out_has "signed by “default”"
 printf 'another pack' >"$work/other.jwpack"
@@ -55,6 +60,8 @@ run 0 key distrust default
 run 3 import --as-is --cache "$copy" "$pack"
 err_has "is not trusted here"
 run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
+run 3 key trust "${ours%?}" lab
+err_has "55 characters, and a key has 56: the copy is not complete"
 run 0 key trust "$ours" lab
 run 0 key list
 out_has "$ours"
@@ -65,6 +72,8 @@ run 0 key trust "$ours" again
 run 0 key distrust again
 run 3 import --as-is --cache "$copy" "$pack"
 err_has "is not trusted here"
+run 3 key trust "${ours%?}" lab
+err_has "55 characters, and a key has 56: the copy is not complete"
 run 0 key trust "$ours" lab
 run 0 key distrust default
 run 3 import --as-is --cache "$copy" "$pack"
@@ -72,7 +81,11 @@ err_has "is not trusted here"
 run 3 key distrust default
 run 3 key distrust lab
 # A name that stands for another key is not taken from it
+run 3 key trust "${ours%?}" lab
+err_has "55 characters, and a key has 56: the copy is not complete"
 run 0 key trust "$ours" lab
+run 3 key trust "${ours%?}" lab
+err_has "55 characters, and a key has 56: the copy is not complete"
 run 0 key trust "$ours" lab
 run 64 key generate --no-passphrase lab
 err_has "jitwarm key distrust lab"

@@ -20,11 +20,11 @@ run 0 prime "$sample"
 [[ $(packs) == 1 ]] || fail "a warm run kept something"
 
 # One package's entries
-run 0 export -o "$work/one.jwpack" --package "$sample" --json
+run 0 export -o "$work/one.jwpack" "$sample" --json
 json 'd["entries"] == '"$compiled"
-run 64 export -o "$work/none.jwpack" --package "$cases/../lib.sh"
-run 3 export -o "$work/none.jwpack" --package no-such-package
-run 1 export -o "$work/one.jwpack" --package "$sample" --package no-such-package
+run 64 export -o "$work/none.jwpack" "$cases/../lib.sh"
+run 3 export -o "$work/none.jwpack" no-such-package
+run 1 export -o "$work/one.jwpack" "$sample" no-such-package
 
 # Wiped: nothing is compiled again, and nothing comes back that was not asked for
 rm -rf "$work/cache"

@@ -105,7 +105,7 @@ CUDA_CACHE_DISABLE=1 run 0 tune
 out_has "Next       unset the variable that is named above, then jitwarm prime"
 err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
-out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+out_has "Next       jitwarm tune --path DIR --apply: "
 err_has "/dev/null/cache: cannot be made by this account, since /dev/null is not a directory that it can write to"
 # The superuser may write there, and yet nothing can be made: each says so
 if [[ -d /proc/self ]] && ! is_wine; then
@@ -122,14 +122,14 @@ if [[ -d /proc/self ]] && ! is_wine; then
 			run '2|3' prime "$sample"
 			err_has "$impossible: cannot be "
 			run 0 tune
-			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+			out_has "Next       jitwarm tune --path DIR --apply: "
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
 			run 0 tune --path "$impossible"
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "said more than once"
 			# Named while another one is in force: neither what is in force nor --apply would help
 			export CUDA_CACHE_PATH=$work/fine
 			run 0 tune --path "$impossible"
-			out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+			out_has "Next       jitwarm tune --path DIR --apply: "
 			[[ $(grep -c "$impossible: cannot be " "$err") == 1 ]] || fail "not said once"
 		) || exit 1
 	done
@@ -154,7 +154,7 @@ fi
 	out_has "Next    unset the variable above"
 	for value in abc 1G 0; do
 		CUDA_CACHE_MAXSIZE=$value run "0|2" status
-		out_has "Next    unset CUDA_CACHE_MAXSIZE, “jitwarm tune” shows where it is set; then jitwarm prime"
+		out_has "Next    jitwarm prime --tune: "
 	done
 	CUDA_CACHE_PATH=/dev/null/cache run "0|2" status
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
@@ -162,7 +162,7 @@ fi
 	out_has "Next    jitwarm find"
 ) || exit 1
 run 2 status
-out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
+out_has "Next    jitwarm scan --target rtx4090: "
 # Where HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
 (
 	with_simdriver sm_86
@@ -171,7 +171,7 @@ out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
 	out_has "HOME is not set: the driver caches nothing"
 	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
 	run 0 tune
-	out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+	out_has "Next       jitwarm tune --path DIR --apply: "
 	run 0 tune --path "$work/cache"
 	out_has "Next       jitwarm tune --apply --path $work/cache: set it for this account"
 	run 2 check "$sample"

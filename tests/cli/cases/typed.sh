@@ -86,6 +86,23 @@ err_has "give the full version, for example --driver 550.163.01"
 run 64 key generate
 err_has "--no-passphrase"
 
+# A pack is no software; what is exported is named like what is primed
+CUDA_CACHE_PATH=$work/none run 2 export "$sample"
+err_has "nothing is cached yet: “jitwarm prime” first"
+run 0 prime --quiet "$sample"
+run 0 export -o "$work/lab.jwpack" "$sample"
+for command in check "scan --target sm_86" prime "lint --gpus sm_86" "bake -o $work/baked"; do
+	# shellcheck disable=SC2086
+	run 64 $command "$work/lab.jwpack"
+	err_has "lab.jwpack: a pack: “jitwarm import” adds it to the cache"
+done
+run 64 export lab.jwpack
+err_has "“jitwarm export -o lab.jwpack”"
+if [[ -d /proc/self ]] && ! is_wine; then
+	run 3 export -o /proc/lab.jwpack "$sample"
+	err_has "jitwarm: /proc/lab.jwpack: "
+fi
+
 # A wheel is named once, its members below it; one that broke off is to be fetched again
 name=frame_gpu_library-1.0.0-cp311-cp311-manylinux_2_17_x86_64.whl
 python3 - "$sample" "$work/$name" <<'PYTHON'
