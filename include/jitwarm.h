@@ -3,6 +3,7 @@
 #define JITWARM_JITWARM_H
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/ahead.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/caches.h>

@@ -215,6 +215,10 @@ struct jw_prime_options {
 	/* Fetches the ptxas that is wanted for another machine and not at hand; jw_bake also its
 	 * nvJitLink. NULL: nothing is fetched. */
 	const struct jw_compiler_fetch_options *fetch;
+	/* Besides the paths: the modules of the entries in the cache that the driver with this stamp
+	 * (jw_driver_info.stamp) has compiled, for these GPUs. NULL: none. */
+	const char *of_stamp;
+	bool no_compile; /* only restores and carries over; no compiler is looked for */
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

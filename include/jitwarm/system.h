@@ -80,6 +80,9 @@ struct jw_system {
 	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
+	/* With it: the stamp of the driver that uses this cache meanwhile, whose entries are not
+	 * evicted; "": nobody does, or it is not known. */
+	char user_stamp[20];
 };
 
 /* With jw_system_options.asleep: whether to start the driver anyway, once, if the GPUs are unknown

@@ -188,21 +188,35 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
-/* Whether the driver that uses the cache may look for this entry: it is its own, or nobody knows */
-static bool entry_is_in_use(const struct cache_live *live, const char *path)
+/* Whether the driver with this stamp may look for the entry: it is its own, or nobody knows. */
+static bool entry_is_of(const char *path, const char *stamp)
 {
-	const char *stamp = live->options.stamp;
 	struct cache_brief *brief = mem_alloc(NULL, sizeof *brief);
 	struct os_file *file = NULL;
 	struct cache_key_parts parts;
-	bool used = true;
+	bool its = true;
 
 	if (stamp && *stamp && brief && !os_file_open(NULL, path, OS_OPEN_READ, &file))
-		used = cache_brief_open(file, brief) == CACHE_SOUND && cache_brief_split(brief, &parts) &&
-			   !strcmp(parts.stamp, stamp);
+		its = cache_brief_open(file, brief) == CACHE_SOUND && cache_brief_split(brief, &parts) &&
+			  !strcmp(parts.stamp, stamp);
 	os_file_close(file);
 	mem_free(brief);
-	return used;
+	return its;
+}
+
+/* Looked at once: cache_keep remembers it. */
+static bool is_spared(const struct cache_live *live, size_t at)
+{
+	char *path;
+	bool spared;
+
+	if (!live->options.beside)
+		return false;
+	path = cache_entry_path(NULL, live->dir, live->index.rows[at].key);
+	spared = !path || (os_exists(path) && (entry_is_of(path, live->options.stamp) ||
+										   entry_is_of(path, live->options.beside)));
+	mem_free(path);
+	return spared;
 }
 
 static int evict(struct jw_error *err, struct cache_live *live, size_t at)
@@ -211,7 +225,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 	struct jw_error why = {0};
 	struct os_stat stat;
 	const bool there = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR;
-	const bool used = there && entry_is_in_use(live, path);
+	const bool used = there && entry_is_of(path, live->options.stamp);
 	int result = path ? os_remove(&why, path) : -1;
 
 	/* A folder in its place is no entry: it stays, and the row goes. */
@@ -249,6 +263,9 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 		row = &live->index.rows[i];
 		if (row->size_bytes == LIVE_GONE || is_own(live, row->key)) {
 			*oldest += *oldest == i;
+		} else if (i != old && is_spared(live, i)) {
+			if (cache_keep(err, live, row->key))
+				return -1;
 		} else if (i != old) {
 			if (evict(err, live, i))
 				return -1;

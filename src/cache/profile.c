@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <jitwarm/cache.h>
+#include <jitwarm/system.h>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -159,6 +160,18 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 	consult_table(&profile);
 	*ret_profile = profile;
 	return 0;
+}
+
+const char *cache_user_stamp(const struct jw_system *system)
+{
+	if (!system->elsewhere)
+		return system->driver.stamp;
+	return *system->user_stamp ? system->user_stamp : NULL;
+}
+
+const char *cache_beside_stamp(const struct jw_system *system)
+{
+	return system->elsewhere && *system->user_stamp ? system->driver.stamp : NULL;
 }
 
 /* Profiles in the state directory: one JSON file a library, named by the hash of its path; with the

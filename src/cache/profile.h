@@ -71,6 +71,13 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile);
 
+/* The stamp of the driver that uses the system's cache: of this machine's, or for another machine
+ * the named one's (jw_system.user_stamp). NULL: it is not known. */
+struct jw_system;
+const char *cache_user_stamp(const struct jw_system *system);
+/* The system's own stamp, where that driver uses the cache meanwhile; else NULL. */
+const char *cache_beside_stamp(const struct jw_system *system);
+
 /* A driver whose stamp is compiled in. */
 struct cache_known_driver {
 	uint32_t release[3];

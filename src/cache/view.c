@@ -113,6 +113,25 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 	return walk_cache(err, (struct cache_walk){.dir = dir}, ret_scan);
 }
 
+bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *key)
+{
+	char *path = cache_entry_path(NULL, dir, file->key);
+	const size_t size = (size_t)file->probed.key_bytes;
+	struct os_file *open = NULL;
+	size_t got = 0;
+	bool read;
+
+	buf_clear(key);
+	read = path && file->probed.key_bytes <= CACHE_MOST_ENTRY &&
+		   !os_file_open(NULL, path, OS_OPEN_READ, &open) && !buf_reserve(NULL, key, size) &&
+		   !os_file_read(NULL, open, CACHE_ENTRY_HEADER, key->data, size, &got) && got == size;
+	if (read)
+		key->size = size;
+	os_file_close(open);
+	mem_free(path);
+	return read;
+}
+
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
 {
 	return walk_cache(err, (struct cache_walk){.dir = dir, .closed = true}, ret_scan);

@@ -6,6 +6,7 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/set.h"
 #include "cache/entry.h"
@@ -34,6 +35,8 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 typedef int (*cache_files_fn)(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
+/* Reads the whole key of a sound one. False if it cannot be read any more. */
+bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *key);
 /* NULL if there is no such file. */
 const struct cache_file *cache_files_find(const struct cache_files *scan, uint64_t key);
 

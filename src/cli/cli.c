@@ -25,6 +25,7 @@
 	X(check) \
 	X(prime) \
 	X(make) \
+	X(ahead) \
 	X(bake) \
 	X(bake_list) \
 	X(bake_verify) \

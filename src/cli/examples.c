@@ -13,6 +13,7 @@ static const struct {
 	{"prime", "jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n"},
 	{"make", "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"
 			 "jitwarm make --target sm_86 --driver 12.4 -n torch\n"},
+	{"ahead", "jitwarm ahead\njitwarm ahead --fetch\n"},
 	{"bake", "jitwarm bake -o baked ./libmodel.so\njitwarm bake --in-place torch\n"
 			 "jitwarm bake --undo\n"},
 	{"bake list", "jitwarm bake list\n"},

@@ -83,6 +83,7 @@ static const char *few_options(char *text, size_t size, const struct cli_option 
 static const struct retired_option {
 	const char *name, *text;
 } retired_options[] = {
+	{"ahead", .text = "“jitwarm ahead” prepares for a driver that starts at the next boot"},
 	{"arch", .text = "“cache prune” chooses by driver and age; entries for other GPUs go when the "
 					 "cache's limit is reached"},
 	{"back", .text = "“jitwarm push PLACE” after prime puts one pack of the whole there"},

@@ -462,6 +462,25 @@ static void copy_machine(const struct jw_system *machine, struct jw_system *syst
 	system->speed = machine->speed;
 }
 
+/* After an upgrade the installed driver does not start under the kernel's part of the former one.
+ */
+static int explain_pending(struct jw_error *err, struct jw_system *system)
+{
+	struct jw_driver running = {0};
+	char text[32], installed[JW_DRIVER_TEXT];
+
+	if (os_running_driver(err, text))
+		return -1;
+	(void)jw_driver_parse(NULL, text, &running);
+	if (running.release[0] && system->driver.version.release[0] &&
+		gpu_release_compare(running.release, system->driver.version.release) != 0)
+		(void)text_format(system->why_none, sizeof system->why_none,
+						  "driver %s is installed, and %s runs until the next boot: restart the "
+						  "machine (“jitwarm ahead” prepares the cache before)",
+						  jw_driver_text(installed, &system->driver.version), text);
+	return 0;
+}
+
 /* This machine as it is. */
 static int open_here(struct jw_error *err, const struct jw_system_options *options,
 					 struct jw_system *system)
@@ -477,7 +496,8 @@ static int open_here(struct jw_error *err, const struct jw_system_options *optio
 		return 0;
 	}
 	TEXT_COPY(system->driver.library, library);
-	if (find_gpus(err, options, library, system) || find_profile(err, options, system))
+	if (find_gpus(err, options, library, system) || find_profile(err, options, system) ||
+		(!system->gpu_count && explain_pending(err, system)))
 		result = -1;
 	else if (!system->gpu_count && unfit_driver(&why, &system->driver.version))
 		TEXT_COPY(system->why_none, why.message);

@@ -36,6 +36,9 @@ void build_end(struct build *build);
 struct build_image build_image_of(const struct analyse_image *image);
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
 
+/* Adds what the request's `of_stamp` asks for. */
+int build_take_cached(struct jw_error *err, struct build *build);
+
 /* After the last image: notes how loose files are treated. */
 int build_note_loose(struct jw_error *err, struct build *build);
 

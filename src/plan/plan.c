@@ -226,6 +226,8 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	}
 	if (!result)
 		result = build_note_loose(err, &reading.build);
+	if (!result && request->of_stamp)
+		result = build_take_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);

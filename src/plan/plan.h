@@ -102,6 +102,11 @@ struct plan_request {
 	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
 						 may link it itself */
 	struct analyse_offsets offsets; /* if there are any, files are read whatever is known of them */
+	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled.
+	 * NULL: none. */
+	const char *of_stamp;
+	/* The file to which their PTX is written, for a compiler; NULL: they are not to be compiled. */
+	const char *containers;
 	struct jw_cancel cancel;
 	struct jw_speed speed; /* of this machine */
 };

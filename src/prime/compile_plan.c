@@ -60,12 +60,6 @@ static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache
 	return 0;
 }
 
-/* The drivers of the machine that uses another's cache are not known. */
-static const char *live_stamp(const struct jw_system *system)
-{
-	return system->elsewhere ? NULL : system->driver.stamp;
-}
-
 /* Checks that the cache can be written before anything is compiled. A lock that is held at the
  * moment is not an obstacle. */
 static int open_live(struct jw_error *err, const struct run_setup *setup,
@@ -73,7 +67,8 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 {
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
 									 .when_full = CACHE_FULL_EVICT,
-									 .stamp = live_stamp(setup->system),
+									 .stamp = cache_user_stamp(setup->system),
+									 .beside = cache_beside_stamp(setup->system),
 									 .lock_wait_ms = LOCK_WAIT_MS};
 	struct jw_error why = {0};
 	struct cache_live *live;

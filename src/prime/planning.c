@@ -224,9 +224,16 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
 		.offsets = {options->only_offsets, options->only_count, planning->offset_found},
+		.of_stamp = options->of_stamp,
 		.speed = speed_for(system, options),
 		.cancel = options->cancel,
 	};
+	if (!options->of_stamp || options->no_compile || options->dry_run)
+		return 0;
+	if (run_folder_make(err, system->state_dir, &planning->folder) ||
+		!(planning->containers = os_join(err, planning->folder.path, "cached.fatbin")))
+		return -1;
+	planning->request.containers = planning->containers;
 	return 0;
 }
 
@@ -289,6 +296,8 @@ void planning_free(struct planning *planning)
 	mem_free(planning->targets);
 	mem_free(planning->offset_found);
 	jw_found_free(planning->found);
+	mem_free(planning->containers);
+	run_folder_remove(&planning->folder);
 	source_paths_free(&planning->sources);
 	*planning = (struct planning){0};
 }

@@ -6,6 +6,7 @@
 #include "cache/profile.h"
 #include "history/ledger.h"
 #include "plan/plan.h"
+#include "state/run_folder.h"
 
 /* CUDA C sources among the paths of a run, compiled to PTX files. */
 struct source_paths {
@@ -25,6 +26,8 @@ struct planning {
 	bool *offset_found; /* of the request's offsets */
 	struct source_paths sources;
 	struct jw_found *found;
+	struct run_folder folder; /* of the cached modules' containers */
+	char *containers;
 };
 
 /* Notes about the files go into the result. `planning` is empty before; the caller frees it with

@@ -243,7 +243,7 @@ static int elsewhere_prepare(struct jw_error *err, const struct jw_system *syste
 {
 	const struct jw_export_options *pack = options->pack;
 
-	if (options->dry_run)
+	if (options->dry_run || options->no_compile)
 		return 0;
 	if (system->elsewhere) {
 		if (compiler_find(err, &system->driver.version, options->ptxas, options->fetch,
@@ -322,7 +322,8 @@ static int judge_plan(struct jw_error *err, const struct jw_system *system,
 
 	cache_outlook(system->cache.path, system->cache.limit_bytes, false, &outlook);
 	result->verdict =
-		verdict_of(planning->plan, planning->found->file_count, &system->cache, true, &outlook);
+		verdict_of(planning->plan, planning->plan->images ? 1 : planning->found->file_count,
+				   &system->cache, true, &outlook);
 	if (result->verdict == JW_VERDICT_USELESS)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", system->cache.why_useless);
 	if (result->verdict == JW_VERDICT_NO_ROOM && !system->cache.limit_bytes)
@@ -452,7 +453,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		(result->plan.anew && !jw_verdict_status(result->verdict)))
 		result->verdict = JW_VERDICT_COLD;
 	if ((options->planned && !options->planned(options->context, result)) || options->dry_run ||
-		result->plan.too_much || system->cache.why_useless[0])
+		options->no_compile || result->plan.too_much || system->cache.why_useless[0])
 		result->undone = result->plan.cold;
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
@@ -488,9 +489,9 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	else
 		failed = check_prime_options(err, &how) || take_share(err, system, &how, &share) ||
 				 elsewhere_prepare(err, system, &how, result, &compiler);
-	/* A dry run looks for no compiler, but predicts for ptxas. */
+	/* What compiles nothing looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)
-		how.ptxas = how.dry_run ? "ptxas" : compiler.path;
+		how.ptxas = how.dry_run || how.no_compile ? "ptxas" : compiler.path;
 	failed = failed || prime_system(err, system, &how, result);
 	if (!failed)
 		keep_results(system, &how, result);

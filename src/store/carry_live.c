@@ -47,23 +47,6 @@ static bool may_be_wanted(const struct carry *carry, const struct cache_file *fi
 	return false;
 }
 
-static bool read_key(const char *dir, const struct cache_file *file, struct buf *key)
-{
-	char *path = cache_entry_path(NULL, dir, file->key);
-	const size_t size = (size_t)file->probed.key_bytes;
-	struct os_file *open = NULL;
-	size_t got = 0;
-	bool read;
-
-	buf_clear(key);
-	read = path && file->probed.key_bytes <= CACHE_MOST_ENTRY &&
-		   !os_file_open(NULL, path, OS_OPEN_READ, &open) && !buf_reserve(NULL, key, size) &&
-		   !os_file_read(NULL, open, CACHE_ENTRY_HEADER, key->data, size, &got) && got == size;
-	os_file_close(open);
-	mem_free(path);
-	return read;
-}
-
 static bool is_better_place(const struct carry_find *one, const struct carry_find *other)
 {
 	if (!other->found || one->judgement.refused != other->judgement.refused)
@@ -154,7 +137,8 @@ int carry_look(struct jw_error *err, struct carry *carry)
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		if (cancel_asked(&options->cancel))
 			break;
-		if (may_be_wanted(carry, &scan.files[i]) && read_key(where.path, &scan.files[i], &look.key))
+		if (may_be_wanted(carry, &scan.files[i]) &&
+			cache_file_key(where.path, &scan.files[i], &look.key))
 			take_live_entry(&look, &scan.files[i]);
 	}
 	ledger_close(&look.ledger);

@@ -41,12 +41,20 @@ const char *driver_version(void)
 	return named && *named ? named : "unknown";
 }
 
+/* PHANTOM_MODULE_VERSION: the kernel module is another driver's, as after an upgrade before the
+ * boot. */
+const char *module_version(void)
+{
+	const char *named = getenv("PHANTOM_MODULE_VERSION");
+	return named && *named ? named : driver_version();
+}
+
 static const char *version_text(void)
 {
 	static char text[VERSION_MAX + 100];
 	snprintf(text, sizeof text,
 			 "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Mon Jan  1 00:00:00 UTC 2024\n",
-			 driver_version());
+			 module_version());
 	return text;
 }
 

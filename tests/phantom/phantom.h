@@ -74,6 +74,7 @@ uint32_t gpu_tpc_mask(const struct gpu *gpu, uint32_t gpc);
 
 /* The version of the loaded libcuda; libcuda refuses a kernel module of any other. */
 const char *driver_version(void);
+const char *module_version(void);
 /* The content of this file where the phantom answers for it, else NULL. */
 const char *module_text(const char *path);
 /* A descriptor that reads this text, or -1 with errno. */

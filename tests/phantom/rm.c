@@ -176,7 +176,10 @@ static void locked_ioctl(uint32_t number, void *params, uint32_t size)
 	uint32_t *words = params;
 	switch (number) {
 	case NV_ESC_CARD_INFO: card_info(params, size); break;
-	case NV_ESC_CHECK_VERSION_STR: words[1] = 1; break; /* { cmd, reply; version[64] }: known */
+	case NV_ESC_CHECK_VERSION_STR: /* { cmd, reply; version[64] }: known, where it is the module's
+									*/
+		words[1] = !strcmp(module_version(), driver_version());
+		break;
 	case NV_ESC_SYS_PARAMS: *(uint64_t *)params = 128 << 20; break; /* size of a memory block */
 	case NV_ESC_ALLOC_OS_EVENT: /* { client, device, fd; status } */
 	case NV_ESC_FREE_OS_EVENT: words[3] = NV_OK; break;

@@ -8,7 +8,7 @@
 static uint32_t build_version(const struct call *call, void *params)
 {
 	uint32_t size = *(uint32_t *)params;
-	const char *text[] = {driver_version(), driver_version(), "NVIDIA UNIX x86_64 Kernel Module"};
+	const char *text[] = {module_version(), module_version(), "NVIDIA UNIX x86_64 Kernel Module"};
 	(void)call;
 	for (size_t i = 0; i < COUNT(text); i++) {
 		char *out = pointer_at(params, 8 + 8 * i);

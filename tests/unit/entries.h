@@ -31,12 +31,14 @@ static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool
 	store_u16(cubin + 52, ENTRIES_CUBIN);
 }
 
-/* Entry number `n` for sm_86; `padding` bytes follow the cubin's header. */
-static inline void entries_make(struct entries_entry *entry, unsigned n, size_t padding)
+/* Entry number `n` of the driver with this stamp for sm_86; `padding` bytes follow the cubin's
+ * header. */
+static inline void entries_make_of(struct entries_entry *entry, const char *stamp, unsigned n,
+								   size_t padding)
 {
 	char key[128];
 	uint8_t *at = entry->bytes;
-	int length = snprintf(key, sizeof key, "Jun 25 202401:14:48HOST64sm_86// %05u%c ", n, 0);
+	int length = snprintf(key, sizeof key, "%sHOST64sm_86// %05u%c ", stamp, n, 0);
 	size_t value_size = ENTRIES_CUBIN + padding;
 
 	memset(entry, 0, sizeof *entry);
@@ -48,6 +50,11 @@ static inline void entries_make(struct entries_entry *entry, unsigned n, size_t 
 					   fnv_update(FNV_START, at + CACHE_ENTRY_HEADER + length, value_size));
 	entry->row_bytes = (uint64_t)length + value_size;
 	entry->size = CACHE_ENTRY_HEADER + (size_t)length + value_size;
+}
+
+static inline void entries_make(struct entries_entry *entry, unsigned n, size_t padding)
+{
+	entries_make_of(entry, "Jun 25 202401:14:48", n, padding);
 }
 
 #endif

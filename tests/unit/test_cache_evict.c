@@ -105,4 +105,61 @@ TEST(orphans_are_not_counted_past_the_limit)
 	cache_index_free(&index);
 }
 
+static uint64_t insert_of(struct jw_error *err, struct cache_live *live, const char *stamp,
+						  unsigned n, int expected)
+{
+	struct entries_entry entry;
+	struct cache_addition addition;
+
+	entries_make_of(&entry, stamp, n, 0);
+	addition = addition_of(&entry);
+	assert_int_equal(cache_insert(err, live, &addition, 1), expected);
+	return entry.key;
+}
+
+/* What is made ahead for the next driver never costs an entry of the running one. */
+TEST(two_drivers_beside_each_other_are_spared)
+{
+	static const char running[] = "Jun 25 202401:14:48", next[] = "Apr  8 202512:10:18";
+	struct entries_entry entry;
+	struct cache_live_options how = {
+		.when_full = CACHE_FULL_EVICT, .stamp = running, .beside = next, .lock_wait_ms = 60};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct cache_index index;
+	struct jw_error err = {0};
+	uint64_t keys[4], third, unread;
+	char *path;
+
+	start_anew();
+	entries_make(&entry, 1, 0);
+	live = open_live(5 * entry.row_bytes, CACHE_FULL_REFUSE);
+	keys[0] = insert_of(NULL, live, running, 1, 0);
+	keys[1] = insert_of(NULL, live, next, 1, 0);
+	unread = insert_of(NULL, live, "Feb  9 201919:17:30", 1, 0);
+	third = insert_of(NULL, live, "Feb  9 201919:17:30", 2, 0);
+	keys[2] = insert_of(NULL, live, running, 2, 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	/* A folder in its place cannot be told. */
+	path = cache_entry_path(NULL, dir, unread);
+	assert_int_equal(os_remove(NULL, path), 0);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	mem_free(path);
+
+	how.limit_bytes = 5 * entry.row_bytes;
+	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	keys[3] = insert_of(NULL, live, next, 2, 0);
+	(void)insert_of(NULL, live, next, 3, 0);
+	(void)insert_of(&err, live, next, 4, -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.cooled, 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(row_of(&index, keys[i]));
+	assert_false(row_of(&index, third));
+	cache_index_free(&index);
+}
+
 RUN_TESTS(make_folder, remove_folder)

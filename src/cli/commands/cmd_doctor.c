@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/eyes.h"
+#include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "os/env.h"
 #include "os/folders.h"
@@ -551,15 +552,18 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
 	struct jw_compiler_caches *caches;
+	struct jw_ahead ahead = {0};
 	int result;
 
-	if (jw_compiler_caches_find(err, &caches))
+	if ((!doctoring->eyes.inside && jw_ahead_look(err, NULL, &ahead)) ||
+		jw_compiler_caches_find(err, &caches))
 		return -1;
 	document.caches = *caches;
 	cli->status = status_of_findings(doctoring->result);
 	if (options_given(&cli->options, "report")) {
 		result = doctor_text_report(err, &cli->out, cli->system, &document);
 	} else {
+		ahead_print(&cli->out, "", &ahead);
 		doctor_text(&cli->out, &document);
 		result = document_print(err, &cli->out, &document_doctor, &document);
 	}

@@ -447,9 +447,12 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 									.only_plan = options_given(&cli->options, "dry-run"),
 									.for_others = cli->command == &command_make};
 	struct unattended *unattended = &priming.unattended;
+	bool pending = false;
 
 	if ((!priming.for_others && prime_share_check(err, cli)) ||
-		unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
+		unattended_begin(err, cli, unattended) ||
+		(unattended->state && ahead_unattended(err, cli, &pending)) ||
+		(!unattended->skip && !pending && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}

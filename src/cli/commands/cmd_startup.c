@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/prime_text.h"
 #include "os/platform.h"
 
 enum { SHOWN_RUNS = 5 };
@@ -191,13 +192,17 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 {
 	const bool everyone = options_given(&cli->options, "all-users");
 	char *log = NULL, **lines = NULL;
+	struct jw_ahead ahead;
 	size_t count = 0;
 	int result;
 
+	if (jw_ahead_look(err, NULL, &ahead))
+		return -1;
 	/* Each account has its own log. */
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 		count = 0;
 	print_items(&cli->out, startup);
+	ahead_print(&cli->out, "", &ahead);
 	for (size_t i = 0; i < count; i++)
 		print_run(&cli->out, lines[i]);
 	if (!count && !everyone)

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/prime_text.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
@@ -296,6 +297,7 @@ static void print_status(const struct output *out, const struct status_document 
 
 	print_gpus(out, system);
 	print_driver(out, &system->driver);
+	ahead_print(out, "        ", &found->ahead);
 	print_cache(out, &system->cache, found->carried);
 	print_other_caches(out, found->others, found->other_count);
 	if (packages)
@@ -321,7 +323,8 @@ static int tell_status(struct jw_error *err, struct cli *cli)
 	struct jw_baked_list *baked = NULL;
 	struct jw_found *search = NULL;
 	int failed = look_at_packages(err, cli, &search, &packages) ||
-				 baked_files_find(err, &cli->out, NULL, 0, &baked);
+				 baked_files_find(err, &cli->out, NULL, 0, &baked) ||
+				 jw_ahead_look(err, NULL, &found.ahead);
 
 	if (jw_other_caches(NULL, &found.others, &found.other_count))
 		found.other_count = 0;

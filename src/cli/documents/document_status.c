@@ -105,6 +105,32 @@ static const struct json_field package_fields[] = {
 	{0},
 };
 
+#define AHEAD(member, ...) JSON(struct jw_ahead, member, __VA_ARGS__)
+
+static const char *say_ahead(char room[JSON_ROOM], const void *state)
+{
+	(void)room;
+	return jw_ahead_state_name(*(const enum jw_ahead_state *)state);
+}
+
+static const struct json_field ahead_fields[] = {
+	JSON_SAID("state", struct jw_ahead, state, say_ahead,
+			  "`none`, `noticed`, `carried`, `compiling`, `ready`, `live`, `undone`, `no-room`, "
+			  "`no-compiler` or `failed`"),
+	AHEAD(running, "the driver that runs; `\"\"` where unknown"),
+	AHEAD(next, "the one that was or is prepared", .presence = JSON_IF_SET),
+	AHEAD(pending, "`next` is installed and starts at the next boot"),
+	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
+	AHEAD(ready, "of them, those with an entry of `next`"),
+	AHEAD(carried, "of these, those made by an older compiler"),
+	AHEAD(limit_bytes, "`no-room`: the limit that all would need", .presence = JSON_IF_SET),
+	AHEAD(why, "one line about the last three states", .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_ahead = {.schema = "jitwarm.ahead/1", .fields = ahead_fields};
+static const struct json_table ahead_members = {.fields = ahead_fields,
+												.size = sizeof(struct jw_ahead)};
+
 static const struct json_field status_fields[] = {
 	JSON_LIST_OF("gpus", struct status_document, system.gpus, system.gpu_count,
 				 JSON_TABLE(struct jw_gpu, gpu_fields), "the GPUs of this machine"),
@@ -118,6 +144,10 @@ static const struct json_field status_fields[] = {
 	JSON_LIST_OF("others", struct status_document, others, other_count,
 				 JSON_TABLE(struct jw_other_cache, other_fields),
 				 "caches of service accounts, as far as this account may see them"),
+	JSON_OBJECT_OF("ahead", struct status_document, ahead, &ahead_members,
+				   "how far the cache is prepared for a driver that is installed and starts at the "
+				   "next boot",
+				   JSON_IF(struct status_document, ahead.pending)),
 	ROW(environment, "the Python environment; absent without one, or without a GPU",
 		.presence = JSON_UNLESS_NULL),
 	JSON_LIST_OF("packages", struct status_document, packages.packages, packages.package_count,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/ahead.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/caches.h>
@@ -78,6 +79,7 @@ struct status_document {
 	struct jw_check_result packages;
 	size_t troubles; /* files and folders of the environment that could not be read */
 	struct jw_baked_list baked;
+	struct jw_ahead ahead;
 };
 
 /* Image objects are made one at a time, as images are found. */
@@ -261,6 +263,8 @@ struct startup_document {
 	bool enabled;
 	const cJSON *runs;
 };
+
+extern const struct json_table document_ahead; /* struct jw_ahead */
 
 extern const struct json_table document_uninstall;
 struct uninstall_document {

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/ahead.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/startup.h>
 
@@ -77,6 +78,15 @@ struct unattended {
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
 /* Records that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
+
+/* ---- a driver that starts at the next boot */
+
+/* How far the cache is prepared for it, in one line; nothing if no driver is pending. `head` stands
+ * before it. */
+void ahead_print(const struct output *out, const char *head, const struct jw_ahead *ahead);
+/* `prime --if-changed` prepares it, too. *ret_pending: the installed driver does not run yet, so
+ * that nothing else can be primed. */
+int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending);
 
 #define IF_CHANGED_OPTION                                                                          \
 	CLI_FLAG("if-changed",                                                                         \

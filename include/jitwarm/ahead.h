@@ -1,0 +1,76 @@
+/* Prepares the cache for a driver that is installed and starts at the next boot: what the running
+ * driver has compiled, also at run time and for programs that nobody named, is carried over to the
+ * installed one at once and then compiled with its compiler. No entry of the running driver is
+ * evicted for that.
+ *
+ * Threads: any number of threads may call jw_ahead_look at the same time; one call of jw_ahead at a
+ * time in a process. */
+#ifndef JITWARM_AHEAD_H
+#define JITWARM_AHEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/prime.h>
+
+JW_BEGIN_DECLS
+
+/* How far an account's cache is prepared: one file in its state directory. */
+enum jw_ahead_state {
+	JW_AHEAD_NONE,        /* the installed driver runs, and none was prepared */
+	JW_AHEAD_NOTICED,     /* another one is installed; nothing is prepared yet */
+	JW_AHEAD_CARRIED,     /* some modules have an older compiler's results, or none */
+	JW_AHEAD_COMPILING,   /* a process is at work now */
+	JW_AHEAD_READY,       /* every module has what the installed driver would make itself */
+	JW_AHEAD_LIVE,        /* the prepared driver runs now */
+	JW_AHEAD_UNDONE,      /* another one than the prepared one runs and is installed */
+	JW_AHEAD_NO_ROOM,     /* the limit leaves no room beside the running driver's entries */
+	JW_AHEAD_NO_COMPILER, /* the ptxas of the installed driver's CUDA version is missing */
+	JW_AHEAD_FAILED,      /* modules could not be compiled */
+};
+/* "none", "noticed", "carried", "compiling", "ready", "live", "undone", "no-room", "no-compiler",
+ * "failed" */
+const char *jw_ahead_state_name(enum jw_ahead_state state);
+
+struct jw_ahead {
+	enum jw_ahead_state state;
+	char running[32], next[32]; /* "535.309.01"; "" if unknown */
+	bool pending;               /* they differ: `next` starts at the next boot */
+	size_t modules;             /* that the running driver has compiled, for this machine's GPUs */
+	size_t ready;               /* of them, those with an entry of `next` */
+	size_t carried;             /* of these, those made by an older compiler */
+	uint64_t limit_bytes;       /* JW_AHEAD_NO_ROOM: the limit that all would need */
+	char why[512];              /* of the last three states, one line; else "" */
+};
+
+/* Compares the running driver with the installed one, or with the library that is named (a newer
+ * one, unpacked elsewhere; NULL: the installed one), and reads how far the last call came. Starts
+ * no driver, and writes nothing. -1: out of memory. */
+int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
+
+struct jw_ahead_options {
+	size_t size;         /* JW_AHEAD_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const char *library; /* as in jw_ahead_look */
+	/* What jw_prime needs: paths to prepare besides (of files whose names depend on the driver),
+	 * jobs, priority, compiler, fetching, cancel and callbacks. */
+	const struct jw_prime_options *prime;
+	const char *const *worker; /* as in jw_system_options */
+	const char *cache_dir;     /* NULL: the live cache */
+	/* Called when all that can be carried over is in the cache, before anything is compiled; may be
+	 * NULL. `context` of `prime`. */
+	void (*carried)(void *context, const struct jw_ahead *ahead);
+};
+#define JW_AHEAD_OPTIONS_INIT JW_INIT(jw_ahead_options)
+
+/* Does nothing unless another driver is pending, or one that was pending runs now and not all of
+ * its modules are ready. *ret_ahead says how far it came; JW_ERR_BUSY: another process is at work;
+ * JW_ERR_NOT_FOUND: no GPU is known; JW_ERR_UNSUPPORTED: the cache is not used, the GPU is not
+ * supported by that driver, or the names of its entries are not known. */
+int jw_ahead(struct jw_error *err, const struct jw_ahead_options *options,
+			 struct jw_ahead *ret_ahead);
+
+JW_END_DECLS
+
+#endif

@@ -1,0 +1,260 @@
+/* jitwarm ahead: prepares the cache for the driver that starts at the next boot. */
+#include <jitwarm/ahead.h>
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/baked_files.h"
+#include "cli/parts/module_text.h"
+#include "cli/parts/prime_text.h"
+#include "cli/parts/tune_changes.h"
+#include "cli/progress.h"
+#include "os/interrupt.h"
+
+/* What is left to do, behind the counts. */
+static const char *ahead_rest(const struct jw_ahead *ahead)
+{
+	switch (ahead->state) {
+	case JW_AHEAD_NOTICED: return "; “jitwarm ahead” prepares them";
+	case JW_AHEAD_CARRIED: return "; “jitwarm ahead” compiles the rest";
+	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
+	case JW_AHEAD_NO_ROOM:
+		return "; beside the running driver's entries the limit leaves no room for the rest: "
+			   "“jitwarm ahead --tune” raises it";
+	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: “jitwarm ahead --fetch” gets it";
+	case JW_AHEAD_FAILED: return "; the rest failed: ";
+	case JW_AHEAD_NONE:
+	case JW_AHEAD_READY:
+	case JW_AHEAD_LIVE:
+	case JW_AHEAD_UNDONE: break;
+	}
+	return "";
+}
+
+void ahead_print(const struct output *out, const char *head, const struct jw_ahead *ahead)
+{
+	char carried[TEXT_SHORT * 2] = "";
+
+	if (!ahead->pending)
+		return;
+	if (ahead->state == JW_AHEAD_NOTICED && !ahead->modules) {
+		output_line(out, STYLE_WARN,
+					"%sDriver %s is installed and starts after the next boot: “jitwarm ahead” "
+					"prepares the cache for it.",
+					head, ahead->next);
+		return;
+	}
+	if (ahead->carried)
+		(void)text_format(carried, sizeof carried, " (%zu carried over from an older compiler)",
+						  ahead->carried);
+	output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
+				"%sDriver %s is installed and starts after the next boot: %zu of %s ready for "
+				"it%s%s%s.",
+				head, ahead->next, ahead->ready,
+				TEXT_COUNT(ahead->modules, "module is", "modules are"), carried, ahead_rest(ahead),
+				ahead->state == JW_AHEAD_FAILED ? ahead->why : "");
+}
+
+static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
+{
+	if (ahead->pending)
+		ahead_print(out, "", ahead);
+	else if (ahead->state == JW_AHEAD_LIVE)
+		output_line(out, ahead->ready < ahead->modules ? STYLE_WARN : STYLE_GOOD,
+					"Driver %s runs: %zu of %s ready that the former one had compiled.",
+					ahead->running, ahead->ready,
+					TEXT_COUNT(ahead->modules, "module is", "modules are"));
+	else if (ahead->state == JW_AHEAD_UNDONE)
+		output_line(out, STYLE_PLAIN,
+					"Driver %s runs and is installed; driver %s, which was prepared, is not.",
+					ahead->running, ahead->next);
+	else if (*ahead->running)
+		output_line(out, STYLE_PLAIN, "Driver %s runs and is installed: nothing is to be prepared.",
+					ahead->running);
+}
+
+/* The task at hand: the command itself, or prime's unattended run. */
+struct preparing {
+	struct cli *cli;
+	struct prime_bar bar;
+	struct jw_ahead result;
+};
+
+static void on_carried(void *context, const struct jw_ahead *ahead)
+{
+	const struct preparing *preparing = context;
+	const struct output *out = &preparing->cli->out;
+
+	if (ahead->pending)
+		output_line(out, STYLE_PLAIN,
+					"Driver %s runs, driver %s starts after the next boot: %zu of %s an entry for "
+					"it.",
+					ahead->running, ahead->next, ahead->ready,
+					TEXT_COUNT(ahead->modules, "module has", "modules have"));
+}
+
+static void on_ahead_progress(void *context, const struct jw_prime_progress *progress)
+{
+	struct preparing *preparing = context;
+
+	prime_bar_report(&preparing->bar, progress);
+}
+
+static void on_ahead_message(void *context, const char *line)
+{
+	struct preparing *preparing = context;
+
+	prime_bar_message(&preparing->bar, line);
+}
+
+/* In force from the next login on, which is not later than the boot. */
+static int raise_limit(struct jw_error *err, struct cli *cli, const struct jw_ahead *ahead)
+{
+	const struct jw_tune_request request = {.size = sizeof request,
+											.scope = JW_SCOPE_USER,
+											.limit_bytes = jw_tune_limit(ahead->limit_bytes, 0)};
+	struct jw_tune_result *result;
+
+	if (jw_tune_apply(err, &request, &result))
+		return -1;
+	tune_change_print(&cli->out, &request, result);
+	output_line(&cli->out, STYLE_PLAIN,
+				"The limit holds from the next login on; the rest is prepared then.");
+	jw_tune_result_free(result);
+	return 0;
+}
+
+static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
+						 const struct found_files *files, const char *library, bool fetches,
+						 bool raises)
+{
+	struct cli *cli = preparing->cli;
+	const struct options *given = &cli->options;
+	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
+	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
+	const struct jw_prime_options prime = {
+		.size = sizeof prime,
+		.paths = files->paths,
+		.path_count = files->count,
+		.jobs = (unsigned)options_number(given, "jobs", 0),
+		.low_priority = options_given(given, "background"),
+		.fetch = fetches ? &fetch : NULL,
+		.context = preparing,
+		.progress = on_ahead_progress,
+		.message = on_ahead_message,
+		.cancel = cli_cancel,
+	};
+	struct jw_ahead_options options = {.size = sizeof options,
+									   .library = library,
+									   .prime = &prime,
+									   .cache_dir = options_value(given, "cache"),
+									   .carried = on_carried};
+	int failed = cli_worker(err, cli, &options.worker);
+
+	os_catch_interrupts();
+	failed = failed || jw_ahead(err, &options, &preparing->result) ? -1 : 0;
+	prime_bar_end(&preparing->bar);
+	fetching_end(&fetching);
+	if (!failed && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
+		failed = raise_limit(err, cli, &preparing->result);
+	return failed;
+}
+
+static int ahead_run(struct jw_error *err, struct cli *cli)
+{
+	struct preparing preparing = {.cli = cli, .bar = {.output = &cli->out}};
+	struct jw_ahead *ahead = &preparing.result;
+	const char *library = options_value(&cli->options, "driver");
+	struct found_files files = {0};
+	int failed = 0;
+
+	if (cli->options.operand_count)
+		failed = found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
+								  true, &files);
+	if (!failed)
+		failed = options_given(&cli->options, "dry-run")
+					 ? jw_ahead_look(err, library, ahead)
+					 : prepare_ahead(err, &preparing, &files, library,
+									 options_given(&cli->options, "fetch"),
+									 options_given(&cli->options, "tune"));
+	found_files_free(&files);
+	if (failed)
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	if (!*ahead->running) {
+		cli->failure = EXIT_CANNOT;
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "which driver runs cannot be told here (/proc/driver/nvidia/version)");
+	}
+	print_ahead(&cli->out, ahead);
+	if (ahead->state != JW_AHEAD_UNDONE &&
+		(ahead->ready < ahead->modules || ahead->state == JW_AHEAD_NOTICED))
+		cli_end_with(cli, EXIT_COLD);
+	return document_print(err, &cli->out, &document_ahead, ahead);
+}
+
+int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
+{
+	struct preparing preparing = {.cli = cli, .bar = {.output = &cli->out}};
+	struct found_files files = {0};
+	int failed;
+
+	if (jw_ahead_look(err, NULL, &preparing.result))
+		return -1;
+	*ret_pending = preparing.result.pending;
+	if (!preparing.result.pending && preparing.result.state != JW_AHEAD_LIVE)
+		return 0;
+	if (*ret_pending && found_files_find(err, &cli->out, cli->options.operands,
+										 cli->options.operand_count, true, &files))
+		return -1;
+	failed = prepare_ahead(err, &preparing, &files, NULL, false, true);
+	found_files_free(&files);
+	if (failed)
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	if (*ret_pending) {
+		print_ahead(&cli->out, &preparing.result);
+		if (preparing.result.ready < preparing.result.modules)
+			cli_end_with(cli, EXIT_COLD);
+	}
+	return 0;
+}
+
+static const struct cli_option ahead_options[] = {
+	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, where it is not installed yet",
+			  .names = NAMES_FILE),
+	CLI_FLAG("fetch",
+			 "Fetch its compiler first if it is missing, as “jitwarm compiler fetch” does"),
+	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "
+					 "not fit (“jitwarm tune”)"),
+	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
+			   .most = 1024, .setting = true),
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+	CLI_FLAG("dry-run", "Only say which driver is next and how far the cache is prepared",
+			 .letter = 'n'),
+	CLI_ENVIRONMENT,
+	CLI_CACHE,
+	{0},
+};
+
+const struct cli_command command_ahead = {
+	.name = "ahead",
+	.summary = "Prepare the cache for a driver that starts at the next boot",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"After an upgrade of the driver, the running one stays until the next boot. Until then "
+		"this "
+		"prepares the cache for the installed one: whatever the running driver has compiled into "
+		"it, also at run time and for programs that jitwarm has never seen, is carried over at "
+		"once "
+		"and then compiled with the compiler (ptxas) of the installed driver's CUDA version. "
+		"Entries "
+		"of the running driver are never evicted for that. PATH and PACKAGE name what has "
+		"relocatable code, whose names depend on the driver.\n\nWithout an upgrade it ends at "
+		"once. After a boot it compiles what was missing. “jitwarm startup enable” does all of "
+		"this "
+		"without being asked.\n\nExit status: 0 if nothing will be compiled after the boot, 1 if "
+		"something will, 2 if it cannot be prepared.",
+	.options = ahead_options,
+	.run = ahead_run,
+};

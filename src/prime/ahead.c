@@ -1,0 +1,440 @@
+#include <jitwarm/ahead.h>
+
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/json.h"
+#include "base/json_table.h"
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "cache/profile.h"
+#include "cache/stamp.h"
+#include "gpu/release.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/library.h"
+#include "os/platform.h"
+
+enum { MOST_RECORD = 1 << 16 };
+static const char schema[] = "jitwarm.ahead/1";
+
+/* The file of an account, with what the public struct does not tell. */
+struct record {
+	struct jw_ahead ahead;
+	char stamp[CACHE_STAMP_SIZE + 1]; /* of the driver that ran */
+};
+
+static const char *const state_names[] = {
+	[JW_AHEAD_NONE] = "none",
+	[JW_AHEAD_NOTICED] = "noticed",
+	[JW_AHEAD_CARRIED] = "carried",
+	[JW_AHEAD_COMPILING] = "compiling",
+	[JW_AHEAD_READY] = "ready",
+	[JW_AHEAD_LIVE] = "live",
+	[JW_AHEAD_UNDONE] = "undone",
+	[JW_AHEAD_NO_ROOM] = "no-room",
+	[JW_AHEAD_NO_COMPILER] = "no-compiler",
+	[JW_AHEAD_FAILED] = "failed",
+	[JW_AHEAD_FAILED + 1] = NULL,
+};
+
+const char *jw_ahead_state_name(enum jw_ahead_state state)
+{
+	return state_names[state];
+}
+
+#define KEPT(name, member) JSON_AS(name, struct record, member, NULL)
+static const struct json_field record_fields[] = {
+	JSON_AS("state", struct record, ahead.state, NULL, .names = state_names),
+	KEPT("running", ahead.running),
+	KEPT("next", ahead.next),
+	KEPT("stamp", stamp),
+	KEPT("modules", ahead.modules),
+	KEPT("ready", ahead.ready),
+	KEPT("carried", ahead.carried),
+	KEPT("limit_bytes", ahead.limit_bytes),
+	KEPT("why", ahead.why),
+	{0},
+};
+static const struct json_table record_table = {.schema = schema, .fields = record_fields};
+
+/* One call at a time. */
+struct work {
+	const struct jw_ahead_options *options;
+	struct jw_prime_options prime;
+	struct record record;
+	char *state_dir;      /* NULL: nothing is kept */
+	char *path;           /* of the record */
+	char *library;        /* of the driver that is compared with the running one; NULL: none */
+	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
+};
+
+static void read_record(const struct work *work, struct record *ret_record)
+{
+	struct record record = {0};
+	struct buf text = {0};
+	cJSON *document = NULL;
+
+	if (work->path && !os_read_file(NULL, work->path, MOST_RECORD, &text))
+		document = json_parse(NULL, buf_text(&text), text.size);
+	if (document && !strcmp(json_text(document, "schema", ""), schema)) {
+		const char *state = json_text(document, "state", "");
+
+		while (state_names[record.ahead.state] && strcmp(state_names[record.ahead.state], state))
+			record.ahead.state++;
+		if (!state_names[record.ahead.state])
+			record.ahead.state = JW_AHEAD_NONE;
+		TEXT_COPY(record.ahead.running, json_text(document, "running", ""));
+		TEXT_COPY(record.ahead.next, json_text(document, "next", ""));
+		TEXT_COPY(record.stamp, json_text(document, "stamp", ""));
+		TEXT_COPY(record.ahead.why, json_text(document, "why", ""));
+		record.ahead.modules = (size_t)json_count(document, "modules");
+		record.ahead.ready = (size_t)json_count(document, "ready");
+		record.ahead.carried = (size_t)json_count(document, "carried");
+		record.ahead.limit_bytes = json_count(document, "limit_bytes");
+	}
+	cJSON_Delete(document);
+	buf_free(&text);
+	*ret_record = record;
+}
+
+/* Without it a later call only tells less. */
+static void write_record(const struct work *work, enum jw_ahead_state state)
+{
+	struct record record = work->record;
+	char *line;
+
+	record.ahead.state = state;
+	line = json_object_line(NULL, &record_table, &record);
+	if (line && work->path && !os_make_parent(NULL, work->path, 0700))
+		(void)os_write_atomic(NULL, work->path, line, strlen(line));
+	cJSON_free(line);
+}
+
+static int take_lock(struct jw_error *err, struct work *work, bool *ret_taken)
+{
+	char *path = work->state_dir ? os_join(err, work->state_dir, "ahead-lock") : NULL;
+	struct jw_error why = {0};
+	bool held = false;
+	int result = work->state_dir && !path ? -1 : 0;
+
+	*ret_taken = true;
+	if (path && !os_make_parent(&why, path, 0700) &&
+		!os_file_open(&why, path, OS_OPEN_CREATE, &work->lock)) {
+		if (!os_file_lock(&why, work->lock, true, &held))
+			*ret_taken = held;
+	}
+	mem_free(path);
+	return result ? -1 : error_if_memory(err, &why);
+}
+
+/* ---- which driver runs, and which one is next */
+
+static const char *release_text(char text[32], const struct jw_driver *driver)
+{
+	const uint32_t *release = driver->release;
+
+	(void)text_format(text, 32, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0], release[1],
+					  release[2]);
+	return text;
+}
+
+/* Of a run that has ended early, or found everything there. */
+static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
+{
+	if (ahead->modules && ahead->ready == ahead->modules && !ahead->carried)
+		return JW_AHEAD_READY;
+	return ahead->ready ? JW_AHEAD_CARRIED : JW_AHEAD_NOTICED;
+}
+
+/* What a compiling process says of itself holds only while it lives. */
+static void settle_state(const struct work *work, struct jw_ahead *ahead)
+{
+	struct jw_error why = {0};
+	bool free = true;
+	char *path = work->state_dir ? os_join(NULL, work->state_dir, "ahead-lock") : NULL;
+	struct os_file *file = NULL;
+
+	if (ahead->state == JW_AHEAD_COMPILING) {
+		if (path && !os_file_open(&why, path, OS_OPEN_UPDATE, &file) &&
+			os_file_lock(&why, file, true, &free))
+			free = true;
+		os_file_close(file);
+		if (free)
+			ahead->state = state_by_counts(ahead);
+	}
+	mem_free(path);
+	if (!ahead->pending && ahead->state != JW_AHEAD_NONE)
+		ahead->state = strcmp(ahead->running, ahead->next) != 0 ? JW_AHEAD_UNDONE : JW_AHEAD_LIVE;
+}
+
+static int look(struct jw_error *err, struct work *work, const char *library)
+{
+	struct jw_ahead *ahead = &work->record.ahead;
+	struct cache_profile next = {0};
+	struct jw_driver running = {0};
+	char text[32] = "", name[32] = "";
+
+	if (os_state_dir(NULL, &work->state_dir))
+		work->state_dir = NULL;
+	if (work->state_dir && !(work->path = os_join(err, work->state_dir, "ahead.json")))
+		return -1;
+	if (os_running_driver(err, text))
+		return -1;
+	if (library && os_real_path(err, library, &work->library))
+		return -1;
+	if (!library && os_find_driver(NULL, &work->library))
+		work->library = NULL;
+	/* Mostly the file's name says that it is the one. */
+	if (work->library && (library || !*text || !text_ends(work->library, text)) &&
+		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) &&
+		next.driver.release[0])
+		(void)release_text(name, &next.driver);
+	read_record(work, &work->record);
+	(void)jw_driver_parse(NULL, text, &running);
+	ahead->pending = name[0] && running.release[0] &&
+					 gpu_release_compare(running.release, next.driver.release) != 0;
+	TEXT_COPY(ahead->running, text);
+	/* A later upgrade begins anew. */
+	if (ahead->pending && strcmp(ahead->next, name) != 0) {
+		work->record = (struct record){.ahead = {.state = JW_AHEAD_NOTICED, .pending = true}};
+		TEXT_COPY(ahead->running, text);
+		TEXT_COPY(ahead->next, name);
+	}
+	if (ahead->pending && ahead->state == JW_AHEAD_NONE)
+		ahead->state = JW_AHEAD_NOTICED;
+	settle_state(work, ahead);
+	return 0;
+}
+
+static void work_free(struct work *work)
+{
+	os_file_close(work->lock);
+	mem_free(work->state_dir);
+	mem_free(work->path);
+	mem_free(work->library);
+}
+
+int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead)
+{
+	struct work work = {0};
+	int result = look(err, &work, library);
+
+	if (!result)
+		*ret_ahead = work.record.ahead;
+	work_free(&work);
+	return result;
+}
+
+/* ---- the work */
+
+/* The stamp of the driver that runs: of the table or of a profile that was kept when its library
+ * was there. */
+static int find_running_stamp(struct jw_error *err, struct work *work, const struct jw_system *next)
+{
+	struct former_drivers drivers;
+	struct jw_driver running = {0};
+
+	(void)jw_driver_parse(NULL, work->record.ahead.running, &running);
+	if (former_read(err, work->state_dir, next->driver.stamp, next->driver.version.release,
+					&drivers))
+		return -1;
+	for (size_t i = 0; i < drivers.count; i++)
+		if (drivers.items[i].verdict == FORMER_LIVING &&
+			!gpu_release_compare(drivers.items[i].release, running.release))
+			TEXT_COPY(work->record.stamp, drivers.items[i].stamp);
+	former_free(&drivers);
+	if (!work->record.stamp[0])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which the running driver %s keeps its results are not "
+						 "known, so they cannot be prepared for driver %s",
+						 work->record.ahead.running, work->record.ahead.next);
+	return 0;
+}
+
+/* The driver that comes next, on this machine's GPUs. They are asked about without a driver: the
+ * installed one does not start under the running kernel module. */
+static int open_next(struct jw_error *err, struct work *work, struct jw_system **ret_system)
+{
+	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
+	struct jw_system_options how = {.size = sizeof how,
+									.worker = work->options->worker,
+									.cache_dir = work->options->cache_dir,
+									.driver_library = work->library};
+	struct jw_target targets[64];
+	struct jw_system *here;
+	int result;
+
+	if (jw_system_open(err, &asleep, &here))
+		return -1;
+	how.targets = targets;
+	how.target_count = jw_system_targets(here, targets, sizeof targets / sizeof *targets);
+	result = how.target_count ? jw_system_open(err, &how, ret_system)
+							  : error_set(err, JW_ERR_NOT_FOUND, "%s", here->why_none);
+	jw_system_free(here);
+	if (result)
+		return -1;
+	if (find_running_stamp(err, work, *ret_system)) {
+		jw_system_free(*ret_system);
+		return -1;
+	}
+	TEXT_COPY((*ret_system)->user_stamp, work->record.stamp);
+	return 0;
+}
+
+/* The driver that was next runs by now. */
+static int open_live(struct jw_error *err, const struct work *work, struct jw_system **ret_system)
+{
+	const struct jw_system_options how = {.size = sizeof how,
+										  .probe = true,
+										  .worker = work->options->worker,
+										  .cache_dir = work->options->cache_dir};
+
+	return jw_system_open(err, &how, ret_system);
+}
+
+static void take_counts(struct work *work, const struct jw_prime_result *result)
+{
+	struct jw_ahead *ahead = &work->record.ahead;
+
+	ahead->modules = result->plan.modules;
+	ahead->ready = result->plan.warm;
+	ahead->carried = result->plan.carried;
+}
+
+static int run_pass(struct jw_error *err, struct work *work, const struct jw_system *system,
+					struct jw_prime_options *prime)
+{
+	struct jw_prime_result *result;
+
+	if (jw_prime(err, system, prime, &result))
+		return -1;
+	take_counts(work, result);
+	jw_prime_result_free(result);
+	return 0;
+}
+
+/* In tenths of a second, without a compiler: from then on a later failure costs little. */
+static int carry(struct jw_error *err, struct work *work, const struct jw_system *system)
+{
+	struct jw_prime_options prime = {.size = sizeof prime,
+									 .paths = work->prime.paths,
+									 .path_count = work->prime.path_count,
+									 .of_stamp = work->record.stamp,
+									 .carry_over = true,
+									 .no_compile = true,
+									 .cancel = work->prime.cancel};
+
+	return run_pass(err, work, system, &prime);
+}
+
+/* The entries as they are now. */
+static int count(struct jw_error *err, struct work *work, const struct jw_system *system)
+{
+	struct jw_prime_options prime = {.size = sizeof prime,
+									 .paths = work->prime.paths,
+									 .path_count = work->prime.path_count,
+									 .of_stamp = work->record.stamp,
+									 .dry_run = true};
+
+	return run_pass(err, work, system, &prime);
+}
+
+static bool is_short_of_room(const struct jw_prime_result *result)
+{
+	return result->plan.too_much || result->stopped.code == JW_ERR_LIMIT;
+}
+
+/* The bytes of the next driver replace what was carried over. */
+static int compile(struct jw_error *err, struct work *work, const struct jw_system *system,
+				   enum jw_ahead_state *ret_state)
+{
+	struct jw_ahead *ahead = &work->record.ahead;
+	struct jw_prime_options prime = work->prime;
+	struct jw_prime_result *result;
+	struct jw_error why = {0};
+
+	prime.of_stamp = work->record.stamp;
+	prime.recompile_carried = true;
+	if (jw_prime(&why, system, &prime, &result)) {
+		if (why.code != JW_ERR_NOT_FOUND)
+			return error_copy(err, &why);
+		*ret_state = JW_AHEAD_NO_COMPILER;
+		TEXT_COPY(ahead->why, why.message);
+		return 0;
+	}
+	*ret_state = JW_AHEAD_READY;
+	if (result->undone || result->failed)
+		*ret_state = result->interrupted        ? JW_AHEAD_CARRIED
+					 : is_short_of_room(result) ? JW_AHEAD_NO_ROOM
+												: JW_AHEAD_FAILED;
+	if (*ret_state == JW_AHEAD_NO_ROOM)
+		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
+	if (result->stopped.code)
+		TEXT_COPY(ahead->why, result->stopped.message);
+	else if (result->failure_count)
+		TEXT_COPY(ahead->why, result->failures[0].reason);
+	jw_prime_result_free(result);
+	return 0;
+}
+
+static int prepare(struct jw_error *err, struct work *work)
+{
+	struct jw_ahead *ahead = &work->record.ahead;
+	enum jw_ahead_state state = JW_AHEAD_READY;
+	struct jw_system *system;
+	int result;
+
+	ahead->why[0] = '\0';
+	ahead->limit_bytes = 0;
+	if (ahead->pending ? open_next(err, work, &system) : open_live(err, work, &system))
+		return -1;
+	write_record(work, JW_AHEAD_COMPILING);
+	result = carry(err, work, system);
+	if (!result && work->options->carried)
+		work->options->carried(work->prime.context, ahead);
+	write_record(work, JW_AHEAD_COMPILING);
+	if (!result && (ahead->ready < ahead->modules || ahead->carried)) {
+		result = compile(err, work, system, &state);
+		if (!result)
+			result = count(err, work, system);
+	}
+	jw_system_free(system);
+	/* Also where it was ready: entries may be evicted or wiped meanwhile. */
+	if (result || (state == JW_AHEAD_READY && ahead->modules))
+		state = state_by_counts(ahead);
+	ahead->state = ahead->pending ? state : JW_AHEAD_LIVE;
+	write_record(work, ahead->state);
+	return result;
+}
+
+int jw_ahead(struct jw_error *err, const struct jw_ahead_options *options,
+			 struct jw_ahead *ret_ahead)
+{
+	options = SIZED(err, options, struct jw_ahead_options);
+	if (!options)
+		return -1;
+	struct work work = {.options = options};
+	const struct jw_ahead *ahead = &work.record.ahead;
+	const struct jw_prime_options *prime =
+		options->prime ? SIZED(err, options->prime, struct jw_prime_options) : NULL;
+	bool taken = true;
+	int result = options->prime && !prime ? -1 : look(err, &work, options->library);
+
+	work.prime = prime ? *prime : (struct jw_prime_options){.size = sizeof work.prime};
+	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
+									   (ahead->ready < ahead->modules || ahead->carried)))) {
+		result = take_lock(err, &work, &taken);
+		if (!result && !taken)
+			result = error_set(err, JW_ERR_BUSY,
+							   "another process is preparing this account's cache for driver %s",
+							   ahead->next);
+		if (!result)
+			result = prepare(err, &work);
+	}
+	if (!result)
+		*ret_ahead = work.record.ahead;
+	work_free(&work);
+	return result;
+}

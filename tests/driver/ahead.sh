@@ -1,0 +1,127 @@
+#!/bin/bash
+# ahead.sh BUILD-FOLDER FORMER NEXT PART   what “jitwarm ahead” leaves for the next driver, and for the running one
+#
+# The kernel module is FORMER's while NEXT is installed: NEXT's own libcuda then answers 804.
+# whole    a library and modules that a program has compiled at run time: NEXT's first start adds no entry, the bytes are NEXT's
+#          own, and nothing is cold under FORMER
+# states   no compiler, no room, no space on the disk, a second upgrade, one that was undone, the rest after the boot
+# killed   killed at 20 moments, while FORMER compiles other modules: sound, nothing lost, and the next run ends it
+# Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
+set -uo pipefail
+
+[ $# = 4 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+former=$2 next=$3 part=$4
+# shellcheck source=lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$3"
+need_driver "$former" "$next"
+library=$build/tests/framework/libsample_framework.so
+export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_SYSTEM_ROOT=$scratch/root
+export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+mkdir -p "$scratch/root/proc/driver/nvidia"
+
+runs()
+{
+	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $1  Mon Jan  1 00:00:00 UTC 2024" >"$scratch/root/proc/driver/nvidia/version"
+	running=$1
+}
+# Under the installed driver, while the other one runs
+installed=$former
+as()
+{
+	local wanted=$1
+	shift
+	version=$installed
+	PHANTOM_MODULE_VERSION=$running jitwarm "$wanted" "$@"
+}
+entries() { find "$scratch/cache" -path '*/?/?/*' -type f | sort; }
+state() { so "d['state'] == '$1' and d['pending'] == $2 and d['ready'] <= d['modules']"; }
+sound() { as "${1:-0}" cache verify; so "d['damaged'] == 0 and d['rows_without_file'] == 0"; }
+warm_before()
+{
+	runs "$former"
+	installed=$former
+	as 0 check "$library"
+	so "d['cold'] == 0"
+	load "$former" sm_86 1 4 0
+}
+
+runs "$former"
+as 0 prime "$library"
+load "$former" sm_86 1 4 4
+as 0 ahead
+state none False
+installed=$next
+as 1 ahead --dry-run
+state noticed True
+case $part in
+whole)
+	as 0 ahead "$library"
+	state ready True
+	so "d['modules'] >= 10 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
+	as 2 status
+	so "d['ahead']['state'] == 'ready' and 'until the next boot' in d['why_no_gpu']"
+	warm_before
+	runs "$next"
+	installed=$next
+	before=$(entries)
+	load "$next" sm_86 1 4 0
+	under "$next" sm_86 "$build/tests/framework/framework-app" >"$scratch/out" || fail "the application under $next"
+	[ "$(entries)" = "$before" ] || fail "the first start under $next added entries: $(tail -1 "$scratch/out")"
+	export CUDA_CACHE_PATH=$scratch/own JITWARM_STATE=$scratch/own-state
+	as 0 prime "$library"
+	load "$next" sm_86 1 4 4
+	(cd "$scratch/own" && find . -path './?/?/*' -type f) | while read -r entry; do
+		cmp "$scratch/own/$entry" "$scratch/cache/$entry" || exit 1
+	done || fail "not what $next makes by itself"
+	export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state
+	as 0 ahead
+	state live False
+	sound
+	;;
+states)
+	# No compiler: all is carried over, if it can be
+	HOME=$scratch XDG_CACHE_HOME=$scratch/none PATH=/usr/bin:/bin as $([ "$former" \< "$next" ] && echo 0 || echo 1) ahead
+	state no-compiler True
+	warm_before
+	# Room for a part: none of the running driver's goes
+	rm -rf "$scratch/state/ahead.json"
+	installed=$next
+	used=$(entries | xargs -d '\n' cat | wc -c)
+	CUDA_CACHE_MAXSIZE=$((used + 20000)) as 1 ahead "$library"
+	state no-room True
+	so "d['limit_bytes'] > $used + 20000"
+	CUDA_CACHE_MAXSIZE=$((used + 20000)) warm_before
+	# Undone, and once more
+	as 0 ahead
+	state undone False
+	installed=$next
+	as 1 ahead --dry-run
+	# After the boot the driver itself compiles what was left
+	runs "$next"
+	CUDA_CACHE_MAXSIZE=1073741824 as 0 prime --if-changed "$library"
+	as 0 ahead
+	state live False
+	so "d['ready'] == d['modules'] and d['carried'] == 0"
+	load "$next" sm_86 1 4 0
+	sound
+	;;
+killed)
+	make_modules 11 30
+	for i in $(seq 20); do
+		runs "$former"
+		load "$former" sm_86 $((10 + i)) $((10 + i)) 1 >"$scratch/load.log" &
+		beside=$!
+		(version=$next PHANTOM_MODULE_VERSION=$former under "$next" sm_86 timeout -s KILL "$(awk "BEGIN { print 0.05 * $i }")" \
+			"$build/src/jitwarm" ahead --quiet) >"$scratch/killed" 2>&1
+		wait $beside || fail "the running driver's program: $(cat "$scratch/load.log")"
+		installed=$next
+		sound
+		[ $((i % 5)) = 0 ] || continue
+		as 0 ahead
+		so "d['state'] == 'ready' and d['ready'] == d['modules'] > $i"
+		warm_before
+	done
+	;;
+*) exit 64 ;;
+esac
+echo "$part holds: $former to $next"

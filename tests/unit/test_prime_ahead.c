@@ -1,0 +1,152 @@
+/* Which driver runs, which comes next, and what a former call has left about that. */
+#include "environments.h"
+
+#include <jitwarm/ahead.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERSION_FILE "system/proc/driver/nvidia/version"
+
+static void runs(const char *release)
+{
+	char text[128];
+
+	(void)snprintf(text, sizeof text, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Mon Jan",
+				   release);
+	put(VERSION_FILE, text);
+	set("JITWARM_SYSTEM_ROOT", "system");
+	set("JITWARM_STATE", "state");
+}
+
+static struct jw_ahead look_at(const char *library)
+{
+	struct jw_ahead ahead = {.state = JW_AHEAD_FAILED};
+	char *path;
+
+	put(library, "no library");
+	path = at(library);
+	assert_int_equal(jw_ahead_look(NULL, path, &ahead), 0);
+	mem_free(path);
+	return ahead;
+}
+
+static void expect(const struct jw_ahead *ahead, enum jw_ahead_state state, bool pending,
+				   size_t ready)
+{
+	assert_string_equal(jw_ahead_state_name(ahead->state), jw_ahead_state_name(state));
+	assert_int_equal(ahead->pending, pending);
+	assert_int_equal(ahead->ready, ready);
+}
+
+static void record(const char *state, const char *more)
+{
+	char text[2048];
+
+	(void)snprintf(text, sizeof text,
+				   "{\"schema\":\"jitwarm.ahead/1\",\"state\":\"%s\",\"running\":\"535.309.01\","
+				   "\"next\":\"550.163.01\",\"stamp\":\"Jun 25 202401:14:48\",\"modules\":7,"
+				   "\"ready\":5,\"carried\":2%s}",
+				   state, more);
+	put("state/ahead.json", text);
+}
+
+CASE(the_installed_driver_runs)
+{
+	struct jw_ahead ahead;
+
+	runs("550.163.01");
+	ahead = look_at("libcuda.so.550.163.01");
+	expect(&ahead, JW_AHEAD_NONE, false, 0);
+	assert_string_equal(ahead.running, "550.163.01");
+}
+
+CASE(another_one_is_installed)
+{
+	struct jw_ahead ahead;
+
+	runs("535.309.01");
+	ahead = look_at("libcuda.so.550.163.01");
+	expect(&ahead, JW_AHEAD_NOTICED, true, 0);
+	assert_string_equal(ahead.next, "550.163.01");
+	/* An older one as well. */
+	ahead = look_at("libcuda.so.470.256.02");
+	expect(&ahead, JW_AHEAD_NOTICED, true, 0);
+	/* Nobody knows which one runs: nothing is claimed. */
+	put(VERSION_FILE, "NVRM version: none");
+	ahead = look_at("libcuda.so.550.163.01");
+	expect(&ahead, JW_AHEAD_NONE, false, 0);
+	/* Nor of a library that does not say which one it is. */
+	runs("535.309.01");
+	ahead = look_at("libcuda.so.1");
+	expect(&ahead, JW_AHEAD_NONE, false, 0);
+}
+
+CASE(a_record_says_how_far_it_came)
+{
+	static const struct {
+		const char *state, *running, *library;
+		enum jw_ahead_state expected;
+		bool pending;
+	} samples[] = {
+		{"ready", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_READY, true},
+		{"no-room", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NO_ROOM, true},
+		{"no-compiler", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NO_COMPILER, true},
+		{"failed", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_FAILED, true},
+		/* Its process was killed. */
+		{"compiling", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_CARRIED, true},
+		/* The boot came; or the upgrade was undone. */
+		{"ready", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
+		{"compiling", "550.163.01", "libcuda.so.550.163.01", JW_AHEAD_LIVE, false},
+		{"ready", "535.309.01", "libcuda.so.535.309.01", JW_AHEAD_UNDONE, false},
+		/* Not a state. */
+		{"nonsense", "535.309.01", "libcuda.so.550.163.01", JW_AHEAD_NOTICED, true},
+	};
+
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		struct jw_ahead ahead;
+
+		runs(samples[i].running);
+		record(samples[i].state, "");
+		ahead = look_at(samples[i].library);
+		expect(&ahead, samples[i].expected, samples[i].pending, 5);
+	}
+}
+
+CASE(a_second_upgrade_begins_anew)
+{
+	struct jw_ahead ahead;
+
+	runs("535.309.01");
+	record("ready", "");
+	ahead = look_at("libcuda.so.555.58.02");
+	expect(&ahead, JW_AHEAD_NOTICED, true, 0);
+	assert_string_equal(ahead.next, "555.58.02");
+}
+
+CASE(hostile_records_are_none)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[]",
+		"{\"schema\":\"jitwarm.ahead/2\",\"state\":\"ready\",\"ready\":5}",
+		"{\"schema\":\"jitwarm.ahead/1\",\"state\":7,\"next\":[],\"modules\":-1,\"ready\":1e300}",
+	};
+	struct jw_ahead ahead;
+	char more[900];
+
+	runs("535.309.01");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		put("state/ahead.json", texts[i]);
+		ahead = look_at("libcuda.so.550.163.01");
+		expect(&ahead, JW_AHEAD_NOTICED, true, 0);
+	}
+	(void)snprintf(more, sizeof more, ",\"why\":\"%0800d\"", 0);
+	record("failed", more);
+	ahead = look_at("libcuda.so.550.163.01");
+	expect(&ahead, JW_AHEAD_FAILED, true, 5);
+	assert_int_equal(strlen(ahead.why), sizeof ahead.why - 1);
+}
+
+RUN_TESTS(NULL, NULL)
