@@ -168,14 +168,14 @@ static void look_at_power(struct run *run)
 		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
 }
 
-/* What a worker that compiles has got of the processor since the last look. */
+/* What a worker that compiles, and waits for nothing else, got of the processor since then. */
 static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;
 
 	if (!slot->child || os_process_used(NULL, child_pid(slot->child), &use))
 		return;
-	if (slot->cpu_ms > 0 && slot->job_count)
+	if (slot->cpu_ms > 0 && slot->job_count && use.runnable)
 		pace_spend(&run->pace, use.cpu_ms - slot->cpu_ms, passed_ms);
 	slot->cpu_ms = slot->greeted ? use.cpu_ms : 0;
 }

@@ -14,14 +14,14 @@ check_shares() { # in $err, split at carriage returns
 }
 
 terminal() {
-	SIMDRIVER_COST=12 TERM=xterm bar 90 || fail "status $?"
+	SIMDRIVER_COST=40 TERM=xterm bar 90 || fail "status $?"
+	err_has "jitwarm: compiling takes longer"
 	err_has $'\x1b[K'
 	err_has 'compiling [..'
 	check_shares 5
 	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | awk 'length($0) > 89 { exit 1 }' || fail "a line is too wide"
 	# After the width was halved there is no room for the bar, only for its words.
 	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | grep -qE '^ *[0-9]+ %' || fail "the bar did not follow the terminal's width"
-
 	TERM=dumb bar 90 || fail "status $?"
 	err_lacks $'\x1b'
 	check_shares 1
