@@ -270,7 +270,7 @@ static void tell_new_time(struct run *run, double seconds)
 	const char *line = new_time_text(text, &run->result->plan.forecast.prime, seconds,
 									 1 - pace_share(&run->pace) / whole);
 
-	if (line)
+	if (line && !run->setup->options->budget_ms)
 		run_message(run, line);
 }
 
