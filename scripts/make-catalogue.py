@@ -27,8 +27,8 @@ COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # What base/text.c makes
 UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]
 # Put together from conversions alone, or a word of a list
-PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu container)", "%s (%s, %llu containers)", "%s (%s, %llu container, some damaged)",
-                                        "%s (%s, %llu containers, some damaged)"],
+PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code)", "%s (%s, %llu pieces of code)", "%s (%s, %llu piece of code, some damaged)",
+                                        "%s (%s, %llu pieces of code, some damaged)"],
           "src/cli/parts/cache_commands.c": ["built “%s”"], "src/cli/commands/cmd_cache.c": ["%s: empty"], "src/cli/progress.c": ["%s left"], "src/tune/setting_sources.c": ["process"],
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],

@@ -229,8 +229,7 @@ struct sound_driver sound_driver_of(const struct jw_driver_info *info)
 	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
 }
 
-/* Looks a stamp up: the current driver, drivers of the table, and those whose profile jitwarm has
- * kept. */
+/* Looks a stamp up: the current driver, those of the table, and those whose profile is kept */
 static void ask_stamp(struct cache_loads *loads, const char *stamp)
 {
 	const struct cache_known_driver *known;

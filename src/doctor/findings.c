@@ -24,6 +24,7 @@
 static bool has_no_gpu(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_system *system = seen->system;
+	const char *name = seen->options->name_count ? seen->options->names[0] : "torch";
 	char *shown;
 
 	if (system->gpu_count)
@@ -32,9 +33,11 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 	EVIDENCE(draft, "%s", system->why_none);
 	draft->hopeless = !system->pci_count && !os_has_gpu_file() && !os_is_wsl();
 	if (draft->hopeless)
-		FIX(draft, "run jitwarm where the GPU is; “jitwarm scan --target rtx4090” says what it "
-				   "would compile there, “jitwarm make --target rtx4090 --driver 550.163.01 "
-				   "--fetch -o FILE.jwpack PACKAGE” does so here");
+		FIX(draft,
+			"run jitwarm where the GPU is; “jitwarm scan --target rtx4090 %.200s” says what it "
+			"would compile there, “jitwarm make --target rtx4090 --driver 550.163.01 "
+			"--fetch -o FILE.jwpack %.200s” does so here",
+			name, name);
 	else if (!system->driver.library[0])
 		FIX(draft, "install NVIDIA's driver; a container needs --gpus all and "
 				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");

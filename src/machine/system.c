@@ -462,8 +462,7 @@ static void copy_machine(const struct jw_system *machine, struct jw_system *syst
 	system->speed = machine->speed;
 }
 
-/* After an upgrade the installed driver does not start under the kernel's part of the former one.
- */
+/* After an upgrade the installed driver does not start under the kernel's part of the former one */
 static int explain_pending(struct jw_error *err, struct jw_system *system)
 {
 	struct jw_driver running = {0};

@@ -26,6 +26,5 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 				  struct jw_prime_plan *ret_sum);
 
 /* Whether the cache cannot hold the cold modules beside the warm ones, so that the driver would
- * evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that names the setting to
- * change. */
+ * evict some again: *ret_why is then JW_ERR_UNSUPPORTED with a line that names the setting. */
 bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_why);

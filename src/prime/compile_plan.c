@@ -294,8 +294,7 @@ done:
 }
 
 /* A cache directory that the superuser names, for another machine or in an image, is for other
- * accounts. Makes a missing one, and missing levels above, readable for them; the entries inherit
- * that. */
+ * accounts. Makes a missing one, and missing levels above, readable for them, as are the entries */
 static int make_named_cache(struct jw_error *err, const char *cache_dir)
 {
 	struct os_account account;

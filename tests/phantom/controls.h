@@ -1,8 +1,7 @@
 /* Controls: the questions that libcuda asks the resource manager's objects (NV_ESC_RM_CONTROL).
  *
  * Numbers and structures: OGK ctrl/ctrl*.h. A control that is in no table succeeds and leaves its
- * parameters unchanged: zeros are a consistent "no" to most questions of the kind "is this feature
- * there". */
+ * parameters unchanged: zeros are a consistent "no" to most questions for a feature. */
 #ifndef JW_TESTS_PHANTOM_CONTROLS_H
 #define JW_TESTS_PHANTOM_CONTROLS_H
 

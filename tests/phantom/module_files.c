@@ -41,8 +41,7 @@ const char *driver_version(void)
 	return named && *named ? named : "unknown";
 }
 
-/* PHANTOM_MODULE_VERSION: the kernel module is another driver's, as after an upgrade before the
- * boot. */
+/* PHANTOM_MODULE_VERSION: the kernel module is another driver's, as after an upgrade */
 const char *module_version(void)
 {
 	const char *named = getenv("PHANTOM_MODULE_VERSION");

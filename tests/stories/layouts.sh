@@ -53,6 +53,6 @@ hour() {
 plain() {
 	sed -E -e "s#$place##g; s# \\($build/[^)]*\\)##g" -e 's/\bRW[A-Za-z0-9+\/]{54}/KEY/g; s/\b[0-9A-F]{16}\b/ID/g' \
 		-e 's/([0-9.]+ (ms|s|min|h)? ?to )?\b[0-9][0-9.]* (ms|s|min|h)\b/T/g; s/[0-9]+ workers?\b/N workers/g; s/under T/T/g; s/ +$//' \
-		-e 's/\([0-9.]+ KB, ([0-9]+ containers)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
+		-e 's/\([0-9.]+ KB, ([0-9]+ pieces of code)\)/(SIZE, \1)/; s/needed [0-9]+ bytes/needed N bytes/' \
 		-e '/^Times assume a typical machine|^jitwarm: compiling [0-9]|has the driver loaded/d' "$1"
 }

@@ -31,8 +31,7 @@ static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool
 	store_u16(cubin + 52, ENTRIES_CUBIN);
 }
 
-/* Entry number `n` of the driver with this stamp for sm_86; `padding` bytes follow the cubin's
- * header. */
+/* Entry number `n` of the driver with this stamp for sm_86; `padding` bytes follow the header. */
 static inline void entries_make_of(struct entries_entry *entry, const char *stamp, unsigned n,
 								   size_t padding)
 {

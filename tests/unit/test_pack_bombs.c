@@ -23,8 +23,7 @@ static void seal(struct buf *pack)
 	assert_int_equal(buf_append(NULL, pack, trailer, sizeof trailer), 0);
 }
 
-/* Seals a copy of it and imports that. Returns whether it was accepted. A refused pack leaves no
- * files. */
+/* Seals a copy of it and imports that. Returns whether it was accepted. Refused, it leaves none. */
 static bool is_taken(const void *body, size_t size, struct jw_error *err)
 {
 	const struct jw_import_options options = {

@@ -141,7 +141,7 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	}
 	output_line(output, STYLE_STRONG, "%s%s (%s, %s%s)", image->member ? " " : "",
 				image->member ? image->member : image->path, text_bytes(size, image->size_bytes),
-				TEXT_COUNT(image->containers, "container", "containers"),
+				TEXT_COUNT(image->containers, "piece of code", "pieces of code"),
 				image->damaged ? ", some damaged" : "");
 	if (!image->verdict_count)
 		print_content(output, image);

@@ -20,8 +20,7 @@ struct process_code {
 };
 
 /* Descendants that this account may not see are missing. JW_ERR_NOT_FOUND: the process has ended,
- * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: the system does not
- * tell. */
+ * or is ending; JW_ERR_IO: this account may not see it; JW_ERR_UNSUPPORTED: nobody tells. */
 int process_code_read(struct jw_error *err, int pid, struct process_code *ret_code);
 void process_code_free(struct process_code *code);
 

@@ -39,6 +39,8 @@ CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 (unset CUDA_CACHE_MAXSIZE && healthy "$sample") || exit 1
 rm -rf "$place/cache"
 CUDA_CACHE_MAXSIZE=200000 found 2 "limit-small cold" "$sample"
+CUDA_CACHE_MAXSIZE=200000 run 2 doctor --fix --no-probe "$sample"
+out_has "Fix     nothing: 1 needs you, and 2 waits for it"
 CUDA_CACHE_MAXSIZE=200000 app_compiles 8
 CUDA_CACHE_MAXSIZE=200000 simulated "$app" >"$out" 2>&1
 out_lacks "compiled 0 of"
