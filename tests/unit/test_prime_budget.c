@@ -126,7 +126,7 @@ TEST(more_than_the_cache_keeps_is_refused)
 		 .says = {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=3221225472"}},
 		{.limit_bytes = gib,
 		 .cache_bytes = 4 * gib,
-		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "here and for the program"}},
+		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "for this account's programs"}},
 		{.limit_bytes = 100000,
 		 .cache_bytes = 200000,
 		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
