@@ -3,8 +3,8 @@
  * installed one at once and then compiled with its compiler. No entry of the running driver is
  * evicted for that.
  *
- * Threads: any number of threads may call jw_ahead_look at the same time; one call of jw_ahead at a
- * time in a process. */
+ * Threads: any number of threads may call jw_ahead_look at the same time; one call of
+ * jw_ahead_prepare at a time in a process. */
 #ifndef JITWARM_AHEAD_H
 #define JITWARM_AHEAD_H
 
@@ -68,8 +68,8 @@ struct jw_ahead_options {
  * its modules are ready. *ret_ahead says how far it came; JW_ERR_BUSY: another process is at work;
  * JW_ERR_NOT_FOUND: no GPU is known; JW_ERR_UNSUPPORTED: the cache is not used, the GPU is not
  * supported by that driver, or the names of its entries are not known. */
-int jw_ahead(struct jw_error *err, const struct jw_ahead_options *options,
-			 struct jw_ahead *ret_ahead);
+int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
+					 struct jw_ahead *ret_ahead);
 
 JW_END_DECLS
 

@@ -409,8 +409,8 @@ static int prepare(struct jw_error *err, struct work *work)
 	return result;
 }
 
-int jw_ahead(struct jw_error *err, const struct jw_ahead_options *options,
-			 struct jw_ahead *ret_ahead)
+int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *options,
+					 struct jw_ahead *ret_ahead)
 {
 	options = SIZED(err, options, struct jw_ahead_options);
 	if (!options)

@@ -4,7 +4,7 @@ set -euo pipefail
 library=$1
 shift
 # What the cache holds now, and lists that are freed: not remembered.
-allowed='cache_presence cache_sound cache_verified_judge jw_lines_free'
+allowed='cache_file_key cache_files_free cache_files_scan cache_presence cache_sound cache_verified_judge jw_lines_free'
 # What remembers, and may be called by these sources alone
 remembering='inventory_begin inventory_end inventory_image'
 found=$(nm "$library" | awk -v sources="$*" -v allowed="$allowed" -v remembering="$remembering" '

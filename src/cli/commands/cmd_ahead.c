@@ -154,7 +154,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 	int failed = cli_worker(err, cli, &options.worker);
 
 	os_catch_interrupts();
-	failed = failed || jw_ahead(err, &options, &preparing->result) ? -1 : 0;
+	failed = failed || jw_ahead_prepare(err, &options, &preparing->result) ? -1 : 0;
 	prime_bar_end(&preparing->bar);
 	fetching_end(&fetching);
 	if (!failed && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
