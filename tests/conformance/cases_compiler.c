@@ -49,8 +49,7 @@ static struct blob compile(const char *ptxas)
 	return cubin;
 }
 
-/* Loads a container with PTX, if `ptx`, and the compiler's code, in a client of its own: a driver
- * may end it. */
+/* Loads a container with PTX, if `ptx`, and the compiler's code, in an own client */
 static enum outcome loads_beside(const char *version, bool ptx, int expected)
 {
 	const char *ptxas = find_compiler(version);

@@ -205,8 +205,7 @@ static enum outcome garbage_value(void)
 	return uses_value(&entry, sizeof garbage, 200, 0);
 }
 
-/* A value whose header names a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes
- * over this one. */
+/* A value whose header names a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes. */
 static enum outcome newer_abi(void)
 {
 	struct entry entry;

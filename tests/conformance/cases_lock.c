@@ -47,8 +47,7 @@ static void let_go(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Loads module 1, which is in the cache, and module 2, which is not, while another process holds
- * the lock. */
+/* Loads module 1, which is cached, and 2, which is not, while another process holds the lock */
 static enum outcome load_while_held(enum lock_kind kind, int first_compiled, size_t entries)
 {
 	struct answer there, missing;

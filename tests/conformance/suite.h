@@ -66,8 +66,7 @@ struct answer {
 	double ms;
 };
 
-/* `settings`: NULL-ended list of "NAME=VALUE", "NAME" (to be unset), or "-directory" and a path to
- * start in. */
+/* `settings`: NULL-ended list of "NAME=VALUE", "NAME" (unset), or "-directory" to start in */
 struct client *client_start(const char *const *settings);
 void client_stop(struct client *client);
 /* `call`: how to load the file: data, dataex, opt4 (with an optimisation level), fatbin, library,

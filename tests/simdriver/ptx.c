@@ -1,5 +1,4 @@
-/* Reads from a PTX text what the simulated compiler needs: version, target, and what its cost
- * depends on. */
+/* Reads from a PTX text what the simulated compiler needs: version, target, what cost depends on */
 #include "sim.h"
 
 #include <string.h>

@@ -3,8 +3,7 @@
  * and no error is set. Where it says that it has not, it says why. Either way it leaves no file
  * open, and does its work the next time.
  *
- * $STRUCK_EVERY: each so many-th alone, but each call that changes a file; $STRUCK: only what has
- * this name. */
+ * $STRUCK_EVERY: each so many-th alone, but each that changes a file; $STRUCK: only this name. */
 #pragma once
 
 #include <stddef.h>

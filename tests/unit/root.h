@@ -1,5 +1,4 @@
-/* A /proc and a /sys of the test instead of the system's: group set-up and end, emptying them, and
- * files in them. */
+/* A /proc and a /sys of the test instead of the system's: group set-up and end, their files */
 #ifndef JW_TESTS_ROOT_H
 #define JW_TESTS_ROOT_H
 

@@ -396,8 +396,7 @@ TEST(truncated_archives_end_well)
 	buf_free(&packed);
 }
 
-/* Memory runs out at any moment: gives trouble or an error, and leaks nothing. (The sanitizers
- * report leaks.) */
+/* Memory runs out at any moment: gives trouble or an error, and leaks nothing (sanitizers) */
 TEST(running_out_of_memory_ends_well)
 {
 	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf();

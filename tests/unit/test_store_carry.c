@@ -131,8 +131,7 @@ static void a_budget_bounds_what_is_carried(void **state)
 	assert_int_equal(machine->result->carried, 2);
 }
 
-/* The entry as a driver of CUDA 12.4 has made it, with another last byte; returns that driver's
- * name for it. */
+/* The entry as a driver of CUDA 12.4 has made it, with another last byte; returns its name there */
 static uint64_t put_older(const struct machine *machine, size_t at)
 {
 	struct entries_entry entry = machine->entries[at];
@@ -298,8 +297,7 @@ static void marks_are_carried_along(void **state)
 	ledger_close(&ledger);
 }
 
-/* Without a place for marks the entries are carried over too; the note says that no mark was
- * written. */
+/* Without a place for marks the entries are carried over too; the note says that none was. */
 static void a_missing_state_folder_is_reported(void **state)
 {
 	struct machine *machine = *state;

@@ -1,5 +1,4 @@
-/* A program that must not be started: it creates the file named in JITWARM_WITNESS, and claims to
- * be a ptxas. */
+/* A program that must not be started: it makes JITWARM_WITNESS's file, and claims to be a ptxas. */
 #include <windows.h>
 
 #include <stdio.h>

@@ -65,6 +65,12 @@ if ! is_wine; then
 	CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
 	says_of limit-small fix "where it is set"
 	cmp "$HOME/.profile" "$place/profile" || fail "the profile was changed: $(cat "$HOME/.profile")"
-	rm "$HOME/.profile"
+	# One that is read behind what jitwarm would write is the user's; before it, it is no matter
+	for file in .bashrc .profile; do
+		rm -f "$HOME/.profile" && printf 'export CUDA_CACHE_MAXSIZE=200000\n' >"$HOME/$file"
+		CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
+		if [ $file = .bashrc ]; then says_of limit-small fix "in $HOME/.bashrc"; else says_of limit-small fix "tune --undo"; fi
+		rm "$HOME/$file"
+	done
 fi
 

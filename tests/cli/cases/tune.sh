@@ -144,6 +144,8 @@ fi
 	out_has "Next       jitwarm tune --apply --max-size 512MiB: set it for this account"
 	run 0 tune --path "$work/fine/"
 	out_has "No setting needs a change."
+	# A default is not said to be what should be; a place that is emptied is to be another one
+	(unset CUDA_CACHE_PATH && run 0 tune && out_lacks "Should be" && { ! grep -q "is gone after" "$err" || out_has "Next       jitwarm tune --path DIR --apply: "; }) || exit 1
 ) || exit 1
 (
 	with_simdriver sm_86
