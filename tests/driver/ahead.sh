@@ -14,6 +14,8 @@ former=$2 next=$3 part=$4
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$3"
 need_driver "$former" "$next"
+cuda=$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)
+timeout 300 "$build/src/jitwarm" compiler fetch $cuda >/dev/null 2>&1 || { echo "skipped: no ptxas $cuda (jitwarm compiler fetch $cuda)"; exit 77; }
 library=$build/tests/framework/libsample_framework.so
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_SYSTEM_ROOT=$scratch/root
 export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
