@@ -349,7 +349,9 @@ static int add_product(struct jw_error *err, const char *name, struct target_lis
 static int add_named_target(struct jw_error *err, const char *name, const struct jw_driver *driver,
 							struct target_list *list)
 {
-	const char *bare = text_starts_fold(name, "sm") ? name + 2 + (name[2] == '_') : name;
+	const char *bare = name + (text_starts_fold(name, "sm_")  ? 3
+							   : text_starts_fold(name, "sm") ? 2
+															  : 0);
 	struct jw_target target, product;
 	const bool capability = jw_target_parse(name, &target) || jw_target_parse(bare, &target);
 

@@ -26,7 +26,7 @@ struct cached {
 
 /* PTX that was stored raw and fills its eight bytes has no NUL, and neither has its key: all that
  * follows the target is then the payload, and the blank before the options ends it. */
-static bool is_bare(const struct cache_key_parts *parts)
+static bool is_bare_key(const struct cache_key_parts *parts)
 {
 	return !memchr(parts->payload, '\0', parts->payload_size) && !parts->options_length &&
 		   parts->payload_size && parts->payload[parts->payload_size - 1] == ' ' &&
@@ -38,7 +38,7 @@ static bool is_bare(const struct cache_key_parts *parts)
 static int write_cached(struct jw_error *err, struct cached *cached,
 						const struct cache_key_parts *parts, uint64_t *ret_bytes)
 {
-	const bool bare = is_bare(parts);
+	const bool bare = is_bare_key(parts);
 	struct devcode_ptx_header header;
 	struct write_ptx ptx = {
 		.payload = parts->payload,
@@ -81,7 +81,7 @@ static size_t target_of_entry(const struct plan_request *request, struct jw_targ
 }
 
 /* The key with the plan's stamp in place of its own names the new entry. */
-static int take_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
+static int take_cached_entry(struct jw_error *err, struct cached *cached, const struct buf *key)
 {
 	const struct plan_request *request = cached->request;
 	const uint8_t *rest = key->data + CACHE_STAMP_SIZE;
@@ -113,7 +113,8 @@ static int take_entry(struct jw_error *err, struct cached *cached, const struct 
 	return 0;
 }
 
-static int take_entries(struct jw_error *err, struct cached *cached, const struct cache_files *scan)
+static int take_cached_entries(struct jw_error *err, struct cached *cached,
+							   const struct cache_files *scan)
 {
 	struct buf key = BUF_MAX(CACHE_MOST_ENTRY);
 	int result = 0;
@@ -124,7 +125,7 @@ static int take_entries(struct jw_error *err, struct cached *cached, const struc
 		else if (scan->files[i].probed.damage == CACHE_SOUND &&
 				 scan->files[i].probed.key_bytes > CACHE_STAMP_SIZE &&
 				 cache_file_key(cached->request->cache_dir, &scan->files[i], &key))
-			result = take_entry(err, cached, &key);
+			result = take_cached_entry(err, cached, &key);
 	}
 	buf_free(&key);
 	return result;
@@ -143,7 +144,7 @@ int build_take_cached(struct jw_error *err, struct build *build)
 		return error_unless_missing(err, &why);
 	if (request->containers)
 		result = os_file_open(err, request->containers, OS_OPEN_CREATE, &cached.file);
-	result = result || take_entries(err, &cached, &scan) ? -1 : 0;
+	result = result || take_cached_entries(err, &cached, &scan) ? -1 : 0;
 	os_file_close(cached.file);
 	if (!result && cached.count) {
 		const struct build_image image = {

@@ -60,7 +60,7 @@ static const struct json_field record_fields[] = {
 static const struct json_table record_table = {.schema = schema, .fields = record_fields};
 
 /* One call at a time. */
-struct work {
+struct ahead_work {
 	const struct jw_ahead_options *options;
 	struct jw_prime_options prime;
 	struct record record;
@@ -70,7 +70,7 @@ struct work {
 	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
 };
 
-static void read_record(const struct work *work, struct record *ret_record)
+static void read_record(const struct ahead_work *work, struct record *ret_record)
 {
 	struct record record = {0};
 	struct buf text = {0};
@@ -100,7 +100,7 @@ static void read_record(const struct work *work, struct record *ret_record)
 }
 
 /* Without it a later call only tells less. */
-static void write_record(const struct work *work, enum jw_ahead_state state)
+static void keep_record(const struct ahead_work *work, enum jw_ahead_state state)
 {
 	struct record record = work->record;
 	char *line;
@@ -112,7 +112,7 @@ static void write_record(const struct work *work, enum jw_ahead_state state)
 	cJSON_free(line);
 }
 
-static int take_lock(struct jw_error *err, struct work *work, bool *ret_taken)
+static int take_ahead_lock(struct jw_error *err, struct ahead_work *work, bool *ret_taken)
 {
 	char *path = work->state_dir ? os_join(err, work->state_dir, "ahead-lock") : NULL;
 	struct jw_error why = {0};
@@ -149,7 +149,7 @@ static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 }
 
 /* What a compiling process says of itself holds only while it lives. */
-static void settle_state(const struct work *work, struct jw_ahead *ahead)
+static void settle_state(const struct ahead_work *work, struct jw_ahead *ahead)
 {
 	struct jw_error why = {0};
 	bool free = true;
@@ -169,7 +169,7 @@ static void settle_state(const struct work *work, struct jw_ahead *ahead)
 		ahead->state = strcmp(ahead->running, ahead->next) != 0 ? JW_AHEAD_UNDONE : JW_AHEAD_LIVE;
 }
 
-static int look(struct jw_error *err, struct work *work, const char *library)
+static int find_next(struct jw_error *err, struct ahead_work *work, const char *library)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct cache_profile next = {0};
@@ -208,7 +208,7 @@ static int look(struct jw_error *err, struct work *work, const char *library)
 	return 0;
 }
 
-static void work_free(struct work *work)
+static void work_free(struct ahead_work *work)
 {
 	os_file_close(work->lock);
 	mem_free(work->state_dir);
@@ -218,8 +218,8 @@ static void work_free(struct work *work)
 
 int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead)
 {
-	struct work work = {0};
-	int result = look(err, &work, library);
+	struct ahead_work work = {0};
+	int result = find_next(err, &work, library);
 
 	if (!result)
 		*ret_ahead = work.record.ahead;
@@ -231,7 +231,8 @@ int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *re
 
 /* The stamp of the driver that runs: of the table or of a profile that was kept when its library
  * was there. */
-static int find_running_stamp(struct jw_error *err, struct work *work, const struct jw_system *next)
+static int find_running_stamp(struct jw_error *err, struct ahead_work *work,
+							  const struct jw_system *next)
 {
 	struct former_drivers drivers;
 	struct jw_driver running = {0};
@@ -255,7 +256,7 @@ static int find_running_stamp(struct jw_error *err, struct work *work, const str
 
 /* The driver that comes next, on this machine's GPUs. They are asked about without a driver: the
  * installed one does not start under the running kernel module. */
-static int open_next(struct jw_error *err, struct work *work, struct jw_system **ret_system)
+static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_system **ret_system)
 {
 	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
 	struct jw_system_options how = {.size = sizeof how,
@@ -284,7 +285,8 @@ static int open_next(struct jw_error *err, struct work *work, struct jw_system *
 }
 
 /* The driver that was next runs by now. */
-static int open_live(struct jw_error *err, const struct work *work, struct jw_system **ret_system)
+static int open_booted(struct jw_error *err, const struct ahead_work *work,
+					   struct jw_system **ret_system)
 {
 	const struct jw_system_options how = {.size = sizeof how,
 										  .probe = true,
@@ -294,7 +296,7 @@ static int open_live(struct jw_error *err, const struct work *work, struct jw_sy
 	return jw_system_open(err, &how, ret_system);
 }
 
-static void take_counts(struct work *work, const struct jw_prime_result *result)
+static void take_counts(struct ahead_work *work, const struct jw_prime_result *result)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 
@@ -303,7 +305,7 @@ static void take_counts(struct work *work, const struct jw_prime_result *result)
 	ahead->carried = result->plan.carried;
 }
 
-static int run_pass(struct jw_error *err, struct work *work, const struct jw_system *system,
+static int run_pass(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
 					struct jw_prime_options *prime)
 {
 	struct jw_prime_result *result;
@@ -316,7 +318,7 @@ static int run_pass(struct jw_error *err, struct work *work, const struct jw_sys
 }
 
 /* In tenths of a second, without a compiler: from then on a later failure costs little. */
-static int carry(struct jw_error *err, struct work *work, const struct jw_system *system)
+static int carry(struct jw_error *err, struct ahead_work *work, const struct jw_system *system)
 {
 	struct jw_prime_options prime = {.size = sizeof prime,
 									 .paths = work->prime.paths,
@@ -330,7 +332,7 @@ static int carry(struct jw_error *err, struct work *work, const struct jw_system
 }
 
 /* The entries as they are now. */
-static int count(struct jw_error *err, struct work *work, const struct jw_system *system)
+static int count(struct jw_error *err, struct ahead_work *work, const struct jw_system *system)
 {
 	struct jw_prime_options prime = {.size = sizeof prime,
 									 .paths = work->prime.paths,
@@ -347,7 +349,7 @@ static bool is_short_of_room(const struct jw_prime_result *result)
 }
 
 /* The bytes of the next driver replace what was carried over. */
-static int compile(struct jw_error *err, struct work *work, const struct jw_system *system,
+static int compile(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
 				   enum jw_ahead_state *ret_state)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
@@ -379,7 +381,7 @@ static int compile(struct jw_error *err, struct work *work, const struct jw_syst
 	return 0;
 }
 
-static int prepare(struct jw_error *err, struct work *work)
+static int prepare_next(struct jw_error *err, struct ahead_work *work)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	enum jw_ahead_state state = JW_AHEAD_READY;
@@ -388,13 +390,13 @@ static int prepare(struct jw_error *err, struct work *work)
 
 	ahead->why[0] = '\0';
 	ahead->limit_bytes = 0;
-	if (ahead->pending ? open_next(err, work, &system) : open_live(err, work, &system))
+	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
-	write_record(work, JW_AHEAD_COMPILING);
+	keep_record(work, JW_AHEAD_COMPILING);
 	result = carry(err, work, system);
 	if (!result && work->options->carried)
 		work->options->carried(work->prime.context, ahead);
-	write_record(work, JW_AHEAD_COMPILING);
+	keep_record(work, JW_AHEAD_COMPILING);
 	if (!result && (ahead->ready < ahead->modules || ahead->carried)) {
 		result = compile(err, work, system, &state);
 		if (!result)
@@ -405,7 +407,7 @@ static int prepare(struct jw_error *err, struct work *work)
 	if (result || (state == JW_AHEAD_READY && ahead->modules))
 		state = state_by_counts(ahead);
 	ahead->state = ahead->pending ? state : JW_AHEAD_LIVE;
-	write_record(work, ahead->state);
+	keep_record(work, ahead->state);
 	return result;
 }
 
@@ -415,23 +417,23 @@ int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *option
 	options = SIZED(err, options, struct jw_ahead_options);
 	if (!options)
 		return -1;
-	struct work work = {.options = options};
+	struct ahead_work work = {.options = options};
 	const struct jw_ahead *ahead = &work.record.ahead;
 	const struct jw_prime_options *prime =
 		options->prime ? SIZED(err, options->prime, struct jw_prime_options) : NULL;
 	bool taken = true;
-	int result = options->prime && !prime ? -1 : look(err, &work, options->library);
+	int result = options->prime && !prime ? -1 : find_next(err, &work, options->library);
 
 	work.prime = prime ? *prime : (struct jw_prime_options){.size = sizeof work.prime};
 	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
 									   (ahead->ready < ahead->modules || ahead->carried)))) {
-		result = take_lock(err, &work, &taken);
+		result = take_ahead_lock(err, &work, &taken);
 		if (!result && !taken)
 			result = error_set(err, JW_ERR_BUSY,
 							   "another process is preparing this account's cache for driver %s",
 							   ahead->next);
 		if (!result)
-			result = prepare(err, &work);
+			result = prepare_next(err, &work);
 	}
 	if (!result)
 		*ret_ahead = work.record.ahead;

@@ -1,0 +1,603 @@
+/* What a run decides by its queue, without workers or a clock. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/platform.h"
+#include "root.h"
+#include "run/job_queue.h"
+#include "run/run_state.h"
+
+static struct plan_module modules[5];
+static struct plan plan = {.modules = modules, .module_count = 5};
+
+static int prepare(void **state)
+{
+	static const enum plan_state states[5] = {PLAN_COLD, PLAN_WARM, PLAN_COLD, PLAN_LEFT_OUT,
+											  PLAN_COLD};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		modules[i].state = states[i];
+	return 0;
+}
+
+/* ---- a run of three workers, the first of which asks */
+
+enum { WORKERS = 3, GPUS = 3 };
+
+static struct plan_target target = {.device = {.sm = 86}};
+static char path[] = "library.so", long_path[5000];
+static struct plan_file file = {.path = path};
+static struct spool_place places[5];
+static char nowhere[] = "/nonexistent";
+static struct jw_system machine = {.cache.path = nowhere};
+static struct jw_prime_options options;
+static struct jw_prime_result result;
+static struct jw_error why;
+static struct slot slots[WORKERS];
+static bool inserted[5];
+static struct run_setup setup;
+static struct run *run;
+
+static int begin_run(void **state)
+{
+	static const struct spool spool = {.places = places};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		modules[i] = (struct plan_module){
+			.state = PLAN_COLD, .cost_ms = 10, .payload_bytes = 7, .memory_bytes = i << 20};
+		places[i] = (struct spool_place){path, 100 * i, i};
+		inserted[i] = false;
+	}
+	plan.files = &file;
+	plan.file_count = 1;
+	plan.targets = &target;
+	plan.target_count = 1;
+	options = (struct jw_prime_options){.size = sizeof options};
+	result = (struct jw_prime_result){0};
+	why = (struct jw_error){0};
+	memset(slots, 0, sizeof slots);
+	setup = (struct run_setup){.plan = &plan,
+							   .spool = &spool,
+							   .system = &machine,
+							   .options = &options,
+							   .workers = WORKERS,
+							   .live = (struct cache_live *)slots,
+							   .inserted = inserted};
+	run = mem_alloc(NULL, sizeof *run);
+	if (!run || job_queue_open(NULL, &plan, &run->queue))
+		return -1;
+	run->setup = &setup;
+	run->result = &result;
+	run->err = &why;
+	run->slots = slots;
+	run->alive = WORKERS;
+	memory_budget_begin(&run->memory, WORKERS, UINT64_C(1) << 40, 0);
+	for (size_t i = 0; i < WORKERS; i++) {
+		slots[i].run = run;
+		slots[i].child = (struct child *)&slots[i];
+		slots[i].greeted = true;
+	}
+	run->pool.count = GPUS;
+	for (size_t i = 0; i < GPUS; i++) {
+		run->pool.devices[i].ordinal = (int)i + 7;
+		run->pool.devices[i].target.sm = 86;
+	}
+	return 0;
+}
+
+static int end_run(void **state)
+{
+	(void)state;
+	job_queue_close(&run->queue);
+	mem_free(run->remote.modules);
+	prime_result_forget_failures(&result);
+	mem_free(result.failures);
+	mem_free(run);
+	return 0;
+}
+
+#define CASE(name) TEST_WITH(name, begin_run, end_run)
+
+static void give(struct slot *slot, size_t device)
+{
+	slot->jobs[slot->job_count++] = (struct run_job){job_queue_take(&run->queue), device};
+}
+
+static void make_suspect(size_t module)
+{
+	assert_true(job_queue_take_this(&run->queue, module));
+	assert_true(job_queue_retry(&run->queue, module));
+}
+
+static int next_step(void)
+{
+	return (int)run_next_order(run, &slots[0]).what;
+}
+
+/* A second job waits behind a short one that is no suspect. */
+CASE(a_second_job_waits_behind_a_short_one)
+{
+	static const struct {
+		double cost_ms;
+		bool suspect;
+		int step;
+	} cases[] = {
+		{250, false, ORDER_COMPILE}, {251, false, ORDER_NOTHING}, {1, true, ORDER_NOTHING}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		slots[0].job_count = 0;
+		give(&slots[0], 0);
+		modules[slots[0].jobs[0].module].cost_ms = cases[i].cost_ms;
+		run->queue.tries[slots[0].jobs[0].module] = cases[i].suspect;
+		assert_int_equal(next_step(), cases[i].step);
+	}
+	assert_int_equal(slots[0].job_count, 1);
+	slots[0].jobs[1] = slots[0].jobs[0];
+	slots[0].job_count = RUN_DEPTH;
+	assert_int_equal(next_step(), ORDER_NOTHING);
+}
+
+CASE(who_waits_and_who_ends)
+{
+	/* On the battery everybody waits, also with suspects alone. */
+	run->on_battery = true;
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	for (size_t i = 0; i < 5; i++)
+		make_suspect(i);
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	assert_true(run->held_back);
+	run->on_battery = false;
+	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
+	/* A suspect waits for those that work. */
+	slots[1].job_count = 1;
+	assert_int_equal(next_step(), ORDER_FINISH);
+	slots[1].job_count = 0;
+	slots[0].retired = true;
+	assert_int_equal(next_step(), ORDER_FINISH);
+}
+
+CASE(memory_lets_few_work)
+{
+	run->memory.allowed = 1;
+	give(&slots[1], 0);
+	/* One more lives than may work: it ends; so does one that has grown. */
+	assert_int_equal(next_step(), ORDER_FINISH);
+	run->alive = 1;
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	slots[0].resident_bytes = 2 * run->memory.worker_bytes;
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	slots[0].resident_bytes++;
+	assert_int_equal(next_step(), ORDER_FINISH);
+	/* Its own job is none of the others'. */
+	slots[1].job_count = 0;
+	give(&slots[0], 0);
+	assert_int_equal(next_step(), ORDER_COMPILE);
+}
+
+CASE(others_hold_memory)
+{
+	const struct run_job job = {.module = 0};
+	const uint64_t mib = 1 << 20, need = run->memory.worker_bytes;
+
+	/* The dearest of its jobs counts, or what it has. */
+	give(&slots[1], 0);
+	slots[1].jobs[0].module = 4;
+	slots[1].jobs[1].module = 1;
+	slots[1].job_count = 2;
+	slots[2].child = NULL;
+	run->memory.budget_bytes = 2 * need + 4 * mib;
+	assert_true(run_has_room(run, &slots[0], &job));
+	run->memory.budget_bytes--;
+	assert_false(run_has_room(run, &slots[0], &job));
+	run->memory.budget_bytes = 2 * need + 50 * mib;
+	slots[1].resident_bytes = need + 50 * mib;
+	assert_true(run_has_room(run, &slots[0], &job));
+	slots[1].resident_bytes++;
+	assert_false(run_has_room(run, &slots[0], &job));
+	slots[1].job_count = 0;
+	assert_true(run_has_room(run, &slots[0], &job));
+}
+
+CASE(gpu_memory_is_spared_for_others_on_it)
+{
+	assert_int_equal(run_gpu_spare(run, &slots[0], 1), 0);
+	slots[0].devices = slots[2].devices = 2;
+	assert_true(run_gpu_spare(run, &slots[0], 1) > 0);
+	assert_int_equal(run_gpu_spare(run, &slots[0], 0), 0);
+	slots[2].child = NULL;
+	assert_int_equal(run_gpu_spare(run, &slots[0], 1), 0);
+}
+
+CASE(a_job_is_described)
+{
+	struct protocol_job job;
+
+	modules[3].container_offset = 1000;
+	modules[3].entry_offset = 1064;
+	modules[3].form = CACHE_KEY_LINK;
+	slots[1].devices = 4;
+	run_describe_job(run, &slots[0], &(struct run_job){3, 2}, &job);
+	assert_int_equal(job.id, 3);
+	assert_int_equal(job.device, 9);
+	assert_int_equal(job.form, CACHE_KEY_LINK);
+	assert_int_equal(job.offset, 300);
+	assert_int_equal(job.size_bytes, 3);
+	assert_int_equal(job.entry_offset, 64);
+	assert_true(job.spare_bytes > 0);
+	assert_string_equal(job.path, path);
+}
+
+CASE(what_cannot_be_compiled_says_why)
+{
+	struct run_order order;
+
+	memset(long_path, 'x', sizeof long_path - 1);
+	places[0].path = NULL;
+	order = run_next_order(run, &slots[0]);
+	assert_int_equal(order.what, ORDER_CANNOT);
+	assert_string_equal(order.why, "its bytes cannot be read");
+	places[1].path = long_path + sizeof long_path - sizeof((struct protocol_job *)0)->path - 1;
+	order = run_next_order(run, &slots[0]);
+	assert_int_equal(order.what, ORDER_CANNOT);
+	assert_string_equal(order.why, "its path is too long");
+	places[2].path = places[1].path + 1;
+	assert_int_equal(next_step(), ORDER_COMPILE);
+	for (size_t i = 0; i < GPUS; i++)
+		run->pool.barred[i] = true;
+	TEXT_COPY(run->pool.why, "busy");
+	order = run_next_order(run, &slots[0]);
+	assert_int_equal(order.what, ORDER_CANNOT);
+	assert_string_equal(order.why, "no GPU that it is for gives a context: busy");
+}
+
+static void on_battery_message(void *context, const char *line)
+{
+	++*(unsigned *)context;
+	assert_non_null(strstr(line, "battery"));
+}
+
+/* Only a run in the background waits for the mains, and says so once. */
+CASE(the_battery_matters_in_the_background)
+{
+	unsigned messages = 0;
+
+	if (strcmp(os_name, "linux") != 0)
+		skip();
+	assert_int_equal(root_make(state), 0);
+	root_put("sys/class/power_supply/BAT0/type", "Battery\n");
+	root_put("sys/class/power_supply/BAT0/status", "Discharging\n");
+	options.message = on_battery_message;
+	options.context = &messages;
+	for (size_t i = 0; i < WORKERS; i++)
+		slots[i].child = NULL;
+	for (unsigned i = 0; i < 4; i++) {
+		options.low_priority = i % 3 > 0;
+		run->looked_ns = 0;
+		assert_null(run_look_at_machine(run));
+		assert_int_equal(run->on_battery, options.low_priority);
+	}
+	assert_int_equal(messages, 1);
+	assert_int_equal(root_remove(state), 0);
+}
+
+/* ---- of what a shared place has */
+
+CASE(only_what_is_ours_is_begun_where_others_share)
+{
+	run->remote.modules = mem_array(NULL, 5, sizeof *run->remote.modules);
+	assert_int_equal(run_remote_ready(run), 0);
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	run->remote.modules[3].state = REMOTE_OURS;
+	assert_int_equal(run_remote_ready(run), 1);
+	assert_int_equal(run_next_order(run, &slots[0]).job.module, 3);
+	assert_int_equal(run_remote_ready(run), 0);
+	job_queue_return(&run->queue, 3);
+	assert_int_equal(run_remote_ready(run), 1);
+	assert_int_equal(job_queue_take(&run->queue), 3);
+	/* While the place is left alone, all may be begun, and is no longer anybody else's. */
+	run->remote.pace.resting = true;
+	assert_true(run_remote_ready(run) == SIZE_MAX);
+	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
+	assert_int_equal(run->remote.modules[0].state, REMOTE_OURS);
+	run->remote.pace.resting = false;
+	assert_int_equal(next_step(), ORDER_NOTHING);
+	run->remote.gone = true;
+	assert_int_equal(run_next_order(run, &slots[0]).job.module, 1);
+}
+
+CASE(what_was_inserted_is_counted_and_shared)
+{
+	const struct jw_error bad = {.code = JW_ERR_FORMAT, .message = "torn"};
+
+	run->remote.modules = mem_array(NULL, 5, sizeof *run->remote.modules);
+	run->remote.modules[0].state = run->remote.modules[3].state = REMOTE_OURS;
+	run->remote.modules[1].state = REMOTE_FETCHED;
+	run_inserted(run, 0, 100, NULL);
+	run_inserted(run, 1, -30, NULL);
+	run_inserted(run, 2, 0, &bad);
+	assert_int_equal(result.compiled, 1);
+	assert_int_equal(result.added_bytes, 70);
+	assert_int_equal(result.failed, 1);
+	assert_int_equal(run->remote.to_put, 1);
+	assert_int_equal(run->remote.modules[0].state, REMOTE_TO_PUT);
+	assert_int_equal(run->remote.modules[1].state, REMOTE_FETCHED);
+	assert_true(inserted[0] && inserted[1] && !inserted[2]);
+	run->remote.gone = true;
+	run_inserted(run, 3, -100, NULL);
+	assert_int_equal(result.compiled, 2);
+	assert_int_equal(result.added_bytes, 0);
+	assert_int_equal(run->remote.to_put, 1);
+	assert_int_equal(run->done, 4);
+	assert_int_equal(run->done_bytes, 28);
+}
+
+/* ---- lost workers */
+
+CASE(a_compile_hangs_after_forty_times_its_prediction)
+{
+	const uint64_t ms = 1000000;
+
+	assert_int_equal(run_limit_ns(run, 0), 600000 * ms);
+	assert_int_equal(run_limit_ns(run, 15000), 600000 * ms);
+	assert_int_equal(run_limit_ns(run, 16000), 640000 * ms);
+	options.module_timeout_ms = 5;
+	assert_int_equal(run_limit_ns(run, 16000), 5 * ms);
+}
+
+/* Who ended in which way, and whether its module is a suspect, waits again, or neither */
+CASE(each_end_has_its_blame)
+{
+	static const struct {
+		struct child_end how;
+		bool spent, yielded;
+		bool suspect, again, retired;
+	} cases[] = {
+		{.how = {.signal = SIGSEGV}, .suspect = true},
+		{.how = {.exit_status = 3}, .suspect = true},
+		{.how = {.signal = SIGKILL}, .again = true, .retired = true},
+		{.how = {.signal = SIGKILL, .killed = true}, .suspect = true},
+		{.how = {.signal = SIGKILL, .killed = true}, .yielded = true, .again = true},
+		{.spent = true, .again = true},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct child_end how = cases[i].how;
+
+		(void)end_run(NULL);
+		assert_int_equal(begin_run(NULL), 0);
+		how.said = how.protocol = "";
+		give(&slots[0], 0);
+		give(&slots[0], 0);
+		slots[0].spent = cases[i].spent;
+		slots[0].yielded = cases[i].yielded;
+		run_blame(run, &slots[0], &how);
+		assert_int_equal(slots[0].job_count, 0);
+		assert_int_equal(run->queue.again_count, cases[i].again ? 2 : 1);
+		assert_int_equal(job_queue_has_suspects(&run->queue), cases[i].suspect);
+		assert_int_equal(job_queue_is_suspect(&run->queue, 0), cases[i].suspect);
+		assert_int_equal(slots[0].retired, cases[i].retired);
+		assert_int_equal(result.failed, 0);
+	}
+	/* The second time it is given up, and the words tell how. */
+	give(&slots[0], 0);
+	give(&slots[0], 0);
+	(void)job_queue_retry(&run->queue, slots[0].jobs[0].module);
+	slots[0].spent = slots[0].yielded = false;
+	slots[0].hung = true;
+	run_blame(run, &slots[0], &(struct child_end){.said = "log", .protocol = ""});
+	assert_int_equal(result.failed, 1);
+	assert_string_equal(result.failures[0].reason,
+						"the driver's compiler did not end within 10 min 0 s, twice");
+	assert_string_equal(result.failures[0].log, "log");
+}
+
+/* Of a worker that ended outside a compile, three in a row; then one of several is given up. */
+CASE(workers_that_do_not_live_end_a_run)
+{
+	static const struct {
+		bool in_compile, finishing, spent, retired, yielded;
+		unsigned unborn;
+	} cases[] = {{.unborn = 1},   {.in_compile = true}, {.finishing = true},
+				 {.spent = true}, {.retired = true},    {.yielded = true}};
+	const struct child_end how = {.exit_status = 5, .said = "oh", .protocol = ""};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		run->unborn = 0;
+		slots[0].finishing = cases[i].finishing;
+		slots[0].spent = cases[i].spent;
+		slots[0].retired = cases[i].retired;
+		slots[0].yielded = cases[i].yielded;
+		assert_false(run_is_hopeless(run, &slots[0], &how, cases[i].in_compile));
+		assert_int_equal(run->unborn, cases[i].unborn);
+	}
+	slots[0].yielded = false;
+	run->unborn = 2;
+	assert_false(run_is_hopeless(run, &slots[0], &how, false));
+	assert_true(slots[0].retired);
+	assert_int_equal(run->unborn, 0);
+	slots[0].retired = slots[1].greeted = false;
+	slots[2].retired = true;
+	run->unborn = 2;
+	assert_true(run_is_hopeless(run, &slots[0], &how, false));
+	assert_string_equal(why.message,
+						"workers do not stay alive: the last ended with status 5, saying: oh");
+}
+
+CASE(modules_that_end_every_worker_end_a_run)
+{
+	const struct child_end how = {.signal = SIGSEGV, .said = "", .protocol = ""};
+
+	run->fruitless = 11;
+	assert_false(run_is_hopeless(run, &slots[0], &how, true));
+	run_count_loss(run, 0);
+	assert_int_equal(run->fruitless, 12);
+	assert_true(run_is_hopeless(run, &slots[0], &how, true));
+	/* Where something was compiled, more may fail, and suspects do not count. */
+	result.compiled = 1;
+	assert_false(run_is_hopeless(run, &slots[0], &how, true));
+	(void)job_queue_retry(&run->queue, 0);
+	run_count_loss(run, 0);
+	assert_int_equal(run->fruitless, 12);
+	run_count_loss(run, 1);
+	assert_int_equal(run->fruitless, 13);
+	run->fruitless = 56;
+	assert_true(run_is_hopeless(run, &slots[0], &how, true));
+}
+
+/* A device gives no context: others have one there, it has been had before, or never. */
+CASE(a_device_without_a_context_is_barred_or_tried_again)
+{
+	struct run_job job = {0, 1};
+
+	assert_int_equal(job_queue_take(&run->queue), 0);
+	run_without_context(run, &slots[0], job, "mine");
+	assert_true(run->pool.barred[1]);
+	assert_int_equal(job_queue_take(&run->queue), 0);
+	job.device = 2;
+	give(&slots[1], 2);
+	run_without_context(run, &slots[0], job, "theirs");
+	assert_false(run->pool.barred[2]);
+	assert_true(slots[0].retired);
+	slots[1].job_count = 0;
+	slots[0].retired = slots[1].greeted = slots[2].greeted = false;
+	run->pool.works[2] = true;
+	assert_int_equal(job_queue_take(&run->queue), 0);
+	run_without_context(run, &slots[0], job, "was");
+	assert_false(run->pool.barred[2] || slots[0].retired || run->stopping);
+	assert_int_equal(run->fruitless, 1);
+	assert_string_equal(run->no_context, "got no CUDA context (was)");
+	run->pool.works[2] = false;
+	run->pool.barred[0] = true;
+	assert_int_equal(job_queue_take(&run->queue), 0);
+	run_without_context(run, &slots[0], job, "never");
+	assert_true(run->broken);
+}
+
+/* ---- answers */
+
+static bool takes(const struct protocol_answer *answer)
+{
+	return run_take_answer(run, &slots[0], answer);
+}
+
+CASE(an_answer_is_to_the_first_job)
+{
+	struct protocol_answer answer = {.id = 0, .result = 1, .error = "bad"};
+
+	assert_false(takes(&answer));
+	give(&slots[0], 0);
+	give(&slots[0], 0);
+	answer.id = 1;
+	assert_false(takes(&answer));
+	assert_int_equal(slots[0].job_count, 2);
+	answer.id = 0;
+	assert_true(takes(&answer));
+	assert_int_equal(slots[0].job_count, 1);
+	assert_int_equal(slots[0].jobs[0].module, 1);
+	assert_int_equal(result.failed, 1);
+}
+
+/* All workers see the same devices: the first one's count. */
+CASE(only_the_first_hello_tells_the_devices)
+{
+	struct protocol_hello hello = {.device_count = 1, .devices = {{.target = {.sm = 89}}}};
+
+	run->pool.barred[1] = true;
+	slots[0].greeted = false;
+	assert_true(run_take_hello(run, &slots[0], &hello));
+	assert_true(slots[0].greeted && !run->stopping);
+	assert_int_equal(run->pool.count, GPUS);
+	assert_true(run->pool.barred[1]);
+	/* One whose driver does not start is not replaced, unless it is the only one. */
+	hello.result = 100;
+	assert_false(run_take_hello(run, &slots[0], &hello));
+	assert_true(slots[0].retired && !run->stopping);
+	slots[1].greeted = slots[2].greeted = slots[0].retired = false;
+	assert_false(run_take_hello(run, &slots[0], &hello));
+	assert_true(run->broken && !slots[0].retired);
+}
+
+/* What is refused is tried again if the worker was broken, or the memory full. */
+CASE(refusals_have_their_reason)
+{
+	static const struct {
+		int result;
+		bool sticky, again, retired;
+	} cases[] = {{1, false, false, false},
+				 {2, false, true, true},
+				 {700, true, true, false},
+				 {700, false, false, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct protocol_answer answer = {.result = cases[i].result, .sticky = cases[i].sticky};
+
+		slots[0].retired = false;
+		slots[0].job_count = 0;
+		give(&slots[0], 0);
+		answer.id = slots[0].jobs[0].module;
+		run->fruitless = run->unborn = 2;
+		TEXT_COPY(run->no_context, "former");
+		result.failed = 0;
+		assert_true(takes(&answer));
+		assert_int_equal(result.failed, !cases[i].again);
+		assert_int_equal(job_queue_is_suspect(&run->queue, (size_t)answer.id), cases[i].again);
+		assert_int_equal(slots[0].retired, cases[i].retired);
+		assert_int_equal(slots[0].spent, cases[i].sticky);
+		/* An answer shows that it lives, unless it can only tell of its loss. */
+		assert_int_equal(run->fruitless, cases[i].sticky ? 3 : 0);
+		assert_int_equal(run->unborn, cases[i].sticky ? 2 : 0);
+		assert_string_equal(run->no_context, "");
+		assert_true(run->pool.works[0]);
+	}
+}
+
+/* The times of what was compiled here teach: not refusals, nor what the live cache had. */
+CASE(only_compiles_teach)
+{
+	struct cache_live *const live = setup.live;
+	struct protocol_answer answer = {
+		.cpu_ms = 500, .wall_ms = 600, .peak_bytes = UINT64_C(1) << 30};
+
+	for (int round = 0; round < 2; round++) {
+		struct speed_time learnt = {0};
+
+		setup.learnt = &learnt;
+		setup.live = round ? NULL : live;
+		answer.result = !round;
+		slots[0].job_count = 0;
+		give(&slots[0], 0);
+		answer.id = slots[0].jobs[0].module;
+		assert_true(takes(&answer));
+		assert_memory_equal(&learnt, &(struct speed_time){0}, sizeof learnt);
+	}
+	assert_int_equal(result.peak_worker_bytes, UINT64_C(1) << 30);
+	assert_int_equal(memory_budget_need(&run->memory, 0), UINT64_C(1) << 30);
+	assert_int_equal(result.compiled, 1);
+}
+
+/* Those beyond a limit count, too; and none of a run before. */
+CASE(failures_are_counted)
+{
+	run_break_off_with(run, &(struct jw_error){.code = JW_ERR_LIMIT, .message = "first"});
+	assert_true(run->broken && run->stopping);
+	assert_int_equal(why.code, JW_ERR_LIMIT);
+	for (unsigned i = 0; i < 2; i++)
+		run_module_failed(run, i, "reason", "");
+	assert_int_equal(result.failed, 2);
+	prime_result_forget_failures(&result);
+	assert_int_equal(result.failed, 0);
+	assert_int_equal(result.failure_count, 0);
+	result.failure_count = 10000;
+	run_module_failed(run, 0, "reason", "");
+	assert_int_equal(result.failed, 1);
+	assert_int_equal(result.failure_count, 10000);
+	result.failure_count = 0;
+}
+
+RUN_TESTS(prepare, NULL)
