@@ -100,6 +100,29 @@ TEST(a_changed_original_is_refused)
 	mem_free(output);
 }
 
+/* Written again with its old size and time, too: the system's own time of the change tells. */
+TEST(each_mark_of_the_original_counts)
+{
+	char *path = os_join(NULL, folder, "marked");
+	const struct baked_copy copy = {.path = path};
+	struct os_stat stat;
+
+	assert_int_equal(os_write_atomic(NULL, path, "marked", 6), 0);
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_int_equal(baked_copy_check(NULL, &copy, &stat), 0);
+	for (int mark = 0; mark < 5; mark++) {
+		struct os_stat before = stat;
+
+		before.device += mark == 0;
+		before.inode += mark == 1;
+		before.size_bytes += mark == 2;
+		before.mtime_ns += mark == 3;
+		before.changed_ns += mark == 4;
+		assert_int_equal(baked_copy_check(NULL, &copy, &before), -1);
+	}
+	mem_free(path);
+}
+
 /* Nobody else reads a copy of a secret library before it is complete. */
 TEST(an_unfinished_copy_is_secret)
 {
