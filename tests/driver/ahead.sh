@@ -62,6 +62,10 @@ whole)
 	so "d['modules'] >= 10 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
 	as 2 status
 	so "d['ahead']['state'] == 'ready' and 'until the next boot' in d['why_no_gpu']"
+	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" status >"$scratch/out"
+	grep -q '^Next .*restart the machine: nothing' "$scratch/out" || fail "no next step: $(cat "$scratch/out")"
+	as 0 cache prune --driver former
+	so "d['chosen_entries'] == 0"
 	warm_before
 	runs "$next"
 	installed=$next

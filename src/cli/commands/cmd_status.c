@@ -236,7 +236,11 @@ static void print_status_next(const struct output *out, const struct status_docu
 	const struct jw_cache_info *cache = &system->cache;
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
 
-	if (!system->gpu_count)
+	if (found->ahead.pending)
+		next = found->ahead.modules && found->ahead.ready == found->ahead.modules
+				   ? "restart the machine: nothing is compiled after it"
+				   : "jitwarm ahead: prepare the cache before the machine restarts";
+	else if (!system->gpu_count)
 		next = "jitwarm scan --target rtx4090: what that GPU's driver would compile of this "
 			   "environment, or of a PACKAGE behind it";
 	else if (cache->disabled || cache->force_ptx_jit)
