@@ -75,9 +75,6 @@ case_a_budget_of_time_takes_a_part() {
 case_predicted_stands_beside_what_it_took() {
 	expect_status 0 prime "$library" && grep -Eq 'predicted [0-9.]+ s, took [0-9.]+ s; the cache grew by .* \(predicted ' "$out" || say "$(cat "$out")"
 	grep -q 'The driver keeps at most 1.07 GB of cache, of which' "$out" || say "no word about the limit: $(cat "$out")"
-	rm -rf "$CUDA_CACHE_PATH"
-	run prime -n "$library" --json
-	[ "$(python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; print(round(s["high"] / s["likely"], 2))' "$out")" = 1.25 ] || say "another range"
 }
 
 # The simulated driver uses up processor time and takes four times as long as the model says.
@@ -95,6 +92,8 @@ case_a_slow_machine_is_learnt() {
 		! python3 -c "exit(not $factor > 1.001)" || break
 		echo "    round $round: the factor is $factor"
 	done
+	# Of the same program
+	[ "$(python3 -c 'import json,sys; s = json.load(open(sys.argv[1]))["forecast"]["start_seconds"]; print(round(s["high"] / s["likely"], 2))' "$out")" = 1.25 ] || say "another range"
 	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
 	# Garbage in its place is as good as nothing.
 	echo '{"schema":"jitwarm.speed/3","rows":[{"release":-1,"slope":"x","model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
