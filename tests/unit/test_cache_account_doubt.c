@@ -84,6 +84,7 @@ TEST(other_caches_are_those_of_services)
 	static const char *const made[] = {"one/.nv/ComputeCache", "two/.nv/ComputeCache", "three",
 									   "person/.nv/ComputeCache"};
 	struct jw_other_cache *caches = NULL;
+	struct jw_accounts people = {0};
 	struct entries_entry entry;
 	char *root = os_join(NULL, folder, "root"), *cache = os_join(NULL, folder, made[0]), *text;
 	size_t count = 0;
@@ -112,6 +113,11 @@ TEST(other_caches_are_those_of_services)
 	assert_string_equal(caches[1].account, "two");
 	assert_int_equal(caches[1].entries, 0);
 	jw_other_caches_free(caches, count);
+	assert_int_equal(jw_accounts_people(NULL, &people), 0);
+	assert_int_equal(people.count, 1);
+	assert_int_equal(people.items[0].owner, 1000);
+	assert_int_equal(people.items[0].group, 1);
+	jw_accounts_free(&people);
 	for (size_t n = 1, left = 0; !left; n++) {
 		struct jw_error err = {0};
 

@@ -6,12 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/platform.h"
+
 #define VERSION_FILE "system/proc/driver/nvidia/version"
 
+/* Linux' file of the kernel module; Windows asks elsewhere. */
 static void runs(const char *release)
 {
 	char text[128];
 
+	if (strcmp(os_name, "linux") != 0)
+		skip();
 	(void)snprintf(text, sizeof text, "NVRM version: NVIDIA UNIX x86_64 Kernel Module  %s  Mon Jan",
 				   release);
 	put(VERSION_FILE, text);

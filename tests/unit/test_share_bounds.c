@@ -336,6 +336,20 @@ TEST(manifests_have_their_parts)
 	}
 }
 
+/* A push replaces the pack for the same GPUs and drivers, and no other. */
+TEST(packs_of_other_drivers_are_of_another_kind)
+{
+	const struct artifact one = {.targets = "sm_86", .stamps = "Jun 25 202401:14:48"};
+	struct artifact other = one;
+
+	assert_true(artifact_same_kind(&one, &other));
+	TEXT_COPY(other.stamps, "Apr  8 202512:10:18");
+	assert_false(artifact_same_kind(&one, &other));
+	other = one;
+	TEXT_COPY(other.targets, "sm_89");
+	assert_false(artifact_same_kind(&one, &other));
+}
+
 TEST(a_title_is_harmless)
 {
 	static const struct {

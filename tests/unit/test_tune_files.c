@@ -159,6 +159,8 @@ TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 {
 	enum { MOST_FILE = 1 << 20 };
 	char *longer = calloc(1, MOST_FILE + 2);
+	struct jw_error err = {0};
+	struct buf text = {0};
 	struct os_stat stat;
 
 	memset(longer, '#', MOST_FILE + 1);
@@ -168,6 +170,11 @@ TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 	assert_int_equal(os_stat(NULL, inside("home/.bashrc"), &stat), 0);
 	assert_int_equal(stat.size_bytes, MOST_FILE + 1);
 	free(longer);
+	/* Not one that is missing, either. */
+	assert_int_equal(os_remove(NULL, inside("home/.bashrc")), 0);
+	assert_int_equal(symlink(".bashrc", inside("home/.bashrc")), 0);
+	assert_int_equal(tune_job_read_file(&err, inside("home/.bashrc"), &text), -1);
+	assert_int_equal(err.code, JW_ERR_IO);
 }
 
 /* Of folders that were made, as many go as the block's first line can say: fifteen and the file. */
