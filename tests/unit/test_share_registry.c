@@ -359,8 +359,7 @@ CASE(an_identity_is_exchanged_for_a_token)
 	knows("first.json",
 		  "{\"auths\": {\"@\": {\"identitytoken\": \"i&d\"}}, \"credsStore\": \"x\"}");
 	knows("config.json", "{\"auths\": {\"@\": {\"auth\": \"eDp5\"}}}");
-	assert_int_equal(os_env_set(NULL, "REGISTRY_AUTH_FILE", os_join(NULL, folder, "first.json")),
-					 0);
+	assert_int_equal(os_env_set(NULL, "REGISTRY_AUTH_FILE", first), 0);
 	SERVER_SAYS(bearer, "200 OK\r\n\r\n{\"token\": \"abc\"}", "404 None\r\n\r\n");
 	assert_int_equal(head(), 0);
 	assert_true(was_asked(1, "POST /token HTTP/1.1\r\n"));
