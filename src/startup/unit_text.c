@@ -419,8 +419,10 @@ static int enable_with(struct jw_error *err, const struct jw_startup_options *op
 		return options->service || options->everyone
 				   ? error_prefix(err, "units of the system need sudo")
 				   : -1;
-	if (reload_units(err, options, startup) || switch_units(err, options, startup, "enable"))
+	if (reload_units(err, options, startup) || switch_units(err, options, startup, "enable")) {
+		(void)take_back(NULL, options, startup, former);
 		return -1;
+	}
 	return startup->failed ? take_back(err, options, startup, former) : 0;
 }
 

@@ -292,6 +292,17 @@ TEST_WITH(a_manager_that_fails_is_quoted, usual, NULL)
 	}
 }
 
+/* Without a place for its output no command is started, and nothing is left of the units. */
+TEST_WITH(units_are_taken_back_where_no_command_can_start, usual, NULL)
+{
+	struct jw_startup *startup;
+	struct jw_error err = {0};
+
+	assert_int_equal(os_env_set(NULL, "TMPDIR", inside("bin/systemctl")), 0);
+	assert_int_equal(jw_startup_enable(&err, &own, &startup), -1);
+	assert_false(is_there("home/.config/systemd/user/jitwarm.service"));
+}
+
 TEST_WITH(commands_are_noted_as_they_would_be_typed, usual, NULL)
 {
 	struct jw_startup startup = {.commands =
