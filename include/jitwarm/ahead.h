@@ -47,7 +47,8 @@ struct jw_ahead {
 
 /* Compares the running driver with the installed one, or with the library that is named (a newer
  * one, unpacked elsewhere; NULL: the installed one), and reads how far the last call came. Starts
- * no driver, and writes nothing. -1: out of memory. */
+ * no driver, and writes nothing. JW_ERR_UNSUPPORTED: the named file does not say which driver it
+ * is. */
 int jw_ahead_look(struct jw_error *err, const char *library, struct jw_ahead *ret_ahead);
 
 struct jw_ahead_options {

@@ -475,7 +475,7 @@ static int explain_pending(struct jw_error *err, struct jw_system *system)
 		gpu_release_compare(running.release, system->driver.version.release) != 0)
 		(void)text_format(system->why_none, sizeof system->why_none,
 						  "driver %s is installed, and %s runs until the next boot: restart the "
-						  "machine (“jitwarm ahead” prepares the cache before)",
+						  "machine (before that, “jitwarm ahead” prepares the cache)",
 						  jw_driver_text(installed, &system->driver.version), text);
 	return 0;
 }

@@ -151,14 +151,13 @@ static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 /* What a compiling process says of itself holds only while it lives. */
 static void settle_state(const struct ahead_work *work, struct jw_ahead *ahead)
 {
-	struct jw_error why = {0};
 	bool free = true;
 	char *path = work->state_dir ? os_join(NULL, work->state_dir, "ahead-lock") : NULL;
 	struct os_file *file = NULL;
 
 	if (ahead->state == JW_AHEAD_COMPILING) {
-		if (path && !os_file_open(&why, path, OS_OPEN_UPDATE, &file) &&
-			os_file_lock(&why, file, true, &free))
+		if (path && !os_file_open(NULL, path, OS_OPEN_UPDATE, &file) &&
+			os_file_lock(NULL, file, true, &free))
 			free = true;
 		os_file_close(file);
 		if (free)
@@ -191,6 +190,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 		!cache_profile_find(NULL, work->state_dir, work->library, NULL, &next) &&
 		next.driver.release[0])
 		(void)release_text(name, &next.driver);
+	if (library && !name[0])
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: which driver this is cannot be told",
+						 library);
 	read_record(work, &work->record);
 	(void)jw_driver_parse(NULL, text, &running);
 	ahead->pending = name[0] && running.release[0] &&
@@ -296,51 +298,30 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 	return jw_system_open(err, &how, ret_system);
 }
 
-static void take_counts(struct ahead_work *work, const struct jw_prime_result *result)
+/* Carries over what can be, in tenths of a second and without a compiler: from then on a later
+ * failure costs little. `only_count`: counts the entries as they are now. */
+static int carry(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
+				 bool only_count)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
+	struct jw_prime_options prime = {.size = sizeof prime,
+									 .paths = work->prime.paths,
+									 .path_count = work->prime.path_count,
+									 .of_stamp = work->record.stamp,
+									 .carry_over = !only_count,
+									 .no_compile = !only_count,
+									 .dry_run = only_count};
+	struct jw_prime_result *result;
 
+	if (!only_count)
+		prime.cancel = work->prime.cancel;
+	if (jw_prime(err, system, &prime, &result))
+		return -1;
 	ahead->modules = result->plan.modules;
 	ahead->ready = result->plan.warm;
 	ahead->carried = result->plan.carried;
-}
-
-static int run_pass(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
-					struct jw_prime_options *prime)
-{
-	struct jw_prime_result *result;
-
-	if (jw_prime(err, system, prime, &result))
-		return -1;
-	take_counts(work, result);
 	jw_prime_result_free(result);
 	return 0;
-}
-
-/* In tenths of a second, without a compiler: from then on a later failure costs little. */
-static int carry(struct jw_error *err, struct ahead_work *work, const struct jw_system *system)
-{
-	struct jw_prime_options prime = {.size = sizeof prime,
-									 .paths = work->prime.paths,
-									 .path_count = work->prime.path_count,
-									 .of_stamp = work->record.stamp,
-									 .carry_over = true,
-									 .no_compile = true,
-									 .cancel = work->prime.cancel};
-
-	return run_pass(err, work, system, &prime);
-}
-
-/* The entries as they are now. */
-static int count(struct jw_error *err, struct ahead_work *work, const struct jw_system *system)
-{
-	struct jw_prime_options prime = {.size = sizeof prime,
-									 .paths = work->prime.paths,
-									 .path_count = work->prime.path_count,
-									 .of_stamp = work->record.stamp,
-									 .dry_run = true};
-
-	return run_pass(err, work, system, &prime);
 }
 
 static bool is_short_of_room(const struct jw_prime_result *result)
@@ -393,14 +374,14 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
 	keep_record(work, JW_AHEAD_COMPILING);
-	result = carry(err, work, system);
+	result = carry(err, work, system, false);
 	if (!result && work->options->carried)
 		work->options->carried(work->prime.context, ahead);
 	keep_record(work, JW_AHEAD_COMPILING);
 	if (!result && (ahead->ready < ahead->modules || ahead->carried)) {
 		result = compile(err, work, system, &state);
 		if (!result)
-			result = count(err, work, system);
+			result = carry(err, work, system, true);
 	}
 	jw_system_free(system);
 	/* Also where it was ready: entries may be evicted or wiped meanwhile. */

@@ -71,7 +71,7 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 					"Driver %s runs and is installed; driver %s, which was prepared, is not.",
 					ahead->running, ahead->next);
 	else if (*ahead->running)
-		output_line(out, STYLE_PLAIN, "Driver %s runs and is installed: nothing is to be prepared.",
+		output_line(out, STYLE_PLAIN, "Driver %s is installed and running: nothing to prepare.",
 					ahead->running);
 }
 
