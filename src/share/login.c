@@ -337,8 +337,10 @@ static int find_credentials(struct jw_error *err, const struct reference *refere
 		struct credentials_entry entry = {{0}, {0}};
 		struct buf text = {0};
 		char *path = config_path(places[i].variable, places[i].folder, places[i].rest);
+		bool there = false;
 
-		if (path && os_exists(path)) {
+		result = path && os_look(err, path, &there);
+		if (there) {
 			result = os_read_file(err, path, MOST_FILE, &text);
 			if (!result && credentials_parse(err, buf_text(&text), text.size, host,
 											 reference->repository, &entry))

@@ -237,13 +237,15 @@ static int read_aws_files(struct jw_error *err, char name[AWS_TEXT], struct aws_
 	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++) {
 		char *path = os_env(variables[i]), *home = NULL;
 		struct buf text = {0};
+		bool there = false;
 
 		if (!path || !*path) {
 			mem_free(path);
 			path = !os_home_dir(NULL, &home) && *home ? os_join(NULL, home, files[i]) : NULL;
 			mem_free(home);
 		}
-		if (path && os_exists(path))
+		result = path && os_look(err, path, &there);
+		if (there)
 			result = os_read_file(err, path, MOST_PROFILES, &text);
 		if (text.data && aws_profile_read(err, (char *)text.data, name, i == 1, profile))
 			result = error_prefix(err, "%s", path);

@@ -92,6 +92,9 @@ if [ "$kind" = fake ]; then
 	api "compiled 0, kept 0, sources failed 0" good.cu "nvrtc=$JITWARM_FAKE" define no-store
 	api "compiled 0, kept 0, sources failed 1" refuse.cu "nvrtc=$JITWARM_FAKE" define no-store
 	api "note: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu "nvrtc=$JITWARM_FAKE" no-store
+	# A source that failed is tried again
+	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
+	api "sources failed 1" refuse.cu good.cu "nvrtc=$JITWARM_FAKE" if-changed
 	exit $failed
 fi
 

@@ -36,6 +36,9 @@ TEST(the_first_folder_with_the_library_decides)
 	assert_int_equal(err.code, JW_ERR_IO);
 	assert_non_null(strstr(err.message, path));
 	assert_non_null(strstr(err.message, "is not run as root"));
+	places[strlen("/nonexistent")] = ';'; /* the linker takes either sign */
+	assert_int_equal(setenv("LD_LIBRARY_PATH", places, 1), 0);
+	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), -1);
 	assert_int_equal(compiler_check_name(NULL, "liby.so.1"), 0);
 	assert_int_equal(unsetenv("LD_LIBRARY_PATH"), 0);
 	assert_int_equal(compiler_check_name(NULL, "libx.so.1"), 0);

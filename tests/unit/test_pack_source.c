@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "lacking.h"
 #include "os/env.h"
+#include "pack/format.h"
 #include "pack/reader.h"
 #include "packs.h"
 
@@ -51,6 +54,27 @@ TEST(standard_input_is_kept_or_refused)
 	assert_int_equal(os_env_set(NULL, "TMPDIR", NULL), 0);
 	buf_free(&pack);
 	mem_free(temporary);
+	mem_free(file);
+}
+
+/* Files are read by the megabyte; the trailer may begin at the end of one and end in the next. */
+TEST(a_trailer_may_lie_in_two_blocks)
+{
+	char *file = os_join(NULL, folder, "pack");
+
+	for (size_t end = 1; end <= PACK_TRAILER_SIZE; end += PACK_TRAILER_SIZE - 1) {
+		uint8_t digest[32];
+		struct source *source = NULL;
+		static uint8_t pack[(1 << 20) + PACK_TRAILER_SIZE];
+		const size_t size = (1 << 20) + end, content = size - PACK_TRAILER_SIZE;
+
+		crypto_generichash(digest, sizeof digest, pack, content, NULL, 0);
+		pack_trailer(pack + content, digest);
+		assert_int_equal(os_write_atomic(NULL, file, pack, size), 0);
+		assert_int_equal(source_open(NULL, file, &source), 0);
+		source_close(source);
+		memset(pack + content, 0, PACK_TRAILER_SIZE);
+	}
 	mem_free(file);
 }
 

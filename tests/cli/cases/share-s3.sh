@@ -80,6 +80,10 @@ printf '[other]\naws_access_key_id = AKIDPLAIN\naws_secret_access_key = plain/Se
 AWS_SHARED_CREDENTIALS_FILE=$(native "$work/other") AWS_PROFILE=other objects lab 0 8
 printf '[default]\naws_access_key_id = AKIDPLAIN\n' >"$work/home/.aws/credentials"
 refused lab "only one of aws_access_key_id"
+is_wine || {
+	ln -sf credentials "$work/home/.aws/credentials" # leads to itself
+	refused lab "credentials: "
+}
 rm -r "$work/home/.aws"
 
 # What aws says: roles, single sign-on, other programs

@@ -297,6 +297,10 @@ if ! is_wine; then
 	printf '{"credsStore": "../../bin/sh"}\n' >"$work/docker/config.json"
 	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
 	err_has "not the name of a credential helper"
+	ln -sf config.json "$work/docker/config.json" # leads to itself
+	JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/basic/auth" "$sample"
+	err_has "config.json: "
+	rm "$work/docker/config.json"
 	program_path=$old
 	if [[ $(id -u) == 0 ]]; then # root runs no program that another may replace
 		printf '{"credsStore": "jw-test"}\n' >"$work/docker/config.json"
