@@ -161,6 +161,21 @@ static bool take_all(int *argc, char **argv)
 	return true;
 }
 
+/* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets one
+ * word, C:\t" --json. No file there can be called so. */
+static int check_quotes(struct jw_error *err, const struct cli *cli)
+{
+	const struct options *options = &cli->options;
+
+	for (size_t i = 0; i < options->operand_count && !cli->command->takes_command; i++)
+		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
+			return error_set(err, JW_ERR_USAGE,
+							 "%s: no file can have a quote in its name: drop the last backslash "
+							 "before the quote",
+							 options->operands[i]);
+	return 0;
+}
+
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	const bool all = take_all(&argc, argv);
@@ -179,7 +194,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		language_close();
 	if (options_given(&cli->options, "help"))
 		return show_help(err, cli, NULL, all);
-	if (options_check(err, &cli->options))
+	if (options_check(err, &cli->options) || check_quotes(err, cli))
 		return -1;
 	if (cli->command->no_operands && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],

@@ -424,7 +424,8 @@ const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 						  "no driver keeps more than 4 GiB: import a part of it");
 	else
 		(void)text_format(
-			text, IMPORT_ADVICE, "set CUDA_CACHE_MAXSIZE=%llu, here and for the program",
+			text, IMPORT_ADVICE,
+			"raise the limit with “jitwarm tune --apply --max-size %llu” and log in again",
 			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
 	return text;
 }

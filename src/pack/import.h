@@ -71,7 +71,7 @@ int import_refuse_evicting(struct jw_error *err, const struct import *import);
 
 /* What to do where that many bytes need a larger limit, and so many are better: a part of a
  * message */
-enum { IMPORT_ADVICE = 96 };
+enum { IMPORT_ADVICE = 128 };
 const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
 								uint64_t roomy_bytes);
 

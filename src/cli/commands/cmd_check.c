@@ -146,7 +146,9 @@ static void print_files(const struct output *out, const struct jw_check_result *
 	}
 }
 
-static void print_nameless(const struct output *out, const struct jw_check_result *result)
+/* `typed`: what --driver named, NULL without it; 550.1 is not answered as 550.01. */
+static void print_nameless(const struct output *out, const struct jw_check_result *result,
+						   const char *typed)
 {
 	const struct jw_driver *driver = &result->driver;
 	const bool none = !driver->cuda && !driver->release[0], exact = driver->release[1] != 0;
@@ -161,7 +163,7 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 		output_warning(out,
 					   "cannot tell: the names of entries under driver %s are not known; check on "
 					   "a machine that has it",
-					   jw_driver_text(text, driver));
+					   typed && driver->release[0] ? typed : jw_driver_text(text, driver));
 }
 
 static void print_check_result(struct cli *cli, const struct jw_check_result *result,
@@ -171,7 +173,7 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	const bool explain = options_given(&cli->options, "explain");
 
 	if (!result->names_known && result->all.modules)
-		print_nameless(out, result);
+		print_nameless(out, result, options_value(&cli->options, "driver"));
 	if (!result->images && !result->troubles)
 		found_files_none(cli, found);
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)

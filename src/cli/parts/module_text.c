@@ -29,13 +29,16 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 {
 	char time[TEXT_SHORT];
 
+	/* Nobody waits for less. */
+	if (forecast->link.high < 0.1)
+		return;
 	(void)text_span(time, forecast->link.low, forecast->link.high);
 	if (link)
 		output_line(out, STYLE_PLAIN,
 					link == 1 ? "%s%zu of them feeds a link step that repeats at every start (%s)%s"
 							  : "%s%zu of them feed a link step that repeats at every start (%s)%s",
 					head, link, time, end);
-	else if (forecast->link.likely > 0)
+	else
 		output_line(out, STYLE_PLAIN,
 					*end ? "%sA link step repeats at every start (%s)%s"
 						 : "%sa link step repeats at every start (%s)%s",

@@ -41,7 +41,7 @@ err_has "allow it with --evict"
 err_one_line
 [[ $(entries "$work/there") == "$before" ]] || fail "an import that was refused has written"
 # As the message says: with that limit nothing is evicted
-more=$(grep -oE 'CUDA_CACHE_MAXSIZE=[0-9]+' "$err" | cut -d= -f2)
+more=$(grep -oE -- '--max-size [0-9]+' "$err" | cut -d' ' -f2)
 CUDA_CACHE_MAXSIZE=$more import 0 --dry-run --json
 json 'd["evicted"] == 0'
 
@@ -65,11 +65,11 @@ PYTHON
 		CUDA_CACHE_MAXSIZE=$limit run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
 		err_has "would be evicted"
 		err_has "no driver keeps more than 4 GiB"
-		err_lacks "CUDA_CACHE_MAXSIZE="
+		err_lacks "--max-size"
 	done
 	rm "$(find "$work/four" -path '*/?/?/*' -type f | head -1)"
 	CUDA_CACHE_MAXSIZE=2147483648 run 3 import --allow-unsigned --as-is --cache "$work/four" "$pack"
-	err_has "CUDA_CACHE_MAXSIZE=4294967296"
+	err_has "--max-size 4294967296"
 fi
 
 # What the dry run said is what happens, and to the oldest by the index

@@ -12,8 +12,8 @@ korean() { in_locale LC_ALL=ko_KR.UTF-8 "$@"; }
 korean 0 status
 out_has "캐시    "
 out_has "다음    "
-out_lacks "Next"
-out_lacks "Cache"
+out_has "드라이버 "
+for label in Next Cache Driver; do out_lacks "$label"; done
 in_locale "LC_MESSAGES=ko_KR.UTF-8 LC_CTYPE=C.UTF-8" 0 status
 out_has "캐시    "
 in_locale "LC_ALL= LANG=ko_KR.utf8" 0 status

@@ -12,6 +12,11 @@ err_lacks "did you mean"
 # Options first, a package or a file without a command, what others call it
 run 64 -n prime frame
 err_has "options follow the command: jitwarm prime -n frame"
+# … and a folder's last backslash that cmd and PowerShell hand over as a quote
+if is_wine; then
+	run 64 check 'C:\t" --json'
+	err_has 'C:\t" --json: no file can have a quote in its name: drop the last backslash before the quote'
+fi
 run 64 -v
 err_has "did you mean --version?"
 run 64 torch prime
