@@ -1,4 +1,4 @@
-#include "bake/baked_output.h"
+#include "bake/baking.h"
 
 #include "bake/baked_copy.h"
 #include "bake/pe_image.h"

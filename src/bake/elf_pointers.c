@@ -1,4 +1,4 @@
-#include "bake/elf_pointers.h"
+#include "bake/growing.h"
 
 #include "base/cursor.h"
 #include "base/mem.h"

@@ -1,9 +1,40 @@
 /* Private to longer copies: what all formats share, and what each of them does. */
 #pragma once
 
-#include "bake/elf_pointers.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "bake/grow.h"
 #include "bake/pe_image.h"
+#include "bake/room_pointers.h"
+#include "devcode/elf64.h"
+
+/* The loader's view of an ELF file: its segments, and the pointers to its containers that the
+ * dynamic linker writes. Everything is read from the program headers and the dynamic section, so
+ * stripped files are read too. */
+struct elf_view {
+	const struct os_map *map;
+	struct elf64_header elf;
+	struct elf64_segment *segments; /* elf.phnum */
+	struct elf64_segment *loads;    /* by address, once the pointers are read */
+	size_t load_count;
+	struct room_pointers pointers;
+};
+
+/* `rooms`: by offset; the caller keeps them and the map. JW_ERR_FORMAT: a header leaves the file.
+ * JW_ERR_UNSUPPORTED: no 64-bit program or library. */
+int elf_view_open(struct jw_error *err, const struct os_map *map,
+				  const struct container_room *rooms, size_t count, struct elf_view *ret_view);
+/* JW_ERR_FORMAT if a container overlaps what the loader reads: rewriting it would break the file */
+int elf_view_check(struct jw_error *err, const struct elf_view *view);
+/* From a place in the file to its address; false: no segment has it. */
+bool elf_view_address(const struct elf_view *view, uint64_t offset, uint64_t size_bytes,
+					  uint64_t *ret_address);
+/* Reads the pointers into containers. JW_ERR_FORMAT: segments overlap, or there are more pointers
+ * than the file has room for. */
+int elf_view_references(struct jw_error *err, struct elf_view *view);
+void elf_view_free(struct elf_view *view);
 
 struct grow_format {
 	/* As grow_check; 0 for other formats. */

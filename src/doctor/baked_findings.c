@@ -1,4 +1,4 @@
-#include "doctor/baked_findings.h"
+#include "doctor/examination.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static size_t count_gpus_here(const struct examination *seen, const struct jw_ba
 	return here;
 }
 
-bool is_baked_for_here(const struct examination *seen)
+static bool is_baked_for_here(const struct examination *seen)
 {
 	size_t all;
 

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "doctor/baked_findings.h"
 #include "doctor/examination.h"
 #include "machine/known_gpus.h"
 #include "os/env.h"

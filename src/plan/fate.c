@@ -1,4 +1,4 @@
-#include "plan/fate.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>

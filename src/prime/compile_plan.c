@@ -1,4 +1,3 @@
-#include "prime/compile_plan.h"
 
 #include "base/cancel.h"
 #include "base/mem.h"

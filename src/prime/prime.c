@@ -18,7 +18,6 @@
 #include "os/clock.h"
 #include "os/env.h"
 #include "plan/plan.h"
-#include "prime/compile_plan.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
 #include "run/run_report.h"

@@ -20,8 +20,8 @@
 #include "os/uv.h"
 #include "pack/key_files.h"
 #include "share/object_entry.h"
+#include "worker/protocol.h"
 #include "worker/task.h"
-#include "worker/worker.h"
 
 enum { STDIN = 0, STDERR = 2, THREADS = 16, MOST_JOBS = 1 << 20, BEAT_BYTES = 200 };
 

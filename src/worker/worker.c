@@ -3,7 +3,6 @@
  * NVIDIA's driver compiles a module as it would for the application: it loads the container's
  * original bytes with log options only, so that the driver writes the entry of the CUDA runtime
  * (measured on 535, 550, 555; docs/driver-cache.md). */
-#include "worker/worker.h"
 
 #include <ctype.h>
 #include <stdbool.h>

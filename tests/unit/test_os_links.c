@@ -9,7 +9,7 @@
 
 #ifdef _WIN32
 #include "os/win32/entries.h"
-#include "os/win32/remove.h"
+#include "os/win32/opening.h"
 
 #include <winioctl.h>
 

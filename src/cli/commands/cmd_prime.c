@@ -12,7 +12,6 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
-#include "cli/parts/prime_options.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
@@ -312,7 +311,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 		.source = on_source,
 		.run = priming->unattended.state,
 		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
-		.share = prime_share_options(&priming->share),
+		.share = priming->share.options.place ? &priming->share.options : NULL,
 		.cancel = cli_cancel,
 	};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -412,14 +411,16 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
+	struct target_machine *elsewhere = &priming->elsewhere;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_prime_files(err, priming) ||
-		(priming->for_others ? target_machine_get_ready(err, cli, &priming->elsewhere)
-							 : prime_share_read(err, cli, &priming->share)))
+		(!priming->for_others && prime_share_read(err, cli, &priming->share)) ||
+		(elsewhere->pack.output && !priming->only_plan &&
+		 pack_report_sign(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
-	target_machine_warn(cli, &priming->elsewhere);
+	target_machine_warn(cli, elsewhere);
 	if (!cli->system->gpu_count) {
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
 
@@ -456,7 +457,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
-	target_machine_free(&priming.elsewhere);
+	passphrase_forget(priming.elsewhere.passphrase);
 	prime_share_free(&priming.share);
 	found_files_free(&priming.files);
 	nvrtc_options_free(&priming.nvrtc);

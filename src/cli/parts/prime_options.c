@@ -1,4 +1,4 @@
-#include "cli/parts/prime_options.h"
+#include "cli/parts/prime_text.h"
 
 #include <string.h>
 
@@ -170,11 +170,6 @@ int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_s
 	return 0;
 }
 
-const struct jw_share_options *prime_share_options(const struct prime_share *share)
-{
-	return share->options.place ? &share->options : NULL;
-}
-
 void prime_share_print(const struct output *out, const struct prime_share *share,
 					   const struct jw_prime_result *result)
 {
@@ -267,19 +262,4 @@ void target_machine_warn(const struct cli *cli, const struct target_machine *els
 			"the names of entries under driver %s are not known, so that it cannot be told "
 			"which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)",
 			jw_driver_text(text, &driver->version));
-}
-
-int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 struct target_machine *elsewhere)
-{
-	struct jw_export_options *pack = &elsewhere->pack;
-
-	if (!pack->output || options_given(&cli->options, "dry-run"))
-		return 0;
-	return pack_report_sign(err, cli, pack, elsewhere->passphrase);
-}
-
-void target_machine_free(struct target_machine *elsewhere)
-{
-	passphrase_forget(elsewhere->passphrase);
 }

@@ -51,3 +51,7 @@ bool win32_is_link(const struct win32_at *at, HANDLE opened);
 
 /* Renames an open file (DELETE) to where `to` is, over what is there. -1 with GetLastError() set */
 int win32_rename_to(HANDLE file, const struct win32_at *to);
+
+/* Removes everything in an open folder (FILE_LIST_DIRECTORY), wherever that is by now. Links go
+ * themselves. `path` is for the message. */
+int win32_remove_content(struct jw_error *err, HANDLE folder, const char *path);

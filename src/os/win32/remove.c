@@ -1,6 +1,6 @@
 /* Deletes by handle: what was opened and looked at is what goes, whatever is put in its place
  * meanwhile, and no link is followed. */
-#include "os/win32/remove.h"
+#include "os/win32/opening.h"
 
 #include "base/mem.h"
 #include "base/text.h"
