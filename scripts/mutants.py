@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KNOWN, NAMED, BY_HAND = (ROOT + "/tests/mutants/" + name for name in ("equivalent.txt", "named.txt", "by-hand.tsv"))
 
 GUARDED = ("src/cache/*.c", "src/pack/*.c", "src/store/*.c", "src/plan/verdict.c", "src/plan/picks.c", "src/gpu/rules.c", "src/tune/*.c",
-           "src/history/ledger*.c", "src/run/cache_turn_lock.c", "src/worker/collect.c", "src/os/replace.c", "src/startup/*.c",
+           "src/state/ledger*.c", "src/run/cache_turn_lock.c", "src/worker/collect.c", "src/os/replace.c", "src/startup/*.c",
            "src/share/*.c", "src/bake/*.c")
 # They work on Windows alone.
 ELSEWHERE = ("src/tune/registry.c", "src/startup/logon_task.c")

@@ -39,20 +39,6 @@ static size_t count_gpus_here(const struct examination *seen, const struct jw_ba
 	return here;
 }
 
-static bool is_baked_for_here(const struct examination *seen)
-{
-	size_t all;
-
-	for (size_t i = 0; seen->baked && i < seen->baked->count; i++) {
-		const struct jw_baked *baked = &seen->baked->items[i];
-
-		if (!baked->failed.code && baked->state == JW_BAKED_SOUND &&
-			count_gpus_here(seen, baked, &all))
-			return true;
-	}
-	return false;
-}
-
 /* ---- the driver */
 
 static bool is_for_newer(const struct examination *seen, const struct jw_baked *baked)

@@ -5,7 +5,7 @@
 #include <jitwarm/system.h>
 
 #include "cache/profile.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "worker/protocol.h"
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the

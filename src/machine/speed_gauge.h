@@ -12,7 +12,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "worker/protocol.h"
 
 enum { GAUGE_MODULES = 8, GAUGE_LIMIT_MS = 300 };

@@ -12,7 +12,7 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 #include "gpu/target_names.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "machine/driver_probe.h"
 #include "machine/driver_session.h"
 #include "machine/known_gpus.h"

@@ -13,7 +13,7 @@
 #include "cache/view.h"
 #include "devcode/cubin.h"
 #include "find/named_paths.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "machine/known_gpus.h"
 #include "os/file.h"
 #include "os/platform.h"

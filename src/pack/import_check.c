@@ -8,7 +8,7 @@
 #include "cache/entry.h"
 #include "cache/index.h"
 #include "cache/insert.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "pack/import.h"
 #include "pack/judge.h"
 

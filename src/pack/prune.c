@@ -11,7 +11,7 @@
 #include "base/sized.h"
 #include "cache/remove.h"
 #include "cache/stamp.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/clock.h"
 
 enum {

@@ -72,7 +72,7 @@ struct plan_module {
 	enum cache_damage damage; /* of the existing entry */
 	bool loose; /* in no registered section of a library: the library loads it on demand */
 	bool asked; /* it begins at one of the request's offsets, in this place or another */
-	/* Its entry has this value, made by an older driver's compiler (history/ledger.h). */
+	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
 	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */

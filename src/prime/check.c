@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cache/index.h"
 #include "find/named_paths.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "machine/known_gpus.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"

@@ -4,7 +4,7 @@
 
 #include <jitwarm/check.h>
 
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "plan/plan.h"
 
 /* For one module. Phrases are constants. Members that the reason does not use are empty. */

@@ -6,7 +6,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "plan/analyse.h"

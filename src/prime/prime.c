@@ -13,7 +13,7 @@
 #include "cache/index.h"
 #include "cache/remove.h"
 #include "compile/installed_compilers.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "machine/speed_gauge.h"
 #include "os/clock.h"
 #include "os/env.h"

@@ -14,7 +14,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"

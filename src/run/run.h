@@ -3,7 +3,7 @@
 
 #include <jitwarm/prime.h>
 
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "plan/plan.h"
 #include "run/spool.h"
 #include "run/trace.h"

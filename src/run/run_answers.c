@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "machine/known_gpus.h"
 #include "os/clock.h"
 #include "os/file.h"

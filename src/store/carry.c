@@ -11,7 +11,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/clock.h"
 #include "pack/judge.h"
 #include "store/carry_live.h"

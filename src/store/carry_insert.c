@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/insert.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/file.h"
 #include "store/carry_live.h"
 

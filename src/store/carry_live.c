@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cache/key.h"
 #include "cache/view.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/file.h"
 #include "pack/judge.h"
 

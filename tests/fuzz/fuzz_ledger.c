@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "fuzz_summed.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 
 static void check(const void *data, size_t size)
 {

@@ -15,7 +15,7 @@
 
 #include "cache/insert.h"
 #include "entries.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "os/folders.h"
 #include "packs.h"
 #include "struck_try.h"

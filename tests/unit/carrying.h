@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "entries.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "packs.h"
 
 /* entries_make's entries are driver 555.58.02's (CUDA 12.5). */

@@ -13,7 +13,7 @@
 #include "cache/verified.h"
 #include "changed.h"
 #include "entries.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "machine/known_gpus.h"
 #include "os/platform.h"
 #include "pack/trust.h"

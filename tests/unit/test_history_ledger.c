@@ -5,7 +5,7 @@
 
 #include "cache/entry.h"
 #include "entries.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "lacking.h"
 #include "packs.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 
 /* Each takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)

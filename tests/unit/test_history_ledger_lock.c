@@ -6,7 +6,7 @@
 
 #include "folder.h"
 
-#include "history/ledger.h"
+#include "state/ledger.h"
 
 enum { CHANGE_MS = 300 };
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "entries.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "lacking.h"
 #include "packs.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "folder.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "os/file.h"
 
 static const struct jw_driver old_driver = {.cuda = 12020, .release = {535, 309, 1}};

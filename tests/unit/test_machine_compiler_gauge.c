@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "folder.h"
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 #include "machine/speed_gauge.h"
 
 static bool ask_end(void *asked)

@@ -15,7 +15,7 @@
 #include "devcode/zip_directory.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
-#include "history/ledger.h"
+#include "state/ledger.h"
 #include "lacking.h"
 #include "os/file.h"
 #include "pack/manifest.h"

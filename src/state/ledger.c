@@ -1,4 +1,4 @@
-#include "history/ledger.h"
+#include "state/ledger.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "history/speed_model.h"
+#include "state/speed_model.h"
 
 #include <string.h>
 
