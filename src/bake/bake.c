@@ -7,6 +7,7 @@
 #include "bake/bake_wheel.h"
 #include "bake/baking.h"
 #include "bake/in_place.h"
+#include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -14,7 +15,6 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "package/library_owner.h"
 #include "plan/analyse.h"
 #include "worker/environment.h"
 

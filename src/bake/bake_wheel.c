@@ -10,6 +10,9 @@
 #include <archive_entry.h>
 #include <sodium.h>
 
+#include "bake/library_owner.h"
+#include "bake/package_row.h"
+#include "bake/wheel_edit.h"
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -18,9 +21,6 @@
 #include "find/package_files.h"
 #include "find/requirement.h"
 #include "os/platform.h"
-#include "package/library_owner.h"
-#include "package/package_row.h"
-#include "package/wheel_edit.h"
 #include "state/run_folder.h"
 
 enum {

@@ -4,13 +4,13 @@
 
 #include <zstd.h>
 
+#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/rules.h"
 #include "os/clock.h"
 #include "os/folders.h"
-#include "package/package_row.h"
 
 /* ---- the folder of the journals */
 

@@ -4,11 +4,11 @@
 
 #include <sodium.h>
 
+#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "package/package_row.h"
 #include "state/run_folder.h"
 
 enum { MOST_DOCUMENT = 1 << 20, PIECE = 1 << 20, ID_DIGITS = 32, TRAILER = 24 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bake/wheel_edit.h"
 #include "base/mem.h"
-#include "package/wheel_edit.h"
 
 enum { MOST = 1 << 20 };
 

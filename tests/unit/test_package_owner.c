@@ -6,11 +6,11 @@
 
 #include <uv.h>
 
+#include "bake/library_owner.h"
+#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/text.h"
 #include "os/platform.h"
-#include "package/library_owner.h"
-#include "package/package_row.h"
 
 static const uint8_t other_hash[32] = {1, 2, 3};
 static const char other_row[] = "sha256=AQIDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA,5000000000";

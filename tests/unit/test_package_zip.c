@@ -1,8 +1,8 @@
 /* Versions and names of the wheels that bake writes. */
 #include "check.h"
 
+#include "bake/wheel_edit.h"
 #include "base/mem.h"
-#include "package/wheel_edit.h"
 
 static void check_version(const char *old, const char *wanted)
 {

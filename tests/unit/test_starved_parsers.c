@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bake/wheel_edit.h"
 #include "cache/index.h"
 #include "cache/profile.h"
 #include "compile/package_index.h"
@@ -15,15 +16,14 @@
 #include "devcode/zip_directory.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
-#include "state/ledger.h"
 #include "lacking.h"
 #include "os/file.h"
 #include "pack/manifest.h"
 #include "pack/minisign.h"
-#include "package/wheel_edit.h"
 #include "plan/inventory.h"
 #include "record/recording.h"
 #include "share/artifact.h"
+#include "state/ledger.h"
 #include "tune/assign.h"
 #include "tune/block.h"
 #include "tune/settings_record.h"

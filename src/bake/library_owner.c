@@ -1,14 +1,14 @@
-#include "package/library_owner.h"
+#include "bake/library_owner.h"
 
 #include <string.h>
 
+#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/requirement.h"
 #include "os/file.h"
 #include "os/process.h"
-#include "package/package_row.h"
 
 enum { MOST_LIST = 64 << 20, MOST_LEVELS = 24 };
 

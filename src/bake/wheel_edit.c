@@ -1,13 +1,13 @@
-#include "package/wheel_edit.h"
+#include "bake/wheel_edit.h"
 
 #include <string.h>
 
+#include "bake/package_row.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
-#include "package/package_row.h"
 
 enum { MOST_VERSION = 512, MOST_VERSION_TEXT = 2048 };
 

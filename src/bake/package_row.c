@@ -1,4 +1,4 @@
-#include "package/package_row.h"
+#include "bake/package_row.h"
 
 #include <string.h>
 
