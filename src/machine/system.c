@@ -12,7 +12,6 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 #include "gpu/target_names.h"
-#include "state/speed_model.h"
 #include "machine/driver_probe.h"
 #include "machine/driver_session.h"
 #include "machine/known_gpus.h"
@@ -23,6 +22,7 @@
 #include "os/library.h"
 #include "os/platform.h"
 #include "state/run_folder.h"
+#include "state/speed_model.h"
 #include "worker/environment.h"
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };

@@ -13,13 +13,13 @@
 #include "cache/view.h"
 #include "devcode/cubin.h"
 #include "find/named_paths.h"
-#include "state/ledger.h"
 #include "machine/known_gpus.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "os/uv.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
+#include "state/ledger.h"
 #include "worker/environment.h"
 
 enum { MOST_THREADS = 8 };

@@ -8,9 +8,9 @@
 #include "cache/entry.h"
 #include "cache/index.h"
 #include "cache/insert.h"
-#include "state/ledger.h"
 #include "pack/import.h"
 #include "pack/judge.h"
+#include "state/ledger.h"
 
 /* Entries whose keys are hashed in parallel; all of one payload: the lanes have equal lengths */
 enum { MOST_TOGETHER = 16 };

@@ -11,8 +11,8 @@
 #include "base/sized.h"
 #include "cache/remove.h"
 #include "cache/stamp.h"
-#include "state/ledger.h"
 #include "os/clock.h"
+#include "state/ledger.h"
 
 enum {
 	MOST_GROUPS = 4096,

@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "cache/index.h"
 #include "find/named_paths.h"
-#include "state/speed_model.h"
 #include "machine/known_gpus.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
+#include "state/speed_model.h"
 #include "worker/environment.h"
 
 /* ---- packages */

@@ -6,8 +6,6 @@
 #include "cache/insert.h"
 #include "cache/profile.h"
 #include "cache/view.h"
-#include "state/ledger.h"
-#include "state/speed_model.h"
 #include "machine/driver_probe.h"
 #include "machine/known_gpus.h"
 #include "os/file.h"
@@ -17,7 +15,9 @@
 #include "run/run.h"
 #include "run/run_report.h"
 #include "run/spool.h"
+#include "state/ledger.h"
 #include "state/run_folder.h"
+#include "state/speed_model.h"
 #include "worker/environment.h"
 #include "worker/task.h"
 

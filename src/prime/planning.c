@@ -6,7 +6,6 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
-#include "state/speed_model.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "plan/analyse.h"
@@ -17,6 +16,7 @@
 #include "prime/recorded_plan.h"
 #include "run/memory_budget.h"
 #include "run/run_report.h"
+#include "state/speed_model.h"
 #include "worker/environment.h"
 
 /* ---- CUDA C sources among the paths of a run: compiled to PTX files, then like others */

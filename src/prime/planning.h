@@ -4,9 +4,9 @@
 #include <jitwarm/prime.h>
 
 #include "cache/profile.h"
-#include "state/ledger.h"
 #include "plan/plan.h"
 #include "run/trace.h"
+#include "state/ledger.h"
 #include "state/run_folder.h"
 
 /* CUDA C sources among the paths of a run, compiled to PTX files. */

@@ -13,7 +13,6 @@
 #include "cache/index.h"
 #include "cache/remove.h"
 #include "compile/installed_compilers.h"
-#include "state/ledger.h"
 #include "machine/speed_gauge.h"
 #include "os/clock.h"
 #include "os/env.h"
@@ -22,6 +21,7 @@
 #include "prime/start_verdict.h"
 #include "run/run_report.h"
 #include "run/trace.h"
+#include "state/ledger.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
 

@@ -14,12 +14,12 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "state/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 #include "os/processes.h"
+#include "state/ledger.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
 

@@ -3,10 +3,10 @@
 
 #include <jitwarm/prime.h>
 
-#include "state/speed_model.h"
 #include "plan/plan.h"
 #include "run/spool.h"
 #include "run/trace.h"
+#include "state/speed_model.h"
 
 struct run_setup {
 	const struct plan *plan;

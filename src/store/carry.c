@@ -11,9 +11,9 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "cache/entry.h"
-#include "state/ledger.h"
 #include "os/clock.h"
 #include "pack/judge.h"
+#include "state/ledger.h"
 #include "store/carry_live.h"
 #include "store/refill.h"
 

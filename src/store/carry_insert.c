@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/insert.h"
-#include "state/ledger.h"
 #include "os/file.h"
+#include "state/ledger.h"
 #include "store/carry_live.h"
 
 /* Entries that are inserted together. */

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "cache/key.h"
 #include "cache/view.h"
-#include "state/ledger.h"
 #include "os/file.h"
 #include "pack/judge.h"
+#include "state/ledger.h"
 
 enum { MOST_DRIVERS = 64 };
 

@@ -15,9 +15,9 @@
 
 #include "cache/insert.h"
 #include "entries.h"
-#include "state/ledger.h"
 #include "os/folders.h"
 #include "packs.h"
+#include "state/ledger.h"
 #include "struck_try.h"
 
 enum { ENTRIES = 4, USUAL_EVERY = 29 };

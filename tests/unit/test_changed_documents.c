@@ -13,7 +13,6 @@
 #include "cache/verified.h"
 #include "changed.h"
 #include "entries.h"
-#include "state/ledger.h"
 #include "machine/known_gpus.h"
 #include "os/platform.h"
 #include "pack/trust.h"
@@ -22,6 +21,7 @@
 #include "share/artifact.h"
 #include "share/login.h"
 #include "share/object_entry.h"
+#include "state/ledger.h"
 #include "tune/settings_record.h"
 #include "worker/protocol.h"
 

@@ -5,9 +5,9 @@
 
 #include "cache/entry.h"
 #include "entries.h"
-#include "state/ledger.h"
 #include "lacking.h"
 #include "packs.h"
+#include "state/ledger.h"
 
 static const char stamp_old[] = "Jun 25 202401:14:48", stamp_now[] = "Apr  8 202512:10:18";
 

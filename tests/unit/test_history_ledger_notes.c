@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "entries.h"
-#include "state/ledger.h"
 #include "lacking.h"
 #include "packs.h"
+#include "state/ledger.h"
 
 /* Each takes a moment on a busy disk. */
 __attribute__((visibility("default"))) int fsync(int fd)

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "folder.h"
-#include "state/speed_model.h"
 #include "os/file.h"
+#include "state/speed_model.h"
 
 static const struct jw_driver old_driver = {.cuda = 12020, .release = {535, 309, 1}};
 static const struct jw_driver new_driver = {.cuda = 12040, .release = {550, 163, 1}};

@@ -2,8 +2,8 @@
 #include "check.h"
 
 #include "folder.h"
-#include "state/speed_model.h"
 #include "machine/speed_gauge.h"
+#include "state/speed_model.h"
 
 static bool ask_end(void *asked)
 {
