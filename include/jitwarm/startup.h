@@ -28,6 +28,8 @@ struct jw_startup_options {
 	bool replace;  /* replace a task or unit of that name that is not ours */
 	const char *program; /* the jitwarm that it starts, absolute; NULL: the calling program, which
 							must then support `prime --if-changed` */
+	bool fetch; /* Linux, without a service: the unit that prepares for the next driver may fetch a
+				   compiler that is missing, and so reach the network */
 };
 #define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 

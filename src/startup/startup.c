@@ -195,6 +195,8 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 		enum startup_form form;
 	} units[] = {
 		{"systemd/user/jitwarm.service", "/etc/systemd/user/jitwarm.service", STARTUP_SERVICE},
+		{"systemd/user/jitwarm-ahead.service", "/etc/systemd/user/jitwarm-ahead.service",
+		 STARTUP_AHEAD},
 		{"systemd/user/jitwarm.timer", "/etc/systemd/user/jitwarm.timer", STARTUP_TIMER},
 		{"systemd/user/jitwarm.path", "/etc/systemd/user/jitwarm.path", STARTUP_PATH},
 	};

@@ -14,11 +14,15 @@ const char startup_mark[] = "Warm the NVIDIA driver's JIT cache (jitwarm startup
 typedef int (*quote_fn)(struct jw_error *err, struct buf *line, const char *argument);
 
 static int append_arguments(struct jw_error *err, const struct jw_startup_options *options,
-							quote_fn quote, struct buf *line)
+							bool ahead, quote_fn quote, struct buf *line)
 {
-	/* A service waits for this run: at full speed, and on battery too. */
-	if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
-				   options->service ? "" : " --background"))
+	if (ahead) {
+		if (buf_printf(err, line, " ahead --background --quiet --tune%s",
+					   options->fetch ? " --fetch" : ""))
+			return -1;
+	} else if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
+						  /* A service waits for this run: at full speed, and on battery too. */
+						  options->service ? "" : " --background"))
 		return -1;
 	if (options->environment &&
 		(buf_printf(err, line, " --environment") || quote(err, line, options->environment)))
@@ -33,16 +37,18 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 
 /* $ and a letter is a placeholder, one a line: $M the mark, $X the command, $P the program, $A its
  * arguments, $U the account, $G the group, $L the kind of logon, $R what a second run does, $D the
- * driver's library, $F the packages' folder, $H the account's home, $O what others' homes are. A
- * small letter escapes the value. A line whose value is missing is left out. */
+ * driver's library, $F the packages' folder, $H the account's home, $O what others' homes are, $N
+ * the addresses of a network. A small letter escapes the value. A line whose value is missing is
+ * left out. */
 
 /* What also an account's own manager can take away: it neither makes mount namespaces (many systems
  * refuse them) nor drops capabilities from the bounding set. */
-#define LESS_RIGHTS                                                                                \
+#define RIGHTS_WITH(addresses)                                                                     \
 	"NoNewPrivileges=yes\nRestrictSUIDSGID=yes\nRestrictNamespaces=yes\nRestrictRealtime=yes\n"    \
-	"RestrictAddressFamilies=AF_UNIX AF_NETLINK\nLockPersonality=yes\n"                            \
+	"RestrictAddressFamilies=AF_UNIX AF_NETLINK" addresses "\nLockPersonality=yes\n"               \
 	"SystemCallArchitectures=native\nSystemCallFilter=@system-service\n"                           \
 	"SystemCallErrorNumber=EPERM\nMemoryMax=75%\n"
+#define LESS_RIGHTS RIGHTS_WITH("")
 
 /* The system's manager more. Devices stay as they are, and so do ProtectClock= and ProcSubset=,
  * which would hide /dev/nvidia* and /proc/driver/nvidia; the driver's compilers may write code that
@@ -58,6 +64,11 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
  * missing. */
 #define LOAD_MODULE "/usr/bin/nvidia-modprobe -c 0 -u\n"
 
+/* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit. */
+#define IDLE_TIME                                                                                  \
+	"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"                           \
+	"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
+
 static const char *const texts[] = {
 	[STARTUP_TASK] = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n"
 					 "<Task version=\"1.2\" "
@@ -72,6 +83,15 @@ static const char *const texts[] = {
 					 "      <UserId>$u</UserId>\r\n"
 					 "      <Delay>PT2M</Delay>\r\n"
 					 "    </LogonTrigger>\r\n"
+					 /* Plug and Play has installed a driver, mostly without a boot. */
+					 "    <EventTrigger>\r\n"
+					 "      <Enabled>true</Enabled>\r\n"
+					 "      <Subscription>&lt;QueryList&gt;&lt;Query&gt;&lt;Select "
+					 "Path=\"System\"&gt;*[System[Provider[@Name='Microsoft-Windows-UserPnp'] and "
+					 "EventID=20001]]&lt;/Select&gt;&lt;/Query&gt;&lt;/QueryList&gt;"
+					 "</Subscription>\r\n"
+					 "      <Delay>PT2M</Delay>\r\n"
+					 "    </EventTrigger>\r\n"
 					 /* A start on battery is not caught up on: tried again every two hours. */
 					 "    <CalendarTrigger>\r\n"
 					 "      <Repetition>\r\n"
@@ -115,20 +135,27 @@ static const char *const texts[] = {
 					 "      <Command>$p</Command>\r\n"
 					 "      <Arguments>$a</Arguments>\r\n"
 					 "    </Exec>\r\n  </Actions>\r\n</Task>\r\n",
-	/* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit.
-	 * A package that is being installed changes several times; the first change may be the trigger,
+	/* A package that is being installed changes several times; the first change may be the trigger,
 	 * so the service waits 20 s. */
 	[STARTUP_SERVICE] =
-		"[Unit]\nDescription=$M\nConditionACPower=true\n\n[Service]\n"
-		"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"
-		"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
+		"[Unit]\nDescription=$M\nConditionACPower=true\n"
+		"Wants=jitwarm-ahead.service\nAfter=jitwarm-ahead.service\n\n[Service]\n" IDLE_TIME
 		"ExecStartPre=/bin/sleep 20\n"
 		"ExecStartPre=-/usr/bin/systemd-run --user --quiet --wait --collect " LOAD_MODULE
 		"ExecStart=$X\n" LESS_RIGHTS,
-	[STARTUP_TIMER] = "[Unit]\nDescription=$M\n\n[Timer]\nOnStartupSec=2min\n"
+	/* For a driver that starts at the next boot, or has started at this one: without a wait, and
+	 * on battery too, where it carries over and pauses before it compiles. It alone may reach the
+	 * network. */
+	[STARTUP_AHEAD] = "[Unit]\nDescription=$M, ahead of the next driver\n\n[Service]\n" IDLE_TIME
+					  "ExecStart=$X\n" RIGHTS_WITH("$N"),
+	[STARTUP_TIMER] = "[Unit]\nDescription=$M\nWants=jitwarm-ahead.service\n\n"
+					  "[Timer]\nOnStartupSec=2min\n"
 					  "OnUnitInactiveSec=1d\nRandomizedDelaySec=30s\n\n[Install]\n"
 					  "WantedBy=timers.target\n",
+	/* The second: what the triggers of our packages touch when another package's driver is there.
+	 */
 	[STARTUP_PATH] = "[Unit]\nDescription=$M\n\n[Path]\nUnit=jitwarm.service\nPathChanged=$d\n"
+					 "PathChanged=/var/lib/jitwarm/driver-changed\n"
 					 "PathModified=$f\n\n[Install]\nWantedBy=default.target\n",
 	[STARTUP_TEMPLATE] =
 		"[Unit]\nDescription=$M, before %i starts\nBefore=%i.service\n"
@@ -222,7 +249,8 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	if (!task && account && strpbrk(account, " \t\r\n%\\\"'"))
 		return error_set(err, JW_ERR_USAGE, "--account %.100s: not a name of an account", account);
 	if ((task || !quote_systemd(err, &line, facts->program)) &&
-		!append_arguments(err, facts->options, task ? quote_windows : quote_systemd, &line)) {
+		!append_arguments(err, facts->options, form == STARTUP_AHEAD,
+						  task ? quote_windows : quote_systemd, &line)) {
 		const text_values values = {
 			['M'] = startup_mark,
 			['X'] = buf_text(&line),
@@ -238,6 +266,7 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 			['F'] = without_line_feed(facts->packages),
 			['H'] = home,
 			['O'] = home ? "read-only" : NULL,
+			['N'] = facts->options->fetch ? " AF_INET AF_INET6" : "",
 		};
 
 		result = expand_text(err, form, values, text);

@@ -21,6 +21,7 @@ enum startup_form {
 	STARTUP_TASK, /* a logon task's XML. Source: Microsoft, "Task Scheduler Schema" */
 	/* systemd units of the account's own manager */
 	STARTUP_SERVICE,
+	STARTUP_AHEAD,
 	STARTUP_TIMER,
 	STARTUP_PATH,
 	/* of the system: a unit that runs before the service of its name, and one service's settings */

@@ -73,6 +73,7 @@ TEST(units_quote_characters_that_systemd_expands)
 	assert_non_null(strstr(buf_text(&service), "\nConditionACPower=true\n"));
 	assert_int_equal(startup_text(NULL, STARTUP_PATH, &facts, &path), 0);
 	assert_non_null(strstr(buf_text(&path), "\nPathChanged=/usr/lib/100%%/libcuda.so.1\n"
+											"PathChanged=/var/lib/jitwarm/driver-changed\n"
 											"PathModified=/home/x y/site-packages\n"));
 	buf_free(&service);
 	buf_free(&path);

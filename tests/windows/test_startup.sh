@@ -33,11 +33,13 @@ at = lambda path: root.find("/".join("{http://schemas.microsoft.com/windows/2004
 sid = at("Triggers/LogonTrigger/UserId")
 assert re.fullmatch(r"S-1-5-[0-9-]+", sid) and sid == at("Principals/Principal/UserId"), sid
 wanted = {
-    "Triggers/CalendarTrigger/Repetition/Interval": "PT2H", "Triggers/LogonTrigger/Delay": "PT2M", "Principals/Principal/LogonType": "InteractiveToken",
+    "Triggers/CalendarTrigger/Repetition/Interval": "PT2H", "Triggers/LogonTrigger/Delay": "PT2M", "Triggers/EventTrigger/Delay": "PT2M", "Principals/Principal/LogonType": "InteractiveToken",
     "Principals/Principal/RunLevel": "LeastPrivilege", "Settings/MultipleInstancesPolicy": "IgnoreNew",
     "Settings/DisallowStartIfOnBatteries": "true", "Settings/ExecutionTimeLimit": "PT2H", "Settings/Priority": "9"}
 for path, value in wanted.items():
     assert at(path) == value, path
+query = tree.fromstring(at("Triggers/EventTrigger/Subscription"))
+assert query.find("Query/Select").get("Path") == "System" and "'Microsoft-Windows-UserPnp'" in query.find("Query/Select").text, "the event"
 assert at("Actions/Exec/Command").endswith("jitwarmw.exe"), at("Actions/Exec/Command")
 assert at("Actions/Exec/Arguments") == f'prime --background --quiet --if-changed -- "{sys.argv[3]}"', at("Actions/Exec/Arguments")
 open(sys.argv[2], "w").write(at("Actions/Exec/Command"))

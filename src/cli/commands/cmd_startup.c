@@ -81,8 +81,10 @@ static void print_when(const struct cli *cli, const struct jw_startup *startup)
 	if (service)
 		output_line(out, STYLE_PLAIN, "It runs before each start of %s.", service);
 	else if (!strcmp(os_name, "windows"))
-		output_line(out, STYLE_PLAIN,
-					"It runs two minutes after each logon and every two hours, on mains power.");
+		output_line(
+			out, STYLE_PLAIN,
+			"It runs two minutes after each logon and after a driver was installed, and every "
+			"two hours, on mains power.");
 	else
 		output_line(out, STYLE_PLAIN,
 					"It runs two minutes after each logon, every day, and when packages or the "
@@ -141,6 +143,7 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 			enables && options_given(given, "service") ? options_value(given, "account") : NULL,
 		.everyone = options_given(given, "all-users"),
 		.replace = enables && options_given(given, "replace"),
+		.fetch = enables && options_given(given, "fetch"),
 	};
 	struct jw_startup *startup = NULL;
 	int failed =
@@ -245,6 +248,9 @@ static const struct cli_option enable_options[] = {
 	CLI_VALUE("account", "NAME",
 			  "With --service: the account that the service runs as, whose cache is warmed; "
 			  "without it root"),
+	CLI_FLAG("fetch",
+			 "Linux: after an upgrade of the driver, fetch the new one's compiler if it is "
+			 "missing (“jitwarm ahead --fetch”); without it no unit reaches the network"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	CLI_ENVIRONMENT,
@@ -260,7 +266,8 @@ const struct cli_command command_startup_enable = {
 		"libraries or packages (without a name: the active environment): on Windows in a logon "
 		"task of your account, on Linux in a service of your systemd with a timer and a path unit "
 		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
-		"and ends at once if nothing has changed. A second call replaces the first.",
+		"and ends at once if nothing has changed. On Linux, “jitwarm ahead” runs as soon as a "
+		"driver is installed, at each logon and every day. A second call replaces the first.",
 	.options = enable_options,
 	.run = enable_run,
 };

@@ -55,14 +55,19 @@ mkdir "$work/loop" && ln -s lib "$work/loop/lib" && : >"$work/loop/pyvenv.cfg"
 for action in enable status; do VIRTUAL_ENV=$work/loop run 3 startup $action; done
 VIRTUAL_ENV=$work/loop run 0 startup disable
 run 0 startup enable frame
+grep -q AF_INET "$units"/* && fail "a unit reaches the network unasked"
+run 0 startup enable --fetch frame
+grep -lq AF_INET "$units/jitwarm.service" && fail "not only the unit that fetches reaches the network"
+grep -q -e "--fetch --environment \"$work/venv\" -- \"frame\"" "$units/jitwarm-ahead.service" || fail "no unit fetches"
+run 0 startup enable frame
 run 0 startup status --json
-json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
+json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 4 and d["runs"] == []'
 grep -q -e "--environment \"$work/venv\" -- \"frame\"" "$units/jitwarm.service" || fail "the environment is not named"
 grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
 grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/bin/systemctl.log" || fail "not enabled"
 if command -v systemd-analyze >/dev/null; then
-	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1 || fail "systemd-analyze: $(cat "$work/verify")"
-	! grep -q "jitwarm\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
+	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm-ahead.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1 || fail "systemd-analyze: $(cat "$work/verify")"
+	! grep -q "jitwarm[a-z-]*\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
 
 # A manager that does not answer leaves the links that it has made: they go with the units, and so do empty folders.
