@@ -1,13 +1,27 @@
-/* Replaces libFuzzer in ordinary builds: runs each file of the given folders and files through the
- * target once. Fails without any file, since a target without a corpus tests nothing. */
+/* Replaces libFuzzer in ordinary builds, for all targets together: the one that is named takes each
+ * file of the given folders and files once. Fails without any file, since a target without a corpus
+ * tests nothing. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "fuzz.h"
 #include "os/file.h"
 
 enum { MOST_INPUT = 1 << 24 };
+
+/* FUZZ_TARGETS: X(thing) for each fuzz_thing.c (CMakeLists.txt) */
+#define X(thing) int take_##thing(const uint8_t *data, size_t size);
+FUZZ_TARGETS
+#undef X
+static const struct {
+	const char *name;
+	int (*take)(const uint8_t *data, size_t size);
+} targets[] = {
+#define X(thing) {#thing, take_##thing},
+	FUZZ_TARGETS
+#undef X
+};
+static int (*take)(const uint8_t *data, size_t size);
 
 static int run_file(const char *path, size_t *ran)
 {
@@ -24,7 +38,7 @@ static int run_file(const char *path, size_t *ran)
 	if (exact) {
 		if (content.size)
 			memcpy(exact, content.data, content.size);
-		(void)LLVMFuzzerTestOneInput(exact, content.size);
+		(void)take(exact, content.size);
 		++*ran;
 	}
 	mem_free(exact);
@@ -56,7 +70,10 @@ int main(int argc, char **argv)
 {
 	size_t ran = 0;
 
-	for (int i = 1; i < argc; i++) {
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+		if (argc > 1 && strcmp(targets[i].name, argv[1]) == 0)
+			take = targets[i].take;
+	for (int i = 2; i < argc && take; i++) {
 		struct os_stat stat;
 
 		if (os_stat(NULL, argv[i], &stat) ||

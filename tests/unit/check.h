@@ -1,6 +1,8 @@
 /* Every unit test includes this: cmocka, and the headers that must come before it. TEST(name) { … }
  * is a test of its file, TEST_WITH(name, set_up, tear_down) one with functions before and after it,
- * and RUN_TESTS(set_up, tear_down) at the end the program that runs them in their order. */
+ * and RUN_TESTS(set_up, tear_down) at the end runs them in their order; TEST_PROGRAM { … } is what
+ * does more than that. The files of a room are one program, and check.c runs the one that is named.
+ */
 #ifndef JW_TESTS_CHECK_H
 #define JW_TESTS_CHECK_H
 
@@ -40,8 +42,18 @@ static inline void check_add(const char *name, CMUnitTestFunction test, CMFixtur
 	}                                                                                              \
 	static void name(__attribute__((unused)) void **state)
 #define TEST(name) TEST_WITH(name, NULL, NULL)
+/* Runs this file's tests, and returns the exit status. */
+void check_file(const char *path, int (*run)(void));
+
+#define TEST_PROGRAM                                                                               \
+	static int check_run(void);                                                                    \
+	__attribute__((constructor)) static void check_is_a_file(void)                                 \
+	{                                                                                              \
+		check_file(__FILE__, check_run);                                                           \
+	}                                                                                              \
+	static int check_run(void)
 #define RUN_TESTS(set_up, tear_down)                                                               \
-	int main(void)                                                                                 \
+	TEST_PROGRAM                                                                                   \
 	{                                                                                              \
 		return _cmocka_run_group_tests("tests", check_tests, (size_t)check_count, set_up,          \
 									   tear_down);                                                 \

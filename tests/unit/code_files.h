@@ -24,7 +24,7 @@ struct named_file {
 	const char *target; /* of a link */
 };
 
-static char *tree, *state;
+static char *tree, *state_dir;
 static struct jw_gpu gpu = {.target = {.sm = 86}};
 static struct jw_system jw_machine;
 
@@ -62,13 +62,13 @@ static int make_tree(void **unused)
 	mem_free(folder);
 	folder = made;
 	tree = os_join(NULL, folder, "tree");
-	state = os_join(NULL, folder, "state");
+	state_dir = os_join(NULL, folder, "state");
 	assert_int_equal(os_make_dirs(NULL, tree, 0700), 0);
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state_dir), 0);
 	jw_machine = (struct jw_system){
 		.gpus = &gpu,
 		.gpu_count = 1,
-		.state_dir = state,
+		.state_dir = state_dir,
 		.driver = {.version = {12050, {555, 58, 2}}, .stamp = "Jun 25 202401:14:48"},
 		.cache = {.path = os_join(NULL, folder, "cache"), .limit_bytes = 1 << 30, .usable = true},
 	};
@@ -78,7 +78,7 @@ static int make_tree(void **unused)
 static int remove_tree(void **unused)
 {
 	mem_free(jw_machine.cache.path);
-	mem_free(state);
+	mem_free(state_dir);
 	mem_free(tree);
 	return remove_folder(unused);
 }

@@ -350,7 +350,7 @@ static void every_real_key_gives_its_files_name(void **state)
 	}
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_equal_the_bytes_that_the_driver_hashes),

@@ -324,7 +324,7 @@ static void what_cannot_be_looked_at_is_not_replaced(void **state)
 	mem_free(made);
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(former_drivers_are_whole),

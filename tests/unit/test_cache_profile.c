@@ -497,7 +497,7 @@ static void real_drivers_carry_the_stamps_of_the_table(void **state)
 	skipped = !drivers || !table;
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stamp_is_found_where_it_is_certain),

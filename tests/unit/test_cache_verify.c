@@ -527,7 +527,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 	}
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_counted_and_named),

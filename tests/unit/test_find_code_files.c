@@ -1,7 +1,7 @@
 /* Which names may hold device code: every part gives the same answer. */
 #include "code_files.h"
 
-static void names_have_one_answer(void **unused)
+TEST_WITH(names_have_one_answer, make_tree, remove_tree)
 {
 	static const struct named_file files[] = {
 		{.name = "lib.so", .counts = true},
@@ -66,15 +66,7 @@ static void names_have_one_answer(void **unused)
 		{.name = ".git/k.ptx"},
 	};
 
-	(void)unused;
 	expect_one_answer(files, sizeof files / sizeof *files);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_have_one_answer, make_tree, remove_tree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -109,7 +109,7 @@ static void put_folder(const struct named_file *file, unsigned number)
 }
 
 /* Links add no files: a link sorts behind its target. */
-static void kinds_have_one_answer(void **unused)
+TEST_WITH(kinds_have_one_answer, make_tree, remove_tree)
 {
 	static const struct named_file files[] = {
 		{.name = "program", .make = put_program, .counts = true},
@@ -136,17 +136,9 @@ static void kinds_have_one_answer(void **unused)
 		{.name = "zero", .make = put_link, .target = "/dev/zero"},
 	};
 
-	(void)unused;
 	(void)alarm(HANGS_AFTER_S);
 	expect_one_answer(files, sizeof files / sizeof *files);
 	(void)alarm(0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(kinds_have_one_answer, make_tree, remove_tree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -86,7 +86,7 @@ static void a_quota_limits_both(void **state)
 	assert_int_equal(os_physical_cores(), 1);
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(threads_are_counted_by_their_cores, root_empty),

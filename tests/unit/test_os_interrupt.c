@@ -1,14 +1,9 @@
 /* Ctrl-C, its echoes and its repetition, each in a separate process. */
-#include <setjmp.h>
+#include "check.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "os/interrupt.h"
 
@@ -89,52 +84,38 @@ static void asked_while_another_is_started(void)
 }
 
 /* An echo that comes late counts as a second request. A busy machine may cause that, not always. */
-static void test_an_echo_is_not_a_second_request(void **state)
+TEST(an_echo_is_not_a_second_request)
 {
 	int status = ended_with(signalled_twice_at_once);
 
-	(void)state;
 	for (int tries = 1; tries < 10 && WIFSIGNALED(status); tries++)
 		status = ended_with(signalled_twice_at_once);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
 }
 
-static void test_the_second_request_ends_the_process(void **state)
+TEST(the_second_request_ends_the_process)
 {
 	int status = ended_with(signalled_again_later);
 
-	(void)state;
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-static void test_a_signal_that_nohup_ignores_stays_ignored(void **state)
+TEST(a_signal_that_nohup_ignores_stays_ignored)
 {
 	int status = ended_with(hung_up_under_nohup);
 
-	(void)state;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
 }
 
-static void test_a_request_finds_the_process_that_it_is_for(void **state)
+TEST(a_request_finds_the_process_that_it_is_for)
 {
 	int status = ended_with(asked_while_another_is_started);
 
-	(void)state;
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_echo_is_not_a_second_request),
-		cmocka_unit_test(test_the_second_request_ends_the_process),
-		cmocka_unit_test(test_a_signal_that_nohup_ignores_stays_ignored),
-		cmocka_unit_test(test_a_request_finds_the_process_that_it_is_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -19,9 +19,8 @@ static void expect_mib(uint64_t total_mib, uint64_t available_mib)
 	assert_int_equal(available / MIB, available_mib);
 }
 
-static void groups_limit_memory_on_every_level(void **state)
+TEST_WITH(groups_limit_memory_on_every_level, root_empty, NULL)
 {
-	(void)state;
 	root_put("proc/meminfo",
 			 "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
 	expect_mib(16384, 8192);
@@ -45,9 +44,8 @@ static void groups_limit_memory_on_every_level(void **state)
 	expect_mib(4096, 2048);
 }
 
-static void the_first_version_of_groups_is_read_too(void **state)
+TEST_WITH(the_first_version_of_groups_is_read_too, root_empty, NULL)
 {
-	(void)state;
 	root_put("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
 	root_put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n");
 	root_put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
@@ -58,9 +56,8 @@ static void the_first_version_of_groups_is_read_too(void **state)
 	expect_mib(1024, 512);
 }
 
-static void the_worse_pressure_counts(void **state)
+TEST_WITH(the_worse_pressure_counts, root_empty, NULL)
 {
-	(void)state;
 	assert_true(os_memory_pressure() <= 0);
 	root_put("proc/pressure/memory",
 			 "some avg10=1.50 avg60=0.00 avg300=0.00 total=0\nfull avg10=9.00\n");
@@ -74,9 +71,8 @@ static void the_worse_pressure_counts(void **state)
 	assert_true(os_memory_pressure() <= 0);
 }
 
-static void a_discharging_battery_counts_as_battery_power(void **state)
+TEST_WITH(a_discharging_battery_counts_as_battery_power, root_empty, NULL)
 {
-	(void)state;
 	assert_false(os_on_battery());
 	root_put("sys/class/power_supply/mouse/type", "Battery\n");
 	root_put("sys/class/power_supply/mouse/scope", "Device\n");
@@ -94,24 +90,10 @@ static void a_discharging_battery_counts_as_battery_power(void **state)
 	assert_false(os_on_battery());
 }
 
-static void a_process_has_its_memory(void **state)
+TEST_WITH(a_process_has_its_memory, root_empty, NULL)
 {
-	(void)state;
 	assert_true(os_process_resident((int)getpid()) > 100000);
 	assert_int_equal(os_process_resident(0x7ffffffe), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup(name, root_empty)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(groups_limit_memory_on_every_level),
-		CASE(the_first_version_of_groups_is_read_too),
-		CASE(the_worse_pressure_counts),
-		CASE(a_discharging_battery_counts_as_battery_power),
-		CASE(a_process_has_its_memory),
-	};
-
-	return cmocka_run_group_tests(tests, root_make, root_remove);
-}
+RUN_TESTS(root_make, root_remove)

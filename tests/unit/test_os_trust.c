@@ -156,7 +156,7 @@ static void a_folder_for_a_while_is_administrators_alone(void **state)
 }
 #endif
 
-int main(void)
+TEST_PROGRAM
 {
 #ifdef _WIN32
 	const struct CMUnitTest tests[] = {

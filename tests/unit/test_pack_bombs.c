@@ -62,14 +62,13 @@ static void check_target(void)
 }
 
 /* A few bits have no meaning (a hint in a frame's header): then the entries are the same */
-static void every_bit_under_its_own_digest(void **state)
+TEST(every_bit_under_its_own_digest)
 {
 	char *cache = os_join(NULL, folder, "cache");
 	struct buf pack = {0};
 	struct jw_error err;
 	size_t body, taken = 0;
 
-	(void)state;
 	for (unsigned n = 0; n < ENTRIES; n++)
 		packs_put(cache, wanted[n].key, wanted[n].bytes, wanted[n].size);
 	(void)packs_export(cache, file);
@@ -160,12 +159,11 @@ static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t
 	return taken;
 }
 
-static void frames(void **state)
+TEST(frames)
 {
 	const uint64_t mib = 1 << 20;
 	struct jw_error err;
 
-	(void)state;
 	assert_true(is_taken_with(EMPTY, 0, 0, 0, &err)); /* sound, and nothing in it */
 	(void)os_remove_tree(NULL, target);
 	/* 17 MiB and 4 GiB of a manifest, in a few kilobytes; one that ends early */
@@ -186,7 +184,7 @@ static void frames(void **state)
 }
 
 /* The manifest's frame has its size in its header, holds nothing else, and another one follows. */
-static void a_pack_has_two_frames(void **state)
+TEST(a_pack_has_two_frames)
 {
 	static const struct {
 		int first;
@@ -199,7 +197,6 @@ static void a_pack_has_two_frames(void **state)
 	};
 	struct jw_error err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf tar = BUF_MAX(1 << 16), end = BUF_MAX(1 << 16), pack = BUF_MAX(1 << 16);
 
@@ -219,13 +216,12 @@ static void a_pack_has_two_frames(void **state)
 }
 
 /* More values than memory allows: each takes a hundred bytes. */
-static void many_values(void **state)
+TEST(many_values)
 {
 	const size_t count = PACK_MOST_VALUES + 1;
 	char *text = mem_alloc(NULL, 2 * count + 200), *at;
 	struct jw_error err;
 
-	(void)state;
 	assert_non_null(text);
 	at = text + snprintf(text, 200, HEAD "\"drivers\":[],\"members\":[],\"entries\":[],\"x\":[0");
 	for (size_t i = 1; i < count; i++) {
@@ -256,14 +252,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_bit_under_its_own_digest),
-		cmocka_unit_test(frames),
-		cmocka_unit_test(a_pack_has_two_frames),
-		cmocka_unit_test(many_values),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

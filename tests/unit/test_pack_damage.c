@@ -43,12 +43,11 @@ static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_e
 	assert_false(os_exists(target));
 }
 
-static void every_bit(void **state)
+TEST(every_bit)
 {
 	struct buf pack = {0};
 	struct jw_error err;
 
-	(void)state;
 	make_pack(&pack);
 	for (size_t bit = 0; bit < 8 * pack.size; bit += EACH_TRIAL) {
 		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -59,12 +58,11 @@ static void every_bit(void **state)
 	buf_free(&pack);
 }
 
-static void every_length(void **state)
+TEST(every_length)
 {
 	struct buf pack = {0};
 	struct jw_error err;
 
-	(void)state;
 	make_pack(&pack);
 	for (size_t size = 0; size < pack.size; size += EACH_TRIAL)
 		import_bytes(pack.data, size, false, &err);
@@ -76,13 +74,12 @@ static void every_length(void **state)
 }
 
 /* Cut at each place, with the digest of what is left: the first frame ends at one place alone. */
-static void a_frame_that_is_cut(void **state)
+TEST(a_frame_that_is_cut)
 {
 	struct buf pack = {0};
 	struct jw_error err;
 	size_t cut = 0;
 
-	(void)state;
 	make_pack(&pack);
 	pack.size -= PACK_TRAILER_SIZE;
 	while (pack.size-- > 5) {
@@ -172,7 +169,7 @@ static void more_than_the_grammar(const char *members)
 	mem_free(entry);
 }
 
-static void manifests(void **state)
+TEST(manifests)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	char *deep = mem_alloc(NULL, 100001);
@@ -196,7 +193,6 @@ static void manifests(void **state)
 		{deep, JW_ERR_FORMAT},
 	};
 
-	(void)state;
 	memset(deep, '[', 100000);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		try_manifest(mem_string(NULL, cases[i].text), cases[i].code);
@@ -222,9 +218,8 @@ static void manifests(void **state)
 }
 
 /* Four members of 1 GiB fit into a cache, however small the pack is; five are beyond any ratio. */
-static void more_than_a_cache_can_hold(void **state)
+TEST(more_than_a_cache_can_hold)
 {
-	(void)state;
 	for (unsigned count = 4; count <= 5; count++) {
 		struct buf members = BUF_MAX(4096), entries = BUF_MAX(4096), pack;
 		struct jw_error err = {0};
@@ -257,11 +252,10 @@ static void more_than_a_cache_can_hold(void **state)
 }
 
 /* Code of a link for a load, and the other way round */
-static void machine_code_of_another_kind(void **state)
+TEST(machine_code_of_another_kind)
 {
 	static const char link_key[] = "Jun 25 202401:14:48HOST64sm_86// 00000\0 -c";
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		const bool relocatable = i & 1, link = i & 2;
 		char *members, *entry;
@@ -279,7 +273,7 @@ static void machine_code_of_another_kind(void **state)
 }
 
 /* Sound, but this machine's driver does not know it: left out, with the reason. */
-static void machine_code_that_is_too_new(void **state)
+TEST(machine_code_that_is_too_new)
 {
 	static const uint8_t abi_8[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8};
 	struct jw_gpu gpu = {.target = {86, 0}};
@@ -291,7 +285,6 @@ static void machine_code_that_is_too_new(void **state)
 											  .system = &system};
 	struct jw_error err = {0};
 
-	(void)state;
 	system.cache.path = target;
 	system.cache.limit_bytes = 1 << 20;
 	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
@@ -335,7 +328,7 @@ static void machine_code_that_is_too_new(void **state)
 }
 
 /* Content that differs from the manifest, with a sound digest of the whole. */
-static void wrong_content(void **state)
+TEST(wrong_content)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	char *manifest = manifest_of(members, entry);
@@ -355,7 +348,6 @@ static void wrong_content(void **state)
 	};
 	struct jw_error err = {0};
 
-	(void)state;
 	memcpy(other, parts.cubin, sizeof other);
 	other[63] ^= 1;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -393,18 +385,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_bit),
-		cmocka_unit_test(every_length),
-		cmocka_unit_test(a_frame_that_is_cut),
-		cmocka_unit_test(manifests),
-		cmocka_unit_test(more_than_a_cache_can_hold),
-		cmocka_unit_test(wrong_content),
-		cmocka_unit_test(machine_code_of_another_kind),
-		cmocka_unit_test(machine_code_that_is_too_new),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -130,7 +130,7 @@ static const char *former_stamp[] = {"x", FORMER}, *unknown_stamp[] = {UNKNOWN},
 
 #define DRIVERS(list) .drivers = (list), .driver_count = sizeof(list) / sizeof *(list)
 
-static void choices(void **state)
+TEST(choices)
 {
 	const struct {
 		struct jw_prune_options options;
@@ -150,7 +150,6 @@ static void choices(void **state)
 		{{DRIVERS(nothing)}, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
 		struct jw_prune_options options = cases[i / 2].options;
 		const unsigned gone = cases[i / 2].gone;
@@ -179,11 +178,10 @@ static void choices(void **state)
 	}
 }
 
-static void groups(void **state)
+TEST(groups)
 {
 	struct jw_prune_result *result;
 
-	(void)state;
 	put_all();
 	result = prune((struct jw_prune_options){.former_drivers = true, DRIVERS(ours)});
 	assert_int_equal(result->group_count, 3);
@@ -202,12 +200,11 @@ static void groups(void **state)
 	jw_prune_result_free(result);
 }
 
-static void choices_that_cannot_be_made(void **state)
+TEST(choices_that_cannot_be_made)
 {
 	const struct jw_prune_options former = {.former_drivers = true, .apply = true};
 	struct jw_prune_result *result;
 
-	(void)state;
 	put_all();
 	machine.driver.trust = JW_TRUST_OPAQUE;
 	fails(former, JW_ERR_UNSUPPORTED, "former drivers are unknown");
@@ -244,7 +241,7 @@ static size_t count_left(void)
 	return entries;
 }
 
-static void many_go_until_it_is_cancelled(void **state)
+TEST(many_go_until_it_is_cancelled)
 {
 	enum { AT_A_TIME = 256 };
 	size_t left = 1, asks = 0;
@@ -253,7 +250,6 @@ static void many_go_until_it_is_cancelled(void **state)
 	struct jw_prune_result *result;
 	uint64_t size;
 
-	(void)state;
 	put_all();
 	for (unsigned n = 0; n < MANY; n++)
 		(void)put(1000 + n, OURS, 86, &size);
@@ -292,14 +288,4 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(choices),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(choices_that_cannot_be_made),
-		cmocka_unit_test(many_go_until_it_is_cancelled),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -104,7 +104,7 @@ static void a_member_that_finds_no_room_is_reported(void **state)
 	mem_free(data);
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(lack_of_memory_is_reported),
 									   cmocka_unit_test(a_member_that_finds_no_room_is_reported)};

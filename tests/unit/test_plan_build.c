@@ -51,13 +51,12 @@ static enum plan_state state_of(const struct plan *plan, uint64_t key)
 	return module ? module->state : (enum plan_state)99;
 }
 
-static void each_module_once_for_each_gpu(void **state)
+TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 {
 	const struct jw_target targets[] = {{86, 0}, {90, 0}};
 	struct buf first = make_buf(), second = make_buf();
 	struct plan *plan;
 
-	(void)state;
 	small_put(&first, 1, 70, OPTIONS);
 	small_put(&first, 2, 70, "");
 	small_put(&first, 1, 70, OPTIONS); /* again */
@@ -130,14 +129,13 @@ static void put_entry(const char *cache, unsigned number, uint16_t sm, bool bent
 	buf_free(&entry);
 }
 
-static void modules_in_the_cache_are_warm(void **state)
+TEST_WITH(modules_in_the_cache_are_warm, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	char *cache = os_join(NULL, folder, "cache");
 	struct buf data = make_buf();
 	struct plan *plan;
 
-	(void)state;
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("loose.fatbin", &data);
@@ -156,7 +154,7 @@ static void modules_in_the_cache_are_warm(void **state)
 }
 
 /* A damaged hit, or one that no driver can load, does not count. */
-static void modules_with_damaged_entries_are_cold(void **state)
+TEST_WITH(modules_with_damaged_entries_are_cold, make_folder, remove_folder)
 {
 	static const struct {
 		uint16_t sm;
@@ -166,7 +164,6 @@ static void modules_with_damaged_entries_are_cold(void **state)
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
 
-	(void)state;
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("loose.fatbin", &data);
@@ -223,7 +220,7 @@ static void write_linked(const char *name, unsigned version, const struct buf *l
 	buf_free(&relocation);
 }
 
-static void inputs_of_a_link_count_where_it_is_needed(void **state)
+TEST_WITH(inputs_of_a_link_count_where_it_is_needed, make_folder, remove_folder)
 {
 	static const struct {
 		unsigned version;
@@ -231,7 +228,6 @@ static void inputs_of_a_link_count_where_it_is_needed(void **state)
 	} cases[] = {{2, 2}, {1, 0}};
 	const struct jw_target target = {86, 0};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct buf linked = make_buf(), inputs = make_buf();
 		struct plan *plan;
@@ -277,7 +273,7 @@ static void put_large(struct buf *data, char letter)
 	mem_free(text);
 }
 
-static void much_outside_the_registered_sections_is_left_out(void **state)
+TEST_WITH(much_outside_the_registered_sections_is_left_out, make_folder, remove_folder)
 {
 	static const struct {
 		const char *section;
@@ -293,7 +289,6 @@ static void much_outside_the_registered_sections_is_left_out(void **state)
 	};
 	const struct jw_target target = {86, 0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf loose = make_buf(), registered = make_buf();
 		struct make_section sections[2] = {{.name = ".nv_fatbin"}, {.name = cases[i].section}};
@@ -325,13 +320,12 @@ static void much_outside_the_registered_sections_is_left_out(void **state)
 	}
 }
 
-static void the_dearest_comes_first(void **state)
+TEST_WITH(the_dearest_comes_first, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
 	struct plan *plan;
 
-	(void)state;
 	for (unsigned i = 0; i < 5; i++) {
 		char text[2048] = "\n.version 7.8\n.target sm_70\n";
 		struct write_ptx ptx = {.payload = text,
@@ -355,14 +349,13 @@ static void the_dearest_comes_first(void **state)
 	buf_free(&data);
 }
 
-static void text_has_another_key(void **state)
+TEST_WITH(text_has_another_key, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
 	char text[256];
 	struct plan *plan;
 
-	(void)state;
 	(void)small_text(text, 1, 70);
 	make_bytes(&data, text, strlen(text));
 	small_write("loose.ptx", &data);
@@ -378,7 +371,7 @@ static void text_has_another_key(void **state)
 	buf_free(&data);
 }
 
-static void unusable_containers_are_counted(void **state)
+TEST_WITH(unusable_containers_are_counted, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
@@ -390,7 +383,6 @@ static void unusable_containers_are_counted(void **state)
 							.compression = DEVCODE_LZ4};
 	struct plan *plan;
 
-	(void)state;
 	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n");
 	ptx.payload_size = strlen(text) + 1;
 	assert_int_equal(write_container(NULL, &ptx, &data), 0);
@@ -412,7 +404,7 @@ static bool has_note(const struct plan *plan, const char *text)
 
 /* Beside code that runs: whose PTX is too new, and what that means; but what declares nothing, as
  * nvcc makes it for files without kernels, is of no use to any driver. */
-static void what_is_too_new_in_a_file_that_runs_is_said(void **state)
+TEST_WITH(what_is_too_new_in_a_file_that_runs_is_said, make_folder, remove_folder)
 {
 	static const struct {
 		const char *text;
@@ -425,7 +417,6 @@ static void what_is_too_new_in_a_file_that_runs_is_said(void **state)
 	static const char runs[] = "\n.version 7.0\n.target sm_70\n.entry a() { ret; }\n";
 	const struct jw_target target = {86, 0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct write_ptx parts[] = {
 			{.payload = runs,
@@ -459,7 +450,7 @@ static void what_is_too_new_in_a_file_that_runs_is_said(void **state)
 
 /* An entry for sm_90 whose text says sm_90a is for that GPU alone; one for sm_70 whose text says
  * sm_100 is not for sm_90. */
-static void the_text_decides_what_it_is_for(void **state)
+TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 {
 	static const struct {
 		uint16_t header;
@@ -470,7 +461,6 @@ static void the_text_decides_what_it_is_for(void **state)
 	};
 	const struct jw_target targets[] = {{90, 0}, {120, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct write_ptx ptx = {.payload = cases[i].text,
 									  .payload_size = strlen(cases[i].text) + 1,
@@ -493,7 +483,7 @@ static void the_text_decides_what_it_is_for(void **state)
 	}
 }
 
-static void trouble_is_noted_and_the_rest_goes_on(void **state)
+TEST_WITH(trouble_is_noted_and_the_rest_goes_on, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	char *missing = os_join(NULL, folder, "missing.so"), *sound = os_join(NULL, folder, "a.fatbin");
@@ -506,7 +496,6 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	struct buf data = make_buf();
 	struct plan *plan;
 
-	(void)state;
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_put(&data, 2, 70, "");
@@ -530,7 +519,7 @@ static bool stop_countdown(void *context)
 	return *left == 0 || --*left == 0;
 }
 
-static void an_interrupt_ends_it_between_containers(void **state)
+TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	char *path = os_join(NULL, folder, "a.fatbin");
@@ -546,7 +535,6 @@ static void an_interrupt_ends_it_between_containers(void **state)
 	struct jw_error err = {0};
 	struct plan *plan = NULL;
 
-	(void)state;
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("a.fatbin", &data);
@@ -564,7 +552,7 @@ static void an_interrupt_ends_it_between_containers(void **state)
 enum { MOST_ALLOCATIONS = 400 };
 
 /* If any allocation fails: an error, and nothing is leaked or used twice (the sanitizers check). */
-static void running_out_of_memory_ends_well(void **state)
+TEST_WITH(running_out_of_memory_ends_well, make_folder, remove_folder)
 {
 	const struct jw_target targets[] = {{86, 0}, {90, 0}};
 	const char *paths[] = {folder};
@@ -580,7 +568,6 @@ static void running_out_of_memory_ends_well(void **state)
 	struct plan *plan = NULL;
 	size_t failures = 0;
 
-	(void)state;
 	small_put(&linked, 1, 90, "");
 	small_put(&linked, 2, 70, "");
 	small_put(&inputs, 3, 70, "");
@@ -611,24 +598,4 @@ static void running_out_of_memory_ends_well(void **state)
 	mem_free(memory);
 }
 
-int main(void)
-{
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(each_module_once_for_each_gpu),
-		IN_FOLDER(modules_in_the_cache_are_warm),
-		IN_FOLDER(modules_with_damaged_entries_are_cold),
-		IN_FOLDER(inputs_of_a_link_count_where_it_is_needed),
-		IN_FOLDER(much_outside_the_registered_sections_is_left_out),
-		IN_FOLDER(the_dearest_comes_first),
-		IN_FOLDER(text_has_another_key),
-		IN_FOLDER(unusable_containers_are_counted),
-		IN_FOLDER(what_is_too_new_in_a_file_that_runs_is_said),
-		IN_FOLDER(the_text_decides_what_it_is_for),
-		IN_FOLDER(an_interrupt_ends_it_between_containers),
-		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),
-		IN_FOLDER(running_out_of_memory_ends_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -234,7 +234,7 @@ static void a_library_that_was_never_seen_is_predicted(void **state)
 		fail_msg("%zu of %d are off by more than a factor of %g", off, LIBRARIES, MOST_OFF);
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_compiled_in_factors_are_the_fit),

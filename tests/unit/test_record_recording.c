@@ -15,7 +15,7 @@ static struct jw_recording *parse(struct jw_error *err, const char *text)
 
 /* ---- reading */
 
-static void written_text_is_read_back(void **state)
+TEST(written_text_is_read_back)
 {
 	static const char text[] =
 		"{\"schema\":\"jitwarm.recording/1\",\"command\":\"python3\",\n"
@@ -36,7 +36,6 @@ static void written_text_is_read_back(void **state)
 	struct jw_recording *recording = parse(NULL, text);
 	struct buf again = BUF_MAX(1 << 20);
 
-	(void)state;
 	assert_non_null(recording);
 	assert_int_equal(recording->driver.release[1], 163);
 	assert_int_equal(recording->file_count, 2);
@@ -55,7 +54,7 @@ static void written_text_is_read_back(void **state)
 	jw_recording_free(recording);
 }
 
-static void names_of_any_bytes_are_written_as_utf8(void **state)
+TEST(names_of_any_bytes_are_written_as_utf8)
 {
 	char path[] = "a\xff"
 				  "b";
@@ -65,7 +64,6 @@ static void names_of_any_bytes_are_written_as_utf8(void **state)
 	struct buf text = BUF_MAX(1 << 20);
 	struct jw_recording *again;
 
-	(void)state;
 	assert_int_equal(recording_format(NULL, &recording, &text), 0);
 	again = parse(NULL, buf_text(&text));
 	assert_non_null(again);
@@ -80,13 +78,12 @@ static void names_of_any_bytes_are_written_as_utf8(void **state)
 	FILES "\"modules\":[{\"file\":" file ",\"form\":\"" form "\",\"target\":\"" target             \
 		  "\",\"key\":\"" key "\"}]}"
 
-static void memory_may_run_out_anywhere(void **state)
+TEST(memory_may_run_out_anywhere)
 {
 	struct jw_recording *recording = NULL;
 	char text[512];
 	size_t n = 0;
 
-	(void)state;
 	(void)snprintf(text, sizeof text, "%s%s", start,
 				   MODULE("0", "load", "sm_86", "00000000000000ff"));
 	do {
@@ -117,7 +114,7 @@ static struct jw_recorded_module recorded(unsigned number, unsigned sm)
 
 /* A library of three modules: two are recorded, one of them for the recorded GPU and others; a
  * third recorded module is in no file. */
-static void other_drivers_and_gpus_prime_the_same_containers(void **state)
+TEST(other_drivers_and_gpus_prime_the_same_containers)
 {
 	const struct jw_target target = {75, 0};
 	struct jw_recorded_module modules[] = {recorded(2, 70), recorded(3, 80), recorded(4, 70)};
@@ -140,7 +137,6 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 	struct plan *plan;
 	char text[256];
 
-	(void)state;
 	memcpy(recording.stamp, there.stamp, sizeof recording.stamp);
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
@@ -166,14 +162,4 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 	mem_free(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(written_text_is_read_back),
-		cmocka_unit_test(names_of_any_bytes_are_written_as_utf8),
-		cmocka_unit_test(memory_may_run_out_anywhere),
-		cmocka_unit_test(other_drivers_and_gpus_prime_the_same_containers),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS(make_folder, remove_folder)

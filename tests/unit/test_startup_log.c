@@ -1,5 +1,4 @@
 /* The log of runs: which files it is kept in, what is cut off, and which lines are its last. */
-#undef _FORTIFY_SOURCE /* with it pread64 is an inline function of the C library */
 #include "files.h"
 #include "folder.h"
 #include "lacking.h"

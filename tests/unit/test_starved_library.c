@@ -19,7 +19,7 @@
 #include "os/env.h"
 #include "small_modules.h"
 
-static char *site, *state;
+static char *site, *state_dir;
 static struct jw_system *machine;
 
 static void set_inside(const char *variable, const char *name)
@@ -99,7 +99,7 @@ static int prepare(void **unused)
 	set_inside("XDG_RUNTIME_DIR", "run");
 	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
 	site = os_join(NULL, folder, "env/lib/python3.11/site-packages");
-	state = os_join(NULL, folder, "state");
+	state_dir = os_join(NULL, folder, "state");
 	options.targets = &target;
 	options.target_count = 1;
 	options.driver = "550.163.01";
@@ -111,7 +111,7 @@ static int clean_up(void **unused)
 {
 	jw_system_free(machine);
 	mem_free(site);
-	mem_free(state);
+	mem_free(state_dir);
 	return remove_folder(unused);
 }
 
@@ -294,7 +294,7 @@ static void lacks(const char *name, int (*does)(struct jw_error *err, void *cont
 	}
 }
 
-static void functions_say_that_memory_is_short(void **unused)
+TEST(functions_say_that_memory_is_short)
 {
 	static char ollama[] = "ollama", frame[] = "frame", far[] = "far", old[] = "old",
 				asleep[] = "asleep";
@@ -320,16 +320,8 @@ static void functions_say_that_memory_is_short(void **unused)
 		{"jw_baked_look, jw_unbake", looks_at_baked, NULL},
 	};
 
-	(void)unused;
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
 		lacks(calls[i].name, calls[i].does, calls[i].context);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_say_that_memory_is_short),
-	};
-
-	return cmocka_run_group_tests(tests, prepare, clean_up);
-}
+RUN_TESTS(prepare, clean_up)

@@ -347,7 +347,7 @@ static void short_memory_is_an_error_or_nothing(void **state)
 	}
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		ON(entries_of_the_same_compiler_are_carried_unmarked, 12050, false),

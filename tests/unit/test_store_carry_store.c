@@ -232,7 +232,7 @@ static void progress_ends_with_all(void **state)
 	assert_int_equal(told_all, ENTRIES);
 }
 
-int main(void)
+TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
 		ON(the_store_has_what_the_cache_has_lost, 12050, true),

@@ -33,7 +33,7 @@ static void check(enum assign_form form, const char *text, size_t size, const ch
 	}
 }
 
-static void shells(void **state)
+TEST(shells)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -88,12 +88,11 @@ static void shells(void **state)
 		{"CUDA_CACHE_PATH=/x & a", "1:CACHE_PATH=/x|"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check(ASSIGN_SHELL, cases[i].text, strlen(cases[i].text), cases[i].wanted);
 }
 
-static void lists_and_units(void **state)
+TEST(lists_and_units)
 {
 	static const char list[] = "PATH=/bin\n#CUDA_CACHE_PATH=/no\nexport CUDA_CACHE_PATH=/a b \n"
 							   "CUDA_CACHE_MAXSIZE=\"12\"\r\nCUDA_CACHE_DISABLE='1'";
@@ -102,7 +101,6 @@ static void lists_and_units(void **state)
 							   "Environment='CUDA_CACHE_DISABLE=1'";
 	static const char nuls[] = "A=1\0CUDA_CACHE_MAXSIZE=4\0\0CUDA_CACHE_PATH=/x\ny";
 
-	(void)state;
 	check(ASSIGN_LIST, list, sizeof list - 1,
 		  "3:CACHE_PATH=/a b|4:CACHE_MAXSIZE=12|5:CACHE_DISABLE=1|");
 	check(ASSIGN_UNIT, unit, sizeof unit - 1,
@@ -110,7 +108,7 @@ static void lists_and_units(void **state)
 	check(ASSIGN_NULS, nuls, sizeof nuls - 1, "0:CACHE_MAXSIZE=4|0:CACHE_PATH=/x\ny|");
 }
 
-static void lists(void **state)
+TEST(lists)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -140,7 +138,6 @@ static void lists(void **state)
 	};
 	static const char cut[] = "export CUDA_CACHE_MAX\0SIZE=1\nCUDA_CACHE_PATH=/\0a \0";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		check(ASSIGN_LIST, cases[i].text, strlen(cases[i].text), cases[i].wanted);
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -150,11 +147,10 @@ static void lists(void **state)
 }
 
 /* As long as a name and a value can be, and longer: an unknown name, and a value that is cut. */
-static void long_ones(void **state)
+TEST(long_ones)
 {
 	char text[2 * ASSIGN_MOST_VALUE], wanted[2 * ASSIGN_MOST_VALUE];
 
-	(void)state;
 	for (int i = -2; i <= 2; i++) {
 		const int size = ASSIGN_MOST_VALUE + i, least = (int)strlen("CUDA_CACHE_PATH="),
 				  whole = size - least < ASSIGN_MOST_VALUE - 1 - least
@@ -172,9 +168,8 @@ static void long_ones(void **state)
 }
 
 /* Of a statement 64 words are looked at, and as many for a command behind assignments. */
-static void many_words(void **state)
+TEST(many_words)
 {
-	(void)state;
 	for (int i = 62; i <= 66; i++) {
 		struct buf exported = BUF_MAX(4096), assigned = BUF_MAX(4096);
 
@@ -199,7 +194,7 @@ static int take_once(struct jw_error *err, void *context, const struct assign *a
 	return ++*(unsigned *)context < 2 ? 0 : error_set(err, JW_ERR_LIMIT, "enough");
 }
 
-static void a_refusal_ends_it(void **state)
+TEST(a_refusal_ends_it)
 {
 	static const struct {
 		enum assign_form form;
@@ -214,7 +209,6 @@ static void a_refusal_ends_it(void **state)
 	};
 	static const char nuls[] = "CUDA_CACHE_PATH=1\0CUDA_CACHE_PATH=2\0CUDA_CACHE_PATH=3";
 
-	(void)state;
 	for (size_t i = 0; i <= sizeof cases / sizeof *cases; i++) {
 		const bool last = i == sizeof cases / sizeof *cases;
 		struct jw_error err = {0};
@@ -230,7 +224,7 @@ static void a_refusal_ends_it(void **state)
 }
 
 /* A written line is read back with the same value, for every path. */
-static void lines_are_read_back(void **state)
+TEST(lines_are_read_back)
 {
 	static const struct {
 		enum place_form write;
@@ -244,7 +238,6 @@ static void lines_are_read_back(void **state)
 										"/a\"$b\\c", "/a#b;c&d"};
 	const size_t count = sizeof paths / sizeof *paths;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		for (size_t j = 0; j < count; j++) {
 			struct buf text = BUF_MAX(1 << 16), found = BUF_MAX(1 << 16);
@@ -268,7 +261,7 @@ static void lines_are_read_back(void **state)
 		}
 }
 
-static void limits(void **state)
+TEST(limits)
 {
 	static const struct {
 		uint64_t present, predicted, wanted;
@@ -282,23 +275,8 @@ static void limits(void **state)
 		{5, UINT64_MAX, UINT64_C(1) << 32},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(jw_tune_limit(cases[i].present, cases[i].predicted), cases[i].wanted);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shells),
-		cmocka_unit_test(lists_and_units),
-		cmocka_unit_test(lists),
-		cmocka_unit_test(long_ones),
-		cmocka_unit_test(many_words),
-		cmocka_unit_test(a_refusal_ends_it),
-		cmocka_unit_test(lines_are_read_back),
-		cmocka_unit_test(limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
