@@ -184,6 +184,24 @@ static void take_rights_back(void)
 	restore_process();
 }
 
+/* Whether this user namespace lacks the account: then its files are shown as UNMAPPED's, and root
+ * here has no power over them, links included. Elsewhere that number is a real account's (nobody).
+ * Source: user_namespaces(7). */
+static bool namespace_lacks(uid_t account)
+{
+	FILE *map = account == UNMAPPED ? fopen("/proc/self/uid_map", "re") : NULL;
+	unsigned first, outside, count;
+	bool lacks = map;
+	char line[80];
+
+	while (lacks && fgets(line, sizeof line, map))
+		lacks = sscanf(line, "%u %u %u", &first, &outside, &count) == 3 &&
+				(account < first || account - first >= count);
+	if (map)
+		(void)fclose(map);
+	return lacks;
+}
+
 static int change(struct jw_error *err, const struct account_groups *groups)
 {
 	const gid_t none = (gid_t)-1;
@@ -199,7 +217,7 @@ static int change(struct jw_error *err, const struct account_groups *groups)
 		(gid_t)setfsgid(none) == groups->group)
 		return 0;
 	take_rights_back();
-	return groups->owner == UNMAPPED
+	return namespace_lacks(groups->owner)
 			   ? error_set(err, JW_ERR_UNSUPPORTED, "this user namespace lacks the account")
 			   : error_set(err, JW_ERR_IO,
 						   "belongs to account %lu, whose rights this process may not take "

@@ -29,6 +29,21 @@ as_mallory ln -s "$treasure/file" "$home/pack"
 run 3 export -o "$home/pack"
 untouched
 
+# Root without the capabilities to act as others touches nothing of theirs; nobody's number is no exception, though a user namespace
+# shows it for the accounts that it lacks
+for account in $mallory 65534; do
+	mkdir "$open/of-$account"
+	ln -s "$treasure/folder" "$open/of-$account/link"
+	chown -h $account:$account "$open/of-$account" "$open/of-$account/link"
+	JITWARM="setpriv --bounding-set=-setuid,-setgid $JITWARM" run 3 export -o "$open/of-$account/link/planted"
+	err_has "whose rights this process may not take"
+	untouched
+done
+if unshare -r true 2>/dev/null; then
+	chmod 777 "$open/of-$mallory"
+	JITWARM="unshare -r $JITWARM" run 0 export -o "$open/of-$mallory/written"
+fi
+
 # Every kind of output: a device and a pipe stay what they are, and root's file behind another account's link is not written
 run 0 key generate outputs --no-passphrase
 as_mallory ln -s "$treasure/file" "$home/out"
