@@ -4,18 +4,26 @@
 # The kernel module is FORMER's while NEXT is installed: NEXT's own libcuda then answers 804.
 # whole    a library and modules that a program has compiled at run time: NEXT's first start adds no entry, the bytes are NEXT's
 #          own, and nothing is cold under FORMER
-# states   no compiler, no room, no space on the disk, a second upgrade, one that was undone, the rest after the boot
+# states   no compiler, no room, one that was undone, a second upgrade, the rest after the boot
+# full     a disk without space (needs root, for a small tmpfs)
+# chain    with what a program has compiled by NVRTC, FORMER to NEXT and on to 555.58.02 where NEXT is newer: each first start adds no entry
 # killed   killed at 20 moments, while FORMER compiles other modules: sound, nothing lost, and the next run ends it
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
 set -uo pipefail
 
 [ $# = 4 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 former=$2 next=$3 part=$4
+if [ "$part" = full ] && [ -z "${AHEAD_APART:-}" ]; then
+	AHEAD_APART=1 unshare --mount --propagation private "$0" "$@"
+	status=$?
+	[ $status != 1 ] || [ "$(id -u)" = 0 ] || { echo "skipped: no mounts can be made here"; exit 77; }
+	exit $status
+fi
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$3"
 need_driver "$former" "$next"
-cuda=$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)
-timeout 300 "$build/src/jitwarm" compiler fetch $cuda >/dev/null 2>&1 || { echo "skipped: no ptxas $cuda (jitwarm compiler fetch $cuda)"; exit 77; }
+need_compiler() { timeout 300 "$build/src/jitwarm" compiler fetch "$1" >/dev/null 2>&1 || { echo "skipped: no ptxas $1 (jitwarm compiler fetch $1)"; exit 77; }; }
+need_compiler "$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)"
 library=$build/tests/framework/libsample_framework.so
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_SYSTEM_ROOT=$scratch/root
 export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
@@ -110,6 +118,68 @@ states)
 	so "d['ready'] == d['modules'] and d['carried'] == 0"
 	load "$next" sm_86 1 4 0
 	sound
+	;;
+full)
+	trap 'umount -l "$scratch/cache" "$scratch/small" 2>/dev/null; rm -rf "$scratch"' EXIT
+	mkdir "$scratch/small"
+	mount -t tmpfs -o "size=$((($(du -s --block-size=4096 "$scratch/cache" | cut -f1) + 10) * 4096))" tmpfs "$scratch/small" &&
+		cp -a "$scratch/cache/." "$scratch/small/" && mount --bind "$scratch/small" "$scratch/cache" || { echo "skipped: no small tmpfs"; exit 77; }
+	before=$(entries | sort)
+	as 1 ahead "$library"
+	so "d['state'] in ('failed', 'no-room', 'carried') and d['ready'] < d['modules']"
+	[ -z "$(comm -23 <(echo "$before") <(entries))" ] || fail "entries of the running driver are gone"
+	warm_before
+	mount -o remount,size=64m "$scratch/small"
+	installed=$next
+	as 0 ahead "$library"
+	state ready True
+	warm_before
+	sound
+	;;
+chain)
+	nvrtc=$("$root/scripts/get.sh" nvrtc --here 12.2) || { echo "skipped: NVRTC 12.2 is not at hand (scripts/get.sh nvrtc 12.2)"; exit 77; }
+	# A program as it is in the field: NVRTC, then cuModuleLoadData of the text.
+	cat >"$scratch/program.py" <<'P'
+import ctypes, sys
+nvrtc, cuda = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libcuda.so.1")
+program, size, device, context, module = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+check = lambda result: result and sys.exit("error %d" % result)
+source = b'extern "C" __global__ void k(float *y, float a) { y[threadIdx.x] = a * y[threadIdx.x] + COUNT; }'
+for count in range(3):
+    words = (ctypes.c_char_p * 2)(b"--gpu-architecture=compute_86", b"-DCOUNT=%d" % count)
+    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None))
+    check(nvrtc.nvrtcCompileProgram(program, 2, words))
+    check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)))
+    text = ctypes.create_string_buffer(size.value)
+    check(nvrtc.nvrtcGetPTX(program, text))
+    check(cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+          or cuda.cuCtxSetCurrent(context) or cuda.cuModuleLoadData(ctypes.byref(module), text))
+P
+	# starts DRIVER: both programs, under it
+	starts()
+	{
+		under "$1" sm_86 python3 "$scratch/program.py" "$nvrtc" || fail "the program of NVRTC under $1"
+		under "$1" sm_86 "$build/tests/framework/framework-app" >"$scratch/out" || fail "the application under $1"
+	}
+	starts "$former"
+	for to in "$next" 555.58.02; do
+		[ "$to" = "$next" ] || [ "$former" \< "$next" ] || break
+		[ "$to" = "$next" ] || [ -d "$JITWARM_DRIVERS/$to" ] || { echo "without $to: it is not at hand"; break; }
+		[ "$to" != 555.58.02 ] || need_compiler 12.5
+		installed=$to
+		as 0 ahead "$library"
+		state ready True
+		so "d['carried'] == 0 and d['ready'] == d['modules'] >= 13 and d['running'] == '$running' and d['next'] == '$to'"
+		before=$(entries)
+		starts "$running"
+		[ "$(entries)" = "$before" ] || fail "something is cold under $running"
+		runs "$to"
+		starts "$to"
+		[ "$(entries)" = "$before" ] || fail "the first start under $to added entries"
+		as 0 ahead
+		state live False
+		sound
+	done
 	;;
 killed)
 	make_modules 11 30
