@@ -1,6 +1,5 @@
 /* The driver's library, found at run time in the way of the CUDA runtime. */
-#ifndef SAMPLE_DRIVER_H
-#define SAMPLE_DRIVER_H
+#pragma once
 
 typedef int driver_fn(void);
 
@@ -8,5 +7,3 @@ typedef int driver_fn(void);
 _Bool driver_open(void);
 /* NULL if the library has no such function. */
 driver_fn *driver_function(const char *name);
-
-#endif

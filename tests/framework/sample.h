@@ -1,6 +1,5 @@
 /* The sample framework: what nvcc puts into a library for the CUDA runtime, and nothing else. */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct sample_module {
 };
 
 SAMPLE_EXPORT extern const struct sample_module sample_modules[];
-
-#endif

@@ -1,6 +1,5 @@
 /* The interface between a fuzz target and its driver. */
-#ifndef JW_TESTS_FUZZ_H
-#define JW_TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		if (!(condition))                                                                          \
 			abort();                                                                               \
 	} while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* A sink that reads everything it gets, and checks what devcode.h promises. */
-#ifndef JW_TESTS_FUZZ_DEVCODE_H
-#define JW_TESTS_FUZZ_DEVCODE_H
+#pragma once
 
 #include "base/cursor.h"
 #include "devcode/devcode.h"
@@ -93,5 +92,3 @@ static inline struct devcode_sink fuzz_sink(struct fuzz_seen *seen)
 {
 	return (struct devcode_sink){seen, fuzz_container, fuzz_image, fuzz_trouble, {0}};
 }
-
-#endif

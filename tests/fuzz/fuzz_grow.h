@@ -1,7 +1,6 @@
 /* A program or library of which every container that may move gets a larger place: the reader finds
  * all of it in the copy. */
-#ifndef JW_TESTS_FUZZ_GROW_H
-#define JW_TESTS_FUZZ_GROW_H
+#pragma once
 
 #include <string.h>
 
@@ -127,5 +126,3 @@ static inline size_t fuzz_grow(const char *folder, const uint8_t *data, size_t s
 	mem_free(output);
 	return rooms.moved;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* One kind of library read both ways: in memory, and from an archive. */
-#ifndef JW_TESTS_FUZZ_LEAF_H
-#define JW_TESTS_FUZZ_LEAF_H
+#pragma once
 
 #include <string.h>
 
@@ -45,5 +44,3 @@ static inline int fuzz_leaf(enum kind kind, const uint8_t *data, size_t size)
 	stream_free(&stream);
 	return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A file in memory, for targets that read files. */
-#ifndef JW_TESTS_FUZZ_MEMORY_H
-#define JW_TESTS_FUZZ_MEMORY_H
+#pragma once
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,5 +9,3 @@ static inline int fuzz_memory_file(const char *name)
 {
 	return (int)syscall(SYS_memfd_create, name, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Files that end with a sum of what precedes it. */
-#ifndef JW_TESTS_FUZZ_SUMMED_H
-#define JW_TESTS_FUZZ_SUMMED_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/cursor.h"
@@ -19,5 +18,3 @@ static inline void check_with_sum(const uint8_t *data, size_t size,
 		check(summed.data, summed.size);
 	buf_free(&summed);
 }
-
-#endif

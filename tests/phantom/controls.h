@@ -2,8 +2,7 @@
  *
  * Numbers and structures: OGK ctrl/ctrl*.h. A control that is in no table succeeds and leaves its
  * parameters unchanged: zeros are a consistent "no" to most questions for a feature. */
-#ifndef JW_TESTS_PHANTOM_CONTROLS_H
-#define JW_TESTS_PHANTOM_CONTROLS_H
+#pragma once
 
 #include "objects.h"
 
@@ -44,5 +43,3 @@ static inline void *pointer_at(void *base, size_t offset)
 {
 	return *(void **)at(base, offset);
 }
-
-#endif

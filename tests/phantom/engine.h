@@ -1,6 +1,5 @@
 /* What the engine's files share: a channel and its methods, and memory by GPU address. */
-#ifndef JW_TESTS_PHANTOM_ENGINE_H
-#define JW_TESTS_PHANTOM_ENGINE_H
+#pragma once
 
 #include "phantom.h"
 
@@ -43,5 +42,3 @@ void inline_data(struct channel *channel, const uint32_t *values, uint32_t count
 void host_method(struct channel *channel, uint32_t method, uint32_t value);
 void compute_method(struct channel *channel, const uint32_t *m, uint32_t method, uint32_t value);
 void copy_method(const uint32_t *m, uint32_t method, uint32_t value);
-
-#endif

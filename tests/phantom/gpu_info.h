@@ -1,6 +1,5 @@
 /* Numbers about a GPU that libcuda asks for by index, in lists. */
-#ifndef JW_TESTS_PHANTOM_GPU_INFO_H
-#define JW_TESTS_PHANTOM_GPU_INFO_H
+#pragma once
 
 #include "phantom.h"
 
@@ -11,5 +10,3 @@ info_fn info_memory;   /* NV2080_CTRL_FB_INFO_INDEX_* */
 info_fn info_graphics; /* NV0080_CTRL_GR_INFO_INDEX_* */
 info_fn info_bus;      /* NV2080_CTRL_BUS_INFO_INDEX_* */
 info_fn info_nothing;
-
-#endif

@@ -1,7 +1,6 @@
 /* The resource manager's objects: a tree per client, found by (client, handle). A client's root has
  * the client's own number as its handle. The caller holds the lock of rm.c. */
-#ifndef JW_TESTS_PHANTOM_OBJECTS_H
-#define JW_TESTS_PHANTOM_OBJECTS_H
+#pragma once
 
 #include "phantom.h"
 
@@ -18,5 +17,3 @@ struct object *object_find(uint32_t client, uint32_t handle);
 struct object *object_create(uint32_t client, uint32_t parent, uint32_t handle, uint32_t class);
 /* Frees the object and all that hangs below it. */
 void object_free(uint32_t client, uint32_t handle);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Locks are taken in the order rm, uvm, engine, files; fork() takes all of them, so that a child
  * finds none held by a thread that it does not have. */
-#ifndef JW_TESTS_PHANTOM_H
-#define JW_TESTS_PHANTOM_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ static inline void fork_lock(pthread_mutex_t *lock, enum fork_moment moment)
 	else
 		pthread_mutex_unlock(lock);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The entry points of the simulated driver, as cuda.h declares them, with plain types. */
-#ifndef SIM_CUDA_API_H
-#define SIM_CUDA_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ API(cuLinkDestroy(struct link *link));
 API(cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags));
 API(cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
 						int *status));
-
-#endif

@@ -1,6 +1,5 @@
 /* The two systems under the simulated driver. Paths are UTF-8. */
-#ifndef SIM_OS_H
-#define SIM_OS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ struct os_mutex *os_mutex_new(void);
 void os_mutex_lock(struct os_mutex *mutex);
 void os_mutex_unlock(struct os_mutex *mutex);
 void os_mutex_free(struct os_mutex *mutex);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * It is an independent witness of the driver's cache format and uses nothing of libjitwarm: hash,
  * key, entry, index and lock are implemented a second time, from docs/driver-cache.md alone. */
-#ifndef SIM_H
-#define SIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -235,5 +234,3 @@ void build_free(struct build *build);
 struct context *context_current(void);
 /* CU_OK, or the reason why no call can work now. */
 int api_state(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The calls of the C library that may fail on purpose, in place of its own: a program that includes
  * this has them, and the libraries that it uses call them, too. It says what `strike` answers. */
-#ifndef JW_TESTS_CALLS_H
-#define JW_TESTS_CALLS_H
+#pragma once
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -225,5 +224,3 @@ int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t 
 	return strike(FORK, path, -1) ? EAGAIN
 								  : real(pid, path, actions, attributes, argv, environment);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Real cache directories for tests: archives in $JITWARM_TESTDATA/driver-caches. */
-#ifndef JW_TESTS_CACHES_H
-#define JW_TESTS_CACHES_H
+#pragma once
 
 #include "check.h"
 
@@ -81,5 +80,3 @@ caches_each(const char *name,
 	mem_free(path);
 	mem_free(folder);
 }
-
-#endif

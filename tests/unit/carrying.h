@@ -1,6 +1,5 @@
 /* A machine whose cache has entries of a former driver, to carry them over. */
-#ifndef JW_TESTS_CARRYING_H
-#define JW_TESTS_CARRYING_H
+#pragma once
 
 #include "folder.h"
 
@@ -144,5 +143,3 @@ static inline void remove_entry(const struct machine *machine, uint64_t key)
 
 #define ON(test, cuda, carry_over)                                                                 \
 	cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct given){cuda, carry_over}))
-
-#endif

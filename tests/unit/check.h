@@ -3,8 +3,7 @@
  * and RUN_TESTS(set_up, tear_down) at the end runs them in their order; TEST_PROGRAM { … } is what
  * does more than that. The files of a room are one program, and check.c runs the one that is named.
  */
-#ifndef JW_TESTS_CHECK_H
-#define JW_TESTS_CHECK_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,14 +51,13 @@ void check_file(const char *path, int (*run)(void));
 		check_file(__FILE__, check_run);                                                           \
 	}                                                                                              \
 	static int check_run(void)
+#define RUN_GROUP(set_up, tear_down)                                                               \
+	_cmocka_run_group_tests("tests", check_tests, (size_t)check_count, set_up, tear_down)
 #define RUN_TESTS(set_up, tear_down)                                                               \
 	TEST_PROGRAM                                                                                   \
 	{                                                                                              \
-		return _cmocka_run_group_tests("tests", check_tests, (size_t)check_count, set_up,          \
-									   tear_down);                                                 \
+		return RUN_GROUP(set_up, tear_down);                                                       \
 	}
 
 /* Exit status that ctest reports as "skipped". */
 #define CHECK_SKIP 77
-
-#endif

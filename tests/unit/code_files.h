@@ -2,8 +2,7 @@
  * device code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
  *
  * Each file holds a different module, so that its content identifies it. */
-#ifndef JW_TESTS_CODE_FILES_H
-#define JW_TESTS_CODE_FILES_H
+#pragma once
 
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
@@ -269,5 +268,3 @@ static inline void expect_one_answer(const struct named_file *files, size_t coun
 	mem_free(tally.times);
 	assert_int_equal(tally.wrong, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The modules of real libraries and their measured costs (test data, compile-costs). */
-#ifndef JW_TESTS_COSTS_H
-#define JW_TESTS_COSTS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,5 +98,3 @@ static inline size_t costs_read(const char *folder, const char *name, struct cos
 	costs_read_divisions(name, rows, count);
 	return count;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Small entries for tests: a key as the driver writes it, and a cubin that is only a header. */
-#ifndef JW_TESTS_ENTRIES_H
-#define JW_TESTS_ENTRIES_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -55,5 +54,3 @@ static inline void entries_make(struct entries_entry *entry, unsigned n, size_t 
 {
 	entries_make_of(entry, "Jun 25 202401:14:48", n, padding);
 }
-
-#endif

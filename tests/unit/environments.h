@@ -1,6 +1,5 @@
 /* Python environments that a test makes in its folder, and the results of jw_find for them. */
-#ifndef JW_TESTS_ENVIRONMENTS_H
-#define JW_TESTS_ENVIRONMENTS_H
+#pragma once
 
 #include <string.h>
 
@@ -134,5 +133,3 @@ static inline void find_fails(const char *name, enum jw_code code, const char *p
 }
 
 #define CASE(name) TEST_WITH(name, set_up, tear_down)
-
-#endif

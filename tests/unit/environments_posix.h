@@ -1,6 +1,5 @@
 /* Programs and links in the environments of environments.h. */
-#ifndef JW_TESTS_ENVIRONMENTS_POSIX_H
-#define JW_TESTS_ENVIRONMENTS_POSIX_H
+#pragma once
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,5 +24,3 @@ static void link_to(const char *relative, const char *target)
 	mem_free(folder);
 	mem_free(path);
 }
-
-#endif

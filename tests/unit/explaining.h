@@ -1,6 +1,5 @@
 /* A library of small modules, and entries that drivers make of them. */
-#ifndef JW_TESTS_EXPLAINING_H
-#define JW_TESTS_EXPLAINING_H
+#pragma once
 
 #include "small_modules.h"
 
@@ -91,5 +90,3 @@ static inline uint64_t key_of(unsigned number, const char *stamp)
 	memcpy(other.stamp, stamp, sizeof other.stamp);
 	return small_key(&other, number, 70, 86, CACHE_KEY_LOAD, "", NULL);
 }
-
-#endif

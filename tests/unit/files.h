@@ -1,6 +1,5 @@
 /* Files at any place, with the folders above them. */
-#ifndef JW_TESTS_FILES_H
-#define JW_TESTS_FILES_H
+#pragma once
 
 #include <string.h>
 
@@ -29,5 +28,3 @@ static inline void files_put_text(const char *dir, const char *name, const char 
 {
 	files_put(dir, name, text, strlen(text));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A test's own directory: make_folder and remove_folder are the group's set-up and tear-down. */
-#ifndef JW_TESTS_FOLDER_H
-#define JW_TESTS_FOLDER_H
+#pragma once
 
 #include "check.h"
 
@@ -34,5 +33,3 @@ static inline int remove_folder(void **state)
 	folder = NULL;
 	return result;
 }
-
-#endif

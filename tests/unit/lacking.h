@@ -1,6 +1,5 @@
 /* What a function answers where memory runs out. */
-#ifndef JW_TESTS_LACKING_H
-#define JW_TESTS_LACKING_H
+#pragma once
 
 #include "check.h"
 
@@ -79,5 +78,3 @@ static inline bool starve_check(const char *call, size_t n, size_t left, bool fa
 		} while (starve_check(#call, starve_n, starve_left, starve_failed, &err));                 \
 		cJSON_InitHooks(NULL);                                                                     \
 	} while (0)
-
-#endif

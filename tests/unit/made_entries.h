@@ -1,6 +1,5 @@
 /* Entry files of any size, as a worker's driver makes them: for tests that put them into a cache */
-#ifndef JW_TESTS_MADE_ENTRIES_H
-#define JW_TESTS_MADE_ENTRIES_H
+#pragma once
 
 #include "folder.h"
 
@@ -63,5 +62,3 @@ static void put(const char *path, const void *bytes, size_t size)
 {
 	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
 }
-
-#endif

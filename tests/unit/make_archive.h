@@ -1,6 +1,5 @@
 /* Archives for tests of src/devcode, made in memory: static libraries, wheels, .conda, zstd. */
-#ifndef JW_TESTS_MAKE_ARCHIVE_H
-#define JW_TESTS_MAKE_ARCHIVE_H
+#pragma once
 
 #include "make_devcode.h"
 
@@ -133,5 +132,3 @@ static inline char *write_file(const char *name, const struct buf *bytes)
 	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
 	return path;
 }
-
-#endif

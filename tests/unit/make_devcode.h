@@ -1,7 +1,6 @@
 /* Building blocks for tests of src/devcode: containers, ELF and PE files, archives, made in memory,
  * with only the parts that a case needs. */
-#ifndef JW_TESTS_MAKE_DEVCODE_H
-#define JW_TESTS_MAKE_DEVCODE_H
+#pragma once
 
 #include "check.h"
 
@@ -247,5 +246,3 @@ static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 	mem_free(path);
 	return result;
 }
-
-#endif

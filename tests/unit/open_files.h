@@ -1,6 +1,5 @@
 /* How many files the process has open: a call leaves as many as there were. */
-#ifndef JW_TESTS_OPEN_FILES_H
-#define JW_TESTS_OPEN_FILES_H
+#pragma once
 
 #include "check.h"
 
@@ -21,5 +20,3 @@ static inline size_t open_files(void)
 	return count;
 #endif
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Packs for tests: from caches of small entries, and with manifests of any kind. */
-#ifndef JW_TESTS_PACKS_H
-#define JW_TESTS_PACKS_H
+#pragma once
 
 #include "check.h"
 
@@ -149,5 +148,3 @@ static inline void packs_make(struct buf *pack, const char *manifest,
 	assert_int_equal(writer_put(NULL, writer, end, sizeof end), 0);
 	assert_int_equal(writer_close(NULL, writer, &written), 0);
 }
-
-#endif

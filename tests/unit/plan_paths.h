@@ -1,6 +1,5 @@
 /* A plan of the modules at paths. */
-#ifndef JW_TESTS_PLAN_PATHS_H
-#define JW_TESTS_PLAN_PATHS_H
+#pragma once
 
 #include "check.h"
 
@@ -22,5 +21,3 @@ static inline int plan_paths(struct jw_error *err, const struct plan_request *re
 	jw_found_free(found);
 	return result;
 }
-
-#endif

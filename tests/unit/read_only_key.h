@@ -1,7 +1,6 @@
 /* Makes a registry key of variables read-only for a while by access lists, as for a user without
  * administrator's rights, or with a policy. Windows. */
-#ifndef JW_TEST_READ_ONLY_KEY_H
-#define JW_TEST_READ_ONLY_KEY_H
+#pragma once
 
 #include "check.h"
 
@@ -41,5 +40,3 @@ static inline void make_key_writable(struct read_only_key *key)
 	(void)RegSetKeySecurity(key->key, DACL_SECURITY_INFORMATION, key->before);
 	(void)RegCloseKey(key->key);
 }
-
-#endif

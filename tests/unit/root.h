@@ -1,6 +1,5 @@
 /* A /proc and a /sys of the test instead of the system's: group set-up and end, their files */
-#ifndef JW_TESTS_ROOT_H
-#define JW_TESTS_ROOT_H
+#pragma once
 
 #include <string.h>
 
@@ -40,5 +39,3 @@ static inline void root_put(const char *path, const char *text)
 {
 	files_put_at(mem_printf(NULL, "%s/%s", root, path), text, strlen(text));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs with workers that are shell scripts, for tests of run/run.h. */
-#ifndef JW_TESTS_RUNS_H
-#define JW_TESTS_RUNS_H
+#pragma once
 
 #include "check.h"
 
@@ -234,5 +233,3 @@ static inline void expect_order(const char *part, bool at_end)
 }
 
 #define CASE(name) TEST_WITH(name, begin, end)
-
-#endif

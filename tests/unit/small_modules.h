@@ -1,6 +1,5 @@
 /* Modules of a few lines, each with another number, and libraries of them in the test's folder. */
-#ifndef JW_TESTS_SMALL_MODULES_H
-#define JW_TESTS_SMALL_MODULES_H
+#pragma once
 
 #include "make_devcode.h"
 
@@ -78,5 +77,3 @@ static inline void small_fatbin_library(const char *name, const struct buf *data
 {
 	small_library(name, &(struct make_section){.name = ".nv_fatbin", data->data, data->size}, 1);
 }
-
-#endif

@@ -17,7 +17,7 @@ static struct cache_profile profile_of(const char *stamp)
 }
 
 /* Hashes computed independently of this project (FNV-1a in Python over the spelled-out key). */
-static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
+TEST(keys_equal_the_bytes_that_the_driver_hashes)
 {
 	static const struct {
 		uint16_t sm;
@@ -25,30 +25,13 @@ static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
 		const char *options;
 		uint64_t hash, length;
 	} cases[] = {
-		{.sm = 86,
-		 .form = CACHE_KEY_LOAD,
-		 .options = "-v",
-		 .hash = UINT64_C(0x77e98235d265839c),
-		 .length = 48},
-		{.sm = 86,
-		 .form = CACHE_KEY_LINK,
-		 .options = "-v",
-		 .hash = UINT64_C(0xa089b3f960723484),
-		 .length = 50},
-		{.sm = 86,
-		 .form = CACHE_KEY_TEXT,
-		 .options = "",
-		 .hash = UINT64_C(0x8b83795e28737ff9),
-		 .length = 45},
-		{.sm = 120,
-		 .form = CACHE_KEY_TEXT,
-		 .options = "",
-		 .hash = UINT64_C(0x9d56f3612514def0),
-		 .length = 46},
+		{86, CACHE_KEY_LOAD, "-v", UINT64_C(0x77e98235d265839c), 48},
+		{86, CACHE_KEY_LINK, "-v", UINT64_C(0xa089b3f960723484), 50},
+		{86, CACHE_KEY_TEXT, "", UINT64_C(0x8b83795e28737ff9), 45},
+		{120, CACHE_KEY_TEXT, "", UINT64_C(0x9d56f3612514def0), 46},
 	};
 	struct cache_profile profile = profile_of("Jun 25 202401:14:48");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t length;
 
@@ -62,22 +45,20 @@ static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
 	}
 }
 
-static void options_end_at_their_first_nul(void **state)
+TEST(options_end_at_their_first_nul)
 {
 	char tail[CACHE_KEY_MOST_TAIL];
 
-	(void)state;
 	assert_int_equal(cache_key_tail(tail, CACHE_KEY_LOAD, "-v\0x", 4), 4);
 	assert_memory_equal(tail, "\0 -v", 4);
 }
 
-static void inputs_without_a_key_have_length_zero(void **state)
+TEST(inputs_without_a_key_have_length_zero)
 {
 	char options[CACHE_KEY_MOST_TAIL];
 	struct cache_profile known = profile_of("Jun 25 202401:14:48"), unknown = profile_of("");
 	uint64_t length = 1;
 
-	(void)state;
 	memset(options, 'x', sizeof options);
 	assert_int_equal(
 		cache_key_hash(&unknown, &(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, "", 0, false},
@@ -94,7 +75,7 @@ static void inputs_without_a_key_have_length_zero(void **state)
 }
 
 /* Every bit of it counts, and its length. */
-static void a_key_is_known_by_its_bytes(void **state)
+TEST(a_key_is_known_by_its_bytes)
 {
 	const struct cache_profile profile = profile_of("Jun 25 202401:14:48");
 	struct cache_key_input input = {.sm = 86,
@@ -107,7 +88,6 @@ static void a_key_is_known_by_its_bytes(void **state)
 	const size_t length = sizeof key - 2;
 	uint64_t hash = fnv_update(FNV_START, key, length), hashed;
 
-	(void)state;
 	assert_int_equal(cache_key_hash(&profile, &input, &hashed), hash);
 	assert_int_equal(hashed, length);
 	assert_true(cache_key_is(&profile, &input, key, length));
@@ -129,23 +109,21 @@ static void a_key_is_known_by_its_bytes(void **state)
 }
 
 /* What lies behind a key in memory is no part of it. */
-static void a_key_that_ends_behind_its_target_is_none(void **state)
+TEST(a_key_that_ends_behind_its_target_is_none)
 {
 	static const char key[] = "Jun 25 202401:14:48HOST64sm_86a.version 8.4\n";
 	struct cache_key_parts parts;
 
-	(void)state;
 	assert_true(cache_key_split(key, sizeof key - 1, &parts));
 	assert_int_equal(parts.target.suffix, 'a');
 	assert_false(cache_key_split(key, 30, &parts));
 }
 
-static void names_and_keys_are_each_others_reverse(void **state)
+TEST(names_and_keys_are_each_others_reverse)
 {
 	char name[CACHE_NAME_SIZE];
 	uint64_t key = 0;
 
-	(void)state;
 	assert_string_equal(cache_entry_name(name, UINT64_C(0x140412bf8e3256ad)), "1/4/0412bf8e3256ad");
 	assert_true(cache_entry_key("1", "4", "0412bf8e3256ad", &key));
 	assert_int_equal(key, UINT64_C(0x140412bf8e3256ad));
@@ -163,7 +141,7 @@ static size_t make_entry(uint8_t file[64])
 	return CACHE_ENTRY_HEADER + 8;
 }
 
-static void the_probe_finds_damage_in_a_header(void **state)
+TEST(the_probe_finds_damage_in_a_header)
 {
 	static const struct {
 		size_t size;
@@ -177,7 +155,6 @@ static void the_probe_finds_damage_in_a_header(void **state)
 	uint8_t file[64] = {0};
 	char *dir, *path, *parent;
 
-	(void)state;
 	(void)make_entry(file);
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &dir), 0);
 	path = cache_entry_path(NULL, dir, name);
@@ -201,7 +178,7 @@ static void the_probe_finds_damage_in_a_header(void **state)
 }
 
 /* An OpenCL key has the driver's release between its last two NULs. */
-static void an_opencl_key_names_its_driver(void **state)
+TEST(an_opencl_key_names_its_driver)
 {
 	static const struct {
 		const char *key;
@@ -220,7 +197,6 @@ static void an_opencl_key_names_its_driver(void **state)
 	};
 	static const uint8_t value[] = "//\n.version 6.3\n";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct cache_entry entry = {.key = (const void *)cases[i].key,
 										  .key_bytes = cases[i].size,
@@ -234,7 +210,7 @@ static void an_opencl_key_names_its_driver(void **state)
 	}
 }
 
-static void keys_are_taken_apart(void **state)
+TEST(keys_are_taken_apart)
 {
 #define STAMP "Aug 20 202514:13:09"
 	static const struct {
@@ -268,7 +244,6 @@ static void keys_are_taken_apart(void **state)
 		{KEY(""), .form = CACHE_KEY_LOAD},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_key_parts parts;
 
@@ -352,19 +327,8 @@ static void every_real_key_gives_its_files_name(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_equal_the_bytes_that_the_driver_hashes),
-		cmocka_unit_test(options_end_at_their_first_nul),
-		cmocka_unit_test(inputs_without_a_key_have_length_zero),
-		cmocka_unit_test(a_key_is_known_by_its_bytes),
-		cmocka_unit_test(a_key_that_ends_behind_its_target_is_none),
-		cmocka_unit_test(names_and_keys_are_each_others_reverse),
-		cmocka_unit_test(the_probe_finds_damage_in_a_header),
-		cmocka_unit_test(an_opencl_key_names_its_driver),
-		cmocka_unit_test(keys_are_taken_apart),
-	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(every_real_key_gives_its_files_name)};
-	int failed = cmocka_run_group_tests_name("made here", tests, NULL, NULL);
+	int failed = RUN_GROUP(NULL, NULL);
 
 	if (failed || !caches_here())
 		return failed ? failed : CHECK_SKIP;

@@ -84,11 +84,10 @@ static int reads_former_drivers(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void former_drivers_are_whole(void **state)
+TEST(former_drivers_are_whole)
 {
 	struct former_drivers drivers;
 
-	(void)state;
 	put_profiles();
 	each_allocation_lacks(reads_former_drivers, NULL);
 	assert_int_equal(former_read(NULL, state_dir, STAMP, release, &drivers), 0);
@@ -125,11 +124,10 @@ static int saves_a_profile(struct jw_error *err, void *context)
 	return cache_profile_save(err, state_dir, &profile);
 }
 
-static void profiles_are_whole(void **state)
+TEST(profiles_are_whole)
 {
 	struct cache_profile profile;
 
-	(void)state;
 	put_profiles();
 	each_allocation_lacks(adds_former_drivers, NULL);
 	each_allocation_lacks(saves_a_profile, NULL);
@@ -233,11 +231,10 @@ static int evicts(struct jw_error *err)
 	return cache_live_close(result ? NULL : err, live) || result ? -1 : 0;
 }
 
-static void a_cache_is_as_whole_as_is_said(void **state)
+TEST(a_cache_is_as_whole_as_is_said)
 {
 	static int (*const does[])(struct jw_error * err) = {repairs, removes, mends, keeps, evicts};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof does / sizeof *does; i++)
 		for (size_t n = 1, left = 0; !left; n++) {
 			struct jw_error err = {0};
@@ -278,14 +275,13 @@ static int verifies(struct jw_error *err, void *context)
 	return 0;
 }
 
-static void what_is_looked_at_is_whole(void **state)
+TEST(what_is_looked_at_is_whole)
 {
 	const struct jw_cache_options options = {
 		.size = sizeof options, .path = dir, .limit_bytes = 1 << 30};
 	const struct cache_live_options how = {.limit_bytes = 1 << 30};
 	struct jw_cache_listing *list;
 
-	(void)state;
 	spoil();
 	STARVE(jw_cache_list(&err, &options, &list), jw_cache_list_free(list));
 	each_allocation_lacks(verifies, NULL);
@@ -293,7 +289,7 @@ static void what_is_looked_at_is_whole(void **state)
 }
 
 /* An entry that cannot be looked at is not taken for missing, and written over. */
-static void what_cannot_be_looked_at_is_not_replaced(void **state)
+TEST(what_cannot_be_looked_at_is_not_replaced)
 {
 	char *made = os_join(NULL, folder, "made"), *path;
 	struct entries_entry entry;
@@ -302,7 +298,6 @@ static void what_cannot_be_looked_at_is_not_replaced(void **state)
 	struct jw_error err = {0};
 	struct os_stat before, after;
 
-	(void)state;
 	start_anew();
 	fill(1, 1);
 	entries_make(&entry, 1, 0);
@@ -326,14 +321,7 @@ static void what_cannot_be_looked_at_is_not_replaced(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(former_drivers_are_whole),
-		cmocka_unit_test(profiles_are_whole),
-		cmocka_unit_test(a_cache_is_as_whole_as_is_said),
-		cmocka_unit_test(what_is_looked_at_is_whole),
-		cmocka_unit_test(what_cannot_be_looked_at_is_not_replaced),
-	};
-	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+	int failed = RUN_GROUP(make_folder, remove_folder);
 
 	mem_free(state_dir);
 	mem_free(library);

@@ -17,7 +17,7 @@
 #include "os/env.h"
 #include "os/folders.h"
 
-static void a_stamp_is_found_where_it_is_certain(void **state)
+TEST(a_stamp_is_found_where_it_is_certain)
 {
 #define BYTES(text) text, sizeof text - 1
 #define RUN         "Jun 25 202401:14"
@@ -40,7 +40,6 @@ static void a_stamp_is_found_where_it_is_certain(void **state)
 		{BYTES(""), NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
 		int result = stamp_find(NULL, cases[i].bytes, cases[i].size, stamp);
@@ -51,14 +50,13 @@ static void a_stamp_is_found_where_it_is_certain(void **state)
 }
 
 /* Of a mapped library one piece at a time is resident: a run may cross two pieces. */
-static void a_stamp_is_found_in_a_large_library(void **state)
+TEST(a_stamp_is_found_in_a_large_library)
 {
 	const size_t size = (size_t)9 << 20, piece = (size_t)4 << 20;
 	char *path = os_join(NULL, folder, "libcuda.so"), stamp[CACHE_STAMP_SIZE + 1];
 	uint8_t *bytes = test_calloc(1, size);
 	struct os_map map;
 
-	(void)state;
 	memcpy(bytes + piece - 5, RUN "xx", sizeof RUN + 1);
 	memcpy(bytes + 2 * piece - 1, ":48", 4);
 	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
@@ -94,12 +92,11 @@ static size_t make_elf(uint8_t file[256], uint32_t id_size)
 	return 256;
 }
 
-static void a_build_id_is_read(void **state)
+TEST(a_build_id_is_read)
 {
 	uint8_t file[256];
 	char text[STAMP_BUILD_ID_SIZE];
 
-	(void)state;
 	assert_string_equal(stamp_build_id(file, make_elf(file, 4), text), "10111213");
 	assert_string_equal(stamp_build_id(file, make_elf(file, 0), text), "");
 	assert_string_equal(stamp_build_id(file, make_elf(file, 1000), text), "");
@@ -107,12 +104,11 @@ static void a_build_id_is_read(void **state)
 	assert_string_equal(stamp_build_id("", 0, text), "");
 }
 
-static void known_drivers_have_profiles(void **state)
+TEST(known_drivers_have_profiles)
 {
 	struct cache_profile profile;
 	struct jw_error err = {0};
 
-	(void)state;
 	for (size_t i = 0; cache_known_driver_at(i); i++) {
 		const struct cache_known_driver *known = cache_known_driver_at(i);
 
@@ -142,13 +138,12 @@ static char *write_library(const char *name, const char *bytes, size_t size)
 	return path;
 }
 
-static void a_profile_is_kept_for_one_file(void **state)
+TEST(a_profile_is_kept_for_one_file)
 {
 	static const char bytes[] = RUN ":48\0:48\0";
 	struct cache_profile found, kept;
 	char *library = write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1);
 
-	(void)state;
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
 	assert_string_equal(found.stamp, "Jun 25 202401:14:48");
 	assert_int_equal(found.trust, CACHE_STAMP_READ);
@@ -173,12 +168,11 @@ static void a_profile_is_kept_for_one_file(void **state)
 
 /* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
 /* Loaders' names say no release. */
-static void a_release_is_read_from_the_librarys_name(void **state)
+TEST(a_release_is_read_from_the_librarys_name)
 {
 	static const char *const names[] = {"libcuda.so.555.58", "libcuda.so.555", "libcuda.so.1",
 										"libcuda.so", "nvcuda.dll"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char *library = write_library(names[i], "x", 1);
 		struct cache_profile found;
@@ -190,14 +184,13 @@ static void a_release_is_read_from_the_librarys_name(void **state)
 	}
 }
 
-static void a_former_driver_is_remembered(void **state)
+TEST(a_former_driver_is_remembered)
 {
 	static const char bytes[] = RUN ":49\0:49\0";
 	char *library = write_library("libcuda.so.555.58.98", bytes, sizeof bytes - 1);
 	struct cache_profile found, former;
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
 	found.driver.cuda = 12060;
 	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
@@ -217,13 +210,12 @@ static void a_former_driver_is_remembered(void **state)
 	mem_free(library);
 }
 
-static void the_table_confirms_the_stamp_of_the_file(void **state)
+TEST(the_table_confirms_the_stamp_of_the_file)
 {
 	static const char same[] = RUN ":48\0", other[] = "Jun 26 202401:14:48\0";
 	char *library = write_library("libcuda.so.555.58.02", same, sizeof same - 1);
 	struct cache_profile profile;
 
-	(void)state;
 	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
 	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
 	mem_free(write_library("libcuda.so.555.58.02", other, sizeof other - 1));
@@ -233,7 +225,7 @@ static void the_table_confirms_the_stamp_of_the_file(void **state)
 	mem_free(library);
 }
 
-static void an_entry_of_the_cache_confirms(void **state)
+TEST(an_entry_of_the_cache_confirms)
 {
 	static const char bytes[] = RUN ":48\0";
 	char *library = write_library("libcuda.so.1", bytes, sizeof bytes - 1);
@@ -242,7 +234,6 @@ static void an_entry_of_the_cache_confirms(void **state)
 	struct entries_entry entry;
 	uint8_t rows[32] = {0x41, 0, 0, 0, 1};
 
-	(void)state;
 	entries_make(&entry, 1, 0);
 	index = os_join(NULL, dir, "index");
 	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
@@ -258,14 +249,13 @@ static void an_entry_of_the_cache_confirms(void **state)
 }
 
 /* A path that is too long for a profile; one that fits. */
-static void a_long_path_is_no_profile(void **state)
+TEST(a_long_path_is_no_profile)
 {
 	enum { ROOM = sizeof((struct cache_profile *)NULL)->library };
 	char *deep = mem_string(NULL, folder), *next;
 	struct cache_profile profile = {.library = "untouched"};
 	struct jw_error err = {0};
 
-	(void)state;
 	while (strlen(deep) + 100 < ROOM) {
 		next = mem_printf(NULL, "%s/%099d", deep, 0);
 		mem_free(deep);
@@ -289,7 +279,7 @@ static void a_long_path_is_no_profile(void **state)
 }
 
 /* Of another library under the name of this one: nothing is known of this one. */
-static void a_profile_is_of_its_library(void **state)
+TEST(a_profile_is_of_its_library)
 {
 	char *library = write_library("libcuda.so.3", "x", 1);
 	char *path = mem_printf(NULL, "%s/drivers/%016llx.json", folder,
@@ -297,7 +287,6 @@ static void a_profile_is_of_its_library(void **state)
 	struct cache_profile profile;
 	struct jw_error why = {0};
 
-	(void)state;
 	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
 	assert_int_equal(cache_profile_save(NULL, folder, &profile), 0);
 	assert_int_equal(cache_profile_load(NULL, folder, library, &profile), 0);
@@ -314,9 +303,8 @@ static void a_profile_is_of_its_library(void **state)
 }
 
 /* The newest of its branch; of a driver whose release is unknown, of its CUDA version. */
-static void a_like_driver_is_the_newest_of_its_kind(void **state)
+TEST(a_like_driver_is_the_newest_of_its_kind)
 {
-	(void)state;
 	for (size_t i = 0; cache_known_driver_at(i); i++) {
 		const struct cache_known_driver *known = cache_known_driver_at(i);
 
@@ -343,7 +331,7 @@ static void a_like_driver_is_the_newest_of_its_kind(void **state)
 #define STAMP "Jun 25 202401:14:48"
 
 /* Only an entry that begins with the stamp confirms it. */
-static void other_entries_confirm_nothing(void **state)
+TEST(other_entries_confirm_nothing)
 {
 	static const char bytes[] = RUN ":48\0";
 	static const struct {
@@ -360,7 +348,6 @@ static void other_entries_confirm_nothing(void **state)
 	char *library = write_library("libcuda.so.2", bytes, sizeof bytes - 1);
 	char *dir = os_join(NULL, folder, "others"), *index = os_join(NULL, dir, "index");
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t file[128] = {0}, rows[32] = {0x41, 0, 0, 0, 1};
 		struct cache_profile profile;
@@ -488,34 +475,17 @@ static bool check_table(void)
 
 static bool skipped;
 
-static void real_drivers_carry_the_stamps_of_the_table(void **state)
+TEST(real_drivers_carry_the_stamps_of_the_table)
 {
 	size_t drivers = check_drivers();
 	bool table = check_table();
 
-	(void)state;
 	skipped = !drivers || !table;
 }
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stamp_is_found_where_it_is_certain),
-		cmocka_unit_test(a_stamp_is_found_in_a_large_library),
-		cmocka_unit_test(a_build_id_is_read),
-		cmocka_unit_test(known_drivers_have_profiles),
-		cmocka_unit_test(a_profile_is_kept_for_one_file),
-		cmocka_unit_test(a_release_is_read_from_the_librarys_name),
-		cmocka_unit_test(a_former_driver_is_remembered),
-		cmocka_unit_test(the_table_confirms_the_stamp_of_the_file),
-		cmocka_unit_test(an_entry_of_the_cache_confirms),
-		cmocka_unit_test(a_long_path_is_no_profile),
-		cmocka_unit_test(a_profile_is_of_its_library),
-		cmocka_unit_test(a_like_driver_is_the_newest_of_its_kind),
-		cmocka_unit_test(other_entries_confirm_nothing),
-		cmocka_unit_test(real_drivers_carry_the_stamps_of_the_table),
-	};
-	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+	int failed = RUN_GROUP(make_folder, remove_folder);
 
 	return failed ? failed : skipped ? CHECK_SKIP : 0;
 }

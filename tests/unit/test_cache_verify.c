@@ -53,12 +53,11 @@ static char *make_cache(const char *name, uint64_t surplus)
 }
 
 /* A file that stays open would take another number away. */
-static void files_are_closed_again(void **state)
+TEST(files_are_closed_again)
 {
 	char *dir = make_cache("closed", 0);
 	int before, after;
 
-	(void)state;
 	before = dup(STDOUT_FILENO);
 	(void)close(before);
 	for (int i = 0; i < 3; i++)
@@ -69,13 +68,12 @@ static void files_are_closed_again(void **state)
 	mem_free(dir);
 }
 
-static void damage_is_counted_and_named(void **state)
+TEST(damage_is_counted_and_named)
 {
 	char *dir = make_cache("damaged", 0), name[CACHE_NAME_SIZE];
 	struct entries_entry entry;
 	struct jw_cache_report *report;
 
-	(void)state;
 	entries_make(&entry, 1, 100);
 	entry.bytes[entry.size - 1] ^= 1;
 	files_put(dir, cache_entry_name(name, entry.key), entry.bytes, entry.size);
@@ -115,7 +113,7 @@ static void put_value(const char *dir, const char *stamp, const char *tail, cons
 }
 
 /* The driver uses it, and programs fail with it at each start. */
-static void machine_code_that_no_driver_loads_is_damage(void **state)
+TEST(machine_code_that_no_driver_loads_is_damage)
 {
 	static const char of_550[] = "Apr  8 202512:10:18", of_no_driver[] = "Jan  1 202000:00:00";
 	static const struct {
@@ -136,7 +134,6 @@ static void machine_code_that_no_driver_loads_is_damage(void **state)
 		{of_no_driver, " ", NULL, 75, .relocatable = false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir = mem_printf(NULL, "%s/loads-%zu", folder, i);
 		uint8_t cubin[ENTRIES_CUBIN];
@@ -161,7 +158,7 @@ static void machine_code_that_no_driver_loads_is_damage(void **state)
 	}
 }
 
-static void the_next_insert_is_predicted(void **state)
+TEST(the_next_insert_is_predicted)
 {
 	static const struct {
 		const char *what;
@@ -186,7 +183,6 @@ static void the_next_insert_is_predicted(void **state)
 		 .harmful = true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir = make_cache("index", cases[i].surplus);
 		char *index = os_join(NULL, dir, "index");
@@ -208,14 +204,13 @@ static void the_next_insert_is_predicted(void **state)
 	}
 }
 
-static void entries_past_the_limit_are_counted(void **state)
+TEST(entries_past_the_limit_are_counted)
 {
 	char *dir = make_cache("smaller", 0);
 	struct jw_cache_report *report = verify(dir);
 	const uint64_t total = report->index_bytes;
 	struct jw_cache_outlook outlook;
 
-	(void)state;
 	jw_cache_report_free(report);
 	for (unsigned i = 0; i < 3; i++) {
 		/* One byte less than i entries fewer */
@@ -247,7 +242,7 @@ static void entries_past_the_limit_are_counted(void **state)
 	mem_free(dir);
 }
 
-static void a_missing_or_foreign_directory_is_reported(void **state)
+TEST(a_missing_or_foreign_directory_is_reported)
 {
 	char *file = os_join(NULL, folder, "file"), *foreign = os_join(NULL, folder, "foreign");
 	char *empty = os_join(NULL, folder, "empty"), *missing = os_join(NULL, folder, "missing");
@@ -257,7 +252,6 @@ static void a_missing_or_foreign_directory_is_reported(void **state)
 		enum jw_code code;
 	} cases[] = {{missing, JW_ERR_NOT_FOUND}, {file, JW_ERR_FORMAT}, {foreign, JW_ERR_FORMAT}};
 
-	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	files_put(foreign, "a/b/readme", "x", 1);
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
@@ -279,14 +273,13 @@ static void a_missing_or_foreign_directory_is_reported(void **state)
 	mem_free(missing);
 }
 
-static void a_list_is_in_the_order_of_eviction(void **state)
+TEST(a_list_is_in_the_order_of_eviction)
 {
 	char *dir = make_cache("list", 0);
 	struct jw_cache_options options = {.size = sizeof options, .path = dir};
 	struct jw_cache_listing *list = NULL;
 	struct entries_entry entry;
 
-	(void)state;
 	files_put(dir, "0/0/00000000000000", "torn", 4);
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
 	assert_int_equal(list->count, 4);
@@ -313,7 +306,7 @@ static bool stop_at_once(void *context)
 	return true;
 }
 
-static void it_stops_when_asked(void **state)
+TEST(it_stops_when_asked)
 {
 	char *dir = make_cache("stopped", 0);
 	int asked = 0;
@@ -322,7 +315,6 @@ static void it_stops_when_asked(void **state)
 	struct jw_cache_report *report;
 	struct jw_error err = {0};
 
-	(void)state;
 	assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_int_equal(asked, 1);
@@ -342,14 +334,13 @@ static bool evict_one(void *context)
 	return false;
 }
 
-static void an_entry_removed_meanwhile_is_not_damage(void **state)
+TEST(an_entry_removed_meanwhile_is_not_damage)
 {
 	char *dir = make_cache("evicted", 0);
 	struct jw_cache_options options = {
 		.size = sizeof options, .path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
-	(void)state;
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
 	assert_int_equal(report->entries, 2);
 	assert_int_equal(report->sound, 2);
@@ -405,7 +396,7 @@ static uint64_t put_large(const char *dir, bool sound)
 	return key;
 }
 
-static void large_entries_are_read_in_pieces(void **state)
+TEST(large_entries_are_read_in_pieces)
 {
 	char *dir = make_cache("large", 0), name[CACHE_NAME_SIZE];
 	uint64_t sound = put_large(dir, true), damaged = put_large(dir, false), before, after;
@@ -414,7 +405,6 @@ static void large_entries_are_read_in_pieces(void **state)
 	struct jw_cache_report *report;
 	struct jw_cache_listing *list;
 
-	(void)state;
 	before = os_peak_resident_bytes();
 	report = verify(dir);
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
@@ -529,20 +519,8 @@ static void real_caches_are_sound_and_counted_right(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damage_is_counted_and_named),
-		cmocka_unit_test(files_are_closed_again),
-		cmocka_unit_test(machine_code_that_no_driver_loads_is_damage),
-		cmocka_unit_test(the_next_insert_is_predicted),
-		cmocka_unit_test(entries_past_the_limit_are_counted),
-		cmocka_unit_test(a_missing_or_foreign_directory_is_reported),
-		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
-		cmocka_unit_test(it_stops_when_asked),
-		cmocka_unit_test(an_entry_removed_meanwhile_is_not_damage),
-		cmocka_unit_test(large_entries_are_read_in_pieces),
-	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};
-	int failed = cmocka_run_group_tests_name("made here", tests, make_folder, remove_folder);
+	int failed = RUN_GROUP(make_folder, remove_folder);
 
 	if (failed || !caches_here())
 		return failed ? failed : CHECK_SKIP;

@@ -55,11 +55,10 @@ static void nonsense(char *text, size_t size, size_t place, size_t thread)
 	(void)snprintf(text, size, "%s", texts[place % (sizeof texts / sizeof *texts)]);
 }
 
-static void threads_are_counted_by_their_cores(void **state)
+TEST_WITH(threads_are_counted_by_their_cores, root_empty, NULL)
 {
 	unsigned threads;
 
-	(void)state;
 	threads = os_cores();
 	assert_int_equal(os_physical_cores(), threads);
 	put_threads(alone);
@@ -74,9 +73,8 @@ static void threads_are_counted_by_their_cores(void **state)
 }
 
 /* A quota limits processor time, not cores: the process runs on all cores. */
-static void a_quota_limits_both(void **state)
+TEST_WITH(a_quota_limits_both, root_empty, NULL)
 {
-	(void)state;
 	root_put("sys/fs/cgroup/cpu.max", "100000 100000\n");
 	assert_int_equal(os_cores(), 1);
 	assert_int_equal(os_physical_cores(), 1);
@@ -88,13 +86,8 @@ static void a_quota_limits_both(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(threads_are_counted_by_their_cores, root_empty),
-		cmocka_unit_test_setup(a_quota_limits_both, root_empty),
-	};
-
 	CPU_ZERO(&ours);
 	if (sched_getaffinity(0, sizeof ours, &ours))
 		return CHECK_SKIP;
-	return cmocka_run_group_tests(tests, root_make, root_remove);
+	return RUN_GROUP(root_make, root_remove);
 }

@@ -46,7 +46,7 @@ static int write_frame(struct jw_error *err, void *context)
 	return result;
 }
 
-static void lack_of_memory_is_reported(void **state)
+TEST(lack_of_memory_is_reported)
 {
 	struct writing writing = {.data = mem_alloc(NULL, SIZE)};
 	const struct writer_options options = {
@@ -54,7 +54,6 @@ static void lack_of_memory_is_reported(void **state)
 	struct written written;
 	struct writer *writer;
 
-	(void)state;
 	assert_non_null(writing.data);
 	for (uint32_t i = 0, x = 1; i < SIZE; i++, x = x * 1664525 + 1013904223)
 		writing.data[i] = (uint8_t)(x >> 29);
@@ -78,13 +77,12 @@ static int refuse(struct jw_error *err, void *context, const void *data, size_t 
 }
 
 /* The first piece of a member finds no room, then the second one, and so on. */
-static void a_member_that_finds_no_room_is_reported(void **state)
+TEST(a_member_that_finds_no_room_is_reported)
 {
 	uint8_t *data = mem_alloc(NULL, MEMBER);
 	size_t rooms = 0;
 	bool fitted = false;
 
-	(void)state;
 	assert_non_null(data);
 	for (uint32_t i = 0, x = 1; i < MEMBER; i++, x = x * 1664525 + 1013904223)
 		data[i] = (uint8_t)(x >> 24);
@@ -106,8 +104,5 @@ static void a_member_that_finds_no_room_is_reported(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lack_of_memory_is_reported),
-									   cmocka_unit_test(a_member_that_finds_no_room_is_reported)};
-
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+	return sodium_init() < 0 ? 1 : RUN_GROUP(NULL, NULL);
 }

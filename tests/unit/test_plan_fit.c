@@ -205,23 +205,21 @@ static struct model fit_all(void)
 	return model;
 }
 
-static void the_compiled_in_factors_are_the_fit(void **state)
+TEST(the_compiled_in_factors_are_the_fit)
 {
 	const struct model fitted = fit_all(), program = compiled_in();
 
-	(void)state;
 	for (size_t i = 0; i < FACTORS; i++)
 		if (!(fabs(program.factor[i] / fitted.factor[i] - 1) < 0.03))
 			fail_msg("factor %zu is %g, the fit says %g (scripts/fit-costs.py)", i,
 					 program.factor[i], fitted.factor[i]);
 }
 
-static void a_library_that_was_never_seen_is_predicted(void **state)
+TEST(a_library_that_was_never_seen_is_predicted)
 {
 	struct model model = fit_all();
 	size_t off = 0;
 
-	(void)state;
 	for (size_t i = 0; i < LIBRARIES; i++) {
 		double found;
 
@@ -236,15 +234,11 @@ static void a_library_that_was_never_seen_is_predicted(void **state)
 
 TEST_PROGRAM
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_compiled_in_factors_are_the_fit),
-		cmocka_unit_test(a_library_that_was_never_seen_is_predicted),
-	};
 	int result;
 
 	for (size_t i = 0; i < LIBRARIES; i++)
 		read_library(&libraries[i]);
-	result = cmocka_run_group_tests(tests, NULL, NULL);
+	result = RUN_GROUP(NULL, NULL);
 	for (size_t i = 0; i < LIBRARIES; i++)
 		mem_free(libraries[i].rows);
 	return result;
