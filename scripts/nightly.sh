@@ -45,7 +45,7 @@ night_analyse() { ./scripts/tidy.py --deep; }
 night_torture() { python3 -B tests/torture/torture.py build/release --jobs "$(nproc)"; }
 night_starve() {
 	local status=0 command
-	for command in struck struck_bake struck_pack; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
+	for command in struck struck_bake; do STRUCK_EVERY=1 build/release/tests/unit/test_$command || status=1; done
 	STRUCK_EVERY=1 scripts/with-simdriver.sh -B build/release sm_86,sm_89 -- build/release/tests/unit/test_struck_commands || status=1
 	return $status
 }

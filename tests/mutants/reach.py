@@ -46,8 +46,8 @@ class Test:
 
 
 # Programs that have each allocation and each call fail, and the form of a line of their tables: one scenario is one test here.
-STRUCK = {"unit-struck": ("struck", r'^\t\{"([^"]+)", \w+, '), "unit-struck_pack": ("struck_pack", r'^\t\{"([^"]+)", \w+, '),
-          "unit-struck_bake": ("struck_bake", r'^\t\{"([^"]+)", \w+, '), "unit-struck_commands": ("struck_place", r'^\t\{"([^"]+)",\s+\d')}
+STRUCK = {"unit-struck": ("struck", r'^\t\{"([^"]+)", \w+, '), "unit-struck_bake": ("struck_bake", r'^\t\{"([^"]+)", \w+, '),
+          "unit-struck_commands": ("struck_place", r'^\t\{"([^"]+)",\s+\d')}
 
 
 def by_scenario(tests, tree):
