@@ -88,17 +88,18 @@ static char *settings_path(struct jw_error *err, int which)
 	return path;
 }
 
-/* The superuser's settings are nobody else's. */
-static int check_writers(struct jw_error *err, const char *path)
+/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
+ * where every account may make folders in %ProgramData%. */
+static int check_writers(struct jw_error *err, const char *path, int which)
 {
 	struct os_account account;
-	bool superuser;
+	bool concerns;
 
 	if (os_account(err, &account))
 		return -1;
-	superuser = account.superuser;
+	concerns = account.superuser || (which && !strcmp(os_name, "windows"));
 	os_account_free(&account);
-	return superuser ? os_check_private(err, path, 0, false) : 0;
+	return concerns ? os_check_private(err, path, 0, false) : 0;
 }
 
 /* Takes both texts over. */
@@ -161,7 +162,7 @@ static int read_setting_line(struct jw_error *err, const struct output *output,
 	return 0;
 }
 
-static int read_config_file(struct jw_error *err, const struct output *output,
+static int read_config_file(struct jw_error *err, const struct output *output, int which,
 							struct config *config, const char *path)
 {
 	struct buf text = {0};
@@ -173,7 +174,7 @@ static int read_config_file(struct jw_error *err, const struct output *output,
 	/* Nor is there one in a home that this account may not enter. */
 	if (os_stat(&why, path, &stat))
 		return error_if_memory(err, &why);
-	if (os_read_file(&why, path, MOST_CONFIG, &text) || check_writers(&why, path)) {
+	if (os_read_file(&why, path, MOST_CONFIG, &text) || check_writers(&why, path, which)) {
 		buf_free(&text);
 		if (error_if_memory(err, &why))
 			return -1;
@@ -278,8 +279,8 @@ int config_read(struct jw_error *err, const struct output *output, struct config
 		struct jw_error why = {0};
 		char *path = settings_path(&why, which);
 		/* Without a home folder there is no file in it. */
-		const int failed =
-			path ? read_config_file(err, output, ret_config, path) : error_if_memory(err, &why);
+		const int failed = path ? read_config_file(err, output, which, ret_config, path)
+								: error_if_memory(err, &why);
 
 		mem_free(path);
 		if (failed)

@@ -86,3 +86,21 @@ grep -q 'REG_EXPAND_SZ *%SIZE%G' "$out" || fail 'the former value did not come b
 reg query "$record"
 [ "$status" != 0 ] || fail 'the record is left'
 reg delete "$machine" /f /v CUDA_CACHE_MAXSIZE
+
+# Settings of the machine count only if administrators alone can change them, for every account
+machines=$build/wine/$user/drive_c/ProgramData/jitwarm
+trap 'rm -rf "$machines"' EXIT
+mkdir -p "$machines"
+printf 'jobs = 3\n' > "$machines/config"
+chmod 755 "$build/wine/$user/drive_c" "${machines%/*}" "$machines"
+chmod 644 "$machines/config"
+jitwarm config
+exits 0 config
+grep -q 'jobs .*3' "$out" || fail "the administrators' settings do not count"
+for open in "$machines" "$machines/config"; do
+	chmod a+w "$open"
+	jitwarm config
+	exits 0 config
+	! grep -q 'jobs .*3' "$out" && grep -q 'settings are not read: ' "$err" || fail "everybody's settings count: $open"
+	chmod go-w "$open"
+done

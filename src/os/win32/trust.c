@@ -159,23 +159,26 @@ enum { MOST_DESCRIPTOR = 64 << 10 };
 /* The access list alone: who may not make another account the owner keeps working. */
 int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 {
-	wchar_t *source = win32_path(err, from), *target = win32_path(err, to);
-	void *descriptor = source && target ? mem_alloc(err, MOST_DESCRIPTOR) : NULL;
+	const HANDLE source = win32_open(err, from, READ_CONTROL, OPENING_EXISTING),
+				 target = source == INVALID_HANDLE_VALUE
+							  ? source
+							  : win32_open(err, to, WRITE_DAC, OPENING_EXISTING);
+	void *list = target == INVALID_HANDLE_VALUE ? NULL : mem_alloc(err, MOST_DESCRIPTOR);
 	DWORD size;
 	int result = -1;
 
-	if (!descriptor)
-		goto done;
-	if (!GetFileSecurityW(source, DACL_SECURITY_INFORMATION, descriptor, MOST_DESCRIPTOR, &size))
+	if (list &&
+		!GetKernelObjectSecurity(source, DACL_SECURITY_INFORMATION, list, MOST_DESCRIPTOR, &size))
 		win32_error(err, from);
-	else if (!SetFileSecurityW(target, DACL_SECURITY_INFORMATION, descriptor))
+	else if (list && !SetKernelObjectSecurity(target, DACL_SECURITY_INFORMATION, list))
 		win32_error(err, to);
-	else
+	else if (list)
 		result = 0;
-done:
-	mem_free(descriptor);
-	mem_free(source);
-	mem_free(target);
+	mem_free(list);
+	if (target != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(target);
+	if (source != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(source);
 	return result;
 }
 
