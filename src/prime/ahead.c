@@ -337,11 +337,22 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	struct jw_prime_options prime = work->prime;
 	struct jw_prime_result *result;
 	struct jw_error why = {0};
+	bool fetches = false;
+	int failed;
 
 	prime.of_stamp = work->record.stamp;
 	prime.recompile_carried = true;
-	if (jw_prime(&why, system, &prime, &result)) {
-		if (why.code != JW_ERR_NOT_FOUND)
+	prime.fetch = NULL;
+	failed = jw_prime(&why, system, &prime, &result);
+	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.fetch) {
+		fetches = true;
+		prime.fetch = work->prime.fetch;
+		failed = jw_prime(&why, system, &prime, &result);
+	}
+	if (failed) {
+		/* A network that does not answer leaves what was carried over. */
+		if (why.code != JW_ERR_NOT_FOUND &&
+			!(fetches && (why.code == JW_ERR_IO || why.code == JW_ERR_FORMAT)))
 			return error_copy(err, &why);
 		*ret_state = JW_AHEAD_NO_COMPILER;
 		TEXT_COPY(ahead->why, why.message);

@@ -136,11 +136,12 @@ static const char *const texts[] = {
 					 "      <Arguments>$a</Arguments>\r\n"
 					 "    </Exec>\r\n  </Actions>\r\n</Task>\r\n",
 	/* A package that is being installed changes several times; the first change may be the trigger,
-	 * so the service waits 20 s. */
+	 * so the service waits 20 s. A path unit misses what changes until the service has ended: a
+	 * driver that came meanwhile is seen then (systemd 249 or newer). */
 	[STARTUP_SERVICE] =
 		"[Unit]\nDescription=$M\nConditionACPower=true\n"
-		"Wants=jitwarm-ahead.service\nAfter=jitwarm-ahead.service\n\n[Service]\n" IDLE_TIME
-		"ExecStartPre=/bin/sleep 20\n"
+		"Wants=jitwarm-ahead.service\nAfter=jitwarm-ahead.service\n"
+		"OnSuccess=jitwarm-ahead.service\n\n[Service]\n" IDLE_TIME "ExecStartPre=/bin/sleep 20\n"
 		"ExecStartPre=-/usr/bin/systemd-run --user --quiet --wait --collect " LOAD_MODULE
 		"ExecStart=$X\n" LESS_RIGHTS,
 	/* For a driver that starts at the next boot, or has started at this one: without a wait, and

@@ -23,7 +23,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_NO_ROOM:
 		return "; beside the running driver's entries the limit leaves no room for the rest: "
 			   "“jitwarm ahead --tune” raises it";
-	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: “jitwarm ahead --fetch” gets it";
+	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
 	case JW_AHEAD_READY:
@@ -54,7 +54,8 @@ void ahead_print(const struct output *out, const char *head, const struct jw_ahe
 				"it%s%s%s.",
 				head, ahead->next, ahead->ready,
 				TEXT_COUNT(ahead->modules, "module is", "modules are"), carried, ahead_rest(ahead),
-				ahead->state == JW_AHEAD_FAILED ? ahead->why : "");
+				ahead->state == JW_AHEAD_FAILED || ahead->state == JW_AHEAD_NO_COMPILER ? ahead->why
+																						: "");
 }
 
 static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
