@@ -89,6 +89,15 @@ int in_place_open(struct jw_error *err, struct in_place *ret_in_place)
 	return 0;
 }
 
+static void in_place_leave(struct in_place *in_place)
+{
+	mem_free(in_place->library);
+	mem_free(in_place->prefix);
+	journals_free(&in_place->journals);
+	in_place->library = in_place->prefix = NULL;
+	in_place->journal = NULL;
+}
+
 void in_place_close(struct in_place *in_place)
 {
 	in_place_leave(in_place);
@@ -222,15 +231,6 @@ int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *
 	}
 	sweep_copies(in_place);
 	return 0;
-}
-
-void in_place_leave(struct in_place *in_place)
-{
-	mem_free(in_place->library);
-	mem_free(in_place->prefix);
-	journals_free(&in_place->journals);
-	in_place->library = in_place->prefix = NULL;
-	in_place->journal = NULL;
 }
 
 /* Yes where that cannot be told. */

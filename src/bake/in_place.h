@@ -36,7 +36,6 @@ void in_place_close(struct in_place *in_place);
  * and looks at the library's state. JW_ERR_UNSUPPORTED: a link out of its folder, a journal that
  * another account could write. */
 int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *path);
-void in_place_leave(struct in_place *in_place);
 
 /* Begins the copy of the library, whose bytes are `from`; `in_place` NULL: at `output`. */
 int in_place_begin(struct jw_error *err, const struct in_place *in_place, const char *path,

@@ -96,7 +96,8 @@ static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
 	return job;
 }
 
-const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge)
+/* Where no other job comes first. */
+static const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge)
 {
 	return next_gauge_job(gauge);
 }

@@ -29,8 +29,6 @@ struct speed_gauge {
 /* Writes the modules to a file at `path`, for a device of a worker. */
 int speed_gauge_make(struct jw_error *err, const char *path, int device,
 					 struct speed_gauge *ret_gauge);
-/* Where no other job comes first. */
-const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge);
 /* The first job after the answer to another one, and each later job; NULL: enough. `context` is a
  * speed_gauge. A failed job ends it, and earlier measurements count. */
 const struct protocol_job *speed_gauge_next(void *context, const struct protocol_answer *answer);

@@ -127,7 +127,9 @@ static void close_asking_handle(uv_handle_t *handle, void *context)
 		uv_close(handle, NULL);
 }
 
-int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status)
+/* *ret_status: its exit status, 128 where a signal ended it. -1: it could not be started
+ * (JW_ERR_IO), or said too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
+static int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status)
 {
 	struct asking asking = {.question = question};
 	int result;

@@ -74,9 +74,6 @@ struct os_question {
 	bool mute;          /* its standard error is dropped, else ours */
 };
 
-/* *ret_status: its exit status, 128 where a signal ended it. -1: it could not be started
- * (JW_ERR_IO), or said too much or took too long (JW_ERR_LIMIT), or JW_ERR_INTERRUPTED. */
-int os_ask_program(struct jw_error *err, const struct os_question *question, int *ret_status);
 /* The same for a program on PATH. Root starts none that another account may replace
  * (JW_ERR_UNSUPPORTED), with the system's own PATH, since what a script starts may depend on it
  * ("#!/usr/bin/env bash"), and in a folder in which nobody else can have put anything. `folder` is

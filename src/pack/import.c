@@ -76,6 +76,20 @@ static int check_space(struct jw_error *err, const struct import *import)
 	return result;
 }
 
+static const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
+									   uint64_t roomy_bytes)
+{
+	if (least_bytes > CACHE_MOST_LIMIT)
+		(void)text_format(text, IMPORT_ADVICE,
+						  "no driver keeps more than 4 GiB: import a part of it");
+	else
+		(void)text_format(
+			text, IMPORT_ADVICE,
+			"raise the limit with “jitwarm tune --apply --max-size %llu” and log in again",
+			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
+	return text;
+}
+
 static int check_limit(struct jw_error *err, const struct import *import)
 {
 	const uint64_t accepted = import->result->accepted_bytes;
@@ -121,6 +135,23 @@ static int check(struct jw_error *err, struct import *import)
 	result = import_check_entries(err, import, reader);
 	reader_close(reader);
 	return result;
+}
+
+/* JW_ERR_LIMIT where there are such entries, and the options do not allow it. */
+static int import_refuse_evicting(struct jw_error *err, const struct import *import)
+{
+	const struct jw_import_result *result = import->result;
+	const uint64_t limit = import->limit_bytes, evicted = result->evicted_bytes;
+	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
+
+	if (!result->evicted || import->options->evict || import->options->dry_run)
+		return 0;
+	return error_set(
+		err, JW_ERR_LIMIT,
+		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or allow it with --evict",
+		result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
+		text_bytes(text[0], evicted), text_bytes(text[1], limit),
+		import_larger_limit(advice, import->evicts_nothing_bytes, limit + evicted * 3 / 2));
 }
 
 static int decide(struct jw_error *err, struct import *import)
@@ -416,32 +447,3 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 	return result;
 }
 
-const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
-								uint64_t roomy_bytes)
-{
-	if (least_bytes > CACHE_MOST_LIMIT)
-		(void)text_format(text, IMPORT_ADVICE,
-						  "no driver keeps more than 4 GiB: import a part of it");
-	else
-		(void)text_format(
-			text, IMPORT_ADVICE,
-			"raise the limit with “jitwarm tune --apply --max-size %llu” and log in again",
-			(unsigned long long)(roomy_bytes < CACHE_MOST_LIMIT ? roomy_bytes : CACHE_MOST_LIMIT));
-	return text;
-}
-
-int import_refuse_evicting(struct jw_error *err, const struct import *import)
-{
-	const struct jw_import_result *result = import->result;
-	const uint64_t limit = import->limit_bytes, evicted = result->evicted_bytes;
-	char text[2][TEXT_SHORT], advice[IMPORT_ADVICE];
-
-	if (!result->evicted || import->options->evict || import->options->dry_run)
-		return 0;
-	return error_set(
-		err, JW_ERR_LIMIT,
-		"%s: %s (%s) would be evicted, since the driver keeps %s: %s, or allow it with --evict",
-		result->path, TEXT_COUNT(result->evicted, "entry of others", "entries of others"),
-		text_bytes(text[0], evicted), text_bytes(text[1], limit),
-		import_larger_limit(advice, import->evicts_nothing_bytes, limit + evicted * 3 / 2));
-}

@@ -66,14 +66,10 @@ int import_insert_entries(struct jw_error *err, struct import *import);
 
 /* Sets the result's `evicted` and `evicted_bytes`, before anything is written. */
 int import_count_evicted(struct jw_error *err, struct import *import);
-/* JW_ERR_LIMIT where there are such entries, and the options do not allow it. */
-int import_refuse_evicting(struct jw_error *err, const struct import *import);
 
 /* What to do where that many bytes need a larger limit, and so many are better: a part of a
  * message */
 enum { IMPORT_ADVICE = 128 };
-const char *import_larger_limit(char text[IMPORT_ADVICE], uint64_t least_bytes,
-								uint64_t roomy_bytes);
 
 /* The room that the driver's limit leaves in this cache, by its index. */
 int import_free_room(struct jw_error *err, const char *dir, uint64_t limit_bytes,

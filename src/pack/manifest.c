@@ -13,7 +13,7 @@
 #include "cache/stamp.h"
 
 static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
-const char *const pack_form_names[] = {
+static const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
 enum { KINDS = 2, FORMS = 3 };
 

@@ -41,7 +41,6 @@ enum pack_form {
 	PACK_BARE, /* the bytes after the target are all payload (cache/key.h) */
 };
 
-extern const char *const pack_form_names[]; /* "load", "link", "bare" */
 
 struct pack_entry {
 	uint64_t key; /* FNV-1a-64 of the whole key: the entry's name under its own driver */

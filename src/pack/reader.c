@@ -455,21 +455,6 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 	return read_zeros(err, reader, tar_padding(size));
 }
 
-int reader_checked_member(struct jw_error *err, struct reader *reader,
-						  const struct pack_member *member, uint8_t *bytes)
-{
-	char name[TAR_MOST_NAME + 1];
-	struct digest digest;
-
-	if (reader_member(err, reader, member, &bytes))
-		return -1;
-	digest_of(&digest, bytes, (size_t)member->size_bytes);
-	return digest_equal(&digest, &member->digest)
-			   ? 0
-			   : error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
-						   source_name(reader->source), pack_member_name(name, member));
-}
-
 int reader_end(struct jw_error *err, struct reader *reader)
 {
 	uint8_t more;

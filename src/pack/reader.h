@@ -41,9 +41,6 @@ void reader_into(struct reader *reader, void *room, size_t size);
  * member->size_bytes; after reader_into, *bytes points to it. */
 int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
 				  uint8_t **bytes);
-/* The same into `bytes`, compared with the digest in its name. Not after reader_into. */
-int reader_checked_member(struct jw_error *err, struct reader *reader,
-						  const struct pack_member *member, uint8_t *bytes);
 /* After the last member: checks that nothing follows. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);

@@ -95,17 +95,6 @@ static size_t job_queue_take_fitting(struct job_queue *queue,
 	return QUEUE_WAIT;
 }
 
-double job_queue_cost_ms(const struct job_queue *queue)
-{
-	double sum_ms = 0;
-
-	for (size_t i = queue->next; i < queue->count; i++)
-		sum_ms += queue->plan->modules[queue->order[i]].cost_ms;
-	for (size_t i = 0; i < queue->again_count; i++)
-		sum_ms += queue->plan->modules[queue->again[i]].cost_ms;
-	return sum_ms;
-}
-
 bool job_queue_has_suspects(const struct job_queue *queue)
 {
 	return queue->next_suspect < queue->suspect_count;

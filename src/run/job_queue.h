@@ -31,8 +31,6 @@ size_t job_queue_take(struct job_queue *queue);
 size_t job_queue_peek(const struct job_queue *queue);
 /* Takes this one, if it is there and no suspect. */
 bool job_queue_take_this(struct job_queue *queue, size_t module);
-/* The predicted time of all remaining modules, on one core. */
-double job_queue_cost_ms(const struct job_queue *queue);
 /* A module to be tried once more, when nothing else is being compiled. */
 size_t job_queue_take_suspect(struct job_queue *queue);
 bool job_queue_has_suspects(const struct job_queue *queue);

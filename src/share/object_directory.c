@@ -10,6 +10,7 @@ enum { DIRECTORY_MODE = 0777 }; /* less umask */
 enum { MOST_UNREADABLE = 4 };
 
 struct object_directory {
+	struct object_place place;
 	char *folder;
 	unsigned unreadable;
 };
@@ -67,10 +68,10 @@ static int copy_object(struct jw_error *err, struct os_file *from, uint64_t size
 	return result ? -1 : 0;
 }
 
-static int directory_get(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
-						 const char *path)
+static int directory_get(struct jw_error *err, struct object_place *place, const char *name,
+						 uint64_t most_bytes, const char *path)
 {
-	struct object_directory *directory = state;
+	struct object_directory *directory = (void *)place;
 	char *object = os_join(err, directory->folder, name);
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
@@ -107,9 +108,10 @@ static int rename_object(struct jw_error *err, const char *fresh, const char *ob
 
 /* A rename takes the place of a link too, instead of following it; and nobody can have made the
  * file of a random name. A mount that has gone meanwhile is not filled. */
-static int directory_put(struct jw_error *err, void *state, const char *name, const char *path)
+static int directory_put(struct jw_error *err, struct object_place *place, const char *name,
+						 const char *path)
 {
-	const struct object_directory *directory = state;
+	const struct object_directory *directory = (void *)place;
 	char *object = os_join(err, directory->folder, name), *fresh = NULL;
 	struct os_file *from = NULL;
 	struct jw_error why = {0};
@@ -136,25 +138,24 @@ static int directory_put(struct jw_error *err, void *state, const char *name, co
 	return result ? -1 : 0;
 }
 
-static void directory_forget(void *state, const char *name)
+static void directory_forget(struct object_place *place, const char *name)
 {
-	char *object = os_join(NULL, ((struct object_directory *)state)->folder, name);
+	char *object = os_join(NULL, ((struct object_directory *)(void *)place)->folder, name);
 
 	if (object)
 		(void)os_remove(NULL, object);
 	mem_free(object);
 }
 
-static void directory_close(void *state)
+static void directory_close(struct object_place *place)
 {
-	struct object_directory *directory = state;
+	struct object_directory *directory = (void *)place;
 
 	mem_free(directory->folder);
 	mem_free(directory);
 }
 
-void *object_directory_open(struct jw_error *err, const char *folder,
-							struct object_backend *ret_backend)
+struct object_place *object_directory_open(struct jw_error *err, const char *folder)
 {
 	struct object_directory *directory;
 	struct os_stat stat;
@@ -169,12 +170,11 @@ void *object_directory_open(struct jw_error *err, const char *folder,
 	directory = mem_alloc(err, sizeof *directory);
 	if (!directory)
 		return NULL;
-	*directory = (struct object_directory){.folder = mem_string(err, folder)};
-	if (!directory->folder) {
-		directory_close(directory);
-		return NULL;
-	}
-	*ret_backend = (struct object_backend){directory_get, directory_put, directory_forget, NULL,
-										   directory_close};
-	return directory;
+	*directory = (struct object_directory){
+		.place = {directory_get, directory_put, directory_forget, directory_close, .later_s = -1},
+		.folder = mem_string(err, folder)};
+	if (directory->folder)
+		return &directory->place;
+	directory_close(&directory->place);
+	return NULL;
 }

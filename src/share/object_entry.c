@@ -17,11 +17,6 @@
 #include "pack/trust.h"
 #include "share/object_s3.h"
 
-struct object_place {
-	struct object_backend backend;
-	void *state;
-};
-
 static bool is_web_place(const char *place)
 {
 	return text_starts(place, "https://") || text_starts(place, "http://");
@@ -54,47 +49,9 @@ int jw_share_check(struct jw_error *err, const struct jw_share_options *options)
 struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
 									   _Atomic uint64_t *moved)
 {
-	struct object_place *place = mem_alloc(err, sizeof *place);
-
-	if (!place)
-		return NULL;
-	place->state = is_web_place(options->place) || text_starts(options->place, "s3://")
-					   ? object_web_open(err, options, moved, &place->backend)
-					   : object_directory_open(err, options->place, &place->backend);
-	if (place->state)
-		return place;
-	mem_free(place);
-	return NULL;
-}
-
-void object_place_close(struct object_place *place)
-{
-	if (place)
-		place->backend.close(place->state);
-	mem_free(place);
-}
-
-int object_place_get(struct jw_error *err, struct object_place *place, const char *name,
-					 uint64_t most_bytes, const char *path)
-{
-	return place->backend.get(err, place->state, name, most_bytes, path);
-}
-
-int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
-					 const char *path)
-{
-	return place->backend.put(err, place->state, name, path);
-}
-
-int64_t object_place_later(const struct object_place *place)
-{
-	return place->backend.later ? place->backend.later(place->state) : -1;
-}
-
-void object_place_forget(struct object_place *place, const char *name)
-{
-	if (place->backend.forget)
-		place->backend.forget(place->state, name);
+	return is_web_place(options->place) || text_starts(options->place, "s3://")
+			   ? object_web_open(err, options, moved)
+			   : object_directory_open(err, options->place);
 }
 
 enum { MOST_CLAIM = 256 };
@@ -182,7 +139,7 @@ static bool is_of_object(const struct jw_error *why)
 void object_say_failure(const struct object_thread *thread, const struct jw_error *why,
 						struct object_answer *answer)
 {
-	const int64_t later_s = object_place_later(thread->place);
+	const int64_t later_s = thread->place->later_s;
 
 	answer->said = is_of_object(why)          ? OBJECT_MISSING
 				   : why->code != JW_ERR_BUSY ? OBJECT_GONE
@@ -261,11 +218,11 @@ static int take_object(struct jw_error *err, const struct object_thread *thread,
 	int failed;
 
 	answer->said = OBJECT_MISSING;
-	if (object_place_get(&why, thread->place, files->name, job->most_bytes, files->pack))
+	if (thread->place->get(&why, thread->place, files->name, job->most_bytes, files->pack))
 		goto failed;
 	if (!context->setup->options->allow_unsigned &&
-		object_place_get(&why, thread->place, files->signature_name, MINISIGN_MOST_FILE,
-						 files->signature) &&
+		thread->place->get(&why, thread->place, files->signature_name, MINISIGN_MOST_FILE,
+						   files->signature) &&
 		why.code != JW_ERR_NOT_FOUND)
 		goto failed;
 	memset(&why, 0, sizeof why);
@@ -298,7 +255,7 @@ static int read_claim(struct jw_error *err, const struct object_thread *thread,
 	struct buf text = {0};
 
 	*ret_claim = 0;
-	if (object_place_get(&why, thread->place, files->claim_name, MOST_CLAIM, files->claim))
+	if (thread->place->get(&why, thread->place, files->claim_name, MOST_CLAIM, files->claim))
 		return is_of_object(&why) ? 0 : error_copy(err, &why);
 	if (!os_read_file(NULL, files->claim, MOST_CLAIM, &text) &&
 		!object_claim_read(buf_text(&text), text.size, ret_claim))
@@ -319,7 +276,7 @@ static int write_claim(struct jw_error *err, const struct object_thread *thread,
 	(void)snprintf(text, sizeof text, CLAIM_FORM, (unsigned long long)claim);
 	*ret_claim = claim;
 	return os_write_atomic(err, files->claim, text, strlen(text)) ||
-				   object_place_put(err, thread->place, files->claim_name, files->claim)
+				   thread->place->put(err, thread->place, files->claim_name, files->claim)
 			   ? -1
 			   : 0;
 }
@@ -404,11 +361,12 @@ static int put_object_there(struct jw_error *err, const struct object_thread *th
 		return err->code == JW_ERR_NOT_FOUND ? 0 : -1;
 	}
 	if (setup->options->sign_key &&
-		object_place_put(err, thread->place, files->signature_name, files->signature))
+		thread->place->put(err, thread->place, files->signature_name, files->signature))
 		return -1;
-	if (object_place_put(err, thread->place, files->name, files->pack))
+	if (thread->place->put(err, thread->place, files->name, files->pack))
 		return -1;
-	object_place_forget(thread->place, files->claim_name);
+	if (thread->place->forget)
+		thread->place->forget(thread->place, files->claim_name);
 	answer->said = OBJECT_PLACED;
 	answer->bytes = made.pack_bytes;
 	return 0;

@@ -12,41 +12,32 @@
 #include "pack/minisign.h"
 #include "worker/protocol.h"
 
-struct object_place;
+/* A directory or a server; each begins with this. */
+struct object_place {
+	/* The object `name` into the file `path`. JW_ERR_NOT_FOUND: there is none; JW_ERR_LIMIT,
+	 * JW_ERR_FORMAT: there is one that cannot be taken; other failures are of the place:
+	 * JW_ERR_BUSY may pass. */
+	int (*get)(struct jw_error *err, struct object_place *place, const char *name,
+			   uint64_t most_bytes, const char *path);
+	/* The file `path` as the object `name`: whoever reads it sees all of it or what was there
+	 * before */
+	int (*put)(struct jw_error *err, struct object_place *place, const char *name,
+			   const char *path);
+	/* An object that is of no use any more is removed; NULL: that costs something. */
+	void (*forget)(struct object_place *place, const char *name);
+	void (*close)(struct object_place *place);
+	/* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not
+	 * say), -1 if it has not answered. */
+	int64_t later_s;
+};
 
 /* `options` and `moved` must outlive it; `moved` counts bytes, for all threads. NULL and err set */
 struct object_place *object_place_open(struct jw_error *err, const struct jw_share_options *options,
 									   _Atomic uint64_t *moved);
-void object_place_close(struct object_place *place);
-
-/* The object `name` into the file `path`. JW_ERR_NOT_FOUND: there is none; JW_ERR_LIMIT,
- * JW_ERR_FORMAT: there is one that cannot be taken; other failures are of the place: JW_ERR_BUSY
- * may pass. */
-int object_place_get(struct jw_error *err, struct object_place *place, const char *name,
-					 uint64_t most_bytes, const char *path);
-/* The file `path` as the object `name`: whoever reads it sees all of it or what was there before */
-int object_place_put(struct jw_error *err, struct object_place *place, const char *name,
-					 const char *path);
-/* After JW_ERR_BUSY: for how many seconds the place asks to be left alone (0: it does not say), -1
- * if it has not answered. */
-int64_t object_place_later(const struct object_place *place);
-/* An object that is of no use any more: removed where that costs nothing. */
-void object_place_forget(struct object_place *place, const char *name);
-
 /* The kinds. */
-struct object_backend {
-	int (*get)(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
-			   const char *path);
-	int (*put)(struct jw_error *err, void *state, const char *name, const char *path);
-	void (*forget)(void *state, const char *name); /* NULL: costs something */
-	int64_t (*later)(const void *state);           /* NULL: no failure passes */
-	void (*close)(void *state);
-};
-/* NULL and err set. */
-void *object_directory_open(struct jw_error *err, const char *folder,
-							struct object_backend *ret_backend);
-void *object_web_open(struct jw_error *err, const struct jw_share_options *options,
-					  _Atomic uint64_t *moved, struct object_backend *ret_backend);
+struct object_place *object_directory_open(struct jw_error *err, const char *folder);
+struct object_place *object_web_open(struct jw_error *err, const struct jw_share_options *options,
+									 _Atomic uint64_t *moved);
 
 /* One entry in a shared place: a signed pack of its own, and a claim while somebody compiles it.
  * docs/share.md has the layout. */

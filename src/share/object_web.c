@@ -15,6 +15,7 @@
 enum { TIMEOUT_MS = 8000, MOST_TRIES = 2, MOST_LESSONS = 2, HASH_BYTES = 16 << 10 };
 
 struct object_web {
+	struct object_place place;
 	struct web *web;
 	struct web_options how;
 	struct jw_traffic traffic;
@@ -22,7 +23,6 @@ struct object_web {
 	char *base;           /* without a slash at its end */
 	char name[WEB_TEXT];  /* what messages say of it */
 	_Atomic uint64_t *moved;
-	int64_t later_s;        /* object_place_later */
 	struct jw_error closed; /* why nothing can be put there, JW_OK as long as it could */
 };
 
@@ -76,7 +76,7 @@ static int try_web_object(struct jw_error *err, struct object_web *web,
 		result = web_ask(&why, web->web, request, answer);
 		late = result && web_is_late(web->web);
 	}
-	web->later_s = -1;
+	web->place.later_s = -1;
 	if (!result)
 		return 0;
 	return error_set(err,
@@ -159,7 +159,7 @@ static int ask_web_object(struct jw_error *err, const struct web_object *object,
 	if (answer.status >= 200 && answer.status < 300)
 		return 0;
 	if (is_for_later(&answer))
-		web->later_s = answer.wait_s > 0 ? answer.wait_s : 0;
+		web->place.later_s = answer.wait_s > 0 ? answer.wait_s : 0;
 	error_set(&why,
 			  is_missing(request, &answer) ? JW_ERR_NOT_FOUND
 			  : is_for_later(&answer)      ? JW_ERR_BUSY
@@ -193,10 +193,10 @@ static int hash_web_object(struct jw_error *err, const struct web_object *object
 	return 0;
 }
 
-static int web_get(struct jw_error *err, void *state, const char *name, uint64_t most_bytes,
-				   const char *path)
+static int web_get(struct jw_error *err, struct object_place *place, const char *name,
+				   uint64_t most_bytes, const char *path)
 {
-	struct web_object object = {.web = state};
+	struct web_object object = {.web = (void *)place};
 	struct web_request request = {.method = "GET",
 								  .begin = begin_web_object,
 								  .take = take_web_object,
@@ -217,10 +217,11 @@ static int web_get(struct jw_error *err, void *state, const char *name, uint64_t
 	return result;
 }
 
-static int web_put(struct jw_error *err, void *state, const char *name, const char *path)
+static int web_put(struct jw_error *err, struct object_place *place, const char *name,
+				   const char *path)
 {
-	const struct object_web *web = state;
-	struct web_object object = {.web = state};
+	const struct object_web *web = (void *)place;
+	struct web_object object = {.web = (void *)place};
 	struct web_request request = {.method = "PUT",
 								  .headers = {"Content-Type: application/octet-stream"},
 								  .give = give_web_object,
@@ -237,14 +238,9 @@ static int web_put(struct jw_error *err, void *state, const char *name, const ch
 	return result;
 }
 
-static int64_t web_later(const void *state)
+static void object_web_close(struct object_place *place)
 {
-	return ((const struct object_web *)state)->later_s;
-}
-
-static void object_web_close(void *state)
-{
-	struct object_web *web = state;
+	struct object_web *web = (void *)place;
 
 	web_close(web->web);
 	object_s3_close(web->s3);
@@ -252,8 +248,8 @@ static void object_web_close(void *state)
 	mem_free(web);
 }
 
-void *object_web_open(struct jw_error *err, const struct jw_share_options *options,
-					  _Atomic uint64_t *moved, struct object_backend *ret_backend)
+struct object_place *object_web_open(struct jw_error *err, const struct jw_share_options *options,
+									 _Atomic uint64_t *moved)
 {
 	struct object_web *web = mem_alloc(err, sizeof *web);
 	const bool s3 = text_starts(options->place, "s3://");
@@ -263,7 +259,8 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 		return NULL;
 	while (length && options->place[length - 1] == '/')
 		length--;
-	*web = (struct object_web){.how = {.plain = {options->insecure, options->insecure_hosts,
+	*web = (struct object_web){.place = {web_get, web_put, NULL, object_web_close, .later_s = -1},
+							   .how = {.plain = {options->insecure, options->insecure_hosts,
 												 options->insecure_host_count, false, NULL},
 									   .timeout_ms = TIMEOUT_MS,
 									   .netrc = !s3},
@@ -277,9 +274,8 @@ void *object_web_open(struct jw_error *err, const struct jw_share_options *optio
 	if (web->base && (!s3 || web->s3))
 		web->web = web_open(err, &web->how);
 	if (!web->web) {
-		object_web_close(web);
+		object_web_close(&web->place);
 		return NULL;
 	}
-	*ret_backend = (struct object_backend){web_get, web_put, NULL, web_later, object_web_close};
-	return web;
+	return &web->place;
 }

@@ -8,7 +8,7 @@
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 
-const char startup_task_of_everyone[] = "jitwarm prime (all users)";
+static const char startup_task_of_everyone[] = "jitwarm prime (all users)";
 
 static const char schtasks[] = "schtasks.exe";
 

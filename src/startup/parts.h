@@ -19,12 +19,11 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 					const char *const *words, struct buf *ret_output, bool *ret_good);
 
 /* Windows: the one item is the task. */
-extern const char startup_task_of_everyone[];
 /* "jitwarm prime S-1-5-21-…": Task Scheduler's folder is the same for all accounts. NULL on
  * failure; the caller frees it. */
 char *task_name(struct jw_error *err, const struct jw_startup_options *options);
 /* A task is ours if it has our mark and runs as us, or as the group Users for
- * `startup_task_of_everyone`. */
+ * `options->everyone`. */
 int task_look(struct jw_error *err, struct jw_startup_item *item);
 int task_register(struct jw_error *err, struct jw_startup *startup);
 int task_remove(struct jw_error *err, struct jw_startup *startup);

@@ -108,7 +108,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 	uint64_t *keys = mem_array(err, options->count, sizeof *keys);
 	uint64_t *key_bytes = mem_array(err, options->count, sizeof *key_bytes);
 	struct refill_request request = {.system = options->system,
-									 .mode = older ? REFILL_OLDER : REFILL_EXACT,
+									 .older = older,
 									 .keys = keys,
 									 .key_bytes = key_bytes,
 									 .context = &from,

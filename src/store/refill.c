@@ -63,11 +63,10 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 	const struct refill_request *request = refill->request;
 	struct judgement judgement;
 
-	if (request->mode == REFILL_OWN)
+	if (!request->key_bytes)
 		return false;
-	judge_entry(manifest, entry, request->system, request->mode == REFILL_OLDER, &judgement);
-	return judgement.carried && !judgement.refused &&
-		   judgement.older == (request->mode == REFILL_OLDER) &&
+	judge_entry(manifest, entry, request->system, request->older, &judgement);
+	return judgement.carried && !judgement.refused && judgement.older == request->older &&
 		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
@@ -102,7 +101,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 											  .system = request->system,
 											  .allow_unsigned = true,
 											  .only_missing = true,
-											  .carry_over = request->mode == REFILL_OLDER,
+											  .carry_over = request->older,
 											  .context = refill,
 											  .cancel = request->cancel,
 											  .wanted = is_asked_for};
@@ -250,7 +249,6 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 		return -1;
 	const struct jw_system *system = options->system;
 	const struct refill_request request = {.system = system,
-										   .mode = REFILL_OWN,
 										   .keys = options->keys,
 										   .count = options->count,
 										   .dry_run = options->dry_run,

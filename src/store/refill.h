@@ -6,19 +6,15 @@
 
 #include "base/set.h"
 
-enum refill_mode {
-	REFILL_OWN,   /* entries that this driver has compiled */
-	REFILL_EXACT, /* and those of other builds of its CUDA minor version */
-	REFILL_OLDER, /* and those of older drivers, which are marked */
-};
-
 struct refill_request {
 	const struct jw_system *system;
-	enum refill_mode mode;
-	const uint64_t *keys,
-		*key_bytes; /* entries missing from the cache; key_bytes may be NULL for REFILL_OWN */
+	/* Entries missing from the cache. With their keys' lengths (else NULL) also those of other
+	 * builds of the driver's CUDA minor version; `older`: those of older drivers, which are marked.
+	 */
+	const uint64_t *keys, *key_bytes;
 	size_t count;
-	bool dry_run; /* for REFILL_OWN: reads the manifests only */
+	bool older;
+	bool dry_run; /* without key_bytes: reads the manifests only */
 	void *context;
 	/* Called with the groups of each pack's import; may be NULL. */
 	void (*took)(void *context, const struct jw_import_result *result);

@@ -67,6 +67,18 @@ done:
 	return result;
 }
 
+/* Reads the whole pack and checks it as an import does. */
+static int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
+{
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = path,
+											  .limit_bytes = UINT64_MAX,
+											  .allow_unsigned = true,
+											  .cancel = *cancel};
+
+	return import_check_pack(err, &options);
+}
+
 static int describe_pack(struct jw_error *err, const char *path,
 						 const struct jw_store_options *options, struct jw_store_pack *pack)
 {
@@ -88,17 +100,6 @@ static int describe_pack(struct jw_error *err, const char *path,
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
 	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
-}
-
-int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
-{
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = path,
-											  .limit_bytes = UINT64_MAX,
-											  .allow_unsigned = true,
-											  .cancel = *cancel};
-
-	return import_check_pack(err, &options);
 }
 
 static int by_age(const void *a, const void *b)

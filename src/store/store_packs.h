@@ -16,6 +16,3 @@ char *store_path(struct jw_error *err, const char *state_dir);
  * minute at most for another run (JW_ERR_BUSY). *ret_lock, released by os_file_close, is NULL where
  * files cannot be locked. */
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock);
-
-/* Reads the whole pack and checks it as an import does. */
-int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel);

@@ -192,8 +192,8 @@ static int write_for_all(struct jw_error *err, const char *path, const struct bu
 			   : 0;
 }
 
-int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
-						const struct buf *text)
+static int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
+							   const struct buf *text)
 {
 	const bool system = job->request && (job->request->scope == JW_SCOPE_SYSTEM ||
 										 job->request->scope == JW_SCOPE_UNIT);
@@ -211,8 +211,9 @@ int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const 
 	return -1;
 }
 
-int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
-						const struct setting_place *place)
+/* Our block in a file (files.c). */
+static int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
+							   const struct setting_place *place)
 {
 	struct buf before = {0}, after = {0}, body = BUF_MAX(BLOCK_MOST_FILE);
 	unsigned made = missing_levels(place->path);
@@ -263,8 +264,8 @@ static int remove_made(struct jw_error *err, const char *path, unsigned made)
 	return result;
 }
 
-int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
-					   const struct setting_place *place)
+static int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
+							  const struct setting_place *place)
 {
 	struct buf before = {0}, after = {0};
 	struct block_found found;

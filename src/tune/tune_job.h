@@ -38,17 +38,9 @@ int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where,
  * have written it (state/run_folder.h). */
 int tune_job_check_recorded(struct jw_error *err, const struct tune_job *job, const char *path);
 
-/* Our block in a file (files.c). */
-int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
-						const struct setting_place *place);
-int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
-					   const struct setting_place *place);
-
 /* Reads the text of a file, empty if it is missing; writes it, through links, with its owner and
  * rights. */
 int tune_job_read_file(struct jw_error *err, const char *path, struct buf *text);
-int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
-						const struct buf *text);
 
 /* Windows' variables in the registry (registry.c). */
 int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where);

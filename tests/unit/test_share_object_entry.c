@@ -38,7 +38,7 @@ static void end(void)
 {
 	struct os_names names;
 
-	object_place_close(thread.place);
+	thread.place->close(thread.place);
 	assert_false(computing);
 	/* Of files on their way nothing stays here. */
 	assert_int_equal(os_list(NULL, run, &names), 0);

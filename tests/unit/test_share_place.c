@@ -75,8 +75,8 @@ TEST(each_status_means_something)
 		struct jw_error why = {0};
 
 		SERVER_SAYS(cases[i].answer, "200 OK\r\n\r\n");
-		assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), cases[i].get ? -1 : 0);
-		if (why.code != cases[i].get || object_place_later(place) != cases[i].later_s ||
+		assert_int_equal(place->get(&why, place, "v1/x", MOST, file), cases[i].get ? -1 : 0);
+		if (why.code != cases[i].get || place->later_s != cases[i].later_s ||
 			os_exists(file) == (why.code != JW_OK))
 			fail_msg("GET %s: %s", cases[i].answer, why.message);
 		if (why.code)
@@ -84,16 +84,16 @@ TEST(each_status_means_something)
 		files_put_text(folder, "file", "text");
 		why = (struct jw_error){0};
 		server.asked = 0;
-		assert_int_equal(object_place_put(&why, place, "v1/x", file), cases[i].put ? -1 : 0);
-		if (why.code != cases[i].put || object_place_later(place) != cases[i].later_s)
+		assert_int_equal(place->put(&why, place, "v1/x", file), cases[i].put ? -1 : 0);
+		if (why.code != cases[i].put || place->later_s != cases[i].later_s)
 			fail_msg("PUT %s: %s", cases[i].answer, why.message);
 		assert_int_equal(server.asked, 1);
 		why = (struct jw_error){0};
-		assert_int_equal(object_place_put(&why, place, "v1/x", file), cases[i].closed ? -1 : 0);
+		assert_int_equal(place->put(&why, place, "v1/x", file), cases[i].closed ? -1 : 0);
 		assert_int_equal(why.code, cases[i].closed ? JW_ERR_FORMAT : JW_OK);
 		assert_int_equal(server.asked, cases[i].closed ? 1 : 2);
 		assert_int_equal(os_remove(NULL, file), 0);
-		object_place_close(place);
+		place->close(place);
 	}
 }
 
@@ -103,27 +103,27 @@ TEST(bytes_come_and_go)
 	struct jw_error why = {0};
 
 	SERVER_SAYS("200 OK\r\n\r\n0123456789");
-	assert_int_equal(object_place_get(NULL, place, "v1/x", 10, file), 0);
+	assert_int_equal(place->get(NULL, place, "v1/x", 10, file), 0);
 	assert_int_equal(moved, 10);
 	file_is("0123456789");
-	assert_int_equal(object_place_get(&why, place, "v1/x", 9, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/x", 9, file), -1);
 	assert_int_equal(why.code, JW_ERR_LIMIT);
 	assert_false(os_exists(file));
 	files_put_text(folder, "file", "abc");
 	moved = 0;
 	SERVER_SAYS("201 Created\r\n\r\n");
-	assert_int_equal(object_place_put(NULL, place, "v1/y", file), 0);
+	assert_int_equal(place->put(NULL, place, "v1/y", file), 0);
 	assert_int_equal(moved, 3);
 	assert_true(strstr(server.requests[0], "PUT /base/v1/y HTTP/1.1\r\n") == server.requests[0]);
 	assert_non_null(strstr(server.requests[0], "Content-Type: application/octet-stream\r\n"));
 	assert_non_null(strstr(server.requests[0], "\r\n\r\nabc"));
 	assert_int_equal(os_remove(NULL, file), 0);
 	/* A file that is not there, and one that cannot be made */
-	assert_int_equal(object_place_put(&why, place, "v1/y", file), -1);
+	assert_int_equal(place->put(&why, place, "v1/y", file), -1);
 	assert_int_equal(server.asked, 1);
-	assert_int_equal(object_place_get(&why, place, "v1/y", MOST, "/nonexistent/file"), -1);
+	assert_int_equal(place->get(&why, place, "v1/y", MOST, "/nonexistent/file"), -1);
 	assert_int_equal(server.asked, 1);
-	object_place_close(place);
+	place->close(place);
 }
 
 /* Once more, and from its beginning */
@@ -133,15 +133,15 @@ TEST(a_broken_answer_is_asked_for_again)
 	struct jw_error why = {0};
 
 	SERVER_SAYS("200 OK\r\nContent-Length: 100\r\n\r\nis cut", "200 OK\r\n\r\ntext");
-	assert_int_equal(object_place_get(NULL, place, "v1/x", MOST, file), 0);
+	assert_int_equal(place->get(NULL, place, "v1/x", MOST, file), 0);
 	assert_int_equal(server.asked, 2);
 	file_is("text");
 	SERVER_SAYS("");
-	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_BUSY);
 	assert_int_equal(server.asked, 2);
-	assert_int_equal(object_place_later(place), -1);
-	object_place_close(place);
+	assert_int_equal(place->later_s, -1);
+	place->close(place);
 }
 
 /* How long a place that is busy asks for counts, and one that says nothing has failed. */
@@ -152,15 +152,15 @@ TEST(a_busy_place_is_left_alone)
 	struct jw_error why = {0};
 
 	SERVER_SAYS("503 Busy\r\nRetry-After: 7\r\n\r\n", "");
-	assert_int_equal(object_place_get(&why, thread.place, "v1/x", MOST, file), -1);
+	assert_int_equal(thread.place->get(&why, thread.place, "v1/x", MOST, file), -1);
 	object_say_failure(&thread, &why, &answer);
 	assert_int_equal(answer.said, OBJECT_LATER);
 	assert_int_equal(answer.seconds, 7);
-	assert_int_equal(object_place_get(&why, thread.place, "v1/x", MOST, file), -1);
+	assert_int_equal(thread.place->get(&why, thread.place, "v1/x", MOST, file), -1);
 	object_say_failure(&thread, &why, &answer);
 	assert_int_equal(answer.said, OBJECT_FAILED);
 	assert_int_equal(answer.seconds, 0);
-	object_place_close(thread.place);
+	thread.place->close(thread.place);
 }
 
 /* An address that is not allowed is the place's fault, and its password is not said. */
@@ -173,14 +173,14 @@ TEST(a_place_has_a_name)
 	(void)snprintf(secret, sizeof secret, "http://ann:geheim@%s/base", server.site);
 	place = open_place(secret);
 	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
-	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
 	assert_non_null(strstr(why.message, server.site));
 	assert_null(strstr(why.message, "geheim"));
 	assert_non_null(strstr(server.requests[0], "Authorization: Basic YW5uOmdlaGVpbQ==\r\n"));
-	assert_int_equal(object_place_get(&why, place, "v1/x", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_IO);
 	assert_non_null(strstr(why.message, "only https is allowed"));
-	object_place_close(place);
+	place->close(place);
 }
 
 /* ---- a directory */
@@ -202,10 +202,10 @@ TEST(a_directory_has_objects)
 	assert_int_equal(os_remove(NULL, where), 0);
 	assert_int_equal(os_make_dirs(NULL, where, 0700), 0);
 	place = open_place(where);
-	assert_int_equal(object_place_get(&why, place, "v1/a/x", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/a/x", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
 	files_put_text(folder, "file", "0123456789");
-	assert_int_equal(object_place_put(NULL, place, "v1/a/x", file), 0);
+	assert_int_equal(place->put(NULL, place, "v1/a/x", file), 0);
 	/* Whoever shares the place may write there, as the umask says. */
 	assert_int_equal(os_stat(NULL, where, &stat), 0);
 	mem_free(object);
@@ -215,17 +215,17 @@ TEST(a_directory_has_objects)
 	mem_free(object);
 	object = os_join(NULL, where, "v1/a/x");
 	files_put_text(folder, "file", "longer than the object");
-	assert_int_equal(object_place_get(NULL, place, "v1/a/x", 10, file), 0);
+	assert_int_equal(place->get(NULL, place, "v1/a/x", 10, file), 0);
 	file_is("0123456789");
-	assert_int_equal(object_place_get(&why, place, "v1/a/x", 9, file), -1);
+	assert_int_equal(place->get(&why, place, "v1/a/x", 9, file), -1);
 	assert_int_equal(why.code, JW_ERR_LIMIT);
 	assert_false(os_exists(file));
-	assert_int_equal(object_place_later(place), -1);
+	assert_int_equal(place->later_s, -1);
 	(void)umask(mask);
-	object_place_forget(place, "v1/a/x");
+	place->forget(place, "v1/a/x");
 	assert_int_equal(os_stat(NULL, object, &stat), -1);
-	assert_int_equal(object_place_put(&why, place, "v1/a/x", file), -1);
-	object_place_close(place);
+	assert_int_equal(place->put(&why, place, "v1/a/x", file), -1);
+	place->close(place);
 	mem_free(where);
 	mem_free(object);
 }
@@ -241,7 +241,7 @@ TEST(a_folder_in_the_way_stays)
 	assert_int_equal(os_make_dirs(NULL, object, 0700), 0);
 	files_put_text(folder, "file", "text");
 	place = open_place(where);
-	assert_int_equal(object_place_put(&why, place, "v1/x", file), -1);
+	assert_int_equal(place->put(&why, place, "v1/x", file), -1);
 	assert_int_equal(why.code, JW_ERR_FORMAT);
 	assert_non_null(strstr(why.message, "is no file"));
 	mem_free(object);
@@ -250,7 +250,7 @@ TEST(a_folder_in_the_way_stays)
 	assert_int_equal(names.count, 1);
 	os_names_free(&names);
 	assert_int_equal(os_remove(NULL, file), 0);
-	object_place_close(place);
+	place->close(place);
 	mem_free(where);
 	mem_free(object);
 }
@@ -268,27 +268,27 @@ TEST(what_cannot_be_read_is_blamed)
 	assert_int_equal(symlink("loop", loop), 0);
 	place = open_place(where);
 	assert_int_equal(mkfifo(pipe, 0600), 0);
-	assert_int_equal(object_place_get(&why, place, "pipe", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "pipe", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
 	mem_free(pipe);
 	for (int round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < 5; i++) {
 			why = (struct jw_error){0};
-			assert_int_equal(object_place_get(&why, place, "loop", MOST, file), -1);
+			assert_int_equal(place->get(&why, place, "loop", MOST, file), -1);
 			assert_int_equal(why.code, i < 3 ? JW_ERR_FORMAT : JW_ERR_IO);
 		}
-		assert_int_equal(object_place_get(NULL, place, "good", MOST, file), 0);
+		assert_int_equal(place->get(NULL, place, "good", MOST, file), 0);
 		file_is("text");
 	}
 	assert_int_equal(os_remove_tree(NULL, where), 0);
-	assert_int_equal(object_place_get(&why, place, "loop", MOST, file), -1);
+	assert_int_equal(place->get(&why, place, "loop", MOST, file), -1);
 	/* A mount that has gone is not filled. */
 	files_put_text(folder, "file", "text");
-	assert_int_equal(object_place_put(&why, place, "v1/x", file), -1);
+	assert_int_equal(place->put(&why, place, "v1/x", file), -1);
 	assert_int_equal(why.code, JW_ERR_NOT_FOUND);
 	assert_false(os_exists(where));
 	assert_int_equal(os_remove(NULL, file), 0);
-	object_place_close(place);
+	place->close(place);
 	mem_free(where);
 	mem_free(loop);
 }

@@ -481,7 +481,6 @@ TEST_WITH(a_pack_that_is_damaged_meanwhile_is_none, begin, end)
 {
 	size_t taken = 0;
 	const struct refill_request request = {.system = &system_of,
-										   .mode = REFILL_OWN,
 										   .keys = keys,
 										   .count = ENTRIES,
 										   .context = &taken,

@@ -234,7 +234,7 @@ const struct json_table document_scan = {
 	.end = "A verdict counts containers, each under the first that holds of `native` to `nothing`.",
 };
 
-const char *const lint_level_names[] = {
+static const char *const lint_level_names[] = {
 	[JW_LINT_NOTE] = "note",
 	[JW_LINT_WARNING] = "warning",
 	[JW_LINT_ERROR] = "error",

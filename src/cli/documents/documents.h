@@ -96,7 +96,6 @@ struct scan_image_document {
 };
 
 extern const struct json_table document_lint; /* struct jw_lint_result */
-extern const char *const lint_level_names[];
 
 extern const struct json_table document_check;
 struct check_document {
