@@ -422,7 +422,7 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 						  "under sudo this warms root's cache, not that of %s: run it without "
 						  "sudo, or with --sudo-user",
 						  account.sudo_user);
-	else if (account.superuser && !strcmp(os_name, "windows"))
+	else if (os_is_superuser() && !strcmp(os_name, "windows"))
 		line = mem_string(err, "this runs as SYSTEM, whose cache no user's program reads: run it "
 							   "in the user's own account");
 	else

@@ -88,20 +88,6 @@ static char *settings_path(struct jw_error *err, int which)
 	return path;
 }
 
-/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
- * where every account may make folders in %ProgramData%. */
-static int check_writers(struct jw_error *err, const char *path, int which)
-{
-	struct os_account account;
-	bool concerns;
-
-	if (os_account(err, &account))
-		return -1;
-	concerns = account.superuser || (which && !strcmp(os_name, "windows"));
-	os_account_free(&account);
-	return concerns ? os_check_private(err, path, 0, false) : 0;
-}
-
 /* Takes both texts over. */
 static int set_value(struct config_value *setting, char *value, char *origin)
 {
@@ -174,7 +160,11 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 	/* Nor is there one in a home that this account may not enter. */
 	if (os_stat(&why, path, &stat))
 		return error_if_memory(err, &why);
-	if (os_read_file(&why, path, MOST_CONFIG, &text) || check_writers(&why, path, which)) {
+	/* The superuser's settings are nobody else's. The machine's are an administrator's on Windows,
+	 * where every account may make folders in %ProgramData%. */
+	if (os_read_file(&why, path, MOST_CONFIG, &text) ||
+		((os_is_superuser() || (which && !strcmp(os_name, "windows"))) &&
+		 os_check_private(&why, path, 0, false))) {
 		buf_free(&text);
 		if (error_if_memory(err, &why))
 			return -1;

@@ -16,24 +16,9 @@
 
 /* ---- trust */
 
-static int is_superuser(struct jw_error *err, bool *ret_superuser)
-{
-	struct os_account account;
-
-	if (os_account(err, &account))
-		return -1;
-	*ret_superuser = account.superuser;
-	os_account_free(&account);
-	return 0;
-}
-
 int compiler_check_trust(struct jw_error *err, const char *path)
 {
-	bool superuser;
-
-	if (is_superuser(err, &superuser))
-		return -1;
-	if (!superuser || !os_check_private(err, path, 0, false))
+	if (!os_is_superuser() || !os_check_private(err, path, 0, false))
 		return 0;
 	return error_prefix(err,
 						"%s is not run as root; run jitwarm as the account that it belongs to, or "

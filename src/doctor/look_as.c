@@ -70,7 +70,7 @@ static int become_account(struct jw_error *err, const struct jw_account *account
 	if (os_account(err, &own))
 		return -1;
 	if (own.owner != account->owner)
-		result = own.superuser
+		result = os_is_superuser()
 					 ? os_become_account(err, account)
 					 : error_set(err, JW_ERR_IO,
 								 "only root may look as another account: sudo jitwarm doctor …");

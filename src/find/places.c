@@ -18,6 +18,17 @@
 
 enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000, MOST_NAMES = 10000 };
 
+/* An installation of conda, which is an environment, and those that it has made */
+#define CONDA(from, path)                                                                          \
+	{"conda", NULL, from, path, NULL, NULL},                                                       \
+	{                                                                                              \
+		"conda", NULL, from, path "/envs", "", NULL                                                \
+	}
+/* Under the names that its installers propose */
+#define CONDAS(from, above)                                                                        \
+	CONDA(from, above "anaconda3"), CONDA(from, above "miniconda3"),                               \
+		CONDA(from, above "miniforge3"), CONDA(from, above "mambaforge")
+
 /* Environments: only where one is. docs/find.md says where each comes from. */
 static const struct place_rule {
 	const char *kind, *program; /* program NULL: environments */
@@ -39,42 +50,12 @@ static const struct place_rule {
 	{"conda", NULL, "MAMBA_ROOT_PREFIX", "", NULL, NULL},
 	{"conda", NULL, "MAMBA_ROOT_PREFIX", "envs", "", NULL},
 	{"conda", NULL, "CONDA_ENVS_PATH", "", "", NULL},
-	{"conda", NULL, "CONDA_EXE", "..", NULL, NULL},
-	{"conda", NULL, "CONDA_EXE", "../envs", "", NULL},
-	{"conda", NULL, "~", "anaconda3", NULL, NULL},
-	{"conda", NULL, "~", "anaconda3/envs", "", NULL},
-	{"conda", NULL, "~", "miniconda3", NULL, NULL},
-	{"conda", NULL, "~", "miniconda3/envs", "", NULL},
-	{"conda", NULL, "~", "miniforge3", NULL, NULL},
-	{"conda", NULL, "~", "miniforge3/envs", "", NULL},
-	{"conda", NULL, "~", "mambaforge", NULL, NULL},
-	{"conda", NULL, "~", "mambaforge/envs", "", NULL},
-	{"conda", NULL, "/", "opt/anaconda3", NULL, NULL},
-	{"conda", NULL, "/", "opt/anaconda3/envs", "", NULL},
-	{"conda", NULL, "/", "opt/miniconda3", NULL, NULL},
-	{"conda", NULL, "/", "opt/miniconda3/envs", "", NULL},
-	{"conda", NULL, "/", "opt/miniforge3", NULL, NULL},
-	{"conda", NULL, "/", "opt/miniforge3/envs", "", NULL},
-	{"conda", NULL, "/", "opt/mambaforge", NULL, NULL},
-	{"conda", NULL, "/", "opt/mambaforge/envs", "", NULL},
-	{"conda", NULL, "/", "opt/conda", NULL, NULL},
-	{"conda", NULL, "/", "opt/conda/envs", "", NULL},
-	{"conda", NULL, "LOCALAPPDATA", "anaconda3", NULL, NULL},
-	{"conda", NULL, "LOCALAPPDATA", "anaconda3/envs", "", NULL},
-	{"conda", NULL, "LOCALAPPDATA", "miniconda3", NULL, NULL},
-	{"conda", NULL, "LOCALAPPDATA", "miniconda3/envs", "", NULL},
-	{"conda", NULL, "LOCALAPPDATA", "miniforge3", NULL, NULL},
-	{"conda", NULL, "LOCALAPPDATA", "miniforge3/envs", "", NULL},
-	{"conda", NULL, "LOCALAPPDATA", "mambaforge", NULL, NULL},
-	{"conda", NULL, "LOCALAPPDATA", "mambaforge/envs", "", NULL},
-	{"conda", NULL, "ProgramData", "anaconda3", NULL, NULL},
-	{"conda", NULL, "ProgramData", "anaconda3/envs", "", NULL},
-	{"conda", NULL, "ProgramData", "miniconda3", NULL, NULL},
-	{"conda", NULL, "ProgramData", "miniconda3/envs", "", NULL},
-	{"conda", NULL, "ProgramData", "miniforge3", NULL, NULL},
-	{"conda", NULL, "ProgramData", "miniforge3/envs", "", NULL},
-	{"conda", NULL, "ProgramData", "mambaforge", NULL, NULL},
-	{"conda", NULL, "ProgramData", "mambaforge/envs", "", NULL},
+	CONDA("CONDA_EXE", ".."),
+	CONDAS("~", ""),
+	CONDAS("/", "opt/"),
+	CONDA("/", "opt/conda"),
+	CONDAS("LOCALAPPDATA", ""),
+	CONDAS("ProgramData", ""),
 	{"conda", NULL, "~", "micromamba/envs", "", NULL},
 	{"conda", NULL, "~", ".conda/envs", "", NULL},
 	{"conda", NULL, "~", ".pixi/envs", "", NULL},
@@ -259,27 +240,12 @@ static int take_conda_lines(struct jw_error *err, struct place_list *list, const
 	return result;
 }
 
-/* The superuser believes no list that somebody else has written, or could have led it to. What
- * holds for the path holds when it is read, too: only the superuser can change that. */
-static int may_believe(struct jw_error *err, const char *path, bool *ret_may)
-{
-	struct jw_error why = {0};
-	struct os_account account;
-
-	*ret_may = false;
-	if (os_account(&why, &account))
-		return error_if_memory(err, &why);
-	*ret_may = !account.superuser || !os_check_private(&why, path, 0, false);
-	os_account_free(&account);
-	return *ret_may ? 0 : error_if_memory(err, &why);
-}
-
 static int take_conda_list(struct jw_error *err, struct place_list *list)
 {
 	struct jw_error why = {0};
 	struct buf text = {0};
 	char *home = NULL, *path;
-	bool there, may;
+	bool there;
 	int result;
 
 	if (os_home_dir(&why, &home))
@@ -290,10 +256,12 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 		return -1;
 	if (!os_look(NULL, path, &there) && !there)
 		result = 0;
-	else if (may_believe(err, path, &may))
-		result = -1;
-	else if (!may)
-		result = place_note(err, list, "%s is no file of this account: left out", path);
+	/* The superuser believes no list that somebody else has written, or could have led it to. What
+	 * holds for the path holds when it is read, too: only the superuser can change that. */
+	else if (os_is_superuser() && os_check_private(&why, path, 0, false))
+		result = why.code == JW_ERR_MEMORY
+					 ? error_copy(err, &why)
+					 : place_note(err, list, "%s is no file of this account: left out", path);
 	else if (!os_read_file(&why, path, MOST_CONDA_LIST, &text))
 		result = take_conda_lines(err, list, path, &text);
 	else

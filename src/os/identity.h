@@ -10,10 +10,12 @@
 
 struct jw_account;
 
+/* Root, or Windows' own account (LocalSystem), which services and tasks may use: its programs use
+ * no user's folders. An administrator of Windows uses the same ones with and without elevation. */
+bool os_is_superuser(void);
 /* The account of this process. `sudo_user`: the account that called sudo, if we are root through it
  * (else NULL), with its ids and home. */
 struct os_account {
-	bool superuser;
 	uint32_t owner, group;
 	char *sudo_user, *sudo_home;
 	uint32_t sudo_owner, sudo_group;

@@ -159,17 +159,11 @@ int os_ask_found_program(struct jw_error *err, const struct os_question *questio
 	const char *arguments[MOST_ARGUMENTS] = {"/usr/bin/env", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
 	struct os_question safely = *question;
 	const char *program = *question->arguments;
-	struct os_account account;
 	struct jw_error why = {0};
 	char *here = NULL;
-	bool superuser;
 
-	if (os_account(err, &account))
-		return -1;
-	superuser = account.superuser;
-	os_account_free(&account);
 	safely.folder = NULL;
-	if (!superuser)
+	if (!os_is_superuser())
 		return os_ask_program(err, &safely, ret_status);
 	if (os_check_private(&why, program, 0, false))
 		return error_if_memory(err, &why)

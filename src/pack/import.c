@@ -105,12 +105,7 @@ static int check_limit(struct jw_error *err, const struct import *import)
 /* A directory that the superuser fills by name is for other accounts: for example in an image. */
 static uint32_t new_mode(const struct jw_import_options *options)
 {
-	struct os_account account;
-	bool superuser = !os_account(NULL, &account) && account.superuser;
-
-	if (superuser)
-		os_account_free(&account);
-	return superuser && options->cache_dir && !options->account ? 0755 : 0;
+	return os_is_superuser() && options->cache_dir && !options->account ? 0755 : 0;
 }
 
 /* The cache that a trusted key decides about; NULL: those of several accounts. */
@@ -446,4 +441,3 @@ int import_count_evicted(struct jw_error *err, struct import *import)
 	cache_files_free(&others.files);
 	return result;
 }
-

@@ -296,16 +296,8 @@ done:
  * accounts. Makes a missing one, and missing levels above, readable for them, as are the entries */
 static int make_named_cache(struct jw_error *err, const char *cache_dir)
 {
-	struct os_account account;
-	bool superuser;
-
-	if (os_exists(cache_dir) || os_account(NULL, &account))
-		return 0;
-	superuser = account.superuser;
-	os_account_free(&account);
-	if (!superuser)
-		return 0;
-	return os_make_shared_dirs(err, cache_dir, 0755);
+	return os_is_superuser() && !os_exists(cache_dir) ? os_make_shared_dirs(err, cache_dir, 0755)
+													  : 0;
 }
 
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,

@@ -291,14 +291,7 @@ uint64_t run_folder_count_entries(const char *path)
 
 int state_check_writers(struct jw_error *err, const char *path, uint32_t owner)
 {
-	struct os_account account;
-	bool superuser;
-
-	if (os_account(err, &account))
-		return -1;
-	superuser = account.superuser;
-	os_account_free(&account);
-	return superuser ? os_check_private(err, path, owner, false) : 0;
+	return os_is_superuser() ? os_check_private(err, path, owner, false) : 0;
 }
 
 int state_check_kept_for(struct jw_error *err, const char *path, const char *place)

@@ -17,14 +17,19 @@
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/posix/posix.h"
+#include "os/posix/rights.h"
+
+bool os_is_superuser(void)
+{
+	return geteuid() == 0;
+}
 
 int os_account(struct jw_error *err, struct os_account *ret_account)
 {
-	struct os_account account = {
-		.superuser = geteuid() == 0, .owner = geteuid(), .group = getegid()};
+	struct os_account account = {.owner = geteuid(), .group = getegid()};
 	const char *name = getenv("SUDO_USER");
 	struct passwd *user =
-		account.superuser && name && *name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
+		os_is_superuser() && name && *name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
 
 	if (user) {
 		account.sudo_owner = user->pw_uid;
@@ -79,34 +84,9 @@ int os_become_account(struct jw_error *err, const struct jw_account *account)
 	return 0;
 }
 
-/* Root's own groups, while this process acts as another account. */
-static struct {
-	gid_t *items;
-	int count;
-} kept;
-
-static int keep_groups(struct jw_error *err)
-{
-	int count = kept.items ? 0 : getgroups(0, NULL);
-	gid_t *items;
-
-	if (kept.items)
-		return 0;
-	items = count < 0 ? NULL : mem_array(err, (size_t)count + 1, sizeof *items);
-	if (!items)
-		return -1;
-	kept.count = getgroups(count, items);
-	if (kept.count < 0) {
-		mem_free(items);
-		return posix_error(err, "this account's groups");
-	}
-	kept.items = items;
-	return 0;
-}
-
 int os_act_as_account(struct jw_error *err, const struct jw_account *account)
 {
-	if (keep_groups(err))
+	if (rights_keep_groups(err))
 		return -1;
 	if (!initgroups(account->name, account->group) && !setegid(account->group) &&
 		!seteuid(account->owner))
@@ -120,10 +100,7 @@ void os_act_as_self(void)
 {
 	(void)!seteuid(getuid());
 	(void)!setegid(getgid());
-	if (kept.items)
-		(void)!setgroups((size_t)kept.count, kept.items);
-	mem_free(kept.items);
-	kept.items = NULL;
+	rights_restore_groups();
 }
 
 enum { MOST_LOGIN_DEFS = 1 << 16 };

@@ -101,6 +101,22 @@ static int keep_own(struct jw_error *err)
 	return 0;
 }
 
+int rights_keep_groups(struct jw_error *err)
+{
+	int result;
+
+	(void)pthread_mutex_lock(&kept.lock);
+	result = keep_own(err);
+	(void)pthread_mutex_unlock(&kept.lock);
+	return result;
+}
+
+void rights_restore_groups(void)
+{
+	if (kept.own)
+		(void)setgroups((size_t)kept.own_count, kept.own);
+}
+
 /* The account's groups, its own first. */
 static int list_groups(struct jw_error *err, const struct passwd *entry,
 					   struct account_groups *groups)

@@ -29,9 +29,7 @@ static bool own_user(union token_user *ret_user)
 	return result;
 }
 
-/* An administrator's programs use the same folders with and without elevation; the only account
- * whose cache is never the user's is LocalSystem, which services and tasks may use. */
-static bool is_local_system(void)
+bool os_is_superuser(void)
 {
 	union token_user user;
 
@@ -57,7 +55,7 @@ int os_account_id(struct jw_error *err, char **ret_id)
 int os_account(struct jw_error *err, struct os_account *ret_account)
 {
 	(void)err;
-	*ret_account = (struct os_account){.superuser = is_local_system()};
+	*ret_account = (struct os_account){0};
 	return 0;
 }
 
