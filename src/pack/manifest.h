@@ -41,7 +41,6 @@ enum pack_form {
 	PACK_BARE, /* the bytes after the target are all payload (cache/key.h) */
 };
 
-
 struct pack_entry {
 	uint64_t key; /* FNV-1a-64 of the whole key: the entry's name under its own driver */
 	uint32_t driver, ptx, cubin; /* indices */

@@ -6,7 +6,6 @@
 
 #include <jitwarm/cache.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
@@ -119,12 +118,6 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 	return 0;
 }
 
-static bool explain_same(const struct explanation *a, const struct explanation *b)
-{
-	return a->reason == b->reason && a->how == b->how && !strcmp(a->stamp, b->stamp) &&
-		   text_same(a->damage, b->damage);
-}
-
 /* "535.309.01", or the build's date if the release is not known. */
 static const char *driver_name(char text[64], const char *stamp)
 {
@@ -197,102 +190,32 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	return text;
 }
 
-/* The first module of each reason represents it. */
-static size_t count_same(const struct explain_request *request,
-						 const struct explanation *explanations, size_t at)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < request->plan->module_count; i++) {
-		if (!explain_same(&explanations[i], &explanations[at]))
-			continue;
-		if (i < at)
-			return 0;
-		count++;
-	}
-	return count;
-}
-
-void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
-				  const struct explanation *explanations)
-{
-	enum { MOST_REASONS = 6 };
-	struct reason {
-		size_t at, count;
-	} reasons[MOST_REASONS];
-	size_t used = 0;
-	char text[EXPLAIN_TEXT];
-
-	line[0] = '\0';
-	for (size_t i = 0; i < request->plan->module_count && used < MOST_REASONS; i++) {
-		struct reason reason = {.at = i};
-		size_t to = used;
-
-		if (explanations[i].reason == JW_COLD_NOT ||
-			(i && explain_same(&explanations[i], &explanations[i - 1])))
-			continue;
-		reason.count = count_same(request, explanations, i);
-		if (!reason.count)
-			continue;
-		for (; to > 0 && reasons[to - 1].count < reason.count; to--)
-			reasons[to] = reasons[to - 1];
-		reasons[to] = reason;
-		used++;
-	}
-	for (size_t i = 0; i < used; i++)
-		text_append(line, EXPLAIN_LINE, "%s%s: %s", i ? "; " : "",
-					TEXT_COUNT(reasons[i].count, "module", "modules"),
-					explain_text(text, request, &explanations[reasons[i].at]));
-}
-
-enum { MOST_CAUSES = 1 << 20 };
-
 /* Modules of one cause; the first of them represents all. */
 struct group {
 	size_t first, modules;
-	uint32_t file, target;
+	uint32_t file, target; /* 0 where files and targets are not told apart */
+	const struct explanation *cause;
 };
 
-struct groups {
-	struct group *items;
-	size_t count, capacity;
-	struct set by_hash;
-};
-
-static uint64_t hash_of_planned(const struct plan_module *module,
-								const struct explanation *explanation)
+static int by_cause(const void *a, const void *b)
 {
-	uint64_t state = fnv_update(FNV_START, &module->file, sizeof module->file);
+	const struct group *left = a, *right = b;
+	const struct explanation *l = left->cause, *r = right->cause;
+	int order = left->file != right->file       ? (left->file < right->file ? -1 : 1)
+				: left->target != right->target ? (left->target < right->target ? -1 : 1)
+												: (int)l->reason - (int)r->reason;
 
-	state = fnv_update(state, &module->target, sizeof module->target);
-	state = fnv_update(state, &explanation->reason, sizeof explanation->reason);
-	return fnv_update(state, explanation->stamp, strlen(explanation->stamp) + 1);
+	if (!order)
+		order = strcmp(l->stamp, r->stamp);
+	if (!order)
+		order = strcmp(l->how ? l->how : "", r->how ? r->how : "");
+	if (!order)
+		order = strcmp(l->damage ? l->damage : "", r->damage ? r->damage : "");
+	return order;
 }
 
-static int add_cold_module(struct jw_error *err, const struct explain_request *request,
-						   const struct explanation *explanations, size_t at, struct groups *groups)
-{
-	const struct plan_module *module = &request->plan->modules[at];
-	const uint64_t hash = hash_of_planned(module, &explanations[at]);
-	size_t cursor = 0, found;
-
-	while (groups->items && (found = set_find(&groups->by_hash, hash, &cursor)) != SET_NONE) {
-		struct group *group = &groups->items[found];
-
-		if (group->file == module->file && group->target == module->target &&
-			explain_same(&explanations[group->first], &explanations[at])) {
-			group->modules++;
-			return 0;
-		}
-	}
-	if (VEC_ROOM(err, groups->items, groups->capacity, groups->count, MOST_CAUSES) ||
-		set_add(err, &groups->by_hash, hash, groups->count))
-		return -1;
-	groups->items[groups->count++] = (struct group){at, 1, module->file, module->target};
-	return 0;
-}
-
-static int by_file(const void *a, const void *b)
+/* By file and target, the most frequent cause first. */
+static int by_modules(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
 
@@ -300,22 +223,76 @@ static int by_file(const void *a, const void *b)
 		return left->file < right->file ? -1 : 1;
 	if (left->target != right->target)
 		return left->target < right->target ? -1 : 1;
+	if (left->modules != right->modules)
+		return left->modules > right->modules ? -1 : 1;
 	return (left->first > right->first) - (left->first < right->first);
 }
 
+/* The cold modules; `each_file`: each file's and target's by themselves. The caller frees them. */
+static int group_modules(struct jw_error *err, const struct explain_request *request,
+						 const struct explanation *explanations, bool each_file,
+						 struct group **ret_groups, size_t *ret_count)
+{
+	const struct plan *plan = request->plan;
+	struct group *groups = mem_array(err, plan->module_count, sizeof *groups);
+	size_t cold = 0, count = 0;
+
+	if (!groups)
+		return -1;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (explanations[i].reason != JW_COLD_NOT)
+			groups[cold++] =
+				(struct group){i, 1, each_file ? plan->modules[i].file : 0,
+							   each_file ? plan->modules[i].target : 0, &explanations[i]};
+	if (cold)
+		qsort(groups, cold, sizeof *groups, by_cause);
+	for (size_t i = 0; i < cold; i++) {
+		if (!count || by_cause(&groups[count - 1], &groups[i])) {
+			groups[count++] = groups[i];
+			continue;
+		}
+		groups[count - 1].modules++;
+		if (groups[i].first < groups[count - 1].first)
+			groups[count - 1].first = groups[i].first;
+	}
+	if (count)
+		qsort(groups, count, sizeof *groups, by_modules);
+	*ret_groups = groups;
+	*ret_count = count;
+	return 0;
+}
+
+int explain_line(struct jw_error *err, char line[EXPLAIN_LINE],
+				 const struct explain_request *request, const struct explanation *explanations)
+{
+	enum { MOST_REASONS = 6 };
+	struct group *groups;
+	size_t count;
+	char text[EXPLAIN_TEXT];
+
+	line[0] = '\0';
+	if (group_modules(err, request, explanations, false, &groups, &count))
+		return -1;
+	for (size_t i = 0; i < count && i < MOST_REASONS; i++)
+		text_append(line, EXPLAIN_LINE, "%s%s: %s", i ? "; " : "",
+					TEXT_COUNT(groups[i].modules, "module", "modules"),
+					explain_text(text, request, groups[i].cause));
+	mem_free(groups);
+	return 0;
+}
+
 static int fill_cause(struct jw_error *err, const struct explain_request *request,
-					  const struct explanation *explanations, const struct group *group,
-					  struct jw_check_cause *cause)
+					  const struct group *group, struct jw_check_cause *cause)
 {
 	const struct plan_file *file = &request->plan->files[group->file];
 	char text[EXPLAIN_TEXT];
 
 	cause->target = request->plan->targets[group->target].device;
-	cause->reason = explanations[group->first].reason;
+	cause->reason = group->cause->reason;
 	cause->modules = group->modules;
 	cause->path = mem_string(err, file->path);
 	cause->member = file->member ? mem_string(err, file->member) : NULL;
-	cause->text = mem_string(err, explain_text(text, request, &explanations[group->first]));
+	cause->text = mem_string(err, explain_text(text, request, group->cause));
 	return cause->path && cause->text && (!file->member || cause->member) ? 0 : -1;
 }
 
@@ -333,29 +310,24 @@ int explain_causes(struct jw_error *err, const struct explain_request *request,
 				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
 				   size_t *ret_count)
 {
-	struct groups groups = {0};
-	struct jw_check_cause *causes = NULL;
-	int result = -1;
+	struct group *groups;
+	struct jw_check_cause *causes;
+	size_t count;
+	int result = 0;
 
-	for (size_t i = 0; i < request->plan->module_count; i++)
-		if (explanations[i].reason != JW_COLD_NOT &&
-			add_cold_module(err, request, explanations, i, &groups))
-			goto done;
-	causes = mem_array(err, groups.count, sizeof *causes);
+	if (group_modules(err, request, explanations, true, &groups, &count))
+		return -1;
+	causes = mem_array(err, count, sizeof *causes);
 	if (!causes)
-		goto done;
-	if (groups.count)
-		qsort(groups.items, groups.count, sizeof *groups.items, by_file);
-	for (size_t i = 0; i < groups.count; i++)
-		if (fill_cause(err, request, explanations, &groups.items[i], &causes[i]))
-			goto done;
+		result = -1;
+	for (size_t i = 0; !result && i < count; i++)
+		result = fill_cause(err, request, &groups[i], &causes[i]);
+	mem_free(groups);
+	if (result) {
+		explain_causes_free(causes, count);
+		return -1;
+	}
 	*ret_causes = causes;
-	*ret_count = groups.count;
-	causes = NULL;
-	result = 0;
-done:
-	explain_causes_free(causes, groups.count);
-	mem_free(groups.items);
-	set_free(&groups.by_hash);
-	return result;
+	*ret_count = count;
+	return 0;
 }

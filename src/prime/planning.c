@@ -329,16 +329,17 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 	const struct explain_request request = {
 		.plan = planning->plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
 	struct explanation *explanations;
+	int result;
 
 	if (!sum->cold)
 		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;
-	explain_line(sum->why, &request, explanations);
+	result = explain_line(err, sum->why, &request, explanations);
 	mem_free(explanations);
 	/* Released while the compilers run, which can use the memory. */
 	os_release_memory();
-	return 0;
+	return result;
 }
 
 /* The number of cores that a run may use. */

@@ -89,7 +89,7 @@ TEST(each_reason_is_reported)
 	assert_int_equal(explain_causes(NULL, &why, explanations, &causes, &count), 0);
 	assert_int_equal(count, 5); /* 1, 2 and 3 belong together */
 	explain_causes_free(causes, count);
-	explain_line(line, &why, explanations);
+	assert_int_equal(explain_line(NULL, line, &why, explanations), 0);
 	assert_true(text_starts(line, "3 modules: never primed; "));
 	mem_free(explanations);
 
