@@ -88,7 +88,8 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
 						 dir);
 	find_shared(live, stat.mode);
-	staging_clean(dir);
+	/* The remains of killed processes beside the tree */
+	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
 	return 0;
 }
 

@@ -79,11 +79,6 @@ static int staging_judge(struct jw_error *err, const struct cache_addition *addi
 	return 0;
 }
 
-void staging_clean(const char *dir)
-{
-	os_sweep(dir, CACHE_STAGING_PREFIX, "%", OS_DIRECTORY, 3600);
-}
-
 /* An entry in memory, in one piece or in several. */
 
 struct span {

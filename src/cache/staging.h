@@ -16,9 +16,6 @@ struct live_staged {
 	bool moved; /* into place: nothing is left at `path` */
 };
 
-/* Removes the remains of killed processes beside the tree that are older than an hour. */
-void staging_clean(const char *dir);
-
 /* Removes what is staged; an addition's own file is moved back. */
 void staging_end(struct live_staged *staged);
 

@@ -10,7 +10,6 @@
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
-#include "os/env.h"
 
 static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
 enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MOST_MESSAGE = 1 << 16, WORDS = 160 };
@@ -152,17 +151,14 @@ static void print_plain(struct progress *progress)
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label)
 {
-	char *term = os_env("TERM");
-
 	*progress = (struct progress){.output = output,
 								  .label = language_text(label),
 								  .unit = "modules",
 								  .total_modules = total_modules,
 								  .total_weight_ms = total_weight_ms,
 								  .started_ns = os_monotonic_ns()};
-	progress->is_terminal = os_is_terminal(2) && !(term && !strcmp(term, "dumb"));
+	progress->is_terminal = terminal_rewrites(2);
 	progress->shown_ns = progress->changed_ns = progress->started_ns;
-	mem_free(term);
 	if (!output->quiet && progress->is_terminal && total_modules)
 		draw(progress);
 }
@@ -198,11 +194,6 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 		progress->done_bytes = done_bytes;
 	if (!progress->output->quiet && progress->total_modules)
 		show(progress);
-}
-
-void progress_tell_left(struct progress *progress, double seconds)
-{
-	progress->told_left_s = seconds;
 }
 
 void progress_message(struct progress *progress, const char *line)

@@ -29,7 +29,7 @@ struct progress {
 	uint64_t done_bytes;
 	uint64_t started_ns, changed_ns, shown_ns; /* changed: when the last module was finished */
 	double shown_share;
-	double told_left_s; /* from progress_tell_left; 0: not known */
+	double told_left_s; /* by whoever knows better, set before progress_update; 0: not known */
 	unsigned columns;
 	bool is_terminal, is_drawn;
 };
@@ -41,9 +41,6 @@ void progress_start(struct progress *progress, const struct output *output, size
 /* The total work done so far; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
-/* The time left according to the work itself, shown instead of an estimate from the pace so far.
- * Call before an update; 0: not known. */
-void progress_tell_left(struct progress *progress, double seconds);
 /* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
 /* Removes the bar (on a terminal) or prints the last line (elsewhere). */

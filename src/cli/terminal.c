@@ -3,8 +3,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "os/console.h"
+#include "os/env.h"
 
 struct code_range {
 	uint32_t first, last;
@@ -43,6 +45,15 @@ static size_t point_width(uint32_t point)
 	if (WITHIN(combining, point))
 		return 0;
 	return WITHIN(wide, point) ? 2 : 1;
+}
+
+bool terminal_rewrites(int fd)
+{
+	char *term = os_env("TERM");
+	const bool dumb = term && !strcmp(term, "dumb");
+
+	mem_free(term);
+	return os_is_terminal(fd) && !dumb;
 }
 
 static const char *in_ascii(uint32_t point)

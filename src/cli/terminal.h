@@ -1,9 +1,13 @@
 /* Text for a terminal: its width, and escapes for its dangerous characters. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
+
+/* Whether a line can be written again in its place: a terminal that knows escape sequences */
+bool terminal_rewrites(int fd);
 
 /* Columns of `text` (UTF-8): Hangul, kana and ideographs take two, combining marks none; this
  * program's own signs as many as terminal_to_locale makes of them. */

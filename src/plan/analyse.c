@@ -100,17 +100,11 @@ static void seen_free(struct seen *seen)
 }
 
 /* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
-static int read_ptx_text(struct jw_error *err, struct seen *seen,
-						 const struct devcode_container *container, size_t index)
-{
-	return plan_read_text(err, container, &seen->corrected[index], &seen->texts[index]);
-}
-
 static int read_ptx_texts(struct jw_error *err, struct seen *seen,
 						  const struct devcode_container *container)
 {
 	for (size_t i = 0; i < container->entry_count; i++)
-		if (read_ptx_text(err, seen, container, i))
+		if (plan_read_text(err, container, &seen->corrected[i], &seen->texts[i]))
 			return -1;
 	return 0;
 }
@@ -166,7 +160,7 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 	ret_copy->entries = seen->corrected;
 	for (size_t i = 0; i < count; i++)
 		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
-			read_ptx_text(err, seen, ret_copy, i))
+			plan_read_text(err, ret_copy, &seen->corrected[i], &seen->texts[i]))
 			return -1;
 	return 0;
 }

@@ -458,9 +458,11 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		cli_fail(cli, err);
 	}
 	passphrase_forget(priming.elsewhere.passphrase);
-	prime_share_free(&priming.share);
+	registry_given_free(&priming.share.given);
+	passphrase_forget(priming.share.passphrase);
 	found_files_free(&priming.files);
-	nvrtc_options_free(&priming.nvrtc);
+	mem_free(priming.nvrtc.words);
+	mem_free(priming.nvrtc.text);
 	jw_recording_free(priming.recording);
 	jw_baked_list_free(priming.baked);
 	return unattended_end(err, cli, unattended);

@@ -20,7 +20,6 @@
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
@@ -386,15 +385,6 @@ static void sleep_a_while(const struct watching *watching)
 		os_uncatch_interrupts();
 }
 
-static bool is_dumb(void)
-{
-	char *term = os_env("TERM");
-	const bool dumb = term && !strcmp(term, "dumb");
-
-	mem_free(term);
-	return dumb;
-}
-
 /* Whether that is why the next look failed. Among other files a program that another one has
  * replaced cannot be told from one that ends: nothing of what it had mapped is there. */
 static bool has_ended(const struct watching *watching, const struct jw_error *why)
@@ -411,7 +401,7 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 		return -1;
 	watching->last = watching->first;
 	estimate_left(watching, &watching->first);
-	watching->rewrites = output_wants_text(&watching->cli->out) && os_is_terminal(1) && !is_dumb();
+	watching->rewrites = output_wants_text(&watching->cli->out) && terminal_rewrites(1);
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
 		struct watch_look look = {0};
 

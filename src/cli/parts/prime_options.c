@@ -105,12 +105,6 @@ void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source)
 	warn_of_isa(cli, source);
 }
 
-void nvrtc_options_free(struct nvrtc_options *options)
-{
-	mem_free(options->words);
-	mem_free(options->text);
-}
-
 /* ---- a shared place */
 
 static struct jw_share_options share_options_of(const struct cli *cli,
@@ -195,12 +189,6 @@ void prime_share_print(const struct output *out, const struct prime_share *share
 					   TEXT_COUNT(shared->unplaced, "module", "modules"), shared->trouble);
 	else if (*shared->trouble)
 		output_warning(out, "the shared place is used no further: %s", shared->trouble);
-}
-
-void prime_share_free(struct prime_share *share)
-{
-	registry_given_free(&share->given);
-	passphrase_forget(share->passphrase);
 }
 
 /* ---- another machine */

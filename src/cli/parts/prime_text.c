@@ -232,7 +232,7 @@ void prime_bar_report(void *bar, const struct jw_prime_progress *report)
 		progress_start(progress, prime_bar->output, report->total, report->total_weight,
 					   report->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
 	prime_bar->is_shown = true;
-	progress_tell_left(progress, report->seconds_left);
+	progress->told_left_s = report->seconds_left;
 	progress_update(progress, report->done, report->done_weight, report->done_bytes);
 }
 

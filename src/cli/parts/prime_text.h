@@ -115,12 +115,11 @@ struct nvrtc_options {
 	size_t capacity;
 };
 
-/* On failure it frees nothing: always call nvrtc_options_free. */
+/* On failure it frees nothing: the caller frees `words` and `text` in any case. */
 int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 					   struct nvrtc_options *ret_options);
 /* Prints the results; a failure changes cli->status. */
 void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source);
-void nvrtc_options_free(struct nvrtc_options *options);
 
 /* ---- a place of objects, which others use meanwhile */
 
@@ -137,7 +136,6 @@ int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_s
 /* What came from the place, and went there. */
 void prime_share_print(const struct output *out, const struct prime_share *share,
 					   const struct jw_prime_result *result);
-void prime_share_free(struct prime_share *share);
 
 /* ---- another machine: options name its GPUs and driver, and ptxas compiles */
 
