@@ -101,16 +101,21 @@ static inline bool has_note(const struct jw_found *found, const char *part)
 	return false;
 }
 
+static inline int find_named(struct jw_error *err, const char *const *names, size_t count,
+							 struct jw_found **ret_found)
+{
+	return jw_find(err,
+				   &(struct jw_find_options){
+					   .size = sizeof(struct jw_find_options), .names = names, .name_count = count},
+				   ret_found);
+}
+
 static inline struct jw_found *find_one(const char *name)
 {
 	struct jw_found *found = NULL;
 	struct jw_error err;
 
-	if (jw_find(&err,
-				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
-										  .names = &name,
-										  .name_count = name ? 1 : 0},
-				&found))
+	if (find_named(&err, &name, name ? 1 : 0, &found))
 		fail_msg("%s", err.message);
 	return found;
 }
@@ -120,12 +125,7 @@ static inline void find_fails(const char *name, enum jw_code code, const char *p
 	struct jw_found *found = NULL;
 	struct jw_error err;
 
-	assert_int_equal(jw_find(&err,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .names = &name,
-													   .name_count = name ? 1 : 0},
-							 &found),
-					 -1);
+	assert_int_equal(find_named(&err, &name, name ? 1 : 0, &found), -1);
 	assert_null(found);
 	assert_int_equal(err.code, code);
 	if (!strstr(err.message, part))

@@ -21,21 +21,29 @@ static inline const char *small_text(char text[SMALL_TEXT], unsigned number, uns
 	return text;
 }
 
-/* A container with that one module. */
-static inline void small_put(struct buf *data, unsigned number, unsigned sm, const char *options)
+/* A container with this PTX alone. */
+static inline void small_put_text(struct buf *data, const char *text, uint16_t isa_major,
+								  uint16_t isa_minor, unsigned sm, const char *options)
 {
-	char text[SMALL_TEXT];
-	struct write_ptx ptx = {
-		.isa_major = 7,
-		.isa_minor = 8,
+	const struct write_ptx ptx = {
+		.payload = text,
+		.payload_size = strlen(text) + 1,
+		.isa_major = isa_major,
+		.isa_minor = isa_minor,
 		.target = {.sm = (uint16_t)sm},
 		.options = options,
 		.compression = DEVCODE_LZ4,
 	};
 
-	ptx.payload = small_text(text, number, sm);
-	ptx.payload_size = strlen(text) + 1;
 	assert_int_equal(write_container(NULL, &ptx, data), 0);
+}
+
+/* A container with that one module. */
+static inline void small_put(struct buf *data, unsigned number, unsigned sm, const char *options)
+{
+	char text[SMALL_TEXT];
+
+	small_put_text(data, small_text(text, number, sm), 7, 8, sm, options);
 }
 
 /* The name of its entry on a GPU; `ret_bytes` may be NULL. */

@@ -108,13 +108,7 @@ CASE(extras_may_be_named)
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
 	/* Also where the package was named without them before */
-	assert_int_equal(
-		jw_find(NULL,
-				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
-										  .names = (const char *[]){"frame", "frame[dev]"},
-										  .name_count = 2},
-				&found),
-		0);
+	assert_int_equal(find_named(NULL, (const char *[]){"frame", "frame[dev]"}, 2, &found), 0);
 	expect_file(found, SITE "tester.so", "tester", "1");
 	jw_found_free(found);
 }
@@ -175,12 +169,7 @@ CASE(others_go_on_where_one_is_missing)
 	struct jw_found *found;
 
 	make_environment();
-	assert_int_equal(jw_find(NULL,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .names = names,
-													   .name_count = 2},
-							 &found),
-					 0);
+	assert_int_equal(find_named(NULL, names, 2, &found), 0);
 	assert_int_equal(found->trouble_count, 1);
 	assert_true(has_note(found, "nothing-there"));
 	assert_true(found->file_count > 0);
@@ -225,12 +214,7 @@ CASE(files_come_once)
 	loose = at("d/odd-name");
 	names[0] = names[1] = folder;
 	names[2] = loose;
-	assert_int_equal(jw_find(NULL,
-							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
-													   .names = names,
-													   .name_count = 3},
-							 &found),
-					 0);
+	assert_int_equal(find_named(NULL, names, 3, &found), 0);
 	/* A named file counts, whatever its name, where its content may. */
 	assert_int_equal(found->file_count, 2);
 	jw_found_free(found);
@@ -429,11 +413,7 @@ CASE(what_cannot_be_looked_at_is_said)
 			link_to(cases[i].looped, os_base_name(looped));
 		unlisted = cases[i].unlisted;
 		lists = cases[i].lists;
-		if (jw_find(&err,
-					&(struct jw_find_options){.size = sizeof(struct jw_find_options),
-											  .names = &cases[i].name,
-											  .name_count = cases[i].name ? 1 : 0},
-					&found)) {
+		if (find_named(&err, &cases[i].name, cases[i].name ? 1 : 0, &found)) {
 			if (!cases[i].fails || err.code != JW_ERR_IO || !strstr(err.message, cases[i].part))
 				fail_msg("case %zu: %s", i, err.message);
 		} else if (cases[i].fails || !found->trouble_count || !has_note(found, cases[i].part)) {
@@ -484,10 +464,7 @@ CASE(out_of_memory_is_reported)
 		struct jw_error err = {0};
 
 		mem_fail_after(n);
-		if (!jw_find(&err,
-					 &(struct jw_find_options){
-						 .size = sizeof(struct jw_find_options), .names = &name, .name_count = 1},
-					 &found))
+		if (!find_named(&err, &name, 1, &found))
 			jw_found_free(found);
 		else
 			assert_true(*err.message);

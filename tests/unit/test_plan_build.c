@@ -328,16 +328,10 @@ TEST_WITH(the_dearest_comes_first, make_folder, remove_folder)
 
 	for (unsigned i = 0; i < 5; i++) {
 		char text[2048] = "\n.version 7.8\n.target sm_70\n";
-		struct write_ptx ptx = {.payload = text,
-								.isa_major = 7,
-								.isa_minor = 8,
-								.target = {.sm = 70},
-								.compression = DEVCODE_LZ4};
 
 		for (unsigned k = 0; k < 7 * (i * 2 % 5); k++)
 			(void)snprintf(text + strlen(text), 32, "add.u32 %%r1;\n");
-		ptx.payload_size = strlen(text) + 1;
-		assert_int_equal(write_container(NULL, &ptx, &data), 0);
+		small_put_text(&data, text, 7, 8, 70, NULL);
 	}
 	small_write("loose.fatbin", &data);
 	plan = plan_folder(&target, 1, NULL, false);
@@ -375,17 +369,9 @@ TEST_WITH(unusable_containers_are_counted, make_folder, remove_folder)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
-	char text[256];
-	struct write_ptx ptx = {.payload = text,
-							.isa_major = 8,
-							.isa_minor = 8,
-							.target = {.sm = 70},
-							.compression = DEVCODE_LZ4};
 	struct plan *plan;
 
-	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n");
-	ptx.payload_size = strlen(text) + 1;
-	assert_int_equal(write_container(NULL, &ptx, &data), 0);
+	small_put_text(&data, "\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n", 8, 8, 70, NULL);
 	small_write("loose.fatbin", &data);
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 0);
@@ -418,24 +404,11 @@ TEST_WITH(what_is_too_new_in_a_file_that_runs_is_said, make_folder, remove_folde
 	const struct jw_target target = {86, 0};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct write_ptx parts[] = {
-			{.payload = runs,
-			 .payload_size = sizeof runs,
-			 .isa_major = 7,
-			 .target = {.sm = 70},
-			 .compression = DEVCODE_LZ4},
-			{.payload = cases[i].text,
-			 .payload_size = strlen(cases[i].text) + 1,
-			 .isa_major = 8,
-			 .isa_minor = 8,
-			 .target = {.sm = 70},
-			 .compression = DEVCODE_LZ4},
-		};
 		struct buf data = make_buf();
 		struct plan *plan;
 
-		assert_int_equal(write_container(NULL, &parts[0], &data), 0);
-		assert_int_equal(write_container(NULL, &parts[1], &data), 0);
+		small_put_text(&data, runs, 7, 0, 70, NULL);
+		small_put_text(&data, cases[i].text, 8, 8, 70, NULL);
 		small_write("loose.fatbin", &data);
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, 1);
@@ -462,16 +435,10 @@ TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 	const struct jw_target targets[] = {{90, 0}, {120, 0}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct write_ptx ptx = {.payload = cases[i].text,
-									  .payload_size = strlen(cases[i].text) + 1,
-									  .isa_major = 8,
-									  .isa_minor = 0,
-									  .target = {.sm = cases[i].header},
-									  .compression = DEVCODE_LZ4};
 		struct buf data = make_buf();
 		struct plan *plan;
 
-		assert_int_equal(write_container(NULL, &ptx, &data), 0);
+		small_put_text(&data, cases[i].text, 8, 0, cases[i].header, NULL);
 		small_write("loose.fatbin", &data);
 		plan = plan_folder(targets, 2, NULL, false);
 		assert_int_equal(plan->module_count, 1);
