@@ -180,6 +180,9 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 {
 	const bool all = take_all(&argc, argv);
 
+	/* As commands of Windows are asked; elsewhere it may name a file. */
+	if (argc && os_is_separator('\\') && !strcmp(argv[0], "/?"))
+		return show_help(err, cli, NULL, false);
 	keep_arguments(argc, argv);
 	if ((cli->command->takes_command ? options_read_command : options_read)(
 			err, cli->command->options, argc, argv, &cli->options))

@@ -85,6 +85,10 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 	if (VEC_ROOM(err, found->files, list->file_capacity, found->file_count, FOUND_MOST_FILES) ||
 		!(file.path = mem_string(err, path)))
 		return -1;
+	/* Records name files with '/'; cmd takes what follows one for an option. */
+	for (char *c = file.path; *c; c++)
+		if (os_is_separator(*c))
+			*c = os_separator;
 	found->files[found->file_count++] = file;
 	return 0;
 }

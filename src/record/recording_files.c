@@ -71,6 +71,9 @@ static int name_file(struct jw_error *err, const struct jw_found *found,
 	path = owner ? mem_string(err, installed_name(owner->path)) : portable(err, file->path);
 	if (!path)
 		return -1;
+	for (char *c = path; owner && *c; c++) /* for other systems, too */
+		if (os_is_separator(*c))
+			*c = '/';
 	mem_free(file->path);
 	file->path = path;
 	return 0;

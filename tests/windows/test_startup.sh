@@ -17,6 +17,13 @@ jitwarm startup enable "$folder"
 exits 0 'startup enable again'
 says 'It runs two minutes after each logon'
 says 'jitwarmw.exe: if you move'
+mkdir -p "$work/Downloads"
+cp "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" "$work/Downloads/"
+under "$gpus" "$work/Downloads/jitwarm.exe" startup enable "$folder"
+exits 0 'startup enable of a downloaded program'
+complains 'files in such a folder are often deleted'
+jitwarm startup enable "$folder"
+exits 0 'startup enable of the program in its place'
 jitwarm startup status --json
 exits 0 'startup status'
 json_is 'd["enabled"]' True

@@ -46,6 +46,8 @@ done
 # A value that somebody else has set since is theirs
 jitwarm tune --apply --max-size 2GiB
 exits 0 'tune --apply'
+reg query 'HKCU\Environment' /v CUDA_CACHE_PATH
+[ "$status" != 0 ] || fail 'tune --max-size has set the path'
 reg add 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE /t REG_SZ /d 3000000000
 jitwarm tune --undo
 exits 0 'tune --undo'

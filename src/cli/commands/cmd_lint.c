@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
+#include "os/file.h"
 
 struct lint_bound {
 	bool set;
@@ -184,8 +185,8 @@ static void say_escaped(struct buf *text, const char *from, bool property)
 		if (*from == '%' || *from == '\r' || *from == '\n' ||
 			(property && (*from == ':' || *from == ',')))
 			(void)buf_printf(NULL, text, "%%%02X", (unsigned)(unsigned char)*from);
-		else
-			(void)buf_append(NULL, text, from, 1);
+		else /* a file's name as in the repository */
+			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
 
 /* The first library with which a program fails there, else the first one compiled. NULL: none. */

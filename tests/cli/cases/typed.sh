@@ -14,6 +14,8 @@ run 64 -n prime frame
 err_has "options follow the command: jitwarm prime -n frame"
 # … and a folder's last backslash that cmd and PowerShell hand over as a quote
 if is_wine; then
+	run 0 check "/?"
+	out_has "Usage: jitwarm check"
 	run 64 check 'C:\t" --json'
 	err_has 'C:\t" --json: no file can have a quote in its name: drop the last backslash before the quote'
 fi
@@ -54,6 +56,9 @@ err_lacks "is used"
 run 1 check -e "$(native "$work/active")" frame
 err_lacks "is used"
 out_has "Next: jitwarm prime --environment $(native "$work/active") frame"
+# Paths paste into cmd: none has both slashes
+VIRTUAL_ENV=$(native "$work/active") run 1 check --explain frame
+out_has "  $(native "$(site_of "$work/active")/frame/lib/$(basename "$sample")"): 8 cold"
 # Never another one than was named
 for inside in lib "pyvenv.cfg"; do
 	run 64 check -e "$work/active/$inside" frame
