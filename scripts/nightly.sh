@@ -11,7 +11,7 @@
 #   cover    the share of the branches that tests take (coverage.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
-#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try.sh), built twice (reproducible.sh)
+#   machines the README on bare machines (fresh.sh), packages for every target (package.sh), installed, upgraded and removed (try.sh), an upgrade of the driver (tests/driver/machine.sh), built twice (reproducible.sh)
 #
 # --hours N   of processor time for “fuzz” together: 4 by default
 # What a stage prints goes to build/nightly/STAGE.log, too. Last line: “stages: N passed, N failed, N skipped”. A stage that lacks
@@ -75,6 +75,7 @@ night_machines() {
 	./scripts/fresh.sh || [ $? = 77 ] || status=1
 	for target in x86_64 aarch64 x86_64-musl aarch64-musl windows deb rpm conda; do ./scripts/package.sh -o build/nightly/dist $target || status=1; done
 	for target in bookworm trixie noble; do ./scripts/try.sh deb build/nightly/dist build/release --link --autopkgtest $target || [ $? = 77 ] || status=1; done
+	./tests/driver/machine.sh build/nightly/dist build/release || [ $? = 77 ] || status=1
 	for target in rpm conda install wheel; do ./scripts/try.sh $target build/nightly/dist build/linux-x86_64 || [ $? = 77 ] || status=1; done
 	for target in install wheel; do
 		./scripts/try.sh $target build/nightly/dist build/linux-x86_64-musl musl || [ $? = 77 ] || status=1

@@ -1,0 +1,236 @@
+#!/bin/bash
+# machine.sh PACKAGES BUILD [LAYOUT...]   an upgrade of the driver by apt on a Debian machine that has jitwarm's package (needs root, and the network)
+#
+# A root of Debian 12 that debootstrap made boots with systemd as its first process, in namespaces of its own. A local archive has a
+# package libcuda1 in two versions with NVIDIA's own libraries, 535.309.01 and 550.163.01, on the phantom GPU, in one of two layouts: as
+# debian's packages have them, and as ubuntu's. An account has primed, and has typed “jitwarm startup enable”. Then apt-get installs the
+# newer version, and nothing else is done: the cache is warm for 550 while nothing is cold under 535. The machine boots with 550's
+# module: nothing is compiled. The transaction takes 2 s longer at most than without jitwarm's package.
+#
+# First nothing may be fetched, so the results of 535 are carried over. Once more with “startup enable --fetch”, while the index of packages
+# does not answer; then it does, and the run of the next day fetches the compiler and makes 550's own results.
+#
+# PACKAGES: what scripts/package.sh -o made (deb); BUILD: the folder of a build. Exit status: 0; 1 something does not hold; 77 skipped.
+set -uo pipefail
+
+root_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+here=$root_folder/scripts
+# shellcheck source=scripts/trial.sh
+. "$here/trial.sh"
+say() { printf 'machine.sh: %s\n' "$*"; }
+skip() { say "skipped: $*"; exit 77; }
+usage() { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+fail()
+{
+	say "FAILED: $*"
+	tail -n 20 "$work/out"
+	[ -z "${machine-}" ] || ! in_machine journalctl --no-pager -n 40 || cat "$work/out"
+	exit 1
+}
+former=535.309.01 next=550.163.01
+drivers=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+compilers=${JITWARM_PTXAS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/ptxas}
+[ $# -ge 2 ] || usage
+trial_of bookworm "$1" "$2"
+shift 2
+layouts=("$@")
+[ ${#layouts[@]} -gt 0 ] || layouts=(debian ubuntu)
+for driver in $former $next; do [ -d "$drivers/$driver" ] || skip "driver $driver is not here (scripts/get.sh drivers)"; done
+[ -x "$compilers/12.4/ptxas" ] || skip "no ptxas 12.4 (jitwarm compiler fetch 12.4)"
+compgen -G "$packages/jitwarm_*.deb" >/dev/null || skip "no package in $packages"
+
+# ---- the archive
+
+# package_of VERSION LAYOUT: as the real one, but for what it depends on
+package_of()
+{
+	local tree=$work/libcuda1 libraries=usr/lib/x86_64-linux-gnu
+	[ "$2" = ubuntu ] || libraries+=/nvidia/current
+	rm -rf "$tree"
+	mkdir -p "$tree/DEBIAN" "$tree/$libraries"
+	find "$drivers/$1" -name '*.so*' -exec cp -P -t "$tree/$libraries" {} +
+	[ "$2" = ubuntu ] || mv "$tree/$libraries"/libnvidia-gpucomp.so* "$tree/usr/lib/x86_64-linux-gnu/" 2>/dev/null
+	printf 'Package: libcuda1\nVersion: %s\nArchitecture: amd64\nMaintainer: test <test@localhost>\nDescription: NVIDIA CUDA driver library\n' "$1" \
+		>"$tree/DEBIAN/control"
+	{
+		printf '#!/bin/sh\nset -e\n[ "$1" = configure ] || exit 0\n'
+		[ "$2" = ubuntu ] || for name in libcuda.so.1 libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4; do
+			echo "update-alternatives --quiet --install /usr/lib/x86_64-linux-gnu/$name nvidia--$name /$libraries/$name 100"
+		done
+		echo ldconfig
+	} >"$tree/DEBIAN/postinst"
+	chmod 755 "$tree/DEBIAN/postinst"
+	dpkg-deb --root-owner-group -Zgzip -z1 -b "$tree" "$root/opt/archive/libcuda1_$1_amd64.deb" >/dev/null
+}
+archive() # LAYOUT
+{
+	mkdir -p "$root/opt/archive"
+	package_of $former "$1" && package_of $next "$1" || fail "the packages"
+	(cd "$root/opt/archive" && dpkg-scanpackages -m . >Packages 2>/dev/null) || fail "dpkg-scanpackages"
+	echo "deb [trusted=yes] file:/opt/archive ./" >"$root/etc/apt/sources.list.d/local.list"
+}
+
+# ---- the machine
+
+# Processes, mounts and control groups of its own
+boot()
+{
+	# shellcheck disable=SC2016
+	unshare --mount --pid --uts --ipc --cgroup --fork --kill-child --propagation private bash -c '
+		cd "$1" && mount --rbind . . && cd "$1" && mount -t proc proc proc && mount -t sysfs sysfs sys && mount -t tmpfs tmpfs run &&
+		mount -t tmpfs tmpfs dev && cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty dev/ && mkdir dev/pts dev/shm &&
+		ln -s /proc/self/fd dev/fd && mount -t cgroup2 cgroup2 sys/fs/cgroup && pivot_root . . && umount -l . && cd / &&
+		exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --log-target=journal --show-status=no' boot "$root" \
+		</dev/null >"$work/console" 2>&1 &
+	machine=$!
+	for _ in $(seq 100); do
+		first=$(cat "/proc/$machine/task/$machine/children" 2>/dev/null)
+		[ -z "$first" ] || ! in_machine test -S "/run/user/1000/bus" || return 0
+		sleep 0.2
+	done
+	cat "$work/console"
+	skip "systemd does not start here as the first process of namespaces"
+}
+halt() { kill -KILL "${first% }" 2>/dev/null; wait "$machine" 2>/dev/null; machine=''; }
+trap '[ -z "${machine-}" ] || halt; [ -z "${server-}" ] || kill "$server"; trial_end' EXIT
+in_machine() { nsenter -t "${first% }" -a env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@" >"$work/out" 2>&1; }
+# What the account types in a session of its own
+types()
+{
+	in_machine setpriv --reuid 1000 --regid 1000 --init-groups env HOME=/home/me XDG_RUNTIME_DIR=/run/user/1000 \
+		DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus sh -c "set -a; . /home/me/.config/environment.d/gpu.conf; set +a; cd; $1"
+}
+must_type() { types "$1" || fail "$1 ($?)"; }
+# The module that the kernel runs, and the GPU, for whatever the account's manager starts
+runs()
+{
+	printf '%s\n' LD_PRELOAD=/opt/tests/phantom.so PHANTOM_GPU=sm_86 "PHANTOM_DRIVER_VERSION=$1" "PHANTOM_MODULE_VERSION=$1" CUDA_DEVICE_ORDER=PCI_BUS_ID \
+		"JITWARM_PCI_DEVICES=$("$tests/tests/phantom/phantom-probe" pci sm_86)" LD_LIBRARY_PATH=/opt/tests "${more_settings[@]}" >"$root/home/me/.config/environment.d/gpu.conf"
+}
+record=$root/home/me/.local/state/jitwarm/ahead.json
+# The record of the units' runs since “mark” has this
+until_so()
+{
+	local i
+	for ((i = 0; i < 600; i++)); do
+		! grep -qs "$1" "$record" || [ ! "$record" -nt "$work/mark" ] || return 0
+		sleep 0.2
+	done
+	fail "not $1: $(cat "$record")"
+}
+seconds() { date +%s.%N; }
+# installs VERSION: into took, in seconds
+installs()
+{
+	local began
+	began=$(seconds)
+	touch "$work/mark"
+	in_machine apt-get -qq install -y --allow-downgrades "libcuda1=$1" || fail "apt-get install libcuda1=$1"
+	took=$(python3 -c 'import sys; print("%.2f" % (float(sys.argv[2]) - float(sys.argv[1])))' "$began" "$(seconds)")
+}
+cached() { (cd "$root/home/me/.nv/ComputeCache" && find . -path './?/?/*' -type f | LC_ALL=C sort); }
+# Nothing that the running driver has is lost
+keeps() { [ -z "$(comm -23 <(echo "$cached_before") <(cached))" ] || fail "an entry of the running driver is gone"; }
+
+prepare()
+{
+	root_of bookworm || skip "no root of bookworm"
+	apt_into_root bookworm
+	inside "apt-get -qq install -y --no-install-recommends systemd dbus libpam-systemd dbus-user-session ca-certificates" || skip "systemd cannot be installed"
+	must "useradd -m -u 1000 me && mkdir -p /var/lib/systemd/linger /home/me/.config/environment.d && touch /var/lib/systemd/linger/me"
+	mkdir -p "$root/opt/tests" "$root/opt/packages"
+	cp "$tests/tests/phantom/phantom.so" "$root/opt/tests/" && cp -L "$tests/tests/framework/libsample_framework.so" "$tests/tests/framework/framework-app" "$root/opt/tests/"
+	cp "$packages"/jitwarm_*.deb "$root/opt/packages/"
+	# Its libraries stay: what is booted has no network
+	must "apt-get -qq install -y --no-install-recommends /opt/packages/jitwarm_*.deb && apt-get -qq remove -y jitwarm"
+	must "rm -f /etc/resolv.conf && chown -R me: /home/me"
+}
+# An index of packages on this machine, which the booted one sees: first only its port is known. It serves the real compiler in wheels like NVIDIA's
+index()
+{
+	mkdir -p "$work/index"
+	python3 - "$work/index" "$compilers/12.4" "$port" >"$work/index.log" 2>&1 <<'PYTHON' &
+import base64, functools, hashlib, http.server, json, os, sys, zipfile
+folder, compilers, port = sys.argv[1:]
+for project, wheel, name, inside in (("nvidia-cuda-nvcc-cu12", "nvidia_cuda_nvcc_cu12-12.4.131", "ptxas", "nvidia/cuda_nvcc/bin/ptxas"),
+                                     ("nvidia-nvjitlink-cu12", "nvidia_nvjitlink_cu12-12.4.127", "libnvJitLink.so.12", "nvidia/nvjitlink/lib/libnvJitLink.so.12")):
+    place, file = f"{folder}/simple/{project}", f"{wheel}-py3-none-manylinux2014_x86_64.whl"
+    os.makedirs(place)
+    with open(f"{compilers}/{name}", "rb") as stored, zipfile.ZipFile(f"{place}/{file}", "w") as archive:
+        content = stored.read()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        archive.writestr(inside, content)
+        archive.writestr("x.dist-info/RECORD", f"{inside},sha256={digest},{len(content)}\nx.dist-info/RECORD,,\n")
+    with open(f"{place}/{file}", "rb") as made, open(f"{place}/index.html", "w") as page:
+        json.dump({"meta": {"api-version": "1.0"}, "name": project, "files": [
+            {"filename": file, "url": file, "hashes": {"sha256": hashlib.sha256(made.read()).hexdigest()}}]}, page)
+class Handler(http.server.SimpleHTTPRequestHandler):
+    extensions_map = {".html": "application/vnd.pypi.simple.v1+json", "": "application/octet-stream"}
+http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), functools.partial(Handler, directory=folder)).serve_forever()
+PYTHON
+	server=$!
+	until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do kill -0 $server || fail "no index"; sleep 0.1; done
+}
+
+try_layout()
+{
+	local without with=()
+	prepare
+	archive "$1"
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	more_settings=("PIP_INDEX_URL=http://127.0.0.1:$port/simple" "no_proxy=*")
+	runs $former
+	boot
+	in_machine apt-get -qq update || fail "apt-get update"
+	installs $former
+	installs $next
+	without=$took
+	installs $former
+	in_machine apt-get -qq install -y --no-install-recommends /opt/packages/"$(basename "$packages"/jitwarm_*.deb)" || fail "jitwarm's package"
+	must_type "jitwarm prime $library"
+	must_type "jitwarm startup enable $library"
+	must_type "jitwarm check $library"
+	cached_before=$(cached)
+	[ "$(wc -l <<<"$cached_before")" -ge 4 ] || fail "nothing was compiled"
+
+	# Nothing may be fetched: what was compiled is carried over
+	installs $next
+	with=("$took")
+	until_so '"state":"no-compiler"'
+	keeps
+	must_type "jitwarm check $library --target sm_86 --driver $former"
+	# Undone, and once more, where fetching is allowed and the index is not there
+	installs $former
+	must_type "jitwarm check $library"
+	must_type "jitwarm startup enable --fetch $library"
+	installs $next
+	with+=("$took")
+	until_so '"no-compiler".*127\.0\.0\.1'
+	keeps
+	# The next run, which the timer starts a day later
+	index
+	touch "$work/mark"
+	must_type "systemctl --user start jitwarm-ahead.service"
+	until_so '"state":"ready"'
+	keeps
+	halt
+
+	runs $next
+	boot
+	must_type "jitwarm ahead --dry-run --json"
+	grep -q '"state":[[:space:]]*"live"' "$work/out" || fail "the prepared driver is not live"
+	cached_before=$(cached)
+	must_type "/opt/tests/framework-app"
+	grep -q 'compiled 0 of' "$work/out" || fail "the first start under $next compiles"
+	[ "$(cached)" = "$cached_before" ] || fail "the first start under $next adds entries"
+	in_machine journalctl --no-pager -b -q _UID=1000
+	grep -q 'Finished jitwarm-ahead.service' "$work/out" || fail "nothing ran at the logon"
+	in_machine journalctl --no-pager -q _UID=1000 -p warning
+	! grep -i jitwarm "$work/out" || fail "units complain"
+	halt
+	say "$1: apt-get took $without s without jitwarm, ${with[*]} s with it; the cache was ready for $next before the boot"
+	python3 -c 'import sys; sys.exit(any(float(t) > float(sys.argv[1]) + 2 for t in sys.argv[2:]))' "$without" "${with[@]}" || fail "jitwarm holds apt-get up"
+	kill "$server" && server=''
+	rm -rf --one-file-system "$root" "$work/index"
+}
+for layout in "${layouts[@]}"; do try_layout "$layout"; done
