@@ -10,7 +10,7 @@ mkdir folder
 run 64 report -o "$work/folder" "$work/none"
 err_has "Is a directory"
 run 64 report -o "$work/no/such/report.html" "$work/none"
-err_has "no/such: "
+err_has "$work/no/such: "
 err_lacks "$work/none"
 echo old >kept.html
 run 3 report -o "$work/kept.html" "$work/none"
