@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <jitwarm/cancel.h>
+#include <jitwarm/compiler.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
@@ -99,6 +100,11 @@ struct jw_scan_total {
 	size_t modules;
 	uint64_t ptx_bytes; /* decompressed */
 	size_t left_out;    /* modules that it would leave out */
+	/* Branches of Linux drivers (550): the oldest that runs this GPU and with which all verdicts
+	 * are the same, with all newer ones up to the requested driver, and the older ones that run
+	 * this GPU, but with which a program fails. 0: none. */
+	uint32_t driver_from, fails_from, fails_to;
+	bool older_differ; /* other verdicts with one of the older ones */
 	struct jw_forecast forecast;
 };
 
@@ -130,6 +136,25 @@ struct jw_scan_options {
 /* Scans. -1: it could not be completed (out of memory, the callback's own error,
  * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
+
+/* A wheel of the package index that pip is configured to, to be looked at. */
+struct jw_index_wheel {
+	char *path, *name;    /* name: of the file */
+	const char *folder;   /* of its own, which is removed with it; NULL: a file of find-links */
+	const char *platform; /* as jw_platform */
+	uint64_t size_bytes;  /* 0: the index does not say it */
+};
+
+/* `package`: NAME, the newest, or NAME==VERSION (2.10 means 2.10.*). `platform`: linux,
+ * linux-arm64, windows; NULL: that of the GPUs (Jetson), else this machine's. Hashes are checked.
+ * It is in a run's own folder among the temporary files, which after a killed run the next one
+ * removes. JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED. Freed, and removed, by the next
+ * function. */
+int jw_index_wheel_get(struct jw_error *err, const char *package, const char *platform,
+					   const struct jw_target *gpus, size_t gpu_count,
+					   const struct jw_compiler_fetch_options *options,
+					   struct jw_index_wheel **ret_wheel);
+void jw_index_wheel_free(struct jw_index_wheel *wheel);
 
 JW_END_DECLS
 

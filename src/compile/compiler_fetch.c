@@ -2,7 +2,6 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -384,7 +383,8 @@ static int find_missing(struct jw_error *err, struct fetch *fetch, const struct 
 		if (!path)
 			return -1;
 		*piece = pieces[i];
-		piece->wanted = (struct wheel_wanted){piece->package, *wanted, jw_platform()};
+		piece->wanted = (struct wheel_wanted){
+			.package = piece->package, .version = *wanted, .platform = jw_platform()};
 		/* Its last number is another one than ptxas'. */
 		if (i)
 			piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
@@ -411,8 +411,6 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (!read_cuda(version, &wanted))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
-	if (sodium_init() < 0)
-		return error_set(err, JW_ERR_IO, "libsodium cannot start");
 	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(err, store, version);

@@ -20,14 +20,14 @@ enum {
 	MOST_ANSWER = 1 << 20, /* of pip */
 	ANSWER_MS = 60000,
 	MOST_WORDS = 64,
-	MOST_NAME = 512,
 	MOST_URL = 4 * WEB_TEXT,
 	MOST_PAGE = 64 << 20,
-	MOST_WHEEL = 1 << 30,
 	TIMEOUT_S = 15, /* pip's own */
 	RETRIES = 5,
 	MOST_SHOWN = 400,
 };
+
+#define MOST_WHEEL (UINT64_C(8) << 30) /* where the index lists no size */
 
 enum pip_option {
 	INDEX_URL,
@@ -247,9 +247,13 @@ static int configure(struct jw_error *err, struct package_index *index)
 
 struct package_index *package_index_open(struct jw_error *err, const struct jw_cancel *cancel)
 {
-	struct package_index *index = mem_alloc(err, sizeof *index);
+	struct package_index *index;
 
-	if (!index)
+	if (sodium_init() < 0) {
+		error_set(err, JW_ERR_IO, "libsodium cannot start");
+		return NULL;
+	}
+	if (!(index = mem_alloc(err, sizeof *index)))
 		return NULL;
 	*index = (struct package_index){.how.cancel = cancel};
 	if (!configure(err, index))
@@ -273,30 +277,125 @@ void package_index_close(struct package_index *index)
 
 /* ---- which wheel */
 
-/* Ignores the glibc of a manylinux tag: ptxas itself reports one that is too old. */
-static bool is_platform(const char *platform, const char *tag)
+/* The rank of a platform's tag; -1: another platform's. Nothing is refused for its glibc: ptxas
+ * itself reports one that is too old. */
+static int rank_platform(const char *platform, const char *tag)
 {
+	static const struct {
+		const char *start;
+		int glibc;
+	} old[] = {{"manylinux1_", 205}, {"manylinux2010_", 212}, {"manylinux2014_", 217}};
 	size_t machine = strcspn(platform, "-"), length = strlen(tag);
+	unsigned major, minor;
 
+	if (!strcmp(tag, "any"))
+		return 0;
 	if (text_ends(platform, "-windows"))
-		return !strcmp(tag, text_starts(platform, "x") || text_starts(platform, "amd")
-								? "win_amd64"
-								: "win_arm64");
-	return (text_starts(tag, "manyl") || text_starts(tag, "linux")) && length > machine &&
-		   tag[length - machine - 1] == '_' && !strncmp(tag + length - machine, platform, machine);
+		return strcmp(tag, text_starts(platform, "x") || text_starts(platform, "amd")
+							   ? "win_amd64"
+							   : "win_arm64") != 0
+				   ? -1
+				   : 1;
+	if (!(text_starts(tag, "manyl") || text_starts(tag, "linux")) || length <= machine ||
+		tag[length - machine - 1] != '_' || strncmp(tag + length - machine, platform, machine) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+		if (text_starts(tag, old[i].start))
+			return old[i].glibc;
+	return sscanf(tag, "manylinux_%2u_%2u_", &major, &minor) == 2 ? (int)(major * 100 + minor) : 1;
 }
 
-/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[.PLATFORM…].whl */
-bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
-					 struct version *ret_version)
+/* Takes one of the words, with a number that may be missing. */
+static bool take_tail_word(const char **at, const char *const *words, size_t count, int *ret_number,
+						   size_t *ret_word)
 {
-	char copy[MOST_NAME], package[PACKAGE_MOST_NAME], *parts[6], *at = copy;
+	const char *start = *at + (**at && strchr("._-", **at));
+
+	for (size_t i = 0; i < count; i++) {
+		const char *next = start + strlen(words[i]);
+		int number = 0;
+
+		if (!text_starts_fold(start, words[i]))
+			continue;
+		next += *next && strchr("._-", *next) && text_is_digit(next[1]);
+		for (; text_is_digit(*next); next++) {
+			if (number >= 100000000)
+				return false;
+			number = 10 * number + (*next - '0');
+		}
+		*ret_number = number;
+		*ret_word = i;
+		*at = next;
+		return true;
+	}
+	return false;
+}
+
+bool wheel_tail_read(const char *text, struct wheel_tail *ret_tail)
+{
+	static const char *const stages[] = {"alpha", "a", "beta", "b", "preview", "pre", "rc", "c"};
+	static const char *const posts[] = {"post", "rev", "r"}, *const devs[] = {"dev"};
+	enum { FINAL_DEV = 1000000000 };
+	struct wheel_tail tail = {0};
+	int number;
+	size_t word, used = 0;
+
+	if (take_tail_word(&text, stages, sizeof stages / sizeof *stages, &number, &word)) {
+		tail.order[0] = word < 2 ? -3 : word < 4 ? -2 : -1;
+		tail.order[1] = number;
+	}
+	if (take_tail_word(&text, posts, sizeof posts / sizeof *posts, &number, &word))
+		tail.order[2] = number + 1;
+	if (take_tail_word(&text, devs, 1, &number, &word)) {
+		tail.order[3] = number - FINAL_DEV;
+		if (!tail.order[0] && !tail.order[2])
+			tail.order[0] = -4; /* before all pre-releases */
+	}
+	if (*text == '+') {
+		for (text++; used + 1 < WHEEL_LOCAL &&
+					 (text_is_alnum(*text) || (used && *text && strchr("._-", *text)));
+			 text++)
+			tail.local[used++] = (char)(text_is_alnum(*text) ? tolower((unsigned char)*text) : '.');
+		if (!used)
+			return false;
+	}
+	*ret_tail = tail;
+	return !*text;
+}
+
+static bool is_final(const struct wheel_tail *tail)
+{
+	return !tail->order[0] && !tail->order[3];
+}
+
+static int order_tails(const struct wheel_tail *a, const struct wheel_tail *b)
+{
+	for (size_t i = 0; i < 4; i++)
+		if (a->order[i] != b->order[i])
+			return a->order[i] > b->order[i] ? 1 : -1;
+	return 0;
+}
+
+static bool read_whole_version(const char *text, struct wheel_named *named)
+{
 	const char *rest;
+
+	return version_read(text, &named->version, &rest) && wheel_tail_read(rest, &named->tail);
+}
+
+/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[.PLATFORM…].whl. Nothing else gets into a path. */
+bool wheel_name_read(const struct wheel_wanted *wanted, const char *name,
+					 struct wheel_named *ret_named)
+{
+	char copy[WHEEL_MOST_NAME], package[PACKAGE_MOST_NAME], *parts[6], *at = copy;
+	struct wheel_named named = {.rank = -1};
 	size_t count = 0;
-	bool fits = false;
 
 	if (!text_ends(name, ".whl") || strlen(name) >= sizeof copy)
 		return false;
+	for (const char *c = name; *c; c++)
+		if (!text_is_alnum(*c) && !strchr("._+!-", *c))
+			return false;
 	TEXT_COPY(copy, name);
 	copy[strlen(copy) - strlen(".whl")] = 0;
 	for (; at && count < 6; count++) {
@@ -305,59 +404,109 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 			*at++ = 0;
 	}
 	if (at || count < 5 || !package_normalise(parts[0], strlen(parts[0]), package) ||
-		strcmp(package, wanted->package) != 0 || !version_read(parts[1], ret_version, &rest) ||
-		*rest)
+		strcmp(package, wanted->package) != 0 || !read_whole_version(parts[1], &named))
 		return false;
-	for (char *tag = parts[count - 1], *dot; !fits && tag; tag = dot) {
+	for (char *tag = parts[count - 1], *dot; tag; tag = dot) {
+		int rank;
+
 		if ((dot = strchr(tag, '.')))
 			*dot++ = 0;
-		fits = is_platform(wanted->platform, tag);
+		rank = rank_platform(wanted->platform, tag);
+		named.rank = rank > named.rank ? rank : named.rank;
 	}
-	return fits;
+	*ret_named = named;
+	return true;
+}
+
+static bool is_open_version(const struct wheel_wanted *wanted)
+{
+	return wanted->version.count < 3 && !order_tails(&wanted->tail, &(struct wheel_tail){0}) &&
+		   !*wanted->tail.local;
+}
+
+static bool is_wanted(const struct wheel_wanted *wanted, const struct wheel_named *named)
+{
+	if (is_open_version(wanted))
+		return !version_order(&wanted->version, &named->version, wanted->version.count);
+	return !version_order(&wanted->version, &named->version, VERSION_NUMBERS) &&
+		   !order_tails(&wanted->tail, &named->tail) &&
+		   (!*wanted->tail.local || !strcmp(wanted->tail.local, named->tail.local));
+}
+
+static bool is_newer(const struct wheel_named *a, const struct wheel_named *b)
+{
+	int order = is_final(&a->tail) - is_final(&b->tail);
+
+	if (!order)
+		order = version_order(&a->version, &b->version, VERSION_NUMBERS);
+	if (!order)
+		order = order_tails(&a->tail, &b->tail);
+	if (!order)
+		order = strcmp(a->tail.local, b->tail.local);
+	return order ? order > 0 : a->rank > b->rank;
 }
 
 /* Whether a file is better than the best so far. */
-static bool is_better_wheel(struct wheel_choice *choice, const char *name, struct version *version)
+static bool is_better_wheel(struct wheel_choice *choice, const char *name, bool withdrawn,
+							struct wheel_named *named)
 {
-	const struct version *wanted = &choice->wanted->version;
+	const bool read = wheel_name_read(choice->wanted, name, named),
+			   wanted = read && is_wanted(choice->wanted, named);
+	const char *version = strrchr(name, '-');
 
-	if (!wheel_name_fits(choice->wanted, name, version))
-		return false;
-	if (!choice->newest.count || version_order(version, &choice->newest, VERSION_NUMBERS) > 0)
-		choice->newest = *version;
-	return !version_order(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS) &&
-		   (!choice->best.place ||
-			version_order(version, &choice->best.version, VERSION_NUMBERS) > 0);
+	if (read && named->rank >= 0 && !withdrawn && is_final(&named->tail) &&
+		(!choice->newest.count ||
+		 version_order(&named->version, &choice->newest, VERSION_NUMBERS) > 0))
+		choice->newest = named->version;
+	if (wanted && named->rank >= 0 && !withdrawn)
+		return !choice->best.place || is_newer(named, &choice->best.named);
+	choice->withdrawn = choice->withdrawn || (wanted && named->rank >= 0);
+	choice->foreign = choice->foreign || (wanted && named->rank < 0);
+	if (!read && version && text_ends(name, ".tar.gz")) {
+		char text[64];
+
+		(void)snprintf(text, sizeof text, "%.*s", (int)(strlen(version) - sizeof "-.tar.gz" + 1),
+					   version + 1);
+		choice->source =
+			choice->source || (read_whole_version(text, named) && is_wanted(choice->wanted, named));
+	}
+	return false;
 }
 
 /* Takes `place` over; NULL: no memory. */
-static int choose_wheel(struct wheel_choice *choice, char *place, bool local, const char *sha256,
-						const struct version *version)
+static int choose_wheel(struct wheel_choice *choice, char *place, const char *name,
+						const struct wheel_found *found)
 {
 	if (!place)
 		return -1;
 	mem_free(choice->best.place);
-	choice->best = (struct wheel_found){.place = place, .local = local, .version = *version};
-	TEXT_COPY(choice->best.sha256, sha256);
+	choice->best = *found;
+	choice->best.place = place;
+	TEXT_COPY(choice->best.name, name);
 	return 0;
 }
 
 static int read_file_row(struct jw_error *err, const char *page, const cJSON *row,
 						 struct wheel_choice *choice)
 {
-	const char *sha256 = json_text(cJSON_GetObjectItemCaseSensitive(row, "hashes"), "sha256", "");
+	const char *sha256 = json_text(cJSON_GetObjectItemCaseSensitive(row, "hashes"), "sha256", ""),
+			   *name = json_text(row, "filename", "");
+	const cJSON *size = cJSON_GetObjectItemCaseSensitive(row, "size");
+	struct wheel_found found = {.place = NULL};
 	char url[MOST_URL];
-	struct version version;
 
 	/* Withdrawn by its author: false, true or the reason */
-	if (json_bool(row, "yanked", false) || *json_text(row, "yanked", "") ||
-		!is_better_wheel(choice, json_text(row, "filename", ""), &version))
+	if (!is_better_wheel(choice, name,
+						 json_bool(row, "yanked", false) || *json_text(row, "yanked", ""),
+						 &found.named))
 		return 0;
-	if (strlen(sha256) != 64 || strspn(sha256, "0123456789abcdefABCDEF") != 64)
-		sha256 = "";
+	if (strlen(sha256) == 64 && strspn(sha256, "0123456789abcdefABCDEF") == 64)
+		TEXT_COPY(found.sha256, sha256);
+	if (cJSON_IsNumber(size) && size->valuedouble >= 1 && size->valuedouble <= (double)MOST_WHEEL)
+		found.size_bytes = (uint64_t)size->valuedouble;
 	return web_resolve(err, page, json_text(row, "url", ""), url, sizeof url)
 			   ? -1
-			   : choose_wheel(choice, mem_string(err, url), false, sha256, &version);
+			   : choose_wheel(choice, mem_string(err, url), name, &found);
 }
 
 int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,
@@ -461,7 +610,7 @@ static int ask_index(struct jw_error *err, struct package_index *index, const ch
 
 static int look_in_folder(struct jw_error *err, const char *folder, struct wheel_choice *choice)
 {
-	struct version version;
+	struct wheel_found found = {.local = true};
 	struct os_names names;
 	char shown[MOST_SHOWN];
 	int result = 0;
@@ -473,8 +622,10 @@ static int look_in_folder(struct jw_error *err, const char *folder, struct wheel
 	if (os_list(err, folder, &names))
 		return -1;
 	for (size_t i = 0; !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR && is_better_wheel(choice, names.items[i], &version))
-			result = choose_wheel(choice, os_join(err, folder, names.items[i]), true, "", &version);
+		if (names.kinds[i] == OS_REGULAR &&
+			is_better_wheel(choice, names.items[i], false, &found.named))
+			result =
+				choose_wheel(choice, os_join(err, folder, names.items[i]), names.items[i], &found);
 	os_names_free(&names);
 	return result;
 }
@@ -483,6 +634,7 @@ static const char *write_version(char text[128], const struct version *version)
 {
 	size_t used = 0;
 
+	*text = 0;
 	for (size_t i = 0; i < version->count; i++)
 		used +=
 			(size_t)snprintf(text + used, 128 - used, "%s%u", i ? "." : "", version->numbers[i]);
@@ -506,12 +658,20 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 	if (!asked.size)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
-	if (choice->newest.count)
+	if (choice->withdrawn)
+		TEXT_COPY(also, "; its author has withdrawn (yanked) it");
+	else if (choice->foreign)
+		TEXT_COPY(also, "; it has wheels for other platforms");
+	else if (choice->source)
+		TEXT_COPY(also, "; it has only its source (sdist)");
+	else if (choice->newest.count)
 		(void)text_format(also, sizeof also, "; the newest is %s",
 						  write_version(newest, &choice->newest));
-	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
-					   buf_text(&asked), wanted->package, write_version(version, &wanted->version),
-					   wanted->version.count < 3 ? ".*" : "", wanted->platform, also);
+	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s%s%.100s%s for %s%s",
+					   buf_text(&asked), wanted->package, wanted->version.count ? "==" : "",
+					   wanted->text ? wanted->text : write_version(version, &wanted->version),
+					   wanted->version.count && is_open_version(wanted) ? ".*" : "",
+					   wanted->platform, also);
 	buf_free(&asked);
 	return result;
 }
@@ -604,7 +764,8 @@ int package_index_download(struct jw_error *err, struct package_index *index,
 										.begin = begin_wheel_file,
 										.take = take_wheel,
 										.context = &download,
-										.most_bytes = MOST_WHEEL,
+										.most_bytes =
+											found->size_bytes ? found->size_bytes : MOST_WHEEL,
 										.bulk = true};
 	struct web_answer answer;
 	int result;

@@ -14,26 +14,46 @@
 #include "base/cancel.h"
 #include "base/text.h"
 
+enum { WHEEL_MOST_NAME = 512, WHEEL_LOCAL = 48 };
+
+/* What a version has behind its numbers (PEP 440): 2.0rc1.post1.dev3+cu121. Zeros: nothing. */
+struct wheel_tail {
+	int order[4];            /* stage (rc: -1), its number, post, dev: the larger is newer */
+	char local[WHEEL_LOCAL]; /* "cu121" */
+};
+
 struct wheel_wanted {
 	const char *package;    /* "nvidia-cuda-nvcc-cu12" */
-	struct version version; /* 12.4 means any 12.4.x, 12.4.131 exactly that */
+	struct version version; /* 12.4 means any 12.4.x, 12.4.131 exactly that, no numbers any */
 	const char *platform;   /* as in jw_platform: "x86_64-linux" */
+	struct wheel_tail tail; /* of the version, which is exact then */
+	const char *text;       /* the version for messages; NULL: its numbers */
+};
+
+/* What a wheel's name says. */
+struct wheel_named {
+	struct version version;
+	struct wheel_tail tail;
+	int rank; /* among those of one version, by the glibc that it needs: the newer one is built with
+				 more. 0: for any platform. -1: for another one */
 };
 
 struct wheel_found {
-	char *place;     /* an address, or a file's path */
-	bool local;      /* it is a file */
-	char sha256[65]; /* of the index; "": it lists none */
-	struct version version;
+	char *place;                /* an address, or a file's path */
+	bool local;                 /* it is a file */
+	char name[WHEEL_MOST_NAME]; /* of the file, without a folder */
+	char sha256[65];            /* of the index; "": it lists none */
+	uint64_t size_bytes;        /* of the index; 0: it lists none */
+	struct wheel_named named;
 };
 
 struct package_index;
 /* NULL and err set. `cancel` must outlive it. */
 struct package_index *package_index_open(struct jw_error *err, const struct jw_cancel *cancel);
 void package_index_close(struct package_index *index);
-/* The newest that fits, from all places; the first of several with one version. Ignores withdrawn
- * wheels (PEP 592). The failure of a place is reported only if no other place has the wheel.
- * JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
+/* The newest that fits, from all places; a pre-release only if there is nothing else. Ignores
+ * withdrawn wheels (PEP 592). The failure of a place is reported only if no other place has the
+ * wheel. JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
 int package_index_find(struct jw_error *err, struct package_index *index,
 					   const struct wheel_wanted *wanted, struct wheel_found *ret_found);
 /* One that is not local, into a new file at `path`, of which a part may be left on failure.
@@ -46,14 +66,18 @@ int package_index_download(struct jw_error *err, struct package_index *index,
 
 /* ---- parts, for tests */
 
-/* Whether a wheel with this file name (PEP 427) is of this package, runs on this platform, and has
- * a version of numbers alone, which is *ret_version then. */
-bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
-					 struct version *ret_version);
+/* Reads what is behind a version's numbers; false: no version as PEP 440 writes it. */
+bool wheel_tail_read(const char *text, struct wheel_tail *ret_tail);
+/* Whether this is the file name (PEP 427) of a wheel of this package, for this platform or, with
+ * rank -1, for another one. */
+bool wheel_name_read(const struct wheel_wanted *wanted, const char *name,
+					 struct wheel_named *ret_named);
 struct wheel_choice {
 	const struct wheel_wanted *wanted;
-	struct wheel_found best; /* place NULL: none so far */
-	struct version newest;   /* of the platform, regardless of the request; count 0: none */
+	struct wheel_found best;         /* place NULL: none so far */
+	struct version newest;           /* of the platform, regardless of the request; count 0: none */
+	bool withdrawn, foreign, source; /* of what was requested: taken back by its author, for other
+										platforms, not built */
 };
 /* Chooses from a project's page at the address `page`. */
 int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,

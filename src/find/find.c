@@ -164,7 +164,7 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 {
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
-	char others[200];
+	char others[200], index[PACKAGE_MOST_NAME + 80] = "";
 	struct jw_error why;
 
 	if (!finder->is_open) {
@@ -174,6 +174,9 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 		return found_trouble(err, &finder->list, &why);
 	}
 	list_gpu_packages(&finder->packages, others, sizeof others);
+	if (!strchr(typed->name, '.') && strlen(name) < PACKAGE_MOST_NAME)
+		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
+						  name);
 	for (size_t i = 0; i < finder->packages.count; i++)
 		suggest_offer(&nearest, finder->packages.items[i].name);
 	/* "curand" of nvidia-curand-cu12 */
@@ -192,11 +195,11 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 				  finder->environment.label);
 	else if (*others)
 		error_set(&why, JW_ERR_NOT_FOUND,
-				  "%s: no such file, and no such package in %s, which has %s", name,
-				  finder->environment.label, others);
+				  "%s: no such file, and no such package in %s, which has %s%s", name,
+				  finder->environment.label, others, index);
 	else
-		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s", name,
-				  finder->environment.label);
+		error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s", name,
+				  finder->environment.label, index);
 	return found_trouble(err, &finder->list, &why);
 }
 

@@ -79,6 +79,14 @@ uint32_t gpu_branch_number(uint32_t cuda)
 	return 0;
 }
 
+size_t gpu_releases(struct jw_driver ret_drivers[GPU_MOST_RELEASES])
+{
+	_Static_assert(COUNT(releases) <= GPU_MOST_RELEASES, "a bit for each");
+	for (size_t i = 0; i < COUNT(releases); i++)
+		ret_drivers[i] = (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
+	return COUNT(releases);
+}
+
 uint32_t gpu_newest_cuda(void)
 {
 	return releases[COUNT(releases) - 1].cuda;

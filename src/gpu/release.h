@@ -28,6 +28,9 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);
+enum { GPU_MOST_RELEASES = 32 };
+/* The first drivers of each CUDA version in the table, the oldest first; returns their number. */
+size_t gpu_releases(struct jw_driver ret_drivers[GPU_MOST_RELEASES]);
 /* The architecture for which such a driver compiles on a device, including the features that no
  * other GPU has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0
  * on). CUDA 11.8 has "sm_90" alone. `cuda` 0: a newer driver. */

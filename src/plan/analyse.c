@@ -25,6 +25,9 @@ struct seen_judgement {
 	uint8_t verdict, reason;
 	struct gpu_isa isa; /* as in plan_judgement */
 	uint32_t pick;      /* SEEN_NO_PICK if there is nothing to compile */
+	/* With the drivers of gpu_releases, a bit for each: has the same verdict, is unusable, makes a
+	 * program fail whatever else is there */
+	uint32_t same, useless, fatal;
 };
 
 struct seen_entry {
@@ -42,6 +45,8 @@ struct seen_container {
 
 struct seen {
 	const struct analyse_question *question;
+	struct jw_driver releases[GPU_MOST_RELEASES];
+	size_t release_count; /* 0: not asked for */
 	const struct analyse_sink *sink;
 	bool stopped; /* by the sink */
 	struct seen_container *containers;
@@ -69,6 +74,8 @@ static int seen_init(struct jw_error *err, struct seen *seen,
 
 	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
 		return -1;
+	if (question->releases)
+		made.release_count = gpu_releases(made.releases);
 	*seen = made;
 	return 0;
 }
@@ -249,27 +256,6 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-static int note_judgements(struct jw_error *err, struct seen *seen,
-						   const struct devcode_container *container,
-						   const struct plan_judgement *judged)
-{
-	const struct analyse_question *question = seen->question;
-	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
-
-	for (size_t t = 0; t < question->target_count; t++)
-		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
-										  judged[t].isa, SEEN_NO_PICK};
-	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
-		return -1;
-	for (size_t t = 0; t < question->target_count; t++) {
-		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
-					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
-			return -1;
-		seen->judgements[seen->judgement_count++] = kept[t];
-	}
-	return 0;
-}
-
 static bool is_text(const struct devcode_container *container)
 {
 	return container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
@@ -297,6 +283,54 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 			return false;
 	}
 	return true;
+}
+
+static bool is_fatal(enum plan_reason reason)
+{
+	return reason == REASON_NEWER_CODE || reason == REASON_DAMAGED;
+}
+
+/* One container for one target with other drivers. A newer PTX ISA does not matter where nothing is
+ * in it. */
+static void judge_releases(struct seen *seen, const struct devcode_container *container,
+						   struct jw_target device, struct seen_judgement *kept)
+{
+	for (size_t i = 0; i < seen->release_count; i++) {
+		const struct plan_judgement judged =
+			plan_judge(container, seen->texts, false, device, &seen->releases[i]);
+		const bool cannot = judged.verdict == VERDICT_CANNOT;
+
+		kept->same |= (uint32_t)(judged.verdict == kept->verdict) << i;
+		if (judged.isa.major && is_empty(seen, container)) {
+			kept->same |= UINT32_C(1) << i;
+			continue;
+		}
+		kept->useless |= (uint32_t)(cannot || judged.verdict == VERDICT_NOTHING) << i;
+		kept->fatal |= (uint32_t)(cannot && is_fatal(judged.reason)) << i;
+	}
+}
+
+static int note_judgements(struct jw_error *err, struct seen *seen,
+						   const struct devcode_container *container,
+						   const struct plan_judgement *judged)
+{
+	const struct analyse_question *question = seen->question;
+	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
+
+	for (size_t t = 0; t < question->target_count; t++)
+		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
+										  judged[t].isa, .pick = SEEN_NO_PICK};
+	for (size_t t = 0; t < question->target_count; t++)
+		judge_releases(seen, container, question->targets[t], &kept[t]);
+	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
+		return -1;
+	for (size_t t = 0; t < question->target_count; t++) {
+		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
+					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+			return -1;
+		seen->judgements[seen->judgement_count++] = kept[t];
+	}
+	return 0;
 }
 
 /* Whether the container can be taken now: judgements and containers are looked up by its index. */
@@ -370,6 +404,8 @@ struct image_account {
 	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
 	size_t refused[ANALYSE_MOST_TARGETS];
 	size_t fatal[ANALYSE_MOST_TARGETS]; /* those that make a program fail, whatever else runs */
+	struct analyse_releases releases[ANALYSE_MOST_TARGETS];
+	uint32_t runs[ANALYSE_MOST_TARGETS];     /* with other drivers: one of them is usable */
 	bool broken_input[ANALYSE_MOST_TARGETS]; /* a damaged input makes the link fail, if any */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
@@ -579,12 +615,10 @@ static void count_fate(struct image_account *account, size_t t, enum plan_verdic
 					   enum plan_reason reason, bool linked)
 {
 	const bool useless = verdict == VERDICT_CANNOT || (verdict == VERDICT_NOTHING && !linked);
-	const bool fatal = reason == REASON_NEWER_CODE || reason == REASON_DAMAGED;
-
 	account->usable[t] += !useless;
 	account->unusable[t] += useless;
 	account->refused[t] += verdict == VERDICT_CANNOT;
-	account->fatal[t] += verdict == VERDICT_CANNOT && fatal;
+	account->fatal[t] += verdict == VERDICT_CANNOT && is_fatal(reason);
 }
 
 /* Judges one container, whose section is known by now. */
@@ -610,6 +644,11 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 			target->isa = judgements[t].isa;
 		if (registered)
 			count_fate(account, t, verdict, judgements[t].reason, linked);
+		account->releases[t].same &= judgements[t].same;
+		if (registered) {
+			account->runs[t] |= ~judgements[t].useless;
+			account->releases[t].fails |= judgements[t].fatal;
+		}
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
@@ -689,6 +728,8 @@ static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		account->targets[t].fate = fate_of(account, t);
+		if (account->usable[t] || account->unusable[t])
+			account->releases[t].fails |= ~account->runs[t];
 		if (account->unlinked[t])
 			account->targets[t].link_needed = NEED_YES;
 		else if (account->to_link[t] && !account->image->wrappers_known)
@@ -716,6 +757,9 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 	struct image_account account = {.seen = seen, .image = image};
 	int result = -1;
 
+	for (size_t t = 0; t < seen->question->target_count; t++)
+		account.releases[t].same = UINT32_MAX;
+
 	if (!picks_flush(err, &seen->picks) && !go_through(err, &account)) {
 		struct analyse_image told = {
 			.image = image,
@@ -724,6 +768,7 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		};
 
 		finish_account(&account);
+		told.releases = seen->release_count ? account.releases : NULL;
 		told.counts = account.counts;
 		told.count_count = account.count_count;
 		told.modules = account.modules;

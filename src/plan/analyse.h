@@ -35,8 +35,9 @@ struct analyse_question {
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* skips modules */
 	struct analyse_offsets offsets;
-	bool digests; /* lists every PTX entry with the BLAKE2b-256 of its payload
-					 (analyse_image.entries) */
+	bool releases; /* judges for other drivers, too (analyse_image.releases) */
+	bool digests;  /* lists every PTX entry with the BLAKE2b-256 of its payload
+					  (analyse_image.entries) */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
@@ -104,13 +105,20 @@ struct analyse_entry {
 	struct digest digest;
 };
 
+/* One target with other drivers, a bit for each of gpu_releases. */
+struct analyse_releases {
+	uint32_t same;  /* every container has the verdict that it has with the question's driver */
+	uint32_t fails; /* a program fails */
+};
+
 /* Valid during the call that hands it over. */
 struct analyse_image {
 	const struct devcode_image *image;
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
-	uint64_t ptx_bytes;                   /* of all PTX entries, decompressed */
-	const struct analyse_target *targets; /* as many as requested */
+	uint64_t ptx_bytes;                      /* of all PTX entries, decompressed */
+	const struct analyse_target *targets;    /* as many as requested */
+	const struct analyse_releases *releases; /* the same, or NULL */
 	const struct analyse_module *modules;
 	size_t module_count;
 	const struct analyse_entry *entries;

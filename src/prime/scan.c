@@ -7,6 +7,8 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
@@ -16,6 +18,7 @@ struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
 	struct build build; /* of all images, for what they hold together */
+	struct analyse_releases releases[ANALYSE_MOST_TARGETS]; /* theirs */
 };
 
 /* The caller's view of one image. */
@@ -216,6 +219,10 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
+	for (size_t t = 0; from->releases && t < scan->question.target_count; t++) {
+		scan->releases[t].same &= from->releases[t].same;
+		scan->releases[t].fails |= from->releases[t].fails;
+	}
 	tell_work(&told, from, &scan->build.request->speed);
 	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from) &&
 		!tell_modules(err, &told, from))
@@ -255,6 +262,30 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 	return 0;
 }
 
+static void tell_releases(struct jw_scan_total *total, const struct analyse_releases *releases,
+						  const struct jw_driver *asked)
+{
+	struct jw_driver drivers[GPU_MOST_RELEASES];
+	size_t row = gpu_releases(drivers);
+	bool same = true;
+
+	while (row-- && drivers[row].cuda >= gpu_first_cuda(total->target)) {
+		if (asked->cuda && drivers[row].cuda > asked->cuda)
+			continue;
+		same = same && (releases->same >> row & 1);
+		total->older_differ = !same;
+		if (same) {
+			total->driver_from = drivers[row].release[0];
+		} else if (releases->fails >> row & 1) {
+			total->fails_from = drivers[row].release[0];
+			if (!total->fails_to)
+				total->fails_to = drivers[row].release[0];
+		} else if (total->fails_to) {
+			break;
+		}
+	}
+}
+
 static void tell_totals(const struct scan *scan)
 {
 	const struct plan *plan = scan->build.plan;
@@ -262,6 +293,7 @@ static void tell_totals(const struct scan *scan)
 	for (size_t t = 0; scan->options->total && t < plan->target_count; t++) {
 		struct jw_scan_total total = {.target = plan->targets[t].device};
 
+		tell_releases(&total, &scan->releases[t], &scan->options->driver);
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
@@ -331,10 +363,13 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .target_count = options->target_count,
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
-					 .digests = options->modules},
+					 .digests = options->modules,
+					 .releases = options->total != NULL},
 	};
 	int result;
 
+	for (size_t i = 0; i < ANALYSE_MOST_TARGETS; i++)
+		scan.releases[i].same = UINT32_MAX;
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;

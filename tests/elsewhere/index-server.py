@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""index-server.py FOLDER [CERTIFICATE]   a package index on 127.0.0.1, honest and lying, for fetch.sh
+"""index-server.py FOLDER [CERTIFICATE]   a package index on 127.0.0.1, honest and lying, for fetch.sh and index.sh
 
 Writes its port to FOLDER/port once it answers, and each request to FOLDER/log: METHOD PATH HOST AUTHORIZATION ACCEPT.
-Below /KIND/simple/ every index holds the same wheels, but for what KIND says of it. CERTIFICATE: a PEM file with key, for https.
+The package "asked" has the files of FOLDER/asked; one called *1.5* is taken back. Below /KIND/simple/ every index holds the same wheels, but for what KIND says of it. CERTIFICATE: a PEM file with key, for https.
 """
 import base64
 import hashlib
@@ -148,6 +148,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             {"filename": name, "url": f"/{kind}/files/{name}", "hashes": {"sha256": hashlib.sha256(served(name)).hexdigest()}} for name in LINKERS])
         return self.answer(body, kind=media)
 
+    def asked(self, kind):
+        files = []
+        for path in sorted((FOLDER / "asked").iterdir()):
+            digest = hashlib.sha256(path.read_bytes() if kind != "wrong-hash" else b"").hexdigest()
+            files.append({"filename": path.name, "url": f"/{kind}/files/{path.name}", "hashes": {"sha256": digest}, "yanked": "-1.5-" in path.name, "size": path.stat().st_size})
+        body, media = self.listed(kind, files)
+        return self.answer(body, kind=media)
+
+    def asked_file(self, kind, content):
+        if kind == "moved-away":
+            return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good{self.path.removeprefix('/moved-away')}")
+        if kind == "endless":
+            return self.endless("application/octet-stream")
+        if kind == "trickle":
+            return self.endless("application/octet-stream", b"x" * 100, 0.1)
+        if kind == "cut-wheel":
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content[:len(content) // 2])
+            self.close_connection = True
+            return None
+        return self.answer(content, kind="application/octet-stream")
+
     def do_GET(self):
         try:
             self.serve()
@@ -170,6 +194,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def index(self, kind, parts):
         rest = "/".join(parts[1:])
+        if len(parts) == 3 and parts[2] == "asked":
+            return self.asked(kind)
         if len(parts) == 3 and parts[2] == LINKER:
             return self.linkers(kind)
         if len(parts) == 3 and parts[2] != PACKAGE or kind == "empty":
@@ -216,6 +242,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(body, kind=media)
 
     def file(self, kind, name):
+        if (FOLDER / "asked" / name).exists():
+            return self.asked_file(kind, (FOLDER / "asked" / name).read_bytes())
         if name in LINKERS:
             if kind == "other-linker":
                 name = name.replace("12.3.101", "12.4.127")

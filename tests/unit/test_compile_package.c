@@ -36,7 +36,12 @@ TEST(test_names)
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-none-manylinux2014_aarch64.whl", "x86_64-linux", {{0}, 0}},
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-none-macosx_11_0_x86_64.whl", "x86_64-linux", {{0}, 0}},
 		{"nvidia_cuda_nvcc-12.4-py3-none-manylinux1_x86_64.whl", "x86_64-linux", {{0}, 0}},
-		{"nvidia_cuda_nvcc_cu12-12.4rc1-py3-none-manylinux1_x86_64.whl", "x86_64-linux", {{0}, 0}},
+		{"nvidia_cuda_nvcc_cu12-12.4rc1-py3-none-manylinux1_x86_64.whl",
+		 "x86_64-linux",
+		 {{12, 4}, 2}},
+		{"nvidia_cuda_nvcc_cu12-12.4-py3-none-any.whl", "x86_64-linux", {{12, 4}, 2}},
+		{"nvidia_cuda_nvcc_cu12-12.4.x-py3-none-any.whl", "x86_64-linux", {{0}, 0}},
+		{"nvidia_cuda_nvcc_cu12-12.4-py3-none/../x-any.whl", "x86_64-linux", {{0}, 0}},
 		{"nvidia_cuda_nvcc_cu123-12.4-py3-none-manylinux1_x86_64.whl", "x86_64-linux", {{0}, 0}},
 		{"nvidia_cuda_nvcc_cu12-12.4-py3-manylinux1_x86_64.whl", "x86_64-linux", {{0}, 0}},
 		{"nvidia_cuda_nvcc_cu12-12.4-1-2-py3-none-manylinux1_x86_64.whl", "x86_64-linux", {{0}, 0}},
@@ -49,13 +54,54 @@ TEST(test_names)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct wheel_wanted wanted = {.package = "nvidia-cuda-nvcc-cu12",
 									  .platform = cases[i].platform};
-		struct version version;
-		const bool fits = wheel_name_fits(&wanted, cases[i].name, &version);
+		struct wheel_named named;
+		const bool fits = wheel_name_read(&wanted, cases[i].name, &named) && named.rank >= 0;
 
 		if (fits != !!cases[i].version.count ||
-			(fits && (version.count != cases[i].version.count ||
-					  version_order(&version, &cases[i].version, version.count))))
+			(fits && (named.version.count != cases[i].version.count ||
+					  version_order(&named.version, &cases[i].version, named.version.count))))
 			fail_msg("%s for %s: %s", cases[i].name, cases[i].platform, fits ? "fits" : "no");
+	}
+}
+
+/* Each is newer than the one before (PEP 440). */
+TEST(versions_are_ordered_as_python_packages_order_them)
+{
+	static const char *const rising[] = {
+		"1.0.dev3",       "1.0a1.dev1", "1.0a1",     "1.0-beta_2", "1.0rc1",
+		"1.0rc2.post1",   "1.0rc10",    "1.0",       "1.0+cu118",  "1.0+CU121",
+		"1.0.post1.dev2", "1.0.post1",  "1.0.post2", "1.0.1.dev0", "1.0.1"};
+	static const char *const wrong[] = {
+		"1.0x", "1.0+", "1.0 ", "1.0rc1rc2", "1.0+a/b", "1.0rc1234567890", "1.0."};
+	struct wheel_choice choice = {.wanted = NULL};
+	struct wheel_wanted wanted = {.package = "x", .platform = "x86_64-linux"};
+
+	for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
+		for (size_t k = 0; k < sizeof rising / sizeof *rising; k++) {
+			char page[1024], last[128];
+
+			(void)snprintf(page, sizeof page,
+						   "{\"meta\": {\"api-version\": \"1.0\"}, \"files\": ["
+						   "{\"filename\": \"x-%s-py3-none-any.whl\", \"url\": \"%zu\"}, "
+						   "{\"filename\": \"x-%s-py3-none-any.whl\", \"url\": \"%zu\"}]}",
+						   i == 3 ? "1.0b2" : rising[i], i, k == 3 ? "1.0b2" : rising[k], k);
+			choice = (struct wheel_choice){.wanted = &wanted};
+			assert_int_equal(
+				package_index_read(NULL, "https://x.example/s/", page, strlen(page), &choice), 0);
+			assert_non_null(choice.best.place);
+			/* A pre-release gives way to any final one. */
+			if ((i > 6 && i != 10 && i != 13) == (k > 6 && k != 10 && k != 13)) {
+				(void)snprintf(last, sizeof last, "https://x.example/s/%zu", i > k ? i : k);
+				assert_string_equal(choice.best.place, last);
+			}
+			mem_free(choice.best.place);
+		}
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct wheel_tail tail;
+		struct version version;
+		const char *rest;
+
+		assert_false(version_read(wrong[i], &version, &rest) && wheel_tail_read(rest, &tail));
 	}
 }
 
@@ -100,7 +146,8 @@ TEST(the_newest_that_was_not_withdrawn_is_chosen)
 														   "\"broken\"")),
 		 "https://x.example/s/9", ""},
 	};
-	const struct wheel_wanted wanted = {"nvidia-cuda-nvcc-cu12", {{12, 4}, 2}, "x86_64-linux"};
+	const struct wheel_wanted wanted = {
+		.package = "nvidia-cuda-nvcc-cu12", .version = {{12, 4}, 2}, .platform = "x86_64-linux"};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct wheel_choice choice = {.wanted = &wanted};

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/parts/baked_files.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
@@ -195,6 +196,10 @@ static int check_bake_usage(struct jw_error *err, const struct options *options)
 							 "--%s is for another machine, whose GPU --target names", only[i]);
 	if (copies + in_place + undo > 1)
 		return error_set(err, JW_ERR_USAGE, "-o, --in-place and --undo exclude each other");
+	if (options_given(options, "index") && (in_place || undo))
+		return error_set(err, JW_ERR_USAGE,
+						 "--index changes nothing here: -o DIR names the folder "
+						 "for the new wheel");
 	if (undo && options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE, "“jitwarm bake list” says what --undo would restore");
 	if (!copies && !in_place && !undo && !options_given(options, "dry-run"))
@@ -230,7 +235,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 }
 
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
-					const struct gpu_targets *kept)
+					const struct gpu_targets *kept, const struct index_wheel *wheel)
 {
 	struct prime_bar bar = {.output = &cli->out};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -272,6 +277,8 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 	if (failed)
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+	for (size_t i = 0; i < result->file_count; i++)
+		(void)index_wheel_name(wheel, result->files[i].path);
 	failed = report(err, cli, result, options.dry_run);
 	jw_bake_result_free(result);
 	return failed;
@@ -282,6 +289,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus = {0}, kept;
+	struct index_wheel wheel = {.path = NULL};
 	int failed;
 
 	if (check_bake_usage(err, options))
@@ -289,13 +297,15 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
 	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 found_files_find(err, &cli->out, options->operands, options->operand_count, false,
-							  &files) ||
-			 bake_now(err, cli, &files, &kept);
+			 index_wheel_get(err, cli, gpus.targets, gpus.count, &wheel) ||
+			 found_files_find(err, &cli->out, wheel.path ? &wheel.path : options->operands,
+							  options->operand_count, false, &files) ||
+			 bake_now(err, cli, &files, &kept, &wheel);
 
 	if (!failed)
 		found_files_end(cli, &files);
 	found_files_free(&files);
+	index_wheel_drop(&wheel);
 	return failed;
 }
 
@@ -332,6 +342,7 @@ static const struct cli_option bake_options[] = {
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
+	INDEX_WHEEL_OPTION,
 	CLI_LIST(
 		"keep", "GPU",
 		"When room is made, keep the machine code that this GPU (sm_80) runs too; may be repeated",

@@ -10,6 +10,7 @@
 #include "cli/documents/documents.h"
 #include "cli/output.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
 #include "os/file.h"
 
@@ -333,9 +334,18 @@ static void end_with_result(struct cli *cli, const struct jw_lint_result *result
 	}
 }
 
-static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					  enum lint_format format)
+static void name_wheel(const struct index_wheel *wheel, struct jw_lint_result *result)
 {
+	for (size_t i = 0; i < result->finding_count; i++)
+		(void)index_wheel_name(wheel, result->findings[i].path);
+	for (size_t i = 0; i < result->trouble_count; i++)
+		(void)index_wheel_name(wheel, result->troubles[i]);
+}
+
+static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					  enum lint_format format, const struct index_wheel *wheel)
+{
+	const char *const path = wheel->path;
 	const struct options *given = &cli->options;
 	const struct lint_bound bound = {options_given(given, "max-start"),
 									 (double)options_number(given, "max-start", 0) / 1000};
@@ -352,12 +362,14 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 	struct found_files files;
 	int failed;
 
-	if (found_files_find(err, &cli->out, given->operands, given->operand_count, false, &files))
+	if (found_files_find(err, &cli->out, path ? &path : given->operands, given->operand_count,
+						 false, &files))
 		return -1;
 	options.paths = files.paths;
 	options.path_count = files.count;
 	failed = jw_lint(err, &options, &result) ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 	if (!failed) {
+		name_wheel(wheel, result);
 		for (size_t i = 0; i < result->trouble_count; i++)
 			output_error(&cli->out, "%s", result->troubles[i]);
 		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
@@ -374,12 +386,17 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 {
 	enum lint_format format;
 	struct gpu_targets gpus;
+	struct index_wheel wheel;
+	int failed;
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
-	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus))
+	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus) ||
+		index_wheel_get(err, cli, gpus.targets, gpus.count, &wheel))
 		return -1;
-	return lint_files(err, cli, &gpus, format);
+	failed = lint_files(err, cli, &gpus, format, &wheel);
+	index_wheel_drop(&wheel);
+	return failed;
 }
 
 static const struct cli_option options[] = {
@@ -394,6 +411,7 @@ static const struct cli_option options[] = {
 	CLI_VALUE("format", "NAME",
 			  "Print text, json (as --json) or github (annotations of a workflow)",
 			  .choices = "text|json|github"),
+	INDEX_WHEEL_OPTIONS,
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -10,7 +10,9 @@
 #include "cli/documents/documents.h"
 #include "cli/output.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
+#include "os/file.h"
 
 enum { MOST_LINE = 1 << 16 };
 
@@ -156,6 +158,27 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	}
 }
 
+/* The oldest driver with the same verdicts, and what an older one means. */
+static void say_drivers(const struct output *output, const char *name,
+						const struct jw_scan_total *total)
+{
+	if (!total->driver_from)
+		return;
+	if (total->fails_from == total->fails_to && total->fails_to)
+		output_line(output, STYLE_PLAIN, "%s: the same from driver %u on; a program fails with %u",
+					name, total->driver_from, total->fails_to);
+	else if (total->fails_to)
+		output_line(output, STYLE_PLAIN,
+					"%s: the same from driver %u on; a program fails with %u to %u", name,
+					total->driver_from, total->fails_from, total->fails_to);
+	else
+		output_line(output, STYLE_PLAIN,
+					total->older_differ
+						? "%s: the same from driver %u on; with older ones less of it runs"
+						: "%s: the same from driver %u on",
+					name, total->driver_from);
+}
+
 /* All images together on one GPU. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total)
 {
@@ -166,6 +189,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	(void)gpu_targets_name(name, total->target);
 	if (!total->modules) {
 		output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name, left_out);
+		say_drivers(output, name, total);
 		return;
 	}
 	output_line(output, STYLE_STRONG, "%s, all together: %s to compile (%s of PTX)%s", name,
@@ -173,6 +197,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 				left_out);
 	forecast_text_line(output, "  ", &total->forecast, "");
 	module_text_link(output, "  ", 0, &total->forecast, "");
+	say_drivers(output, name, total);
 }
 
 struct scan_run {
@@ -184,6 +209,7 @@ struct scan_run {
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count;
 	char *archive; /* whose members were printed last */
+	struct index_wheel wheel;
 };
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
@@ -201,20 +227,24 @@ static int take_scanned_image(struct jw_error *err, void *context,
 							  const struct jw_scan_image *image)
 {
 	struct scan_run *run = context;
+	struct jw_scan_image named = *image;
 
+	if (run->wheel.folder)
+		named.path = os_base_name(image->path);
 	run->images++;
 	run->damaged += image->damaged;
-	scan_text_image(&run->cli->out, image, &run->archive);
-	return run->files ? add_image(err, run, image) : 0;
+	scan_text_image(&run->cli->out, &named, &run->archive);
+	return run->files ? add_image(err, run, &named) : 0;
 }
 
 static void print_scan_trouble(void *context, const char *path, const struct jw_error *why)
 {
 	struct scan_run *run = context;
+	struct jw_error named = *why;
 
 	(void)path;
 	run->troubles++;
-	output_error(&run->cli->out, "%s", why->message);
+	output_error(&run->cli->out, "%s", index_wheel_name(&run->wheel, named.message));
 }
 
 static void take_total(void *context, const struct jw_scan_total *total)
@@ -227,15 +257,19 @@ static void take_total(void *context, const struct jw_scan_total *total)
 static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
 {
 	struct scan_run *run = context;
+	char *named = mem_string(NULL, file);
 
 	(void)target;
 	run->failing++;
-	output_line(&run->cli->out, STYLE_BAD, "%s: %s", file, why);
+	output_line(&run->cli->out, STYLE_BAD, "%s: %s",
+				named ? index_wheel_name(&run->wheel, named) : file, why);
+	mem_free(named);
 }
 
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
 	const struct options *given = &run->cli->options;
+	const char *const wheel = run->wheel.path;
 	struct jw_scan_options options = {
 		.size = sizeof options,
 		.targets = gpus->targets,
@@ -243,6 +277,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.driver = gpus->driver,
 		.speed = run->speed,
 		.modules = run->modules,
+		.cancel = cli_cancel,
 		.context = run,
 		.image = take_scanned_image,
 		.trouble = print_scan_trouble,
@@ -252,7 +287,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	struct found_files files;
 	int result;
 
-	if (found_files_find(err, &run->cli->out, given->operands, given->operand_count, false, &files))
+	if (found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
+						 given->operand_count, false, &files))
 		return -1;
 	run->troubles += files.found->trouble_count;
 	options.paths = files.paths;
@@ -310,7 +346,11 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	failed = scan_all(err, &run, &gpus);
+	failed = index_wheel_get(err, cli, gpus.targets, gpus.count, &run.wheel) ||
+					 scan_all(err, &run, &gpus)
+				 ? -1
+				 : 0;
+	index_wheel_drop(&run.wheel);
 	if (!failed) {
 		print_end(&run);
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images));
@@ -326,6 +366,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
+	INDEX_WHEEL_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},
@@ -345,7 +386,10 @@ const struct cli_command command_scan = {
 		"the driver compiles on one core, how long prime takes on this machine, and how much the "
 		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
 		"from earlier runs of prime here. What the cache has counts for “jitwarm check”, not "
-		"here.\n\nExit status: 1 if a file cannot be read or holds "
+		"here.\n\nWith --index nothing needs to be installed: the wheel of a package (xgboost, the "
+		"newest; xgboost==1.5.2; ==2.10 means any 2.10.x) comes from the package index that pip is "
+		"configured to, its hash is checked, and nothing of it stays. A pre-release has to be "
+		"named.\n\nExit status: 1 if a file cannot be read or holds "
 		"damaged device code, 2 if a program will fail since it has no code that runs on the GPU, "
 		"3 if nothing could be read.",
 	.options = options,

@@ -21,6 +21,7 @@ while read -r command; do
 	run 0 $command --help --all
 	out_has "Usage: jitwarm $command"
 	most=16
+	[[ $command != bake ]] || most=17
 	[[ $command != prime ]] || most=24
 	[[ $(grep -cE '^ +(-., )?--[a-z]' "$out") -le $((most + 3)) ]] || fail "$command has more than $most options"
 	out_has "--json"

@@ -21,6 +21,18 @@ out_has "sm_86 (RTX 30), all together: 3 modules to compile"
 run 0 scan "${one[@]}" lib/once-1.ptx
 out_has "all together: 1 module to compile"
 out_has "  first start "
+# The driver belongs to the answer: what the tables say of older ones, up to the one that is asked for.
+module newer.ptx k4 100
+sed -i 's/^.version 7.0/.version 8.4/' newer.ptx
+run 0 scan --target sm_86 lib
+out_has "sm_86 (RTX 30): the same from driver 455 on"
+out_lacks "a program fails"
+run 0 scan --target sm_86 newer.ptx
+out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
+run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
+json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
+run 2 scan --target sm_86 --driver 535 newer.ptx --json
+json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(455, 0, 0)]'
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'

@@ -1,0 +1,62 @@
+#include "cli/parts/index_wheel.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/progress.h"
+#include "os/interrupt.h"
+
+static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
+{
+	char size[TEXT_SHORT] = "";
+
+	if (wheel->size_bytes)
+		(void)text_bytes(size, wheel->size_bytes);
+	output_line(&cli->out, STYLE_PLAIN,
+				*size ? "%s (%s), for %s; extras and dependencies are not looked at"
+					  : "%s%s, for %s; extras and dependencies are not looked at",
+				wheel->name, size, wheel->platform);
+}
+
+int index_wheel_get(struct jw_error *err, struct cli *cli, const struct jw_target *gpus,
+					size_t count, struct index_wheel *ret_wheel)
+{
+	const struct options *options = &cli->options;
+	const char *platform = options_value(options, "platform");
+	struct fetching fetching = {.output = &cli->out, .label = options->operands[0]};
+	const struct jw_compiler_fetch_options how = fetching_options(&fetching);
+	struct index_wheel wheel = {.path = NULL};
+	int result;
+
+	*ret_wheel = wheel;
+	if (!options_given(options, "index"))
+		return platform ? error_set(err, JW_ERR_USAGE, "--platform is for --index") : 0;
+	if (options->operand_count != 1)
+		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
+	os_catch_interrupts();
+	result =
+		jw_index_wheel_get(err, options->operands[0], platform, gpus, count, &how, &wheel.held);
+	fetching_end(&fetching);
+	if (result)
+		return -1;
+	wheel.path = wheel.held->path;
+	wheel.folder = wheel.held->folder;
+	say_wheel(cli, wheel.held);
+	*ret_wheel = wheel;
+	return 0;
+}
+
+void index_wheel_drop(struct index_wheel *wheel)
+{
+	jw_index_wheel_free(wheel->held);
+	*wheel = (struct index_wheel){.path = NULL};
+}
+
+char *index_wheel_name(const struct index_wheel *wheel, char *text)
+{
+	const size_t length = wheel->folder ? strlen(wheel->folder) : 0;
+
+	for (char *at = text; length && at && (at = strstr(at, wheel->folder));)
+		memmove(at, at + length + 1, strlen(at + length));
+	return text;
+}

@@ -1,0 +1,35 @@
+/* --index: a wheel of the package index, as long as a command looks at it. */
+#pragma once
+
+#include <stddef.h>
+
+#include <jitwarm/scan.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+struct index_wheel {
+	const char *path;   /* NULL: there is none, --index was not given */
+	const char *folder; /* that nothing should name; NULL: none */
+	struct jw_index_wheel *held;
+};
+
+/* Gets the wheel of the one operand, NAME or NAME==VERSION, for --platform or the platform of these
+ * GPUs, and says which one it is. Without --index: nothing. From here on Ctrl-C asks to end. */
+int index_wheel_get(struct jw_error *err, struct cli *cli, const struct jw_target *gpus,
+					size_t count, struct index_wheel *ret_wheel);
+void index_wheel_drop(struct index_wheel *wheel);
+/* Takes the folder out of a text, in place; returns it. */
+char *index_wheel_name(const struct index_wheel *wheel, char *text);
+
+/* The two options, for tables of commands; bake has the first alone. */
+#define INDEX_WHEEL_OPTION                                                                         \
+	CLI_FLAG(                                                                                      \
+		"index",                                                                                   \
+		"Ask the package index of pip's configuration instead of this machine: get the wheel "     \
+		"of NAME or NAME==VERSION, look at it, and keep nothing")
+#define INDEX_WHEEL_OPTIONS                                                                        \
+	INDEX_WHEEL_OPTION,                                                                            \
+		CLI_VALUE("platform", "NAME",                                                              \
+				  "With --index: the wheel for this platform instead of the GPU's or this one's",  \
+				  .choices = "linux|linux-arm64|windows", .rare = true)
