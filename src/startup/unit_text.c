@@ -165,8 +165,8 @@ static const char *const texts[] = {
 		"jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
 		"SuccessExitStatus=1 2\nTimeoutStartSec=30min\n"
 		"ExecStartPre=-+" LOAD_MODULE LEAST_RIGHTS "\n[Install]\nWantedBy=%i.service\n",
-	[STARTUP_INSTANCE] = "# $M\n[Service]\nUser=$U\nExecStart=$X\n"
-						 "ProtectHome=$O\nReadWritePaths=-$h\n",
+	[STARTUP_INSTANCE] = ("# $M\n[Service]\nUser=$U\nExecStart=$X\n"
+						  "ProtectHome=$O\nReadWritePaths=-$h\n"),
 };
 
 typedef const char *text_values['Z' + 1];

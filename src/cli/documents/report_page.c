@@ -41,7 +41,7 @@ static void html_raw(struct html_page *html, const char *markup)
 }
 
 /* Markup with numbers: no %s of a text from outside. */
-static void html_rawf(struct html_page *html, const char *format, ...)
+JW_PRINTF(2, 3) static void html_rawf(struct html_page *html, const char *format, ...)
 {
 	char *markup;
 	va_list arguments;
@@ -90,6 +90,7 @@ static void html_text(struct html_page *html, const char *text)
 	buf_free(&clean);
 }
 
+JW_PRINTF(2, 0)
 static void put_textf(struct html_page *html, const char *format, va_list arguments)
 	JW_PRINTF(2, 0);
 static void put_textf(struct html_page *html, const char *format, va_list arguments)
@@ -102,7 +103,7 @@ static void put_textf(struct html_page *html, const char *format, va_list argume
 	mem_free(text);
 }
 
-static void html_textf(struct html_page *html, const char *format, ...)
+JW_PRINTF(2, 3) static void html_textf(struct html_page *html, const char *format, ...)
 {
 	va_list arguments;
 
@@ -112,6 +113,7 @@ static void html_textf(struct html_page *html, const char *format, ...)
 }
 
 /* <td class="CLASS">TEXT</td>; `class` is this program's. */
+JW_PRINTF(3, 4)
 static void html_cell(struct html_page *html, const char *class, const char *format, ...)
 {
 	va_list arguments;
