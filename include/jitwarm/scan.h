@@ -100,9 +100,9 @@ struct jw_scan_total {
 	size_t modules;
 	uint64_t ptx_bytes; /* decompressed */
 	size_t left_out;    /* modules that it would leave out */
-	/* Branches of Linux drivers (550): the oldest that runs this GPU and with which all verdicts
-	 * are the same, with all newer ones up to the requested driver, and the older ones that run
-	 * this GPU, but with which a program fails. 0: none. */
+	/* Branches of Linux drivers (550) that run this GPU, up to the requested one: the oldest from
+	 * which all verdicts are the same and no program fails, and those with which one fails. 0:
+	 * none. */
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with one of the older ones */
 	struct jw_forecast forecast;

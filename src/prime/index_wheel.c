@@ -26,9 +26,9 @@ static int read_asked(struct jw_error *err, const char *text, struct asked *aske
 
 	if (good && *version) {
 		good = text_starts(version, "==") && version_read(version + 2, &wanted->version, &rest) &&
-			   (!strcmp(rest, ".*") || wheel_tail_read(rest, &wanted->tail)) &&
-			   (wanted->version.count < 3 || strcmp(rest, ".*") != 0);
-		wanted->text = strcmp(rest = version + strcspn(version, "*"), "*") ? version + 2 : NULL;
+			   (!strcmp(rest, ".*") ? wanted->version.count < 3
+									: wheel_tail_read(rest, &wanted->tail));
+		wanted->text = text_ends(version, "*") ? NULL : version + 2;
 	}
 	if (!good)
 		return error_set(err, JW_ERR_USAGE,

@@ -274,14 +274,14 @@ static void tell_releases(struct jw_scan_total *total, const struct analyse_rele
 			continue;
 		same = same && (releases->same >> row & 1);
 		total->older_differ = !same;
-		if (same) {
-			total->driver_from = drivers[row].release[0];
-		} else if (releases->fails >> row & 1) {
+		if (releases->fails >> row & 1) {
 			total->fails_from = drivers[row].release[0];
 			if (!total->fails_to)
 				total->fails_to = drivers[row].release[0];
 		} else if (total->fails_to) {
 			break;
+		} else if (same) {
+			total->driver_from = drivers[row].release[0];
 		}
 	}
 }

@@ -10,34 +10,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 shift
 program=ptxas linker=libnvJitLink.so.12 jitwarm=("$build/src/jitwarm")
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-scratch=$(mktemp -d)
-servers=()
-trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 3
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
-ok() { echo "ok: $*"; }
-await() {
-	local end=$((SECONDS + 60))
-	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
-}
+# shellcheck source=tests/elsewhere/indexes.sh
+. "$here/indexes.sh"
 
-serve() { # FOLDER [CERTIFICATE]
-	mkdir "$1"
-	python3 "$here/index-server.py" "$@" >"$1/said" 2>&1 &
-	servers+=($!)
-	await test -s "$1/port" || { cat "$1/said"; echo "skipped: no server"; exit 77; }
-}
 serve http
 : >http/log
 site=http://127.0.0.1:$(cat http/port)
 
-# Nothing of this account's own configuration counts.
-while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
-mkdir home
-export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config JITWARM_PTXAS=$scratch/store JITWARM_STATE=$scratch/state \
-	NO_COLOR=1 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
+export XDG_CONFIG_HOME=$scratch/home/.config JITWARM_PTXAS=$scratch/store
 
 fetch() { timeout 120 "${jitwarm[@]}" compiler fetch "$@" >out 2>err; }
 whole() { # VERSION: it is there, and nothing else

@@ -161,9 +161,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good{self.path.removeprefix('/moved-away')}")
         if kind == "endless":
             return self.endless("application/octet-stream")
+        return self.send_wheel(kind, content)
+
+    def send_wheel(self, kind, content):
         if kind == "trickle":
             return self.endless("application/octet-stream", b"x" * 100, 0.1)
-        if kind == "cut-wheel":
+        if kind == "cut-wheel" or (kind == "cut-once" and ASKED[self.path] == 1):
             self.send_response(200)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -249,19 +252,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 name = name.replace("12.3.101", "12.4.127")
             return self.answer(LINKERS[name], kind="application/octet-stream")
         version, program_name, _ = WHEELS[name]
-        content = wheel(version, program_name, kind)
-        if kind == "cut-wheel" or (kind == "cut-once" and ASKED[self.path] == 1):
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content[:len(content) // 2])
-            self.close_connection = True
-            return None
-        if kind == "trickle":
-            return self.endless("application/octet-stream", b"x" * 100, 0.1)
         if kind == "missing-wheel":
             return self.answer(b"", status=404)
-        return self.answer(content, kind="application/octet-stream")
+        return self.send_wheel(kind, wheel(version, program_name, kind))
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

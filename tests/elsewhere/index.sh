@@ -8,21 +8,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd)
 jitwarm=$build/src/jitwarm
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: the wheels are for x86_64"; exit 77; }
-scratch=$(mktemp -d)
-server=
-trap 'kill "$server" 2>/dev/null; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 3
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
-ok() { echo "ok: $*"; }
-await() {
-	local end=$((SECONDS + 60))
-	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
-}
+# shellcheck source=tests/elsewhere/indexes.sh
+. "$here/indexes.sh"
 
-mkdir -p http/asked home tmp
+mkdir -p http/asked tmp
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
@@ -40,14 +30,9 @@ wheel("0.9", "any")
 wheel("3.0", "macosx_11_0_arm64")
 open("http/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
 P
-python3 "$here/index-server.py" http >http/said 2>&1 &
-server=$!
-await test -s http/port || { cat http/said; echo "skipped: no server"; exit 77; }
+serve http
 site=http://127.0.0.1:$(cat http/port)
-
-# Nothing of this account's own configuration counts.
-while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
-export HOME=$scratch/home JITWARM_STATE=$scratch/state TMPDIR=$scratch/tmp NO_COLOR=1 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
+export TMPDIR=$scratch/tmp
 
 ask() { # KIND WORD...
 	PIP_INDEX_URL=$site/$1/simple timeout 120 "$jitwarm" "${@:2}" >out 2>err

@@ -158,20 +158,24 @@ static void scan_text_image(const struct output *output, const struct jw_scan_im
 	}
 }
 
-/* The oldest driver with the same verdicts, and what an older one means. */
+/* The oldest driver with the same verdicts, and those with which a program fails. */
 static void say_drivers(const struct output *output, const char *name,
 						const struct jw_scan_total *total)
 {
-	if (!total->driver_from)
-		return;
-	if (total->fails_from == total->fails_to && total->fails_to)
-		output_line(output, STYLE_PLAIN, "%s: the same from driver %u on; a program fails with %u",
-					name, total->driver_from, total->fails_to);
-	else if (total->fails_to)
-		output_line(output, STYLE_PLAIN,
-					"%s: the same from driver %u on; a program fails with %u to %u", name,
-					total->driver_from, total->fails_from, total->fails_to);
+	char first[16], last[16], fails[TEXT_SHORT];
+
+	(void)snprintf(first, sizeof first, "%u", total->fails_from);
+	(void)snprintf(last, sizeof last, "%u", total->fails_to);
+	if (total->fails_from != total->fails_to)
+		(void)text_format(fails, sizeof fails, "%s to %s", first, last);
 	else
+		TEXT_COPY(fails, last);
+	if (total->fails_to && total->driver_from)
+		output_line(output, STYLE_PLAIN, "%s: the same from driver %u on; a program fails with %s",
+					name, total->driver_from, fails);
+	else if (total->fails_to)
+		output_line(output, STYLE_BAD, "%s: a program fails with driver %s", name, fails);
+	else if (total->driver_from)
 		output_line(output, STYLE_PLAIN,
 					total->older_differ
 						? "%s: the same from driver %u on; with older ones less of it runs"

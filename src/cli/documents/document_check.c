@@ -215,10 +215,10 @@ static const struct json_field total_fields[] = {
 	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
 	TOTAL(ptx_bytes, "their PTX, decompressed"),
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
-	TOTAL(driver_from,
-		  "the oldest branch of Linux drivers with the same verdicts; 0: none is known"),
+	TOTAL(driver_from, "the oldest branch of Linux drivers with the same verdicts, without a "
+					   "failing program; 0: none"),
 	TOTAL(older_differ, "older branches that run the GPU have other verdicts"),
-	TOTAL(fails_from, "older branches with which a program fails: the first"),
+	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "what compiling them takes on this machine"),

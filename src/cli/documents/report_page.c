@@ -92,8 +92,6 @@ static void html_text(struct html_page *html, const char *text)
 
 JW_PRINTF(2, 0)
 static void put_textf(struct html_page *html, const char *format, va_list arguments)
-	JW_PRINTF(2, 0);
-static void put_textf(struct html_page *html, const char *format, va_list arguments)
 {
 	char *text = mem_vprintf(&html->err, format, arguments);
 

@@ -56,7 +56,10 @@ char *index_wheel_name(const struct index_wheel *wheel, char *text)
 {
 	const size_t length = wheel->folder ? strlen(wheel->folder) : 0;
 
-	for (char *at = text; length && at && (at = strstr(at, wheel->folder));)
-		memmove(at, at + length + 1, strlen(at + length));
+	for (char *at = text; length && at && (at = strstr(at, wheel->folder));) {
+		const char *rest = at + length + (at[length] != 0); /* behind the separator */
+
+		memmove(at, rest, strlen(rest) + 1);
+	}
 	return text;
 }

@@ -32,7 +32,10 @@ out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 t
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx --json
-json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(455, 0, 0)]'
+json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(0, 455, 535)]'
+run 2 scan --target sm_86 --driver 535 newer.ptx
+out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
+out_lacks "the same from driver"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
