@@ -36,6 +36,10 @@ json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] 
 run 2 scan --target sm_86 --driver 535 newer.ptx
 out_has "sm_86 (RTX 30): a program fails with driver 455 to 535"
 out_lacks "the same from driver"
+# Nobody misses what a text without code would need.
+printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
+run 0 scan --target sm_86 lib empty.ptx
+out_has "sm_86 (RTX 30): the same from driver 455 on"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
