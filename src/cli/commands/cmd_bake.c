@@ -235,7 +235,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 }
 
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
-					const struct gpu_targets *kept, const struct index_wheel *wheel)
+					const struct gpu_targets *kept, const struct jw_index_wheel *wheel)
 {
 	struct prime_bar bar = {.output = &cli->out};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -289,7 +289,8 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus = {0}, kept;
-	struct index_wheel wheel = {.path = NULL};
+	struct jw_index_wheel *wheel = NULL;
+	const char *path = NULL;
 	int failed;
 
 	if (check_bake_usage(err, options))
@@ -297,15 +298,16 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
 	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 index_wheel_get(err, cli, gpus.targets, gpus.count, &wheel) ||
-			 found_files_find(err, &cli->out, wheel.path ? &wheel.path : options->operands,
+			 index_wheel_get(err, cli, NULL, gpus.targets, gpus.count, &wheel) ||
+			 found_files_find(err, &cli->out,
+							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
 							  options->operand_count, false, &files) ||
-			 bake_now(err, cli, &files, &kept, &wheel);
+			 bake_now(err, cli, &files, &kept, wheel);
 
 	if (!failed)
 		found_files_end(cli, &files);
 	found_files_free(&files);
-	index_wheel_drop(&wheel);
+	jw_index_wheel_free(wheel);
 	return failed;
 }
 

@@ -334,7 +334,7 @@ static void end_with_result(struct cli *cli, const struct jw_lint_result *result
 	}
 }
 
-static void name_wheel(const struct index_wheel *wheel, struct jw_lint_result *result)
+static void name_wheel(const struct jw_index_wheel *wheel, struct jw_lint_result *result)
 {
 	for (size_t i = 0; i < result->finding_count; i++)
 		(void)index_wheel_name(wheel, result->findings[i].path);
@@ -343,9 +343,9 @@ static void name_wheel(const struct index_wheel *wheel, struct jw_lint_result *r
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					  enum lint_format format, const struct index_wheel *wheel)
+					  enum lint_format format, const struct jw_index_wheel *wheel)
 {
-	const char *const path = wheel->path;
+	const char *const path = wheel ? wheel->path : NULL;
 	const struct options *given = &cli->options;
 	const struct lint_bound bound = {options_given(given, "max-start"),
 									 (double)options_number(given, "max-start", 0) / 1000};
@@ -386,16 +386,17 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 {
 	enum lint_format format;
 	struct gpu_targets gpus;
-	struct index_wheel wheel;
+	struct jw_index_wheel *wheel;
 	int failed;
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
 	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus) ||
-		index_wheel_get(err, cli, gpus.targets, gpus.count, &wheel))
+		index_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
+						gpus.count, &wheel))
 		return -1;
-	failed = lint_files(err, cli, &gpus, format, &wheel);
-	index_wheel_drop(&wheel);
+	failed = lint_files(err, cli, &gpus, format, wheel);
+	jw_index_wheel_free(wheel);
 	return failed;
 }
 

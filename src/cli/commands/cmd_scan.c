@@ -212,8 +212,8 @@ struct scan_run {
 	size_t images, damaged, troubles, failing;
 	struct jw_scan_total totals[GPUS_MOST];
 	size_t total_count;
-	char *archive; /* whose members were printed last */
-	struct index_wheel wheel;
+	char *archive;                /* whose members were printed last */
+	struct jw_index_wheel *wheel; /* NULL: without --index */
 };
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
@@ -233,7 +233,7 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	struct scan_run *run = context;
 	struct jw_scan_image named = *image;
 
-	if (run->wheel.folder)
+	if (run->wheel && run->wheel->folder)
 		named.path = os_base_name(image->path);
 	run->images++;
 	run->damaged += image->damaged;
@@ -248,7 +248,7 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 
 	(void)path;
 	run->troubles++;
-	output_error(&run->cli->out, "%s", index_wheel_name(&run->wheel, named.message));
+	output_error(&run->cli->out, "%s", index_wheel_name(run->wheel, named.message));
 }
 
 static void take_total(void *context, const struct jw_scan_total *total)
@@ -266,14 +266,14 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	(void)target;
 	run->failing++;
 	output_line(&run->cli->out, STYLE_BAD, "%s: %s",
-				named ? index_wheel_name(&run->wheel, named) : file, why);
+				named ? index_wheel_name(run->wheel, named) : file, why);
 	mem_free(named);
 }
 
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
 	const struct options *given = &run->cli->options;
-	const char *const wheel = run->wheel.path;
+	const char *const wheel = run->wheel ? run->wheel->path : NULL;
 	struct jw_scan_options options = {
 		.size = sizeof options,
 		.targets = gpus->targets,
@@ -350,11 +350,12 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	failed = index_wheel_get(err, cli, gpus.targets, gpus.count, &run.wheel) ||
+	failed = index_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
+							 gpus.count, &run.wheel) ||
 					 scan_all(err, &run, &gpus)
 				 ? -1
 				 : 0;
-	index_wheel_drop(&run.wheel);
+	jw_index_wheel_free(run.wheel);
 	if (!failed) {
 		print_end(&run);
 		cli_end_with(cli, exit_of_troubles(run.troubles, run.images));

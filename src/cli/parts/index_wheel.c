@@ -18,43 +18,30 @@ static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
 				wheel->name, size, wheel->platform);
 }
 
-int index_wheel_get(struct jw_error *err, struct cli *cli, const struct jw_target *gpus,
-					size_t count, struct index_wheel *ret_wheel)
+int index_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
+					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel)
 {
 	const struct options *options = &cli->options;
-	const char *platform = options_value(options, "platform");
 	struct fetching fetching = {.output = &cli->out, .label = options->operands[0]};
 	const struct jw_compiler_fetch_options how = fetching_options(&fetching);
-	struct index_wheel wheel = {.path = NULL};
 	int result;
 
-	*ret_wheel = wheel;
+	*ret_wheel = NULL;
 	if (!options_given(options, "index"))
 		return platform ? error_set(err, JW_ERR_USAGE, "--platform is for --index") : 0;
 	if (options->operand_count != 1)
 		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
 	os_catch_interrupts();
-	result =
-		jw_index_wheel_get(err, options->operands[0], platform, gpus, count, &how, &wheel.held);
+	result = jw_index_wheel_get(err, options->operands[0], platform, gpus, count, &how, ret_wheel);
 	fetching_end(&fetching);
-	if (result)
-		return -1;
-	wheel.path = wheel.held->path;
-	wheel.folder = wheel.held->folder;
-	say_wheel(cli, wheel.held);
-	*ret_wheel = wheel;
-	return 0;
+	if (!result)
+		say_wheel(cli, *ret_wheel);
+	return result;
 }
 
-void index_wheel_drop(struct index_wheel *wheel)
+char *index_wheel_name(const struct jw_index_wheel *wheel, char *text)
 {
-	jw_index_wheel_free(wheel->held);
-	*wheel = (struct index_wheel){.path = NULL};
-}
-
-char *index_wheel_name(const struct index_wheel *wheel, char *text)
-{
-	const size_t length = wheel->folder ? strlen(wheel->folder) : 0;
+	const size_t length = wheel && wheel->folder ? strlen(wheel->folder) : 0;
 
 	for (char *at = text; length && at && (at = strstr(at, wheel->folder));) {
 		const char *rest = at + length + (at[length] != 0); /* behind the separator */

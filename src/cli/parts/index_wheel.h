@@ -8,19 +8,13 @@
 #include "base/error.h"
 #include "cli/command.h"
 
-struct index_wheel {
-	const char *path;   /* NULL: there is none, --index was not given */
-	const char *folder; /* that nothing should name; NULL: none */
-	struct jw_index_wheel *held;
-};
-
-/* Gets the wheel of the one operand, NAME or NAME==VERSION, for --platform or the platform of these
- * GPUs, and says which one it is. Without --index: nothing. From here on Ctrl-C asks to end. */
-int index_wheel_get(struct jw_error *err, struct cli *cli, const struct jw_target *gpus,
-					size_t count, struct index_wheel *ret_wheel);
-void index_wheel_drop(struct index_wheel *wheel);
-/* Takes the folder out of a text, in place; returns it. */
-char *index_wheel_name(const struct index_wheel *wheel, char *text);
+/* Gets the wheel of the one operand, NAME or NAME==VERSION, for `platform` (--platform) or, where
+ * it is NULL, the platform of these GPUs, and says which one it is. Without --index: NULL. From
+ * here on Ctrl-C asks to end. */
+int index_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
+					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel);
+/* Takes its folder out of a text, in place; returns it. `wheel` may be NULL. */
+char *index_wheel_name(const struct jw_index_wheel *wheel, char *text);
 
 /* The two options, for tables of commands; bake has the first alone. */
 #define INDEX_WHEEL_OPTION                                                                         \

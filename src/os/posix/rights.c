@@ -211,6 +211,7 @@ static bool namespace_lacks(uid_t account)
 	char line[80];
 
 	while (lacks && fgets(line, sizeof line, map))
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
 		lacks = sscanf(line, "%u %u %u", &first, &outside, &count) == 3 &&
 				(account < first || account - first >= count);
 	if (map)
