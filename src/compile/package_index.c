@@ -277,189 +277,20 @@ void package_index_close(struct package_index *index)
 
 /* ---- which wheel */
 
-/* The rank of a platform's tag; -1: another platform's. Nothing is refused for its glibc: ptxas
- * itself reports one that is too old. */
-static int rank_platform(const char *platform, const char *tag)
-{
-	static const struct {
-		const char *start;
-		int glibc;
-	} old[] = {{"manylinux1_", 205}, {"manylinux2010_", 212}, {"manylinux2014_", 217}};
-	size_t machine = strcspn(platform, "-"), length = strlen(tag);
-	unsigned major, minor;
-
-	if (!strcmp(tag, "any"))
-		return 0;
-	if (text_ends(platform, "-windows"))
-		return strcmp(tag, text_starts(platform, "x") || text_starts(platform, "amd")
-							   ? "win_amd64"
-							   : "win_arm64") != 0
-				   ? -1
-				   : 1;
-	if (!(text_starts(tag, "manyl") || text_starts(tag, "linux")) || length <= machine ||
-		tag[length - machine - 1] != '_' || strncmp(tag + length - machine, platform, machine) != 0)
-		return -1;
-	for (size_t i = 0; i < sizeof old / sizeof *old; i++)
-		if (text_starts(tag, old[i].start))
-			return old[i].glibc;
-	return sscanf(tag, "manylinux_%2u_%2u_", &major, &minor) == 2 ? (int)(major * 100 + minor) : 1;
-}
-
-/* Takes one of the words, with a number that may be missing. */
-static bool take_tail_word(const char **at, const char *const *words, size_t count, int *ret_number,
-						   size_t *ret_word)
-{
-	const char *start = *at + (**at && strchr("._-", **at));
-
-	for (size_t i = 0; i < count; i++) {
-		const char *next = start + strlen(words[i]);
-		int number = 0;
-
-		if (!text_starts_fold(start, words[i]))
-			continue;
-		next += *next && strchr("._-", *next) && text_is_digit(next[1]);
-		for (; text_is_digit(*next); next++) {
-			if (number >= 100000000)
-				return false;
-			number = 10 * number + (*next - '0');
-		}
-		*ret_number = number;
-		*ret_word = i;
-		*at = next;
-		return true;
-	}
-	return false;
-}
-
-bool wheel_tail_read(const char *text, struct wheel_tail *ret_tail)
-{
-	static const char *const stages[] = {"alpha", "a", "beta", "b", "preview", "pre", "rc", "c"};
-	static const char *const posts[] = {"post", "rev", "r"}, *const devs[] = {"dev"};
-	enum { FINAL_DEV = 1000000000 };
-	struct wheel_tail tail = {0};
-	int number;
-	size_t word, used = 0;
-
-	if (take_tail_word(&text, stages, sizeof stages / sizeof *stages, &number, &word)) {
-		tail.order[0] = word < 2 ? -3 : word < 4 ? -2 : -1;
-		tail.order[1] = number;
-	}
-	if (take_tail_word(&text, posts, sizeof posts / sizeof *posts, &number, &word))
-		tail.order[2] = number + 1;
-	if (take_tail_word(&text, devs, 1, &number, &word)) {
-		tail.order[3] = number - FINAL_DEV;
-		if (!tail.order[0] && !tail.order[2])
-			tail.order[0] = -4; /* before all pre-releases */
-	}
-	if (*text == '+') {
-		for (text++; used + 1 < WHEEL_LOCAL &&
-					 (text_is_alnum(*text) || (used && *text && strchr("._-", *text)));
-			 text++)
-			tail.local[used++] = (char)(text_is_alnum(*text) ? tolower((unsigned char)*text) : '.');
-		if (!used)
-			return false;
-	}
-	*ret_tail = tail;
-	return !*text;
-}
-
-static bool is_final(const struct wheel_tail *tail)
-{
-	return !tail->order[0] && !tail->order[3];
-}
-
-static int order_tails(const struct wheel_tail *a, const struct wheel_tail *b)
-{
-	for (size_t i = 0; i < 4; i++)
-		if (a->order[i] != b->order[i])
-			return a->order[i] > b->order[i] ? 1 : -1;
-	return 0;
-}
-
-static bool read_whole_version(const char *text, struct wheel_named *named)
-{
-	const char *rest;
-
-	return version_read(text, &named->version, &rest) && wheel_tail_read(rest, &named->tail);
-}
-
-/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[.PLATFORM…].whl. Nothing else gets into a path. */
-bool wheel_name_read(const struct wheel_wanted *wanted, const char *name,
-					 struct wheel_named *ret_named)
-{
-	char copy[WHEEL_MOST_NAME], package[PACKAGE_MOST_NAME], *parts[6], *at = copy;
-	struct wheel_named named = {.rank = -1};
-	size_t count = 0;
-
-	if (!text_ends(name, ".whl") || strlen(name) >= sizeof copy)
-		return false;
-	for (const char *c = name; *c; c++)
-		if (!text_is_alnum(*c) && !strchr("._+!-", *c))
-			return false;
-	TEXT_COPY(copy, name);
-	copy[strlen(copy) - strlen(".whl")] = 0;
-	for (; at && count < 6; count++) {
-		parts[count] = at;
-		if ((at = strchr(at, '-')))
-			*at++ = 0;
-	}
-	if (at || count < 5 || !package_normalise(parts[0], strlen(parts[0]), package) ||
-		strcmp(package, wanted->package) != 0 || !read_whole_version(parts[1], &named))
-		return false;
-	for (char *tag = parts[count - 1], *dot; tag; tag = dot) {
-		int rank;
-
-		if ((dot = strchr(tag, '.')))
-			*dot++ = 0;
-		rank = rank_platform(wanted->platform, tag);
-		named.rank = rank > named.rank ? rank : named.rank;
-	}
-	*ret_named = named;
-	return true;
-}
-
-static bool is_open_version(const struct wheel_wanted *wanted)
-{
-	return wanted->version.count < 3 && !order_tails(&wanted->tail, &(struct wheel_tail){0}) &&
-		   !*wanted->tail.local;
-}
-
-static bool is_wanted(const struct wheel_wanted *wanted, const struct wheel_named *named)
-{
-	if (is_open_version(wanted))
-		return !version_order(&wanted->version, &named->version, wanted->version.count);
-	return !version_order(&wanted->version, &named->version, VERSION_NUMBERS) &&
-		   !order_tails(&wanted->tail, &named->tail) &&
-		   (!*wanted->tail.local || !strcmp(wanted->tail.local, named->tail.local));
-}
-
-static bool is_newer(const struct wheel_named *a, const struct wheel_named *b)
-{
-	int order = is_final(&a->tail) - is_final(&b->tail);
-
-	if (!order)
-		order = version_order(&a->version, &b->version, VERSION_NUMBERS);
-	if (!order)
-		order = order_tails(&a->tail, &b->tail);
-	if (!order)
-		order = strcmp(a->tail.local, b->tail.local);
-	return order ? order > 0 : a->rank > b->rank;
-}
-
 /* Whether a file is better than the best so far. */
 static bool is_better_wheel(struct wheel_choice *choice, const char *name, bool withdrawn,
 							struct wheel_named *named)
 {
 	const bool read = wheel_name_read(choice->wanted, name, named),
-			   wanted = read && is_wanted(choice->wanted, named);
+			   wanted = read && wheel_is_wanted(choice->wanted, named);
 	const char *version = strrchr(name, '-');
 
-	if (read && named->rank >= 0 && !withdrawn && is_final(&named->tail) &&
+	if (read && named->rank >= 0 && !withdrawn && wheel_is_final(&named->tail) &&
 		(!choice->newest.count ||
 		 version_order(&named->version, &choice->newest, VERSION_NUMBERS) > 0))
 		choice->newest = named->version;
 	if (wanted && named->rank >= 0 && !withdrawn)
-		return !choice->best.place || is_newer(named, &choice->best.named);
+		return !choice->best.place || wheel_is_newer(named, &choice->best.named);
 	choice->withdrawn = choice->withdrawn || (wanted && named->rank >= 0);
 	choice->foreign = choice->foreign || (wanted && named->rank < 0);
 	if (!read && version && text_ends(name, ".tar.gz")) {
@@ -467,8 +298,8 @@ static bool is_better_wheel(struct wheel_choice *choice, const char *name, bool 
 
 		(void)snprintf(text, sizeof text, "%.*s", (int)(strlen(version) - sizeof "-.tar.gz" + 1),
 					   version + 1);
-		choice->source =
-			choice->source || (read_whole_version(text, named) && is_wanted(choice->wanted, named));
+		choice->source = choice->source || (wheel_version_read(text, named) &&
+											wheel_is_wanted(choice->wanted, named));
 	}
 	return false;
 }
@@ -670,8 +501,8 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s%s%.100s%s for %s%s",
 					   buf_text(&asked), wanted->package, wanted->version.count ? "==" : "",
 					   wanted->text ? wanted->text : write_version(version, &wanted->version),
-					   wanted->version.count && is_open_version(wanted) ? ".*" : "",
-					   wanted->platform, also);
+					   wanted->version.count && wheel_is_open(wanted) ? ".*" : "", wanted->platform,
+					   also);
 	buf_free(&asked);
 	return result;
 }

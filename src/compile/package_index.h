@@ -12,31 +12,7 @@
 #include <stdbool.h>
 
 #include "base/cancel.h"
-#include "base/text.h"
-
-enum { WHEEL_MOST_NAME = 512, WHEEL_LOCAL = 48 };
-
-/* What a version has behind its numbers (PEP 440): 2.0rc1.post1.dev3+cu121. Zeros: nothing. */
-struct wheel_tail {
-	int order[4];            /* stage (rc: -1), its number, post, dev: the larger is newer */
-	char local[WHEEL_LOCAL]; /* "cu121" */
-};
-
-struct wheel_wanted {
-	const char *package;    /* "nvidia-cuda-nvcc-cu12" */
-	struct version version; /* 12.4 means any 12.4.x, 12.4.131 exactly that, no numbers any */
-	const char *platform;   /* as in jw_platform: "x86_64-linux" */
-	struct wheel_tail tail; /* of the version, which is exact then */
-	const char *text;       /* the version for messages; NULL: its numbers */
-};
-
-/* What a wheel's name says. */
-struct wheel_named {
-	struct version version;
-	struct wheel_tail tail;
-	int rank; /* among those of one version, by the glibc that it needs: the newer one is built with
-				 more. 0: for any platform. -1: for another one */
-};
+#include "compile/wheel_name.h"
 
 struct wheel_found {
 	char *place;                /* an address, or a file's path */
@@ -66,12 +42,6 @@ int package_index_download(struct jw_error *err, struct package_index *index,
 
 /* ---- parts, for tests */
 
-/* Reads what is behind a version's numbers; false: no version as PEP 440 writes it. */
-bool wheel_tail_read(const char *text, struct wheel_tail *ret_tail);
-/* Whether this is the file name (PEP 427) of a wheel of this package, for this platform or, with
- * rank -1, for another one. */
-bool wheel_name_read(const struct wheel_wanted *wanted, const char *name,
-					 struct wheel_named *ret_named);
 struct wheel_choice {
 	const struct wheel_wanted *wanted;
 	struct wheel_found best;         /* place NULL: none so far */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/package_index.h"
+#include "compile/wheel_name.h"
 #include "gpu/rules.h"
 #include "os/file.h"
 #include "state/run_folder.h"

@@ -10,6 +10,7 @@
 #include "compile/compiler_fetch.h"
 #include "compile/package_index.h"
 #include "compile/ptxas.h"
+#include "compile/wheel_name.h"
 #include "os/file.h"
 #include "os/folders.h"
 

@@ -10,9 +10,9 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
+#include "cli/parts/asked_wheel.h"
 #include "cli/parts/baked_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
@@ -278,7 +278,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	for (size_t i = 0; i < result->file_count; i++)
-		(void)index_wheel_name(wheel, result->files[i].path);
+		(void)asked_wheel_name(wheel, result->files[i].path);
 	failed = report(err, cli, result, options.dry_run);
 	jw_bake_result_free(result);
 	return failed;
@@ -298,7 +298,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
 	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 index_wheel_get(err, cli, NULL, gpus.targets, gpus.count, &wheel) ||
+			 asked_wheel_get(err, cli, NULL, gpus.targets, gpus.count, &wheel) ||
 			 found_files_find(err, &cli->out,
 							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
 							  options->operand_count, false, &files) ||
@@ -344,7 +344,7 @@ static const struct cli_option bake_options[] = {
 				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
-	INDEX_WHEEL_OPTION,
+	ASKED_WHEEL_OPTION,
 	CLI_LIST(
 		"keep", "GPU",
 		"When room is made, keep the machine code that this GPU (sm_80) runs too; may be repeated",

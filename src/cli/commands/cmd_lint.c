@@ -9,8 +9,8 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
+#include "cli/parts/asked_wheel.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
 #include "os/file.h"
 
@@ -337,9 +337,9 @@ static void end_with_result(struct cli *cli, const struct jw_lint_result *result
 static void name_wheel(const struct jw_index_wheel *wheel, struct jw_lint_result *result)
 {
 	for (size_t i = 0; i < result->finding_count; i++)
-		(void)index_wheel_name(wheel, result->findings[i].path);
+		(void)asked_wheel_name(wheel, result->findings[i].path);
 	for (size_t i = 0; i < result->trouble_count; i++)
-		(void)index_wheel_name(wheel, result->troubles[i]);
+		(void)asked_wheel_name(wheel, result->troubles[i]);
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
@@ -392,7 +392,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
 	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus) ||
-		index_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
+		asked_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
 						gpus.count, &wheel))
 		return -1;
 	failed = lint_files(err, cli, &gpus, format, wheel);
@@ -412,7 +412,7 @@ static const struct cli_option options[] = {
 	CLI_VALUE("format", "NAME",
 			  "Print text, json (as --json) or github (annotations of a workflow)",
 			  .choices = "text|json|github"),
-	INDEX_WHEEL_OPTIONS,
+	ASKED_WHEEL_OPTIONS,
 	CLI_ENVIRONMENT,
 	{0},
 };

@@ -9,8 +9,8 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
+#include "cli/parts/asked_wheel.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/index_wheel.h"
 #include "cli/parts/module_text.h"
 #include "os/file.h"
 
@@ -248,7 +248,7 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 
 	(void)path;
 	run->troubles++;
-	output_error(&run->cli->out, "%s", index_wheel_name(run->wheel, named.message));
+	output_error(&run->cli->out, "%s", asked_wheel_name(run->wheel, named.message));
 }
 
 static void take_total(void *context, const struct jw_scan_total *total)
@@ -266,7 +266,7 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	(void)target;
 	run->failing++;
 	output_line(&run->cli->out, STYLE_BAD, "%s: %s",
-				named ? index_wheel_name(run->wheel, named) : file, why);
+				named ? asked_wheel_name(run->wheel, named) : file, why);
 	mem_free(named);
 }
 
@@ -350,7 +350,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	failed = index_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
+	failed = asked_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
 							 gpus.count, &run.wheel) ||
 					 scan_all(err, &run, &gpus)
 				 ? -1
@@ -371,7 +371,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
-	INDEX_WHEEL_OPTIONS,
+	ASKED_WHEEL_OPTIONS,
 	CLI_ENVIRONMENT,
 	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},

@@ -11,19 +11,19 @@
 /* Gets the wheel of the one operand, NAME or NAME==VERSION, for `platform` (--platform) or, where
  * it is NULL, the platform of these GPUs, and says which one it is. Without --index: NULL. From
  * here on Ctrl-C asks to end. */
-int index_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
+int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
 					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel);
 /* Takes its folder out of a text, in place; returns it. `wheel` may be NULL. */
-char *index_wheel_name(const struct jw_index_wheel *wheel, char *text);
+char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text);
 
 /* The two options, for tables of commands; bake has the first alone. */
-#define INDEX_WHEEL_OPTION                                                                         \
+#define ASKED_WHEEL_OPTION                                                                         \
 	CLI_FLAG(                                                                                      \
 		"index",                                                                                   \
 		"Ask the package index of pip's configuration instead of this machine: get the wheel "     \
 		"of NAME or NAME==VERSION, look at it, and keep nothing")
-#define INDEX_WHEEL_OPTIONS                                                                        \
-	INDEX_WHEEL_OPTION,                                                                            \
+#define ASKED_WHEEL_OPTIONS                                                                        \
+	ASKED_WHEEL_OPTION,                                                                            \
 		CLI_VALUE("platform", "NAME",                                                              \
 				  "With --index: the wheel for this platform instead of the GPU's or this one's",  \
 				  .choices = "linux|linux-arm64|windows", .rare = true)

@@ -1,4 +1,4 @@
-#include "cli/parts/index_wheel.h"
+#include "cli/parts/asked_wheel.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
 				wheel->name, size, wheel->platform);
 }
 
-int index_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
+int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
 					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel)
 {
 	const struct options *options = &cli->options;
@@ -39,7 +39,7 @@ int index_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
 	return result;
 }
 
-char *index_wheel_name(const struct jw_index_wheel *wheel, char *text)
+char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text)
 {
 	const size_t length = wheel && wheel->folder ? strlen(wheel->folder) : 0;
 

@@ -1,0 +1,322 @@
+/* Keeps the facts about an image's containers until it is complete. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "devcode/ptx.h"
+#include "devcode/ptx_text.h"
+#include "plan/analysing.h"
+
+int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
+			  const struct analyse_sink *sink)
+{
+	struct seen made = {
+		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+
+	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
+		return -1;
+	if (question->releases)
+		made.release_count = gpu_releases(made.releases);
+	*seen = made;
+	return 0;
+}
+
+void seen_clear(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->listed_count; i++)
+		mem_free(seen->listed[i].options);
+	seen->listed_count = 0;
+	seen->count = 0;
+	seen->judgement_count = 0;
+	seen->entry_count = 0;
+	picks_clear(&seen->picks);
+}
+
+void seen_free(struct seen *seen)
+{
+	seen_clear(seen);
+	mem_free(seen->containers);
+	mem_free(seen->judgements);
+	mem_free(seen->entries);
+	mem_free(seen->listed);
+	mem_free(seen->corrected);
+	mem_free(seen->texts);
+	buf_free(&seen->scratch);
+	picks_free(&seen->picks);
+	*seen = (struct seen){0};
+}
+
+/* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
+static int read_ptx_texts(struct jw_error *err, struct seen *seen,
+						  const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (plan_read_text(err, container, &seen->corrected[i], &seen->texts[i]))
+			return -1;
+	return 0;
+}
+
+/* The target of an entry: its text decides, if that was read. */
+static struct jw_target target_of(const struct seen *seen, size_t index)
+{
+	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
+}
+
+/* Since 9.0 a text can name a narrower target than its entry's header. */
+enum { FIRST_SUFFIX_SM = 90 };
+
+static bool is_doubtful(const struct devcode_entry *entry)
+{
+	return devcode_kind_is_ptx(entry->kind) && entry->target.sm >= FIRST_SUFFIX_SM &&
+		   !entry->target.suffix;
+}
+
+static int room_for_entries(struct jw_error *err, struct seen *seen, size_t count)
+{
+	struct devcode_entry *entries;
+	struct jw_target *texts;
+
+	if (count <= seen->corrected_capacity)
+		return 0;
+	entries = mem_resize(err, seen->corrected, count * sizeof *entries);
+	if (!entries)
+		return -1;
+	seen->corrected = entries;
+	texts = mem_resize(err, seen->texts, count * sizeof *texts);
+	if (!texts)
+		return -1;
+	seen->texts = texts;
+	seen->corrected_capacity = count;
+	return 0;
+}
+
+/* A copy of the container whose entries may be corrected. */
+static int copy_container(struct jw_error *err, struct seen *seen,
+						  const struct devcode_container *container,
+						  struct devcode_container *ret_copy)
+{
+	const size_t count = container->entry_count;
+
+	if (room_for_entries(err, seen, count))
+		return -1;
+	if (count) {
+		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
+		memset(seen->texts, 0, count * sizeof *seen->texts);
+	}
+	*ret_copy = *container;
+	ret_copy->entries = seen->corrected;
+	for (size_t i = 0; i < count; i++)
+		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
+			plan_read_text(err, ret_copy, &seen->corrected[i], &seen->texts[i]))
+			return -1;
+	return 0;
+}
+
+static int note_entries(struct jw_error *err, struct seen *seen,
+						const struct devcode_container *container, bool *ret_code)
+{
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
+					 SEEN_MOST_ENTRIES))
+			return -1;
+		*ret_code =
+			*ret_code || entry->kind == DEVCODE_KIND_CUBIN || devcode_kind_is_ptx(entry->kind);
+		seen->entries[seen->entry_count++] =
+			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
+	}
+	return 0;
+}
+
+static int list_entry(struct jw_error *err, struct seen *seen,
+					  const struct devcode_container *container, size_t index)
+{
+	const struct devcode_entry *entry = &container->entries[index];
+	struct jw_error why = {0};
+	struct devcode_view view;
+	struct analyse_entry listed = {
+		.offset = entry->offset,
+		.kind = entry->kind,
+		.text = !entry->payload_offset,
+		.target = target_of(seen, index),
+		.isa_major = entry->isa_major,
+		.isa_minor = entry->isa_minor,
+		.compression = entry->compression,
+		.size_bytes = entry->size_bytes,
+	};
+
+	if (VEC_ROOM(err, seen->listed, seen->listed_capacity, seen->listed_count, SEEN_MOST_ENTRIES))
+		return -1;
+	listed.options = mem_string_n(err, (const char *)container->bytes + entry->options_offset,
+								  entry->options_length);
+	if (!listed.options)
+		return -1;
+	if (!entry->damaged && entry->compression != DEVCODE_FOREIGN &&
+		!devcode_payload(&why, container, entry, &seen->scratch, &view)) {
+		listed.readable = true;
+		listed.size_bytes = view.size;
+		digest_of(&listed.digest, view.data, view.size);
+	}
+	seen->listed[seen->listed_count++] = listed;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+}
+
+static int list_ptx_entries(struct jw_error *err, struct seen *seen,
+							const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (devcode_kind_is_ptx(container->entries[i].kind) && list_entry(err, seen, container, i))
+			return -1;
+	return 0;
+}
+
+/* Picks the same entry once for all targets that need it. */
+static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
+							const struct devcode_container *container,
+							const struct plan_judgement *judged, struct seen_judgement *kept)
+{
+	const size_t count = seen->question->target_count;
+
+	for (size_t t = 0; t < count; t++) {
+		uint32_t targets = 0;
+		size_t pick;
+
+		if (judged[t].entry == SIZE_MAX || kept[t].pick != SEEN_NO_PICK)
+			continue;
+		for (size_t u = t; u < count; u++)
+			targets |= (uint32_t)(judged[u].entry == judged[t].entry) << u;
+		if (picks_add(err, &seen->picks, container, &container->entries[judged[t].entry], targets,
+					  &pick))
+			return -1;
+		for (size_t u = t; u < count; u++)
+			if (targets >> u & 1)
+				kept[u].pick = (uint32_t)pick;
+	}
+	return 0;
+}
+
+static bool is_text(const struct devcode_container *container)
+{
+	return container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
+		   !container->entries[0].payload_offset;
+}
+
+/* Whether no PTX in it declares anything: no program can use it, however new it is. nvcc makes such
+ * containers for files without kernels. */
+static bool is_empty(struct seen *seen, const struct devcode_container *container)
+{
+	enum { MOST_BYTES = 1024 };
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		struct ptx_features features;
+		struct devcode_view view;
+
+		if (!devcode_kind_is_ptx(entry->kind))
+			continue;
+		if (entry->damaged || entry->size_bytes > MOST_BYTES ||
+			devcode_payload(NULL, container, entry, &seen->scratch, &view))
+			return false;
+		ptx_count(view.data, view.size, &features);
+		if (features.code || features.statements)
+			return false;
+	}
+	return true;
+}
+
+/* One container for one target with other drivers. A newer PTX ISA does not matter where nothing is
+ * in it. */
+static void judge_releases(struct seen *seen, const struct devcode_container *container,
+						   struct jw_target device, struct seen_judgement *kept)
+{
+	for (size_t i = 0; i < seen->release_count; i++) {
+		const struct plan_judgement judged =
+			plan_judge(container, seen->texts, false, device, &seen->releases[i]);
+		const bool cannot = judged.verdict == VERDICT_CANNOT;
+
+		kept->same |= (uint32_t)(judged.verdict == kept->verdict) << i;
+		if (judged.isa.major && is_empty(seen, container)) {
+			kept->same |= UINT32_C(1) << i;
+			continue;
+		}
+		kept->useless |= (uint32_t)(cannot || judged.verdict == VERDICT_NOTHING) << i;
+		kept->fatal |= (uint32_t)(cannot && seen_is_fatal(judged.reason)) << i;
+	}
+}
+
+static int note_judgements(struct jw_error *err, struct seen *seen,
+						   const struct devcode_container *container,
+						   const struct plan_judgement *judged)
+{
+	const struct analyse_question *question = seen->question;
+	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
+
+	for (size_t t = 0; t < question->target_count; t++)
+		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
+										  judged[t].isa, .pick = SEEN_NO_PICK};
+	for (size_t t = 0; t < question->target_count; t++)
+		judge_releases(seen, container, question->targets[t], &kept[t]);
+	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
+		return -1;
+	for (size_t t = 0; t < question->target_count; t++) {
+		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
+					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+			return -1;
+		seen->judgements[seen->judgement_count++] = kept[t];
+	}
+	return 0;
+}
+
+/* Whether the container can be taken now: judgements and containers are looked up by its index. */
+static int check_next(struct jw_error *err, struct seen *seen, size_t index)
+{
+	if (cancel_asked(&seen->sink->cancel)) {
+		seen->stopped = true;
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
+	}
+	/* An image that turned out to be unreadable was never completed. */
+	if (!index)
+		seen_clear(seen);
+	return index == seen->count ? 0 : error_set(err, JW_ERR_FORMAT, "containers out of order");
+}
+
+int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
+{
+	struct seen *seen = context;
+	const struct analyse_question *question = seen->question;
+	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
+	struct plan_judgement judged[ANALYSE_MOST_TARGETS] = {0};
+	struct devcode_container copy;
+	bool read = question->digests;
+
+	if (check_next(err, seen, container->index))
+		return -1;
+	note.first_entry = (uint32_t)seen->entry_count;
+	note.first_listed = (uint32_t)seen->listed_count;
+	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
+		(question->digests && list_ptx_entries(err, seen, &copy)))
+		return -1;
+	/* Judges by the headers first. If no cubin runs, reads the texts: the driver may take one */
+	for (size_t t = 0; t < question->target_count; t++) {
+		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
+		if (read || judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING)
+			continue;
+		if (read_ptx_texts(err, seen, &copy))
+			return -1;
+		read = true;
+		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
+	}
+	for (size_t t = 0; t < question->target_count; t++)
+		if (judged[t].isa.major && is_empty(seen, &copy)) {
+			judged[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+			note.code = false;
+		}
+	if (note_judgements(err, seen, &copy, judged))
+		return -1;
+	if (is_text(container))
+		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
+	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
+	seen->containers[seen->count++] = note;
+	return 0;
+}
