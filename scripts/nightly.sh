@@ -8,6 +8,7 @@
 #   states   500 states of cache, index, limit and environment on each driver at hand (tests/driver/states.py)
 #   mutants  mistakes by rule in the files that guard (mutants.py)
 #   analyse  clang-tidy with more ways through each function (tidy.py --deep)
+#   compile  every build type, and the flags of Debian's and Fedora's packages, with gcc and clang (compile.sh)
 #   cover    the share of the branches that tests take (coverage.py)
 #   aarch64  unit tests, fuzz corpora and commands on arm64, under an emulator (test-aarch64.sh)
 #   fuzz     every fuzz target, the same time each (fuzz.sh)
@@ -22,8 +23,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/lib.sh
 . scripts/lib.sh
-usage() { sed -n '2,18s/^# \{0,1\}//p' "$0"; }
-every=(tests drivers torture starve states mutants analyse cover aarch64 fuzz machines)
+usage() { sed -n '2,19s/^# \{0,1\}//p' "$0"; }
+every=(tests drivers torture starve states mutants analyse compile cover aarch64 fuzz machines)
 hours=4 wanted=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -42,6 +43,7 @@ done
 night_tests() { JITWARM_LONG_TESTS=1 JITWARM_MUTATIONS=125 JITWARM_MUTATED=500 ./scripts/test.sh && tests/stories/stalls.sh; }
 night_drivers() { ./scripts/driver-matrix.sh -o build/nightly/driver-behaviour.md; }
 night_analyse() { ./scripts/tidy.py --deep; }
+night_compile() { ./scripts/compile.sh; }
 night_torture() { python3 -B tests/torture/torture.py build/release --jobs "$(nproc)"; }
 night_starve() {
 	local status=0 command

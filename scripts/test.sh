@@ -3,8 +3,8 @@
 #
 # In this order: the release build with gcc and its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
-# under Wine, the linters, fresh.sh --quick (skipped without root), and compile.sh. Later builds and linters start beside the tests, at the
-# lowest priority. It ends where setting up or the first build fails.
+# under Wine, the linters, fresh.sh --quick (skipped without root), and the two ways to compile that warn of most (nightly.sh has all).
+# Later builds and linters start beside the tests, at the lowest priority. It ends where setting up or the first build fails.
 # It leaves out the tests that tests/long names, and what the tests write goes to memory where there is enough; with
 # JITWARM_LONG_TESTS=1 it runs all, on the disk (nightly.sh).
 # --quick stops after the first. What it fetches or builds of third parties stays in ~/.cache/jitwarm.
@@ -107,7 +107,7 @@ work_ahead() {
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
 	piece fresh ./scripts/fresh.sh --quick
-	piece compile ./scripts/compile.sh
+	piece compile ./scripts/compile.sh gcc-minsizerel clang-debug
 }
 piece() { # NAME COMMAND...
 	local name=$1 status=0
@@ -150,7 +150,7 @@ if [ -z "$quick" ]; then
 	stage "Windows" test_windows
 	stage "lint" await_piece lint
 	stage "a bare machine" await_piece fresh
-	stage "every way to compile" await_piece compile
+	stage "other ways to compile" await_piece compile
 fi
 
 summary
