@@ -523,11 +523,8 @@ int options_check(struct jw_error *err, const struct options *options)
 	char name[MOST_CALLED];
 
 	for (size_t i = 0; i < options->given_count; i++)
-		if (check_value(err, &options->given[i])) {
-			if (err->code == JW_ERR_NOT_FOUND)
-				err->code = JW_ERR_USAGE;
+		if (check_value(err, &options->given[i]))
 			return error_prefix(err, "%s", called(name, &options->given[i]));
-		}
 	return 0;
 }
 

@@ -123,7 +123,8 @@ void options_free(struct options *options);
 /* Takes what was not given from the settings. `options` holds pointers into `config` afterwards. */
 struct config;
 int options_settle(struct jw_error *err, struct options *options, const struct config *config);
-/* Refuses values that name what they cannot name, before the command starts. JW_ERR_USAGE. */
+/* Refuses values that name what they cannot name, before the command starts. JW_ERR_USAGE, and
+ * JW_ERR_NOT_FOUND for what is missing: its name may be right, and only a disk not mounted. */
 int options_check(struct jw_error *err, const struct options *options);
 
 /* Whether it is the path of a folder, there or to be made. */

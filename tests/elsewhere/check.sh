@@ -170,7 +170,7 @@ exec cat $scratch/cubin >\"\$out\""
 	expect 3 0 "bad: not a profile of a driver" $sm --driver ./bad "$library"
 	expect 64 0 "--driver: a profile names its driver itself" $sm --driver ./bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
-	expect 64 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
+	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
 	expect 0 0 "no device code found" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$build/tests/framework/framework-app"
 	expect 1 0 "modules to compile" $sm --driver 550.163.01 -n "$library" # needs no compiler
 	cp -r 12.4 store/

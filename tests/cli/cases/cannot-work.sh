@@ -1,5 +1,5 @@
-# An option that cannot work is refused before anything is started: status 64 (2 where only a compiler is lacking), one line that
-# says why, nothing compiled and nothing written. In the table: the words of the command, the status, what is said.
+# An option that cannot work is refused before anything is started: status 64 (3 for what is missing, 2 where only a compiler is), one line
+# that says why, nothing compiled and nothing written. In the table: the words of the command, the status, what is said.
 with_simdriver sm_86
 rm -r "$CUDA_CACHE_PATH"
 printf x >plain
@@ -21,44 +21,44 @@ done <<TABLE
 bake -o plain $sample|64|--output: plain: not a directory
 bake -o plain/deep $sample|64|--output: plain: not a directory
 bake -o made --cache plain $sample|64|--cache: plain: not a directory
-bake -o made --target sm_86 --ptxas none/ptxas $sample|64|--ptxas: none/ptxas: 
-bake -o made --target sm_86 --nvjitlink none/link $sample|64|--nvjitlink: none/link: 
+bake -o made --target sm_86 --ptxas none/ptxas $sample|3|--ptxas: none/ptxas: 
+bake -o made --target sm_86 --nvjitlink none/link $sample|3|--nvjitlink: none/link: 
 bake -o made --target sm_86 --nvjitlink nobody $sample|2|--nvjitlink nobody: 
-bake -o made --target sm_86 --driver none/lib $sample|64|--driver: none/lib: 
+bake -o made --target sm_86 --driver none/lib $sample|3|--driver: none/lib: 
 bake -o made --target sm_86 $sample|2|this needs ptxas
 prime --cache plain $sample|64|--cache: plain: not a directory
-prime --recording none $sample|64|--recording: none: 
+prime --recording none $sample|3|--recording: none: 
 prime --recording folder $sample|64|--recording: folder: Is a directory
-prime --trace none/trace $sample|64|--trace: none: 
+prime --trace none/trace $sample|3|--trace: none: 
 prime --trace folder $sample|64|--trace: folder: Is a directory
 prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
-prime --nvrtc none/nvrtc $sample|64|--nvrtc: none/nvrtc: 
+prime --nvrtc none/nvrtc $sample|3|--nvrtc: none/nvrtc: 
 prime --share plain $sample|64|plain: not a directory
 make $elsewhere -o made/ $sample|2|needs ptxas 12.4
-make $elsewhere -o made/ --ptxas none $sample|64|--ptxas: none: 
-make $elsewhere -o none/made $sample|64|--output: none: 
+make $elsewhere -o made/ --ptxas none $sample|3|--ptxas: none: 
+make $elsewhere -o none/made $sample|3|--output: none: 
 make $elsewhere -o plain/ $sample|64|: not a directory
 make $elsewhere -o folder/ --sign $sample|64|--sign is for the pack that -o names
-make --target sm_86 -o made --driver none/lib $sample|64|--driver: none/lib: 
+make --target sm_86 -o made --driver none/lib $sample|3|--driver: none/lib: 
 run --cache plain -- $app|64|--cache: plain: not a directory
-run --record none/made -- $app|64|--record: none: 
+run --record none/made -- $app|3|--record: none: 
 run --record folder -- $app|64|--record: folder: Is a directory
-report -o none/made $sample|64|--output: none: 
+report -o none/made $sample|3|--output: none: 
 report --cache plain $sample|64|--cache: plain: not a directory
 check --cache plain $sample|64|--cache: plain: not a directory
 find --cache plain|64|--cache: plain: not a directory
 cache list --cache plain|64|--cache: plain: not a directory
 cache verify --cache plain|64|--cache: plain: not a directory
 cache prune --cache plain --older-than 1d|64|--cache: plain: not a directory
-export -o none/made|64|--output: none: 
+export -o none/made|3|--output: none: 
 export -o made --cache plain|64|--cache: plain: not a directory
 export -o made --key nobody|64|--key is for --sign
 export -o made --signature made|64|--signature is for --sign
 export -o made --sign --key nobody|64|no key “nobody”
 import --cache plain pack|64|--cache: plain: not a directory
-import --signature none pack|64|--signature: none: 
-status --driver-profile none/made|64|--driver-profile: none: 
+import --signature none pack|3|--signature: none: 
+status --driver-profile none/made|3|--driver-profile: none: 
 tune --path plain|64|--path: plain: not a directory
 push --key nobody oci://127.0.0.1:1/x|64|--key is for --sign
 pull --cache plain oci://127.0.0.1:1/x|64|--cache: plain: not a directory

@@ -5,7 +5,7 @@ is_wine || run 0 run --record ls.json ls -d . # there is no such program
 rm -f ls.json
 run 64 run --record r.json --
 err_has "follows “--”"
-run 64 prime --recording "$work/nosuch.json"
+run 3 prime --recording "$work/nosuch.json"
 err_one_line
 printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
 run "2|3" prime --recording "$work/newer.json"

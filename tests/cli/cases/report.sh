@@ -9,7 +9,7 @@ err_one_line
 mkdir folder
 run 64 report -o "$work/folder" "$work/none"
 err_has "Is a directory"
-run 64 report -o "$work/no/such/report.html" "$work/none"
+run 3 report -o "$work/no/such/report.html" "$work/none"
 err_has "$work/no/such: "
 err_lacks "$work/none"
 echo old >kept.html

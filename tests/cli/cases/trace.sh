@@ -30,7 +30,7 @@ rm -rf "$work/cache"
 SIMDRIVER_FAULT=crash:sample_small run 1 prime --trace t.json "$sample"
 events t.json 'len([e for e in modules if "ended" in e["args"]["result"]]) == 2'
 rm -rf "$work/cache"
-run 64 prime --trace "$work/nosuch/t.json" "$sample"
+run 3 prime --trace "$work/nosuch/t.json" "$sample"
 err_one_line
 [[ ! -e $work/cache/index ]] || fail "compiled all the same"
 run 1 prime --dry-run --trace t.json "$sample"
