@@ -184,6 +184,8 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	if (argc && os_is_separator('\\') && !strcmp(argv[0], "/?"))
 		return show_help(err, cli, NULL, false);
 	keep_arguments(argc, argv);
+	cli->argc = argc;
+	cli->argv = argv;
 	if ((cli->command->takes_command ? options_read_command : options_read)(
 			err, cli->command->options, argc, argv, &cli->options))
 		return -1;

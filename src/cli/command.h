@@ -59,6 +59,8 @@ struct cli {
 	const struct cli_command *const *commands; /* all commands (cli.c) */
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
+	int argc;               /* the arguments behind the command's name, as they were typed */
+	char **argv;
 	struct config config;
 	struct output out;
 	/* cli_run: runs another command in this process. */

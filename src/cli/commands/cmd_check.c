@@ -71,7 +71,7 @@ static void print_next(const struct output *out, const struct options *options)
 					 (buf_printf(NULL, &line, " --%s", kept[k]) ||
 					  reproduce_add_word(NULL, &line, options_item(options, kept[k], i)));
 	if (!failed && elsewhere)
-		failed = buf_printf(NULL, &line, " -o FILE.jwpack");
+		failed = buf_printf(NULL, &line, " --fetch -o FILE.jwpack");
 	for (size_t i = 0; !failed && i < options->operand_count; i++)
 		failed = reproduce_add_word(NULL, &line, options->operands[i]);
 	if (!failed)

@@ -1,6 +1,9 @@
 /* jitwarm key: the keys that sign packs. */
+#include <stdio.h>
+
 #include <jitwarm/key.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
@@ -9,10 +12,13 @@
 static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, bool made)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
+	char command[TEXT_SHORT + sizeof key->public_key];
 
 	output_line(&cli->out, STYLE_GOOD, made ? "New key “%s”, %s" : "Trusted from now on: “%s”, %s",
 				key->name, key->id);
-	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
+	(void)snprintf(command, sizeof command, "jitwarm key trust %s", key->public_key);
+	if (made)
+		output_line_command(&cli->out, STYLE_PLAIN, "  on other machines: ", command, "");
 	return document_print(err, &cli->out, &document_key, &keys);
 }
 

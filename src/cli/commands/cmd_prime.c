@@ -405,7 +405,12 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 		(priming->for_others ? target_machine_read(err, cli, elsewhere, &how)
 							 : choose_account(err, cli)))
 		return -1;
-	return jw_system_open(err, &how, &cli->system);
+	if (!jw_system_open(err, &how, &cli->system))
+		return 0;
+	return priming->for_others && err->code == JW_ERR_USAGE &&
+				   !options_given(&cli->options, "driver")
+			   ? target_machine_lacks_driver(err, cli)
+			   : -1;
 }
 
 static int prime_now(struct jw_error *err, struct prime_outcome *priming)
@@ -415,7 +420,6 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_prime_files(err, priming) ||
-		(!priming->for_others && prime_share_read(err, cli, &priming->share)) ||
 		(elsewhere->pack.output && !priming->only_plan &&
 		 pack_report_sign(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
@@ -431,6 +435,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 						 "rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack %.200s”",
 						 cli->system->why_none, name, name);
 	}
+	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
+		return -1;
 	if (!priming->for_others && options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
@@ -526,7 +532,9 @@ static const struct cli_option prime_options[] = {
 	CLI_FLAG("share-unsigned",
 			 "With --share: trust whoever can write there, also without a signature",
 			 .setting = true, .rare = true),
-	CLI_FLAG("sign", "With --share: sign what is put there", .rare = true),
+	CLI_FLAG("sign",
+			 "With --share: sign what is put there, as a key without a passphrase does unasked",
+			 .rare = true),
 	CLI_SETTING(OPTION_LIST, "plain-http"),
 	CLI_SETTING(OPTION_VALUE, "key"),
 	CLI_SETTING(OPTION_VALUE, "passphrase-file"),

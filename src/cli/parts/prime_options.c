@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include <jitwarm/key.h>
 #include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/parts/reproduce.h"
 #include "os/file.h"
 
 /* ---- CUDA C sources */
@@ -148,9 +150,25 @@ int prime_share_check(struct jw_error *err, const struct cli *cli)
 	return failed;
 }
 
+/* Whether what others have put there can be taken; also if that cannot be told. */
+static bool trusts_a_key(const char *state_dir)
+{
+	struct jw_keys keys;
+	size_t trusted = 0;
+
+	if (jw_key_list(NULL, state_dir, &keys))
+		return true;
+	for (size_t i = 0; i < keys.count; i++)
+		trusted += keys.items[i].trusted;
+	jw_keys_free(&keys);
+	return trusted;
+}
+
 int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_share *share)
 {
 	struct jw_export_options key = JW_EXPORT_OPTIONS_INIT;
+	const char *own = options_value(&cli->options, "key");
+	bool encrypted;
 
 	if (!options_given(&cli->options, "share"))
 		return 0;
@@ -158,6 +176,21 @@ int prime_share_read(struct jw_error *err, const struct cli *cli, struct prime_s
 		pack_report_key(err, cli, &key, share->passphrase))
 		return -1;
 	share->options = share_options_of(cli, &share->given);
+	own = own ? own : PASSPHRASE_DEFAULT_KEY;
+	/* Other machines take only what is signed: a key that needs no passphrase signs unasked. */
+	if (!key.sign_key && !share->options.allow_unsigned &&
+		!jw_key_is_encrypted(NULL, key.state_dir, own, &encrypted) && !encrypted)
+		key.sign_key = own;
+	/* A setting's place is no reason not to compile. */
+	if (!key.sign_key && !share->options.allow_unsigned && options_typed(&cli->options, "share") &&
+		!trusts_a_key(key.state_dir))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"what is there counts only if a trusted key has signed it, and no key is trusted here: "
+			"“jitwarm key generate --no-passphrase” on one machine, the line that it shows on "
+			"those "
+			"with another home, then this command again; or --share-unsigned, which trusts whoever "
+			"can write there");
 	share->options.sign_key = key.sign_key;
 	share->options.passphrase = key.passphrase;
 	share->options.state_dir = key.state_dir;
@@ -237,6 +270,23 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 	how->driver_library = elsewhere->gpus.named.library;
 	how->driver_profile = elsewhere->gpus.named.profile;
 	return 0;
+}
+
+int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli)
+{
+	struct buf line = BUF_MAX(sizeof err->message / 2);
+	const bool fetch = options_given(&cli->options, "fetch");
+	int failed = buf_printf(NULL, &line, "jitwarm make") ||
+				 buf_printf(NULL, &line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
+
+	for (int i = 0; i < cli->argc && !failed; i++)
+		failed = reproduce_add_word(NULL, &line, cli->argv[i]);
+	error_set(err, JW_ERR_USAGE,
+			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
+			  "“%s”",
+			  failed ? "--driver 550.163.01" : buf_text(&line));
+	buf_free(&line);
+	return -1;
 }
 
 void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere)

@@ -90,13 +90,15 @@ void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *re
 
 /* ---- the plan and the results */
 
-/* The limit of the cache and its use. */
+/* The limit of the cache and its use, where that may matter. */
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char used[TEXT_SHORT], limit[TEXT_SHORT];
-	bool evicts =
-		!plan->too_much && plan->used_bytes + plan->forecast.cache_bytes > plan->limit_bytes;
+	const uint64_t all = plan->used_bytes + plan->forecast.cache_bytes;
+	const bool evicts = !plan->too_much && all > plan->limit_bytes;
 
+	if (all <= plan->limit_bytes / 2)
+		return;
 	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
 				evicts ? ": the driver will evict the oldest entries" : "");

@@ -149,5 +149,7 @@ struct target_machine {
 /* Reads the options and stores them in `how`, which points into *ret_elsewhere. */
 int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
 						struct jw_system_options *how);
+/* There is no driver here either: the error has the typed line with one. Returns -1. */
+int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli);
 /* Warns if a dry run cannot know which modules are warm. */
 void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere);

@@ -53,7 +53,7 @@ if ! is_emulated; then # the resolver is of another processor than the tools tha
 	beside nobody no_names shares_nothing "no answer within 2 seconds" --share https://registry.example/x
 	beside nobody no_names crashes shares_nothing "its process" --share https://registry.example/x
 	beside nobody no_names interrupted pull --allow-unsigned --timeout 200s oci://registry.example/lab:v1
-	beside nobody no_names interrupted prime --share https://registry.example/x "$sample"
+	beside nobody no_names interrupted prime --share https://registry.example/x --share-unsigned "$sample"
 fi
 
 # Disks

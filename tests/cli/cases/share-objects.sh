@@ -24,7 +24,7 @@ JITWARM_PLAIN_HTTP=localhost run 64 prime --share "$place" --timeout 1s "$sample
 run 64 prime --share "$place" --sign "$sample"
 err_has "key generate"
 # A dry run touches nothing, and a place that is not there is not made
-run 1 prime -n --share "$place" "$sample"
+run 1 prime -n --share "$place" --share-unsigned "$sample"
 [[ -z $(ls "$place") ]] || fail "a dry run writes"
 machine without
 run 3 prime --share "$work/none" "$sample"
@@ -56,19 +56,26 @@ JITWARM_SHARE=$(native "$place") run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["from_store"]["entries"] == 8 and d["shared"]["fetched"] == 0 and "trouble" not in d["shared"]'
 cp -r "$work/good" "$place"
 unset JITWARM_STORE
+# Without a trusted key nothing there counts, nor what would be put there: said before anything is compiled
 machine third
+run 64 prime --share "$place" "$sample"
+err_has "jitwarm key generate --no-passphrase" && err_has "--share-unsigned"
+[[ ! -e $CUDA_CACHE_PATH ]] || fail "compiled all the same"
+run 0 key generate --no-passphrase other
 run 0 prime --share "$place" "$sample"
 err_has "8 modules there not taken"
 err_has "no trusted key has signed it"
+err_has "they are not signed"
 app_compiles 0
 
-# Signed
+# Signed, unasked by a key without a passphrase
 rm -rf "$place" && mkdir "$place"
 machine signer
 run 0 key generate --no-passphrase --json
 public=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out")
-run 0 prime --share "$place" --sign "$sample" --json
+run 0 prime --share "$place" "$sample" --json
 json 'd["shared"]["placed"] == 8'
+err_lacks "not signed"
 [[ $(find "$place" -name '*.jwpack.minisig' | wc -l) == 8 ]] || fail "not signed: $(find "$place")"
 machine trusting
 run 0 key trust "$public"
@@ -76,6 +83,7 @@ run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 0 and d["shared"]["fetched"] == 8 and d["shared"]["refused"] == 0'
 app_compiles 0
 machine distrusting
+run 0 key generate --no-passphrase other
 run 0 prime --share "$place" "$sample" --json
 json 'd["compiled"] == 8 and d["shared"]["refused"] == 8'
 # A pack in another's place, with the signature that belongs to it, is not the entry of that name

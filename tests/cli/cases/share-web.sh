@@ -55,7 +55,7 @@ for kind in cut wrong endless; do
 	nothing_left
 done
 machine without-anybody
-JITWARM_PLAIN_HTTP=localhost run 0 prime --share http://127.0.0.1:9/none "$sample"
+JITWARM_PLAIN_HTTP=localhost run 0 prime --share http://127.0.0.1:9/none --share-unsigned "$sample"
 err_has "the shared place is used no further"
 app_compiles 0
 together

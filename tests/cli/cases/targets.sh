@@ -64,8 +64,8 @@ if ! is_wine; then
 	run 2 prime -n lib
 	err_has "In an image: “jitwarm bake --target rtx4090 --fetch --in-place lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
-	run 64 make --target rtx4090 -o x.jwpack lib
-	err_has "--driver names the other machine's driver"
+	run 64 make -o "a b.jwpack" lib --target rtx4090
+	err_has "shows there: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
 	run 2 prime lib
 	err_has "--target rtx4090"
 	run 0 tune lib
