@@ -130,6 +130,9 @@ struct jw_scan_options {
 	void (*total)(void *context, const struct jw_scan_total *total);
 	/* Then called for each file with which programs will fail (as jw_check_failing). May be NULL */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
+	/* Called behind `paths`, again and again until it gives NULL: the next file, which may be gone
+	 * with the next call. -1 ends the scan. May be NULL. */
+	int (*more)(struct jw_error *err, void *context, const char **ret_path);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 
@@ -137,24 +140,59 @@ struct jw_scan_options {
  * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
-/* A wheel of the package index that pip is configured to, to be looked at. */
+/* The package index that pip is configured to. */
+struct jw_index;
+
+struct jw_index_options {
+	size_t size;          /* JW_INDEX_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const char *platform; /* linux, linux-arm64, windows; NULL: that of the GPUs (Jetson), else this
+							 machine's */
+	const struct jw_target *targets;
+	size_t target_count;
+	bool listed; /* a package is one of many, as pip means them: NAME==2.10 is 2.10 alone, and
+					wheels for any platform, which have no device code, are left where they are */
+	struct jw_compiler_fetch_options fetch;
+};
+#define JW_INDEX_OPTIONS_INIT JW_INIT(jw_index_options)
+
+/* -1: the platform is unknown, or not that of the GPUs; pip's configuration cannot be read. */
+int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
+				  struct jw_index **ret_index);
+void jw_index_close(struct jw_index *index);
+
+/* A wheel of it, to be looked at. */
 struct jw_index_wheel {
-	char *path, *name;    /* name: of the file */
+	char *path, *name;    /* name: of the file; path NULL: it was left where it is */
 	const char *folder;   /* of its own, which is removed with it; NULL: a file of find-links */
 	const char *platform; /* as jw_platform */
 	uint64_t size_bytes;  /* 0: the index does not say it */
 };
 
-/* `package`: NAME, the newest, or NAME==VERSION (2.10 means 2.10.*). `platform`: linux,
- * linux-arm64, windows; NULL: that of the GPUs (Jetson), else this machine's. Hashes are checked.
- * It is in a run's own folder among the temporary files, which after a killed run the next one
- * removes. JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED. Freed, and removed, by the next
- * function. */
-int jw_index_wheel_get(struct jw_error *err, const char *package, const char *platform,
-					   const struct jw_target *gpus, size_t gpu_count,
-					   const struct jw_compiler_fetch_options *options,
+/* `package`: NAME, the newest, or NAME==VERSION (2.10 means 2.10.*). Hashes are checked. The wheel
+ * is in a run's own folder among the temporary files, which after a killed run the next one
+ * removes. JW_ERR_USAGE: `package` is neither. JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED.
+ * Freed, and removed, by the next function. */
+int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   struct jw_index_wheel **ret_wheel);
 void jw_index_wheel_free(struct jw_index_wheel *wheel);
+
+/* What a requirements file, a pylock.toml (PEP 751) or the report of “pip install --report” asks
+ * for. */
+struct jw_listed_package {
+	char *asked;      /* NAME or NAME==VERSION; else what the file has there: a range, an option, a
+						 place,	  of whose address only the scheme is left */
+	size_t line;      /* 0: of a report */
+	bool conditional; /* only where its marker holds */
+};
+
+struct jw_package_list {
+	struct jw_listed_package *items;
+	size_t count;
+};
+
+/* JW_ERR_FORMAT: it is none of these, or names no package. The caller frees with the next one. */
+int jw_package_list_read(struct jw_error *err, const char *path, struct jw_package_list *ret_list);
+void jw_package_list_free(struct jw_package_list *list);
 
 JW_END_DECLS
 

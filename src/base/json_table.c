@@ -142,7 +142,7 @@ static cJSON *item_of(struct jw_error *err, const struct json_field *field, cons
 	case JSON_MAP: return array_of(err, field, values);
 	case JSON_READY:
 		ready = pointer_at(at);
-		return made(err, ready ? cJSON_CreateArrayReference(ready->child) : NULL);
+		return made(err, ready ? cJSON_CreateArrayReference(ready->child) : cJSON_CreateNull());
 	default: return unsigned_item(err, field, unsigned_at(at, field->width));
 	}
 }

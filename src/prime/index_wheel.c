@@ -4,6 +4,7 @@
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "compile/package_index.h"
 #include "compile/wheel_name.h"
@@ -18,7 +19,7 @@ struct asked {
 };
 
 /* NAME, NAME==2.10, NAME==2.10.*, NAME==2.15.0.post1. Other wishes are a resolver's. */
-static int read_asked(struct jw_error *err, const char *text, struct asked *asked)
+static int read_asked(struct jw_error *err, const char *text, bool listed, struct asked *asked)
 {
 	const size_t length = strcspn(text, "=");
 	const char *version = text + length, *rest;
@@ -30,11 +31,14 @@ static int read_asked(struct jw_error *err, const char *text, struct asked *aske
 			   (!strcmp(rest, ".*") ? wanted->version.count < 3
 									: wheel_tail_read(rest, &wanted->tail));
 		wanted->text = text_ends(version, "*") ? NULL : version + 2;
+		if (listed && wanted->text && wanted->version.count < 3)
+			wanted->version.count = 3; /* missing numbers are zeros */
 	}
 	if (!good)
 		return error_set(err, JW_ERR_USAGE,
-						 "--index: “%.100s” is neither NAME nor NAME==VERSION; extras, ranges and "
-						 "dependencies are not resolved",
+						 listed ? "“%.100s” is left out: neither NAME nor NAME==VERSION of an index"
+								: "--index: “%.100s” is neither NAME nor NAME==VERSION; extras, "
+								  "ranges and dependencies are not resolved",
 						 text);
 	wanted->package = asked->package;
 	return 0;
@@ -69,58 +73,88 @@ static int choose_platform(struct jw_error *err, const char *given, const struct
 	return 0;
 }
 
+struct jw_index {
+	struct jw_index_options options;
+	const char *platform;
+	struct package_index *packages;
+};
+
 struct held_wheel {
 	struct jw_index_wheel wheel;
 	struct run_folder folder;
 };
 
-static int hold_wheel(struct jw_error *err, struct package_index *index,
-					  const struct wheel_found *found,
-					  const struct jw_compiler_fetch_options *options, struct held_wheel *held)
+static int hold_wheel(struct jw_error *err, const struct jw_index *index,
+					  const struct wheel_found *found, struct held_wheel *held)
 {
 	char shown[TEXT_SHORT * 8];
 
+	held->wheel.size_bytes = found->size_bytes;
 	if (!(held->wheel.name = mem_string(err, found->name)))
 		return -1;
+	if (index->options.listed && text_ends(found->name, "-any.whl"))
+		return 0;
 	if (found->local)
 		return (held->wheel.path = mem_string(err, found->place)) ? 0 : -1;
 	if (run_folder_make(err, NULL, &held->folder) ||
 		!(held->wheel.path = os_join(err, held->folder.path, found->name)))
 		return -1;
 	held->wheel.folder = held->folder.path;
-	return package_index_download(err, index, found, held->wheel.path, options->progress,
-								  options->context)
+	return package_index_download(err, index->packages, found, held->wheel.path,
+								  index->options.fetch.progress, index->options.fetch.context)
 			   ? error_prefix(err, "%s", text_address(shown, sizeof shown, found->place))
 			   : 0;
 }
 
-int jw_index_wheel_get(struct jw_error *err, const char *package, const char *platform,
-					   const struct jw_target *gpus, size_t gpu_count,
-					   const struct jw_compiler_fetch_options *options,
+int jw_index_open(struct jw_error *err, const struct jw_index_options *options,
+				  struct jw_index **ret_index)
+{
+	const char *platform;
+	struct jw_index *index;
+
+	options = SIZED(err, options, struct jw_index_options);
+	if (!options ||
+		choose_platform(err, options->platform, options->targets, options->target_count, &platform))
+		return -1;
+	if (!(index = mem_alloc(err, sizeof *index)))
+		return -1;
+	*index = (struct jw_index){*options, platform, NULL};
+	if (!(index->packages = package_index_open(err, &index->options.fetch.cancel))) {
+		mem_free(index);
+		return -1;
+	}
+	*ret_index = index;
+	return 0;
+}
+
+void jw_index_close(struct jw_index *index)
+{
+	if (!index)
+		return;
+	package_index_close(index->packages);
+	mem_free(index);
+}
+
+int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
 					   struct jw_index_wheel **ret_wheel)
 {
-	struct asked asked = {.wanted = {.package = NULL}};
-	struct package_index *index;
+	struct asked asked = {.wanted = {.platform = index->platform}};
 	struct wheel_found found;
 	struct held_wheel *held;
 	int result;
 
-	if (read_asked(err, package, &asked) ||
-		choose_platform(err, platform, gpus, gpu_count, &asked.wanted.platform) ||
-		!(held = mem_alloc(err, sizeof *held)))
+	if (read_asked(err, package, index->options.listed, &asked) ||
+		package_index_find(err, index->packages, &asked.wanted, &found))
 		return -1;
-	*held = (struct held_wheel){.wheel.platform = asked.wanted.platform};
-	index = package_index_open(err, &options->cancel);
-	result = index ? package_index_find(err, index, &asked.wanted, &found) : -1;
-	if (!result) {
-		held->wheel.size_bytes = found.size_bytes;
-		result = hold_wheel(err, index, &found, options, held);
-		mem_free(found.place);
-	}
-	package_index_close(index);
-	*ret_wheel = result ? NULL : &held->wheel;
+	held = mem_alloc(err, sizeof *held);
+	if (held)
+		held->wheel.platform = index->platform;
+	result = held ? hold_wheel(err, index, &found, held) : -1;
+	mem_free(found.place);
 	if (result)
-		jw_index_wheel_free(&held->wheel);
+		jw_index_wheel_free(held ? &held->wheel : NULL);
+	else
+		*ret_wheel = &held->wheel;
 	return result;
 }
 

@@ -334,6 +334,7 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 									  .trouble = tell_trouble,
 									  .cancel = scan->options->cancel};
 	struct found_list list;
+	const char *path;
 	int result = found_open(err, &list);
 
 	for (size_t i = 0; !result && i < scan->options->path_count; i++)
@@ -342,6 +343,9 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
 	jw_found_free(list.found);
 	found_close(&list);
+	while (!result && scan->options->more &&
+		   !(result = scan->options->more(err, scan->options->context, &path)) && path)
+		result = analyse_path(err, path, &scan->question, &sink);
 	return result;
 }
 

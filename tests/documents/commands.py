@@ -22,6 +22,7 @@ ELSEWHERE = [
     ("docker.md", "compiler fetch", "needs the package index; elsewhere-* run it"),
     ("docker.md", "make --target", "needs NVIDIA's ptxas; share-fleets runs this very command"),
     ("elsewhere.md", "", "needs NVIDIA's ptxas; elsewhere-* run these"),
+    ("frameworks.md", "scan --index", "needs the package index; elsewhere-index runs its like"),
     ("nvrtc.md", "", "needs NVIDIA's NVRTC; nvrtc-* run these"),
     ("bake.md", "bake -o DIR xgboost", "needs XGBoost; the tests of bake run it"),
     ("installers.md", "startup enable --service", "writes units of the machine; cli-startup-units runs it"),

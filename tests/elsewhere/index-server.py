@@ -2,7 +2,7 @@
 """index-server.py FOLDER [CERTIFICATE]   a package index on 127.0.0.1, honest and lying, for fetch.sh and index.sh
 
 Writes its port to FOLDER/port once it answers, and each request to FOLDER/log: METHOD PATH HOST AUTHORIZATION ACCEPT.
-The package "asked" has the files of FOLDER/asked; one called *1.5* is taken back. Below /KIND/simple/ every index holds the same wheels, but for what KIND says of it. CERTIFICATE: a PEM file with key, for https.
+The packages "asked" and "pure" have the files of FOLDER/asked and FOLDER/pure; one called *1.5* is taken back. Below /KIND/simple/ every index holds the same wheels, but for what KIND says of it. CERTIFICATE: a PEM file with key, for https.
 """
 import base64
 import hashlib
@@ -148,9 +148,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             {"filename": name, "url": f"/{kind}/files/{name}", "hashes": {"sha256": hashlib.sha256(served(name)).hexdigest()}} for name in LINKERS])
         return self.answer(body, kind=media)
 
-    def asked(self, kind):
+    def asked(self, kind, name):
         files = []
-        for path in sorted((FOLDER / "asked").iterdir()):
+        for path in sorted((FOLDER / name).iterdir()):
             digest = hashlib.sha256(path.read_bytes() if kind != "wrong-hash" else b"").hexdigest()
             files.append({"filename": path.name, "url": f"/{kind}/files/{path.name}", "hashes": {"sha256": digest}, "yanked": "-1.5-" in path.name, "size": path.stat().st_size})
         body, media = self.listed(kind, files)
@@ -197,8 +197,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def index(self, kind, parts):
         rest = "/".join(parts[1:])
-        if len(parts) == 3 and parts[2] == "asked":
-            return self.asked(kind)
+        if len(parts) == 3 and parts[2] in ("asked", "pure"):
+            return self.asked(kind, parts[2])
         if len(parts) == 3 and parts[2] == LINKER:
             return self.linkers(kind)
         if len(parts) == 3 and parts[2] != PACKAGE or kind == "empty":

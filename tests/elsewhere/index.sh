@@ -12,7 +12,7 @@ jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
-mkdir -p http/asked tmp
+mkdir -p http/asked http/pure tmp
 python3 - "$build/tests/framework/libsample_framework.so" <<'P'
 import pathlib, sys, zipfile
 code = pathlib.Path(sys.argv[1]).read_bytes()
@@ -29,6 +29,7 @@ wheel("1.0", "manylinux2014_aarch64", "asked/arm.so")
 wheel("0.9", "any")
 wheel("3.0", "macosx_11_0_arm64")
 open("http/asked/asked-4.0.1.tar.gz", "wb").write(b"source")
+open("http/pure/pure-2.0-py3-none-any.whl", "wb").write(b"is never fetched")
 P
 serve http
 site=http://127.0.0.1:$(cat http/port)
@@ -103,6 +104,74 @@ asking=$!
 await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched"
 kill -INT $asking; got=0; wait $asking || got=$?
 [ $got = 1 ] && clean && ok "Ctrl-C leaves nothing" || fail "Ctrl-C: status $got: $(cat out err; find tmp)"
+
+# Many packages in a file, in all three forms
+cat >requirements.txt <<'E'
+# asked==1.5
+asked[x] == 1.1 \
+    --hash=sha256:00
+pure
+missing==1
+asked==3.0 ; sys_platform == "darwin"
+asked>=1
+-r base.txt
+own @ git+https://word@localhost/own
+E
+cat >pylock.toml <<'E'
+lock-version = "1.0"
+[[packages]]
+name = "asked"
+version = "1.0"
+wheels = [
+    { url = "https://localhost/asked-1.0-py3-none-win_amd64.whl" },
+]
+[[packages]]
+name = "own"
+directory = { path = "." }
+E
+echo '{"version": "1", "install": [{"is_direct": false, "metadata": {"name": "asked", "version": "1.1.post1"}}, {"is_direct": false, "metadata": {"name": "Asked", "version": "1.0"}}]}' >report.json
+listed() { # STATUS WORD...
+	ask good scan --target sm_86 "${@:2}"
+	local got=$?
+	[ $got = "$1" ] && clean && ! grep -q "word\|jitwarm-run" out err && ok "${*:2}" || fail "${*:2}: status $got: $(cat out err; find tmp state home)"
+}
+said() { # FILE TEXT...
+	local text
+	for text in "${@:2}"; do grep -qF -- "$text" "$1" || fail "not “$text”: $(cat out err)"; done
+}
+listed 1 --index -r requirements.txt
+said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
+said err "requirements.txt:5: $site/good/simple: no wheel missing==1 for " "requirements.txt:6: $site/good/simple: no wheel asked==3.0 for " \
+	"requirements.txt:7: “asked>=1” is left out: neither NAME nor NAME==VERSION" "requirements.txt:8: “-r base.txt” is left out" "requirements.txt:9: “own @ git+https://…” is left out"
+[ "$(wc -l <err)" = 5 ] || fail "not five lines: $(cat err)"
+grep -q "pure-2.0" http/log && fail "a wheel for any platform was fetched"
+[ "$(grep -c "GET /good/simple/pure/ " http/log)" = 1 ] || fail "pure was not asked for: $(cat http/log)"
+listed 0 --index -r pylock.toml
+said out "asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
+said err "pylock.toml:8: “own @ directory” is left out"
+listed 0 --index --platform windows -r pylock.toml
+said out "asked-1.0-py3-none-win_amd64.whl, sm_86 (RTX 30): "
+listed 0 --index -r report.json
+[ "$(grep -c "whl, sm_86 (RTX 30): " out)" = 2 ] || fail "not two packages: $(cat out)"
+listed 1 --json --index -r requirements.txt
+python3 - out <<'P' && ok "--json of a list" || fail "--json of a list: $(cat out)"
+import json, sys
+document = json.load(open(sys.argv[1]))
+rows = document["packages"]
+assert [row["line"] for row in rows] == [2, 4, 5, 6, 7, 8, 9] and [row["asked"] for row in rows][:2] == ["asked==1.1", "pure"], rows
+assert [("wheel" in row, "why" in row) for row in rows] == [(True, False)] * 2 + [(False, True)] * 5, rows
+assert {file["path"] for file in document["files"]} == {rows[0]["wheel"]} and document["totals"][0]["modules"] > 0, document
+P
+echo "-e ." >own.txt && listed 2 --index -r own.txt
+for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
+	printf '%b' "$hostile" >hostile.txt
+	listed 3 --index -r hostile.txt
+	[ "$(wc -l <err)" = 1 ] && grep -q "^jitwarm: .*hostile.txt: " err || fail "“$hostile”: not a line with the file's name: $(cat err)"
+done
+yes asked==1 | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
+listed 3 --index -r absent.txt
+listed 64 -r requirements.txt
+listed 64 --index -r requirements.txt asked
 
 mkdir -p env/bin env/lib/python3.11/site-packages
 printf 'home = /usr/bin\nversion = 3.11.2\n' >env/pyvenv.cfg

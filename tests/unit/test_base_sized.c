@@ -145,6 +145,7 @@ TEST(every_function_refuses_options_without_a_size)
 	REFUSES(jw_check(&err, &(struct jw_check_options){0}, &(struct jw_check_result *){NULL}));
 	REFUSES(jw_nvrtc_open(&err, &(struct jw_nvrtc_options){0}, &(struct jw_nvrtc *){NULL}));
 	REFUSES(jw_lint(&err, &(struct jw_lint_options){0}, &(struct jw_lint_result *){NULL}));
+	REFUSES(jw_index_open(&err, &(struct jw_index_options){0}, &(struct jw_index *){NULL}));
 	REFUSES(jw_pull(&err, &(struct jw_pull_options){0}, &(struct jw_pull_result *){NULL}));
 	REFUSES(jw_pull(&err,
 					&(struct jw_pull_options){.size = sizeof(struct jw_pull_options),

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "compile/compiler_fetch.h"
 #include "compile/package_index.h"
+#include "compile/package_list.h"
 #include "compile/ptxas.h"
 #include "compile/wheel_name.h"
 #include "os/file.h"
@@ -173,6 +174,55 @@ TEST(versions_without_a_wheel_have_a_successor)
 
 	for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
 		assert_int_equal(compiler_fetch_first(firsts[i][0]), firsts[i][1]);
+}
+
+/* “LINE asked”, with “?” where a marker decides, and a line break behind each. */
+TEST(what_files_ask_pip_for)
+{
+	static const struct {
+		const char *name, *text, *asked; /* NULL: no list of packages */
+	} cases[] = {
+		{"r.txt",
+		 "# x==1\\\n\nxgboost==1.5.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
+		 " numpy[a,b] == 1.26 ; python_version < '3' # why\nTorch # see https://h/\ncertifi;a",
+		 "3 xgboost==1.5.2\n6 numpy==1.26?\n7 Torch\n8 certifi?\n"},
+		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=00\r\ny==2\r\n",
+		 "1 numpy\n3 x==1\n5 y==2\n"},
+		{"r.txt", "-r base.txt\n-e .\ntorch>=2,<3\nx==1,<2\nx===1\nx y\n./x.whl\nx[",
+		 "1 -r base.txt\n2 -e .\n3 torch>=2,<3\n4 x==1,<2\n5 x===1\n6 x y\n7 ./x.whl\n8 x[\n"},
+		{"r.txt",
+		 "--extra-index-url https://me:word@h/s\nx @ git+https://word@h/x\nhttps://h/x.whl",
+		 "1 --extra-index-url https://…\n2 x @ git+https://…\n3 https://…\n"},
+		{"pylock.toml",
+		 "created-by = 'uv'\n[[packages]]\nname = \"a\"\nversion = \"1\"\nmarker = \"x\"\n"
+		 "wheels = [\n    { url = \"https://h/a-1-py3-none-any.whl\" },\n]\n[[packages]]\n"
+		 "name='b'\ndirectory = { path = '.' }\n[[packages]]\nname = 'c'\n[packages.vcs]\n"
+		 "name = 'not c'\n[[packages]]\nname = 'd'\n[[packages.wheels]]\nname = 'd.whl'\n",
+		 "2 a==1?\n9 b @ directory\n12 c @ vcs\n16 d==\n"},
+		{"report.json",
+		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
+		 "\"1+cu121\"}}, {\"is_direct\": true, \"metadata\": {\"name\": \"b\"}}, 3]}",
+		 "0 a==1+cu121\n0 b @ url\n"},
+		{"r.txt", "", NULL},
+		{"r.txt", "# nothing\n", NULL},
+		{"pylock.toml", "name = 'a'\n", NULL},
+		{"r.json", "{\"install\": {}}", NULL},
+		{"r.json", "{\"install\": [", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_package_list list = {.items = NULL};
+		struct jw_error why = {0};
+		char said[1024] = "";
+
+		(void)package_list_parse(&why, cases[i].name, cases[i].text, strlen(cases[i].text), &list);
+		for (size_t k = 0; k < list.count; k++)
+			text_append(said, sizeof said, "%zu %s%s\n", list.items[k].line, list.items[k].asked,
+						list.items[k].conditional ? "?" : "");
+		assert_string_equal(said, cases[i].asked ? cases[i].asked : "");
+		assert_int_equal(!why.code, cases[i].asked != NULL);
+		jw_package_list_free(&list);
+	}
 }
 
 #ifndef _WIN32

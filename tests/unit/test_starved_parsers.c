@@ -10,6 +10,7 @@
 #include "cache/index.h"
 #include "cache/profile.h"
 #include "compile/package_index.h"
+#include "compile/package_list.h"
 #include "devcode/devcode.h"
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
@@ -88,6 +89,18 @@ static bool try_profile(const char *data, size_t size)
 	if (cache_profile_parse(NULL, data, size, &profile))
 		return false;
 	STARVE(cache_profile_parse(&err, data, size, &profile), (void)0);
+	return true;
+}
+
+static bool try_packages(const char *data, size_t size)
+{
+	struct jw_package_list list;
+
+	if (package_list_parse(NULL, "requirements.txt", data, size, &list))
+		return false;
+	jw_package_list_free(&list);
+	STARVE(package_list_parse(&err, "requirements.txt", data, size, &list),
+		   jw_package_list_free(&list));
 	return true;
 }
 
@@ -364,25 +377,13 @@ static const struct {
 	const char *corpus;
 	bool (*try)(const char *data, size_t size);
 } parsers[] = {
-	{"manifest", try_manifest},
-	{"recording", try_recording},
-	{"index", try_index},
-	{"profile", try_profile},
-	{"conda", try_conda},
-	{"metadata", try_metadata},
-	{"index_json", try_json_page},
-	{"inventory", try_inventory},
-	{"protocol", try_protocol},
-	{"signature", try_signature},
-	{"assign", try_settings},
-	{"zip", try_zip},
-	{"artifact", try_artifact},
-	{"wheel_edit", try_wheel},
-	{"ar", try_code},
-	{"archive", try_code},
-	{"pe", try_code},
-	{"elf", try_code},
-	{"container", try_code},
+	{"manifest", try_manifest}, {"recording", try_recording},   {"index", try_index},
+	{"profile", try_profile},   {"package_list", try_packages}, {"conda", try_conda},
+	{"metadata", try_metadata}, {"index_json", try_json_page},  {"inventory", try_inventory},
+	{"protocol", try_protocol}, {"signature", try_signature},   {"assign", try_settings},
+	{"zip", try_zip},           {"artifact", try_artifact},     {"wheel_edit", try_wheel},
+	{"ar", try_code},           {"archive", try_code},          {"pe", try_code},
+	{"elf", try_code},          {"container", try_code},
 };
 
 TEST(parsers_say_that_memory_is_short)

@@ -298,7 +298,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
 	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 asked_wheel_get(err, cli, NULL, gpus.targets, gpus.count, &wheel) ||
+			 asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
 			 found_files_find(err, &cli->out,
 							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
 							  options->operand_count, false, &files) ||

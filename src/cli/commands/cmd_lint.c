@@ -392,8 +392,7 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
 	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus) ||
-		asked_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
-						gpus.count, &wheel))
+		asked_wheel_get(err, cli, options_value(&cli->options, "platform"), &gpus, &wheel))
 		return -1;
 	failed = lint_files(err, cli, &gpus, format, wheel);
 	jw_index_wheel_free(wheel);

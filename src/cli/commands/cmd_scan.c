@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include <jitwarm/scan.h>
 #include <jitwarm/system.h>
@@ -214,17 +215,64 @@ struct scan_run {
 	size_t total_count;
 	char *archive;                /* whose members were printed last */
 	struct jw_index_wheel *wheel; /* NULL: without --index */
+
+	/* With -r */
+	struct jw_index *index;
+	struct fetching fetching;
+	const char *file; /* its name */
+	struct jw_package_list list;
+	size_t asked, got; /* of the list, those asked for, and those with a wheel */
+	cJSON *packages;   /* the document's array; NULL without --json */
+	struct jw_scan_verdicts sums[GPUS_MOST]; /* of the wheel at hand, */
+	bool read;                               /* in which there is something, or trouble */
 };
+
+static int add_row(struct jw_error *err, cJSON *rows, cJSON *row)
+{
+	if (row && cJSON_AddItemToArray(rows, row))
+		return 0;
+	cJSON_Delete(row);
+	return row ? error_set(err, JW_ERR_MEMORY, "out of memory") : -1;
+}
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
 {
 	const struct scan_image_document values = {.image = *image, .with_modules = run->modules};
-	cJSON *object = json_object(err, &document_scan_image, &values);
 
-	if (object && cJSON_AddItemToArray(run->files, object))
-		return 0;
-	cJSON_Delete(object);
-	return object ? error_set(err, JW_ERR_MEMORY, "out of memory") : -1;
+	return add_row(err, run->files, json_object(err, &document_scan_image, &values));
+}
+
+static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
+{
+	sum->modules += work->modules;
+	sum->ptx_bytes += work->ptx_bytes;
+	sum->start.low += work->start.low;
+	sum->start.likely += work->start.likely;
+	sum->start.high += work->start.high;
+}
+
+/* For what say_verdicts tells. */
+static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
+{
+	sum->target = image->target;
+	sum->native += image->native;
+	sum->compatible += image->compatible;
+	sum->link += image->link;
+	sum->cannot += image->cannot;
+	sum->cannot_exclusive += image->cannot_exclusive;
+	sum->cannot_too_new += image->cannot_too_new;
+	sum->cannot_zstd += image->cannot_zstd;
+	sum->cannot_damaged += image->cannot_damaged;
+	if (image->needs.cuda > sum->needs.cuda)
+		sum->needs = image->needs;
+	add_scan_work(&sum->work, &image->work);
+	if (image->link_needed != JW_SCAN_NEED_NO)
+		sum->link_needed = image->link_needed;
+	if (image->link_needed == JW_SCAN_NEED_YES)
+		add_scan_work(&sum->link_work, &image->link_work);
+	sum->left_out = sum->left_out || image->left_out;
+	if (image->left_out)
+		add_scan_work(&sum->loose_work, &image->loose_work);
 }
 
 static int take_scanned_image(struct jw_error *err, void *context,
@@ -236,8 +284,12 @@ static int take_scanned_image(struct jw_error *err, void *context,
 	if (run->wheel && run->wheel->folder)
 		named.path = os_base_name(image->path);
 	run->images++;
+	run->read = true;
 	run->damaged += image->damaged;
-	scan_text_image(&run->cli->out, &named, &run->archive);
+	for (size_t i = 0; run->index && i < image->verdict_count; i++)
+		add_verdicts(&run->sums[i], &image->verdicts[i]);
+	if (!run->index || image->damaged)
+		scan_text_image(&run->cli->out, &named, &run->archive);
 	return run->files ? add_image(err, run, &named) : 0;
 }
 
@@ -248,6 +300,7 @@ static void print_scan_trouble(void *context, const char *path, const struct jw_
 
 	(void)path;
 	run->troubles++;
+	run->read = true;
 	output_error(&run->cli->out, "%s", asked_wheel_name(run->wheel, named.message));
 }
 
@@ -261,13 +314,109 @@ static void take_total(void *context, const struct jw_scan_total *total)
 static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
 {
 	struct scan_run *run = context;
-	char *named = mem_string(NULL, file);
+	const char *wheel = run->index ? strstr(file, ".whl: ") : NULL;
+	char *named;
 
 	(void)target;
 	run->failing++;
+	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
+		;
+	file = wheel ? wheel : file; /* its folder is gone */
+	named = mem_string(NULL, file);
 	output_line(&run->cli->out, STYLE_BAD, "%s: %s",
 				named ? asked_wheel_name(run->wheel, named) : file, why);
 	mem_free(named);
+}
+
+/* A line for each GPU, and the end of the wheel. */
+static void end_listed(struct scan_run *run)
+{
+	const struct output *out = &run->cli->out;
+
+	if (run->wheel && !run->read)
+		output_line(out, STYLE_FAINT, "%s: no device code", run->wheel->name);
+	for (size_t i = 0; i < GPUS_MOST && run->sums[i].target.sm; i++) {
+		struct buf line = BUF_MAX(MOST_LINE);
+		const enum style style = say_verdicts(&line, &run->sums[i]);
+		char name[GPUS_NAME];
+
+		output_expect_whole(out, &line);
+		output_line(out, style, "%s, %s: %s", run->wheel->name,
+					gpu_targets_name(name, run->sums[i].target), buf_text(&line));
+		buf_free(&line);
+	}
+	memset(run->sums, 0, sizeof run->sums);
+	run->read = false;
+	jw_index_wheel_free(run->wheel);
+	run->wheel = NULL;
+}
+
+/* What an index does not have for this platform, or at all, is a trouble only where pip would need
+ * it. */
+static void say_unlisted(struct scan_run *run, const struct jw_listed_package *package,
+						 struct jw_error *why)
+{
+	error_prefix(why, package->line ? "%s:%zu" : "%s", run->file, package->line);
+	if (why->code == JW_ERR_USAGE || (why->code == JW_ERR_NOT_FOUND && package->conditional)) {
+		output_note(&run->cli->out, "%s", why->message);
+		return;
+	}
+	run->troubles++;
+	output_error(&run->cli->out, "%s", why->message);
+}
+
+static int next_listed(struct jw_error *err, void *context, const char **ret_path)
+{
+	struct scan_run *run = context;
+
+	*ret_path = NULL;
+	for (end_listed(run); !*ret_path && run->asked < run->list.count; end_listed(run)) {
+		const struct jw_listed_package *package = &run->list.items[run->asked++];
+		struct scan_package_document row = {.package = *package};
+		struct jw_error why = {0};
+		bool failed;
+
+		run->fetching.label = package->asked;
+		failed = jw_index_wheel_get(&why, run->index, package->asked, &run->wheel);
+		fetching_end(&run->fetching);
+		if (failed) {
+			if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+				return error_copy(err, &why);
+			say_unlisted(run, package, &why);
+			row.why = why.message;
+		} else {
+			run->got++;
+			row.wheel = run->wheel->name;
+			*ret_path = run->wheel->path;
+		}
+		if (run->packages &&
+			add_row(err, run->packages, json_object(err, &document_scan_package, &row)))
+			return -1;
+		if (*ret_path)
+			break;
+	}
+	return 0;
+}
+
+static int list_packages(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
+{
+	const struct options *given = &run->cli->options;
+	const char *file = options_value(given, "requirements");
+
+	if (!file)
+		return 0;
+	if (!options_given(given, "index") || given->operand_count || !gpus->count)
+		return error_set(err, JW_ERR_USAGE,
+						 "-r is for --index, a GPU here or --target, and no other names");
+	run->file = os_base_name(file);
+	run->fetching.output = &run->cli->out;
+	if (run->cli->out.json && !(run->packages = cJSON_CreateArray()))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	return jw_package_list_read(err, file, &run->list) ||
+				   asked_index_open(err, options_value(given, "platform"), gpus, &run->fetching,
+									true, &run->index)
+			   ? -1
+			   : 0;
 }
 
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
@@ -287,14 +436,15 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.trouble = print_scan_trouble,
 		.total = take_total,
 		.failing = take_failing,
+		.more = run->index ? next_listed : NULL,
 	};
-	struct found_files files;
+	struct found_files files = {.found = NULL};
 	int result;
 
-	if (found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
-						 given->operand_count, false, &files))
+	if (!run->index && found_files_find(err, &run->cli->out, wheel ? &wheel : given->operands,
+										given->operand_count, false, &files))
 		return -1;
-	run->troubles += files.found->trouble_count;
+	run->troubles += files.found ? files.found->trouble_count : 0;
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
@@ -350,21 +500,29 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	failed = asked_wheel_get(err, cli, options_value(&cli->options, "platform"), gpus.targets,
-							 gpus.count, &run.wheel) ||
-					 scan_all(err, &run, &gpus)
-				 ? -1
-				 : 0;
+	failed =
+		list_packages(err, &run, &gpus) ||
+				(!run.index && asked_wheel_get(err, cli, options_value(&cli->options, "platform"),
+											   &gpus, &run.wheel)) ||
+				scan_all(err, &run, &gpus)
+			? -1
+			: 0;
 	jw_index_wheel_free(run.wheel);
+	jw_index_close(run.index);
+	jw_package_list_free(&run.list);
 	if (!failed) {
 		print_end(&run);
-		cli_end_with(cli, exit_of_troubles(run.troubles, run.images));
+		cli_end_with(cli, exit_of_troubles(run.troubles, run.images + run.got));
+		if (run.file && !run.got)
+			cli_end_with(cli, EXIT_CANNOT); /* then nothing was judged */
 		cli_end_with(cli, run.damaged ? EXIT_COLD : run.failing ? EXIT_CANNOT : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_scan,
-								&(struct scan_document){.files = run.files,
+								&(struct scan_document){.packages = run.packages,
+														.files = run.files,
 														.totals = run.totals,
 														.total_count = run.total_count});
 	}
+	cJSON_Delete(run.packages);
 	cJSON_Delete(run.files);
 	return failed;
 }
@@ -372,6 +530,11 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
 	ASKED_WHEEL_OPTIONS,
+	CLI_VALUE(
+		"requirements", "FILE",
+		"With --index: all packages of a requirements.txt, a pylock.toml or pip's report, a line "
+		"for each",
+		.letter = 'r', .names = NAMES_FILE),
 	CLI_ENVIRONMENT,
 	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},
@@ -394,8 +557,10 @@ const struct cli_command command_scan = {
 		"here.\n\nWith --index nothing needs to be installed: the wheel of a package (xgboost, the "
 		"newest; xgboost==1.5.2; ==2.10 means any 2.10.x) comes from the package index that pip is "
 		"configured to, its hash is checked, and nothing of it stays. A pre-release has to be "
-		"named.\n\nExit status: 1 if a file cannot be read or holds "
-		"damaged device code, 2 if a program will fail since it has no code that runs on the GPU, "
+		"named. With -r, the versions of the file are exact, markers are not evaluated, and what "
+		"has no single version, comes from elsewhere or is an option of pip is named and left "
+		"out.\n\nExit status: 1 if a file cannot be read or holds damaged device code, 2 if a "
+		"program will fail since it has no code that runs on the GPU, "
 		"3 if nothing could be read.",
 	.options = options,
 	.run = scan_run,

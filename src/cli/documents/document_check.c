@@ -225,7 +225,20 @@ static const struct json_field total_fields[] = {
 	{0},
 };
 
+#define PACKAGE(member, ...) JSON(struct scan_package_document, member, __VA_ARGS__)
+
+static const struct json_field package_fields[] = {
+	PACKAGE(package.asked, "`torch==2.1.0`, or what else the file has there"),
+	PACKAGE(package.line, "its line; 0: of pip's report"),
+	PACKAGE(wheel, "the wheel's file, the `path` of its `files`", .presence = JSON_UNLESS_NULL),
+	PACKAGE(why, "why there is none, in one line", .presence = JSON_UNLESS_NULL),
+	{0},
+};
+const struct json_table document_scan_package = {.fields = package_fields};
+
 static const struct json_field scan_fields[] = {
+	JSON_READY_OF("packages", struct scan_document, packages, &document_scan_package,
+				  "with `-r`: what the file names", .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
 	JSON_LIST_OF("totals", struct scan_document, totals, total_count,

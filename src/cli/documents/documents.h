@@ -84,11 +84,16 @@ struct status_document {
 };
 
 /* Image objects are made one at a time, as images are found. */
-extern const struct json_table document_scan, document_scan_image;
+extern const struct json_table document_scan, document_scan_image, document_scan_package;
 struct scan_document {
+	const cJSON *packages; /* NULL: without -r */
 	const cJSON *files;
 	const struct jw_scan_total *totals;
 	size_t total_count;
+};
+struct scan_package_document {
+	struct jw_listed_package package;
+	const char *wheel, *why;
 };
 struct scan_image_document {
 	struct jw_scan_image image;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/progress.h"
 #include "os/interrupt.h"
 
 static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
@@ -18,12 +17,26 @@ static void say_wheel(const struct cli *cli, const struct jw_index_wheel *wheel)
 				wheel->name, size, wheel->platform);
 }
 
+int asked_index_open(struct jw_error *err, const char *platform, const struct gpu_targets *gpus,
+					 struct fetching *fetching, bool listed, struct jw_index **ret_index)
+{
+	const struct jw_index_options options = {.size = sizeof options,
+											 .platform = platform,
+											 .targets = gpus->targets,
+											 .target_count = gpus->count,
+											 .listed = listed,
+											 .fetch = fetching_options(fetching)};
+
+	os_catch_interrupts();
+	return jw_index_open(err, &options, ret_index);
+}
+
 int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
-					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel)
+					const struct gpu_targets *gpus, struct jw_index_wheel **ret_wheel)
 {
 	const struct options *options = &cli->options;
 	struct fetching fetching = {.output = &cli->out, .label = options->operands[0]};
-	const struct jw_compiler_fetch_options how = fetching_options(&fetching);
+	struct jw_index *index;
 	int result;
 
 	*ret_wheel = NULL;
@@ -31,9 +44,11 @@ int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
 		return platform ? error_set(err, JW_ERR_USAGE, "--platform is for --index") : 0;
 	if (options->operand_count != 1)
 		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
-	os_catch_interrupts();
-	result = jw_index_wheel_get(err, options->operands[0], platform, gpus, count, &how, ret_wheel);
+	if (asked_index_open(err, platform, gpus, &fetching, false, &index))
+		return -1;
+	result = jw_index_wheel_get(err, index, options->operands[0], ret_wheel);
 	fetching_end(&fetching);
+	jw_index_close(index);
 	if (!result)
 		say_wheel(cli, *ret_wheel);
 	return result;

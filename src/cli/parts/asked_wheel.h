@@ -1,18 +1,23 @@
 /* --index: a wheel of the package index, as long as a command looks at it. */
 #pragma once
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #include <jitwarm/scan.h>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/parts/gpu_targets.h"
+#include "cli/progress.h"
 
 /* Gets the wheel of the one operand, NAME or NAME==VERSION, for `platform` (--platform) or, where
  * it is NULL, the platform of these GPUs, and says which one it is. Without --index: NULL. From
  * here on Ctrl-C asks to end. */
 int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
-					const struct jw_target *gpus, size_t count, struct jw_index_wheel **ret_wheel);
+					const struct gpu_targets *gpus, struct jw_index_wheel **ret_wheel);
+/* The index alone, for many packages (`listed`). `fetching` must outlive it. */
+int asked_index_open(struct jw_error *err, const char *platform, const struct gpu_targets *gpus,
+					 struct fetching *fetching, bool listed, struct jw_index **ret_index);
 /* Takes its folder out of a text, in place; returns it. `wheel` may be NULL. */
 char *asked_wheel_name(const struct jw_index_wheel *wheel, char *text);
 

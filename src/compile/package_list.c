@@ -1,0 +1,231 @@
+#include "compile/package_list.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+enum { PACKAGE_LIST_MOST = 4096, PACKAGE_LIST_BYTES = 16 << 20 };
+
+struct listing {
+	struct jw_package_list list;
+	size_t capacity;
+	char *at;           /* the rest of the text */
+	size_t line, lines; /* the number of the line at hand; of the lines read */
+};
+
+/* Takes `asked` over; NULL: no memory. */
+static int add_package(struct jw_error *err, struct listing *listing, char *asked, bool conditional)
+{
+	struct jw_package_list *list = &listing->list;
+
+	if (!asked || VEC_ROOM(err, list->items, listing->capacity, list->count, PACKAGE_LIST_MOST)) {
+		mem_free(asked);
+		return -1;
+	}
+	list->items[list->count++] = (struct jw_listed_package){asked, listing->line, conditional};
+	return 0;
+}
+
+static char *behind_blanks(char *text)
+{
+	while (text_is_blank((unsigned char)*text))
+		text++;
+	return text;
+}
+
+/* The next line, cut off there, with those in which it goes on, without blanks at its start. NULL
+ * at the end. */
+static char *next_line(struct listing *listing)
+{
+	char *line = listing->at, *end = line;
+
+	if (!*line)
+		return NULL;
+	listing->line = ++listing->lines;
+	for (; *end && *end != '\n'; end++) {
+		char *next = end + 1 + (end[1] == '\r');
+
+		if (*end == '\\' && *next == '\n' && *line != '#') {
+			*end = *next = ' ';
+			listing->lines++;
+		}
+	}
+	listing->at = *end ? end + 1 : end;
+	while (end > line && text_is_blank((unsigned char)end[-1]))
+		end--;
+	*end = 0;
+	return behind_blanks(line);
+}
+
+/* NAME[EXTRA] == VERSION ; MARKER --hash=… # COMMENT. What is no such thing stays as it is, but for
+ * an address, which may hold a password. */
+static int add_requirement(struct jw_error *err, struct listing *listing, char *line)
+{
+	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+									   "0123456789._-");
+	const char *version = NULL, *address = strstr(line, "://");
+	char *rest = behind_blanks(line + length);
+	size_t version_length = 0;
+
+	if (*rest == '[' && strchr(rest, ']'))
+		rest = behind_blanks(strchr(rest, ']') + 1);
+	if (text_starts(rest, "==")) {
+		rest = behind_blanks(rest + 2);
+		version = rest;
+		version_length = strcspn(version, "; \t\r");
+		rest = behind_blanks(rest + version_length);
+	}
+	if (length && strchr(";#-", *rest)) /* also its end */
+		return add_package(err, listing,
+						   mem_printf(err, "%.*s%s%.*s", (int)length, line, version ? "==" : "",
+									  (int)version_length, version ? version : ""),
+						   *rest == ';');
+	return add_package(err, listing,
+					   address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
+							   : mem_string(err, line),
+					   false);
+}
+
+static int read_requirements(struct jw_error *err, struct listing *listing)
+{
+	int result = 0;
+
+	for (char *line; !result && (line = next_line(listing));)
+		if (*line && *line != '#')
+			result = add_requirement(err, listing, line);
+	return result;
+}
+
+struct resolved {
+	const char *name, *version, *marker; /* "": none */
+	const char *place;                   /* other than an index; NULL: an index */
+	size_t line;
+};
+
+static int add_resolved(struct jw_error *err, struct listing *listing, const struct resolved *from)
+{
+	listing->line = from->line;
+	if (!*from->name)
+		return 0;
+	return add_package(err, listing,
+					   from->place ? mem_printf(err, "%s @ %s", from->name, from->place)
+								   : mem_printf(err, "%s==%s", from->name, from->version),
+					   *from->marker);
+}
+
+/* KEY = "VALUE", as pip, uv and PDM write it. */
+static void read_toml_text(char *line, const char *key, const char **ret_value)
+{
+	char *value = text_starts(line, key) ? behind_blanks(line + strlen(key)) : line;
+
+	if (value == line || *value != '=')
+		return;
+	value = behind_blanks(value + 1);
+	if (*value != '"' && *value != '\'')
+		return;
+	*ret_value = value + 1;
+	value[1 + strcspn(value + 1, *value == '"' ? "\"" : "'")] = 0;
+}
+
+/* Tables [[packages]] with lines name, version and marker; vcs, directory and archive are in them,
+ * or tables behind them. */
+static int read_lock(struct jw_error *err, struct listing *listing)
+{
+	static const char *const places[] = {"vcs", "directory", "archive"};
+	struct resolved package = {"", "", "", NULL, 0};
+	bool inside = false; /* the table itself, not one behind it */
+	int result = 0;
+
+	for (char *line; !result && (line = next_line(listing));) {
+		const bool part = text_starts(line, "[packages.");
+
+		inside = inside && *line != '[';
+		if (text_starts(line, "[[packages]]")) {
+			const struct resolved next = {"", "", "", NULL, listing->line};
+
+			result = add_resolved(err, listing, &package);
+			package = next;
+			inside = true;
+		} else if (inside) {
+			read_toml_text(line, "name", &package.name);
+			read_toml_text(line, "version", &package.version);
+			read_toml_text(line, "marker", &package.marker);
+		}
+		for (size_t i = 0; (inside || part) && i < sizeof places / sizeof *places; i++)
+			if (text_starts(line + (part ? strlen("[packages.") : 0), places[i]))
+				package.place = places[i];
+	}
+	return result ? -1 : add_resolved(err, listing, &package);
+}
+
+static int read_pip_report(struct jw_error *err, struct listing *listing)
+{
+	cJSON *document = json_parse(err, listing->at, strlen(listing->at));
+	const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, "install"), *row;
+	int result = document ? 0 : -1;
+
+	if (document && !cJSON_IsArray(rows))
+		result = error_set(err, JW_ERR_FORMAT, "not a report of “pip install --report”");
+	cJSON_ArrayForEach(row, rows)
+	{
+		const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(row, "metadata");
+		const struct resolved package = {json_text(metadata, "name", ""),
+										 json_text(metadata, "version", ""), "",
+										 json_bool(row, "is_direct", false) ? "url" : NULL, 0};
+
+		if (!result)
+			result = add_resolved(err, listing, &package);
+	}
+	cJSON_Delete(document);
+	return result;
+}
+
+int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
+					   struct jw_package_list *ret_list)
+{
+	struct listing listing = {.line = 0};
+	char *text = mem_string_n(err, data, size);
+	int result;
+
+	if (!text)
+		return -1;
+	listing.at = text + (text_starts(text, "\xEF\xBB\xBF") ? 3 : 0); /* of Windows' editors */
+	if (memchr(data, 0, size))
+		result = error_set(err, JW_ERR_FORMAT, "a zero byte: no text, or not in UTF-8");
+	else if (*behind_blanks(listing.at) == '{')
+		result = read_pip_report(err, &listing);
+	else
+		result =
+			text_ends(name, ".toml") ? read_lock(err, &listing) : read_requirements(err, &listing);
+	if (!result && !listing.list.count)
+		result = error_set(err, JW_ERR_FORMAT, "it names no package");
+	if (result)
+		jw_package_list_free(&listing.list);
+	else
+		*ret_list = listing.list;
+	mem_free(text);
+	return result;
+}
+
+int jw_package_list_read(struct jw_error *err, const char *path, struct jw_package_list *ret_list)
+{
+	struct buf content = BUF_MAX(PACKAGE_LIST_BYTES);
+	int result = os_read_file(err, path, PACKAGE_LIST_BYTES, &content);
+
+	if (!result && package_list_parse(err, path, buf_text(&content), content.size, ret_list))
+		result = error_prefix(err, "%s", path);
+	buf_free(&content);
+	return result;
+}
+
+void jw_package_list_free(struct jw_package_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		mem_free(list->items[i].asked);
+	mem_free(list->items);
+	*list = (struct jw_package_list){.items = NULL};
+}
