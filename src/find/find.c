@@ -160,8 +160,9 @@ static bool has_name_part(const char *name, const char *part)
 }
 
 static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
-					 const struct requirement *typed)
+					 const struct typed_package *asked)
 {
+	const struct requirement *typed = &asked->requirement;
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
 	const char *package = package_of_project(typed->name);
 	char others[200], index[PACKAGE_MOST_NAME + 80] = "";
@@ -174,7 +175,8 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 		return found_trouble(err, &finder->list, &why);
 	}
 	list_gpu_packages(&finder->packages, others, sizeof others);
-	if (!strchr(typed->name, '.') && strlen(name) < PACKAGE_MOST_NAME)
+	/* A package's name has a dot less often than a file's. */
+	if (!strchr(asked->written, '.') && strlen(name) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  name);
 	for (size_t i = 0; i < finder->packages.count; i++)
@@ -214,7 +216,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 	if (open_environment(err, finder))
 		return -1;
 	if (!finder->is_open)
-		return not_there(err, finder, name, wanted);
+		return not_there(err, finder, name, typed);
 	at = packages_find(packages, wanted->name, 0);
 	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
 	if (at == SET_NONE) {
@@ -222,7 +224,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 		module = true;
 	}
 	if (at == SET_NONE)
-		return not_there(err, finder, name, wanted);
+		return not_there(err, finder, name, typed);
 	if (check_version(err, finder, name, typed->versions, &packages->items[at], &fits))
 		return -1;
 	if (!fits)

@@ -215,7 +215,8 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (!result->images && !result->troubles && !priming->recording)
 		found_files_none(priming->cli, priming->files.found);
 	else
-		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"));
+		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"),
+						 priming->for_others);
 	baked_files_print(&priming->cli->out, "", priming->baked);
 	return true;
 }
@@ -429,11 +430,12 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";
 
 		cli->failure = EXIT_CANNOT;
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s. In an image: “jitwarm bake --target rtx4090 --fetch --in-place "
-						 "%.200s”. For a machine whose driver is known: “jitwarm make --target "
-						 "rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack %.200s”",
-						 cli->system->why_none, name, name);
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"%s. In an image: “jitwarm bake --target rtx4090 --fetch %s %.200s”. For a "
+			"machine whose driver is known: “jitwarm make --target rtx4090 --driver "
+			"550.163.01 --fetch -o FILE.jwpack %.200s”",
+			cli->system->why_none, text_ends(name, ".whl") ? "-o DIR" : "--in-place", name, name);
 	}
 	if (!priming->for_others && prime_share_read(err, cli, &priming->share))
 		return -1;

@@ -136,7 +136,8 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	forecast_text_doubt(out, &result->plan.forecast);
 }
 
-void prime_print_plan(const struct output *out, const struct jw_prime_result *result, bool only)
+void prime_print_plan(const struct output *out, const struct jw_prime_result *result, bool only,
+					  bool for_others)
 {
 	const struct jw_prime_plan *plan = &result->plan;
 	char bytes[TEXT_SHORT];
@@ -177,7 +178,8 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
 	module_text_marks(out, "", "the warm modules", plan->carried, ".");
 	module_text_link(out, "", plan->link, &plan->forecast, ".");
-	print_limit(out, plan);
+	if (!for_others)
+		print_limit(out, plan);
 	print_over_budget(out, plan);
 }
 

@@ -60,3 +60,7 @@ for command in "check --target sm_86 --driver 550.163.01" "scan --target sm_86";
 	out_has "no device code found in the virtual environment"
 	out_has "env; “jitwarm find”"
 done
+# A file's name is none of a package in an index
+run 3 scan --target sm_86 nothing.whl
+err_has "no such file, and no such package"
+err_lacks "--index"

@@ -48,6 +48,9 @@ for driver in 580 580.95.05 12.8; do
 	json 'd["modules"] == d["cold"] == 1'
 	err_has "are not known, so that it cannot be told which modules are warm; “jitwarm make” needs its library or profile (--driver FILE)"
 done
+run 1 make -n --target rtx4090 --driver 550.163.01 lib
+out_has "1 of 1 module to compile"
+out_lacks "The driver keeps at most" # this machine's
 run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
 json 'd["cold"] == 1'
 err_lacks "unknown"
@@ -64,6 +67,10 @@ if ! is_wine; then
 	run 2 prime -n lib
 	err_has "In an image: “jitwarm bake --target rtx4090 --fetch --in-place lib”."
 	err_has "“jitwarm make --target rtx4090 --driver 550.163.01 --fetch -o FILE.jwpack lib”"
+	cp -r lib wheel.whl
+	run 2 prime -n wheel.whl
+	err_has "“jitwarm bake --target rtx4090 --fetch -o DIR wheel.whl”"
+	rm -r wheel.whl
 	run 64 make -o "a b.jwpack" lib --target rtx4090
 	err_has "shows there: “jitwarm make --driver 550.163.01 --fetch -o 'a b.jwpack' lib --target rtx4090”"
 	run 2 prime lib

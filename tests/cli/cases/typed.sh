@@ -127,6 +127,9 @@ for command in "scan --target sm_86" "lint --gpus sm_86"; do
 	out_has " frame/a.so" && out_has " frame/b.so"
 done
 head -c 5000 "$work/$name" >"$work/cut.whl"
-run 3 lint "$work/cut.whl"
-err_has "cut.whl: damaged or incomplete: fetch it again"
+for command in lint "check --target sm_86"; do
+	# shellcheck disable=SC2086
+	run 3 $command "$work/cut.whl"
+	err_has "cut.whl: damaged or incomplete: fetch it again"
+done
 out_lacks "no device code"
