@@ -106,6 +106,9 @@ struct jw_scan_total {
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with one of the older ones */
 	struct jw_forecast forecast;
+	/* No start compiles all of it: a library that runs as it is is beside one that is compiled, or
+	 * two of these differ only in numbers (libx_cuda118.so, libx_cuda121.so). */
+	bool at_most;
 };
 
 struct jw_scan_options {

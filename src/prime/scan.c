@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/set.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "find/named_paths.h"
@@ -19,6 +21,8 @@ struct scan {
 	struct analyse_question question;
 	struct build build; /* of all images, for what they hold together */
 	struct analyse_releases releases[ANALYSE_MOST_TARGETS]; /* theirs */
+	struct set compiled; /* libraries, by their names without numbers, and GPUs */
+	uint32_t native, compiles, alternatives; /* GPUs, by their place: of some libraries */
 };
 
 /* The caller's view of one image. */
@@ -199,6 +203,38 @@ static int tell_modules(struct jw_error *err, struct told *told, const struct an
 	return 0;
 }
 
+static uint64_t hash_letters(uint64_t hash, const char *name)
+{
+	for (; name && *name; name++)
+		if (!text_is_digit(*name))
+			hash = fnv_update(hash, name, 1);
+	return hash;
+}
+
+/* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
+static int compare_libraries(struct jw_error *err, struct scan *scan, const struct told *told)
+{
+	const uint64_t name =
+		hash_letters(hash_letters(FNV_START, told->image.path), told->image.member);
+
+	for (size_t t = 0; t < told->image.verdict_count; t++) {
+		const struct jw_scan_verdicts *verdicts = &told->verdicts[t];
+		const uint32_t gpu = UINT32_C(1) << t;
+		const uint64_t key = fnv_update(name, &t, sizeof t);
+
+		if (!(verdicts->work.modules - (verdicts->left_out ? verdicts->loose_work.modules : 0)) &&
+			!(verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules)) {
+			scan->native |= verdicts->native || verdicts->compatible ? gpu : 0;
+			continue;
+		}
+		scan->compiles |= gpu;
+		scan->alternatives |= set_has(&scan->compiled, key) ? gpu : 0;
+		if (set_add(err, &scan->compiled, key, t))
+			return -1;
+	}
+	return 0;
+}
+
 static int tell_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
@@ -224,6 +260,9 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 		scan->releases[t].fails |= from->releases[t].fails;
 	}
 	tell_work(&told, from, &scan->build.request->speed);
+	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
+		if (compare_libraries(err, scan, &told))
+			return -1;
 	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from) &&
 		!tell_modules(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
@@ -308,6 +347,8 @@ static void tell_totals(const struct scan *scan)
 		}
 		forecast_add_link(&total.forecast, plan, t);
 		forecast_share(&total.forecast, forecast_workers(total.modules));
+		total.at_most =
+			total.modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
 		scan->options->total(scan->options->context, &total);
 	}
 }
@@ -387,5 +428,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		tell_failing_scanned(&scan);
 	}
 	plan_free(scan.build.plan);
+	set_free(&scan.compiled);
 	return result;
 }

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/scan.h>
@@ -15,7 +16,7 @@
 #include "cli/parts/module_text.h"
 #include "os/file.h"
 
-enum { MOST_LINE = 1 << 16 };
+enum { MOST_LINE = 1 << 16, MOST_LIBRARIES = 1 << 20, MOST_LARGEST = 3 };
 
 static struct jw_seconds less_seconds(const struct jw_seconds *from, const struct jw_seconds *part)
 {
@@ -29,6 +30,27 @@ static struct jw_scan_work less_work(struct jw_scan_work work, const struct jw_s
 	work.modules -= part->modules;
 	work.ptx_bytes -= part->ptx_bytes;
 	work.start = less_seconds(&work.start, &part->start);
+	return work;
+}
+
+static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
+{
+	sum->modules += work->modules;
+	sum->ptx_bytes += work->ptx_bytes;
+	sum->start.low += work->start.low;
+	sum->start.likely += work->start.likely;
+	sum->start.high += work->start.high;
+}
+
+/* What a start compiles of it. */
+static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
+{
+	struct jw_scan_work work = verdicts->work;
+
+	if (verdicts->left_out)
+		work = less_work(work, &verdicts->loose_work);
+	if (verdicts->link_needed == JW_SCAN_NEED_YES)
+		add_scan_work(&work, &verdicts->link_work);
 	return work;
 }
 
@@ -184,8 +206,43 @@ static void say_drivers(const struct output *output, const char *name,
 					name, total->driver_from);
 }
 
+/* A file or member of which a start compiles something. */
+struct scan_library {
+	char *name;
+	struct jw_target target;
+	struct jw_seconds start;
+};
+
+static int order_libraries(const void *a, const void *b)
+{
+	const double x = ((const struct scan_library *)a)->start.likely,
+				 y = ((const struct scan_library *)b)->start.likely;
+
+	return (x < y) - (x > y);
+}
+
+/* The largest of those on a GPU; they are ordered. */
+static void say_largest(const struct output *output, const struct scan_library *libraries,
+						size_t count, struct jw_target target)
+{
+	struct buf line = BUF_MAX(MOST_LINE);
+	char span[TEXT_SHORT];
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (jw_target_equal(libraries[i].target, target) && found++ < MOST_LARGEST)
+			(void)buf_printf(NULL, &line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
+							 text_span(span, libraries[i].start.low, libraries[i].start.high));
+	if (found > MOST_LARGEST)
+		(void)buf_printf(NULL, &line, " and %zu more", found - MOST_LARGEST);
+	output_expect_whole(output, &line);
+	output_line(output, STYLE_PLAIN, "  %s", buf_text(&line));
+	buf_free(&line);
+}
+
 /* All images together on one GPU. */
-static void scan_text_total(const struct output *output, const struct jw_scan_total *total)
+static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
+							const struct scan_library *libraries, size_t count)
 {
 	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
 
@@ -200,7 +257,9 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	output_line(output, STYLE_STRONG, "%s, all together: %s to compile (%s of PTX)%s", name,
 				TEXT_COUNT(total->modules, "module", "modules"), text_bytes(ptx, total->ptx_bytes),
 				left_out);
-	forecast_text_line(output, "  ", &total->forecast, "");
+	forecast_text_line(output, "  ", &total->forecast, total->at_most, "");
+	if (total->at_most)
+		say_largest(output, libraries, count, total->target);
 	module_text_link(output, "  ", 0, &total->forecast, "");
 	say_drivers(output, name, total);
 }
@@ -215,6 +274,8 @@ struct scan_run {
 	size_t total_count;
 	char *archive;                /* whose members were printed last */
 	struct jw_index_wheel *wheel; /* NULL: without --index */
+	struct scan_library *libraries;
+	size_t library_count, library_capacity;
 
 	/* With -r */
 	struct jw_index *index;
@@ -242,15 +303,6 @@ static int add_image(struct jw_error *err, struct scan_run *run, const struct jw
 	return add_row(err, run->files, json_object(err, &document_scan_image, &values));
 }
 
-static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
-{
-	sum->modules += work->modules;
-	sum->ptx_bytes += work->ptx_bytes;
-	sum->start.low += work->start.low;
-	sum->start.likely += work->start.likely;
-	sum->start.high += work->start.high;
-}
-
 /* For what say_verdicts tells. */
 static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verdicts *image)
 {
@@ -275,6 +327,24 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 		add_scan_work(&sum->loose_work, &image->loose_work);
 }
 
+static int add_libraries(struct jw_error *err, struct scan_run *run,
+						 const struct jw_scan_image *image)
+{
+	for (size_t i = 0; i < image->verdict_count; i++) {
+		const struct jw_scan_work work = start_work(&image->verdicts[i]);
+		struct scan_library library = {NULL, image->verdicts[i].target, work.start};
+
+		if (!work.modules)
+			continue;
+		if (VEC_ROOM(err, run->libraries, run->library_capacity, run->library_count,
+					 MOST_LIBRARIES) ||
+			!(library.name = mem_string(err, image->member ? image->member : image->path)))
+			return -1;
+		run->libraries[run->library_count++] = library;
+	}
+	return 0;
+}
+
 static int take_scanned_image(struct jw_error *err, void *context,
 							  const struct jw_scan_image *image)
 {
@@ -290,6 +360,8 @@ static int take_scanned_image(struct jw_error *err, void *context,
 		add_verdicts(&run->sums[i], &image->verdicts[i]);
 	if (!run->index || image->damaged)
 		scan_text_image(&run->cli->out, &named, &run->archive);
+	if (add_libraries(err, run, &named))
+		return -1;
 	return run->files ? add_image(err, run, &named) : 0;
 }
 
@@ -457,10 +529,12 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	return result;
 }
 
-static void print_end(const struct scan_run *run)
+static void print_end(struct scan_run *run)
 {
+	if (run->library_count)
+		qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
 	for (size_t i = 0; run->images && i < run->total_count; i++)
-		scan_text_total(&run->cli->out, &run->totals[i]);
+		scan_text_total(&run->cli->out, &run->totals[i], run->libraries, run->library_count);
 	if (run->images && run->total_count)
 		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
 	if (run->cli->system && run->images && run->total_count && run->totals[0].modules)
@@ -522,6 +596,9 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 														.totals = run.totals,
 														.total_count = run.total_count});
 	}
+	for (size_t i = 0; i < run.library_count; i++)
+		mem_free(run.libraries[i].name);
+	mem_free(run.libraries);
 	cJSON_Delete(run.packages);
 	cJSON_Delete(run.files);
 	return failed;

@@ -220,6 +220,9 @@ static const struct json_field total_fields[] = {
 	TOTAL(older_differ, "older branches that run the GPU have other verdicts"),
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
+	TOTAL(at_most,
+		  "no start compiles all of it: a library that runs as it is is beside one that is "
+		  "compiled, or two of these differ only in numbers"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "what compiling them takes on this machine"),
 	{0},

@@ -74,7 +74,33 @@ run 1 prime -n lib
 out_lacks "link step"
 run 1 prime -n "$sample"
 out_lacks "link step"
+# No start compiles all of it: alternatives, and a library beside one that runs as it is. The largest are named.
+mkdir alternatives beside
+for i in 118 121 122 124 126; do cp "$sample" "alternatives/libx_cuda$i.so"; done
+run 0 scan --target sm_86 alternatives
+out_has "  at most "
+out_has "alternatives/libx_cuda118.so "
+out_has " and 2 more"
+out_lacks "first start"
+run 0 scan --target sm_86 --json alternatives
+json 'd["totals"][0]["at_most"] is True'
+run 0 scan --target sm_86 --json "$sample" lib
+json 'd["totals"][0]["at_most"] is False'
+
 is_wine || { # objcopy has no section of that name in a DLL
+	python3 - "$cases/../../framework" native <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.CUBIN, 86, fatbin.old_cubin(86, "k", 64))))
+PYTHON
+	objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin --add-section .nv_fatbin=native \
+		--set-section-flags .nv_fatbin=alloc,readonly --change-section-address .nv_fatbin=0x1000000 "$sample" beside/new.so 2>/dev/null
+	cp "$sample" beside/old.so
+	run 0 scan --target sm_86,sm_120 beside
+	out_has "  at most "
+	out_has "  beside/old.so "
+	out_has "  first start "
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
