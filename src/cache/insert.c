@@ -279,6 +279,57 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 	return 0;
 }
 
+/* The rows of `stamp`; none where no other driver's follows. Looked at without the lock. */
+static size_t list_own(const struct cache_live *live, uint64_t *keys)
+{
+	size_t count = 0;
+	bool mixed = false;
+
+	for (size_t i = 0; i < live->index.count; i++) {
+		const struct cache_row *row = &live->index.rows[i];
+		char *path =
+			row->size_bytes != LIVE_GONE ? cache_entry_path(NULL, live->dir, row->key) : NULL;
+
+		if (path && os_exists(path)) {
+			if (entry_is_of(path, live->options.stamp))
+				keys[count++] = row->key;
+			else
+				mixed = mixed || count;
+		}
+		mem_free(path);
+	}
+	return mixed ? count : 0;
+}
+
+int cache_put_own_last(struct jw_error *err, struct cache_live *live)
+{
+	uint64_t *keys = NULL;
+	size_t count = 0;
+	int result = live_lock_sound(err, live) || live_unlock(err, live) ||
+						 !(keys = mem_array(err, live->index.count, sizeof *keys))
+					 ? -1
+					 : 0;
+
+	if (!result)
+		count = list_own(live, keys);
+	for (size_t i = 0; !result && i < count;) {
+		result = live_lock_sound(err, live);
+		while (!result && i < count && !live_must_let_go(live)) {
+			const size_t at = live_row(live, keys[i++]);
+
+			if (at != SET_NONE)
+				result = live_put_row(err, live, live->index.rows[at].key,
+									  live->index.rows[at].size_bytes);
+		}
+		if (live->file && live_unlock(result ? NULL : err, live))
+			result = -1;
+		if (i < count)
+			uv_sleep(CACHE_HOLD_MS);
+	}
+	mem_free(keys);
+	return result;
+}
+
 /* Moves the entry to its place. A driver or program that empties the cache may remove the folder at
  * any moment, with the lock or without. */
 static int move(struct jw_error *err, const struct cache_live *live,

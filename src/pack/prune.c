@@ -6,17 +6,21 @@
 #include <jitwarm/cache.h>
 
 #include "base/cancel.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/sized.h"
 #include "cache/remove.h"
 #include "cache/stamp.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "state/ledger.h"
 
 enum {
 	MOST_GROUPS = 4096,
 	AT_A_TIME = 256, /* entries between two checks for cancellation */
+	MOST_PREPARED = 1 << 16,
+	MONTH_S = 30 * 24 * 60 * 60,
 };
 
 struct prune {
@@ -131,6 +135,27 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 	return 0;
 }
 
+/* An upgrade that was undone is often repeated: what was made ahead for it stays for a month. */
+static int spare_prepared(struct jw_error *err, struct prune *prune)
+{
+	const char *state_dir = prune->options->system->state_dir;
+	char *path = state_dir ? os_join(err, state_dir, "ahead.json") : NULL;
+	struct buf text = {0};
+	struct os_stat stat;
+	cJSON *document = NULL;
+	int result = state_dir && !path ? -1 : 0;
+
+	if (path && !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 > os_now_s() - MONTH_S &&
+		!os_read_file(NULL, path, MOST_PREPARED, &text))
+		document = json_parse(NULL, buf_text(&text), text.size);
+	if (document)
+		result = former_spare(err, &prune->drivers, json_text(document, "next_stamp", ""));
+	cJSON_Delete(document);
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
 static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 {
 	const struct jw_system *system = prune->options->system;
@@ -145,7 +170,7 @@ static int read_cache_drivers(struct jw_error *err, struct prune *prune)
 		result =
 			(ledger.ahead[i] ? former_spare : former_add)(err, &prune->drivers, ledger.stamps[i]);
 	ledger_close(&ledger);
-	return result;
+	return result ? -1 : spare_prepared(err, prune);
 }
 
 /* Fills in what the result says of the choice, which the caller owns on failure too. */

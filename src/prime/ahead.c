@@ -8,8 +8,10 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "cache/insert.h"
 #include "cache/profile.h"
 #include "cache/stamp.h"
+#include "cache/verified.h"
 #include "gpu/release.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -22,7 +24,10 @@ static const char schema[] = "jitwarm.ahead/1";
 /* The file of an account, with what the public struct does not tell. */
 struct record {
 	struct jw_ahead ahead;
-	char stamp[CACHE_STAMP_SIZE + 1]; /* of the driver that ran */
+	char stamp[CACHE_STAMP_SIZE + 1];      /* of the driver that ran */
+	char next_stamp[CACHE_STAMP_SIZE + 1]; /* src/pack/prune.c spares its entries */
+	/* The limit that had no room, and when the machine was booted that had it. */
+	uint64_t held_bytes, held_boot_s;
 };
 
 static const char *const state_names[] = {
@@ -50,10 +55,13 @@ static const struct json_field record_fields[] = {
 	KEPT("running", ahead.running),
 	KEPT("next", ahead.next),
 	KEPT("stamp", stamp),
+	KEPT("next_stamp", next_stamp),
 	KEPT("modules", ahead.modules),
 	KEPT("ready", ahead.ready),
 	KEPT("carried", ahead.carried),
 	KEPT("limit_bytes", ahead.limit_bytes),
+	KEPT("held_bytes", held_bytes),
+	KEPT("held_boot_s", held_boot_s),
 	KEPT("why", ahead.why),
 	{0},
 };
@@ -67,6 +75,7 @@ struct ahead_work {
 	char *state_dir;      /* NULL: nothing is kept */
 	char *path;           /* of the record */
 	char *library;        /* of the driver that is compared with the running one; NULL: none */
+	bool booted;          /* `next` runs, and the record does not say so yet */
 	struct os_file *lock; /* NULL: not taken, or files cannot be locked */
 };
 
@@ -88,11 +97,14 @@ static void read_record(const struct ahead_work *work, struct record *ret_record
 		TEXT_COPY(record.ahead.running, json_text(document, "running", ""));
 		TEXT_COPY(record.ahead.next, json_text(document, "next", ""));
 		TEXT_COPY(record.stamp, json_text(document, "stamp", ""));
+		TEXT_COPY(record.next_stamp, json_text(document, "next_stamp", ""));
 		TEXT_COPY(record.ahead.why, json_text(document, "why", ""));
 		record.ahead.modules = (size_t)json_count(document, "modules");
 		record.ahead.ready = (size_t)json_count(document, "ready");
 		record.ahead.carried = (size_t)json_count(document, "carried");
 		record.ahead.limit_bytes = json_count(document, "limit_bytes");
+		record.held_bytes = json_count(document, "held_bytes");
+		record.held_boot_s = json_count(document, "held_boot_s");
 	}
 	cJSON_Delete(document);
 	buf_free(&text);
@@ -191,7 +203,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 		next.driver.release[0])
 		(void)release_text(name, &next.driver);
 	if (library && !name[0])
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: which driver this is cannot be told",
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: which driver this is cannot be told: name the file whose name has "
+						 "the version (libcuda.so.550.163.01), or a link to it",
 						 library);
 	read_record(work, &work->record);
 	(void)jw_driver_parse(NULL, text, &running);
@@ -206,7 +220,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	}
 	if (ahead->pending && ahead->state == JW_AHEAD_NONE)
 		ahead->state = JW_AHEAD_NOTICED;
+	work->booted = ahead->state != JW_AHEAD_LIVE;
 	settle_state(work, ahead);
+	work->booted = work->booted && ahead->state == JW_AHEAD_LIVE;
 	return 0;
 }
 
@@ -283,6 +299,7 @@ static int open_next(struct jw_error *err, struct ahead_work *work, struct jw_sy
 		return -1;
 	}
 	TEXT_COPY((*ret_system)->user_stamp, work->record.stamp);
+	TEXT_COPY(work->record.next_stamp, (*ret_system)->driver.stamp);
 	return 0;
 }
 
@@ -324,6 +341,21 @@ static int carry(struct jw_error *err, struct ahead_work *work, const struct jw_
 	return 0;
 }
 
+/* What programs compile meanwhile evicts the oldest, which is to be what the other driver has. */
+static void spare_running(const struct ahead_work *work, const struct jw_system *system)
+{
+	const struct cache_live_options how = {
+		.limit_bytes = system->cache.limit_bytes,
+		.stamp = work->record.ahead.pending ? work->record.stamp : system->driver.stamp};
+	struct cache_live *live;
+
+	/* Not to make an empty one. */
+	if (!work->record.ahead.modules || cache_live_open(NULL, system->cache.path, &how, &live))
+		return;
+	(void)cache_put_own_last(NULL, live);
+	(void)cache_live_close(NULL, live);
+}
+
 static bool is_short_of_room(const struct jw_prime_result *result)
 {
 	return result->plan.too_much || result->stopped.code == JW_ERR_LIMIT;
@@ -363,8 +395,11 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		*ret_state = result->interrupted        ? JW_AHEAD_CARRIED
 					 : is_short_of_room(result) ? JW_AHEAD_NO_ROOM
 												: JW_AHEAD_FAILED;
-	if (*ret_state == JW_AHEAD_NO_ROOM)
+	if (*ret_state == JW_AHEAD_NO_ROOM) {
 		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
+		work->record.held_bytes = system->cache.limit_bytes;
+		work->record.held_boot_s = settled_boot_s();
+	}
 	if (result->stopped.code)
 		TEXT_COPY(ahead->why, result->stopped.message);
 	else if (result->failure_count)
@@ -384,13 +419,22 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	ahead->limit_bytes = 0;
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
+	/* Whatever was set since: programs that run keep the limit with which they have started, and
+	 * would evict the oldest, which are the running driver's. */
+	if (ahead->pending && work->record.held_bytes &&
+		system->cache.limit_bytes > work->record.held_bytes &&
+		settled_same_boot(work->record.held_boot_s, settled_boot_s()))
+		system->cache.limit_bytes = work->record.held_bytes;
 	keep_record(work, JW_AHEAD_COMPILING);
 	result = carry(err, work, system, false);
+	if (!result)
+		spare_running(work, system);
 	if (!result && work->options->carried)
 		work->options->carried(work->prime.context, ahead);
 	keep_record(work, JW_AHEAD_COMPILING);
 	if (!result && (ahead->ready < ahead->modules || ahead->carried)) {
 		result = compile(err, work, system, &state);
+		spare_running(work, system);
 		if (!result)
 			result = carry(err, work, system, true);
 	}
@@ -417,8 +461,9 @@ int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *option
 	int result = options->prime && !prime ? -1 : find_next(err, &work, options->library);
 
 	work.prime = prime ? *prime : (struct jw_prime_options){.size = sizeof work.prime};
-	if (!result && (ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
-									   (ahead->ready < ahead->modules || ahead->carried)))) {
+	if (!result &&
+		(ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
+							(work.booted || ahead->ready < ahead->modules || ahead->carried)))) {
 		result = take_ahead_lock(err, &work, &taken);
 		if (!result && !taken)
 			result = error_set(err, JW_ERR_BUSY,

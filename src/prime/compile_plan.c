@@ -64,9 +64,11 @@ static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache
 static int open_live(struct jw_error *err, const struct run_setup *setup,
 					 struct cache_live **ret_live)
 {
+	const char *user = cache_user_stamp(setup->system);
+	/* Whose entries another machine's cache has is not known: it loses none. */
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
-									 .when_full = CACHE_FULL_EVICT,
-									 .stamp = cache_user_stamp(setup->system),
+									 .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
+									 .stamp = user,
 									 .beside = cache_beside_stamp(setup->system),
 									 .lock_wait_ms = LOCK_WAIT_MS};
 	struct jw_error why = {0};

@@ -331,7 +331,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 	struct explanation *explanations;
 	int result;
 
-	if (!sum->cold)
+	/* A cache for this run alone was never primed, whatever the account's has. */
+	if (!sum->cold || system->scratch)
 		return 0;
 	if (explain_plan(err, &request, &explanations))
 		return -1;

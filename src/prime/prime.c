@@ -438,7 +438,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		result->cooled += result->reuse.carried->cooled;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
-	ledger.elsewhere = system->elsewhere;
+	ledger.elsewhere = system->elsewhere && !*system->user_stamp;
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
 	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &result->plan.cache);
 	planning_sum_up(planning.plan, options, &result->plan);

@@ -220,9 +220,10 @@ static int insert_carried(struct jw_error *err, struct carry *carry,
 						  const struct carried_place *places, size_t count)
 {
 	const struct jw_carry_options *options = carry->options;
+	const char *user = cache_user_stamp(options->system);
 	const struct cache_live_options how = {.limit_bytes = options->system->cache.limit_bytes,
-										   .when_full = CACHE_FULL_EVICT,
-										   .stamp = cache_user_stamp(options->system),
+										   .when_full = user ? CACHE_FULL_EVICT : CACHE_FULL_REFUSE,
+										   .stamp = user,
 										   .beside = cache_beside_stamp(options->system)};
 	struct inserting *inserting = mem_alloc(err, sizeof *inserting);
 	struct cache_live_counts counts;

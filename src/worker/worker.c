@@ -303,7 +303,9 @@ static const char *start_hint(int result)
 	case 802: return " (the system is not ready: is the fabric manager running?)";
 	case 803:
 		return " (the kernel's part of the driver is of another version: restart the machine)";
-	case 804: return " (this GPU takes no driver of the forward compatibility package)";
+	case 804:
+		return " (the kernel's part of the driver is of an older version: restart the machine; or, "
+			   "without an upgrade, this GPU takes no driver of the forward compatibility package)";
 	default: return "";
 	}
 }

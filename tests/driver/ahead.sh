@@ -4,8 +4,12 @@
 # The kernel module is FORMER's while NEXT is installed: NEXT's own libcuda then answers 804.
 # whole    a library and modules that a program has compiled at run time: NEXT's first start adds no entry, the bytes are NEXT's
 #          own, and nothing is cold under FORMER
-# states   no compiler, no room, one that was undone, a second upgrade, the rest after the boot
+# states   no compiler, no room, one that was undone, the rest after the boot
+# limit    whose limit counts, and which entries go when the running driver adds others
+# second   one that was undone, and a second upgrade before the boot, to 555.58.02
+# beside   a cold start of FORMER at the same time
 # full     a disk without space (needs root, for a small tmpfs)
+# box      a container that has the cache, and NEXT's library from outside (needs root, for mounts)
 # chain    with what a program has compiled by NVRTC, FORMER to NEXT and on to 555.58.02 where NEXT is newer: each first start adds no entry
 # killed   killed at 20 moments, while FORMER compiles other modules: sound, nothing lost, and the next run ends it
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
@@ -13,7 +17,7 @@ set -uo pipefail
 
 [ $# = 4 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 former=$2 next=$3 part=$4
-if [ "$part" = full ] && [ -z "${AHEAD_APART:-}" ]; then
+if [[ $part =~ ^(full|box)$ ]] && [ -z "${AHEAD_APART:-}" ]; then
 	AHEAD_APART=1 unshare --mount --propagation private "$0" "$@"
 	status=$?
 	[ $status != 1 ] || [ "$(id -u)" = 0 ] || { echo "skipped: no mounts can be made here"; exit 77; }
@@ -26,7 +30,9 @@ need_compiler() { timeout 300 "$build/src/jitwarm" compiler fetch "$1" >/dev/nul
 need_compiler "$([ "$next" = 535.309.01 ] && echo 12.2 || echo 12.4)"
 library=$build/tests/framework/libsample_framework.so
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache JITWARM_SYSTEM_ROOT=$scratch/root
-export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+export JITWARM_DRIVERS=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers} XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
+unset XDG_CONFIG_HOME
+mkdir -p "$HOME"
 mkdir -p "$scratch/root/proc/driver/nvidia"
 
 runs()
@@ -43,6 +49,7 @@ as()
 	version=$installed
 	PHANTOM_MODULE_VERSION=$running jitwarm "$wanted" "$@"
 }
+stamp_of() { sed -n "s/^$1,linux,\([^,]*\),\([^,]*\),.*/\1\2/p" "$root/data/driver-stamps.csv"; }
 entries() { find "$scratch/cache" -path '*/?/?/*' -type f | sort; }
 state() { so "d['state'] == '$1' and d['pending'] == $2 and d['ready'] <= d['modules']"; }
 sound() { as "${1:-0}" cache verify; so "d['damaged'] == 0 and d['rows_without_file'] == 0"; }
@@ -125,6 +132,133 @@ states)
 	so "d['ready'] == d['modules'] and d['carried'] == 0"
 	load "$next" sm_86 1 4 0
 	sound
+	;;
+limit)
+	bytes() { find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }'; }
+	here() { [ -z "$(comm -23 <(echo "$before") <(entries))" ] || fail "entries of the running driver are gone: $*"; }
+	used=$(bytes) before=$(entries) settings=$HOME/.config/environment.d/60-jitwarm.conf
+	cp -a "$scratch/cache" "$scratch/copy"
+	CUDA_CACHE_PATH=$scratch/copy JITWARM_STATE=$scratch/copy-state as 0 ahead "$library"
+	both=$(CUDA_CACHE_PATH=$scratch/copy bytes)
+	# What “tune” has written counts where the login's environment is missing, and beside a larger one that only this process has
+	as 0 tune --apply --max-size $((used + 20000))
+	as 1 ahead "$library"
+	state no-room True
+	rm "$scratch/state/ahead.json"
+	CUDA_CACHE_MAXSIZE=4294967296 as 1 ahead "$library"
+	state no-room True
+	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the account's limit"
+	# A smaller one than the cache takes nothing away
+	CUDA_CACHE_MAXSIZE=1000 as 1 ahead "$library"
+	state no-room True
+	here "a caller's limit"
+	# A limit that was raised is the next login's: until the boot programs run with the old one
+	as 1 ahead --tune "$library"
+	grep -qx CUDA_CACHE_MAXSIZE=1073741824 "$settings" || fail "not raised"
+	as 1 ahead "$library"
+	state no-room True
+	[ "$(bytes)" -le $((used + 20000)) ] || fail "beyond the limit of programs that run"
+	# … and it is never lowered
+	as 0 tune --apply --max-size 2147483648
+	CUDA_CACHE_MAXSIZE=1000 as 1 ahead --tune "$library"
+	grep -qx CUDA_CACHE_MAXSIZE=2147483648 "$settings" || fail "the limit is lower than it was"
+	# What is made for another machine evicts nothing either
+	CUDA_CACHE_MAXSIZE=$((used + (both - used) * 2 / 3)) as 1 make --target native --driver "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')" -o "$scratch/cache/" "$library"
+	here make
+	warm_before
+	# With room for both: what FORMER then compiles costs what NEXT has, and after the boot the other way round
+	rm "$scratch/state/ahead.json"
+	export CUDA_CACHE_MAXSIZE=$((both + 1000))
+	installed=$next
+	as 0 ahead "$library"
+	state ready True
+	load "$former" sm_86 41 60 20
+	here "what it compiled"
+	warm_before
+	runs "$next"
+	installed=$next
+	as 0 ahead "$library"
+	state live False
+	load "$next" sm_86 61 70 10
+	load "$next" sm_86 1 4 0
+	as 0 check "$library"
+	sound
+	;;
+second)
+	need_driver 555.58.02
+	need_compiler 12.5
+	as 0 ahead "$library"
+	state ready True
+	# Undone: what was made ahead may go after a month
+	installed=$former
+	as 0 ahead
+	state undone False
+	as 0 cache prune --driver former
+	so "d['chosen_entries'] == 0"
+	touch -d '31 days ago' "$scratch/state/ahead.json"
+	as 1 cache prune --driver former
+	so "{g['driver'] for g in d['groups']} == {'$(stamp_of "$next")'}"
+	installed=555.58.02
+	as 1 ahead --dry-run
+	state noticed True
+	as 0 ahead "$library"
+	state ready True
+	so "d['carried'] == 0 and d['running'] == '$former' and d['next'] == '555.58.02'"
+	# What runs unattended finds it done
+	as 0 prime --if-changed "$library"
+	# What was made for the first one is a former driver's
+	as 1 cache prune --driver former
+	so "{g['driver'] for g in d['groups']} == {'$(stamp_of "$next")'}"
+	warm_before
+	runs 555.58.02
+	before=$(entries)
+	load 555.58.02 sm_86 1 4 0
+	under 555.58.02 sm_86 "$build/tests/framework/framework-app" >"$scratch/out" || fail "the application under 555.58.02"
+	[ "$(entries)" = "$before" ] || fail "the first start under 555.58.02 added entries"
+	installed=555.58.02
+	as 0 ahead
+	state live False
+	sound
+	;;
+beside)
+	make_modules 11 40
+	(load "$former" sm_86 11 40 30) >"$scratch/load.log" 2>&1 &
+	beside=$!
+	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" ahead "$library" --quiet >"$scratch/out" 2>&1
+	[ $? -le 1 ] || fail "beside a cold start: $(cat "$scratch/out")"
+	wait $beside || fail "the cold start: $(cat "$scratch/load.log")"
+	load "$former" sm_86 11 40 0
+	as 0 ahead
+	so "d['state'] == 'ready' and d['ready'] == d['modules'] >= 41"
+	warm_before
+	runs "$next"
+	load "$next" sm_86 1 4 0
+	load "$next" sm_86 11 40 0
+	installed=$next
+	sound
+	;;
+box)
+	trap 'umount -l "$scratch/box" 2>/dev/null; rm -rf --one-file-system "$scratch"' EXIT
+	mkdir "$scratch/box"
+	mount -t tmpfs tmpfs "$scratch/box" || { echo "skipped: no tmpfs"; exit 77; }
+	for each in /*; do
+		if [ -L "$each" ]; then
+			cp -P "$each" "$scratch/box/"
+		elif [ -d "$each" ]; then
+			mkdir "$scratch/box$each" && mount --bind "$each" "$scratch/box$each" || exit 1
+		fi
+	done
+	libraries=$(dirname "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')")
+	mkdir "$scratch/box/new" && mount --bind "$libraries" "$scratch/box/new" || exit 1
+	# As docker.md has it: the container's own driver is the host's running one
+	under "$former" sm_86 chroot "$scratch/box" "$build/src/jitwarm" ahead --driver /new/libcuda.so.1 "$library" --json >"$scratch/json" 2>"$scratch/err" ||
+		fail "in the box: $(cat "$scratch/json" "$scratch/err")"
+	state ready True
+	warm_before
+	runs "$next"
+	before=$(entries)
+	under "$next" sm_86 "$build/tests/framework/framework-app" >"$scratch/out" || fail "the application under $next"
+	[ "$(entries)" = "$before" ] || fail "the first start under $next added entries"
 	;;
 full)
 	trap 'umount -l "$scratch/cache" "$scratch/small" 2>/dev/null; rm -rf "$scratch"' EXIT

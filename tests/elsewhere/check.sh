@@ -220,7 +220,7 @@ compare 555.58.02 sm_80,sm_90 12.5
 # Into a pack: imported, it is the directory; signed, it is taken without more words.
 rm -rf cache there
 make=("$jitwarm" make --target sm_86 --target sm_89 --driver 550.163.01)
-timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 || fail "--cache: $(cat out)"
+timeout 300 "${make[@]}" -o cache/ "$library" >out 2>&1 && grep -q "(set CUDA_CACHE_PATH)" out || fail "--cache: $(cat out)"
 rm -rf "$JITWARM_STATE"
 timeout 300 "${make[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
 timeout 300 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"
@@ -256,10 +256,11 @@ CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$b
 	fail "first start: $(cat out)"
 [ "$(entries there)" = 16 ] && [ -z "$(find there -type f ! -name index -newer began)" ] && ok "the sample's first start adds nothing, and writes nothing anew" ||
 	fail "first start: $(entries there) entries: $(cat out)"
-# The driver, from its library.
+# The driver, from its library; into the account's own cache, which no variable has to name.
 rm -rf cache
-timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver "$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 ||
-	fail "--driver FILE: $(cat out)"
+CUDA_CACHE_PATH=$scratch/cache timeout 300 "$jitwarm" make -o cache/ --target sm_86 --driver \
+	"$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 &&
+	grep -q "has what driver .* looks for there\.$" out || fail "--driver FILE: $(cat out)"
 before=$(entries cache)
 # Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
 . "$root/tests/accounts.sh"

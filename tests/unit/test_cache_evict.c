@@ -162,4 +162,33 @@ TEST(two_drivers_beside_each_other_are_spared)
 	cache_index_free(&index);
 }
 
+/* The driver that runs evicts from the front: there is to be what it does not use. */
+TEST(what_the_driver_in_use_has_goes_last)
+{
+	static const char running[] = "Jun 25 202401:14:48", next[] = "Apr  8 202512:10:18";
+	struct entries_entry entry;
+	struct cache_live_options how = {.limit_bytes = 1 << 20, .stamp = running};
+	struct cache_live *live;
+	struct cache_index index;
+	static const size_t order[] = {1, 3, 0, 2, 4};
+	uint64_t keys[5];
+
+	start_anew();
+	entries_make(&entry, 1, 0);
+	live = open_live(1 << 20, CACHE_FULL_REFUSE);
+	for (unsigned i = 0; i < 5; i++)
+		keys[i] = insert_of(NULL, live, i % 2 ? next : running, i, 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+		assert_int_equal(cache_put_own_last(NULL, live), 0);
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_consistent(5);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		for (size_t i = 0; i < 5; i++)
+			assert_int_equal(index.rows[i].key, keys[order[i]]);
+		cache_index_free(&index);
+	}
+}
+
 RUN_TESTS(make_folder, remove_folder)

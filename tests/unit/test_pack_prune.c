@@ -51,14 +51,14 @@ static uint64_t put(unsigned n, const char *stamp, uint16_t sm, uint64_t *ret_si
 	return name;
 }
 
-static void age(uint64_t key)
+/* Takes `path` over. */
+static void age(char *path, int days)
 {
-	char *path = cache_entry_path(NULL, cache, key);
 	struct os_file *file;
 
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(os_file_set_mtime(NULL, file, (os_now_s() - 10 * DAY_S) * INT64_C(1000000000)),
-					 0);
+	assert_int_equal(
+		os_file_set_mtime(NULL, file, (os_now_s() - days * DAY_S) * INT64_C(1000000000)), 0);
 	os_file_close(file);
 	mem_free(path);
 }
@@ -72,7 +72,7 @@ static void put_all(void)
 		keys[i] = put(i, all[i].stamp, all[i].sm, &sizes[i]);
 		total += sizes[i];
 		if (all[i].old)
-			age(keys[i]);
+			age(cache_entry_path(NULL, cache, keys[i]), 10);
 	}
 	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	machine.cache.limit_bytes = 1 << 30;
@@ -198,6 +198,36 @@ TEST(groups)
 	assert_int_equal(result->unknown->entries, 1);
 	assert_string_equal(result->unknown->driver, UNKNOWN);
 	jw_prune_result_free(result);
+}
+
+/* An upgrade that was undone may be repeated. */
+TEST(what_was_made_ahead_stays_for_a_month)
+{
+	static const struct {
+		const char *record;
+		int days;
+		size_t chosen;
+	} samples[] = {
+		{"{\"next_stamp\":\"" FORMER "\"}", 29, 0},
+		{"{\"next_stamp\":\"" FORMER "\"}", 31, 2},
+		{"{\"next_stamp\":\"" OURS "\"}", 0, 2},
+		{"{\"next_stamp\":\"Mar\"}", 0, 2},
+		{"{\"next_stamp\":7}", 0, 2},
+		{"{", 0, 2},
+	};
+
+	put_all();
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		char *path = os_join(NULL, folder, "ahead.json");
+		struct jw_prune_result *result;
+
+		assert_int_equal(os_write_atomic(NULL, path, samples[i].record, strlen(samples[i].record)),
+						 0);
+		age(path, samples[i].days);
+		result = prune((struct jw_prune_options){.former_drivers = true});
+		assert_int_equal(result->chosen_entries, samples[i].chosen);
+		jw_prune_result_free(result);
+	}
 }
 
 TEST(choices_that_cannot_be_made)

@@ -2,6 +2,10 @@
 #include <jitwarm/ahead.h>
 #include <jitwarm/tune.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -11,6 +15,7 @@
 #include "cli/parts/prime_text.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/progress.h"
+#include "os/env.h"
 #include "os/interrupt.h"
 
 /* What is left to do, behind the counts. */
@@ -21,8 +26,8 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_CARRIED: return "; “jitwarm ahead” compiles the rest";
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
-		return "; beside the running driver's entries the limit leaves no room for the rest: "
-			   "“jitwarm ahead --tune” raises it";
+		return "; beside the running driver's entries the limit leaves no room for the rest, which "
+			   "is compiled after the boot with a larger one (“jitwarm ahead --tune”)";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
@@ -80,6 +85,7 @@ static void print_ahead(const struct output *out, const struct jw_ahead *ahead)
 struct preparing {
 	struct cli *cli;
 	struct prime_bar bar;
+	uint64_t login_bytes; /* the limit that a login sets; 0: none */
 	struct jw_ahead result;
 };
 
@@ -110,20 +116,54 @@ static void on_ahead_message(void *context, const char *line)
 	prime_bar_message(&preparing->bar, line);
 }
 
-/* In force from the next login on, which is not later than the boot. */
-static int raise_limit(struct jw_error *err, struct cli *cli, const struct jw_ahead *ahead)
+/* The limit of this account's programs is this process's or a login's: a call may have one of its
+ * own, and what “tune” writes is later than programs that run. The smaller one counts: the driver
+ * of a program that has it evicts what is beyond. */
+static int take_account_limit(struct jw_error *err, struct preparing *preparing)
 {
+	struct jw_settings *settings;
+	uint64_t own = UINT64_MAX;
+	char text[24];
+
+	if (jw_settings_read(err, &settings))
+		return -1;
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+
+		if (strcmp(setting->name, "CUDA_CACHE_MAXSIZE") != 0 ||
+			!strcmp(setting->source, "systemd unit"))
+			continue;
+		/* As drivers read it. */
+		if (!strcmp(setting->source, "process"))
+			own = strtoull(setting->value, NULL, 10);
+		else
+			preparing->login_bytes = strtoull(setting->value, NULL, 10);
+	}
+	jw_settings_free(settings);
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)preparing->login_bytes);
+	return preparing->login_bytes && preparing->login_bytes < own
+			   ? os_env_set(err, "CUDA_CACHE_MAXSIZE", text)
+			   : 0;
+}
+
+/* In force from the next login on, which is not later than the boot. A larger one stays. */
+static int raise_limit(struct jw_error *err, const struct preparing *preparing)
+{
+	const struct output *out = &preparing->cli->out;
 	const struct jw_tune_request request = {.size = sizeof request,
 											.scope = JW_SCOPE_USER,
-											.limit_bytes = jw_tune_limit(ahead->limit_bytes, 0)};
+											.limit_bytes =
+												jw_tune_limit(preparing->result.limit_bytes, 0)};
 	struct jw_tune_result *result;
 
-	if (jw_tune_apply(err, &request, &result))
-		return -1;
-	tune_change_print(&cli->out, &request, result);
-	output_line(&cli->out, STYLE_PLAIN,
-				"The limit holds from the next login on; the rest is prepared then.");
-	jw_tune_result_free(result);
+	if (preparing->login_bytes < request.limit_bytes) {
+		if (jw_tune_apply(err, &request, &result))
+			return -1;
+		tune_change_print(out, &request, result);
+		jw_tune_result_free(result);
+	}
+	output_line(out, STYLE_PLAIN,
+				"The next login has a larger limit; the rest is compiled after the boot.");
 	return 0;
 }
 
@@ -152,14 +192,14 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 									   .prime = &prime,
 									   .cache_dir = options_value(given, "cache"),
 									   .carried = on_carried};
-	int failed = cli_worker(err, cli, &options.worker);
+	int failed = cli_worker(err, cli, &options.worker) || take_account_limit(err, preparing);
 
 	os_catch_interrupts();
 	failed = failed || jw_ahead_prepare(err, &options, &preparing->result) ? -1 : 0;
 	prime_bar_end(&preparing->bar);
 	fetching_end(&fetching);
 	if (!failed && raises && preparing->result.state == JW_AHEAD_NO_ROOM)
-		failed = raise_limit(err, cli, &preparing->result);
+		failed = raise_limit(err, preparing);
 	return failed;
 }
 

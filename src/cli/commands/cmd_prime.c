@@ -53,15 +53,31 @@ static void print_failure(const struct prime_outcome *priming,
 	mem_free(command);
 }
 
+/* Programs of this account use the folder as it is. */
+static bool is_own_cache(const char *path)
+{
+	const struct jw_system_options how = {.size = sizeof how, .asleep = true};
+	struct jw_system *here;
+	bool own;
+
+	if (jw_system_open(NULL, &how, &here))
+		return false;
+	own = here->cache.path && !strcmp(here->cache.path, path);
+	jw_system_free(here);
+	return own;
+}
+
 static void print_where(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
+	const char *path = priming->cli->system->cache.path;
 	char driver[JW_DRIVER_TEXT];
 
 	if (result->compiled && !result->failed && !result->undone && !priming->cli->system->scratch)
 		output_line(&priming->cli->out, STYLE_PLAIN,
-					"%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
-					priming->cli->system->cache.path,
-					jw_driver_text(driver, &priming->cli->system->driver.version));
+					is_own_cache(path)
+						? "%s has what driver %s looks for there."
+						: "%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
+					path, jw_driver_text(driver, &priming->cli->system->driver.version));
 }
 
 /* Prints each failed module with the driver's log and the command that reproduces it, the modules

@@ -52,7 +52,7 @@ run 1 make -n --target rtx4090 --driver 550.163.01 lib
 out_has "1 of 1 module to compile"
 out_lacks "The driver keeps at most" # this machine's
 run 1 make -n --json --target rtx4090 --driver 550.163.01 lib
-json 'd["cold"] == 1'
+json 'd["cold"] == 1 and "why" not in d'
 err_lacks "unknown"
 run 64 make --target rtx4090 --driver 550.163.01 lib
 err_has "-n needs neither"
