@@ -100,7 +100,7 @@ tried() {
 	[ "$(wc -l <<<"$mine")" -gt 5 ] || fail "$name: there is nothing to keep"
 	$upgrade
 	[ "$(own)" = "$mine" ] && [ "$(tasks_now)" = "$tasks_before" ] || fail "$name: the upgrade changed what the account has"
-	[ -s "$state/tuned.json" ] || fail "$name: the upgrade removed state"
+	[ -s "$state/keys/default.key" ] || fail "$name: the upgrade removed state"
 	win "$exe" check "$(windows_path "$sample_dll")"
 	! signature "$exe" || fail "$name: it is still the former version"
 	$remove
@@ -169,7 +169,7 @@ try_rest() {
 	win "$in_account/jitwarm.exe" startup enable "$(windows_path "$sample_dll")"
 	win "$in_account/uninstall.exe" /S /KeepState
 	gone "$in_account"
-	[ -s "$state/tuned.json" ] && [ -z "$(tasks_now)" ] || fail '/KeepState'
+	[ -d "$state" ] && [ -z "$(tasks_now)" ] || fail '/KeepState'
 	# A program that runs while it is removed: when Windows starts it takes nothing of the next installation with it
 	setup 9.1.0 /AllUsers
 	: >"$work/gate"

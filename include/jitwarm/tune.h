@@ -21,13 +21,12 @@ enum jw_scope {
 	JW_SCOPE_USER,   /* this account: environment.d and the login shell's profile; on Windows
 						HKEY_CURRENT_USER\Environment */
 	JW_SCOPE_SYSTEM, /* every account: /etc/environment; on Windows the machine's environment */
-	JW_SCOPE_CONDA,  /* the active conda environment (CONDA_PREFIX) */
 	JW_SCOPE_SHELL,  /* the file that this account's shell reads at its start; not on Windows */
 	JW_SCOPE_UNIT,   /* a systemd service, by a drop-in file; not on Windows */
 };
 enum { JW_SCOPES = JW_SCOPE_UNIT + 1 };
 
-/* "user", "system", "conda", "shell", "systemd". */
+/* "user", "system", "shell", "systemd". */
 const char *jw_scope_name(enum jw_scope scope);
 
 /* One place that sets one variable. */
@@ -134,8 +133,7 @@ const struct jw_setting *jw_tune_pending(const struct jw_settings *settings, uin
 struct jw_tune_change {
 	char *where;
 	const char *what; /* "written", "unchanged", "restored", "removed"; "left": another program or
-						 person has changed it since; "damaged, kept as": the record of settings
-						 could not be read, and is kept as `where` */
+						 person has changed it since */
 };
 struct jw_tune_result {
 	struct jw_tune_change *changes;
@@ -143,9 +141,8 @@ struct jw_tune_result {
 };
 
 /* Writes the requested settings in marked blocks. Other lines stay, and a second call changes
- * nothing. JW_ERR_UNSUPPORTED: no such scope on this system; JW_ERR_NOT_FOUND: no conda environment
- * is active; JW_ERR_IO: no permission (the message says what to do); JW_ERR_BUSY: another run holds
- * the lock; JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
+ * nothing. JW_ERR_UNSUPPORTED: no such scope on this system; JW_ERR_IO: no permission (the message
+ * says what to do); JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
  * jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
@@ -153,7 +150,8 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
  * the current limit is too small; otherwise *ret_result is NULL. */
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
-/* Reverts jw_tune_apply in a scope; with `request` NULL, in every recorded place. */
+/* Reverts jw_tune_apply in a scope; with `request` NULL, in every place where settings are looked
+ * for, the system's only for the superuser or an administrator. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 void jw_tune_result_free(struct jw_tune_result *result);

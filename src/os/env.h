@@ -12,9 +12,14 @@ char *os_env(const char *name);
 int os_env_set(struct jw_error *err, const char *name, const char *value); /* value NULL: unset */
 
 /* Environment variables that Windows keeps for an account or for the machine, in the registry, and
- * jitwarm's record of the machine's: a key below HKEY_LOCAL_MACHINE\SOFTWARE, to which only
- * administrators may write, and that goes when it is empty. */
-enum os_variables { OS_VARIABLES_USER, OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD };
+ * jitwarm's records of them: a key of its own below SOFTWARE, which goes when it is empty. To the
+ * machine's only administrators may write. */
+enum os_variables {
+	OS_VARIABLES_USER,
+	OS_VARIABLES_MACHINE,
+	OS_VARIABLES_USER_RECORD,
+	OS_VARIABLES_MACHINE_RECORD
+};
 
 struct os_variable {
 	char *value;  /* UTF-8 */

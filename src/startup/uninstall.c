@@ -125,7 +125,7 @@ int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *option
 	disable_all(&job);
 	untune(&job);
 	leave_compilers(&job);
-	/* The state directory stays while it records settings that could not be removed. */
+	/* The state directory stays for the next try. */
 	if (!job.failed)
 		forget_state(&job);
 	*ret_failed = job.failed;

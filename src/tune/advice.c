@@ -20,8 +20,10 @@ enum { MOST_LINES = 16, MOST_PROGRAMS = 512, LITTLE_FILES = 4096 };
 const char *jw_scope_name(enum jw_scope scope)
 {
 	static const char *const names[JW_SCOPES] = {
-		[JW_SCOPE_USER] = "user",   [JW_SCOPE_SYSTEM] = "system", [JW_SCOPE_CONDA] = "conda",
-		[JW_SCOPE_SHELL] = "shell", [JW_SCOPE_UNIT] = "systemd",
+		[JW_SCOPE_USER] = "user",
+		[JW_SCOPE_SYSTEM] = "system",
+		[JW_SCOPE_SHELL] = "shell",
+		[JW_SCOPE_UNIT] = "systemd",
 	};
 
 	return names[scope];

@@ -24,17 +24,16 @@ struct block_found {
 	unsigned made; /* 0: the file existed before */
 };
 
-/* Looks for a block. False if there is none. A block without an end is JW_ERR_FORMAT. `comment`:
- * the sign of a comment ("# ", "rem "). */
-int block_find(struct jw_error *err, const char *comment, const char *text, size_t size,
-			   bool *ret_there, struct block_found *ret_found);
+/* Looks for a block. False if there is none. A block without an end is JW_ERR_FORMAT. */
+int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_there,
+			   struct block_found *ret_found);
 
 /* The text with a block that holds `body` (whole lines): it replaces an existing block, else it is
  * appended. `made`: as above, for a new file. */
-int block_put(struct jw_error *err, const char *comment, const char *text, size_t size,
-			  const char *body, unsigned made, struct buf *ret_text);
+int block_put(struct jw_error *err, const char *text, size_t size, const char *body, unsigned made,
+			  struct buf *ret_text);
 
 /* The text without its block. *ret_found is that block; if there is no block, *ret_there is false
  * and the text is unchanged. */
-int block_take(struct jw_error *err, const char *comment, const char *text, size_t size,
-			   struct buf *ret_text, bool *ret_there, struct block_found *ret_found);
+int block_take(struct jw_error *err, const char *text, size_t size, struct buf *ret_text,
+			   bool *ret_there, struct block_found *ret_found);

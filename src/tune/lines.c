@@ -32,16 +32,7 @@ static int append_quoted(struct jw_error *err, struct buf *buf, const char *text
 	return buf_printf(err, buf, "%s", quote);
 }
 
-enum quoting {
-	QUOTE_SH,
-	QUOTE_FISH,
-	QUOTE_LIST,
-	QUOTE_UNIT,
-	QUOTE_BAT,
-	QUOTE_PS1,
-	QUOTE_PS1_FILE,
-	QUOTE_YAML
-};
+enum quoting { QUOTE_SH, QUOTE_FISH, QUOTE_LIST, QUOTE_UNIT, QUOTE_BAT, QUOTE_PS1, QUOTE_YAML };
 
 /* Within double quotes. Source: systemd.exec(5), Environment=; systemd.syntax(7), quoting. */
 static int append_unit_value(struct jw_error *err, struct buf *buf, const char *text)
@@ -53,29 +44,6 @@ static int append_unit_value(struct jw_error *err, struct buf *buf, const char *
 			return -1;
 	}
 	return 0;
-}
-
-/* Windows PowerShell 5.1 reads a script without a mark in the system's code page: other letters
- * than ASCII's are written by number. */
-static int append_powershell_value(struct jw_error *err, struct buf *buf, const char *text)
-{
-	int result = buf_printf(err, buf, "'");
-
-	while (!result && *text) {
-		uint32_t letter = (uint8_t)*text;
-		const size_t bytes = text_utf8_next(text, strlen(text), &letter);
-
-		if (letter < 0x80)
-			result = buf_printf(err, buf, letter == '\'' ? "''" : "%c", (int)letter);
-		else if (letter < 0x10000)
-			result = buf_printf(err, buf, "'+[char]0x%04X+'", (unsigned)letter);
-		else
-			result =
-				buf_printf(err, buf, "'+[char]0x%04X+[char]0x%04X+'",
-						   0xD7C0 + (unsigned)(letter >> 10), 0xDC00 + (unsigned)(letter & 0x3ff));
-		text += bytes ? bytes : 1;
-	}
-	return result || buf_printf(err, buf, "'") ? -1 : 0;
 }
 
 static int append_value(struct jw_error *err, struct buf *buf, enum quoting quoting,
@@ -93,7 +61,6 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
 	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
 	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
-	case QUOTE_PS1_FILE: return append_powershell_value(err, buf, text);
 	case QUOTE_YAML: return append_quoted(err, buf, text, "\"", "\"\\", "\\");
 	}
 	return 0;
@@ -104,7 +71,6 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 struct manner {
 	const char *name; /* its name for --print */
 	const char *head;
-	const char *keep;  /* for each variable, before all of `set`; NULL: none */
 	const char *set;   /* for each variable */
 	const char *mount; /* if a path is requested: then the variable is @I */
 	const char *tail;
@@ -170,26 +136,6 @@ static const struct manner place_manners[PLACE_FORMS] = {
 						  .quoting = QUOTE_FISH},
 	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
 	[PLACE_UNIT] = {.head = "[Service]\n", .set = "Environment=\"@N=@V\"\n", .quoting = QUOTE_UNIT},
-	/* conda's scripts also save the former value and restore it. */
-	[PLACE_ACTIVATE_SH] = {.keep = "[ -z \"${@N+x}\" ] || export JITWARM_KEPT_@N=\"$@N\"\n",
-						   .set = "export @N=@V\n",
-						   .quoting = QUOTE_SH},
-	[PLACE_DEACTIVATE_SH] = {.keep = "unset @N\n[ -z \"${JITWARM_KEPT_@N+x}\" ] || { export "
-									 "@N=\"$JITWARM_KEPT_@N\"; unset JITWARM_KEPT_@N; }\n"},
-	[PLACE_ACTIVATE_FISH] = {.keep = "set -q @N; and set -gx JITWARM_KEPT_@N $@N\n",
-							 .set = "set -gx @N @V\n",
-							 .quoting = QUOTE_FISH},
-	[PLACE_DEACTIVATE_FISH] = {.keep = "set -e @N\nset -q JITWARM_KEPT_@N; and set -gx @N "
-									   "$JITWARM_KEPT_@N; and set -e JITWARM_KEPT_@N\n"},
-	[PLACE_ACTIVATE_BAT] = {.keep = "if defined @N set \"JITWARM_KEPT_@N=%@N%\"\n",
-							.set = "set \"@N=@V\"\n",
-							.quoting = QUOTE_BAT},
-	[PLACE_DEACTIVATE_BAT] = {.keep = "set \"@N=%JITWARM_KEPT_@N%\"\nset \"JITWARM_KEPT_@N=\"\n"},
-	[PLACE_ACTIVATE_PS1] = {.keep = "$env:JITWARM_KEPT_@N = $env:@N\n",
-							.set = "$env:@N = @V\n",
-							.quoting = QUOTE_PS1_FILE},
-	[PLACE_DEACTIVATE_PS1] = {.keep =
-								  "$env:@N = $env:JITWARM_KEPT_@N\n$env:JITWARM_KEPT_@N = $null\n"},
 };
 
 static const struct manner print_manners[] = {
@@ -266,14 +212,12 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 								 : path,
 		 path},
 	};
-	const char *const passes[] = {manner->keep, manner->set};
 	int result = expand_value(err, buf, manner->head, manner->quoting, settings);
 
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
-	for (size_t pass = 0; pass < 2; pass++)
-		for (size_t i = 0; !result && i < 2; i++)
-			if (settings[i].value)
-				result = expand_value(err, buf, passes[pass], manner->quoting, &settings[i]);
+	for (size_t i = 0; !result && i < 2; i++)
+		if (settings[i].value)
+			result = expand_value(err, buf, manner->set, manner->quoting, &settings[i]);
 	if (!result && path)
 		result = expand_value(err, buf, manner->mount, manner->quoting, settings);
 	return result ? -1 : expand_value(err, buf, manner->tail, manner->quoting, settings);

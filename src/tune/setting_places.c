@@ -93,7 +93,7 @@ static char *bash_login_profile(struct jw_error *err)
 	return place_home_path(err, ".profile");
 }
 
-static char *zsh_file(struct jw_error *err, const char *name)
+char *place_zsh_path(struct jw_error *err, const char *name)
 {
 	char *folder = NULL, *path;
 
@@ -120,42 +120,14 @@ static int add_shell(struct jw_error *err, bool login, struct setting_places *pl
 					 : add_setting_place(places, place_config_path(err, "fish/conf.d/jitwarm.fish"),
 										 PLACE_FISH);
 	case SHELL_ZSH:
-		return add_setting_place(places, zsh_file(err, login ? ".zprofile" : ".zshenv"), PLACE_SH);
+		return add_setting_place(places, place_zsh_path(err, login ? ".zprofile" : ".zshenv"),
+								 PLACE_SH);
 	case SHELL_BASH:
 		return add_setting_place(
 			places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"), PLACE_SH);
 	case SHELL_OTHER: break;
 	}
 	return add_setting_place(places, place_home_path(err, ".profile"), PLACE_SH);
-}
-
-static int add_conda(struct jw_error *err, struct setting_places *places)
-{
-	static const struct {
-		const char *path;
-		enum place_form form;
-		bool windows;
-	} files[] = {
-		{"etc/conda/activate.d/jitwarm.sh", PLACE_ACTIVATE_SH, false},
-		{"etc/conda/deactivate.d/jitwarm.sh", PLACE_DEACTIVATE_SH, false},
-		{"etc/conda/activate.d/jitwarm.fish", PLACE_ACTIVATE_FISH, false},
-		{"etc/conda/deactivate.d/jitwarm.fish", PLACE_DEACTIVATE_FISH, false},
-		{"etc\\conda\\activate.d\\jitwarm.bat", PLACE_ACTIVATE_BAT, true},
-		{"etc\\conda\\deactivate.d\\jitwarm.bat", PLACE_DEACTIVATE_BAT, true},
-		{"etc\\conda\\activate.d\\jitwarm.ps1", PLACE_ACTIVATE_PS1, true},
-		{"etc\\conda\\deactivate.d\\jitwarm.ps1", PLACE_DEACTIVATE_PS1, true},
-	};
-	char *prefix = NULL;
-	int result = os_env_read(err, "CONDA_PREFIX", &prefix);
-
-	if (!result && (!prefix || !*prefix || !os_exists(prefix)))
-		result = error_set(err, JW_ERR_NOT_FOUND,
-						   "no conda environment is active (CONDA_PREFIX): “conda activate” one");
-	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++)
-		if (files[i].windows == os_variables_kept())
-			result = add_setting_place(places, os_join(err, prefix, files[i].path), files[i].form);
-	mem_free(prefix);
-	return result;
 }
 
 /* A name becomes part of a path, so only characters that systemd allows are accepted. */
@@ -192,8 +164,7 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 	int result = 0;
 
 	if (registry && (request->scope == JW_SCOPE_SHELL || request->scope == JW_SCOPE_UNIT))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "--scope %s: not on Windows; user, system or conda",
+		return error_set(err, JW_ERR_UNSUPPORTED, "--scope %s: not on Windows; user or system",
 						 jw_scope_name(request->scope));
 	switch (request->scope) {
 	case JW_SCOPE_USER:
@@ -208,7 +179,6 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			result =
 				add_setting_place(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
 		break;
-	case JW_SCOPE_CONDA: result = add_conda(err, &places); break;
 	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
 	case JW_SCOPE_UNIT: result = add_unit(err, request, &places); break;
 	}
@@ -225,50 +195,6 @@ void places_free(struct setting_places *places)
 	for (size_t i = 0; i < places->count; i++)
 		mem_free(places->items[i].path);
 	*places = (struct setting_places){0};
-}
-
-/* The only files with a block of ours on Windows. Other programs of the account write the record,
- * which an administrator may undo. */
-static bool is_conda_script(const char *path)
-{
-	static const char *const ends[] = {
-		"\\etc\\conda\\activate.d\\jitwarm.bat",
-		"\\etc\\conda\\deactivate.d\\jitwarm.bat",
-		"\\etc\\conda\\activate.d\\jitwarm.ps1",
-		"\\etc\\conda\\deactivate.d\\jitwarm.ps1",
-	};
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (text_ends(path, ends[i]))
-			return true;
-	return false;
-}
-
-bool place_form_of(const char *path, enum place_form *ret_form)
-{
-	static const struct {
-		const char *end;
-		enum place_form form;
-	} ends[] = {
-		{".bat", PLACE_ACTIVATE_BAT},    {".ps1", PLACE_ACTIVATE_PS1},
-		{".fish", PLACE_FISH},           {".service.d/60-jitwarm.conf", PLACE_UNIT},
-		{"60-jitwarm.conf", PLACE_LIST}, {"/environment", PLACE_LIST},
-	};
-
-	*ret_form = PLACE_SH;
-	if (os_variables_kept() && !is_conda_script(path))
-		return false;
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (text_ends(path, ends[i].end)) {
-			*ret_form = ends[i].form;
-			return true;
-		}
-	return os_is_absolute(path);
-}
-
-const char *place_comment(enum place_form form)
-{
-	return form == PLACE_ACTIVATE_BAT || form == PLACE_DEACTIVATE_BAT ? "rem " : "# ";
 }
 
 /* Users' own lines that win over what is written. */
@@ -315,10 +241,9 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 		return false;
 	if (is_switch(setting->name))
 		return !setting->unset && may_be_on(setting->value);
-	/* /etc/profile is read before the account's; an environment or a service is read after all. */
-	if (strcmp(setting->source, "shell profile") != 0 || request->scope == JW_SCOPE_CONDA ||
-		request->scope == JW_SCOPE_UNIT || text_ends(setting->where, "/etc/profile") ||
-		is_above_ours(settings, setting, places))
+	/* /etc/profile is read before the account's; a service is read after all. */
+	if (strcmp(setting->source, "shell profile") != 0 || request->scope == JW_SCOPE_UNIT ||
+		text_ends(setting->where, "/etc/profile") || is_above_ours(settings, setting, places))
 		return false;
 	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
 		return request->limit_bytes &&

@@ -1,4 +1,4 @@
-/* The files that hold the settings of a scope. */
+/* The files that hold the settings of a scope, and those that are looked at. */
 #pragma once
 
 #include <jitwarm/tune.h>
@@ -13,14 +13,6 @@ enum place_form {
 	PLACE_FISH_LOGIN, /* for login shells only */
 	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
 	PLACE_UNIT,
-	PLACE_ACTIVATE_SH, /* conda's scripts: the former value is restored */
-	PLACE_DEACTIVATE_SH,
-	PLACE_ACTIVATE_FISH,
-	PLACE_DEACTIVATE_FISH,
-	PLACE_ACTIVATE_BAT,
-	PLACE_DEACTIVATE_BAT,
-	PLACE_ACTIVATE_PS1,
-	PLACE_DEACTIVATE_PS1,
 	PLACE_FORMS
 };
 
@@ -29,7 +21,7 @@ struct setting_place {
 	enum place_form form;
 };
 
-enum { PLACE_MOST = 12 };
+enum { PLACE_MOST = 2 };
 struct setting_places {
 	struct setting_place items[PLACE_MOST];
 	size_t count;
@@ -40,11 +32,6 @@ struct setting_places {
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			  struct setting_places *ret_places);
 void places_free(struct setting_places *places);
-
-/* "# " or "rem ". */
-const char *place_comment(enum place_form form);
-/* The form of a recorded file, by its name: false if it is not one of ours. */
-bool place_form_of(const char *path, enum place_form *ret_form);
 
 /* Appends to `text` the lines that set the requested variables. JW_ERR_USAGE for a path that the
  * form cannot hold. */
@@ -57,3 +44,20 @@ char *place_system_path(struct jw_error *err, const char *path);
 char *place_config_path(struct jw_error *err, const char *rest);
 /* Below the home directory. */
 char *place_home_path(struct jw_error *err, const char *rest);
+/* The same for zsh's files: below $ZDOTDIR if it is set. */
+char *place_zsh_path(struct jw_error *err, const char *name);
+
+/* The files in which settings are looked for, in the order in which a login reads them. */
+struct setting_file {
+	char *path;
+	const char *source; /* as in struct jw_setting */
+	enum assign_form form;
+};
+struct setting_files {
+	struct setting_file *items;
+	size_t count, capacity;
+	size_t of_system; /* so many, the first ones, are the system's */
+};
+/* Those that may be there; of folders, what is in them. */
+int setting_files_list(struct jw_error *err, struct setting_files *ret_files);
+void setting_files_free(struct setting_files *files);

@@ -17,7 +17,7 @@
 
 enum { MOST_SETTINGS = 4096 };
 
-struct settings_file {
+struct settings_reading {
 	struct jw_settings *settings;
 	const char *source, *where;
 	struct block_found block; /* of ours in this file */
@@ -106,7 +106,7 @@ static void setting_free(struct jw_setting *setting)
 
 static int add_setting(struct jw_error *err, void *context, const struct assign *assign)
 {
-	const struct settings_file *reading = context;
+	const struct settings_reading *reading = context;
 	struct jw_settings *settings = reading->settings;
 	struct jw_setting setting = {
 		.name = mem_string(err, assign->name),
@@ -131,7 +131,7 @@ static int add_setting(struct jw_error *err, void *context, const struct assign 
 			   : 0;
 }
 
-static int add_variable(struct jw_error *err, struct settings_file *reading, const char *name,
+static int add_variable(struct jw_error *err, struct settings_reading *reading, const char *name,
 						const char *value)
 {
 	struct assign assign = {0};
@@ -154,59 +154,29 @@ static int warn_unknown(struct jw_error *err, struct jw_settings *settings,
 	return add_warning(err, settings, line);
 }
 
-/* Takes `path` over. */
-static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
-					  char *path, enum assign_form form)
+static int read_file(struct jw_error *err, struct jw_settings *settings,
+					 const struct setting_file *file)
 {
-	struct settings_file reading = {.settings = settings, .source = source, .where = path};
+	struct settings_reading reading = {
+		.settings = settings, .source = file->source, .where = file->path};
 	struct jw_error why = {0};
 	struct buf text = {0};
 	int result = 0;
 
-	if (!path)
-		return -1;
-	if (!os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
-		if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
+	if (!os_read_file(&why, file->path, BLOCK_MOST_FILE, &text)) {
+		if (block_find(NULL, buf_text(&text), text.size, &reading.has_block, &reading.block))
 			reading.has_block = false;
-		result = assign_parse(err, form, buf_text(&text), text.size, add_setting, &reading);
+		result = assign_parse(err, file->form, buf_text(&text), text.size, add_setting, &reading);
 	} else {
 		result = warn_unknown(err, settings, &why);
 	}
 	buf_free(&text);
-	mem_free(path);
-	return result;
-}
-
-/* Reads every file of a folder with this ending, for units also drop-ins; owns `folder` */
-static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
-					   char *folder, const char *end, enum assign_form form)
-{
-	struct jw_error why = {0};
-	struct os_names names;
-	int result = 0;
-
-	if (!folder)
-		return -1;
-	if (os_list(&why, folder, &names)) {
-		result = error_if_memory(err, &why);
-	} else {
-		for (size_t i = 0; !result && i < names.count; i++)
-			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
-				result =
-					read_owned(err, settings, source, os_join(err, folder, names.items[i]), form);
-			else if (!strcmp(end, ".service") && names.kinds[i] == OS_DIRECTORY &&
-					 text_ends(names.items[i], ".service.d"))
-				result = read_folder(err, settings, source, os_join(err, folder, names.items[i]),
-									 ".conf", form);
-		os_names_free(&names);
-	}
-	mem_free(folder);
 	return result;
 }
 
 static int read_process(struct jw_error *err, struct jw_settings *settings)
 {
-	struct settings_file reading = {.settings = settings, .source = "process", .where = ""};
+	struct settings_reading reading = {.settings = settings, .source = "process", .where = ""};
 	int result = 0;
 
 	for (size_t i = 0; !result && assign_names[i]; i++) {
@@ -222,7 +192,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 static int read_container(struct jw_error *err, struct jw_settings *settings)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
-	struct settings_file reading = {.settings = settings, .source = "container"};
+	struct settings_reading reading = {.settings = settings, .source = "container"};
 	bool inside = false;
 	char *path;
 	struct os_file *file;
@@ -255,13 +225,53 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* The files in reading order: of the system (/), the account's configuration, and its home (.) */
+/* ---- the files */
+
+/* Takes `path` over. */
+static int add_file(struct jw_error *err, struct setting_files *files, const char *source,
+					char *path, enum assign_form form)
+{
+	if (!path || VEC_ROOM(err, files->items, files->capacity, files->count, MOST_SETTINGS)) {
+		mem_free(path);
+		return -1;
+	}
+	files->items[files->count++] = (struct setting_file){path, source, form};
+	return 0;
+}
+
+/* Adds every file of a folder with this ending, for units also drop-ins; owns `folder` */
+static int add_folder(struct jw_error *err, struct setting_files *files, const char *source,
+					  char *folder, const char *end, enum assign_form form)
+{
+	struct jw_error why = {0};
+	struct os_names names;
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	if (os_list(&why, folder, &names)) {
+		result = error_if_memory(err, &why);
+	} else {
+		for (size_t i = 0; !result && i < names.count; i++)
+			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
+				result = add_file(err, files, source, os_join(err, folder, names.items[i]), form);
+			else if (!strcmp(end, ".service") && names.kinds[i] == OS_DIRECTORY &&
+					 text_ends(names.items[i], ".service.d"))
+				result = add_folder(err, files, source, os_join(err, folder, names.items[i]),
+									".conf", form);
+		os_names_free(&names);
+	}
+	mem_free(folder);
+	return result;
+}
+
+/* In reading order: of the system (/), the account's configuration, and its home (.) */
 static const struct {
 	const char *path;
 	const char *end;    /* of the files' names in a folder; NULL: a file */
 	const char *source; /* NULL: a shell profile */
 	enum assign_form form;
-} read_files[] = {
+} known_files[] = {
 	{.path = "/etc/environment", .source = "/etc/environment", .form = ASSIGN_LIST},
 	{.path = "/etc/environment.d", .end = ".conf", .source = "environment.d", .form = ASSIGN_LIST},
 	{.path = "/etc/profile"},
@@ -288,30 +298,62 @@ static const struct {
 	{.path = "systemd/user", .end = ".service", .source = "systemd unit", .form = ASSIGN_UNIT},
 };
 
-static int read_files_of(struct jw_error *err, struct jw_settings *settings, bool has_home)
+int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 {
-	int result = 0;
+	struct setting_files files = {0};
+	struct jw_error why = {0};
+	char *home = NULL;
+	const bool has_home = !os_home_dir(&why, &home);
+	int result = has_home ? 0 : error_if_memory(err, &why);
 
-	for (size_t i = 0; !result && i < sizeof read_files / sizeof *read_files; i++) {
-		const char *rest = read_files[i].path, *end = read_files[i].end,
-				   *source = read_files[i].source ? read_files[i].source : "shell profile";
+	mem_free(home);
+	for (size_t i = 0; !result && i < sizeof known_files / sizeof *known_files; i++) {
+		const char *rest = known_files[i].path, *end = known_files[i].end,
+				   *source = known_files[i].source ? known_files[i].source : "shell profile";
 		char *path;
 
 		if (*rest != '/' && !has_home)
 			break;
-		path = *rest == '/'   ? place_system_path(err, rest)
-			   : *rest == '.' ? place_home_path(err, rest)
-							  : place_config_path(err, rest);
-		result = end ? read_folder(err, settings, source, path, end, read_files[i].form)
-					 : read_owned(err, settings, source, path, read_files[i].form);
+		path = *rest == '/'              ? place_system_path(err, rest)
+			   : text_starts(rest, ".z") ? place_zsh_path(err, rest)
+			   : *rest == '.'            ? place_home_path(err, rest)
+										 : place_config_path(err, rest);
+		result = end ? add_folder(err, &files, source, path, end, known_files[i].form)
+					 : add_file(err, &files, source, path, known_files[i].form);
+		if (*rest == '/')
+			files.of_system = files.count;
 	}
+	if (result)
+		setting_files_free(&files);
+	else
+		*ret_files = files;
 	return result;
 }
+
+void setting_files_free(struct setting_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		mem_free(files->items[i].path);
+	mem_free(files->items);
+	*files = (struct setting_files){0};
+}
+
+static int read_files(struct jw_error *err, struct jw_settings *settings,
+					  const struct setting_files *files)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < files->count; i++)
+		result = read_file(err, settings, &files->items[i]);
+	return result;
+}
+
+/* ---- other places */
 
 /* "conda env config vars set" keeps its variables in a JSON file. */
 static int read_conda_state(struct jw_error *err, struct jw_settings *settings, const char *path)
 {
-	struct settings_file reading = {
+	struct settings_reading reading = {
 		.settings = settings, .source = "conda environment", .where = path};
 	struct jw_error why = {0};
 	struct buf text = {0};
@@ -339,16 +381,19 @@ static int read_conda_state(struct jw_error *err, struct jw_settings *settings, 
 static int read_conda_settings(struct jw_error *err, struct jw_settings *settings)
 {
 	char *prefix = os_env("CONDA_PREFIX"), *state = NULL;
+	struct setting_files scripts = {0};
 	int result = 0;
 
 	if (prefix && *prefix) {
 		state = os_join(err, prefix, "conda-meta/state");
 		result = !state || read_conda_state(err, settings, state) ||
-						 read_folder(err, settings, "conda environment",
-									 os_join(err, prefix, "etc/conda/activate.d"),
-									 os_variables_kept() ? ".ps1" : ".sh", ASSIGN_SHELL)
+						 add_folder(err, &scripts, "conda environment",
+									os_join(err, prefix, "etc/conda/activate.d"),
+									os_variables_kept() ? ".ps1" : ".sh", ASSIGN_SHELL) ||
+						 read_files(err, settings, &scripts)
 					 ? -1
 					 : 0;
+		setting_files_free(&scripts);
 	}
 	mem_free(state);
 	mem_free(prefix);
@@ -358,7 +403,7 @@ static int read_conda_settings(struct jw_error *err, struct jw_settings *setting
 static int read_registry(struct jw_error *err, struct jw_settings *settings,
 						 enum os_variables where, const char *source)
 {
-	struct settings_file reading = {
+	struct settings_reading reading = {
 		.settings = settings, .source = source, .where = os_variables_key(where)};
 	int result = 0;
 
@@ -377,23 +422,19 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
 	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
-	struct jw_error why = {0};
-	char *home = NULL;
-	bool has_home;
+	struct setting_files files = {0};
 	int result;
 
 	if (!settings)
 		return -1;
-	has_home = !os_home_dir(&why, &home);
-	result = has_home ? 0 : error_if_memory(err, &why);
-	if (!result)
-		result = read_process(err, settings);
+	result = read_process(err, settings);
 	if (!result && os_variables_kept())
 		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
 				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
 	else if (!result)
-		result = read_container(err, settings) || read_files_of(err, settings, has_home);
-	mem_free(home);
+		result = read_container(err, settings) || setting_files_list(err, &files) ||
+				 read_files(err, settings, &files);
+	setting_files_free(&files);
 	if (result || read_conda_settings(err, settings)) {
 		jw_settings_free(settings);
 		return -1;
@@ -406,22 +447,27 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
  * superuser, who may have its HOME. What cannot be read sets nothing here: tune says why. */
 static int read_kept(struct jw_error *err, struct jw_settings *settings)
 {
+	struct setting_files files = {0};
 	struct jw_error why = {0};
 	char *own;
+	int result;
 
 	if (os_variables_kept())
 		return read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
 					   read_registry(err, settings, OS_VARIABLES_USER, "Windows user")
 				   ? -1
 				   : 0;
-	if (read_owned(err, settings, "/etc/environment", place_system_path(err, "/etc/environment"),
-				   ASSIGN_LIST))
-		return -1;
-	own = place_config_path(&why, "environment.d/60-jitwarm.conf");
+	result = add_file(err, &files, "/etc/environment", place_system_path(err, "/etc/environment"),
+					  ASSIGN_LIST);
+	own = result ? NULL : place_config_path(&why, "environment.d/60-jitwarm.conf");
 	if (own && !state_check_writers(&why, own, 0))
-		return read_owned(err, settings, "environment.d", own, ASSIGN_LIST);
-	mem_free(own);
-	return error_if_memory(err, &why);
+		result = add_file(err, &files, "environment.d", own, ASSIGN_LIST);
+	else
+		mem_free(own);
+	if (!result)
+		result = error_if_memory(err, &why) || read_files(err, settings, &files) ? -1 : 0;
+	setting_files_free(&files);
+	return result;
 }
 
 /* The last place wins, as at a login. NULL: none sets it, or only a login can tell to what. */

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "tune/assign.h"
 #include "tune/block.h"
-#include "tune/settings_record.h"
 
 static int take(struct jw_error *err, void *context, const struct assign *assign)
 {
@@ -26,15 +25,15 @@ static void put_and_take(const char *text, size_t size)
 	struct block_found found;
 	bool there = false;
 
-	if (block_find(NULL, "# ", text, size, &there, &found))
+	if (block_find(NULL, text, size, &there, &found))
 		return;
 	if (there) {
 		MUST(found.start < found.end && found.end <= size);
 		return;
 	}
-	if (block_put(NULL, "# ", text, size, "x=1\n", 1, &with))
+	if (block_put(NULL, text, size, "x=1\n", 1, &with))
 		return;
-	MUST(!block_take(NULL, "# ", (const char *)with.data, with.size, &without, &there, &found));
+	MUST(!block_take(NULL, (const char *)with.data, with.size, &without, &there, &found));
 	MUST(there && without.size == size && (!size || !memcmp(without.data, text, size)));
 	buf_free(&with);
 	buf_free(&without);
@@ -43,13 +42,10 @@ static void put_and_take(const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT, ASSIGN_NULS};
-	static struct settings_record record;
 	const char *text = size ? (const char *)data : "";
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		(void)assign_parse(NULL, forms[i], text, size, take, &size);
 	put_and_take(text, size);
-	if (!settings_record_parse(NULL, text, size, &record))
-		settings_record_free(&record);
 	return 0;
 }

@@ -22,7 +22,6 @@
 #include "share/login.h"
 #include "share/object_entry.h"
 #include "state/ledger.h"
-#include "tune/settings_record.h"
 #include "worker/protocol.h"
 
 /* ---- the documents */
@@ -62,27 +61,6 @@ static int reads_artifact(struct jw_error *err, const char *data, size_t size, s
 		return -1;
 	put(facts, list.items, list.count * sizeof *list.items);
 	artifact_list_free(&list);
-	return 0;
-}
-
-static int reads_settings(struct jw_error *err, const char *data, size_t size, struct buf *facts)
-{
-	struct settings_record record;
-
-	if (settings_record_parse(err, data, size, &record))
-		return -1;
-	for (size_t i = 0; i < record.file_count; i++)
-		assert_int_equal(buf_printf(NULL, facts, "%s\n", record.files[i]), 0);
-	for (size_t i = 0; i < 2 * RECORD_NAMES; i++) {
-		const struct settings_record_variable *one = &record.variables[i % 2][i / 2];
-
-		if (one->set_to)
-			assert_int_equal(buf_printf(NULL, facts, "%zu %s %s %s %d\n", i % 2,
-										settings_record_names[i / 2], one->set_to,
-										one->was ? one->was : "-", one->expands),
-							 0);
-	}
-	settings_record_free(&record);
 	return 0;
 }
 
@@ -532,7 +510,6 @@ static const struct document documents[] = {
 	{"recording", "fuzz/corpus/recording/whole", reads_recording, NULL, false},
 	{"artifact", "fuzz/corpus/artifact/manifest", reads_artifact, NULL, false},
 	{"artifact-index", "fuzz/corpus/artifact/index", reads_artifact, NULL, false},
-	{"settings", "data/changed/settings.json", reads_settings, NULL, false},
 	{"profile", "fuzz/corpus/profile/sound", reads_profile, NULL, false},
 	{"hello", "fuzz/corpus/protocol/hello", reads_hello, NULL, false},
 	{"answer", "fuzz/corpus/protocol/answer", reads_answer, NULL, false},
@@ -568,9 +545,8 @@ TEST(each_change_has_its_outcome)
 
 		document = &documents[i];
 		if ((wanted && strcmp(wanted, document->name) != 0) ||
-			/* Other paths are whole ones there, and a pack names its system. */
-			(!strcmp(os_name, "windows") &&
-			 (!strcmp(document->name, "settings") || text_starts(document->name, "packed")))) {
+			/* A pack names its system. */
+			(!strcmp(os_name, "windows") && text_starts(document->name, "packed"))) {
 			mem_free(path);
 			continue;
 		}

@@ -27,7 +27,6 @@
 #include "state/ledger.h"
 #include "tune/assign.h"
 #include "tune/block.h"
-#include "tune/settings_record.h"
 #include "worker/protocol.h"
 
 static int take_line(struct jw_error *err, void *context, const struct assign *assign)
@@ -198,20 +197,15 @@ static bool try_signature(const char *data, size_t size)
 static bool try_settings(const char *data, size_t size)
 {
 	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT, ASSIGN_NULS};
-	static struct settings_record record;
 	struct buf with;
 	struct block_found found;
 	bool there;
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		assert_int_equal(assign_parse(NULL, forms[i], data, size, take_line, NULL), 0);
-	if (!settings_record_parse(NULL, data, size, &record)) {
-		settings_record_free(&record);
-		STARVE(settings_record_parse(&err, data, size, &record), settings_record_free(&record));
-	}
-	if (block_find(NULL, "# ", data, size, &there, &found) || there)
+	if (block_find(NULL, data, size, &there, &found) || there)
 		return false;
-	STARVE(block_put(&err, "# ", data, size, "x=1\n", 1, &with), buf_free(&with));
+	STARVE(block_put(&err, data, size, "x=1\n", 1, &with), buf_free(&with));
 	return true;
 }
 

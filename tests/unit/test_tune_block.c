@@ -33,12 +33,12 @@ TEST(taking_it_back_restores_every_byte)
 		struct buf with, again, without;
 		bool there;
 
-		assert_int_equal(block_put(NULL, "# ", texts[i], size, body, 0, &with), 0);
+		assert_int_equal(block_put(NULL, texts[i], size, body, 0, &with), 0);
 		assert_non_null(strstr(buf_text(&with), body));
-		assert_int_equal(block_put(NULL, "# ", buf_text(&with), with.size, body, 0, &again), 0);
+		assert_int_equal(block_put(NULL, buf_text(&with), with.size, body, 0, &again), 0);
 		assert_string_equal(buf_text(&again), buf_text(&with));
 		assert_int_equal(
-			block_take(NULL, "# ", buf_text(&with), with.size, &without, &there, &found), 0);
+			block_take(NULL, buf_text(&with), with.size, &without, &there, &found), 0);
 		assert_true(there);
 		assert_int_equal(found.made, 0);
 		assert_int_equal(without.size, size);
@@ -56,8 +56,8 @@ TEST(nul_bytes_survive)
 	struct buf with, without;
 	bool there;
 
-	assert_int_equal(block_put(NULL, "# ", text, 4, body, 0, &with), 0);
-	assert_int_equal(block_take(NULL, "# ", (char *)with.data, with.size, &without, &there, &found),
+	assert_int_equal(block_put(NULL, text, 4, body, 0, &with), 0);
+	assert_int_equal(block_take(NULL, (char *)with.data, with.size, &without, &there, &found),
 					 0);
 	assert_int_equal(without.size, 4);
 	assert_memory_equal(without.data, text, 4);
@@ -71,9 +71,9 @@ TEST(text_behind_the_block_stays)
 	struct buf with, more = BUF_MAX(4096), without;
 	bool there;
 
-	assert_int_equal(block_put(NULL, "# ", "a", 1, body, 0, &with), 0);
+	assert_int_equal(block_put(NULL, "a", 1, body, 0, &with), 0);
 	assert_int_equal(buf_printf(NULL, &more, "%sb\n", buf_text(&with)), 0);
-	assert_int_equal(block_take(NULL, "# ", buf_text(&more), more.size, &without, &there, &found),
+	assert_int_equal(block_take(NULL, buf_text(&more), more.size, &without, &there, &found),
 					 0);
 	assert_string_equal(buf_text(&without), "a\nb\n");
 	buf_free(&with);
@@ -87,16 +87,14 @@ TEST(a_block_changes_in_its_place)
 	struct buf with, more = BUF_MAX(4096), other;
 	bool there;
 
-	assert_int_equal(block_put(NULL, "rem ", "", 0, body, 3, &with), 0);
+	assert_int_equal(block_put(NULL, "", 0, body, 3, &with), 0);
 	assert_int_equal(buf_printf(NULL, &more, "%sb", buf_text(&with)), 0);
-	assert_int_equal(block_put(NULL, "rem ", buf_text(&more), more.size, "x\n", 0, &other), 0);
+	assert_int_equal(block_put(NULL, buf_text(&more), more.size, "x\n", 0, &other), 0);
 	assert_string_equal(buf_text(&other),
-						"rem >>> jitwarm tune (made 3) >>>\nx\nrem <<< jitwarm tune <<<\nb");
-	assert_int_equal(block_find(NULL, "rem ", buf_text(&other), other.size, &there, &found), 0);
+						"# >>> jitwarm tune (made 3) >>>\nx\n# <<< jitwarm tune <<<\nb");
+	assert_int_equal(block_find(NULL, buf_text(&other), other.size, &there, &found), 0);
 	assert_true(there);
 	assert_int_equal(found.made, 3);
-	assert_int_equal(block_find(NULL, "# ", buf_text(&other), other.size, &there, &found), 0);
-	assert_false(there);
 	buf_free(&with);
 	buf_free(&more);
 	buf_free(&other);
@@ -110,9 +108,9 @@ TEST(half_a_block_is_not_touched)
 	struct buf buf;
 	bool there;
 
-	assert_int_equal(block_put(&err, "# ", text, sizeof text - 1, body, 0, &buf), -1);
+	assert_int_equal(block_put(&err, text, sizeof text - 1, body, 0, &buf), -1);
 	assert_int_equal(err.code, JW_ERR_FORMAT);
-	assert_int_equal(block_take(&err, "# ", text, sizeof text - 1, &buf, &there, &found), -1);
+	assert_int_equal(block_take(&err, text, sizeof text - 1, &buf, &there, &found), -1);
 }
 
 #define BEGIN "# >>> jitwarm tune"
@@ -154,7 +152,7 @@ TEST(only_our_own_lines_count)
 	for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
 		const char *text = blocks[i].text;
 
-		assert_int_equal(block_find(NULL, "# ", text, strlen(text), &there, &found), 0);
+		assert_int_equal(block_find(NULL, text, strlen(text), &there, &found), 0);
 		assert_true(there);
 		assert_int_equal(found.start, blocks[i].start);
 		assert_int_equal(found.end, blocks[i].end);
@@ -163,17 +161,17 @@ TEST(only_our_own_lines_count)
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		there = true;
-		assert_int_equal(block_find(NULL, "# ", others[i], strlen(others[i]), &there, &found), 0);
+		assert_int_equal(block_find(NULL, others[i], strlen(others[i]), &there, &found), 0);
 		assert_false(there);
 	}
-	assert_int_equal(block_find(NULL, "# ", cut, sizeof cut - 1, &there, &found), 0);
+	assert_int_equal(block_find(NULL, cut, sizeof cut - 1, &there, &found), 0);
 	assert_false(there);
 	/* A line that is longer than any of ours, by its first bytes one */
 	for (int size = 40; size < 60; size++) {
 		char text[100];
 
 		(void)snprintf(text, sizeof text, BEGIN "%-*s\n", size, " >>>");
-		assert_int_equal(block_find(NULL, "# ", text, strlen(text), &there, &found), 0);
+		assert_int_equal(block_find(NULL, text, strlen(text), &there, &found), 0);
 		assert_false(there);
 	}
 }
@@ -195,12 +193,12 @@ TEST(the_first_line_says_what_was_there)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(
-			block_put(NULL, "# ", cases[i].before, strlen(cases[i].before), "", 2, &text), 0);
+			block_put(NULL, cases[i].before, strlen(cases[i].before), "", 2, &text), 0);
 		assert_string_equal(buf_text(&text), cases[i].wanted);
 		buf_free(&text);
 	}
 	/* Its line feed is no longer there. */
-	assert_int_equal(block_take(NULL, "# ", joined, sizeof joined - 1, &text, &there, &found), 0);
+	assert_int_equal(block_take(NULL, joined, sizeof joined - 1, &text, &there, &found), 0);
 	assert_string_equal(buf_text(&text), "");
 	buf_free(&text);
 }
@@ -217,19 +215,19 @@ TEST(a_text_that_is_too_large_is_refused)
 	text.data[BLOCK_MOST_FILE - 200] = '\n';
 	for (int more = 0; more < 2; more++) {
 		text.size = BLOCK_MOST_FILE - 200 + (size_t)more;
-		assert_int_equal(block_put(NULL, "# ", (char *)text.data, text.size, body, 0, &with), 0);
+		assert_int_equal(block_put(NULL, (char *)text.data, text.size, body, 0, &with), 0);
 		buf_free(&with);
 	}
 	text.size = BLOCK_MOST_FILE;
-	assert_int_equal(block_take(NULL, "# ", (char *)text.data, text.size, &with, &there, &found),
+	assert_int_equal(block_take(NULL, (char *)text.data, text.size, &with, &there, &found),
 					 0);
 	assert_int_equal(with.size, BLOCK_MOST_FILE);
 	buf_free(&with);
-	assert_int_equal(block_put(&err, "# ", (char *)text.data, text.size, body, 0, &with), -1);
+	assert_int_equal(block_put(&err, (char *)text.data, text.size, body, 0, &with), -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	text.size++;
 	err = (struct jw_error){0};
-	assert_int_equal(block_take(&err, "# ", (char *)text.data, text.size, &with, &there, &found),
+	assert_int_equal(block_take(&err, (char *)text.data, text.size, &with, &there, &found),
 					 -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	buf_free(&text);

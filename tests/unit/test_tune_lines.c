@@ -23,38 +23,6 @@ static const struct form {
 	{PLACE_UNIT, 7, "/a%\"\\'$",
 	 "[Service]\nEnvironment=\"CUDA_CACHE_MAXSIZE=7\"\n"
 	 "Environment=\"CUDA_CACHE_PATH=/a%%\\\"\\\\'$\"\n"},
-	{PLACE_ACTIVATE_SH, 7, "/a",
-	 "[ -z \"${CUDA_CACHE_MAXSIZE+x}\" ] || export "
-	 "JITWARM_KEPT_CUDA_CACHE_MAXSIZE=\"$CUDA_CACHE_MAXSIZE\"\n"
-	 "[ -z \"${CUDA_CACHE_PATH+x}\" ] || export JITWARM_KEPT_CUDA_CACHE_PATH=\"$CUDA_CACHE_PATH\"\n"
-	 "export CUDA_CACHE_MAXSIZE='7'\nexport CUDA_CACHE_PATH='/a'\n"},
-	{PLACE_DEACTIVATE_SH, 0, "/a",
-	 "unset CUDA_CACHE_PATH\n[ -z \"${JITWARM_KEPT_CUDA_CACHE_PATH+x}\" ] || { export "
-	 "CUDA_CACHE_PATH=\"$JITWARM_KEPT_CUDA_CACHE_PATH\"; unset JITWARM_KEPT_CUDA_CACHE_PATH; }\n"},
-	{PLACE_ACTIVATE_FISH, 0, "/a",
-	 "set -q CUDA_CACHE_PATH; and set -gx JITWARM_KEPT_CUDA_CACHE_PATH $CUDA_CACHE_PATH\n"
-	 "set -gx CUDA_CACHE_PATH '/a'\n"},
-	{PLACE_DEACTIVATE_FISH, 7, NULL,
-	 "set -e CUDA_CACHE_MAXSIZE\nset -q JITWARM_KEPT_CUDA_CACHE_MAXSIZE; and set -gx "
-	 "CUDA_CACHE_MAXSIZE $JITWARM_KEPT_CUDA_CACHE_MAXSIZE; and set -e "
-	 "JITWARM_KEPT_CUDA_CACHE_MAXSIZE\n"},
-	{PLACE_ACTIVATE_BAT, 0, "D:\\100% \"a\"",
-	 "if defined CUDA_CACHE_PATH set \"JITWARM_KEPT_CUDA_CACHE_PATH=%CUDA_CACHE_PATH%\"\n"
-	 "set \"CUDA_CACHE_PATH=D:\\100%% \"a\"\"\n"},
-	{PLACE_DEACTIVATE_BAT, 0, "x",
-	 "set \"CUDA_CACHE_PATH=%JITWARM_KEPT_CUDA_CACHE_PATH%\"\n"
-	 "set \"JITWARM_KEPT_CUDA_CACHE_PATH=\"\n"},
-	/* The last letter of one byte; the first and the last of two and of three bytes; two halves
-	 * from there on; a byte that is no letter. */
-	{PLACE_ACTIVATE_PS1, 0,
-	 "a'\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\xff"
-	 "b",
-	 "$env:JITWARM_KEPT_CUDA_CACHE_PATH = $env:CUDA_CACHE_PATH\n"
-	 "$env:CUDA_CACHE_PATH = 'a''\x7f'+[char]0x0080+''+[char]0x07FF+''+[char]0x0800+''+[char]0xFFFF"
-	 "+''+[char]0xD800+[char]0xDC00+''+[char]0xDBFF+[char]0xDFFF+''+[char]0x00FF+'b'\n"},
-	{PLACE_DEACTIVATE_PS1, 0, "x",
-	 "$env:CUDA_CACHE_PATH = $env:JITWARM_KEPT_CUDA_CACHE_PATH\n"
-	 "$env:JITWARM_KEPT_CUDA_CACHE_PATH = $null\n"},
 };
 
 TEST(each_form_is_written_to_the_byte)
@@ -94,7 +62,6 @@ TEST(what_a_form_cannot_hold_is_refused)
 		{PLACE_LIST, "/\"", "“\"”"},       {PLACE_LIST, "/'", "“'”"},
 		{PLACE_LIST, "/$", "“$”"},         {PLACE_LIST, "/#", "“#”"},
 		{PLACE_LIST, "/\\", "“\\”"},       {PLACE_UNIT, "\n", "“ ”"},
-		{PLACE_ACTIVATE_BAT, "\n", "“ ”"}, {PLACE_ACTIVATE_PS1, "\r", "in such a file"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -18,7 +18,7 @@ static void set(const char *name, const char *value)
 
 static int usual(void **state)
 {
-	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "CONDA_PREFIX", "SHELL"};
+	static const char *const others[] = {"XDG_CONFIG_HOME", "ZDOTDIR", "SHELL"};
 
 	if (root_empty(state))
 		return -1;
@@ -90,28 +90,6 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 	}
 }
 
-TEST_WITH(conda_has_its_scripts, usual, NULL)
-{
-	static const char *const none[] = {NULL, "", "./absent"};
-	const struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_CONDA};
-	struct setting_places places = {.count = 7};
-
-	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-		struct jw_error err = {0};
-
-		set("CONDA_PREFIX", none[i]);
-		assert_int_equal(places_of(&err, &request, &places), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-		assert_int_equal(places.count, 7);
-	}
-	root_put("env/a", "");
-	set("CONDA_PREFIX", "./env");
-	assert_string_equal(places_text(&request), "5 /env/etc/conda/activate.d/jitwarm.sh\n"
-											   "6 /env/etc/conda/deactivate.d/jitwarm.sh\n"
-											   "7 /env/etc/conda/activate.d/jitwarm.fish\n"
-											   "8 /env/etc/conda/deactivate.d/jitwarm.fish\n");
-}
-
 TEST_WITH(a_unit_has_a_name, usual, NULL)
 {
 	static const struct {
@@ -152,8 +130,6 @@ TEST_WITH(without_memory_there_are_none, usual, NULL)
 {
 	static const char *const shells[] = {"bash", "zsh", "fish", "sh"};
 
-	root_put("env/a", "");
-	set("CONDA_PREFIX", "./env");
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		for (int scope = 0; scope < JW_SCOPES; scope++) {
 			const struct jw_tune_request request = {
@@ -164,35 +140,6 @@ TEST_WITH(without_memory_there_are_none, usual, NULL)
 			set("ZDOTDIR", i % 2 ? "./z" : NULL);
 			STARVE(places_of(&err, &request, &places), places_free(&places));
 		}
-}
-
-TEST_WITH(a_recorded_file_has_its_form, usual, NULL)
-{
-	static const struct {
-		const char *path;
-		bool ours;
-		enum place_form form;
-	} cases[] = {
-		{"/x/jitwarm.bat", true, PLACE_ACTIVATE_BAT},
-		{"/x/jitwarm.ps1", true, PLACE_ACTIVATE_PS1},
-		{"/x/jitwarm.fish", true, PLACE_FISH},
-		{"/x/a.service.d/60-jitwarm.conf", true, PLACE_UNIT},
-		{"/x/environment.d/60-jitwarm.conf", true, PLACE_LIST},
-		{"/etc/environment", true, PLACE_LIST},
-		{"/home/a/.profile", true, PLACE_SH},
-		{"home/a/.profile", false, PLACE_SH},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		enum place_form form;
-
-		assert_int_equal(place_form_of(cases[i].path, &form), cases[i].ours);
-		assert_int_equal(form, cases[i].form);
-	}
-	for (int form = 0; form < PLACE_FORMS; form++)
-		assert_string_equal(place_comment((enum place_form)form),
-							form == PLACE_ACTIVATE_BAT || form == PLACE_DEACTIVATE_BAT ? "rem "
-																					   : "# ");
 }
 
 RUN_TESTS(root_make, root_remove)

@@ -13,20 +13,18 @@ unset CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH
 reg() { under "$gpus" reg "$@"; }
 # value KEY NAME: its text, empty where it is not set
 value() { reg query "$1" /v "$2"; tr -d '\r' < "$out" | sed -n 's/^ *[^ ].* REG_[A-Z_]* *//p'; }
-# plant VARIABLE...: the record that a program of the account would write
+# plant NAME SET BEFORE: the record that a program of the account would write
 plant() {
-	mkdir -p "$state"
-	local IFS=,
-	printf '{"schema":"jitwarm.tuned/1","files":[],"variables":[%s]}' "$*" > "$state/tuned.json"
+	reg add 'HKCU\SOFTWARE\jitwarm' /f /v "$1" /t REG_SZ /d "$2"
+	reg add 'HKCU\SOFTWARE\jitwarm' /f /v "$1 before" /t REG_SZ /d "$3"
 }
 
 reg add "$machine" /f /v JITWARM_PLANTED /t REG_SZ /d theirs
 reg add "$machine" /f /v CUDA_CACHE_PATH /t REG_SZ /d 'C:\theirs'
 reg add 'HKCU\Environment' /f /v JITWARM_PLANTED /t REG_SZ /d theirs
 for command in 'tune --undo --scope system' 'tune --undo' uninstall; do
-	plant '{"machine":true,"name":"JITWARM_PLANTED","set_to":"theirs","was":"planted"}' \
-		'{"machine":true,"name":"CUDA_CACHE_PATH","set_to":"C:\\theirs","was":"C:\\planted"}' \
-		'{"machine":false,"name":"JITWARM_PLANTED","set_to":"theirs","was":"planted"}'
+	plant JITWARM_PLANTED theirs planted
+	plant CUDA_CACHE_PATH 'C:\theirs' 'C:\planted'
 	# shellcheck disable=SC2086
 	jitwarm $command
 	exits 0 "$command"
@@ -37,25 +35,9 @@ done
 reg delete "$machine" /f /v JITWARM_PLANTED
 reg delete "$machine" /f /v CUDA_CACHE_PATH
 reg delete 'HKCU\Environment' /f /v JITWARM_PLANTED
+reg delete 'HKCU\SOFTWARE\jitwarm' /f
 
-# A block in a file that jitwarm never writes stays, whatever the record says, and so does the file itself
 drive=$build/wine/$user/drive_c
-mkdir -p "$drive/theirs/etc/conda/activate.d"
-for file in profile.ps1 notes.txt etc/conda/activate.d/other.bat; do
-	comment='# '
-	[ "${file##*.}" != bat ] || comment='rem '
-	printf '%s>>> jitwarm tune (made 1) >>>\n%s<<< jitwarm tune <<<\n' "$comment" "$comment" > "$drive/theirs/$file"
-	path="C:\\\\theirs\\\\${file//\//\\\\}"
-	for command in 'tune --undo' uninstall; do
-		mkdir -p "$state"
-		printf '{"schema":"jitwarm.tuned/1","files":["%s"],"variables":[]}' "$path" > "$state/tuned.json"
-		# shellcheck disable=SC2086
-		jitwarm $command
-		[ -s "$drive/theirs/$file" ] || fail "$command took a block out of $file"
-	done
-done
-rm -rf "$drive/theirs"
-
 # Nothing is sought at a place of Linux's, which on Windows anyone may make on the current drive
 mkdir -p "$drive/snap/blender/current"
 cp "$build/tests/framework/sample_framework.dll" "$drive/snap/blender/current"
@@ -65,19 +47,12 @@ cd "$root"
 rm -r "$drive/snap"
 ! grep -q Blender "$out" || fail 'a program was found at \snap'
 
-# A line break in a value is nobody's setting
-reg add 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE /t REG_SZ /d 7
-plant '{"machine":false,"name":"CUDA_CACHE_MAXSIZE","set_to":"7","was":"8\n9"}'
-jitwarm tune --undo
-[ "$(value 'HKCU\Environment' CUDA_CACHE_MAXSIZE)" = 7 ] || fail 'a value with a line break was written'
-reg delete 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE
-
 # What the machine's variable was is in the machine's part of the registry, whatever becomes of the account's record
 reg add "$machine" /f /v CUDA_CACHE_MAXSIZE /t REG_EXPAND_SZ /d '%SIZE%G'
 jitwarm tune --apply --scope system --max-size 2GiB
 exits 0 'tune --apply --scope system'
 [ "$(value "$record" 'CUDA_CACHE_MAXSIZE before')" = '%SIZE%G' ] || fail 'the former value is not in the registry'
-! grep -q SIZE "$state/tuned.json" 2> /dev/null || fail "the account's record holds the machine's value"
+[ -z "$(value 'HKCU\SOFTWARE\jitwarm' 'CUDA_CACHE_MAXSIZE before')" ] || fail "the account's record holds the machine's value"
 rm -rf "$state"
 jitwarm tune --undo
 exits 0 'tune --undo'

@@ -81,34 +81,3 @@ for scope in shell systemd=x; do
 done
 reg delete 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE
 reg delete "$machine" /f /v CUDA_CACHE_DISABLE
-
-# conda: scripts for cmd and PowerShell, and they go again
-mkdir -p "$work/env"
-env_scripts=$work/env/etc/conda/activate.d
-export CONDA_PREFIX
-CONDA_PREFIX=$(windows_path "$work/env")
-jitwarm tune --apply --scope conda --max-size 2GiB
-exits 0 'tune --scope conda'
-grep -q 'set "CUDA_CACHE_MAXSIZE=2147483648"' "$work/env/etc/conda/activate.d/jitwarm.bat" || fail 'no jitwarm.bat'
-# (a batch file is read in the console's code page: no names of other letters in it)
-cat > "$work/try.bat" << 'BATCH'
-@echo off
-set CUDA_CACHE_MAXSIZE=7
-call "%~dp0env\etc\conda\activate.d\jitwarm.bat"
-echo %CUDA_CACHE_MAXSIZE%
-call "%~dp0env\etc\conda\deactivate.d\jitwarm.bat"
-echo %CUDA_CACHE_MAXSIZE%
-BATCH
-under "$gpus" cmd /c "$(windows_path "$work/try.bat")"
-[ "$(tr -d '\r' < "$out" | tr '\n' ' ')" = '2147483648 7 ' ] || fail 'the scripts do not set and restore'
-jitwarm tune --undo
-exits 0 'tune --undo'
-[ -z "$(find "$work/env" -mindepth 1)" ] || fail 'something is left in the environment'
-# Windows PowerShell 5.1 reads a script in the system's code page: nothing but ASCII is in it
-jitwarm tune --apply --scope conda --path "C:\\캐시 😀 it's"
-exits 0 'tune --scope conda --path'
-script=$env_scripts/jitwarm.ps1
-! LC_ALL=C grep -q $'[^\t -~\r]' "$script" || fail 'the script for PowerShell has other letters than ASCII'
-grep -qF "'C:\\'+[char]0xCE90+''+[char]0xC2DC+' '+[char]0xD83D+[char]0xDE00+' it''s'" "$script" || fail 'the script for PowerShell has another path'
-jitwarm tune --undo
-exits 0 'tune --undo of a path'

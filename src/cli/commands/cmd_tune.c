@@ -354,14 +354,13 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option tune_options[] = {
 	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
 					  "stay, and a second call changes nothing"),
-	CLI_FLAG(
-		"undo",
-		"Restore every file byte for byte; without --scope wherever this account has applied it"),
+	CLI_FLAG("undo",
+			 "Restore every file byte for byte; without --scope all that this account may write"),
 	CLI_VALUE("scope", "SCOPE",
-			  "Where: user (this account; the default), system (all accounts), conda (the active "
-			  "environment), shell (the shell's files), systemd=UNIT or systemd-user=UNIT (one "
-			  "service). For all accounts or a service CUDA_CACHE_PATH is set only with --path",
-			  .choices = "user|system|conda|shell|systemd=|systemd-user="),
+			  "Where: user (this account; the default), system (all accounts), shell (the shell's "
+			  "files), systemd=UNIT or systemd-user=UNIT (one service). For all accounts or a "
+			  "service CUDA_CACHE_PATH is set only with --path",
+			  .choices = "user|system|shell|systemd=|systemd-user="),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm (a "
 			  "script for Prolog and TaskProlog), systemd or conda",

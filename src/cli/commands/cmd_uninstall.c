@@ -84,7 +84,7 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
+	.description = "Removes the task or units of “startup”, the settings of “tune” (files "
 				   "are restored byte for byte), the compilers of “compiler fetch” (except a "
 				   "folder that JITWARM_PTXAS names) and jitwarm's state. The entries of the cache "
 				   "and your signing keys stay, and so do libraries that “bake --in-place” has "

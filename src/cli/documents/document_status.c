@@ -211,8 +211,7 @@ static const struct json_field change_fields[] = {
 	JSON(struct jw_tune_change, where, "file or registry key"),
 	JSON(struct jw_tune_change, what,
 		 "`written`, `unchanged`, `restored`, `removed`; "
-		 "`left`: changed by others since; "
-		 "`damaged, kept as`: the record of settings could not be read and was renamed"),
+		 "`left`: changed by others since"),
 	{0},
 };
 

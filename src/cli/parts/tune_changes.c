@@ -12,19 +12,21 @@
 
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request)
 {
-	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_CONDA,
-										  JW_SCOPE_SHELL};
+	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_SHELL};
 
 	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
 		if (!strcmp(text, jw_scope_name(plain[i]))) {
 			request->scope = plain[i];
 			return 0;
 		}
+	if (!strcmp(text, "conda"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--scope conda is no longer there: conda keeps variables itself, by the "
+						 "commands that “jitwarm tune --print conda” prints");
 	request->of_user = text_starts(text, "systemd-user=");
 	if (!request->of_user && !text_starts(text, "systemd="))
 		return error_set(err, JW_ERR_USAGE,
-						 "--scope %.100s: user, system, conda, shell, systemd=UNIT or "
-						 "systemd-user=UNIT",
+						 "--scope %.100s: user, system, shell, systemd=UNIT or systemd-user=UNIT",
 						 text);
 	request->scope = JW_SCOPE_UNIT;
 	request->unit = strchr(text, '=') + 1;
@@ -78,9 +80,6 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 		output_line(
 			output, STYLE_PLAIN, "To use it: systemctl%s daemon-reload && systemctl%s restart %s",
 			request->of_user ? " --user" : "", request->of_user ? " --user" : "", request->unit);
-		break;
-	case JW_SCOPE_CONDA:
-		output_line(output, STYLE_PLAIN, "To use it: activate the environment again.");
 		break;
 	case JW_SCOPE_SHELL: output_line(output, STYLE_PLAIN, "To use it: open a new shell."); break;
 	case JW_SCOPE_USER:

@@ -18,6 +18,8 @@ static const struct {
 							  L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment",
 							  "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\Session "
 							  "Manager\\Environment"},
+	[OS_VARIABLES_USER_RECORD] = {HKEY_CURRENT_USER, L"SOFTWARE\\jitwarm",
+								  "HKEY_CURRENT_USER\\SOFTWARE\\jitwarm"},
 	[OS_VARIABLES_MACHINE_RECORD] = {HKEY_LOCAL_MACHINE, L"SOFTWARE\\jitwarm",
 									 "HKEY_LOCAL_MACHINE\\SOFTWARE\\jitwarm"},
 };
@@ -34,7 +36,7 @@ const char *os_variables_key(enum os_variables where)
 
 static int key_error(struct jw_error *err, enum os_variables where, LSTATUS status)
 {
-	if (status == ERROR_ACCESS_DENIED && where != OS_VARIABLES_USER)
+	if (status == ERROR_ACCESS_DENIED && keys[where].root == HKEY_LOCAL_MACHINE)
 		return error_set(err, JW_ERR_IO,
 						 "%s: Permission denied: the machine's variables need an administrator; "
 						 "start the command from a console that was opened with “Run as "
@@ -108,15 +110,14 @@ static LSTATUS open_for_writing(enum os_variables where, HKEY *ret_key)
 }
 
 /* Our own key goes with its last value. */
-static void drop_empty_record(HKEY key)
+static void drop_empty_record(enum os_variables where, HKEY key)
 {
 	DWORD values = 1, keys_below = 1;
 
 	if (!RegQueryInfoKeyW(key, NULL, NULL, NULL, &keys_below, NULL, NULL, &values, NULL, NULL, NULL,
 						  NULL) &&
 		!values && !keys_below)
-		(void)RegDeleteKeyW(keys[OS_VARIABLES_MACHINE_RECORD].root,
-							keys[OS_VARIABLES_MACHINE_RECORD].path);
+		(void)RegDeleteKeyW(keys[where].root, keys[where].path);
 }
 
 int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
@@ -138,8 +139,8 @@ int os_variable_write(struct jw_error *err, enum os_variables where, const char 
 					   : RegDeleteValueW(key, wide);
 		if (!value && status == ERROR_FILE_NOT_FOUND)
 			status = 0;
-		if (where == OS_VARIABLES_MACHINE_RECORD)
-			drop_empty_record(key);
+		if (where >= OS_VARIABLES_USER_RECORD)
+			drop_empty_record(where, key);
 		(void)RegCloseKey(key);
 	}
 	result = status ? key_error(err, where, status) : 0;

@@ -20,7 +20,7 @@ everything_is_theirs
 # Each name that is there, as a link
 mapfile -t names < <(run 0 prime "$sample" && find "$state" -mindepth 1 -maxdepth 1 -printf '%f\n')
 ((${#names[@]} > 3)) || fail "few names: ${names[*]}"
-for name in "${names[@]}" runs store tuned.json; do
+for name in "${names[@]}" runs store; do
 	target=file
 	[[ ! -d $state/$name ]] || target=folder
 	for target in $target missing; do

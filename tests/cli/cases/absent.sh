@@ -23,5 +23,4 @@ done
 loop "$JITWARM_STATE/keys/default.key" key list
 loop "$JITWARM_STATE/store" store list
 loop "$work/none" cache list --cache "$work/none"
-loop "$JITWARM_STATE/tuned.json" tune --undo
 loop "$JITWARM_STATE/trusted" import --dry-run "$work/a.jwpack"
