@@ -188,7 +188,6 @@ struct jw_prime_options {
 	/* A module that takes longer counts as hung. 0: forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
-	const char *trace; /* a file for Chrome trace events, JSON at any moment; NULL: none */
 	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
 	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
 	const char *ptxas;

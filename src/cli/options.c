@@ -116,6 +116,7 @@ static const struct retired_option {
 	{"to", .text =
 			   "the driver evicts the oldest entries at the cache's limit, which “jitwarm tune” "
 			   "sets"},
+	{"trace", .text = "the times of a run are in “jitwarm prime --json”"},
 	{"unit",
 	 .text = "jitwarm doctor --pid and watch take its process, which “systemctl show -p MainPID "
 			 "--value UNIT” prints"},

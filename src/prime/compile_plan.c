@@ -243,14 +243,13 @@ static int run_by_names_or_count(struct jw_error *why, struct run_setup *setup,
 
 static int compile_planned(struct jw_error *err, const struct plan *plan,
 						   const struct jw_system *system, const struct jw_prime_options *options,
-						   struct trace *trace, struct jw_prime_result *result)
+						   struct jw_prime_result *result)
 {
 	struct speed_time learnt = {0};
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
 							  .options = options,
 							  .workers = result->plan.forecast.workers,
-							  .trace = trace,
 							  .share = options->share,
 							  .learnt = &learnt};
 	const struct jw_driver compiler = planning_compiler(system, options);
@@ -303,8 +302,7 @@ static int make_named_cache(struct jw_error *err, const char *cache_dir)
 }
 
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct trace *trace,
-				 struct jw_prime_result *result)
+				 const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	const struct cache_turn_wait wait = {options->context, options->message, options->cancel};
 	struct cache_turn turn = {0};
@@ -321,7 +319,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 	if (turn.waited && count_met(plan, system) == result->plan.cold)
 		result->met = result->plan.cold;
 	else
-		failed = compile_planned(err, plan, system, options, trace, result);
+		failed = compile_planned(err, plan, system, options, result);
 	cache_turn_end(&turn);
 	return failed;
 }

@@ -5,7 +5,6 @@
 
 #include "cache/profile.h"
 #include "plan/plan.h"
-#include "run/trace.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"
 
@@ -54,8 +53,6 @@ struct jw_driver planning_compiler(const struct jw_system *system,
 								   const struct jw_prime_options *options);
 
 /* Compiles a plan's cold modules into the live cache. Runs on one cache wait for each other; adds
- * the outcome to *result, also the reason for stopping early. -1: the run could not be begun.
- * `trace` may be NULL. */
+ * the outcome to *result, also the reason for stopping early. -1: the run could not be begun. */
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct trace *trace,
-				 struct jw_prime_result *result);
+				 const struct jw_prime_options *options, struct jw_prime_result *result);

@@ -20,7 +20,6 @@
 #include "prime/planning.h"
 #include "prime/start_verdict.h"
 #include "run/run_report.h"
-#include "run/trace.h"
 #include "state/ledger.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
@@ -379,15 +378,14 @@ static int repair_index(struct jw_error *err, const struct jw_system *system)
 
 /* Each insert repairs the index first. */
 static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_system *system,
-					 const struct jw_prime_options *options, struct trace *trace,
-					 struct jw_prime_result *result)
+					 const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	const struct jw_cache_outlook *cache = &result->plan.cache;
 	const bool unsound = (cache->text[0] && !cache->evicted) || cache->uncounted;
 	int failed = 0;
 
 	if (result->plan.cold)
-		failed = compile_plan(err, plan, system, options, trace, result);
+		failed = compile_plan(err, plan, system, options, result);
 	else if (unsound)
 		failed = repair_index(err, system);
 	result->repaired = unsound && !failed && !result->stopped.code;
@@ -420,15 +418,11 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	const char *home = ledger_home(system);
 	struct planning planning = {0};
 	struct ledger ledger = {0};
-	struct trace *trace = NULL;
-	struct jw_error why = {0};
-	uint64_t began_ns = os_monotonic_ns();
 	int failed = -1;
 
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
-	if ((options->trace && trace_open(err, options->trace, &trace)) ||
-		planning_make(err, system, options, result, &planning) ||
+	if (planning_make(err, system, options, result, &planning) ||
 		judge_plan(err, system, &planning, result))
 		goto done;
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
@@ -436,7 +430,6 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	if (result->reuse.carried)
 		result->cooled += result->reuse.carried->cooled;
-	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
 	ledger.elsewhere = system->elsewhere && !*system->user_stamp;
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
@@ -455,12 +448,9 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		options->no_compile || result->plan.too_much || system->cache.why_useless[0])
 		result->undone = result->plan.cold;
 	else
-		failed = carry_out(err, planning.plan, system, options, trace, result);
+		failed = carry_out(err, planning.plan, system, options, result);
 	ledger_note(&ledger, home, true);
 done:
-	if (trace_close(&why, trace) && !failed)
-		failed =
-			prime_result_add_note(err, result, "the trace has not all events: %s", why.message);
 	ledger_close(&ledger);
 	planning_free(&planning);
 	return failed;

@@ -238,19 +238,12 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	struct slot *slot = context;
 	struct run *run = slot->run;
 	bool in_compile = slot->job_count > 0;
-	char text[256];
 
 	(void)child;
 	slot->child = NULL;
 	run->alive--;
 	/* The same signal may have reached the workers too. */
 	look_for_interrupt(run);
-	if (in_compile && !slot->spent) {
-		const struct trace_end end = {
-			.result = run->stopping ? "stopped" : child_end_text(text, sizeof text, how)};
-
-		run_trace(run, slot, slot->jobs[0].module, &end);
-	}
 	if (!run->stopping) {
 		run_blame(run, slot, how);
 		if (run_is_hopeless(run, slot, how, in_compile))

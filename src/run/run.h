@@ -5,7 +5,6 @@
 
 #include "plan/plan.h"
 #include "run/spool.h"
-#include "run/trace.h"
 #include "state/speed_model.h"
 
 struct run_setup {
@@ -22,7 +21,6 @@ struct run_setup {
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
-	struct trace *trace;                  /* NULL: no trace is written */
 	const struct jw_share_options *share; /* NULL: no place of objects */
 	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
 };

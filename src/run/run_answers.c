@@ -71,7 +71,6 @@ bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_he
 {
 	slot->greeted = true;
 	run->start_ms = (double)(os_monotonic_ns() - slot->since_ns) / 1e6;
-	run_trace_start(run, slot);
 	if (hello->result && !run_retire(run, slot, hello->error)) {
 		error_set(run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
 		run_break_off(run);
@@ -244,9 +243,6 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 		return false;
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
-	run_trace(run, slot, job.module,
-			  &(struct trace_end){.result = answer->result ? answer->error : "compiled",
-								  .cpu_ms = answer->cpu_ms});
 	slot->since_ns = os_monotonic_ns();
 	take_result(run, slot, job, answer);
 	return true;

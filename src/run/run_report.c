@@ -8,7 +8,6 @@
 #include "os/file.h"
 #include "plan/estimate.h"
 #include "run/run_state.h"
-#include "run/trace.h"
 
 /* Failures and notes beyond these are counted, not listed. */
 enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
@@ -311,23 +310,6 @@ void run_message(struct run *run, const char *line)
 {
 	if (run->setup->options->message)
 		run->setup->options->message(run->setup->options->context, line);
-}
-
-void run_trace_start(const struct run *run, const struct slot *slot)
-{
-	const unsigned worker = (unsigned)(slot - run->slots);
-
-	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + worker, "starting the driver",
-				slot->since_ns);
-}
-
-void run_trace(const struct run *run, const struct slot *slot, size_t module,
-			   const struct trace_end *end)
-{
-	const struct plan *plan = run->setup->plan;
-
-	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
-				 &plan->modules[module], slot->since_ns, end);
 }
 
 void run_module_done(struct run *run, size_t index)

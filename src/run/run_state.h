@@ -13,7 +13,6 @@
 #include "run/remote.h"
 #include "run/run.h"
 #include "run/run_report.h"
-#include "run/trace.h"
 #include "worker/child.h"
 
 /* A second job waits in the worker's pipe, so that a short one costs no round trip. */
@@ -96,11 +95,6 @@ struct run_order {
 /* Reports the run's progress. */
 void run_report(struct run *run);
 void run_message(struct run *run, const char *line);
-/* The driver of this worker has started. */
-void run_trace_start(const struct run *run, const struct slot *slot);
-/* The module of this worker has ended. */
-void run_trace(const struct run *run, const struct slot *slot, size_t module,
-			   const struct trace_end *end);
 void run_module_done(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 /* Starts no further worker, and ends all. */

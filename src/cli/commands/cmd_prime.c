@@ -302,7 +302,6 @@ static void take_prime_options(const struct cli *cli, struct jw_prime_options *o
 	options->budget_ms = options_number(&cli->options, "budget-time", 0);
 	options->low_priority = options_given(&cli->options, "background");
 	options->no_store = options_given(&cli->options, "no-store");
-	options->trace = options_value(&cli->options, "trace");
 	options->carry_over = options_given(&cli->options, "carry-over");
 	options->recompile_carried = options_given(&cli->options, "recompile-carried");
 }
@@ -563,10 +562,6 @@ static const struct cli_option prime_options[] = {
 					 "account first (“jitwarm tune”)"),
 	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache",
 			 .rare = true),
-	CLI_VALUE(
-		"trace", "FILE",
-		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto",
-		.names = NAMES_OUTPUT, .rare = true),
 	JSON_LOG_OPTION,
 	{0}};
 

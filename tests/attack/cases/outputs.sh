@@ -59,7 +59,6 @@ kinds() { # runs COMMAND with each of the three
 cat "$open/pipe" >"$open/read" & # so that nobody waits for a reader
 reader=$!
 exec 9>"$open/pipe"
-kinds prime "$sample" --trace OUT
 kinds prime "$sample" --json-log OUT
 kinds run --record OUT -- true
 kinds report -o OUT "$sample"

@@ -29,8 +29,6 @@ bake -o made --target sm_86 $sample|2|this needs ptxas
 prime --cache plain $sample|64|--cache: plain: not a directory
 prime --recording none $sample|3|--recording: none: 
 prime --recording folder $sample|64|--recording: folder: Is a directory
-prime --trace none/trace $sample|3|--trace: none: 
-prime --trace folder $sample|64|--trace: folder: Is a directory
 prime --json-log folder $sample|64|--json-log: folder: Is a directory
 prime --json-log plain/log $sample|64|--json-log: plain: not a directory
 prime --nvrtc none/nvrtc $sample|3|--nvrtc: none/nvrtc: 

@@ -45,13 +45,11 @@ cmp file.minisig got || fail "a signature that went through a pipe is another on
 run 0 run --record file "$sample" -- true
 through got run --record pipe "$sample" -- true
 cmp file got || fail "a recording that went through a pipe is another one"
-through got prime "$sample" --recompile-carried --trace pipe
-python3 -c 'import json, sys; assert json.load(open("got"))[0]["name"] == "process_name"' || fail "no trace came out of the pipe"
 through got prime "$sample" --json-log pipe
 python3 -c 'import json; assert json.load(open("got"))["schema"].startswith("jitwarm.run/")' || fail "no line came out of the pipe"
 
 # Into nowhere
-for arguments in "export -o" "run --record" "report -o" "prime $sample --trace" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
+for arguments in "export -o" "run --record" "report -o" "prime $sample --json-log" "export -o file --sign --key outputs --signature"; do
 	read -ra words <<<"$arguments"
 	rest=()
 	[[ $arguments != run* ]] || rest=(-- true)
@@ -72,7 +70,6 @@ for to in 3:pipe:"is a pipe that no other process reads" 64:folder:"Is a directo
 	err_has "${to%%:*}: ${to#*:}"
 	run $status export -o file --sign --key outputs --signature "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
-	run "2|$status" prime "$sample" --trace "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
 	run "2|$status" prime "$sample" --json-log "${to%%:*}"
 	err_has "${to%%:*}: ${to#*:}"
