@@ -6,7 +6,6 @@
 #include <jitwarm/ahead.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
-#include <jitwarm/caches.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>

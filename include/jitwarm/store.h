@@ -38,13 +38,11 @@ struct jw_store {
 struct jw_store_options {
 	size_t size; /* JW_STORE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *state_dir;
-	bool verify; /* check every member and entry, as an import does; otherwise the digest of each
-					pack, and its manifest */
-	struct jw_cancel cancel;
 };
 #define JW_STORE_OPTIONS_INIT JW_INIT(jw_store_options)
 
-/* Lists the store of this state directory. A missing store is empty. The caller frees it. */
+/* Lists the store of this state directory, by the digest of each pack and its manifest. A missing
+ * store is empty. The caller frees it. */
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
@@ -96,8 +94,6 @@ struct jw_store_swept {
  * JW_ERR_BUSY: another process does the same. */
 int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
 				struct jw_store_swept *ret_swept);
-/* Removes one pack by its name; JW_ERR_NOT_FOUND. */
-int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name);
 
 JW_END_DECLS
 

@@ -39,9 +39,6 @@
 	X(push) \
 	X(pull) \
 	X(store_list) \
-	X(store_verify) \
-	X(store_gc) \
-	X(store_remove) \
 	X(key_generate) \
 	X(key_trust) \
 	X(key_distrust) \
@@ -240,7 +237,11 @@ static const struct retired_command {
 } retired_commands[] = {
 	{"record", .text = "jitwarm run --record FILE -- COMMAND"},
 	{"key import", .text = "--key and the setting “key” take minisign's file as it is"},
-	{"caches", .text = "jitwarm doctor lists the caches of other compilers"},
+	{"caches", .text = "other compilers' caches are theirs: their documents say where they are"},
+	{"store verify", .text = "“jitwarm store list” names what is damaged, and nothing comes back "
+							 "from a pack before all of it is checked"},
+	{"store gc", .text = "prime removes damaged packs itself, and the oldest ones over 2 GiB"},
+	{"store remove", .text = "remove the file; “jitwarm store list” shows where it is"},
 };
 
 /* The name is one word, or two. */

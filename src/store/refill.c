@@ -205,8 +205,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
-	const struct jw_store_options where = {
-		.size = sizeof where, .state_dir = system->state_dir, .cancel = request->cancel};
+	const struct jw_store_options where = {.size = sizeof where, .state_dir = system->state_dir};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	bool may_take = false;

@@ -1,4 +1,4 @@
-/* jw_store_open and jw_store_remove: the packs of the store. */
+/* The packs of the store. */
 #include "store/store_packs.h"
 
 #include <stdlib.h>
@@ -67,27 +67,13 @@ done:
 	return result;
 }
 
-/* Reads the whole pack and checks it as an import does. */
-static int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
-{
-	const struct jw_import_options options = {.size = sizeof options,
-											  .path = path,
-											  .limit_bytes = UINT64_MAX,
-											  .allow_unsigned = true,
-											  .cancel = *cancel};
-
-	return import_check_pack(err, &options);
-}
-
-static int describe_pack(struct jw_error *err, const char *path,
-						 const struct jw_store_options *options, struct jw_store_pack *pack)
+static int describe_pack(struct jw_error *err, const char *path, struct jw_store_pack *pack)
 {
 	struct pack_manifest manifest = {0};
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
-	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, &manifest) ||
-		(options->verify && store_verify_pack(&why, path, &options->cancel))) {
+	if (os_stat(&why, path, &stat) || reader_manifest(&why, path, &manifest)) {
 		TEXT_COPY(pack->damage, why.message);
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
@@ -99,7 +85,7 @@ static int describe_pack(struct jw_error *err, const char *path,
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
-	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+	return error_if_memory(err, &why);
 }
 
 static int by_age(const void *a, const void *b)
@@ -111,8 +97,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-static int list_packs(struct jw_error *err, const struct jw_store_options *options,
-					  struct jw_store *store)
+static int list_packs(struct jw_error *err, struct jw_store *store)
 {
 	struct os_names names;
 	size_t capacity = 0;
@@ -141,7 +126,7 @@ static int list_packs(struct jw_error *err, const struct jw_store_options *optio
 		*pack = (struct jw_store_pack){0};
 		TEXT_COPY(pack->name, name);
 		path = os_join(err, store->path, name);
-		result = path ? describe_pack(err, path, options, pack) : -1;
+		result = path ? describe_pack(err, path, pack) : -1;
 		store->bytes += pack->bytes;
 		mem_free(path);
 	}
@@ -165,7 +150,7 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 	if (!store)
 		return -1;
 	store->path = store_path(err, options->state_dir);
-	if (!store->path || list_packs(err, options, store)) {
+	if (!store->path || list_packs(err, store)) {
 		jw_store_free(store);
 		return -1;
 	}
@@ -180,26 +165,6 @@ void jw_store_free(struct jw_store *store)
 	mem_free(store->path);
 	mem_free(store->packs);
 	mem_free(store);
-}
-
-int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name)
-{
-	char *folder = NULL, *path = NULL;
-	int result = -1;
-
-	if (!text_ends(name, STORE_EXTENSION) || strpbrk(name, "/\\"))
-		return error_set(err, JW_ERR_USAGE,
-						 "“%.100s” is not a pack of the store; “jitwarm store list” names them",
-						 name);
-	folder = store_path(err, state_dir);
-	path = folder ? os_join(err, folder, name) : NULL;
-	if (path && !os_exists(path))
-		error_set(err, JW_ERR_NOT_FOUND, "no pack “%s” in %s", name, folder);
-	else if (path)
-		result = os_remove(err, path);
-	mem_free(folder);
-	mem_free(path);
-	return result;
 }
 
 /* jw_store_keep and jw_store_gc: adding packs to the store and removing them. */

@@ -83,7 +83,6 @@ const struct struck_line struck_lines[] = {
 	{"export -o b.jwpack --json", 0, true, false},
 	{"export -o b.jwpack --sign k.fatbin", 0, true, false},
 	{"import --allow-unsigned a.jwpack", 0, true, false},
-	{"store gc --max-size 1K", 0, true, false},
 	{"cache verify --repair", 0, true, false},
 	{"cache prune --older-than 1s --apply", 0, true, false},
 	{"bake verify", 0, false, false},

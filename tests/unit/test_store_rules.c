@@ -187,34 +187,16 @@ TEST_WITH(a_pack_is_a_file_of_its_name, begin, end)
 	}
 }
 
-TEST_WITH(a_pack_is_removed_by_its_name, begin, end)
+TEST_WITH(without_a_state_there_is_no_store, begin, end)
 {
-	static const char *const wrong[] = {"a", "../a.jwpack", "b\\a.jwpack", "a.jwpack/", ""};
-
-	files_put_text(folder, "a.jwpack", "x");
-	files_put_text(store, "a.jwpack", "x");
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(jw_store_remove(&err, folder, wrong[i]), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-	}
-	for (int again = 0; again < 2; again++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(jw_store_remove(&err, folder, "a.jwpack"), again ? -1 : 0);
-		assert_int_equal(err.code, again ? JW_ERR_NOT_FOUND : JW_OK);
-	}
-	assert_int_equal(packs_in(folder), 0);
-	for (int call = 0; call < 3; call++) {
+	for (int call = 0; call < 2; call++) {
 		const struct jw_store_options options = {.size = sizeof options};
 		struct jw_store_swept swept = {.removed = 7};
 		struct jw_store *opened = NULL;
 		struct jw_error err = {0};
 
-		assert_int_equal(call == 0   ? jw_store_remove(&err, NULL, "a.jwpack")
-						 : call == 1 ? jw_store_open(&err, &options, &opened)
-									 : jw_store_gc(&err, NULL, 1, &swept),
+		assert_int_equal(call == 0 ? jw_store_open(&err, &options, &opened)
+								   : jw_store_gc(&err, NULL, 1, &swept),
 						 -1);
 		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 		assert_null(opened);
@@ -352,8 +334,7 @@ static bool at_once(void *context)
 TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 {
 	struct jw_store *opened;
-	struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
-	struct jw_error err = {0};
+	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
 	struct buf bytes = {0};
 	char *path;
 
@@ -373,7 +354,6 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 	assert_int_equal(refill(false).entries, ENTRIES);
 	/* Half of one is broken, and no reason to list none. */
 	files_put(store, "again.jwpack", bytes.data, bytes.size / 2);
-	options.verify = true;
 	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
 	assert_int_equal(opened->count, 2);
 	for (size_t i = 0; i < 2; i++) {
@@ -383,13 +363,6 @@ TEST_WITH(an_entry_in_two_packs_counts_once, begin, end)
 		assert_int_equal(opened->packs[i].damage[0] != 0, broken);
 		assert_int_equal(opened->packs[i].entries, broken ? 0 : ENTRIES);
 	}
-	jw_store_free(opened);
-	/* A look that is ended early is no list; one that reads the manifests alone does not ask. */
-	options.cancel.is_cancelled = at_once;
-	assert_int_equal(jw_store_open(&err, &options, &opened), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
-	options.verify = false;
-	assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
 	jw_store_free(opened);
 	buf_free(&bytes);
 	mem_free(path);

@@ -37,8 +37,7 @@ TEST(taking_it_back_restores_every_byte)
 		assert_non_null(strstr(buf_text(&with), body));
 		assert_int_equal(block_put(NULL, buf_text(&with), with.size, body, 0, &again), 0);
 		assert_string_equal(buf_text(&again), buf_text(&with));
-		assert_int_equal(
-			block_take(NULL, buf_text(&with), with.size, &without, &there, &found), 0);
+		assert_int_equal(block_take(NULL, buf_text(&with), with.size, &without, &there, &found), 0);
 		assert_true(there);
 		assert_int_equal(found.made, 0);
 		assert_int_equal(without.size, size);
@@ -57,8 +56,7 @@ TEST(nul_bytes_survive)
 	bool there;
 
 	assert_int_equal(block_put(NULL, text, 4, body, 0, &with), 0);
-	assert_int_equal(block_take(NULL, (char *)with.data, with.size, &without, &there, &found),
-					 0);
+	assert_int_equal(block_take(NULL, (char *)with.data, with.size, &without, &there, &found), 0);
 	assert_int_equal(without.size, 4);
 	assert_memory_equal(without.data, text, 4);
 	buf_free(&with);
@@ -73,8 +71,7 @@ TEST(text_behind_the_block_stays)
 
 	assert_int_equal(block_put(NULL, "a", 1, body, 0, &with), 0);
 	assert_int_equal(buf_printf(NULL, &more, "%sb\n", buf_text(&with)), 0);
-	assert_int_equal(block_take(NULL, buf_text(&more), more.size, &without, &there, &found),
-					 0);
+	assert_int_equal(block_take(NULL, buf_text(&more), more.size, &without, &there, &found), 0);
 	assert_string_equal(buf_text(&without), "a\nb\n");
 	buf_free(&with);
 	buf_free(&more);
@@ -192,8 +189,8 @@ TEST(the_first_line_says_what_was_there)
 	bool there;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(
-			block_put(NULL, cases[i].before, strlen(cases[i].before), "", 2, &text), 0);
+		assert_int_equal(block_put(NULL, cases[i].before, strlen(cases[i].before), "", 2, &text),
+						 0);
 		assert_string_equal(buf_text(&text), cases[i].wanted);
 		buf_free(&text);
 	}
@@ -219,16 +216,14 @@ TEST(a_text_that_is_too_large_is_refused)
 		buf_free(&with);
 	}
 	text.size = BLOCK_MOST_FILE;
-	assert_int_equal(block_take(NULL, (char *)text.data, text.size, &with, &there, &found),
-					 0);
+	assert_int_equal(block_take(NULL, (char *)text.data, text.size, &with, &there, &found), 0);
 	assert_int_equal(with.size, BLOCK_MOST_FILE);
 	buf_free(&with);
 	assert_int_equal(block_put(&err, (char *)text.data, text.size, body, 0, &with), -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	text.size++;
 	err = (struct jw_error){0};
-	assert_int_equal(block_take(&err, (char *)text.data, text.size, &with, &there, &found),
-					 -1);
+	assert_int_equal(block_take(&err, (char *)text.data, text.size, &with, &there, &found), -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	buf_free(&text);
 }

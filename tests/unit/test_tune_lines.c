@@ -58,10 +58,10 @@ TEST(what_a_form_cannot_hold_is_refused)
 		enum place_form form;
 		const char *path, *said;
 	} cases[] = {
-		{PLACE_SH, "/a\nb", "“ ”"},        {PLACE_FISH, "/a\rb", "in such a file"},
-		{PLACE_LIST, "/\"", "“\"”"},       {PLACE_LIST, "/'", "“'”"},
-		{PLACE_LIST, "/$", "“$”"},         {PLACE_LIST, "/#", "“#”"},
-		{PLACE_LIST, "/\\", "“\\”"},       {PLACE_UNIT, "\n", "“ ”"},
+		{PLACE_SH, "/a\nb", "“ ”"},  {PLACE_FISH, "/a\rb", "in such a file"},
+		{PLACE_LIST, "/\"", "“\"”"}, {PLACE_LIST, "/'", "“'”"},
+		{PLACE_LIST, "/$", "“$”"},   {PLACE_LIST, "/#", "“#”"},
+		{PLACE_LIST, "/\\", "“\\”"}, {PLACE_UNIT, "\n", "“ ”"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -107,23 +107,6 @@ static int put_replaced(struct jw_error *err, struct buf *text, const struct pro
 			   : 0;
 }
 
-static int put_caches(struct jw_error *err, struct buf *text,
-					  const struct jw_compiler_caches *caches)
-{
-	int failed = caches->count ? buf_printf(err, text, "Caches of other compilers:\n") : 0;
-
-	for (size_t i = 0; !failed && i < caches->count; i++) {
-		const struct jw_compiler_cache *cache = &caches->items[i];
-		const size_t from = text->size;
-
-		failed = buf_printf(err, text, "        %-10s  %s%s%s%s", cache->name, cache->path,
-							cache->moved ? " (" : "", cache->moved ? cache->variable : "",
-							cache->moved ? ")" : "") ||
-				 end_line(err, text, from);
-	}
-	return failed;
-}
-
 static int put_process(struct jw_error *err, struct buf *text, const struct process_code *process)
 {
 	if (!process->pid)
@@ -169,8 +152,6 @@ static int put_findings(struct jw_error *err, struct buf *text,
 			result->warm ? " in the cache, and nothing else is compiled" : "");
 	if (!failed && result->probe != JW_PROBE_NOT)
 		failed = buf_printf(err, text, "Probe   %s\n", probe_text(result->probe));
-	if (!failed)
-		failed = put_caches(err, text, &document->caches);
 	return failed;
 }
 
@@ -551,14 +532,11 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .words = words_of(doctoring),
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
-	struct jw_compiler_caches *caches;
 	struct jw_ahead ahead = {0};
 	int result;
 
-	if ((!doctoring->eyes.inside && jw_ahead_look(err, NULL, &ahead)) ||
-		jw_compiler_caches_find(err, &caches))
+	if (!doctoring->eyes.inside && jw_ahead_look(err, NULL, &ahead))
 		return -1;
-	document.caches = *caches;
 	cli->status = status_of_findings(doctoring->result);
 	if (options_given(&cli->options, "report")) {
 		result = doctor_text_report(err, &cli->out, cli->system, &document);
@@ -567,7 +545,6 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 		doctor_text(&cli->out, &document);
 		result = document_print(err, &cli->out, &document_doctor, &document);
 	}
-	jw_compiler_caches_free(caches);
 	return result;
 }
 
@@ -616,7 +593,7 @@ const struct cli_command command_doctor = {
 		"of 3 KB). Each finding is a line of evidence and a line that says what to do. Without a "
 		"name it looks at the active Python environment.\n\nIf nothing is found, a start is slow "
 		"for another reason than the driver's compiler: another compiler with its own cache "
-		"(Triton, XLA, NVRTC: those of this account are listed), the choice of algorithms, the "
+		"(Triton, XLA, NVRTC), the choice of algorithms, the "
 		"loading of weights.\n\nExit status: that of “jitwarm check”, and if that is 0: 1 if "
 		"something else can be done or a file could not be read, 2 if nothing can.",
 	.options = doctor_options,

@@ -429,15 +429,6 @@ static const struct json_field process_fields[] = {
 	{0},
 };
 
-static const struct json_field compiler_cache_fields[] = {
-	JSON(struct jw_compiler_cache, name, "the compiler, or the cache, as it is called there"),
-	JSON(struct jw_compiler_cache, belongs_to, "the package or program that uses it"),
-	JSON(struct jw_compiler_cache, variable, "the variable that moves it"),
-	JSON(struct jw_compiler_cache, moved, "that variable is set"),
-	JSON(struct jw_compiler_cache, path, "the directory, absolute and without links"),
-	{0},
-};
-
 static const struct json_field doctor_fields[] = {
 	JSON_LIST_OF("findings", struct doctor_document, result.findings, result.finding_count,
 				 JSON_TABLE(struct jw_finding, finding_fields),
@@ -465,9 +456,6 @@ static const struct json_field doctor_fields[] = {
 		 .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("fixed", struct doctor_document, fixed, fixed_count,
 				  "with `--fix`: the commands that were run"),
-	JSON_LIST_OF("caches", struct doctor_document, caches.items, caches.count,
-				 JSON_TABLE(struct jw_compiler_cache, compiler_cache_fields),
-				 "of other compilers, that this account has"),
 	{0},
 };
 const struct json_table document_doctor = {.schema = "jitwarm.doctor/1", .fields = doctor_fields};

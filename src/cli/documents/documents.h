@@ -7,7 +7,6 @@
 #include <jitwarm/ahead.h>
 #include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
-#include <jitwarm/caches.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>
 #include <jitwarm/doctor.h>
@@ -193,7 +192,6 @@ struct doctor_document {
 	struct jw_doctor_result result;
 	struct doctor_words words;
 	struct process_code process; /* pid 0: none */
-	struct jw_compiler_caches caches;
 	char **fixed;
 	size_t fixed_count;
 };

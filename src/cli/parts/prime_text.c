@@ -24,7 +24,7 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 	for (size_t i = 0; i < refilled->note_count; i++)
 		output_warning(out, "from the store: %s", refilled->notes[i]);
 	if (refilled->more_notes)
-		output_warning(out, "from the store: %zu more (“jitwarm store verify” checks all of it)",
+		output_warning(out, "from the store: %zu more (“jitwarm store list” shows all of it)",
 					   refilled->more_notes);
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD,

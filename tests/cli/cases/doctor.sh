@@ -37,9 +37,6 @@ fi
 run 0 doctor "$sample"
 out_has "All is well: 8 modules in the cache"
 out_has "loads it from its cache"
-NUMBA_CACHE_DIR=$place/plain JAX_COMPILATION_CACHE_DIR=$place/none run 0 doctor --no-probe "$sample"
-out_has "Numba       "
-out_lacks "JAX"
 
 # What follows needs a driver that fails when it is told to.
 ! is_real || return 0

@@ -16,7 +16,7 @@ wrong "unknown option -x" help -x
 wrong "unknown option --nonsense; it takes --json, --quiet, --help" store list --nonsense
 wrong "unknown option -x; it takes --target, --driver, --environment" check -x
 wrong "“x”: uninstall removes all" uninstall x
-for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify" "store gc"; do
+for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify"; do
 	# shellcheck disable=SC2086
 	wrong "“x”: " $command x
 done
