@@ -62,7 +62,7 @@ void jw_settings_free(struct jw_settings *settings);
 int jw_settings_adopt(struct jw_error *err);
 
 /* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
- * with little space, few files or little quota left. Whether it can be written to is
+ * with little space or few files left. Whether it can be written to is
  * jw_tune_advice.path_usable. The caller frees the lines and the array with jw_lines_free. */
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count);
@@ -162,17 +162,6 @@ void jw_tune_result_free(struct jw_tune_result *result);
  * caller frees it with jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text);
-
-/* A running program that has loaded the driver, with its settings from its start. */
-struct jw_tune_program {
-	int pid;
-	char name[64];
-};
-/* The programs that must be restarted before new settings apply. Processes that this account may
- * not inspect are missing. The caller frees the array with jw_tune_programs_free. */
-int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs,
-					 size_t *ret_count);
-void jw_tune_programs_free(struct jw_tune_program *programs);
 
 JW_END_DECLS
 

@@ -307,9 +307,7 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 						settings->path))
 		return -1;
 	if (settings->free_bytes < LITTLE_ROOM)
-		return warn_of_setting(err, settings,
-							   space.quota ? "%s: this account's quota leaves only %s"
-										   : "%s: only %s are free on this file system",
+		return warn_of_setting(err, settings, "%s: only %s are free on this file system",
 							   settings->path, text_bytes(size, settings->free_bytes));
 	return 0;
 }

@@ -196,13 +196,11 @@ int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_
 /* The absolute path without links; the caller frees it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path);
 bool os_is_absolute(const char *path);
-/* How much this account may still write at `path`: the smaller of the file system's free space and
- * the rest of the account's quota. */
+/* How much this account may still write at `path`: on Linux without regard to quotas. */
 struct os_space {
 	uint64_t free_bytes;
-	uint64_t free_files;    /* UINT64_MAX if there is no such limit, and on Windows */
-	bool quota, file_quota; /* the quota is the limit */
-	bool network;           /* a network file system, whose server does not report quotas */
+	uint64_t free_files; /* UINT64_MAX if there is no such limit, and on Windows */
+	bool network;        /* a network file system */
 };
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 

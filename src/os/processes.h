@@ -36,7 +36,7 @@ bool os_file_user(struct os_file *file, struct os_program *ret_program);
 void os_program_name(int pid, char *name, size_t size);
 
 /* Programs, except this one, that have mapped a library whose file name begins with `start`
- * ("libcuda.so", ignoring case on Windows); at most `most`. Others' programs are skipped. */
+ * ("libcuda.so"); at most `most`. Others' programs are skipped. On Windows none. */
 int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
 					 size_t most, size_t *ret_count);
 

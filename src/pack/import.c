@@ -68,10 +68,9 @@ static int check_space(struct jw_error *err, const struct import *import)
 	if (!path)
 		return -1;
 	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)
-		result = error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free%s",
+		result = error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free",
 						   import->result->path, text_bytes(text[0], wanted),
-						   text_bytes(text[1], space.free_bytes),
-						   space.quota ? " (this account's quota)" : "");
+						   text_bytes(text[1], space.free_bytes));
 	mem_free(path);
 	return result;
 }

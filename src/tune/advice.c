@@ -12,10 +12,9 @@
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/platform.h"
-#include "os/processes.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
-enum { MOST_LINES = 16, MOST_PROGRAMS = 512, LITTLE_FILES = 4096 };
+enum { MOST_LINES = 16, LITTLE_FILES = 4096 };
 
 const char *jw_scope_name(enum jw_scope scope)
 {
@@ -96,25 +95,13 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
 
 	if (space->free_bytes < limit_bytes &&
-		add_advice(lines, mem_printf(err,
-									 space->quota
-										 ? "%s: this account's quota leaves only %s there, less "
-										   "than the limit of %s"
-										 : "%s: only %s are free there, less than the limit of %s",
+		add_advice(lines, mem_printf(err, "%s: only %s are free there, less than the limit of %s",
 									 path, text_bytes(free_text, space->free_bytes),
 									 text_bytes(limit, limit_bytes))))
 		return -1;
 	if (space->free_files < LITTLE_FILES &&
-		add_advice(lines,
-				   mem_printf(err,
-							  space->file_quota
-								  ? "%s: this account's quota leaves only %s there; each entry "
-									"is one"
-								  : "%s: only %s can be made there; each entry is one",
-							  path,
-							  space->file_quota
-								  ? TEXT_COUNT(space->free_files, "file", "files")
-								  : TEXT_COUNT(space->free_files, "more file", "more files"))))
+		add_advice(lines, mem_printf(err, "%s: only %s can be made there; each entry is one", path,
+									 TEXT_COUNT(space->free_files, "more file", "more files"))))
 		return -1;
 	return 0;
 }
@@ -164,34 +151,6 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 	*ret_lines = lines.items;
 	*ret_count = lines.count;
 	return 0;
-}
-
-int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs, size_t *ret_count)
-{
-	const char *library = !strcmp(os_name, "windows") ? "nvcuda" : "libcuda.so";
-	struct os_program *found = mem_array(err, MOST_PROGRAMS, sizeof *found);
-	struct jw_tune_program *programs = mem_array(err, MOST_PROGRAMS, sizeof *programs);
-	size_t count = 0;
-	int result = -1;
-
-	if (found && programs && !os_programs_with(err, library, found, MOST_PROGRAMS, &count)) {
-		for (size_t i = 0; i < count; i++) {
-			programs[i].pid = found[i].pid;
-			TEXT_COPY(programs[i].name, found[i].name);
-		}
-		*ret_programs = programs;
-		*ret_count = count;
-		programs = NULL;
-		result = 0;
-	}
-	mem_free(programs);
-	mem_free(found);
-	return result;
-}
-
-void jw_tune_programs_free(struct jw_tune_program *programs)
-{
-	mem_free(programs);
 }
 
 /* What the settings of the driver's cache should be, and the limit that files need. */

@@ -1,14 +1,10 @@
-/* Little space, few files and little quota, as the kernel reports them. The test supplies the
- * kernel's answers, since quotas need a separate file system. */
+/* Little space and few files, as the kernel reports them. The test supplies the kernel's answers.
+ */
 #include "check.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/quota.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,7 +20,6 @@ static struct {
 	uint64_t free_bytes, files, free_files;
 	uid_t account;
 	unsigned type;
-	struct dqblk of_user, of_group; /* dqb_valid 0: no quota */
 } kernel;
 
 uid_t geteuid(void)
@@ -43,32 +38,6 @@ int fstatfs(int fd, struct statfs *info)
 							.f_ffree = kernel.free_files};
 	return 0;
 }
-
-#ifdef SYS_quotactl_fd
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
-long syscall(long number, ...)
-{
-	const struct dqblk *books = &kernel.of_user;
-	va_list arguments;
-	struct dqblk *answer;
-	unsigned command;
-
-	va_start(arguments, number);
-	(void)va_arg(arguments, int);
-	command = va_arg(arguments, unsigned);
-	(void)va_arg(arguments, unsigned);
-	answer = va_arg(arguments, struct dqblk *);
-	va_end(arguments);
-	if (command == ((unsigned)Q_GETQUOTA << SUBCMDSHIFT | GRPQUOTA))
-		books = &kernel.of_group;
-	if (number != SYS_quotactl_fd || !books->dqb_valid) {
-		errno = number == SYS_quotactl_fd ? ESRCH : ENOSYS;
-		return -1;
-	}
-	*answer = *books;
-	return 0;
-}
-#endif
 
 /* The lines about "/" for a limit of 1 GiB, one after the other. */
 static char *lines_on_root(void)
@@ -98,14 +67,12 @@ TEST_WITH(plenty_of_space_gives_no_warning, plenty, NULL)
 {
 	assert_null(strstr(lines_on_root(), "free"));
 	assert_null(strstr(lines_on_root(), "files"));
-	assert_null(strstr(lines_on_root(), "quota"));
 }
 
-TEST_WITH(a_full_disk_is_not_taken_for_a_quota, plenty, NULL)
+TEST_WITH(a_full_disk_is_said, plenty, NULL)
 {
 	kernel.free_bytes = 100 * MIB;
 	assert_non_null(strstr(lines_on_root(), "only 105 MB are free there"));
-	assert_null(strstr(lines_on_root(), "quota"));
 }
 
 /* Space that just suffices; a path below a folder that is somebody else's is not there yet. */
@@ -152,59 +119,6 @@ TEST_WITH(few_inodes, plenty, NULL)
 	assert_null(strstr(lines_on_root(), "files"));
 	kernel.free_files = 17;
 	assert_non_null(strstr(lines_on_root(), "only 17 more files can be made there"));
-}
-
-TEST_WITH(a_quota_that_leaves_little, plenty, NULL)
-{
-	static const struct {
-		struct dqblk books;
-		uint64_t left_bytes, left_files; /* UINT64_MAX: the file system's value */
-	} cases[] = {
-		/* hard limits in KiB, use in bytes */
-		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024 * 1024, .dqb_curspace = GIB - 5 * MIB},
-		 5 * MIB,
-		 UINT64_MAX},
-		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024, .dqb_curspace = GIB}, 0, UINT64_MAX},
-		/* a soft limit applies alone, or after its grace time */
-		{{.dqb_valid = QIF_ALL, .dqb_bsoftlimit = 2048, .dqb_curspace = MIB}, MIB, UINT64_MAX},
-		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 8192, .dqb_bsoftlimit = 1, .dqb_curspace = MIB},
-		 7 * MIB,
-		 UINT64_MAX},
-		{{.dqb_valid = QIF_ALL,
-		  .dqb_bhardlimit = 8192,
-		  .dqb_bsoftlimit = 1,
-		  .dqb_curspace = MIB,
-		  .dqb_btime = 1},
-		 0,
-		 UINT64_MAX},
-		{{.dqb_valid = QIF_ALL, .dqb_ihardlimit = 100, .dqb_curinodes = 60}, UINT64_MAX, 40},
-		/* no limit, and limits that are not marked as known */
-		{{.dqb_valid = QIF_ALL, .dqb_curspace = GIB}, UINT64_MAX, UINT64_MAX},
-		{{.dqb_valid = QIF_TIMES, .dqb_bhardlimit = 1}, UINT64_MAX, UINT64_MAX},
-	};
-	struct dqblk *const places[] = {&kernel.of_user, &kernel.of_group};
-	struct os_space space;
-
-#ifndef SYS_quotactl_fd
-	skip();
-#endif
-	for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
-		uint64_t bytes = cases[i / 2].left_bytes, files = cases[i / 2].left_files;
-
-		(void)plenty(NULL);
-		*places[i % 2] = cases[i / 2].books;
-		assert_int_equal(os_space(NULL, "/", &space), 0);
-		assert_int_equal(space.free_bytes, bytes == UINT64_MAX ? 100 * GIB : bytes);
-		assert_int_equal(space.quota, bytes != UINT64_MAX);
-		assert_int_equal(space.free_files, files);
-		assert_int_equal(space.file_quota, files != UINT64_MAX);
-		assert_int_equal(strstr(lines_on_root(), "this account's quota leaves only") != NULL,
-						 bytes != UINT64_MAX || files != UINT64_MAX);
-		/* Quotas do not apply to the superuser. */
-		kernel.account = 0;
-		assert_int_equal(os_space(NULL, "/", &space), 0);
-		assert_false(space.quota || space.file_quota);
-	}
 }
 
 /* A line for which memory is short is not left out. */

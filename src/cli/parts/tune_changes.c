@@ -71,9 +71,7 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 /* Programs that start others read the settings only at their own start. */
 static void print_restart(const struct output *output, const struct jw_tune_request *request)
 {
-	struct jw_tune_program *programs;
-	size_t count;
-	bool windows = !strcmp(os_name, "windows");
+	const bool windows = !strcmp(os_name, "windows");
 
 	switch (request->scope) {
 	case JW_SCOPE_UNIT:
@@ -91,15 +89,6 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 						: "To use it: log out and in again; restart services that start programs.");
 		break;
 	}
-	if (jw_tune_programs(NULL, &programs, &count))
-		return;
-	for (size_t i = 0; i < count; i++)
-		output_line(output, STYLE_PLAIN,
-					i ? "  %s (process %d) has the driver loaded"
-					  : "Running: %s (process %d) has the driver loaded and keeps its old settings "
-						"until it is restarted",
-					programs[i].name, programs[i].pid);
-	jw_tune_programs_free(programs);
 }
 
 void tune_change_print(const struct output *output, const struct jw_tune_request *request,

@@ -233,13 +233,11 @@ static bool is_wide_directory(const wchar_t *path)
 	return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY;
 }
 
-/* With a quota, more space is free in total than for this account. Source: Microsoft's
- * documentation of GetDiskFreeSpaceExW. */
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
 	HANDLE there = wide && root ? win32_open(err, path, 0, OPENING_EXISTING) : INVALID_HANDLE_VALUE;
-	ULARGE_INTEGER ours, all;
+	ULARGE_INTEGER ours;
 	int result = -1;
 
 	if (there == INVALID_HANDLE_VALUE)
@@ -247,13 +245,12 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	(void)CloseHandle(there);
 	/* The root of the volume: only folders can be queried */
 	if (!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
-		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, &all)) {
+		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, NULL)) {
 		win32_error(err, path);
 		goto done;
 	}
 	*ret_space = (struct os_space){.free_bytes = ours.QuadPart,
 								   .free_files = UINT64_MAX,
-								   .quota = ours.QuadPart < all.QuadPart,
 								   .network = GetDriveTypeW(root) == DRIVE_REMOTE};
 	result = 0;
 done:

@@ -9,7 +9,7 @@
 #include <psapi.h>
 #include <tlhelp32.h>
 
-enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_MODULE_NAME = 260 };
+enum { MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_MODULE_NAME = 260 };
 
 struct member {
 	DWORD pid;
@@ -141,21 +141,6 @@ done:
 	return result;
 }
 
-static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
-{
-	wchar_t name[MOST_MODULE_NAME];
-	DWORD bytes = 0;
-
-	if (!K32EnumProcessModulesEx(process, modules, MOST_MODULES * sizeof *modules, &bytes,
-								 LIST_MODULES_ALL))
-		return false;
-	for (size_t i = 0; i < bytes / sizeof *modules && i < MOST_MODULES; i++)
-		if (K32GetModuleBaseNameW(process, modules[i], name, MOST_MODULE_NAME) &&
-			!_wcsnicmp(name, start, wcslen(start)))
-			return true;
-	return false;
-}
-
 static void name_of_handle(HANDLE process, char *name, size_t size)
 {
 	wchar_t wide[MOST_MODULE_NAME];
@@ -168,45 +153,6 @@ static void name_of_handle(HANDLE process, char *name, size_t size)
 	if (utf8)
 		text_copy(name, size, utf8);
 	mem_free(utf8);
-}
-
-int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
-					 size_t most, size_t *ret_count)
-{
-	wchar_t *wide = win32_wide(err, start);
-	DWORD *ids = mem_array(err, MOST_PROCESSES, sizeof *ids), bytes = 0;
-	HMODULE *modules = mem_array(err, MOST_MODULES, sizeof(HMODULE));
-	size_t count = 0;
-	int result = -1;
-
-	if (!wide || !ids || !modules)
-		goto done;
-	if (!K32EnumProcesses(ids, MOST_PROCESSES * sizeof *ids, &bytes)) {
-		win32_error(err, "processes");
-		goto done;
-	}
-	for (size_t i = 0; i < bytes / sizeof *ids && count < most; i++) {
-		HANDLE process;
-
-		if (ids[i] == GetCurrentProcessId())
-			continue;
-		process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, ids[i]);
-		if (!process)
-			continue;
-		if (has_module(process, wide, modules)) {
-			programs[count].pid = (int)ids[i];
-			name_of_handle(process, programs[count].name, sizeof programs[count].name);
-			count++;
-		}
-		(void)CloseHandle(process);
-	}
-	*ret_count = count;
-	result = 0;
-done:
-	mem_free(modules);
-	mem_free(ids);
-	mem_free(wide);
-	return result;
 }
 
 void os_program_name(int pid, char *name, size_t size)
@@ -263,6 +209,17 @@ int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 
 	(void)ret_path;
 	return os_process_owner(err, pid, &owner);
+}
+
+int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
+					 size_t most, size_t *ret_count)
+{
+	(void)err;
+	(void)start;
+	(void)programs;
+	(void)most;
+	*ret_count = 0;
+	return 0;
 }
 
 int os_process_parent(int pid)
