@@ -1,7 +1,6 @@
 /* Other accounts of this machine, and their driver caches.
  *
- * Threads: any number of threads may call these functions at the same time, except
- * jw_become_sudo_user, during which no other thread may use files or the environment. */
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ACCOUNTS_H
 #define JITWARM_ACCOUNTS_H
 
@@ -46,11 +45,6 @@ bool jw_is_administrator(void);
  * cache that no user's program reads. NULL: it is the user's. The caller frees it with
  * jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
-/* Turns this process permanently from root into the account that called sudo: it owns the files,
- * its HOME and its caches apply, and root's rights never follow links that others made.
- * JW_ERR_USAGE: not run through sudo, as always on Windows. */
-int jw_become_sudo_user(struct jw_error *err);
-
 /* A driver's cache that belongs to a service's account. */
 struct jw_other_cache {
 	char *account, *path;

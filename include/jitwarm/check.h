@@ -46,7 +46,7 @@ enum jw_cold_reason {
 	JW_COLD_DRIVER,  /* another driver has compiled it */
 	JW_COLD_FILE,    /* compiled from an earlier version of the file */
 	JW_COLD_EVICTED, /* evicted to make room */
-	JW_COLD_DELETED, /* deleted by hand, by `cache prune`, or by a driver that wiped the cache */
+	JW_COLD_DELETED, /* deleted by somebody, or by a driver that wiped the cache */
 	JW_COLD_CARRIED, /* in the cache, but made by an older driver's compiler; it will be compiled
 						again */
 };

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-#include <zstd.h>
-
 #include "bake/package_row.h"
-#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/rules.h"
@@ -45,8 +42,7 @@ static bool is_leftover(const struct journals *journals, const char *file)
 {
 	const char *name = os_base_name(file);
 
-	return (strstr(name, ".original") ||
-			(strstr(name, ".journal.") && !text_ends(name, ".next"))) &&
+	return (strstr(name, ".original") || strstr(name, ".journal.")) &&
 		   !is_original_of(journals, file);
 }
 
@@ -270,71 +266,17 @@ static bool is_sound(const struct in_place *in_place)
 
 /* ---- the original */
 
-/* The ranges of the former form of a journal, over the baked file's bytes. What they make is
- * compared with the original's hash. */
-static int write_ranges(struct jw_error *err, const struct journal *journal, struct os_file *to)
-{
-	enum { RANGE = 16, STEP = 1 << 16 };
-	ZSTD_DCtx *decoder = ZSTD_createDCtx();
-	uint8_t *bytes = mem_alloc(err, STEP);
-	uint64_t at = 0, left = 0;
-	struct os_map map = {0};
-	ZSTD_inBuffer in;
-	int result = -1;
-
-	if (!decoder)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	if (!decoder || !bytes || os_map_open(err, journal->file, &map))
-		goto done;
-	in = (ZSTD_inBuffer){map.data, map.size, 0};
-	while (at != UINT64_MAX) {
-		ZSTD_outBuffer out = {bytes, !left ? RANGE : left < STEP ? (size_t)left : STEP, 0};
-
-		while (out.pos < out.size) {
-			const size_t got = out.pos, read = in.pos;
-
-			if (ZSTD_isError(ZSTD_decompressStream(decoder, &out, &in)) ||
-				(out.pos == got && in.pos == read)) {
-				error_set(err, JW_ERR_FORMAT, "%s: the journal is damaged", journal->file);
-				goto done;
-			}
-		}
-		if (!left) {
-			at = load_u64(bytes);
-			left = load_u64(bytes + 8);
-		} else if (!range_fits(at, out.size, journal->size_before)) {
-			error_set(err, JW_ERR_FORMAT, "%s: the journal is damaged", journal->file);
-			goto done;
-		} else if (os_file_write(err, to, at, bytes, out.size)) {
-			goto done;
-		} else {
-			at += out.size;
-			left -= out.size;
-		}
-	}
-	result = 0;
-done:
-	os_map_close(&map);
-	mem_free(bytes);
-	(void)ZSTD_freeDCtx(decoder);
-	return result;
-}
-
-/* From where it is: the library itself (`journal` NULL), the file that was kept, or the library and
- * a journal of the former form. */
+/* From where it is: the library itself (`journal` NULL), or the file that was kept. */
 static int write_original(struct jw_error *err, const struct journal *journal, const char *library,
 						  struct os_file *to)
 {
-	char *from = journal && !journal->frame_bytes ? journal_original(err, journal)
-												  : mem_string(err, library);
+	char *from = journal ? journal_original(err, journal) : mem_string(err, library);
 	struct os_file *file = NULL;
 	uint64_t size;
 	int result = from ? os_file_open(err, from, OS_OPEN_READ, &file) : -1;
 
 	if (!result)
 		result = os_file_size(err, file, &size) || os_file_copy(err, file, to, size);
-	if (!result && journal && journal->frame_bytes)
-		result = os_file_truncate(err, to, journal->size_before) || write_ranges(err, journal, to);
 	os_file_close(file);
 	mem_free(from);
 	return result ? -1 : 0;
@@ -366,10 +308,10 @@ static int keep_original(struct jw_error *err, const struct in_place *in_place,
 		return -1;
 	if (!check_original(&why, path, journal)) {
 		result = 0;
-	} else if (former && !former->frame_bytes) {
+	} else if (former) {
 		(void)error_copy(err, &why);
 	} else if (!os_file_make(err, path, &file, &part)) {
-		result = write_original(err, former, in_place->library, file) || os_file_sync(err, file);
+		result = write_original(err, NULL, in_place->library, file) || os_file_sync(err, file);
 		os_file_close(file);
 		result = result || check_original(err, part, journal) || os_rename(err, part, path);
 		if (result)

@@ -5,16 +5,14 @@
 #include <sodium.h>
 
 #include "bake/package_row.h"
-#include "base/cursor.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "state/run_folder.h"
 
-enum { MOST_DOCUMENT = 1 << 20, PIECE = 1 << 20, ID_DIGITS = 32, TRAILER = 24 };
+enum { MOST_DOCUMENT = 1 << 20, PIECE = 1 << 20, ID_DIGITS = 32 };
 
-static const char journal_end[] = ".journal", former_end[] = ".journal.next";
-static const char journal_schema[] = "jitwarm.baked-file/1", former_magic[] = "jwbaked\1";
+static const char journal_end[] = ".journal", journal_schema[] = "jitwarm.baked-file/1";
 static const char *const from_names[] = {"from_branch", "from_minor", "from_patch"};
 
 static const struct {
@@ -125,29 +123,16 @@ static int read_document(struct jw_error *err, const cJSON *document, struct jou
 
 static int read_journal(struct jw_error *err, struct journal *journal)
 {
-	struct os_map map;
-	uint64_t length;
-	cJSON *document;
+	struct buf text = {0};
+	cJSON *document = NULL;
 	int result = -1;
 
-	if (os_map_open(err, journal->file, &map))
+	if (os_read_file(err, journal->file, MOST_DOCUMENT, &text))
 		return -1;
-	length = map.size;
-	if (map.size > TRAILER && !memcmp(map.data + map.size - 8, former_magic, 8)) {
-		journal->frame_bytes = load_u64(map.data + map.size - TRAILER + 8);
-		length = load_u64(map.data + map.size - TRAILER);
-		if (!journal->frame_bytes || journal->frame_bytes > map.size - TRAILER ||
-			length != map.size - TRAILER - journal->frame_bytes)
-			length = UINT64_MAX;
-	}
-	if (length > MOST_DOCUMENT)
-		(void)no_journal(err);
-	else if ((document =
-				  json_parse(err, (const char *)map.data + journal->frame_bytes, (size_t)length))) {
+	if ((document = json_parse(err, buf_text(&text), text.size)))
 		result = read_document(err, document, journal);
-		cJSON_Delete(document);
-	}
-	os_map_close(&map);
+	cJSON_Delete(document);
+	buf_free(&text);
 	return result ? error_prefix(err, "%s", journal->file) : 0;
 }
 
@@ -166,7 +151,7 @@ int journals_read(struct jw_error *err, const char *state_dir, struct journals *
 	for (size_t i = 0; !result && i < names.count; i++) {
 		struct journal read = {0};
 
-		if (!text_ends(names.items[i], journal_end) && !text_ends(names.items[i], former_end))
+		if (!text_ends(names.items[i], journal_end))
 			continue;
 		if (!(read.file = os_join(err, folder, names.items[i]))) {
 			result = -1;

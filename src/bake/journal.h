@@ -8,14 +8,7 @@
  * the two files. Both are on disk before the library is replaced: until that, a library that was
  * baked before has two journals, and the one that has the library's hash counts.
  *
- * Before 0.2 the one file PATH.journal, or PATH.journal.next, held both:
- *
- *     zstd frame: ranges { offset, length: 8 bytes each; the original's bytes }; the last one has
- *                 the offset 2^64 - 1
- *     the document
- *     trailer: length of the document, length of the frame, "jwbaked\1": 8 bytes each
- *
- * Numbers are little endian. */
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -40,8 +33,7 @@ struct journal {
 	int64_t mtime_ns;      /* of the baked file */
 	uint64_t size_before, size_after;
 	struct digest before, after;
-	uint64_t frame_bytes; /* of the former form; 0: the original has a file */
-	char *file;           /* the journal's path */
+	char *file; /* the journal's path */
 	struct jw_error why;
 };
 

@@ -418,7 +418,7 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 	if (account.sudo_user && !has_callers_home(&account))
 		line = mem_printf(err,
 						  "under sudo this warms root's cache, not that of %s: run it without "
-						  "sudo, or with --sudo-user",
+						  "sudo",
 						  account.sudo_user);
 	else if (os_is_superuser() && !strcmp(os_name, "windows"))
 		line = mem_string(err, "this runs as SYSTEM, whose cache no user's program reads: run it "
@@ -430,23 +430,6 @@ int jw_account_doubt(struct jw_error *err, char **ret_line)
 		return -1;
 	*ret_line = line;
 	return 0;
-}
-
-int jw_become_sudo_user(struct jw_error *err)
-{
-	struct os_account account;
-	int result;
-
-	if (os_account(err, &account))
-		return -1;
-	result = account.sudo_user
-				 ? os_become_account(err, &(struct jw_account){.name = account.sudo_user,
-															   .home = account.sudo_home,
-															   .owner = account.sudo_owner,
-															   .group = account.sudo_group})
-				 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
-	os_account_free(&account);
-	return result;
 }
 
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count)

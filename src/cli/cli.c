@@ -204,10 +204,8 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
 		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
-	/* A worker's are its parent's; under --sudo-user the account is another one yet. */
-	if (!cli->command->hidden &&
-		!(options_has(&cli->options, "sudo-user") && options_given(&cli->options, "sudo-user")) &&
-		jw_settings_adopt(err))
+	/* A worker's are its parent's. */
+	if (!cli->command->hidden && jw_settings_adopt(err))
 		return -1;
 	return cli->command->run(err, cli);
 }

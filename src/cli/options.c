@@ -110,6 +110,7 @@ static const struct retired_option {
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
+	{"sudo-user", .text = "run it without sudo, or as “sudo -u NAME jitwarm prime …”"},
 	{"target", .text = "“jitwarm scan --target rtx3070” asks about another GPU, “jitwarm make "
 					   "--target rtx3070 --driver 550.163.01 -o lab.jwpack torch” compiles for it"},
 	{"thin", .text = "packs are always whole: leave it out"},

@@ -30,7 +30,6 @@ struct prune {
 	struct jw_cache_listing *list;
 	struct cache_removal *chosen; /* as the files were listed, in the driver's order of eviction */
 	size_t chosen_count, group_capacity, unknown_capacity;
-	struct set removed; /* keys */
 };
 
 static bool is_named_driver(const struct jw_prune_options *options, const char *driver)
@@ -203,11 +202,8 @@ static void count_removals(struct prune *prune, const struct cache_removal *remo
 	for (size_t i = 0; i < count; i++) {
 		result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
 		result->removed += removals[i].removed == CACHE_REMOVED;
-		if (removals[i].removed != CACHE_REMOVED)
-			continue;
-		result->removed_bytes += removals[i].probed.size_bytes;
-		/* Without memory `check --explain` knows less. */
-		(void)set_add(NULL, &prune->removed, removals[i].key, i);
+		if (removals[i].removed == CACHE_REMOVED)
+			result->removed_bytes += removals[i].probed.size_bytes;
 	}
 }
 
@@ -242,7 +238,6 @@ static int apply_prune(struct jw_error *err, struct prune *prune)
 	result = remove_chosen(err, prune, live);
 	if (cache_remove_settle(result ? NULL : err, live))
 		result = -1;
-	ledger_note_taken_out(prune->options->system->state_dir, prune->result->path, &prune->removed);
 	cache_live_counts(live, &counts);
 	prune->result->longest_hold_ns = counts.longest_hold_ns;
 	if (cache_live_close(result ? NULL : err, live))
@@ -268,7 +263,6 @@ int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 	jw_cache_list_free(prune.list);
 	former_free(&prune.drivers);
 	mem_free(prune.chosen);
-	set_free(&prune.removed);
 	jw_prune_result_free(prune.result);
 	return result;
 }

@@ -37,7 +37,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%s: another account could replace it, and the driver itself would have "
 						 "to write there with root's rights, since the form of its entries is not "
-						 "known: run jitwarm as that account, or with --sudo-user",
+						 "known: run jitwarm as that account",
 						 cache);
 	setup->live = NULL;
 	setup->workers = 1;

@@ -59,9 +59,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 		return;
 	if (known->value == module->key) {
 		explanation->reason = JW_COLD_DELETED;
-		if (known->taken_out) {
-			explanation->how = "deleted by “jitwarm cache prune”";
-		} else if (view->keeps_none || view->crowded) {
+		if (view->keeps_none || view->crowded) {
 			explanation->reason = JW_COLD_EVICTED;
 			if (view->keeps_none)
 				explanation->how = "evicted: the cache's index counts bytes that no entry has, and "

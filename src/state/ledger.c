@@ -119,7 +119,8 @@ static bool parse_items(struct ledger *ledger, struct cursor *at, struct ledger_
 
 		item.value = cursor_u64(at);
 		item.stamp = cursor_u32(at);
-		item.taken_out = records && cursor_u32(at) == LEDGER_TAKEN_OUT;
+		if (records)
+			(void)cursor_u32(at);
 		if (at->overrun ||
 			(item.stamp >= ledger->stamp_count && (records || item.stamp != LEDGER_NO_STAMP)) ||
 			ledger_item(list, item.name))
@@ -173,7 +174,7 @@ static int format_items(struct jw_error *err, const struct ledger_list *list, si
 		store_u64(number, item->name);
 		store_u64(number + 8, item->value);
 		store_u32(number + 16, item->stamp);
-		store_u32(number + 20, item->taken_out ? LEDGER_TAKEN_OUT : 0);
+		store_u32(number + 20, 0);
 		if (buf_append(err, bytes, number, size))
 			return -1;
 	}
@@ -376,7 +377,7 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 	const struct ledger_item *known = ledger_item(&ledger->records, place);
 	const struct ledger_item record = {.name = place, .value = key, .stamp = stamp};
 
-	if (known && known->value == key && known->stamp == stamp && !known->taken_out)
+	if (known && known->value == key && known->stamp == stamp)
 		return;
 	/* Drops the older half, so that this happens seldom. */
 	if (!known && ledger->records.count == LEDGER_MOST_RECORDS)
@@ -436,21 +437,6 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 	file.ledger.elsewhere = ledger->elsewhere;
 	if (!result)
 		note_plan(&file.ledger, ledger, look_again);
-	(void)close_locked(NULL, &file, result);
-}
-
-void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys)
-{
-	struct locked_ledger file;
-	struct ledger_list *records = &file.ledger.records;
-	int result;
-
-	if (!keys->count)
-		return;
-	result = open_locked(NULL, state_dir, cache_dir, &file);
-	for (size_t i = 0; i < records->count; i++)
-		if (set_has(keys, records->items[i].value))
-			records->items[i].taken_out = file.ledger.changed = true;
 	(void)close_locked(NULL, &file, result);
 }
 

@@ -10,12 +10,12 @@
  *             little endian
  *     stamp   char[19], the first one 0x80 higher where entries were made ahead for that driver
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 LEDGER_TAKEN_OUT, or anything
+ *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32, unused
  *     marks   u32 number   mark…
  *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known)
  *
- * Former versions kept in what is reserved, and in a record's last number, how a cache had lost all
- * of its entries at once.
+ * Former versions kept in what is reserved, and in a record's last number, how a cache had lost
+ * entries.
  *
  * A mark says that an older driver's compiler made an entry (carried over, under this driver's
  * stamp), and which driver's. It holds as long as the entry has a value of that checksum; compiling
@@ -39,15 +39,11 @@ enum {
 };
 #define LEDGER_NO_STAMP UINT32_MAX
 
-/* Of an entry that jitwarm has removed. */
-#define LEDGER_TAKEN_OUT UINT32_MAX
-
 /* A record: a place, its entry's key, and that entry's driver. A mark: an entry's key, its
  * checksum, and the driver whose compiler made it. */
 struct ledger_item {
 	uint64_t name, value;
 	uint32_t stamp;
-	bool taken_out; /* of a record: by jitwarm */
 };
 
 struct ledger_list {
@@ -88,8 +84,6 @@ const struct ledger_item *ledger_find(const struct ledger *ledger,
 /* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
  * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
-/* Records that jitwarm has removed these entries from the cache. */
-void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
 /* ---- marks */
 

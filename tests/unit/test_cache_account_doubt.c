@@ -45,40 +45,6 @@ TEST(sudo_s_caller_is_named_unless_its_home_is_ours)
 	assert_null(line);
 }
 
-TEST(without_sudo_the_account_stays)
-{
-	struct jw_error err = {0};
-	const uid_t before = geteuid();
-
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", NULL), 0);
-	assert_int_equal(jw_become_sudo_user(&err), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
-	assert_int_equal(geteuid(), before);
-}
-
-/* In a child, since there is no way back. */
-TEST(the_caller_is_become_for_good)
-{
-	const struct passwd *account = somebody();
-	int status = -1;
-	pid_t child;
-
-	assert_int_equal(os_env_set(NULL, "SUDO_USER", account->pw_name), 0);
-	child = fork();
-	if (!child) {
-		const char *home;
-
-		if (jw_become_sudo_user(NULL))
-			_exit(1);
-		home = getenv("HOME");
-		_exit(getuid() != account->pw_uid || geteuid() != account->pw_uid || !setuid(0) || !home ||
-			  strcmp(home, account->pw_dir) != 0);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
-/* Services with a cache; neither those without one nor people. */
 TEST(other_caches_are_those_of_services)
 {
 	static const char *const made[] = {"one/.nv/ComputeCache", "two/.nv/ComputeCache", "three",

@@ -30,7 +30,7 @@ static struct ledger *make_ledger(void)
 	assert_int_equal(ledger_stamp_number(&ledger, stamp), 0);
 	assert_int_equal(ledger_stamp_number(&ledger, "Jun 25 202401:14:48"), 1);
 	for (uint8_t i = 0; i < 2; i++) {
-		const struct ledger_item record = {50 + i, 60 + i, i, i > 0};
+		const struct ledger_item record = {50 + i, 60 + i, i};
 
 		assert_int_equal(ledger_put(NULL, &ledger.records, LEDGER_MOST_RECORDS, &record), 0);
 	}
@@ -63,8 +63,6 @@ TEST(what_is_written_is_read)
 	assert_int_equal(ledger.stamp_count, 2);
 	assert_int_equal(ledger.records.count, 2);
 	assert_int_equal(ledger_item(&ledger.records, 51)->value, 61);
-	assert_true(ledger_item(&ledger.records, 51)->taken_out &&
-				!ledger_item(&ledger.records, 50)->taken_out);
 	assert_int_equal(ledger_item(&ledger.records, 51)->stamp, 1);
 	assert_null(ledger_item(&ledger.records, 52));
 	assert_false(ledger.partial);
@@ -167,7 +165,6 @@ TEST(a_ledger_of_before_is_read)
 	sum_up(&bytes);
 	ledger_parse(&ledger, bytes.data, bytes.size);
 	assert_int_equal(ledger.records.count, 2);
-	assert_false(ledger_item(&ledger.records, 50)->taken_out);
 	assert_int_equal(ledger.marks.count, 1);
 	ledger_close(&ledger);
 	/* Without stamps and records it ends behind its head */

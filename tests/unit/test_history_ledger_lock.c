@@ -14,7 +14,7 @@ static const char stamp[] = "Apr  8 202512:10:18";
 
 static int mark(struct ledger *ledger, const char *path, uint64_t key)
 {
-	const struct ledger_item one = {key, key, ledger_mark_number(ledger, stamp), false};
+	const struct ledger_item one = {key, key, ledger_mark_number(ledger, stamp)};
 
 	assert_int_equal(ledger_put(NULL, &ledger->marks, LEDGER_MOST_MARKS, &one), 0);
 	return ledger_write(NULL, ledger, path);

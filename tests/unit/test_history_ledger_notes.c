@@ -290,29 +290,6 @@ TEST_WITH(marks_of_warm_modules_are_counted, start, NULL)
 	ledger_close(&ledger);
 }
 
-TEST_WITH(what_is_taken_out_is_remembered, start, NULL)
-{
-	struct ledger ledger;
-	struct set keys = {0};
-	uint64_t first;
-
-	plan.module_count = 2;
-	modules[1].file = 1;
-	begin(&ledger);
-	ledger_note(&ledger, state_dir, false);
-	ledger_close(&ledger);
-	first = inode_of(path);
-	ledger_note_taken_out(state_dir, cache, &keys);
-	assert_int_equal(inode_of(path), first);
-	assert_int_equal(set_add(NULL, &keys, 11, 0), 0);
-	ledger_note_taken_out(state_dir, cache, &keys);
-	set_free(&keys);
-	begin(&ledger);
-	assert_false(ledger_find(&ledger, &modules[0])->taken_out);
-	assert_true(ledger_find(&ledger, &modules[1])->taken_out);
-	ledger_close(&ledger);
-}
-
 /* ---- files */
 
 /* A process that read the file before another one noted something, under other numbers of stamps,

@@ -178,7 +178,7 @@ TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
 	assert_string_equal(
 		text_of(OS_VARIABLES_USER_RECORD),
-		"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|CUDA_CACHE_PATH before=%%TEMP%\\c|");
+		"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=/a|CUDA_CACHE_PATH before=%%TEMP%\\c|");
 	announced = false;
 	expect(false, &for_user, "unchanged USER\\CUDA_CACHE_MAXSIZE|unchanged USER\\CUDA_CACHE_PATH|");
 	assert_false(announced);
@@ -251,7 +251,7 @@ TEST_WITH(the_machines_have_their_own_record, usual, NULL)
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
 	assert_string_equal(text_of(OS_VARIABLES_USER), "");
 	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD),
-						"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|CUDA_CACHE_PATH before=%was|");
+						"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=/a|CUDA_CACHE_PATH before=%was|");
 	/* Equal ones are not written again. */
 	writes = 0;
 	expect(false, &for_all,

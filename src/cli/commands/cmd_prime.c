@@ -367,8 +367,6 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	char *doubt = NULL;
 
-	if (options_given(&cli->options, "sudo-user"))
-		return jw_become_sudo_user(err) || jw_settings_adopt(err) ? -1 : 0;
 	/* A named directory is the intended one, whoever fills it. */
 	if (options_given(&cli->options, "cache"))
 		return 0;
@@ -560,8 +558,6 @@ static const struct cli_option prime_options[] = {
 	CLI_CACHE,
 	CLI_FLAG("tune", "If the driver's limit is too small for the results, raise it for this "
 					 "account first (“jitwarm tune”)"),
-	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache",
-			 .rare = true),
 	JSON_LOG_OPTION,
 	{0}};
 

@@ -314,10 +314,6 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 	run->began_ns = os_monotonic_ns();
 	if (!options_has(options, "if-changed") || !options_given(options, "if-changed"))
 		return 0;
-	if (options_given(options, "sudo-user"))
-		return error_set(
-			err, JW_ERR_USAGE,
-			"--if-changed cannot be combined with --sudo-user: run it as that account");
 	if (look_at_changes(err, options, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;

@@ -318,58 +318,6 @@ run 0 bake --undo "$library"
 is_original
 nothing_left
 
-# What an earlier jitwarm has baked: its journal had the bytes that changed, and the length of the original.
-former() { # [.next]
-	python3 - "$work/journal" "$work/baked" "$build/tests/framework/$name" "${journal%-*}.journal${1-}" <<'PYTHON'
-import struct, sys
-document, now, was = (open(path, "rb").read() for path in sys.argv[1:4])
-ranges, at = b"", 0
-while at < len(was):
-    end = at
-    while end < len(was) and was[end:end + 256] != now[end:end + 256]:
-        end += 256
-    if end > at:
-        piece = was[at:end]
-        ranges += struct.pack("<QQ", at, len(piece)) + piece
-    at = end + 256
-ranges += struct.pack("<QQ", 2**64 - 1, 0)
-blocks = [ranges[i:i + 100000] for i in range(0, len(ranges), 100000)]
-frame = struct.pack("<IBQ", 0xFD2FB528, 0xE0, len(ranges))
-for i, block in enumerate(blocks):
-    frame += struct.pack("<I", len(block) << 3 | (i + 1 == len(blocks)))[:3] + block
-open(sys.argv[4], "wb").write(frame + document + struct.pack("<QQ", len(document), len(frame)) + b"jwbaked\1")
-PYTHON
-}
-for next in "" .next; do
-	for again in no yes; do
-		cp "$work/baked" "$library"
-		former $next
-		run 0 bake list
-		out_has "as baked"
-		first=$JITWARM
-		JITWARM=${JITWARM/ sm_86 / sm_75 }
-		[[ $again == no ]] || run '0|1' bake --in-place "$library"
-		JITWARM=$first
-		[[ $again == no || $(hash_of "$library") != "$baked" ]] || fail "not baked again"
-		run 0 bake --undo "$library"
-		is_original
-		nothing_left
-	done
-done
-# A frame that is damaged, or of another original, restores nothing.
-cp "$work/baked" "$library"
-former
-for at in 30 -30000 -20; do
-	cp "${journal%-*}.journal" "$work/former"
-	printf x | dd of="${journal%-*}.journal" bs=1 seek=$((at < 0 ? $(stat -c %s "$work/former") + at : at)) conv=notrunc status=none
-	run 3 bake --undo "$library"
-	[[ $(hash_of "$library") == "$baked" ]] || fail "a damaged journal was used ($at)"
-	cp "$work/former" "${journal%-*}.journal"
-done
-run 0 bake --undo "$library"
-is_original
-nothing_left
-
 # Killed between the restored library and RECORD: the next bake restores RECORD first.
 run '0|1' bake --in-place "$library"
 cp -r "$JITWARM_STATE/baked" "$work/kept"

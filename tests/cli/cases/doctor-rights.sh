@@ -51,11 +51,10 @@ if command -v perl >/dev/null && perl=$(readlink -f "$(command -v perl)") && [ "
 	gone "$victim"
 fi
 
-# Under sudo: whose cache it is, without the caller's name for strangers, and without options of other commands.
+# Under sudo: whose cache it is, without the caller's name for strangers.
 export HOME=$all/none
 SUDO_USER=nobody run "1|2" doctor --no-probe --json
 json '"not that of nobody" in next(f["evidence"] for f in d["findings"] if f["id"] == "other-account")'
-out_lacks "--sudo-user"
 SUDO_USER=nobody run "1|2" doctor --no-probe --report
 out_has "not that of USER"
 out_lacks nobody

@@ -35,7 +35,7 @@ run 0 prime "$lib"
 find "$work/cache" -type f -path "$work/cache/?/?/*" -exec touch -d 2020-01-01 {} +
 run 0 cache prune --older-than 1d --apply
 run 1 check --explain --json "$lib"
-json 'd["causes"][0]["text"] == "deleted by “jitwarm cache prune”" and d["causes"][0]["reason"] == "deleted"'
+reasons '("deleted", 8)'
 run 0 prime "$lib"
 
 # Too small a limit

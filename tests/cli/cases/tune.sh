@@ -236,27 +236,26 @@ snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 		run "0|2" status --json
 		json "d['cache']['limit_bytes'] == $1 and d['cache']['limit_set'] and d['cache']['path'] == '$2'"
 		run '0|1' prime -n "$sample"
-		out_has "at most $3"
 		run 0 cache list --json
 		json "d['path'] == '$2'"
 	}
 	printf 'CUDA_CACHE_MAXSIZE=3221225472\nCUDA_CACHE_PATH="%s"\n' "$work/shared" >>"$work/root/etc/environment"
-	limit 3221225472 "$work/shared" "3.22 GB"
+	limit 3221225472 "$work/shared"
 	run 0 tune --apply --scope user --max-size 2GiB
-	limit 2147483648 "$work/shared" "2.15 GB"
+	limit 2147483648 "$work/shared"
 	run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
-	limit 2147483648 "$work/my cache" "2.15 GB"
+	limit 2147483648 "$work/my cache"
 	# What the process has counts; another account's file does not count for root.
-	CUDA_CACHE_MAXSIZE=1900000000 limit 1900000000 "$work/my cache" "1.90 GB"
+	CUDA_CACHE_MAXSIZE=1900000000 limit 1900000000 "$work/my cache"
 	got=$(bash -lc 'echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"' 2>/dev/null)
 	[[ $got == "2147483648 $work/my cache" ]] || fail "a login has $got"
 	if [[ $(id -u) == 0 ]]; then
 		chown 65534 "$HOME/.config/environment.d/60-jitwarm.conf"
-		limit 3221225472 "$work/shared" "3.22 GB"
+		limit 3221225472 "$work/shared"
 		chown 0 "$HOME/.config/environment.d/60-jitwarm.conf"
 	fi
 	run 0 tune --undo --scope user
-	limit 3221225472 "$work/shared" "3.22 GB"
+	limit 3221225472 "$work/shared"
 	printf 'CUDA_CACHE_DISABLE=1\n' >>"$work/root/etc/environment"
 	run 2 check "$sample"
 	err_has "CUDA_CACHE_DISABLE=1"
