@@ -80,8 +80,8 @@ struct jw_system {
 	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
-	/* With it: the stamp of the driver that uses this cache meanwhile, whose entries are not
-	 * evicted; "": nobody does, or it is not known. */
+	/* The stamp of the driver that uses this cache meanwhile, or of this one: entries of neither
+	 * are evicted. "": they are, or it is not known. */
 	char user_stamp[20];
 };
 

@@ -171,7 +171,7 @@ const char *cache_user_stamp(const struct jw_system *system)
 
 const char *cache_beside_stamp(const struct jw_system *system)
 {
-	return system->elsewhere && *system->user_stamp ? system->driver.stamp : NULL;
+	return *system->user_stamp ? system->driver.stamp : NULL;
 }
 
 /* Profiles in the state directory: one JSON file a library, named by the hash of its path; with the

@@ -75,7 +75,7 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
  * the named one's (jw_system.user_stamp). NULL: it is not known. */
 struct jw_system;
 const char *cache_user_stamp(const struct jw_system *system);
-/* The system's own stamp, where that driver uses the cache meanwhile; else NULL. */
+/* The system's own stamp, where its entries and that driver's are spared; else NULL. */
 const char *cache_beside_stamp(const struct jw_system *system);
 
 /* A driver whose stamp is compiled in. */

@@ -312,7 +312,11 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 										  .worker = work->options->worker,
 										  .cache_dir = work->options->cache_dir};
 
-	return jw_system_open(err, &how, ret_system);
+	if (jw_system_open(err, &how, ret_system))
+		return -1;
+	/* It too costs itself no entry, only the former one. */
+	TEXT_COPY((*ret_system)->user_stamp, (*ret_system)->driver.stamp);
+	return 0;
 }
 
 /* Carries over what can be, in tenths of a second and without a compiler: from then on a later
