@@ -5,7 +5,7 @@
 #                                   there are (“*”: already here); --tested: those of tests/phantom/drivers.txt
 #   nvrtc, nvjitlink [--here] VERSION...   NVIDIA's libraries of these CUDA versions (12.4), from PyPI's wheels; prints the path of each.
 #                                   --here fetches nothing, and also looks into /usr/local/cuda-VERSION
-#   frameworks [NAME...]            the real wheels that docs/frameworks.md was measured on, by default all of them (about 5 GB); they
+#   frameworks [NAME...]            the real wheels that tests/real reads, by default all of them (about 5 GB); they
 #                                   stay wheels. --list instead: their names
 #
 # They go to ~/.cache/jitwarm/WHAT/VERSION, or where $JITWARM_DRIVERS, $JITWARM_NVRTC, … say instead of ~/.cache/jitwarm/WHAT. What is

@@ -99,6 +99,18 @@ ask good bake -o baked --index asked==1.0 --target sm_86 -n; got=$?
 [ $got != 3 ] && grep -q "^asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl: asked/lib.so: .* to bake" out && ! grep -q jitwarm-run out err && ok bake || fail "bake: status $got: $(cat out err)"
 rm -rf state home/.cache
 
+# The table of docs/frameworks.md
+mkdir -p copy/scripts copy/docs/ko
+cp "$here/../../scripts/frameworks-table.py" copy/scripts
+printf '%s\n' before '<!-- generated -->' '| wheel |' '|---|' '| asked==1.0 | 7 |' '| asked==7 | 8 |' '<!-- end -->' behind | tee copy/docs/ko/frameworks.md >copy/docs/frameworks.md
+table() { PIP_INDEX_URL=$site/good/simple copy/scripts/frameworks-table.py "$@" "$jitwarm" >out 2>err; }
+table; got=$?
+[ $got = 1 ] && grep -q '^asked==1.0: .* (the table: 7)$' out && grep -qxF 'asked==7: no wheel asked==7.* for x86_64-linux; the newest is 1.1 (the table: 8)' out &&
+	grep -q '^| asked==1.0 | 7 |' copy/docs/frameworks.md && ok "the table says what differs" || fail "the table: status $got: $(cat out err)"
+table --write
+[ $? = 0 ] && table && [ "$(cat out)" = "nothing differs" ] && cmp -s copy/docs/frameworks.md copy/docs/ko/frameworks.md && grep -qx behind copy/docs/frameworks.md &&
+	grep -qE '^\| asked==1.0 (\| [0-9][^|]* ){9}\|$' copy/docs/frameworks.md && clean && ok "the table is written" || fail "the table: $(cat out err copy/docs/frameworks.md)"
+
 PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" scan --index asked --target sm_86 >out 2>err &
 asking=$!
 await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched"

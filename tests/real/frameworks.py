@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """frameworks.py JITWARM NAME...   scans real wheels and compares with what was counted in them by hand
-frameworks.py --table JITWARM      prints the table of docs/frameworks.md
 
 The wheels are those of scripts/get.sh frameworks. Exit status 77: a wheel is not there.
 """
@@ -9,40 +8,38 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../documents"))
 from keep import keep_document
 
 STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm", "frameworks")
-GPUS = {"sm_86": "RTX 3070", "sm_89": "RTX 4090", "sm_90": "H100", "sm_120": "RTX 5090"}
 
 # Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Most were
 # counted by another program; XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md).
 # TensorFlow's two or three PTX texts, of a kilobyte each, are counted too.
-SAME = ("sm_86", "sm_89", "sm_90", "sm_120")
+GPUS = ("sm_86", "sm_89", "sm_90", "sm_120")
 EXPECTED = {
-    "tensorflow-2.3.1-linux": ("_pywrap_tensorflow_internal.so", 243, dict.fromkeys(SAME, (240, 152.1))),
-    "tensorflow-2.3.1-windows": ("_pywrap_tensorflow_internal.pyd", 242, dict.fromkeys(SAME, (240, 156.1))),
+    "tensorflow-2.3.1-linux": ("_pywrap_tensorflow_internal.so", 243, dict.fromkeys(GPUS, (240, 152.1))),
+    "tensorflow-2.3.1-windows": ("_pywrap_tensorflow_internal.pyd", 242, dict.fromkeys(GPUS, (240, 156.1))),
     "tensorflow-2.10.0-windows": ("_pywrap_tensorflow_internal.pyd", 2146, {
         "sm_86": (1888, 9.6), "sm_89": (1888, 9.6), "sm_90": (2093, 198.7), "sm_120": (2093, 198.7)}),
     "tensorflow-2.18.0-linux": ("libtensorflow_cc.so.2", 1546, {
         "sm_86": (2, 0), "sm_89": (2, 0), "sm_90": (1151, 3.9), "sm_120": (280, 226.4)}),
-    "torch-1.4.0-linux": ("libtorch.so", 1137, dict.fromkeys(SAME, (269, 353.9))),
-    "torch-1.7.1-linux": ("libtorch_cuda.so", 1053, dict.fromkeys(SAME, (0, 0))),
+    "torch-1.4.0-linux": ("libtorch.so", 1137, dict.fromkeys(GPUS, (269, 353.9))),
+    "torch-1.7.1-linux": ("libtorch_cuda.so", 1053, dict.fromkeys(GPUS, (0, 0))),
     "catboost-1.2.10-linux": ("_catboost.so", 76, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (0, 0), "sm_120": (76, 51.6)}),
     "catboost-1.2.10-windows": ("_catboost.pyd", 76, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (0, 0), "sm_120": (76, 53.4)}),
     "xgboost-1.7.6-linux": ("libxgboost.so", 404, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (41, 116.6), "sm_120": (41, 116.6)}),
-    "xgboost-1.0.2-linux": ("libxgboost.so", 206, dict.fromkeys(SAME, (22, 8.6))),
-    "xgboost-1.3.3-linux": ("libxgboost.so", 215, dict.fromkeys(SAME, (31, 35.3))),
+    "xgboost-1.0.2-linux": ("libxgboost.so", 206, dict.fromkeys(GPUS, (22, 8.6))),
+    "xgboost-1.3.3-linux": ("libxgboost.so", 215, dict.fromkeys(GPUS, (31, 35.3))),
     "ctranslate2-4.6.2-linux": (None, 24, {
         "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (24, 11.8), "sm_120": (24, 11.8)}),
     "nvidia-cufft-linux": ("libcufft.so.12", 23984, {"sm_90": (8131, 408.7), "sm_120": (8131, 408.7)}),
-    "nvidia-cusparse-linux": ("libcusparse.so.12", 168, dict.fromkeys(SAME, (0, 0))),
+    "nvidia-cusparse-linux": ("libcusparse.so.12", 168, dict.fromkeys(GPUS, (0, 0))),
 }
 # More verdicts of the same library: (wheel, GPU): {member: value}.
 VERDICTS = {
@@ -98,51 +95,7 @@ def compare(name, files):
     return wrong
 
 
-def short_time(seconds):
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-
-
-def check(jitwarm, path):
-    """By GPU what check says: each module once, however many libraries of the wheel hold it."""
-    command = [jitwarm, "check", "--json", "--quiet", "--cache", os.devnull + ".none"]
-    for gpu in GPUS:
-        command += ["--target", gpu]
-    with tempfile.TemporaryDirectory() as state:
-        run = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False,
-                             env={**os.environ, "JITWARM_STATE": state})
-    return {gpu["target"]: gpu for gpu in json.loads(keep_document(run.stdout))["gpus"]}
-
-
-def cell(gpu, files):
-    parts = []
-    if gpu["cold"]:
-        parts.append(f"{gpu['cold']} · {short_time(gpu['predicted_cpu_seconds'])} · {gpu['predicted_cache_bytes'] / 1e6:.0f} MB")
-    if gpu["left_out"]:
-        parts.append(f"{gpu['left_out']} when used")
-    if gpu["cannot"]:
-        parts.append(f"{gpu['cannot']} cannot")
-    verdicts = [one["verdicts"][gpu["target"]] for one in files]
-    runs = any(v[kind] for v in verdicts for kind in ("native", "compatible", "jit", "link"))
-    return "; ".join(parts) or ("0" if runs else "no code")
-
-
-def table(jitwarm):
-    print("| wheel | " + " | ".join(f"{name} ({gpu})" for gpu, name in GPUS.items()) + " |")
-    print("|---|" + "---|" * len(GPUS))
-    for name in EXPECTED:
-        path = wheel(name)
-        if path and (name.replace("windows", "linux") == name or name.replace("windows", "linux") not in EXPECTED):
-            files, gpus = scan(jitwarm, path), check(jitwarm, path)
-            cells = [cell(gpus[gpu], files) for gpu in GPUS]
-            # What the column before has, too
-            shown = [one if not i or one != cells[i - 1] else "same" for i, one in enumerate(cells)]
-            print(f"| {name} | " + " | ".join(shown) + " |", flush=True)
-
-
 def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "--table":
-        table(arguments[1])
-        return 0
     if len(arguments) < 2:
         print(__doc__, file=sys.stderr)
         return 64
