@@ -50,6 +50,7 @@ struct jw_lint_gpu {
 	 * code and whose code this GPU runs; with a suffix if the PTX is for this GPU alone
 	 * (sm_90a). One of `codes`; sm 0: none is missing. */
 	struct jw_target code;
+	uint32_t driver_from, fails_from, fails_to; /* branches of drivers, as in jw_scan_total */
 };
 
 /* Missing machine code: -gencode arch=compute_86,code=sm_86. */

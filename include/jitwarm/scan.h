@@ -104,7 +104,7 @@ struct jw_scan_total {
 	 * which all verdicts are the same and no program fails, and those with which one fails. 0:
 	 * none. */
 	uint32_t driver_from, fails_from, fails_to;
-	bool older_differ; /* other verdicts with one of the older ones */
+	bool older_differ; /* other verdicts with an older one, with which no program fails */
 	struct jw_forecast forecast;
 	/* No start compiles all of it: a library that runs as it is is beside one that is compiled, or
 	 * two of these differ only in numbers (libx_cuda118.so, libx_cuda121.so). */

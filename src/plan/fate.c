@@ -22,8 +22,7 @@ static bool is_library(const char *path)
 	return false;
 }
 
-/* Hash of a library's folder, of an archive with the member's folder, else of the file itself. */
-static uint64_t folder_of(const char *path, const char *member)
+uint64_t fate_folder(const char *path, const char *member)
 {
 	const char *inner = member ? member : path;
 	const size_t length =
@@ -67,7 +66,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 {
 	size_t folder;
 
-	if (find_folder(err, fates, folder_of(path, member), &folder))
+	if (find_folder(err, fates, fate_folder(path, member), &folder))
 		return -1;
 	for (uint32_t t = 0; t < target_count; t++) {
 		struct file_fate fate = {.target = t, .folder = folder};

@@ -43,6 +43,9 @@ struct fates {
 	struct set names; /* of folders, by hash */
 };
 
+/* What is told apart: the hash of a library's folder, of an archive with the member's folder, else
+ * of the file itself. */
+uint64_t fate_folder(const char *path, const char *member);
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
 /* After the last file: drops those in whose folder another one runs. */

@@ -142,6 +142,9 @@ static void lint_total(void *context, const struct jw_scan_total *total)
 		.modules = total->modules,
 		.ptx_bytes = total->ptx_bytes,
 		.start = sum_seconds(forecast->start, forecast->link),
+		.driver_from = total->driver_from,
+		.fails_from = total->fails_from,
+		.fails_to = total->fails_to,
 	};
 	/* An entry is the PTX and the machine code that it becomes. */
 	lint->code_bytes[lint->result->gpu_count - 1] =

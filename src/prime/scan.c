@@ -16,12 +16,24 @@
 #include "plan/estimate.h"
 #include "plan/plan.h"
 
+enum { MOST_FOLDERS = 1 << 24 };
+
+/* On one GPU; as fates do, it counts as a whole: drivers (analyse_releases) with which something in
+ * it makes a program fail, and with which something runs. */
+struct scan_folder {
+	size_t target;
+	uint32_t fails, runs;
+};
+
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
-	struct build build; /* of all images, for what they hold together */
-	struct analyse_releases releases[ANALYSE_MOST_TARGETS]; /* theirs */
-	struct set compiled; /* libraries, by their names without numbers, and GPUs */
+	struct build build;                  /* of all images, for what they hold together */
+	uint32_t same[ANALYSE_MOST_TARGETS]; /* as analyse_releases, of all of them */
+	struct scan_folder *folders;
+	size_t folder_count, folder_capacity;
+	struct set folder_names; /* and GPUs */
+	struct set compiled;     /* libraries, by their names without numbers, and GPUs */
 	uint32_t native, compiles, alternatives; /* GPUs, by their place: of some libraries */
 };
 
@@ -235,6 +247,30 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 	return 0;
 }
 
+static int note_releases(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
+{
+	const uint64_t name = fate_folder(from->image->path, from->image->member);
+
+	for (size_t t = 0; t < scan->question.target_count; t++) {
+		const uint64_t key = fnv_update(name, &t, sizeof t);
+		size_t cursor = 0, at = set_find(&scan->folder_names, key, &cursor);
+
+		scan->same[t] &= from->releases[t].same;
+		if (from->targets[t].fate == ANALYSE_NO_CODE)
+			continue;
+		if (at == SET_NONE) {
+			at = scan->folder_count;
+			if (VEC_ROOM(err, scan->folders, scan->folder_capacity, at, MOST_FOLDERS) ||
+				set_add(err, &scan->folder_names, key, at))
+				return -1;
+			scan->folders[scan->folder_count++] = (struct scan_folder){.target = t};
+		}
+		scan->folders[at].fails |= from->releases[t].fails;
+		scan->folders[at].runs |= ~from->releases[t].fails;
+	}
+	return 0;
+}
+
 static int tell_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	struct scan *scan = context;
@@ -255,10 +291,8 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	for (size_t t = 0; from->releases && t < scan->question.target_count; t++) {
-		scan->releases[t].same &= from->releases[t].same;
-		scan->releases[t].fails |= from->releases[t].fails;
-	}
+	if (from->releases && note_releases(err, scan, from))
+		return -1;
 	tell_work(&told, from, &scan->build.request->speed);
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		if (compare_libraries(err, scan, &told))
@@ -301,19 +335,22 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 	return 0;
 }
 
-static void tell_releases(struct jw_scan_total *total, const struct analyse_releases *releases,
-						  const struct jw_driver *asked)
+static void tell_releases(struct jw_scan_total *total, const struct scan *scan, size_t target)
 {
+	const struct jw_driver *asked = &scan->options->driver;
 	struct jw_driver drivers[GPU_MOST_RELEASES];
 	size_t row = gpu_releases(drivers);
+	uint32_t fails = 0;
 	bool same = true;
 
+	for (size_t i = 0; i < scan->folder_count; i++)
+		if (scan->folders[i].target == target)
+			fails |= scan->folders[i].fails & ~scan->folders[i].runs;
 	while (row-- && drivers[row].cuda >= gpu_first_cuda(total->target)) {
 		if (asked->cuda && drivers[row].cuda > asked->cuda)
 			continue;
-		same = same && (releases->same >> row & 1);
-		total->older_differ = !same;
-		if (releases->fails >> row & 1) {
+		same = same && (scan->same[target] >> row & 1);
+		if (fails >> row & 1) {
 			total->fails_from = drivers[row].release[0];
 			if (!total->fails_to)
 				total->fails_to = drivers[row].release[0];
@@ -321,6 +358,8 @@ static void tell_releases(struct jw_scan_total *total, const struct analyse_rele
 			break;
 		} else if (same) {
 			total->driver_from = drivers[row].release[0];
+		} else {
+			total->older_differ = true;
 		}
 	}
 }
@@ -332,7 +371,7 @@ static void tell_totals(const struct scan *scan)
 	for (size_t t = 0; scan->options->total && t < plan->target_count; t++) {
 		struct jw_scan_total total = {.target = plan->targets[t].device};
 
-		tell_releases(&total, &scan->releases[t], &scan->options->driver);
+		tell_releases(&total, scan, t);
 		for (size_t i = 0; i < plan->module_count; i++) {
 			const struct plan_module *module = &plan->modules[i];
 
@@ -414,7 +453,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	int result;
 
 	for (size_t i = 0; i < ANALYSE_MOST_TARGETS; i++)
-		scan.releases[i].same = UINT32_MAX;
+		scan.same[i] = UINT32_MAX;
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;
@@ -429,5 +468,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	}
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
+	set_free(&scan.folder_names);
+	mem_free(scan.folders);
 	return result;
 }

@@ -111,6 +111,10 @@ static void fill_gpu(struct table *table, const struct jw_lint_gpu *gpu,
 	table_cell(table, STYLE_PLAIN, "%zu", gpu->modules);
 	table_cell(table, STYLE_PLAIN, "%s",
 			   gpu->modules ? text_span(span, gpu->start.low, gpu->start.high) : "–");
+	if (gpu->driver_from)
+		table_cell(table, STYLE_PLAIN, "%u", gpu->driver_from);
+	else
+		table_cell(table, STYLE_PLAIN, "–");
 	if (gpu->failing)
 		table_cell(table, style, "a program fails");
 	else if (!gpu->modules)
@@ -127,9 +131,9 @@ static int print_linted_gpus(struct jw_error *err, const struct output *out,
 							 const struct jw_lint_result *result, const struct lint_bound *bound)
 {
 	struct table table = {
-		.columns = 4,
-		.titles = {"GPU", "modules", "first start, one core", ""},
-		.align = {[1] = TABLE_RIGHT},
+		.columns = 5,
+		.titles = {"GPU", "modules", "first start, one core", "from driver", ""},
+		.align = {[1] = TABLE_RIGHT, [3] = TABLE_RIGHT},
 	};
 	int failed;
 

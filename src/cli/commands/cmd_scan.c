@@ -194,8 +194,13 @@ static void say_drivers(const struct output *output, const char *name,
 	else
 		TEXT_COPY(fails, last);
 	if (total->fails_to && total->driver_from)
-		output_line(output, STYLE_PLAIN, "%s: the same from driver %u on; a program fails with %s",
-					name, total->driver_from, fails);
+		output_line(
+			output, STYLE_PLAIN,
+			total->older_differ
+				? "%s: the same from driver %u on; with older ones less of it runs, and with "
+				  "%s a program fails"
+				: "%s: the same from driver %u on; a program fails with %s",
+			name, total->driver_from, fails);
 	else if (total->fails_to)
 		output_line(output, STYLE_BAD, "%s: a program fails with driver %s", name, fails);
 	else if (total->driver_from)

@@ -217,7 +217,7 @@ static const struct json_field total_fields[] = {
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
 	TOTAL(driver_from, "the oldest branch of Linux drivers with the same verdicts, without a "
 					   "failing program; 0: none"),
-	TOTAL(older_differ, "older branches that run the GPU have other verdicts"),
+	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
 	TOTAL(at_most,
@@ -282,6 +282,9 @@ static const struct json_field lint_gpu_fields[] = {
 				   "the first start on one core, with run-time linking"),
 	JSON_SAID("code", struct jw_lint_gpu, code, document_sm,
 			  "one of `codes`: it spares that; empty: none is missing"),
+	LINT_GPU(driver_from, "the oldest branch of Linux drivers with the same code in use; 0: none"),
+	LINT_GPU(fails_from, "branches with which a program fails: the first"),
+	LINT_GPU(fails_to, "and the last; 0: none"),
 	{0},
 };
 

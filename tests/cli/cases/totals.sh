@@ -29,6 +29,11 @@ out_has "sm_86 (RTX 30): the same from driver 455 on"
 out_lacks "a program fails"
 run 0 scan --target sm_86 newer.ptx
 out_has "sm_86 (RTX 30): the same from driver 550 on; a program fails with 455 to 545"
+sed 's/^.version 8.4/.version 7.5/' newer.ptx >between.ptx
+run 0 scan --target sm_86 "$sample" between.ptx
+out_has "sm_86 (RTX 30): the same from driver 550 on; with older ones less of it runs, and with 455 to 470 a program fails"
+run 0 lint --gpus sm_86 "$sample" between.ptx --json
+json '[(g["driver_from"], g["fails_from"], g["fails_to"]) for g in d["gpus"]] == [(550, 455, 470)]'
 run 0 scan --target sm_86 --driver 580 lib newer.ptx --json
 json '[(t["driver_from"], t["fails_from"], t["fails_to"]) for t in d["totals"]] == [(550, 455, 545)]'
 run 2 scan --target sm_86 --driver 535 newer.ptx --json
@@ -101,6 +106,7 @@ PYTHON
 	out_has "  at most "
 	out_has "  beside/old.so "
 	out_has "  first start "
+	out_lacks "a program fails" # old.so runs there, with drivers that refuse new.so, too
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
 import sys
 sys.path.insert(0, sys.argv[1])
