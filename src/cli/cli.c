@@ -32,7 +32,6 @@
 	X(lint) \
 	X(doctor) \
 	X(watch) \
-	X(report) \
 	X(run) \
 	X(export) \
 	X(import) \
@@ -233,6 +232,8 @@ static int wants_second(struct jw_error *err, const struct cli *cli, char **word
 static const struct retired_command {
 	const char *name, *text;
 } retired_commands[] = {
+	{"report", .text = "“jitwarm”, “jitwarm find” and “jitwarm startup status” say what the page "
+					   "had, and with --json a program can make one of it"},
 	{"record", .text = "jitwarm run --record FILE -- COMMAND"},
 	{"key import", .text = "--key and the setting “key” take minisign's file as it is"},
 	{"caches", .text = "other compilers' caches are theirs: their documents say where they are"},

@@ -21,7 +21,6 @@ static const struct {
 	{"lint", "jitwarm lint dist/model-1.0.whl --gpus rtx20..rtx50 --max-start 5s\n"},
 	{"doctor", "jitwarm doctor\njitwarm doctor --fix tensorflow\njitwarm doctor --pid 4242\n"},
 	{"watch", "jitwarm watch\njitwarm watch --for 1m 4242\n"},
-	{"report", "jitwarm report -o report.html\njitwarm report --target rtx20..rtx50 tensorflow\n"},
 	{"run", "jitwarm run -- python train.py\n"
 			"jitwarm run --record train.json -- python train.py\n"},
 	{"export", "jitwarm export -o lab.jwpack --sign\n"

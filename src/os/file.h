@@ -94,11 +94,6 @@ int os_write_mode(struct jw_error *err, const char *path, const void *data, size
 
 /* The same for what a user named: bytes for a device or a pipe go there (os/console.h). */
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size);
-/* The same in two steps, where long work lies between them: the first one fails where the second
- * one would, but for a full disk. *ret_fd, -1 for a file, is for os_output_end, which closes it;
- * with `data` NULL it writes nothing. */
-int os_output_begin(struct jw_error *err, const char *path, int *ret_fd);
-int os_output_end(struct jw_error *err, const char *path, int fd, const void *data, size_t size);
 
 /* The path that these functions replace: `path`, or its link's target. JW_ERR_UNSUPPORTED if that
  * is not a regular file. The caller frees it. */

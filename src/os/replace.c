@@ -80,51 +80,17 @@ int os_write_atomic(struct jw_error *err, const char *path, const void *data, si
 	return write_over(err, path, data, size, RIGHTS_OF_NEW, false, false);
 }
 
-/* By a file beside its place, as the one that will be renamed. */
-static int try_to_replace(struct jw_error *err, const char *path)
-{
-	struct os_stat stat;
-	char *real = NULL, *name = NULL;
-	bool there = false;
-	int fd;
-
-	if (find_target(err, path, &real, &stat, &there))
-		return -1;
-	fd = path_make_file(err, real, &name);
-	mem_free(real);
-	if (fd < 0)
-		return -1;
-	(void)close_fd(NULL, path, fd);
-	if (name)
-		(void)os_remove(NULL, name);
-	mem_free(name);
-	return 0;
-}
-
-int os_output_begin(struct jw_error *err, const char *path, int *ret_fd)
-{
-	if (os_sink_open(err, path, ret_fd))
-		return -1;
-	return *ret_fd < 0 ? try_to_replace(err, path) : 0;
-}
-
-int os_output_end(struct jw_error *err, const char *path, int fd, const void *data, size_t size)
-{
-	int result = 0;
-
-	if (data)
-		result = fd < 0 ? write_over(err, path, data, size, RIGHTS_OF_NEW, false, true)
-						: os_sink_write(err, path, fd, data, size);
-	if (fd >= 0)
-		os_sink_close(path, fd);
-	return result;
-}
-
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	int fd;
+	int sink, result;
 
-	return os_sink_open(err, path, &fd) || os_output_end(err, path, fd, data, size) ? -1 : 0;
+	if (os_sink_open(err, path, &sink))
+		return -1;
+	if (sink < 0)
+		return write_over(err, path, data, size, RIGHTS_OF_NEW, false, true);
+	result = os_sink_write(err, path, sink, data, size);
+	os_sink_close(path, sink);
+	return result;
 }
 
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)

@@ -14,8 +14,7 @@ static const struct json_table *const documents[] = {
 	&document_store,       &document_key,        &document_cache_list, &document_cache_verify,
 	&document_cache_prune, &document_compiler,   &document_bake,       &document_baked,
 	&document_bake_verify, &document_tune,       &document_startup,    &document_run,
-	&document_uninstall,   &document_lint,       &document_find,       &document_report,
-	&document_ahead,
+	&document_uninstall,   &document_lint,       &document_find,       &document_ahead,
 };
 
 static void end(const char *why)

@@ -72,7 +72,6 @@ const struct struck_line struck_lines[] = {
 	{"find --help", 0, false, false},
 	{"--help", 0, false, false},
 	/* What writes */
-	{"report -o r.html tree", 0, true, false},
 	{"prime --json --jobs 1 tree", 0, true, false},
 	{"tune --apply --max-size 3GiB --json", 0, true, false},
 	{"tune --undo", 0, true, false},

@@ -3,7 +3,6 @@
 #include "folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -193,30 +192,13 @@ TEST_WITH(what_would_be_replaced_is_named, empty, NULL)
 	mem_free(wanted);
 }
 
-/* An output is tried before the work, written at its end, or left alone where there is nothing. */
-TEST_WITH(an_output_is_begun_and_ended, empty, NULL)
+TEST_WITH(an_output_may_be_no_file, empty, NULL)
 {
-	struct jw_error err = {0};
-	int fd = 7;
-
-	assert_int_equal(os_output_begin(NULL, inside("file"), &fd), 0);
-	assert_int_equal(fd, -1);
-	assert_int_equal(files(), 0);
-	assert_int_equal(os_output_end(NULL, inside("file"), fd, NULL, 0), 0);
-	assert_int_equal(files(), 0);
-	assert_int_equal(os_output_end(NULL, inside("file"), fd, "one", 3), 0);
-	expect("file", "one", 0640);
 	assert_int_equal(os_write_output(NULL, inside("file"), "two", 3), 0);
 	expect("file", "two", 0640);
 	assert_int_equal(mkdir(inside("directory"), 0700), 0);
-	assert_int_equal(os_output_begin(&err, inside("directory"), &fd), -1);
 	assert_int_equal(os_write_output(NULL, inside("directory"), "x", 1), -1);
-	assert_int_equal(os_output_begin(NULL, inside("absent/file"), &fd), -1);
 	/* What takes everything is no file, and stays what it is. */
-	assert_int_equal(os_output_begin(NULL, "/dev/null", &fd), 0);
-	assert_true(fd >= 0);
-	assert_int_equal(os_output_end(NULL, "/dev/null", fd, "x", 1), 0);
-	assert_int_equal(fcntl(fd, F_GETFD), -1);
 	assert_int_equal(os_write_output(NULL, "/dev/null", "x", 1), 0);
 }
 
@@ -253,15 +235,12 @@ TEST_WITH(leftovers_that_cannot_be_looked_at_stay, empty, NULL)
 TEST(an_output_may_be_the_first_file)
 {
 	const int input = dup(0);
-	int fd = -1, result;
+	int result;
 
 	(void)close(0);
-	result = os_output_begin(NULL, "/dev/null", &fd);
-	if (!result && !fd)
-		result = os_output_end(NULL, "/dev/null", fd, "x", 1);
+	result = os_write_output(NULL, "/dev/null", "x", 1);
 	(void)dup2(input, 0);
 	(void)close(input);
-	assert_int_equal(fd, 0);
 	assert_int_equal(result, 0);
 }
 

@@ -272,8 +272,9 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	unattended->undone = result->undone;
 	TEXT_COPY(unattended->problem, error_text(&result->stopped));
 	unattended->saved_seconds = result->compile_cpu_seconds + result->shared.saved_seconds;
-	unattended->restored = priming->only_plan ? 0 : prime_history_restored(result);
-	unattended->remembered = !priming->only_plan && prime_history_wants(cli, result);
+	if (!priming->only_plan)
+		unattended->restored = result->reuse.refilled.entries + result->shared.fetched +
+							   (result->reuse.carried ? result->reuse.carried->carried : 0);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	cli_end_with(cli, prime_outcome_status(priming, result));

@@ -216,17 +216,6 @@ const struct json_table document_run = {
 	.fields = run_fields,
 };
 
-static const struct json_field report_fields[] = {
-	JSON(struct report_document, file, "the page that was written"),
-	JSON(struct report_document, bytes, "its size"),
-	{0},
-};
-const struct json_table document_report = {
-	.schema = "jitwarm.report/1",
-	.text = "The result of `report`.",
-	.fields = report_fields,
-};
-
 #define COMMAND(member, ...) JSON(struct command_document, member, __VA_ARGS__)
 
 static const struct json_field owner_fields[] = {

@@ -162,12 +162,6 @@ extern const struct json_table document_bake_verify;   /* struct jw_bake_verify_
 
 extern const struct json_table document_run; /* struct unattended */
 
-extern const struct json_table document_report;
-struct report_document {
-	const char *file; /* that was written */
-	uint64_t bytes;
-};
-
 extern const struct json_table document_command;
 struct command_document {
 	struct jw_record_result result;
@@ -281,18 +275,3 @@ const char *document_sm(char room[JSON_ROOM], const void *target);
 const char *document_verdict(char room[JSON_ROOM], const void *verdict); /* enum jw_verdict */
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);
-
-/* The page that `report` writes: HTML that holds all that it shows, and asks for nothing else. It
- * is in English, like other files that are read elsewhere. */
-struct report_data {
-	const struct jw_system *system;
-	int64_t time_s;
-	const struct jw_check_result *packages; /* NULL: there is none, or no GPU to ask about: */
-	const char *why_no_packages;
-	const char *environment; /* NULL: files were named */
-	const cJSON *runs;       /* an array of jitwarm.run/1, the newest last, hostile; never NULL */
-};
-
-enum { REPORT_MOST = 32 << 20 };
-/* The caller frees the page, also after a failure. */
-int report_page_write(struct jw_error *err, struct buf *ret_html, const struct report_data *data);

@@ -250,51 +250,6 @@ void prime_bar_message(void *bar, const char *line)
 		output_note(prime_bar->output, "%s", line);
 }
 
-/* jw_state_remove knows it. */
-static const char history_name[] = "runs-primed.jsonl";
-
-/* Not of a cache that is not this account's own: nothing starts warm by that. */
-static bool is_remembered(const struct cli *cli)
-{
-	const struct jw_system *system = cli->system;
-
-	return system && system->state_dir && !system->elsewhere && !system->cache.named;
-}
-
-size_t prime_history_restored(const struct jw_prime_result *result)
-{
-	const struct jw_carry_result *carried = result->reuse.carried;
-
-	return result->reuse.refilled.entries + result->shared.fetched +
-		   (carried ? carried->carried : 0);
-}
-
-bool prime_history_wants(const struct cli *cli, const struct jw_prime_result *result)
-{
-	return is_remembered(cli) && (result->compiled || prime_history_restored(result));
-}
-
-/* Appends the line of such a run's log (jitwarm.run/1) to the history. */
-static void prime_history_add(const struct cli *cli, const char *line)
-{
-	char *path = os_join(NULL, cli->system->state_dir, history_name);
-
-	if (path)
-		(void)jw_log_append(NULL, path, line);
-	mem_free(path);
-}
-
-void prime_history_read(const char *state_dir, size_t most, char ***ret_lines, size_t *ret_count)
-{
-	char *path = state_dir ? os_join(NULL, state_dir, history_name) : NULL;
-
-	*ret_lines = NULL;
-	*ret_count = 0;
-	if (path && jw_log_tail(NULL, path, most, ret_lines, ret_count))
-		*ret_count = 0;
-	mem_free(path);
-}
-
 static int look_at_changes(struct jw_error *err, const struct options *options,
 						   struct jw_run_state **ret_state, char **ret_changes)
 {
@@ -327,15 +282,11 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 {
 	const char *file =
 		options_has(&cli->options, "json-log") ? options_value(&cli->options, "json-log") : NULL;
-	const bool asked = run->state || file;
-	char *line = json_object_line(asked ? err : NULL, &document_run, run), *own = NULL;
+	char *line = json_object_line(err, &document_run, run), *own = NULL;
 	int result = 0;
 
-	/* Without memory the history alone lacks the run. */
 	if (!line)
-		return asked ? -1 : 0;
-	if (run->remembered)
-		prime_history_add(cli, line);
+		return -1;
 	/* An account without a home has no log. */
 	if (run->state && !jw_log_path(NULL, &own))
 		result = jw_log_append(err, own, line);
@@ -352,7 +303,7 @@ int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run
 
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
-	if (run->state || run->remembered ||
+	if (run->state ||
 		(options_has(&cli->options, "json-log") && options_given(&cli->options, "json-log")))
 		failed = failed || write_logs(err, cli, run);
 	jw_run_state_free(run->state);

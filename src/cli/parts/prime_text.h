@@ -52,17 +52,6 @@ void prime_bar_message(void *bar, const char *line);
 /* Removes the bar, if there is one. */
 void prime_bar_end(struct prime_bar *bar);
 
-/* What `prime` keeps of its runs in the state directory, for `report`: a log of those that put
- * something into the driver's cache. A failure to keep it is ignored. */
-
-/* Modules that the run has put into the cache without compiling them. */
-size_t prime_history_restored(const struct jw_prime_result *result);
-/* Whether a run belongs into the history. */
-bool prime_history_wants(const struct cli *cli, const struct jw_prime_result *result);
-
-/* The newest of `most` lines of the log, the newest last. The caller frees them with jw_lines_free.
- * None: *ret_count is 0. */
-void prime_history_read(const char *state_dir, size_t most, char ***ret_lines, size_t *ret_count);
 /* Unattended runs of `prime`: --if-changed, --environment, --json-log. */
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
@@ -75,7 +64,6 @@ struct unattended {
 	/* The run's results, for the log. */
 	size_t modules, compiled, failed, undone;
 	size_t restored;      /* from the store, a shared place or another driver's entries */
-	bool remembered;      /* the run goes into the history (prime_history.h) */
 	double saved_seconds; /* processor time of the compiled ones: what a first start is spared */
 	char problem[512];    /* one line; "": none */
 };

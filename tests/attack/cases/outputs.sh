@@ -61,7 +61,6 @@ reader=$!
 exec 9>"$open/pipe"
 kinds prime "$sample" --json-log OUT
 kinds run --record OUT -- true
-kinds report -o OUT "$sample"
 kinds export -o OUT
 kinds export -o "$open/pack" --sign --key outputs --signature OUT
 exec 9>&-

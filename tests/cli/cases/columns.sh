@@ -58,7 +58,6 @@ shown 1 prime -n "$sample"
 run 0 prime "$sample"
 shown 0 check "$sample"
 CUDA_CACHE_DISABLE=1 shown 2 doctor --no-probe "$sample"
-shown 0 report -o "$work/report.html" "$sample"
 shown 2 find "$work/lib"
 shown 0 cache list
 shown 0 cache verify
