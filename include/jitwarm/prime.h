@@ -168,11 +168,7 @@ struct jw_prime_options {
 	size_t path_count;
 	bool everything;                      /* include modules outside the registered sections */
 	const struct jw_recording *recording; /* only its modules; NULL: all */
-	/* Only modules (as jw_scan lists them) and containers at these offsets in their files or
-	 * members. Without offsets: all. */
-	const uint64_t *only_offsets;
-	size_t only_count;
-	unsigned jobs;             /* workers; 0: as many as cores */
+	unsigned jobs;                        /* workers; 0: as many as cores */
 	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
 	uint64_t budget_bytes;     /* for warm and new modules in the cache; 0: the cache's limit */
 	uint64_t budget_ms;        /* wall time of compiling: no module begins later; 0: no limit */

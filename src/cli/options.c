@@ -101,6 +101,8 @@ static const struct retired_option {
 	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
 	{"keep", .text = "“jitwarm export --all -o FILE” before “cache prune” keeps the entries"},
 	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
+	{"only",
+	 .text = "prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"},
 	{"opaque",
 	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
 	{"package", .text = "name it: jitwarm export torch"},

@@ -106,28 +106,11 @@ static void count_compile(struct analyse_target *target, const struct analyse_mo
 		target->loose_bytes += module->payload_bytes;
 }
 
-static bool begins_at_asked(const struct analyse_offsets *offsets,
-							const struct analyse_module *module)
-{
-	bool asked = false;
-
-	for (size_t i = 0; i < offsets->count; i++)
-		if (offsets->items[i] == module->container_offset ||
-			offsets->items[i] == module->entry_offset)
-			asked = offsets->found[i] = true;
-	return asked;
-}
-
 static int account_module(struct jw_error *err, struct image_account *account,
 						  struct analyse_module *module)
 {
 	struct analyse_target *target = &account->targets[module->target];
 	struct analyse_module *known = accounted_module(account, module);
-
-	module->asked =
-		begins_at_asked(&account->seen->question->offsets, module) || (known && known->asked);
-	if (known)
-		known->asked = module->asked;
 
 	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
 		target->loose_bytes -= module->form == CACHE_KEY_LINK ? 0 : known->payload_bytes;

@@ -19,22 +19,12 @@
 
 enum { ANALYSE_MOST_TARGETS = 32 };
 
-/* Where modules begin in their file or member that a caller asks for: at their container's offset,
- * as failures are reported, or at their own header's, as jw_scan lists them. `found` is set for
- * each that does. */
-struct analyse_offsets {
-	const uint64_t *items;
-	size_t count;
-	bool *found;
-};
-
 struct analyse_question {
 	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* skips modules */
-	struct analyse_offsets offsets;
 	bool releases; /* judges for other drivers, too (analyse_image.releases) */
 	bool digests;  /* lists every PTX entry with the BLAKE2b-256 of its payload
 					  (analyse_image.entries) */
@@ -72,7 +62,6 @@ struct analyse_module {
 	uint32_t target; /* index in the question's targets */
 	bool superseded; /* a text in a program's data, whose kernels another text has for a newer
 						target */
-	bool asked;      /* it, or another one like it, begins at one of the question's offsets */
 	enum devcode_role role;
 	enum cache_key_form form;
 	uint64_t container_offset, container_bytes; /* in the image */

@@ -151,7 +151,6 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 						   const struct analyse_module *module, bool loose, enum plan_state state)
 {
 	struct plan_module *known = planned_module(build, module);
-	const bool asked = module->asked || (known && known->asked);
 	const struct plan_module planned = {
 		.file = file,
 		.target = module->target,
@@ -161,7 +160,6 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 		.form = module->form,
 		.state = state,
 		.loose = loose,
-		.asked = asked,
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.payload_bytes = module->payload_bytes,
@@ -171,7 +169,6 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 	if (!known)
 		return append_module(err, build, module, &planned);
 	known->loose = known->loose && loose;
-	known->asked = asked;
 	/* Included here, although left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
 		*known = planned;

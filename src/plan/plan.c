@@ -77,7 +77,6 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 		.target_count = request->target_count,
 		.driver = request->profile->driver,
 		.profile = request->profile,
-		.offsets = request->offsets,
 	};
 	bool known = false;
 
@@ -212,8 +211,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	struct plan_reading reading = {0};
 	int result = build_begin(err, &reading.build, request);
 
-	/* It knows one place of each module. */
-	if (!result && request->state_dir && !request->offsets.count)
+	if (!result && request->state_dir)
 		result = inventory_open(err, request->state_dir, &reading.inventory);
 	if (!result)
 		result = note_found(err, &reading.build, request->found);

@@ -74,7 +74,6 @@ struct plan_module {
 	enum plan_state state;
 	enum cache_damage damage; /* of the existing entry */
 	bool loose; /* in no registered section of a library: the library loads it on demand */
-	bool asked; /* it begins at one of the request's offsets, in this place or another */
 	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
@@ -136,7 +135,6 @@ struct plan_request {
 	bool everything;       /* --all: nothing is left out */
 	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
 						 may link it itself */
-	struct analyse_offsets offsets; /* if there are any, files are read whatever is known of them */
 	/* Adds the modules of the entries in `cache_dir` that the driver with this stamp has compiled.
 	 * NULL: none. */
 	const char *of_stamp;

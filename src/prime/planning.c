@@ -206,8 +206,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
-	planning->offset_found = mem_array(err, options->only_count, sizeof *planning->offset_found);
-	if (!planning->targets || !planning->offset_found)
+	if (!planning->targets)
 		return -1;
 	count = jw_system_targets(system, planning->targets, system->gpu_count);
 	if (source_paths_compile(err, system, options, planning->targets, count, sources, result) ||
@@ -221,9 +220,8 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
-		.everything = options->everything || options->only_count || options->recording,
+		.everything = options->everything || options->recording,
 		.link_inputs = options->recording != NULL,
-		.offsets = {options->only_offsets, options->only_count, planning->offset_found},
 		.of_stamp = options->of_stamp,
 		.speed = speed_for(system, options),
 		.cancel = options->cancel,
@@ -257,44 +255,23 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	return 0;
 }
 
-/* Drops all modules except those that begin at one of these offsets. */
-static int select_offsets(struct jw_error *err, const struct plan_request *request,
-						  struct plan *plan)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < request->offsets.count; i++)
-		if (!request->offsets.found[i])
-			return error_set(
-				err, JW_ERR_NOT_FOUND,
-				"no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
-				"scan --modules --json” lists where modules begin",
-				(unsigned long long)request->offsets.items[i]);
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].asked)
-			plan->modules[kept++] = plan->modules[i];
-	plan->module_count = kept;
-	return 0;
-}
-
 int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning)
 {
-	if (make_request(err, system, options, result, planning) ||
-		plan_build(err, &planning->request, &planning->plan) ||
-		take_notes(err, planning->plan, result) ||
-		(options->recording &&
-		 narrow(err, options->recording, &planning->request, planning->plan, result)))
-		return -1;
-	return options->only_count ? select_offsets(err, &planning->request, planning->plan) : 0;
+	return make_request(err, system, options, result, planning) ||
+				   plan_build(err, &planning->request, &planning->plan) ||
+				   take_notes(err, planning->plan, result) ||
+				   (options->recording &&
+					narrow(err, options->recording, &planning->request, planning->plan, result))
+			   ? -1
+			   : 0;
 }
 
 void planning_free(struct planning *planning)
 {
 	plan_free(planning->plan);
 	mem_free(planning->targets);
-	mem_free(planning->offset_found);
 	jw_found_free(planning->found);
 	mem_free(planning->containers);
 	run_folder_remove(&planning->folder);

@@ -23,7 +23,6 @@ struct planning {
 	struct plan_request request;
 	struct cache_profile profile;
 	struct jw_target *targets;
-	bool *offset_found; /* of the request's offsets */
 	struct source_paths sources;
 	struct jw_found *found;
 	struct run_folder folder; /* of the cached modules' containers */

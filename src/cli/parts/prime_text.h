@@ -29,8 +29,8 @@
 /* Before compiling: entries from the store and from former drivers. */
 void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
 /* Before compiling: the modules to compile, time and space, and the limit of the cache. */
-/* `only`: of the modules that --only names. `for_others`: not into the cache of this machine. */
-void prime_print_plan(const struct output *out, const struct jw_prime_result *result, bool only,
+/* `for_others`: not into the cache of this machine. */
+void prime_print_plan(const struct output *out, const struct jw_prime_result *result,
 					  bool for_others);
 /* After compiling. A completed plan is shown beside its prediction. */
 void prime_print_compiled(const struct output *out, const struct jw_prime_result *result);

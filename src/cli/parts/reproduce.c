@@ -1,6 +1,5 @@
 #include "cli/parts/reproduce.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -9,42 +8,6 @@
 #include "os/platform.h"
 
 enum { MOST_COMMAND = 1 << 16 };
-
-/* "8000" or "0x1f40" */
-static bool read_offset(const char *text, uint64_t *ret_offset)
-{
-	enum { MOST_DIGITS = 16 };
-	const bool hex = text_starts_fold(text, "0x");
-	const char *digits = text + (hex ? 2 : 0);
-	const size_t count = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
-
-	if (!count || count > MOST_DIGITS || digits[count])
-		return false;
-	*ret_offset = strtoull(digits, NULL, hex ? 16 : 10);
-	return true;
-}
-
-int reproduce_offsets(struct jw_error *err, const struct options *options, uint64_t **ret_offsets,
-					  size_t *ret_count)
-{
-	size_t count = options_count(options, "only");
-	uint64_t *offsets = mem_array(err, count, sizeof *offsets);
-
-	if (!offsets)
-		return -1;
-	for (size_t i = 0; i < count; i++) {
-		const char *text = options_item(options, "only", i);
-
-		if (!read_offset(text, &offsets[i])) {
-			mem_free(offsets);
-			return error_set(err, JW_ERR_USAGE,
-							 "--only takes an offset such as 8000 or 0x1f40, not “%.200s”", text);
-		}
-	}
-	*ret_offsets = offsets;
-	*ret_count = count;
-	return 0;
-}
 
 /* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
  * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
@@ -114,8 +77,7 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 	const char *cache = options_has(options, "cache") ? options_value(options, "cache") : NULL;
 	struct buf line = BUF_MAX(MOST_COMMAND);
 	char *result = NULL;
-	int failed =
-		buf_printf(err, &line, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
+	int failed = buf_printf(err, &line, "jitwarm prime");
 
 	if (cache && !failed)
 		failed = buf_printf(err, &line, " --cache") || reproduce_add_word(err, &line, cache);

@@ -42,59 +42,10 @@ run 3 scan --target sm_86 --environment "$work/absent" frame
 err_one_line
 rm -r "$work/cache"
 
-# Every offset of a module that the GPU's driver would take, as scan prints it, and none between.
-run 0 scan --json --modules --target sm_86 "$sample"
-offsets=$(python3 -c 'import json, sys; print(*[m["offset"] for m in json.load(open(sys.argv[1]))["files"][0]["modules"]])' "$out")
-taken=0
-for offset in $offsets; do
-	run "1|3" prime -n --json --only "$offset" "$sample"
-	if [[ $ended == 1 ]]; then
-		json 'd["modules"] == 1'
-		taken=$((taken + 1))
-	fi
-done
-((taken == 8)) || fail "$taken offsets were taken, not 8"
-# A module that is in several places is one, from wherever it is named; what is known of the files by now changes nothing.
-PYTHONPATH=$cases/../../framework python3 - "$work" <<'PYTHON'
-import sys
-import fatbin
-ptx = lambda name: fatbin.container(fatbin.entry(fatbin.PTX, 52, fatbin.ptx_payload(
-    b".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n" % name)))
-open(sys.argv[1] + "/twice.fatbin", "wb").write(ptx(b"twice") + ptx(b"once") + ptx(b"twice"))
-open(sys.argv[1] + "/again.fatbin", "wb").write(ptx(b"longer_than_the_other_ones") + ptx(b"once"))
-PYTHON
-listed() { # FILE: sets `places`
-	run 0 scan --json --modules --target sm_86 "$1"
-	mapfile -t places < <(python3 -c 'import json, sys; print(*[m["offset"] for m in json.load(open(sys.argv[1]))["files"][0]["modules"]], sep="\n")' "$out" | tr -d '\r')
-}
-run 1 prime -n --json "$work/twice.fatbin" "$work/again.fatbin"
-json 'd["modules"] == 3'
-listed "$work/twice.fatbin"
-((${#places[@]} == 3)) || fail "${#places[@]} modules"
-for offset in "${places[@]}"; do
-	run 1 prime -n --json --only "$offset" "$work/twice.fatbin"
-	json 'd["modules"] == 1'
-done
-run 1 prime -n --json --only "${places[0]}" --only "${places[2]}" "$work/twice.fatbin"
-json 'd["modules"] == 1'
-listed "$work/again.fatbin"
-run 1 prime -n --json --only "${places[1]}" "$work/twice.fatbin" "$work/again.fatbin"
-json 'd["modules"] == 1'
-run 3 prime -n --only 1 "$sample"
-err_has "“jitwarm scan --modules --json” lists where modules begin"
 run 64 scan --modules --target sm_86 "$sample"
 err_has "--modules lists them with --json"
-
-# What is said of one module is not said of the program.
-first=${offsets%% *}
-run 0 prime --only "$first" "$sample"
-out_has "Only what --only names was compiled"
-out_lacks "nothing left to compile"
-run 0 prime --only "$first" "$sample"
-out_has "Warm: the only module that --only names is in the cache."
-run 1 check "$sample"
-out_has "7 of 8 modules are cold"
-rm -r "$work/cache"
+run 64 prime --only 8000 "$sample"
+err_has "--only is no longer there: prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"
 
 # Half a command
 run 64 cache
