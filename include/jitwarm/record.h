@@ -55,13 +55,11 @@ struct jw_record_result {
 	size_t evicted;           /* the oldest entries of the user's cache, evicted to make room */
 	size_t cooled;            /* of these: entries of the system's driver, which are cold now */
 	struct jw_error unwarmed; /* why nothing (more) was inserted, JW_OK if all was */
-	/* Signs of modules that were compiled without the command's cache, for example if the command
+	/* A sign of modules that were compiled without the command's cache, for example if the command
 	 * sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself. */
-	bool compiler_seen;  /* its processes had the driver's compiler loaded, which is loaded to
-							compile or to link; a short-lived process may be missed */
-	size_t elsewhere;    /* entries that any program added meanwhile to the account's own caches */
-	char *elsewhere_dir; /* one of those caches, NULL if there is none */
-	char **notes;        /* one line each: files that could not be read */
+	bool compiler_seen; /* its processes had the driver's compiler loaded, which is loaded to
+						   compile or to link; a short-lived process may be missed */
+	char **notes;       /* one line each: files that could not be read */
 	size_t note_count;
 	bool interrupted;            /* it was cancelled; part of the above was not done */
 	struct jw_error not_written; /* why jw_record_options.output was not written, JW_OK if it was */

@@ -28,7 +28,6 @@ struct recorder {
 	struct jw_record_result *result;
 	char *cache_dir;           /* the command's cache */
 	struct cache_files before; /* the user's cache before the command ran, if that is its cache */
-	int64_t began_ns;          /* the time of the file system, before the command was started */
 	/* Files to search for modules: those given, or those that the command's processes mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
@@ -44,12 +43,6 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder);
 int record_find_owners(struct jw_error *err, struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
-
-/* Before the command runs: records the time after which entries in other caches are new, that of
- * a folder just made. */
-int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder, const char *folder);
-/* Counts new entries in the caches that a command uses if it ignores the given one. */
-void record_look_elsewhere(struct recorder *recorder);
 
 /* Whether the caller has cancelled; sets the result's flag. */
 bool record_is_stopped(struct recorder *recorder);

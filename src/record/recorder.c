@@ -32,7 +32,6 @@ void jw_record_result_free(struct jw_record_result *result)
 	if (!result)
 		return;
 	jw_lines_free(result->notes, result->note_count);
-	mem_free(result->elsewhere_dir);
 	jw_recording_free(result->recording);
 	mem_free(result);
 }
@@ -305,7 +304,6 @@ static void learn_modules(struct recorder *recorder)
 	struct jw_record_result *result = recorder->result;
 	struct jw_error *why = &result->unread;
 
-	record_look_elsewhere(recorder);
 	if (!why->code && !record_read_entries(why, recorder)) {
 		/* Inserts before the owners are searched for, which may take a while: the compiled entries
 		 * are kept even if the user cancels the search. */
@@ -319,7 +317,7 @@ static void learn_modules(struct recorder *recorder)
 		result->not_written = *why;
 }
 
-/* Decides which cache the command has, and remembers what it and the account's other caches hold */
+/* Decides which cache the command has, and remembers what it holds */
 static int choose_cache(struct jw_error *err, struct recorder *recorder, const char *folder)
 {
 	const struct jw_cache_info *cache = &recorder->system->cache;
@@ -327,8 +325,6 @@ static int choose_cache(struct jw_error *err, struct recorder *recorder, const c
 
 	recorder->result->live =
 		recorder->options->live && cache->path && !cache->why_useless[0] && cache->limit_bytes;
-	if (record_begin_elsewhere(err, recorder, folder))
-		return -1;
 	if (!recorder->result->live) {
 		recorder->cache_dir = os_join(err, folder, "cache");
 		return recorder->cache_dir ? os_make_dirs(err, recorder->cache_dir, 0700) : -1;

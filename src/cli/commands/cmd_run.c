@@ -20,16 +20,6 @@ enum { MOST_OWNERS = 8 };
 /* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
-static void print_elsewhere(const struct output *out, const struct jw_record_result *result)
-{
-	if (result->elsewhere)
-		output_warning(out,
-					   "%s appeared in %s meanwhile: of another program, or of the command, if it "
-					   "sets CUDA_CACHE_PATH itself",
-					   TEXT_COUNT(result->elsewhere, "entry", "entries"),
-					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
-}
-
 enum { OTHER = JW_RECORDED_JITLINK + 1 };
 
 /* Of each kind how many are in no file. */
@@ -199,7 +189,6 @@ static int report_command(struct jw_error *err, struct cli *cli,
 		print_compiled(&cli->out, &document);
 	else
 		print_nothing(&cli->out, result);
-	print_elsewhere(&cli->out, result);
 	print_advice(&cli->out, &document);
 	failed = document_print(err, &cli->out, &document_command, &document);
 	mem_free(document.owners);
@@ -228,7 +217,6 @@ static void print_record_result(const struct output *out, const struct jw_record
 		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
 					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
 					TEXT_COUNT(recording->file_count, "file", "files"));
-	print_elsewhere(out, result);
 	print_others(out, recording);
 	if (result->added)
 		output_note(out, "%s added to your cache, which grew by %s",

@@ -247,8 +247,6 @@ static const struct json_field command_fields[] = {
 	JSON_AS("why_useless", struct command_document, why_useless,
 			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
 	COMMAND(result.compiler_seen, "as in `run --record`"),
-	COMMAND(result.elsewhere, "as in `run --record`"),
-	COMMAND(result.elsewhere_dir, "as in `run --record`", .presence = JSON_UNLESS_NULL),
 	JSON_LINES_OF("notes", struct command_document, result.notes, result.note_count,
 				  "as in `run --record`"),
 	{0},
@@ -281,9 +279,6 @@ static const struct json_field record_fields[] = {
 	RECORD(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
 	RECORD(result.compiler_seen, "a process of the command had loaded the driver's compiler, which "
 								 "compiles and links; a process that ended quickly may be missed"),
-	RECORD(result.elsewhere,
-		   "entries that any program added meanwhile to the account's own caches"),
-	RECORD(result.elsewhere_dir, "one of those caches", .presence = JSON_UNLESS_NULL),
 	RECORD(result.interrupted,
 		   "by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
 	JSON_AS("why_not_warmed", struct record_document, result.unwarmed.message,

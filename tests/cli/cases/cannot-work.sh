@@ -42,7 +42,6 @@ make --target sm_86 -o made --driver none/lib $sample|3|--driver: none/lib:
 run --cache plain -- $app|64|--cache: plain: not a directory
 run --record none/made -- $app|3|--record: none: 
 run --record folder -- $app|64|--record: folder: Is a directory
-report --cache plain $sample|64|--cache: plain: not a directory
 check --cache plain $sample|64|--cache: plain: not a directory
 find --cache plain|64|--cache: plain: not a directory
 cache list --cache plain|64|--cache: plain: not a directory

@@ -127,15 +127,12 @@ json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"
 
 # A command that keeps the driver from the cache that it was given: told as far as it can be seen, and nothing is claimed.
 run 0 run --record r.json --json -- "${nothing[@]}"
-json 'd["modules"] == d["elsewhere"] == 0 and not d["compiler_seen"]'
+json 'd["modules"] == 0 and not d["compiler_seen"]'
 err_has "the driver's compiler was not seen"
 if ! is_wine; then
 	rm -rf "$HOME/.nv"
 	run 0 run --record r.json --json -- env -u CUDA_CACHE_PATH "$app"
-	json 'd["modules"] == 0 and d["elsewhere"] == '"$before"' and d["elsewhere_dir"] == "'"$HOME"'/.nv/ComputeCache"'
-	err_has "$before entries appeared in $HOME/.nv/ComputeCache meanwhile"
-	run 0 run --record r.json --json -- env -u CUDA_CACHE_PATH "$app" # warm there
-	json 'd["modules"] == d["elsewhere"] == 0'
+	json 'd["modules"] == 0'
 	# In memory, too, where some machines keep whole environments
 	in_memory=$(mktemp -d /dev/shm/jitwarm-record.XXXXXX) || in_memory=$work
 	for at in "$work" "$in_memory"; do
