@@ -71,7 +71,6 @@ static void made_free(struct made *made)
 }
 
 static const struct jw_target sm_86 = {.sm = 86};
-static const struct jw_target both[] = {{.sm = 86}, {.sm = 90}};
 
 /* All bytes of the new form, and zeros up to the old length; empty without room. */
 static int edit_into(struct jw_error *err, const struct container_edit *edit, struct buf *out,
@@ -186,165 +185,7 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	buf_free(&scratch[1]);
 }
 
-TEST(raw_code_is_compressed_and_nothing_leaves)
-{
-	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
-	struct tried tried = try(before, &sm_86, 1, NOISE, true, false);
-
-	assert_int_equal(verdict(before, sm_86), VERDICT_JIT);
-	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
-	assert_int_equal(tried.dropped, 0);
-	assert_int_equal(tried.after->container.entry_count, 3);
-	assert_same_ptx(before, tried.after);
-	assert_int_equal(verdict(tried.after, sm_86), VERDICT_NATIVE);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 75}), VERDICT_NATIVE);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 90}), VERDICT_JIT);
-	tried_free(&tried);
-	made_free(before);
-}
-
-TEST(code_for_several_gpus_fits)
-{
-	struct made *before = make(DEVCODE_LZ4, 4 * NOISE, 0);
-	struct tried tried = try(before, both, 2, NOISE, false, false);
-
-	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
-	assert_int_equal(verdict(tried.after, both[0]), VERDICT_NATIVE);
-	assert_int_equal(verdict(tried.after, both[1]), VERDICT_NATIVE);
-	assert_same_ptx(before, tried.after);
-	tried_free(&tried);
-	made_free(before);
-}
-
-TEST(code_of_other_gpus_leaves_where_it_must)
-{
-	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
-	struct tried tried = try(before, &sm_86, 1, NOISE, true, true);
-
-	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
-	assert_true(tried.dropped >= 1);
-	assert_same_ptx(before, tried.after);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 70}), VERDICT_NOTHING);
-	tried_free(&tried);
-	made_free(before);
-}
-
-/* The second GPU runs the code that would otherwise be dropped. */
-TEST(code_that_a_named_gpu_runs_stays)
-{
-	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 70}};
-	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
-	struct tried tried = try(before, gpus, 2, NOISE, false, true);
-
-	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
-	tried_free(&tried);
-	made_free(before);
-}
-
-TEST(ptx_leaves_only_where_it_may)
-{
-	uint8_t text[NOISE];
-	const struct write_ptx ptx = {.payload = text,
-								  .payload_size = sizeof text,
-								  .isa_major = 7,
-								  .isa_minor = 8,
-								  .target = {.sm = 80},
-								  .compression = DEVCODE_RAW};
-	struct made *before = mem_alloc(NULL, sizeof *before);
-	struct tried tried;
-
-	assert_non_null(before);
-	before->bytes = make_buf();
-	make_code(text, sizeof text, true, 1);
-	text[sizeof text - 1] = 0;
-	assert_int_equal(write_container(NULL, &ptx, &before->bytes), 0);
-	open_bytes(before);
-	tried = try(before, &sm_86, 1, NOISE / 2, false, true);
-	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
-	tried = try(before, &sm_86, 1, NOISE / 2, true, true);
-	assert_int_equal(tried.room, CONTAINER_EDIT_WITHOUT_PTX);
-	assert_int_equal(tried.after->container.entry_count, 1);
-	tried_free(&tried);
-	tried = try(before, &sm_86, 1, 2 * NOISE, true, true);
-	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
-	made_free(before);
-}
-
-/* What the GPUs to come will take */
-TEST(the_newest_ptx_leaves_last)
-{
-	static uint8_t text[2][2 * NOISE];
-	struct made *before = mem_alloc(NULL, sizeof *before);
-	struct tried tried;
-
-	assert_non_null(before);
-	before->bytes = make_buf();
-	for (size_t i = 0; i < 2; i++) {
-		const size_t size = (i + 1) * NOISE;
-		const struct write_ptx ptx = {.payload = text[i],
-									  .payload_size = size,
-									  .isa_major = 7,
-									  .target = {.sm = i ? 80 : 50},
-									  .compression = DEVCODE_RAW};
-		struct buf one = make_buf();
-
-		make_code(text[i], size, true, (uint32_t)i);
-		text[i][size - 1] = 0;
-		assert_int_equal(write_container(NULL, &ptx, &one), 0);
-		assert_int_equal(buf_append(NULL, &before->bytes, one.data + (i ? CONTAINER_HEADER : 0),
-									one.size - (i ? CONTAINER_HEADER : 0)),
-						 0);
-		buf_free(&one);
-	}
-	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
-	open_bytes(before);
-	tried = try(before, &sm_86, 1, NOISE / 2, true, true);
-	assert_int_equal(tried.room, CONTAINER_EDIT_WITHOUT_PTX);
-	assert_int_equal(tried.after->container.entry_count, 2);
-	assert_int_equal(tried.after->entries[0].kind, DEVCODE_KIND_PTX);
-	assert_int_equal(tried.after->entries[0].target.sm, 80);
-	tried_free(&tried);
-	made_free(before);
-}
-
-/* Drivers before 550.54.14 do not read zstd. */
-TEST(zstd_is_written_only_where_drivers_read_it)
-{
-	for (int zstd = 0; zstd < 2; zstd++) {
-		struct made *roomy = make(DEVCODE_RAW, 2 * NOISE, 0);
-		struct tried tried = try(roomy, &sm_86, 1, NOISE, false, zstd != 0);
-
-		for (size_t i = 0; i < tried.after->container.entry_count; i++)
-			assert_int_not_equal(tried.after->entries[i].compression, DEVCODE_ZSTD);
-		tried_free(&tried);
-		made_free(roomy);
-	}
-}
-
 /* A header of an unknown form is copied unchanged. */
-/* The largest leaves first, and no more than must. */
-TEST(no_more_leaves_than_must)
-{
-	struct made *before = mem_alloc(NULL, sizeof *before);
-	struct tried tried;
-
-	assert_non_null(before);
-	before->bytes = make_buf();
-	make_container(&before->bytes, DEVCODE_LZ4, "");
-	append_code(&before->bytes, 60, NOISE, true);
-	append_code(&before->bytes, 61, 2 * NOISE, true);
-	append_code(&before->bytes, 70, NOISE, true);
-	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
-	open_bytes(before);
-	tried = try(before, &sm_86, 1, NOISE, false, false);
-	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
-	assert_int_equal(tried.dropped, 1);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 60}), VERDICT_NATIVE);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 61}), VERDICT_COMPATIBLE);
-	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 70}), VERDICT_NATIVE);
-	tried_free(&tried);
-	made_free(before);
-}
 
 TEST(kept_code_stays)
 {
@@ -400,22 +241,6 @@ TEST(anywhere_nothing_leaves)
 	assert_same_ptx(before, &after);
 	assert_int_equal(verdict(&after, sm_86), VERDICT_NATIVE);
 	buf_free(&after.bytes);
-	made_free(before);
-}
-
-TEST(unknown_flags_are_left_alone)
-{
-	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
-	const size_t cubin = (size_t)before->entries[1].offset;
-	struct tried tried;
-
-	store_u64(before->bytes.data + cubin + 40,
-			  load_u64(before->bytes.data + cubin + 40) | 0x2000000);
-	open_bytes(before);
-	tried = try(before, &sm_86, 1, NOISE, false, true);
-	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
-	assert_int_equal(tried.dropped, 1);
-	tried_free(&tried);
 	made_free(before);
 }
 

@@ -6,23 +6,11 @@
 
 #include <jitwarm/cache.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "cache/sound.h"
-#include "cache/verified.h"
 #include "files.h"
 
 enum { END = CACHE_BRIEF_END, VALUE = CACHE_BRIEF_VALUE, HEADER = CACHE_ENTRY_HEADER };
-
-TEST(a_file_is_settled_after_a_while)
-{
-	assert_false(settled_is(100, 1000));
-	assert_true(settled_is(100, 1001));
-	assert_true(settled_same_boot(50, 60) && settled_same_boot(60, 50));
-	assert_true(settled_same_boot(50, 50));
-	assert_false(settled_same_boot(50, 61) || settled_same_boot(61, 50));
-	assert_true(settled_same_boot(settled_boot_s(), settled_boot_s()));
-}
 
 /* Bytes that differ by their place. */
 static uint8_t byte_at(size_t i)

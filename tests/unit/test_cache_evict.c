@@ -37,56 +37,6 @@ TEST(the_limit_is_kept)
 	cache_index_free(&index);
 }
 
-/* Evicts one after the other, but skips an entry that this handle keeps. */
-TEST(the_oldest_go_first)
-{
-	struct entries_entry entry;
-	struct cache_live *live;
-	struct cache_index index;
-
-	start_anew();
-	fill(1, 8);
-	entries_make(&entry, 1, 0);
-	live = open_live(8 * entry.row_bytes, CACHE_FULL_EVICT);
-	assert_int_equal(cache_keep(NULL, live, key_of(2)), 0);
-	for (unsigned n = 9; n <= 11; n++)
-		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_consistent(8);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	for (unsigned n = 1; n <= 11; n++)
-		assert_int_equal(row_of(&index, key_of(n)), n == 2 || n > 4);
-	cache_index_free(&index);
-}
-
-/* Somebody else's folder stays, and keeps nobody from inserting. */
-TEST(a_folder_in_an_entrys_place_loses_its_row)
-{
-	char *path = NULL, *within;
-	struct entries_entry entry;
-	struct cache_live *live;
-	struct cache_index index;
-
-	start_anew();
-	fill(1, 3);
-	entries_make(&entry, 1, 0);
-	path = cache_entry_path(NULL, dir, entry.key);
-	within = os_join(NULL, path, "file");
-	assert_int_equal(os_remove(NULL, path), 0);
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, within, "theirs", 6), 0);
-	live = open_live(3 * entry.row_bytes, CACHE_FULL_EVICT);
-	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_true(os_exists(within));
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	for (unsigned n = 1; n <= 4; n++)
-		assert_int_equal(row_of(&index, key_of(n)), n != 1);
-	cache_index_free(&index);
-	mem_free(within);
-	mem_free(path);
-}
-
 TEST(orphans_are_not_counted_past_the_limit)
 {
 	struct entries_entry entry;

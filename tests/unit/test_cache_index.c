@@ -12,55 +12,6 @@
 #include "cache/view.h"
 #include "files.h"
 
-TEST(each_state_has_a_name)
-{
-	static const char *const states[] = {"sound",        "missing",  "empty",  "truncated",
-										 "not an index", "a device", "a pipe", "not a file"};
-	static const char *const nexts[] = {"adds",  "evicts_soon", "evicts", "evicts_all",
-										"wipes", "nothing",     "hangs"};
-
-	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-		assert_string_equal(cache_index_state_name((enum cache_index_state)i), states[i]);
-	for (size_t i = 0; i < sizeof nexts / sizeof *nexts; i++)
-		assert_string_equal(cache_next_insert_name((enum cache_next_insert)i), nexts[i]);
-}
-
-TEST(sums_end_at_the_largest_number)
-{
-	static const struct {
-		uint64_t sizes[3], total;
-	} cases[] = {
-		{{1, 2, 3}, 6},
-		{{UINT64_MAX - 3, 1, 2}, UINT64_MAX},
-		{{UINT64_MAX - 3, 1, 1}, UINT64_MAX - 1},
-		{{UINT64_MAX - 3, 4, 0}, UINT64_MAX},
-		{{UINT64_MAX, UINT64_MAX, 2}, UINT64_MAX},
-		{{UINT64_MAX, 0, 0}, UINT64_MAX},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct cache_row rows[3];
-		struct cache_index index = {.rows = rows, .count = 3}, again;
-		struct buf bytes = {0};
-
-		for (size_t n = 0; n < 3; n++)
-			rows[n] = (struct cache_row){n, cases[i].sizes[n]};
-		assert_int_equal(cache_index_rows_total(&index), cases[i].total);
-		/* What was in the buffer goes. */
-		bytes.most = 100;
-		assert_int_equal(buf_append(NULL, &bytes, "before", 6), 0);
-		assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
-		assert_int_equal(bytes.size, 64);
-		assert_int_equal(cache_index_parse(NULL, bytes.data, bytes.size, &again), 0);
-		assert_int_equal(again.state, CACHE_INDEX_SOUND);
-		assert_int_equal(again.count, 3);
-		assert_memory_equal(again.rows, rows, sizeof rows);
-		assert_int_equal(again.total_bytes, cases[i].total);
-		cache_index_free(&again);
-		buf_free(&bytes);
-	}
-}
-
 /* Of several rows of one key the first one is meant. */
 TEST(a_map_has_the_first_row_of_a_key)
 {
@@ -94,18 +45,6 @@ TEST(what_a_driver_does_depends_on_the_state_first)
 		assert_int_equal(cache_index_next(&index, 0), nexts[i]);
 		assert_int_equal(cache_index_next(&index, 100), nexts[i]);
 	}
-}
-
-/* A total that fits evicts nothing, whatever the rows make. */
-TEST(the_total_decides)
-{
-	struct cache_row row = {1, 1001};
-	struct cache_index index = {.rows = &row, .count = 1, .total_bytes = 1000};
-
-	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_ADDS);
-	index.total_bytes = 1001;
-	assert_int_equal(cache_index_next(&index, 1000), CACHE_NEXT_EVICTS);
-	assert_int_equal(cache_index_next(&index, 1001), CACHE_NEXT_ADDS);
 }
 
 /* ---- what is said */
@@ -199,86 +138,6 @@ TEST(rows_are_evicted_until_the_rest_fits)
 		assert_int_equal(outlook.evicted, cases[i].evicted);
 		assert_int_equal(outlook.evicted_bytes, 300 * cases[i].evicted);
 	}
-}
-
-static void put_index(const char *dir, uint32_t count, uint64_t total, size_t size)
-{
-	uint8_t bytes[64] = {0x41};
-
-	store_u32(bytes + 4, count);
-	store_u64(bytes + 8, total);
-	store_u64(bytes + 24, total);
-	files_put(dir, "index", bytes, size);
-}
-
-/* Of a sound index the rows are enough; files are counted where they are asked for, or where the
- * index does not tell. */
-TEST(a_directory_is_looked_at_as_far_as_needed)
-{
-	char *dir = os_join(NULL, folder, "looked-at"), *large = os_join(NULL, dir, "index");
-	struct jw_cache_outlook outlook;
-	struct os_file *file;
-
-	cache_outlook(NULL, LIMIT, true, &outlook);
-	assert_string_equal(outlook.index, "unknown");
-	assert_string_equal(outlook.next_insert, "adds");
-	assert_string_equal(outlook.text, "");
-	put_index(dir, 1, 100, 32);
-	files_put(dir, "1/0/00000000000000", "12345678901234567890123456789", 29);
-	files_put(dir, "1/0/00000000000001", "1234567890123456789012345678", 28);
-	files_put(dir, "1/0/00000000000002", "1", 1);
-	cache_outlook(dir, LIMIT, false, &outlook);
-	assert_int_equal(outlook.entries, 1);
-	assert_int_equal(outlook.bytes, 100);
-	cache_outlook(dir, LIMIT, true, &outlook);
-	assert_int_equal(outlook.entries, 3);
-	assert_int_equal(outlook.bytes, 1);
-	put_index(dir, 1, 100, 16);
-	cache_outlook(dir, LIMIT, false, &outlook);
-	assert_int_equal(outlook.entries, 3);
-	assert_string_equal(outlook.index, "truncated");
-	/* One that cannot be read is not one that is sound. */
-	assert_int_equal(os_file_open(NULL, large, OS_OPEN_UPDATE, &file), 0);
-	assert_int_equal(
-		os_file_truncate(NULL, file, CACHE_INDEX_HEADER + 16 * (uint64_t)CACHE_MOST_ROWS + 1), 0);
-	os_file_close(file);
-	cache_outlook(dir, LIMIT, false, &outlook);
-	assert_string_equal(outlook.index, "unknown");
-	assert_non_null(strstr(outlook.text, "cannot tell what the next start does"));
-	assert_non_null(strstr(outlook.next_step, "jitwarm cache verify"));
-	mem_free(large);
-	mem_free(dir);
-}
-
-/* Nothing is in front of an error that is none. */
-TEST(a_load_names_the_file_that_it_fails_for)
-{
-	char *dir = os_join(NULL, folder, "loaded"), *path = os_join(NULL, dir, "index");
-	struct cache_index index;
-	struct jw_error err = {0};
-	size_t lacks = 0;
-
-	put_index(dir, 1, 100, 32);
-	assert_int_equal(cache_index_load(&err, dir, &index), 0);
-	assert_string_equal(err.message, "");
-	cache_index_free(&index);
-	for (size_t n = 1, left = 0; !left; n++) {
-		int result;
-
-		err = (struct jw_error){0};
-		index = (struct cache_index){.count = 77};
-		mem_fail_after(n);
-		result = cache_index_load(&err, dir, &index);
-		left = mem_fail_after(0);
-		assert_int_equal(index.count, result ? 77 : 1);
-		assert_int_equal(err.code, result ? JW_ERR_MEMORY : JW_OK);
-		lacks += result && strstr(err.message, path);
-		if (!result)
-			cache_index_free(&index);
-	}
-	assert_true(lacks > 0);
-	mem_free(path);
-	mem_free(dir);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -27,27 +27,6 @@ static void assert_mode(const char *name, uint32_t mode)
 	mem_free(path);
 }
 
-TEST(a_new_cache_is_as_a_driver_makes_it)
-{
-	struct cache_index index;
-	char name[CACHE_NAME_SIZE];
-	mode_t mask = umask(022);
-
-	start_anew();
-	fill(1, 3);
-	(void)umask(mask);
-	assert_consistent(3);
-	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(index.rows[i].key, key_of(i + 1));
-	cache_index_free(&index);
-	assert_mode("", 0700);
-	assert_mode("index", 0644);
-	assert_mode(cache_entry_name(name, key_of(1)), 0644);
-	name[1] = '\0';
-	assert_mode(name, 0700);
-}
-
 TEST(folders_of_a_shared_cache_are_shared)
 {
 	char name[CACHE_NAME_SIZE];
@@ -65,34 +44,6 @@ TEST(folders_of_a_shared_cache_are_shared)
 	assert_mode(name, 0755);
 	name[1] = '\0';
 	assert_mode(name, 0755);
-}
-
-/* Inserts entry 1, and returns by how much the bytes that the index counts have grown. */
-static int64_t growth_by(struct cache_live *live, size_t padding)
-{
-	struct cache_live_counts before, after;
-
-	cache_live_counts(live, &before);
-	assert_int_equal(insert_one(NULL, live, 1, padding, NULL), 0);
-	cache_live_counts(live, &after);
-	return after.grown_bytes - before.grown_bytes;
-}
-
-TEST(growth_is_that_of_the_counted_bytes)
-{
-	struct entries_entry entry;
-	struct cache_live *live;
-
-	entries_make(&entry, 1, 0);
-	start_anew();
-	fill(2, 3);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(growth_by(live, 0), entry.row_bytes);
-	assert_int_equal(growth_by(live, 64), 64);
-	assert_int_equal(growth_by(live, 64), 0);
-	assert_int_equal(growth_by(live, 0), -64);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_consistent(3);
 }
 
 TEST(nothing_is_lost_beside_an_unsound_index)
@@ -144,18 +95,6 @@ TEST(nothing_is_lost_beside_an_unsound_index)
 	}
 }
 
-TEST(a_missing_index_is_made_with_all_rows)
-{
-	char *path = os_join(NULL, dir, "index");
-
-	start_anew();
-	fill(1, 5);
-	assert_int_equal(os_remove(NULL, path), 0);
-	fill(6, 6);
-	assert_consistent(6);
-	mem_free(path);
-}
-
 /* Readers do not wait for a writer, and inserts replace whatever is in a file's place. */
 TEST(an_obstacle_in_the_place_of_a_file_is_removed)
 {
@@ -198,28 +137,6 @@ TEST(an_obstacle_in_the_place_of_a_file_is_removed)
 	assert_true(os_exists(kept));
 	mem_free(path);
 	mem_free(kept);
-}
-
-TEST(another_version_is_left_alone)
-{
-	static const uint8_t other[32] = {0x42, 0, 0, 0, 1};
-	struct cache_live *live;
-	struct jw_error err = {0};
-	char *path = os_join(NULL, dir, "index");
-	struct buf after = {0};
-
-	start_anew();
-	fill(1, 2);
-	write_index(other, sizeof other);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	(void)cache_live_close(NULL, live);
-	assert_int_equal(os_read_file(NULL, path, 64, &after), 0);
-	assert_int_equal(after.size, sizeof other);
-	assert_memory_equal(after.data, other, sizeof other);
-	buf_free(&after);
-	mem_free(path);
 }
 
 TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
@@ -322,59 +239,6 @@ TEST(parts_are_as_long_as_they_say)
 	}
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(1);
-}
-
-/* By two threads, one of which lacks memory: that is said, or all of them are in. */
-TEST(parts_that_memory_lacks_for_fail)
-{
-	struct entries_entry entries[3];
-	struct cache_part parts[3];
-	struct cache_addition additions[3];
-	struct cache_live *live;
-
-	start_anew();
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	for (unsigned i = 0; i < 3; i++) {
-		entries_make(&entries[i], i, 0);
-		parts[i] = (struct cache_part){entries[i].bytes, entries[i].size};
-		additions[i] = addition_of(&entries[i]);
-		additions[i].parts = &parts[i];
-		additions[i].part_count = 1;
-		additions[i].verified = true;
-	}
-	for (unsigned n = 1; n <= 40; n++) {
-		struct jw_error err = {0};
-		int result;
-
-		mem_fail_after(n);
-		result = cache_insert(&err, live, additions, 3);
-		mem_fail_after(0);
-		assert_int_equal(err.code, result ? JW_ERR_MEMORY : JW_OK);
-		for (unsigned i = 0; !result && i < 3; i++)
-			assert_int_not_equal(additions[i].added, CACHE_ADDED_REFUSED);
-	}
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_consistent(3);
-}
-
-TEST(a_repetition_changes_nothing)
-{
-	struct cache_live *live;
-	enum cache_added added;
-	char name[CACHE_NAME_SIZE], *path;
-
-	start_anew();
-	fill(1, 3);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(NULL, live, 2, 0, &added), 0);
-	assert_int_equal(added, CACHE_ADDED_SAME);
-	path = os_join(NULL, dir, cache_entry_name(name, key_of(1)));
-	assert_int_equal(os_write_atomic(NULL, path, "torn", 4), 0);
-	assert_int_equal(insert_one(NULL, live, 1, 0, &added), 0);
-	assert_int_equal(added, CACHE_ADDED_REPLACED);
-	assert_int_equal(cache_live_close(NULL, live), 0);
-	assert_consistent(3);
-	mem_free(path);
 }
 
 TEST(a_file_is_refused_as_a_directory)

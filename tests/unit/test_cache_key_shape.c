@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "cache/key.h"
-#include "cache/stamp.h"
 
 #define STAMP "Aug 20 202514:13:09"
 #define START STAMP "HOST64sm_86"
@@ -48,33 +47,6 @@ TEST(each_byte_of_a_keys_start_has_its_kind)
 		}
 	assert_true(cache_key_split(STAMP "HOST32sm_86\0 ", 32, &parts));
 	assert_int_equal(parts.word_bits, 32);
-}
-
-/* Of a stamp the month is one of twelve; letters of several are none. */
-TEST(each_byte_of_a_stamp_has_its_kind)
-{
-	static const char sound[] = "Jun 25 202401:14:48", shape[] = "AAA _0 000000:00:00";
-	static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-										 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	char stamp[sizeof sound + 1];
-
-	for (size_t at = 3; at < sizeof sound - 1; at++)
-		for (unsigned byte = 1; byte < 256; byte++) {
-			memcpy(stamp, sound, sizeof sound);
-			stamp[at] = (char)byte;
-			if (stamp_is(stamp) != fits(shape[at], byte))
-				fail_msg("byte %zu as %u", at, byte);
-		}
-	for (size_t i = 0; i < 12; i++) {
-		memcpy(stamp, sound, sizeof sound);
-		memcpy(stamp, months[i], 3);
-		assert_true(stamp_is(stamp));
-	}
-	memcpy(stamp, "anF", 3);
-	assert_false(stamp_is(stamp));
-	assert_false(stamp_is(""));
-	assert_false(stamp_is("Jun 25 202401:14:4"));
-	assert_false(stamp_is("Jun 25 202401:14:480"));
 }
 
 TEST(targets_have_two_or_three_digits)
@@ -283,31 +255,6 @@ TEST(only_text_ends_at_a_nul)
 	assert_int_equal(cache_key_payload(CACHE_KEY_TEXT, NULL, 0), 0);
 	assert_int_equal(cache_key_payload(CACHE_KEY_LOAD, "ab\0c", 4), 4);
 	assert_int_equal(cache_key_payload(CACHE_KEY_LINK, "ab\0c", 4), 4);
-}
-
-TEST(options_fit_to_the_byte)
-{
-	static const struct {
-		enum cache_key_form form;
-		const char *lead;
-		size_t length;
-	} cases[] = {
-		{CACHE_KEY_LOAD, "\0 ", 2}, {CACHE_KEY_LINK, "\0 -c", 4}, {CACHE_KEY_TEXT, "\0 ", 2}};
-	char tail[CACHE_KEY_MOST_TAIL], options[CACHE_KEY_MOST_TAIL];
-
-	memset(options, 'x', sizeof options);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const size_t most = sizeof tail - cases[i].length;
-
-		assert_int_equal(cache_key_tail(tail, cases[i].form, NULL, 0), cases[i].length);
-		assert_memory_equal(tail, cases[i].lead, cases[i].length);
-		assert_int_equal(cache_key_tail(tail, cases[i].form, options, most), sizeof tail);
-		assert_memory_equal(tail, cases[i].lead, cases[i].length);
-		assert_int_equal(tail[sizeof tail - 1], 'x');
-		assert_int_equal(cache_key_tail(tail, cases[i].form, options, most + 1), 0);
-		assert_int_equal(cache_key_tail(tail, cases[i].form, "a\0b", 3), cases[i].length + 1);
-		assert_int_equal(cache_key_tail(tail, cases[i].form, "\0b", 2), cases[i].length);
-	}
 }
 
 /* A key of an empty payload, and inputs that have none. */

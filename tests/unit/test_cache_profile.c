@@ -14,8 +14,6 @@
 #include "files.h"
 #include "folder.h"
 #include "gpu/release.h"
-#include "os/env.h"
-#include "os/folders.h"
 
 TEST(a_stamp_is_found_where_it_is_certain)
 {
@@ -47,25 +45,6 @@ TEST(a_stamp_is_found_where_it_is_certain)
 		assert_int_equal(result, cases[i].stamp ? 0 : -1);
 		assert_string_equal(stamp, cases[i].stamp ? cases[i].stamp : "untouched");
 	}
-}
-
-/* Of a mapped library one piece at a time is resident: a run may cross two pieces. */
-TEST(a_stamp_is_found_in_a_large_library)
-{
-	const size_t size = (size_t)9 << 20, piece = (size_t)4 << 20;
-	char *path = os_join(NULL, folder, "libcuda.so"), stamp[CACHE_STAMP_SIZE + 1];
-	uint8_t *bytes = test_calloc(1, size);
-	struct os_map map;
-
-	memcpy(bytes + piece - 5, RUN "xx", sizeof RUN + 1);
-	memcpy(bytes + 2 * piece - 1, ":48", 4);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
-	test_free(bytes);
-	assert_int_equal(os_map_open(NULL, path, &map), 0);
-	assert_int_equal(stamp_find_mapped(NULL, &map, stamp), 0);
-	os_map_close(&map);
-	mem_free(path);
-	assert_string_equal(stamp, "Jun 25 202401:14:48");
 }
 
 /* An ELF file with one note segment. */
@@ -167,48 +146,6 @@ TEST(a_profile_is_kept_for_one_file)
 }
 
 /* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
-/* Loaders' names say no release. */
-TEST(a_release_is_read_from_the_librarys_name)
-{
-	static const char *const names[] = {"libcuda.so.555.58", "libcuda.so.555", "libcuda.so.1",
-										"libcuda.so", "nvcuda.dll"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *library = write_library(names[i], "x", 1);
-		struct cache_profile found;
-
-		assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &found), 0);
-		assert_int_equal(found.driver.release[0], i ? 0 : 555);
-		assert_int_equal(found.driver.release[1], i ? 0 : 58);
-		mem_free(library);
-	}
-}
-
-TEST(a_former_driver_is_remembered)
-{
-	static const char bytes[] = RUN ":49\0:49\0";
-	char *library = write_library("libcuda.so.555.58.98", bytes, sizeof bytes - 1);
-	struct cache_profile found, former;
-	struct jw_error err = {0};
-
-	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
-	found.driver.cuda = 12060;
-	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
-	memcpy(found.stamp, "Jan  1 202101:02:03", CACHE_STAMP_SIZE);
-	found.driver.cuda = 12090;
-	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
-	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jun 25 202401:14:49", &former), 0);
-	assert_int_equal(former.driver.cuda, 12060);
-	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:03", &former), 0);
-	assert_int_equal(former.driver.cuda, 12090);
-	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:04", &former), -1);
-	/* Nothing was ever remembered there. */
-	former.driver.cuda = 7;
-	assert_int_equal(cache_profile_of_stamp(&err, library, "Jun 25 202401:14:49", &former), -1);
-	assert_true(err.code && err.message[0]);
-	assert_int_equal(former.driver.cuda, 7);
-	mem_free(library);
-}
 
 TEST(the_table_confirms_the_stamp_of_the_file)
 {
@@ -222,29 +159,6 @@ TEST(the_table_confirms_the_stamp_of_the_file)
 	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
 	assert_int_equal(profile.trust, CACHE_STAMP_READ);
 	assert_string_equal(profile.stamp, "Jun 26 202401:14:48");
-	mem_free(library);
-}
-
-TEST(an_entry_of_the_cache_confirms)
-{
-	static const char bytes[] = RUN ":48\0";
-	char *library = write_library("libcuda.so.1", bytes, sizeof bytes - 1);
-	char *dir = os_join(NULL, folder, "cache"), *index;
-	struct cache_profile profile;
-	struct entries_entry entry;
-	uint8_t rows[32] = {0x41, 0, 0, 0, 1};
-
-	entries_make(&entry, 1, 0);
-	index = os_join(NULL, dir, "index");
-	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
-	assert_int_equal(profile.trust, CACHE_STAMP_READ);
-	files_put_at(cache_entry_path(NULL, dir, entry.key), entry.bytes, entry.size);
-	store_u64(rows + 16, entry.key);
-	assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
-	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
-	assert_int_equal(profile.trust, CACHE_STAMP_CONFIRMED);
-	mem_free(index);
-	mem_free(dir);
 	mem_free(library);
 }
 
@@ -372,116 +286,7 @@ TEST(other_entries_confirm_nothing)
 
 /* ---- with real files */
 
-/* Debian's packages put each branch into a folder of its own. */
-static char *library_of(const char *store, const char *version)
-{
-	static const char *const branches[] = {"current",   "tesla",     "tesla-418", "tesla-450",
-										   "tesla-460", "tesla-470", "tesla-535", "tesla-550"};
-
-	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
-		char *path = mem_printf(NULL, "%s/%s/usr/lib/x86_64-linux-gnu/nvidia/%s/libcuda.so.%s",
-								store, version, branches[i], version);
-
-		if (os_exists(path))
-			return path;
-		mem_free(path);
-	}
-	return NULL;
-}
-
-/* The table equals the stamp in the library; libraries up to 450 have no readable stamp. */
-static void check_library(const char *library, const char *version)
-{
-	const struct cache_known_driver *known;
-	struct cache_profile profile;
-
-	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
-	if (profile.driver.release[0] >= 535) /* the oldest ones have none */
-		assert_int_equal(strlen(profile.build_id), 40);
-	known = cache_known_driver(profile.driver.release);
-	if (profile.driver.release[0] > 450 && !known)
-		fail_msg("%s is not in data/driver-stamps.csv", version);
-	assert_int_equal(profile.trust, known ? CACHE_STAMP_TABLE : CACHE_STAMP_UNKNOWN);
-	assert_string_equal(profile.stamp, known ? known->stamp : "");
-}
-
-/* Each driver at hand has the stamp that the table gives it. */
-static size_t check_drivers(void)
-{
-	char *store = os_env("JITWARM_DRIVERS"), *home = NULL;
-	struct os_names names = {0};
-	size_t found = 0;
-
-	if (!store && !os_home_dir(NULL, &home))
-		store = mem_printf(NULL, "%s/.cache/jitwarm/drivers", home);
-	if (store && !os_list(NULL, store, &names)) {
-		for (size_t i = 0; i < names.count; i++) {
-			const char *version = names.items[i];
-			char *library = library_of(store, version);
-
-			if (library) {
-				check_library(library, version);
-				found++;
-			}
-			mem_free(library);
-		}
-		os_names_free(&names);
-	}
-	mem_free(store);
-	mem_free(home);
-	return found;
-}
-
-/* "460.106.00,linux,Sep 28 2021,12:04,02,no": rows with a full stamp are in the table. */
-static void check_row(char *line)
-{
-	char *cells[6] = {0}, *at = line, stamp[64];
-	struct jw_driver driver;
-	const struct cache_known_driver *known;
-
-	for (size_t i = 0; i < 6 && at; i++) {
-		cells[i] = at;
-		at = strchr(at, ',');
-		if (at)
-			*at++ = '\0';
-	}
-	if (!cells[5] || !*cells[2] || jw_driver_parse(NULL, cells[0], &driver))
-		return;
-	known = cache_known_driver(driver.release);
-	assert_non_null(known);
-	(void)snprintf(stamp, sizeof stamp, "%s%s:%s", cells[2], cells[3], cells[4]);
-	assert_string_equal(known->stamp, stamp);
-}
-
-static bool check_table(void)
-{
-	char *data = caches_folder(), *path = os_join(NULL, data, "driver-stamps.csv");
-	struct buf text = {0};
-	bool here = !os_read_file(NULL, path, 1 << 16, &text);
-
-	for (char *line = here ? (char *)text.data : NULL; line && *line;) {
-		char *end = strchr(line, '\n');
-
-		if (end)
-			*end++ = '\0';
-		check_row(line);
-		line = end;
-	}
-	buf_free(&text);
-	mem_free(path);
-	mem_free(data);
-	return here;
-}
-
 static bool skipped;
-
-TEST(real_drivers_carry_the_stamps_of_the_table)
-{
-	size_t drivers = check_drivers();
-	bool table = check_table();
-
-	skipped = !drivers || !table;
-}
 
 TEST_PROGRAM
 {

@@ -3,8 +3,6 @@
 
 #include <uv.h>
 
-#include "os/platform.h"
-
 struct given {
 	struct entry entry;
 	char *made, *dir, *target; /* the worker's file, the cache, the entry's place in it */
@@ -67,47 +65,6 @@ static void assert_copied(const struct given *given)
 	assert_int_not_equal(number_of(given->made), number_of(given->target));
 }
 
-TEST(the_file_itself_becomes_the_entry)
-{
-	const bool moves = strcmp(os_name, "windows") != 0;
-	struct cache_addition addition;
-	struct given given;
-	uint64_t number;
-
-	begin(&given);
-	number = number_of(given.made);
-	assert_int_equal(insert(&given, 1 << 20, &addition), 0);
-	assert_int_equal(addition.added, CACHE_ADDED_NEW);
-	assert_int_equal(addition.taken, moves);
-	assert_int_equal(os_exists(given.made), !moves);
-	assert_true(!moves || number_of(given.target) == number);
-	/* Again: the existing entry stays, and so does the file. */
-	put(given.made, given.entry.bytes.data, given.entry.bytes.size);
-	assert_int_equal(insert(&given, 1 << 20, &addition), 0);
-	assert_int_equal(addition.added, CACHE_ADDED_SAME);
-	assert_true(os_exists(given.made));
-	assert_true(!moves || number_of(given.target) == number);
-	end(&given);
-}
-
-TEST(a_refused_file_is_moved_back)
-{
-	struct cache_addition addition;
-	struct given given;
-
-	begin(&given);
-	assert_int_equal(insert(&given, 500, &addition), -1);
-	assert_int_equal(addition.added, CACHE_ADDED_NOT);
-	assert_true(os_exists(given.made));
-	given.entry.bytes.data[given.entry.bytes.size - 1] ^= 1;
-	put(given.made, given.entry.bytes.data, given.entry.bytes.size);
-	assert_int_equal(insert(&given, 1 << 20, &addition), 0);
-	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
-	assert_true(os_exists(given.made));
-	assert_false(os_exists(given.target));
-	end(&given);
-}
-
 /* Its worker could change it after it was judged. */
 TEST(a_file_that_is_open_for_writing_is_copied)
 {
@@ -133,17 +90,6 @@ TEST(a_file_with_another_name_is_copied)
 	assert_copied(&given);
 	assert_int_equal(os_remove(NULL, other), 0);
 	mem_free(other);
-	end(&given);
-}
-
-/* It would keep the group and the mode from where it was made. */
-TEST(a_cache_for_others_too_gets_a_copy)
-{
-	struct given given;
-
-	begin(&given);
-	assert_int_equal(os_make_shared_dirs(NULL, given.dir, 0755), 0);
-	assert_copied(&given);
 	end(&given);
 }
 

@@ -157,33 +157,6 @@ TEST(a_build_id_is_one_note_of_several)
 	assert_build_id(&notes, "", "empty");
 }
 
-/* Of two segments with notes the first build ID counts; behind the last one there is none. */
-TEST(a_build_id_is_in_the_first_segment_that_has_one)
-{
-	struct notes notes = {0};
-	char text[STAMP_BUILD_ID_SIZE];
-	uint8_t file[FILE_SIZE];
-	size_t first, size;
-
-	add_note(&notes, "GNU", 4, 3, 4);
-	first = notes.size;
-	add_note(&notes, "GNU", 4, 3, 2);
-	size = put_elf(file, &notes);
-	store_u32(file + EHDR, 4);
-	store_u64(file + EHDR + 32, first);
-	store_u64(file + EHDR + PHDR + 8, NOTES_AT + first);
-	store_u64(file + EHDR + PHDR + 32, notes.size - first);
-	assert_string_equal(stamp_build_id(file, size, text), "a0a1a2a3");
-	/* The first one is cut, or of another type. */
-	store_u64(file + EHDR + 32, first - 1);
-	assert_string_equal(stamp_build_id(file, size, text), "a0a1");
-	store_u64(file + EHDR + 32, first);
-	store_u32(file + NOTES_AT + 8, 1);
-	assert_string_equal(stamp_build_id(file, size, text), "a0a1");
-	store_u16(file + 56, 1);
-	assert_string_equal(stamp_build_id(file, size, text), "");
-}
-
 TEST(headers_that_lead_nowhere_have_no_build_id)
 {
 	/* A byte of the header or of the second segment, and what it becomes */
@@ -217,14 +190,6 @@ TEST(headers_that_lead_nowhere_have_no_build_id)
 	}
 	/* One byte of it is missing. */
 	assert_string_equal(stamp_build_id(file, put_elf(file, &notes) - 1, text), "");
-}
-
-TEST(a_trust_has_a_name)
-{
-	static const char *const names[] = {"unknown", "read", "table", "confirmed", "opaque"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		assert_string_equal(cache_trust_name((enum cache_trust)i), names[i]);
 }
 
 RUN_TESTS(NULL, NULL)

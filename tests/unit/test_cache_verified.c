@@ -180,19 +180,6 @@ static size_t count_parsed(const uint64_t *keys, const uint64_t *marks, size_t c
 	return count;
 }
 
-/* The whole file counts for nothing where its records are in another order. */
-TEST(records_are_in_the_order_of_their_keys)
-{
-	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
-	static const struct {
-		uint64_t keys[ENTRIES];
-		size_t wanted;
-	} cases[] = {{{1, 2, 3}, 3}, {{0, 0, 1}, 3}, {{7, 7, 7}, 3}, {{2, 1, 3}, 0}, {{1, 3, 2}, 0}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(count_parsed(cases[i].keys, marks, ENTRIES, BOOT, 0), cases[i].wanted);
-}
-
 /* Entries that were not on disk yet may have other content after a power loss. */
 TEST(unsettled_entries_are_forgotten_at_a_restart)
 {

@@ -10,7 +10,6 @@
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
-#include "os/platform.h"
 
 static struct jw_cache_report *verify_under(const char *dir, uint64_t limit_bytes)
 {
@@ -50,51 +49,6 @@ static char *make_cache(const char *name, uint64_t surplus)
 	store_u64(index + 8, total + surplus);
 	files_put(dir, "index", index, sizeof index);
 	return dir;
-}
-
-/* A file that stays open would take another number away. */
-TEST(files_are_closed_again)
-{
-	char *dir = make_cache("closed", 0);
-	int before, after;
-
-	before = dup(STDOUT_FILENO);
-	(void)close(before);
-	for (int i = 0; i < 3; i++)
-		jw_cache_report_free(verify(dir));
-	after = dup(STDOUT_FILENO);
-	(void)close(after);
-	assert_int_equal(after, before);
-	mem_free(dir);
-}
-
-TEST(damage_is_counted_and_named)
-{
-	char *dir = make_cache("damaged", 0), name[CACHE_NAME_SIZE];
-	struct entries_entry entry;
-	struct jw_cache_report *report;
-
-	entries_make(&entry, 1, 100);
-	entry.bytes[entry.size - 1] ^= 1;
-	files_put(dir, cache_entry_name(name, entry.key), entry.bytes, entry.size);
-	files_put(dir, "0/0/00000000000000", "torn", 4);
-	files_put(dir, "0/0/00000000000001", "", 0);
-	files_put(dir, "0/0/README", "x", 1);
-	files_put(dir, "notes.txt", "x", 1);
-	files_put(dir, ".jitwarm-12345678/0", "x", 1);
-	report = verify(dir);
-	assert_int_equal(report->entries, 5);
-	assert_int_equal(report->sound, 2);
-	assert_int_equal(report->damaged, 3);
-	assert_int_equal(report->files_without_row, 2);
-	assert_int_equal(report->rows_without_file, 0);
-	assert_int_equal(report->foreign, 2);
-	assert_string_equal(report->damaged_entries[0].name, "0/0/00000000000000");
-	assert_string_equal(report->damaged_entries[0].reason, "shorter than an entry's header");
-	assert_string_equal(report->damaged_entries[1].reason, "empty file");
-	assert_string_equal(report->outlook.next_insert, "adds");
-	jw_cache_report_free(report);
-	mem_free(dir);
 }
 
 /* An entry whose name and checksum are right, with a key of that stamp and tail. */
@@ -158,90 +112,6 @@ TEST(machine_code_that_no_driver_loads_is_damage)
 	}
 }
 
-TEST(the_next_insert_is_predicted)
-{
-	static const struct {
-		const char *what;
-		uint64_t surplus;
-		size_t cut_to; /* 0: whole */
-		const char *index, *next;
-		bool harmful;
-	} cases[] = {
-		{.what = "whole", .index = "sound", .next = "adds"},
-		{.what = "total too large", .surplus = 1000, .index = "sound", .next = "evicts_soon"},
-		{.what = "total past the limit",
-		 .surplus = UINT64_C(1) << 30,
-		 .index = "sound",
-		 .next = "evicts_all",
-		 .harmful = true},
-		{.what = "total too small", .surplus = (uint64_t)-100, .index = "sound", .next = "adds"},
-		{.what = "cut", .cut_to = 63, .index = "truncated", .next = "wipes", .harmful = true},
-		{.what = "cut header",
-		 .cut_to = 7,
-		 .index = "not an index",
-		 .next = "wipes",
-		 .harmful = true},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *dir = make_cache("index", cases[i].surplus);
-		char *index = os_join(NULL, dir, "index");
-		struct buf bytes = {0};
-		struct jw_cache_report *report;
-
-		assert_int_equal(os_read_file(NULL, index, 1000, &bytes), 0);
-		if (cases[i].cut_to)
-			assert_int_equal(os_write_atomic(NULL, index, bytes.data, cases[i].cut_to), 0);
-		report = verify(dir);
-		assert_string_equal(report->outlook.index, cases[i].index);
-		assert_string_equal(report->outlook.next_insert, cases[i].next);
-		assert_int_equal(report->outlook.harmful, cases[i].harmful);
-		assert_int_equal(report->sound, 3);
-		jw_cache_report_free(report);
-		buf_free(&bytes);
-		mem_free(index);
-		mem_free(dir);
-	}
-}
-
-TEST(entries_past_the_limit_are_counted)
-{
-	char *dir = make_cache("smaller", 0);
-	struct jw_cache_report *report = verify(dir);
-	const uint64_t total = report->index_bytes;
-	struct jw_cache_outlook outlook;
-
-	jw_cache_report_free(report);
-	for (unsigned i = 0; i < 3; i++) {
-		/* One byte less than i entries fewer */
-		static const size_t evicted[] = {1, 2, 3};
-		struct entries_entry entry;
-		uint64_t limit = total - 1;
-
-		for (unsigned n = 1; n <= i; n++) {
-			entries_make(&entry, n, 100 * n);
-			limit -= entry.row_bytes;
-		}
-		if (i) {
-			report = verify_under(dir, limit + 1);
-			assert_int_equal(report->outlook.evicted, evicted[i - 1]);
-			jw_cache_report_free(report);
-		}
-		report = verify_under(dir, limit);
-		outlook = report->outlook;
-		assert_string_equal(outlook.next_insert, "evicts");
-		assert_int_equal(outlook.evicted, evicted[i]);
-		assert_false(outlook.harmful);
-		assert_non_null(strstr(outlook.text, "CUDA_CACHE_MAXSIZE"));
-		jw_cache_report_free(report);
-	}
-	report = verify_under(dir, total);
-	assert_string_equal(report->outlook.next_insert, "adds");
-	assert_string_equal(report->outlook.text, "");
-	jw_cache_report_free(report);
-	mem_free(dir);
-}
-
 TEST(a_missing_or_foreign_directory_is_reported)
 {
 	char *file = os_join(NULL, folder, "file"), *foreign = os_join(NULL, folder, "foreign");
@@ -273,54 +143,6 @@ TEST(a_missing_or_foreign_directory_is_reported)
 	mem_free(missing);
 }
 
-TEST(a_list_is_in_the_order_of_eviction)
-{
-	char *dir = make_cache("list", 0);
-	struct jw_cache_options options = {.size = sizeof options, .path = dir};
-	struct jw_cache_listing *list = NULL;
-	struct entries_entry entry;
-
-	files_put(dir, "0/0/00000000000000", "torn", 4);
-	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
-	assert_int_equal(list->count, 4);
-	for (unsigned n = 1; n <= 3; n++) {
-		const struct jw_cache_entry *one = &list->entries[n - 1];
-
-		entries_make(&entry, n, 100 * n);
-		assert_int_equal(one->key, entry.key);
-		assert_true(one->in_index && !one->damaged);
-		assert_int_equal(one->target.sm, 86);
-		assert_string_equal(one->driver, "Jun 25 202401:14:48");
-		assert_int_equal(one->value_bytes, ENTRIES_CUBIN + 100 * n);
-		assert_int_equal(one->kind, JW_CACHE_CUDA);
-	}
-	assert_false(list->entries[3].in_index);
-	assert_true(list->entries[3].damaged);
-	jw_cache_list_free(list);
-	mem_free(dir);
-}
-
-static bool stop_at_once(void *context)
-{
-	++*(int *)context;
-	return true;
-}
-
-TEST(it_stops_when_asked)
-{
-	char *dir = make_cache("stopped", 0);
-	int asked = 0;
-	struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .cancel = {&asked, stop_at_once}};
-	struct jw_cache_report *report;
-	struct jw_error err = {0};
-
-	assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
-	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
-	assert_int_equal(asked, 1);
-	mem_free(dir);
-}
-
 /* Called between the walk and the reading: as if a driver evicted an entry just then. */
 static bool evict_one(void *context)
 {
@@ -346,89 +168,6 @@ TEST(an_entry_removed_meanwhile_is_not_damage)
 	assert_int_equal(report->sound, 2);
 	assert_int_equal(report->damaged, 0);
 	jw_cache_report_free(report);
-	mem_free(dir);
-}
-
-/* Of 48 MB each: key and value longer than one read, with the end of the options and of the value
- * in their last pieces. */
-static uint64_t put_large(const char *dir, bool sound)
-{
-	enum { PIECE = 1 << 20, PIECES = 24 };
-	static const char start[] = "Jun 25 202401:14:48HOST64sm_86.version 8.4 ", end[] = "\0 -v  ";
-	uint8_t header[CACHE_ENTRY_HEADER], cubin[ENTRIES_CUBIN], *piece = mem_alloc(NULL, PIECE);
-	uint64_t key = fnv_update(FNV_START, start, sizeof start - 1), value = FNV_START;
-	uint64_t key_bytes = sizeof start - 1 + (uint64_t)PIECES * PIECE + sizeof end - 1;
-	char *file = os_join(NULL, dir, "large"), *path, *above;
-	struct os_file *out;
-
-	memset(piece, sound ? 'a' : 'b', PIECE);
-	entries_cubin(cubin, 86, false);
-	value = fnv_update(value, cubin, sizeof cubin);
-	for (size_t i = 0; i < PIECES; i++) {
-		key = fnv_update(key, piece, PIECE);
-		value = fnv_update(value, piece, i ? PIECE : PIECE - sizeof cubin);
-	}
-	key = fnv_update(key, end, sizeof end - 1);
-	cache_entry_header(header, key_bytes, (uint64_t)PIECES * PIECE, value ^ !sound);
-	assert_int_equal(os_file_open(NULL, file, OS_OPEN_CREATE, &out), 0);
-	assert_int_equal(os_file_write(NULL, out, 0, header, sizeof header), 0);
-	assert_int_equal(os_file_write(NULL, out, sizeof header, start, sizeof start - 1), 0);
-	for (uint64_t i = 0; i < PIECES; i++) {
-		uint64_t at = sizeof header + sizeof start - 1 + i * PIECE;
-
-		assert_int_equal(os_file_write(NULL, out, at, piece, PIECE), 0);
-		assert_int_equal(
-			os_file_write(NULL, out, sizeof header + key_bytes + i * PIECE, piece, PIECE), 0);
-	}
-	assert_int_equal(os_file_write(NULL, out, sizeof header + key_bytes, cubin, sizeof cubin), 0);
-	assert_int_equal(
-		os_file_write(NULL, out, sizeof header + key_bytes - (sizeof end - 1), end, sizeof end - 1),
-		0);
-	os_file_close(out);
-	path = cache_entry_path(NULL, dir, key);
-	above = os_dir_name(NULL, path);
-	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
-	assert_int_equal(os_rename(NULL, file, path), 0);
-	mem_free(piece);
-	mem_free(file);
-	mem_free(path);
-	mem_free(above);
-	return key;
-}
-
-TEST(large_entries_are_read_in_pieces)
-{
-	char *dir = make_cache("large", 0), name[CACHE_NAME_SIZE];
-	uint64_t sound = put_large(dir, true), damaged = put_large(dir, false), before, after;
-	struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = UINT64_C(1) << 30};
-	struct jw_cache_report *report;
-	struct jw_cache_listing *list;
-
-	before = os_peak_resident_bytes();
-	report = verify(dir);
-	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
-	after = os_peak_resident_bytes();
-	assert_true(after - before < 16 << 20);
-	assert_int_equal(report->sound, 4);
-	assert_int_equal(report->damaged, 1);
-	assert_string_equal(report->damaged_entries[0].name, cache_entry_name(name, damaged));
-	assert_int_equal(report->kinds[JW_CACHE_CUDA], 4);
-	for (size_t i = 0; i < list->count; i++) {
-		const struct jw_cache_entry *entry = &list->entries[i];
-
-		if (entry->key != sound)
-			continue;
-		assert_string_equal(entry->options, "-v  ");
-		assert_int_equal(entry->target.sm, 86);
-		assert_int_equal(entry->value_bytes, 24 << 20);
-		assert_int_equal(entry->payload_bytes, (24 << 20) + 13);
-		sound = 0;
-	}
-	assert_int_equal(sound, 0);
-	jw_cache_list_free(list);
-	jw_cache_report_free(report);
-	assert_int_equal(os_remove_tree(NULL, dir), 0);
 	mem_free(dir);
 }
 

@@ -28,15 +28,6 @@ static void assert_members(const struct buf *file, const char *expected)
 	mem_free(path);
 }
 
-TEST(members_of_a_static_library_have_their_names)
-{
-	struct buf file = make_buf();
-
-	make_ar(&file);
-	assert_members(&file, "short.o 1\nanother_long_one.o 1\nshort.o#2 1\na name of its own 1\n");
-	buf_free(&file);
-}
-
 TEST(a_broken_static_library_is_trouble)
 {
 	static const struct {
@@ -130,83 +121,8 @@ TEST(a_plain_wheel_is_read_like_any_other)
 }
 
 #ifndef _WIN32
-static bool remove_it(void *path)
-{
-	(void)os_remove(NULL, path);
-	return false;
-}
 
-/* A library that keeps its symbols: these lie between its section names and section headers. To be
- * read once more it would have to be there still. */
-TEST(a_library_with_symbols_is_inflated_once)
-{
-	enum { SYMBOLS = 4 << 20, HEADERS = 5 * 64 };
-	struct buf library = make_buf(), notes = make_buf(), wheel = make_buf();
-	struct make_seen seen = {0};
-	struct devcode_sink sink = {
-		&seen, make_see_container, make_see_image, make_see_trouble, {NULL, remove_it}};
-	uint8_t headers[HEADERS];
-	char *path;
-
-	make_library(&library, 700000);
-	memcpy(headers, library.data + library.size - HEADERS, HEADERS);
-	library.size -= HEADERS;
-	make_zeros(&library, SYMBOLS);
-	store_u64(library.data + 40, library.size);
-	make_bytes(&library, headers, HEADERS);
-	make_bytes(&notes, "Metadata-Version: 2.1\n", 22);
-	make_archive(&wheel, false, "zip:compression=deflate",
-				 (struct packed_file[]){{"x/__init__.py", &notes}, {"x/libx.so", &library}}, 2);
-	path = write_file("once.whl", &wheel);
-	sink.cancel.context = path;
-	assert_int_equal(devcode_read(NULL, path, &sink), 0);
-	assert_false(os_exists(path));
-	assert_int_equal(seen.troubles, 0);
-	assert_int_equal(seen.images, 1);
-	assert_string_equal(seen.section, ".nv_fatbin");
-	mem_free(path);
-	buf_free(&library);
-	buf_free(&notes);
-	buf_free(&wheel);
-}
 #endif
-
-TEST(a_conda_package_has_three_layers)
-{
-	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
-
-	make_library(&library, 300000);
-	make_archive(&tar, true, "", (struct packed_file[]){{"lib/libx.so", &library}}, 1);
-	make_zstd(&layer, &tar);
-	make_archive(&conda, false, "zip:compression=store",
-				 (struct packed_file[]){{"pkg-x-1.0-0.tar.zst", &layer}}, 1);
-	assert_members(&conda, "lib/libx.so 1\n");
-	assert_members(&layer, "lib/libx.so 1\n");
-	buf_free(&library);
-	buf_free(&tar);
-	buf_free(&layer);
-	buf_free(&conda);
-}
-
-TEST(archives_in_archives_end_somewhere)
-{
-	struct buf file = make_buf();
-	struct make_seen seen = {0};
-
-	make_container(&file, DEVCODE_LZ4, "");
-	for (size_t i = 0; i < 12; i++) {
-		struct buf layer = make_buf();
-
-		make_zstd(&layer, &file);
-		buf_free(&file);
-		file = layer;
-	}
-	assert_int_equal(make_read(&file, &seen), 0);
-	assert_int_equal(seen.images, 0);
-	assert_int_equal(seen.troubles, 1);
-	assert_int_equal(seen.code, JW_ERR_LIMIT);
-	buf_free(&file);
-}
 
 TEST(loose_files_may_be_packed_with_zstd)
 {
@@ -324,109 +240,6 @@ TEST(a_small_container_may_be_cut_by_a_streams_end)
 		buf_free(&packed);
 	}
 	buf_free(&whole);
-}
-
-static int note_entries(struct jw_error *err, void *context,
-						const struct devcode_container *container)
-{
-	struct names *names = context;
-	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-
-	(void)err;
-	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
-		size_t used = strlen(names->text);
-		struct devcode_view view = {0};
-		int result = devcode_payload(NULL, container, entry, &scratch, &view);
-
-		(void)snprintf(names->text + used, sizeof names->text - used, "%u sm_%u at %llu: %d %zu\n",
-					   entry->kind, entry->target.sm, (unsigned long long)entry->offset, result,
-					   view.size);
-	}
-	buf_free(&scratch);
-	return 0;
-}
-
-TEST(only_ptx_is_kept_of_a_large_container)
-{
-	struct buf plain = make_buf(), packed = make_buf();
-	struct names names = {""};
-	struct devcode_sink sink = {.context = &names, .container = note_entries};
-	char expected[256], *path;
-
-	make_large(&plain);
-	make_zstd(&packed, &plain);
-	path = write_file("large", &packed);
-	assert_int_equal(devcode_read(NULL, path, &sink), 0);
-	(void)snprintf(expected, sizeof expected,
-				   "2 sm_75 at 16: -1 0\n1 sm_80 at %d: 0 %zu\n1 sm_80 at %zu: 0 %zu\n",
-				   80 + LARGE_CUBIN, sizeof MAKE_PTX,
-				   (plain.size - LARGE_CUBIN - 80 - 16) / 2 + 80 + LARGE_CUBIN + 16,
-				   sizeof MAKE_PTX);
-	assert_string_equal(names.text, expected);
-	mem_free(path);
-	buf_free(&plain);
-	buf_free(&packed);
-}
-
-/* Every fourth truncation of a wheel and of a packed file: trouble or nothing, and an end */
-TEST(truncated_archives_end_well)
-{
-	struct buf library = make_buf(), wheel = make_buf(), packed = make_buf();
-
-	make_library(&library, 5000);
-	make_archive(&wheel, false, "zip:compression=deflate",
-				 (struct packed_file[]){{"libx.so", &library}}, 1);
-	make_zstd(&packed, &library);
-	for (size_t i = 0; i < 2; i++) {
-		struct buf *file = i ? &packed : &wheel;
-		size_t whole = file->size;
-
-		for (file->size = 0; file->size < whole; file->size += 97) {
-			struct make_seen seen = {0};
-
-			assert_int_equal(make_read(file, &seen), 0);
-			if (i && file->size > 4)
-				assert_int_equal(seen.troubles, 1);
-		}
-		file->size = whole;
-	}
-	buf_free(&library);
-	buf_free(&wheel);
-	buf_free(&packed);
-}
-
-/* Memory runs out at any moment: gives trouble or an error, and leaks nothing (sanitizers) */
-TEST(running_out_of_memory_ends_well)
-{
-	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf();
-	bool done = false;
-	char *path;
-
-	make_library(&library, 50000);
-	make_ar(&ar);
-	make_archive(&wheel, false, "zip:compression=deflate",
-				 (struct packed_file[]){{"libx.so", &library}, {"libx.a", &ar}}, 2);
-	path = write_file("file", &wheel);
-	for (size_t n = 1; !done; n++) {
-		struct make_seen seen = {0};
-		struct devcode_sink sink = {
-			.context = &seen, .image = make_see_image, .trouble = make_see_trouble};
-		struct jw_error err = {0};
-
-		mem_fail_after(n);
-		if (devcode_read(&err, path, &sink))
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-		mem_fail_after(0);
-		if (seen.troubles)
-			assert_int_equal(seen.code, JW_ERR_MEMORY);
-		done = seen.images == 5;
-		assert_true(n < 10000);
-	}
-	mem_free(path);
-	buf_free(&library);
-	buf_free(&ar);
-	buf_free(&wheel);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -2,45 +2,6 @@
 #include "make_devcode.h"
 
 #include "devcode/container.h"
-#include "devcode/search.h"
-
-TEST(a_written_container_is_read_back)
-{
-	static const struct {
-		enum devcode_compression compression;
-		const char *options;
-		size_t size;
-	} cases[] = {
-		{DEVCODE_RAW, "", (sizeof MAKE_PTX + 7) / 8 * 8 - 1},
-		{DEVCODE_LZ4, "", sizeof MAKE_PTX},
-		{DEVCODE_ZSTD, "", sizeof MAKE_PTX},
-		{DEVCODE_RAW, " --generate-line-info ", (sizeof MAKE_PTX + 7) / 8 * 8 - 1},
-		{DEVCODE_LZ4, "--compile-only  ", sizeof MAKE_PTX},
-		{DEVCODE_ZSTD, "-maxrregcount=96 -v ", sizeof MAKE_PTX},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct make_seen seen = {0};
-		struct buf file = make_buf();
-
-		make_container(&file, cases[i].compression, cases[i].options);
-		assert_int_equal(make_read(&file, &seen), 0);
-		assert_int_equal(seen.images, 1);
-		assert_int_equal(seen.listed, 1);
-		assert_int_equal(seen.troubles, 0);
-		assert_int_equal(seen.format, DEVCODE_FATBIN);
-		assert_int_equal(seen.entry.kind, DEVCODE_KIND_PTX);
-		assert_int_equal(seen.entry.compression, cases[i].compression);
-		assert_int_equal(seen.entry.target.sm, 80);
-		assert_int_equal(seen.entry.isa_major, 7);
-		assert_int_equal(seen.entry.isa_minor, 8);
-		assert_int_equal(seen.payload_size, cases[i].size);
-		assert_int_equal(seen.entry.size_bytes, cases[i].size);
-		assert_string_equal(seen.payload, MAKE_PTX);
-		assert_string_equal(seen.options, cases[i].options);
-		buf_free(&file);
-	}
-}
 
 /* Offsets of fields in a container with one entry, as the writer makes it. */
 enum { SIZE = 8, ENTRY = 16, MARK = ENTRY + 2, ENTRY_HEADER = ENTRY + 4, PAYLOAD = ENTRY + 8 };
@@ -113,18 +74,6 @@ TEST(a_walk_can_be_fed_piece_by_piece)
 	buf_free(&file);
 }
 
-TEST(an_empty_container_is_sound)
-{
-	struct buf file = make_buf();
-	struct container_walk walk = {0};
-
-	make_empty_container(&file);
-	assert_int_equal(container_check(&walk, file.data, file.size, file.size), CONTAINER_SOUND);
-	assert_int_equal(walk.entries, 0);
-	assert_int_equal(walk.size_bytes, 16);
-	buf_free(&file);
-}
-
 /* Fields of the entry that make it damaged, or of another kind, when they contradict others; the
  * container stays sound. */
 TEST(an_entry_has_its_kind_and_target)
@@ -185,21 +134,6 @@ TEST(an_entry_has_its_kind_and_target)
 		assert_int_equal(seen.entry.target.suffix, cases[i].suffix);
 		buf_free(&file);
 	}
-}
-
-TEST(a_word_is_found_at_any_place)
-{
-	uint8_t bytes[4096];
-
-	for (size_t at = 0; at + 8 <= sizeof bytes; at += 8) {
-		memset(bytes, 0x50, sizeof bytes);
-		store_u64(bytes + at, CONTAINER_START);
-		assert_int_equal(find_word(bytes, sizeof bytes, CONTAINER_START), at);
-		assert_int_equal(find_word(bytes, at + 7, CONTAINER_START), at + 7);
-	}
-	memset(bytes, 0, sizeof bytes);
-	store_u64(bytes + 1001, CONTAINER_START);
-	assert_int_equal(find_word(bytes, sizeof bytes, CONTAINER_START), sizeof bytes);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -30,53 +30,6 @@ static void make_cubin(uint8_t bytes[SIZE], enum cubin_abi abi, uint16_t sm, uin
 	store_u64(bytes + 192 + 32, 64);
 }
 
-TEST(both_abis_give_their_architecture)
-{
-	static const struct {
-		enum cubin_abi abi;
-		uint16_t sm, type;
-	} cases[] = {
-		{CUBIN_ABI_7, 86, 2}, {CUBIN_ABI_7, 90, 1}, {CUBIN_ABI_8, 120, 2}, {CUBIN_ABI_8, 75, 1}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		uint8_t bytes[SIZE];
-		struct cubin_header header;
-
-		make_cubin(bytes, cases[i].abi, cases[i].sm, cases[i].type);
-		assert_true(cubin_is(bytes, SIZE));
-		assert_int_equal(cubin_read(NULL, bytes, SIZE, &header), 0);
-		assert_int_equal(header.abi, cases[i].abi);
-		assert_int_equal(header.sm, cases[i].sm);
-		assert_int_equal(header.relocatable, cases[i].type == 1);
-		assert_int_equal(header.size_bytes, SIZE);
-	}
-}
-
-TEST(a_header_tells_the_least_cuda)
-{
-	static const struct {
-		enum cubin_abi abi;
-		uint16_t sm;
-		uint32_t toolkit, cuda;
-	} cases[] = {{CUBIN_ABI_7, 86, 118, 0},
-				 {CUBIN_ABI_7, 86, 122, 12000},
-				 {CUBIN_ABI_7, 86, 1, 0},
-				 {CUBIN_ABI_8, 86, 1, 13000},
-				 {CUBIN_ABI_8, 100, 1, 12080}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const unsigned other = cases[i].abi == CUBIN_ABI_8 ? 7 : 8;
-		uint8_t bytes[SIZE];
-
-		make_cubin(bytes, cases[i].abi, cases[i].sm, 2);
-		store_u32(bytes + 20, cases[i].toolkit);
-		/* The entry's word counts only if the cubin's own header is not available. */
-		assert_int_equal(cubin_cuda(bytes, CUBIN_HEAD, other, cases[i].sm), cases[i].cuda);
-	}
-	assert_int_equal(cubin_cuda(NULL, 0, 8, 86), 13000);
-	assert_int_equal(cubin_cuda(NULL, 0, 7, 86), 0);
-}
-
 TEST(files_that_are_not_cubins_are_refused)
 {
 	static const struct {

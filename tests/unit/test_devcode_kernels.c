@@ -157,39 +157,6 @@ TEST(damaged_tables_are_refused)
 	assert_int_equal(cubin_symbols_read(NULL, (struct devcode_view){made.bytes, 20}, &symbols), -1);
 }
 
-/* But for the name and the zeros around it, the header that fatbinary of CUDA 13.0 writes for the
- * cubin of the same section. */
-TEST(an_entry_repeats_compat_from_sm_100_on)
-{
-	static const uint8_t like[] = {2, 0, 1,  1, 120, 0,  0, 0, 0, 0, 0,    0, 0, 0,   0,
-								   0, 0, 0,  0, 0,   72, 0, 0, 0, 8, 0,    1, 0, 100, 0,
-								   0, 0, 64, 0, 0,   0,  7, 0, 0, 0, 0x11, 0, 0, 1};
-	static struct made made;
-	struct write_cubin write = {.target = {.sm = 100}, .flags = 0x11};
-	struct buf out = BUF_MAX(4096);
-
-	begin(&made, names, sizeof names);
-	write.cubin = end_with_compat(&made, 100);
-	assert_int_equal(cubin_compat(write.cubin).size, sizeof compat);
-	assert_int_equal(write_cubin_entry(NULL, &write, &out), 0);
-	assert_memory_equal(out.data, like, 8);
-	assert_int_equal(load_u64(out.data + 8), (write.cubin.size + 7) / 8 * 8);
-	assert_memory_equal(out.data + 16, like + 16, sizeof like - 16);
-	assert_memory_equal(out.data + 72, "\x50\0\0\0\x24\0\0\0", 9);
-	assert_memory_equal(out.data + 81, compat, sizeof compat);
-	assert_memory_equal(out.data + 120, write.cubin.data, write.cubin.size);
-	/* That of sm_90 does not. */
-	buf_clear(&out);
-	write.target.sm = 90;
-	write.cubin = end_with_compat(&made, 90);
-	assert_int_equal(write_cubin_entry(NULL, &write, &out), 0);
-	assert_int_equal(load_u32(out.data + 4), 80);
-	assert_int_equal(load_u32(out.data + 20), 0);
-	assert_int_equal(load_u32(out.data + 24), 0x10008);
-	assert_int_equal(load_u64(out.data + 40), 0x11);
-	buf_free(&out);
-}
-
 TEST(compat_outside_of_the_cubin_is_none)
 {
 	static struct made made;

@@ -45,26 +45,6 @@ TEST(the_first_kernel_of_a_text_is_found)
 	expect_names(ptx_first_kernel, cases, sizeof cases / sizeof *cases);
 }
 
-TEST(the_first_function_of_a_text_is_found)
-{
-	static const struct text_case cases[] = {
-		{".visible .entry k(){}\n.visible .func f()\n{\n}\n", "f"},
-		{".visible .func  (.param .b32 func_retval0) _Z1gi(\n\t.param .b32 _Z1gi_param_0\n)\n{",
-		 "_Z1gi"},
-		/* A weak one may stand in several modules. */
-		{".weak .func w()\n{\n}\n.visible .func (.reg .u32 a) own()\n{\n}\n", "own"},
-		{".weak .func w()\n{\n}\n", "w"},
-		{".extern .func (.param .b32 r) called(.param .b32 v);\n.visible .func declared();\n",
-		 NULL},
-		{".func local()\n{\n}\n", NULL},
-		{".visible .func (.param .b32 r", NULL}, /* the text goes on */
-		{".visible .func (.param .b32 r)", NULL},
-		{".visible .global .u32 f;\n", NULL},
-	};
-
-	expect_names(ptx_first_function, cases, sizeof cases / sizeof *cases);
-}
-
 enum { NAMES = 40000, SIZE = ELF64_EHDR_SIZE + 2 * ELF64_SHDR_SIZE + NAMES };
 
 struct source {

@@ -42,48 +42,6 @@ static int unpack(struct made *made, struct jw_error *err)
 	return result;
 }
 
-TEST(a_large_payload_comes_out_as_it_went_in)
-{
-	enum { SIZE = 3000001 };
-	char *text = mem_alloc(NULL, SIZE);
-
-	for (size_t i = 0; i + 1 < SIZE; i++)
-		text[i] = (char)(' ' + (i * i >> 7) % 90);
-	for (enum devcode_compression c = DEVCODE_RAW; c <= DEVCODE_ZSTD; c++) {
-		struct made made;
-		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-		struct devcode_view view;
-
-		make(&made, c, text, SIZE);
-		assert_int_equal(devcode_payload(NULL, &made.container, &made.entry, &scratch, &view), 0);
-		assert_int_equal(view.size, c == DEVCODE_RAW ? (SIZE + 7) / 8 * 8 - 1 : SIZE);
-		assert_memory_equal(view.data, text, SIZE);
-		buf_free(&scratch);
-		buf_free(&made.bytes);
-	}
-	mem_free(text);
-}
-
-/* The key of a raw payload contains its padded bytes: each length as a real driver hashed it. */
-TEST(raw_text_ends_before_the_last_byte_of_its_padding)
-{
-	static const struct {
-		size_t with_nul, expected;
-	} cases[] = {{78, 79}, {79, 79}, {80, 79}, {81, 87}, {86, 87}};
-	char text[128];
-
-	memset(text, 'x', sizeof text);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct made made;
-
-		text[cases[i].with_nul - 1] = 0;
-		make(&made, DEVCODE_RAW, text, cases[i].with_nul);
-		assert_int_equal(made.entry.size_bytes, cases[i].expected);
-		text[cases[i].with_nul - 1] = 'x';
-		buf_free(&made.bytes);
-	}
-}
-
 TEST(a_wrong_size_is_damage)
 {
 	static const int64_t off[] = {-1, 1, -200, 100000, 1 << 29};
@@ -155,55 +113,6 @@ TEST(damage_is_bounded)
 		assert_int_equal(unpack(&made, NULL), 0);
 		buf_free(&made.bytes);
 	}
-}
-
-TEST(unsupported_compressions_are_refused)
-{
-	struct made made;
-	struct jw_error err = {0};
-
-	make(&made, DEVCODE_LZ4, MAKE_PTX, sizeof MAKE_PTX);
-	made.entry.compression = DEVCODE_FOREIGN;
-	assert_int_equal(unpack(&made, &err), -1);
-	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-	made.entry.compression = DEVCODE_LZ4;
-	made.entry.damaged = true;
-	assert_int_equal(unpack(&made, &err), -1);
-	assert_int_equal(err.code, JW_ERR_FORMAT);
-	buf_free(&made.bytes);
-}
-
-/* The text says more than the header's number: sm_90a with 90. */
-TEST(the_header_is_read_from_the_beginning_alone)
-{
-	enum { COMMENT = 20000, SIZE = 400000 };
-	char *text = mem_alloc(NULL, SIZE);
-
-	for (size_t comment = 2; comment <= COMMENT; comment += COMMENT - 2) {
-		for (uint32_t i = 0, random = 1; i < SIZE; i++) {
-			random = random * 1664525 + 1013904223;
-			text[i] = (char)('a' + (random >> 16) % 26);
-		}
-		memcpy(text, "//", 2);
-		memcpy(text + comment, "\n.version 8.1\n.target sm_90a, texmode_independent\n", 50);
-		text[SIZE - 1] = 0;
-		for (enum devcode_compression c = DEVCODE_RAW; c <= DEVCODE_ZSTD; c++) {
-			struct made made;
-			struct devcode_ptx_header header;
-
-			make(&made, c, text, SIZE);
-			/* The bytes behind the beginning may be missing. */
-			if (c == DEVCODE_LZ4)
-				made.entry.stored_bytes -= made.entry.stored_bytes / 10;
-			assert_int_equal(devcode_ptx_header(NULL, &made.container, &made.entry, &header), 0);
-			assert_int_equal(header.isa_major, 8);
-			assert_int_equal(header.isa_minor, 1);
-			assert_int_equal(header.target.sm, 90);
-			assert_int_equal(header.target.suffix, 'a');
-			buf_free(&made.bytes);
-		}
-	}
-	mem_free(text);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -184,31 +184,6 @@ TEST(other_texts_are_not_modules)
 	}
 }
 
-/* One behind the other, without a NUL, beside containers, over the borders of blocks and windows */
-TEST(all_are_found)
-{
-	static const size_t gaps[] = {0,   1,     7,      500,    505,    511,
-								  512, 70000, 262130, 262140, 262144, 300001};
-
-	for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
-		struct buf data = make_buf();
-		struct texts texts;
-
-		make_zeros(&data, gaps[i]);
-		append(&data, NVCC NVCC KERNEL KERNEL);
-		make_pad(&data, 8);
-		make_container(&data, DEVCODE_RAW, "");
-		append(&data, NVCC);
-		read_rodata(&data, &texts);
-		assert_int_equal(texts.count, 5);
-		assert_int_equal(texts.listed, 6);
-		assert_memory_equal(texts.bytes.data, NVCC "\0" NVCC "\0" KERNEL "\0" KERNEL "\0" NVCC,
-							texts.bytes.size);
-		buf_free(&texts.bytes);
-		buf_free(&data);
-	}
-}
-
 /* White space between texts without a NUL: the ends of the run decide how much is the next one's */
 TEST(white_space_between_is_shared)
 {
@@ -272,32 +247,6 @@ TEST(a_large_text_is_whole)
 	assert_int_equal(texts.bytes.size, data.size);
 	buf_free(&texts.bytes);
 	buf_free(&data);
-}
-
-TEST(only_initialised_data_counts)
-{
-	static const struct {
-		const char *name;
-		uint64_t flags;
-		size_t count;
-	} cases[] = {{".rodata", 2, 1},
-				 {".data", 3, 1},
-				 {".text", MAKE_EXEC, 0},
-				 {".debug_str", 0x30, 0},
-				 {".nv_fatbin", 2, 0}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct make_section section = {
-			.name = cases[i].name, .flags = cases[i].flags, .data = KERNEL, .size = sizeof KERNEL};
-		struct buf file = make_buf();
-		struct texts texts;
-
-		make_elf(&file, MAKE_ELF_X86_64, &section, 1);
-		read_file(&file, &texts);
-		assert_int_equal(texts.listed, cases[i].count);
-		buf_free(&texts.bytes);
-		buf_free(&file);
-	}
 }
 
 /* A file full of beginnings does not take quadratic time. */

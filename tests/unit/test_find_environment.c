@@ -43,24 +43,6 @@ static void make_environment(void)
 	set("VIRTUAL_ENV", "venv");
 }
 
-CASE(a_package_brings_its_requirements)
-{
-	struct jw_found *found;
-
-	make_environment();
-	found = find_one("FRAME");
-	assert_int_equal(found->file_count, 5);
-	expect_file(found, SITE "frame/lib.so.1", "Frame", "2.0");
-	expect_file(found, "venv/bin/tool", "Frame", "2.0");
-	expect_file(found, SITE "core/core.so", "my-core", "1.1");
-	expect_file(found, SITE "core.libs/dep.so", "my-core", "1.1");
-	expect_file(found, SITE "parts/p.so", "parts-cu12", "3");
-	assert_true(has_note(found, "outside.so"));
-	assert_int_equal(found->trouble_count, 0);
-	assert_true(strstr(found->environment, "virtual environment") != NULL);
-	jw_found_free(found);
-}
-
 /* Python imports what it meets first: of a package in two folders only the first one's files. */
 CASE(a_package_hides_its_namesake_in_a_later_folder)
 {
@@ -113,18 +95,6 @@ CASE(extras_may_be_named)
 	jw_found_free(found);
 }
 
-CASE(environment_is_the_default)
-{
-	struct jw_found *found;
-
-	make_environment();
-	found = find_one(NULL);
-	assert_int_equal(found->file_count, 7);
-	expect_file(found, SITE "tester.so", "tester", "1");
-	expect_file(found, SITE "stray/own.so", NULL, NULL);
-	jw_found_free(found);
-}
-
 CASE(module_leads_to_its_package)
 {
 	struct jw_found *found;
@@ -141,90 +111,6 @@ CASE(module_leads_to_its_package)
 	expect_file(found, SITE "cv9/cv9.abi3.so", "opencv-x", "4");
 	jw_found_free(found);
 	find_fails("cv9>=5", JW_ERR_NOT_FOUND, "cv9>=5: version 4 is installed in");
-}
-
-CASE(missing_package_has_one_message)
-{
-	make_environment();
-	find_fails("fraem", JW_ERR_NOT_FOUND, "did you mean frame?");
-	find_fails("frame==2.1", JW_ERR_NOT_FOUND, "frame==2.1: version 2.0 is installed in");
-	find_fails("frame==2.0.1", JW_ERR_NOT_FOUND, "version 2.0 is");
-	find_fails("frame==20.*", JW_ERR_NOT_FOUND, "version 2.0 is");
-	find_fails("frame>=2.1", JW_ERR_NOT_FOUND, "frame>=2.1: version 2.0 is installed in");
-	find_fails("frame>=2 x", JW_ERR_NOT_FOUND, "frame>=2 x: No such file");
-	find_fails("frame,core", JW_ERR_NOT_FOUND, "frame,core: No such file");
-	find_fails("./frame", JW_ERR_NOT_FOUND, "./frame");
-	find_fails("", JW_ERR_USAGE, "empty name");
-}
-
-CASE(a_missing_environment_is_reported)
-{
-	find_fails("torch", JW_ERR_NOT_FOUND, "no python3 or python on PATH");
-	find_fails(NULL, JW_ERR_NOT_FOUND, "VIRTUAL_ENV");
-}
-
-CASE(others_go_on_where_one_is_missing)
-{
-	const char *names[] = {"frame", "nothing-there"};
-	struct jw_found *found;
-
-	make_environment();
-	assert_int_equal(find_named(NULL, names, 2, &found), 0);
-	assert_int_equal(found->trouble_count, 1);
-	assert_true(has_note(found, "nothing-there"));
-	assert_true(found->file_count > 0);
-	jw_found_free(found);
-}
-
-CASE(existing_path_beats_a_package)
-{
-	char *before = NULL;
-	struct jw_found *found;
-
-	make_environment();
-	put("work/frame/own.so", "x");
-	put("work/frame/readme.txt", "x");
-	assert_int_equal(os_real_path(NULL, ".", &before), 0);
-	assert_int_equal(chdir(root) || chdir("work"), 0);
-	found = find_one("frame");
-	assert_int_equal(chdir(before), 0);
-	assert_int_equal(found->file_count, 1);
-	assert_string_equal(found->files[0].path, "frame/own.so");
-	assert_null(found->environment);
-	jw_found_free(found);
-	mem_free(before);
-}
-
-CASE(files_come_once)
-{
-	char *folder, *loose;
-	const char *names[3];
-	struct jw_found *found;
-
-	put("d/a.so", "x");
-	put("d/odd-name", "\x7f"
-					  "ELF");
-	link_to("d/b.so", "a.so");
-	link_to("d/loop", ".");
-	link_to("d/dead.so", "gone");
-	assert_int_equal(link((folder = at("d/a.so")), (loose = at("d/hard.so"))), 0);
-	mem_free(folder);
-	mem_free(loose);
-	folder = at("d");
-	loose = at("d/odd-name");
-	names[0] = names[1] = folder;
-	names[2] = loose;
-	assert_int_equal(find_named(NULL, names, 3, &found), 0);
-	/* A named file counts, whatever its name, where its content may. */
-	assert_int_equal(found->file_count, 2);
-	jw_found_free(found);
-	mem_free(folder);
-	mem_free(loose);
-}
-
-CASE(devices_are_refused)
-{
-	find_fails("/dev/null", JW_ERR_UNSUPPORTED, "neither a file nor a folder");
 }
 
 CASE(packages_without_record_are_found)
@@ -253,48 +139,6 @@ CASE(packages_without_record_are_found)
 	found = find_one("flat");
 	assert_int_equal(found->file_count, 1);
 	expect_file(found, SITE "flat/f.so", "flat", "3");
-	jw_found_free(found);
-}
-
-/* As one to a file server that is away: a library may be there */
-CASE(a_link_that_cannot_be_followed_is_said)
-{
-	struct jw_found *found;
-	char *path;
-
-	put("d/a.so", "x");
-	link_to("d/self.so", "self.so");
-	link_to("d/dead.so", "gone");
-	link_to("d/text.txt", "text.txt");
-	found = find_one((path = at("d")));
-	mem_free(path);
-	assert_int_equal(found->file_count, 1);
-	assert_int_equal(found->trouble_count, 1);
-	assert_true(has_note(found, "self.so"));
-	jw_found_free(found);
-}
-
-/* It may name what nothing else does */
-CASE(an_unreadable_record_is_said)
-{
-	struct jw_found *found;
-
-	make_environment();
-	put(SITE "lost-1.dist-info/METADATA", "Name: lost\nVersion: 1\n");
-	link_to(SITE "lost-1.dist-info/RECORD", "RECORD");
-	put(SITE "lost/l.so", "x");
-	put(SITE "old-2.egg-info/PKG-INFO", "Name: old\nVersion: 2\n");
-	link_to(SITE "old-2.egg-info/top_level.txt", "top_level.txt");
-	put(SITE "old/o.so", "x");
-	found = find_one("lost");
-	assert_int_equal(found->file_count, 1);
-	assert_int_equal(found->trouble_count, 1);
-	assert_true(has_note(found, "RECORD"));
-	jw_found_free(found);
-	found = find_one("old");
-	assert_int_equal(found->file_count, 1);
-	assert_int_equal(found->trouble_count, 1);
-	assert_true(has_note(found, "top_level.txt"));
 	jw_found_free(found);
 }
 
@@ -470,34 +314,6 @@ CASE(out_of_memory_is_reported)
 			assert_true(*err.message);
 		mem_fail_after(0);
 	}
-}
-
-static bool count_down(void *context)
-{
-	unsigned *left = context;
-
-	return !*left || !--*left;
-}
-
-/* At any moment: the rest of the environment is not searched. */
-CASE(search_that_is_cancelled)
-{
-	struct jw_found *found = NULL;
-	unsigned most = 1, left;
-	int result;
-
-	make_environment();
-	do {
-		const struct jw_find_options options = {.size = sizeof options,
-												.cancel = {&left, count_down}};
-		struct jw_error err = {0};
-
-		left = most++;
-		result = jw_find(&err, &options, &found);
-		assert_int_equal(err.code, result ? JW_ERR_INTERRUPTED : JW_OK);
-	} while (result);
-	assert_true(most > 3);
-	jw_found_free(found);
 }
 
 static int take_any(struct jw_error *err, void *context, const char *name,

@@ -285,37 +285,6 @@ TEST_WITH(a_script_is_asked_what_it_starts, set_up_account, tear_down_account)
 	mem_free(python);
 }
 
-/* "env sh" in its own script's first line is no program of another account's folder on PATH. */
-CASE(root_starts_nothing_else_from_path)
-{
-	char *python = at("bin/python"), *theirs = at("theirs"), *shims = at("shims"), *ran = at("ran"),
-		 *text = mem_printf(NULL, "#!/usr/bin/env sh\necho '%s'\n", python),
-		 *evil = mem_printf(NULL, "#!/bin/sh\npwd >'%s'\nexec /bin/sh \"$@\"\n", ran),
-		 *path = mem_printf(NULL, "%s:%s", theirs, shims);
-	struct jw_found *found;
-
-	put_program("bin/python", "\x7f"
-							  "ELF");
-	put("lib/python3.11/site-packages/own.so", "x");
-	put_program("shims/python3", text);
-	put_program("theirs/sh", evil);
-	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
-	if (geteuid() == 0) {
-		assert_int_equal(chown(theirs, 65534, (gid_t)-1), 0);
-		found = find_one(NULL);
-		assert_int_equal(found->file_count, 1);
-		jw_found_free(found);
-		assert_string_equal(ran_in(), "");
-	}
-	mem_free(path);
-	mem_free(evil);
-	mem_free(text);
-	mem_free(ran);
-	mem_free(shims);
-	mem_free(theirs);
-	mem_free(python);
-}
-
 /* Its own script, but not as the current folder decides, to which another account may write. */
 CASE(root_asks_its_own_script_elsewhere)
 {

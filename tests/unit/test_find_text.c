@@ -116,28 +116,6 @@ TEST(metadata_header_alone_counts)
 	metadata_free(&metadata);
 }
 
-TEST(metadata_survives_odd_files)
-{
-	static const struct {
-		const char *text;
-		size_t size;
-		bool has_name;
-	} cases[] = {
-		{"", 0, false},           {"\n", 1, false},
-		{"Name", 4, false},       {"Name:", 5, false},
-		{" Name: x\n", 9, false}, {"Name: a\0b\n", 10, false},
-		{"Name: a", 7, true},     {":\n:\nName:\ta", 11, true},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct metadata metadata;
-
-		assert_int_equal(metadata_parse(NULL, cases[i].text, cases[i].size, &metadata), 0);
-		assert_int_equal(metadata.name != NULL, cases[i].has_name);
-		metadata_free(&metadata);
-	}
-}
-
 TEST(record_rows_are_read)
 {
 	static const char text[] = "torch/lib/a.so,sha256=x,123\r\n"
@@ -155,25 +133,6 @@ TEST(record_rows_are_read)
 		assert_string_equal(buf_text(&path), wanted[i]);
 	}
 	assert_false(wheel_record_next(&cursor, &path));
-	buf_free(&path);
-}
-
-TEST(record_passes_over_hostile_rows)
-{
-	struct buf text = BUF_MAX(1 << 20), path = BUF_MAX(RECORD_MOST_PATH + 1);
-	struct cursor cursor;
-
-	assert_int_equal(buf_append(NULL, &text, "a\0b.so,,\n", 9), 0);
-	for (int i = 0; i < RECORD_MOST_PATH + 10; i++)
-		assert_int_equal(buf_append(NULL, &text, "x", 1), 0);
-	assert_int_equal(buf_append(NULL, &text, "\ngood.so\n\"open", 14), 0);
-	cursor = cursor_of(text.data, text.size);
-	assert_true(wheel_record_next(&cursor, &path));
-	assert_string_equal(buf_text(&path), "good.so");
-	assert_true(wheel_record_next(&cursor, &path));
-	assert_string_equal(buf_text(&path), "open");
-	assert_false(wheel_record_next(&cursor, &path));
-	buf_free(&text);
 	buf_free(&path);
 }
 
@@ -208,24 +167,6 @@ TEST(paths_stay_in_their_root)
 			assert_int_equal(err.code, JW_ERR_FORMAT);
 		mem_free(full);
 	}
-}
-
-TEST(conda_packages_are_read)
-{
-	static const char text[] =
-		"{\"name\": \"pytorch\", \"version\": \"2.1\", \"files\": [\"lib/a.so\", 7, \"b\"],"
-		" \"depends\": [\"cudatoolkit >=11\", \"mkl=2024\", \"\", \"numpy\"]}";
-	struct conda_package package;
-
-	assert_int_equal(conda_parse(NULL, text, strlen(text), &package), 0);
-	assert_string_equal(package.name, "pytorch");
-	assert_string_equal(package.version, "2.1");
-	assert_int_equal(package.file_count, 2);
-	assert_string_equal(package.files[1], "b");
-	assert_int_equal(package.depend_count, 3);
-	assert_string_equal(package.depends[0], "cudatoolkit");
-	assert_string_equal(package.depends[1], "mkl");
-	conda_free(&package);
 }
 
 TEST(odd_conda_files_are_refused)

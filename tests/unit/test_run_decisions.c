@@ -180,59 +180,6 @@ CASE(memory_lets_few_work)
 	assert_int_equal(next_step(), ORDER_COMPILE);
 }
 
-CASE(others_hold_memory)
-{
-	const struct run_job job = {.module = 0};
-	const uint64_t mib = 1 << 20, need = run->memory.worker_bytes;
-
-	/* The dearest of its jobs counts, or what it has. */
-	give(&slots[1], 0);
-	slots[1].jobs[0].module = 4;
-	slots[1].jobs[1].module = 1;
-	slots[1].job_count = 2;
-	slots[2].child = NULL;
-	run->memory.budget_bytes = 2 * need + 4 * mib;
-	assert_true(run_has_room(run, &slots[0], &job));
-	run->memory.budget_bytes--;
-	assert_false(run_has_room(run, &slots[0], &job));
-	run->memory.budget_bytes = 2 * need + 50 * mib;
-	slots[1].resident_bytes = need + 50 * mib;
-	assert_true(run_has_room(run, &slots[0], &job));
-	slots[1].resident_bytes++;
-	assert_false(run_has_room(run, &slots[0], &job));
-	slots[1].job_count = 0;
-	assert_true(run_has_room(run, &slots[0], &job));
-}
-
-CASE(gpu_memory_is_spared_for_others_on_it)
-{
-	assert_int_equal(run_gpu_spare(run, &slots[0], 1), 0);
-	slots[0].devices = slots[2].devices = 2;
-	assert_true(run_gpu_spare(run, &slots[0], 1) > 0);
-	assert_int_equal(run_gpu_spare(run, &slots[0], 0), 0);
-	slots[2].child = NULL;
-	assert_int_equal(run_gpu_spare(run, &slots[0], 1), 0);
-}
-
-CASE(a_job_is_described)
-{
-	struct protocol_job job;
-
-	modules[3].container_offset = 1000;
-	modules[3].entry_offset = 1064;
-	modules[3].form = CACHE_KEY_LINK;
-	slots[1].devices = 4;
-	run_describe_job(run, &slots[0], &(struct run_job){3, 2}, &job);
-	assert_int_equal(job.id, 3);
-	assert_int_equal(job.device, 9);
-	assert_int_equal(job.form, CACHE_KEY_LINK);
-	assert_int_equal(job.offset, 300);
-	assert_int_equal(job.size_bytes, 3);
-	assert_int_equal(job.entry_offset, 64);
-	assert_true(job.spare_bytes > 0);
-	assert_string_equal(job.path, path);
-}
-
 CASE(what_cannot_be_compiled_says_why)
 {
 	struct run_order order;
@@ -288,29 +235,6 @@ CASE(the_battery_matters_in_the_background)
 
 /* ---- of what a shared place has */
 
-CASE(only_what_is_ours_is_begun_where_others_share)
-{
-	run->remote.modules = mem_array(NULL, 5, sizeof *run->remote.modules);
-	assert_int_equal(run_remote_ready(run), 0);
-	assert_int_equal(next_step(), ORDER_NOTHING);
-	run->remote.modules[3].state = REMOTE_OURS;
-	assert_int_equal(run_remote_ready(run), 1);
-	assert_int_equal(run_next_order(run, &slots[0]).job.module, 3);
-	assert_int_equal(run_remote_ready(run), 0);
-	job_queue_return(&run->queue, 3);
-	assert_int_equal(run_remote_ready(run), 1);
-	assert_int_equal(job_queue_take(&run->queue), 3);
-	/* While the place is left alone, all may be begun, and is no longer anybody else's. */
-	run->remote.pace.resting = true;
-	assert_true(run_remote_ready(run) == SIZE_MAX);
-	assert_int_equal(run_next_order(run, &slots[0]).job.module, 0);
-	assert_int_equal(run->remote.modules[0].state, REMOTE_OURS);
-	run->remote.pace.resting = false;
-	assert_int_equal(next_step(), ORDER_NOTHING);
-	run->remote.gone = true;
-	assert_int_equal(run_next_order(run, &slots[0]).job.module, 1);
-}
-
 CASE(what_was_inserted_is_counted_and_shared)
 {
 	const struct jw_error bad = {.code = JW_ERR_FORMAT, .message = "torn"};
@@ -338,17 +262,6 @@ CASE(what_was_inserted_is_counted_and_shared)
 }
 
 /* ---- lost workers */
-
-CASE(a_compile_hangs_after_forty_times_its_prediction)
-{
-	const uint64_t ms = 1000000;
-
-	assert_int_equal(run_limit_ns(run, 0), 600000 * ms);
-	assert_int_equal(run_limit_ns(run, 15000), 600000 * ms);
-	assert_int_equal(run_limit_ns(run, 16000), 640000 * ms);
-	options.module_timeout_ms = 5;
-	assert_int_equal(run_limit_ns(run, 16000), 5 * ms);
-}
 
 /* Who ended in which way, and whether its module is a suspect, waits again, or neither */
 CASE(each_end_has_its_blame)
@@ -429,27 +342,6 @@ CASE(workers_that_do_not_live_end_a_run)
 						"workers do not stay alive: the last ended with status 5, saying: oh");
 }
 
-CASE(modules_that_end_every_worker_end_a_run)
-{
-	const struct child_end how = {.signal = SIGSEGV, .said = "", .protocol = ""};
-
-	run->fruitless = 11;
-	assert_false(run_is_hopeless(run, &slots[0], &how, true));
-	run_count_loss(run, 0);
-	assert_int_equal(run->fruitless, 12);
-	assert_true(run_is_hopeless(run, &slots[0], &how, true));
-	/* Where something was compiled, more may fail, and suspects do not count. */
-	result.compiled = 1;
-	assert_false(run_is_hopeless(run, &slots[0], &how, true));
-	(void)job_queue_retry(&run->queue, 0);
-	run_count_loss(run, 0);
-	assert_int_equal(run->fruitless, 12);
-	run_count_loss(run, 1);
-	assert_int_equal(run->fruitless, 13);
-	run->fruitless = 56;
-	assert_true(run_is_hopeless(run, &slots[0], &how, true));
-}
-
 /* A device gives no context: others have one there, it has been had before, or never. */
 CASE(a_device_without_a_context_is_barred_or_tried_again)
 {
@@ -521,40 +413,6 @@ CASE(only_the_first_hello_tells_the_devices)
 	slots[1].greeted = slots[2].greeted = slots[0].retired = false;
 	assert_false(run_take_hello(run, &slots[0], &hello));
 	assert_true(run->broken && !slots[0].retired);
-}
-
-/* What is refused is tried again if the worker was broken, or the memory full. */
-CASE(refusals_have_their_reason)
-{
-	static const struct {
-		int result;
-		bool sticky, again, retired;
-	} cases[] = {{1, false, false, false},
-				 {2, false, true, true},
-				 {700, true, true, false},
-				 {700, false, false, false}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct protocol_answer answer = {.result = cases[i].result, .sticky = cases[i].sticky};
-
-		slots[0].retired = false;
-		slots[0].job_count = 0;
-		give(&slots[0], 0);
-		answer.id = slots[0].jobs[0].module;
-		run->fruitless = run->unborn = 2;
-		TEXT_COPY(run->no_context, "former");
-		result.failed = 0;
-		assert_true(takes(&answer));
-		assert_int_equal(result.failed, !cases[i].again);
-		assert_int_equal(job_queue_is_suspect(&run->queue, (size_t)answer.id), cases[i].again);
-		assert_int_equal(slots[0].retired, cases[i].retired);
-		assert_int_equal(slots[0].spent, cases[i].sticky);
-		/* An answer shows that it lives, unless it can only tell of its loss. */
-		assert_int_equal(run->fruitless, cases[i].sticky ? 3 : 0);
-		assert_int_equal(run->unborn, cases[i].sticky ? 2 : 0);
-		assert_string_equal(run->no_context, "");
-		assert_true(run->pool.works[0]);
-	}
 }
 
 /* The times of what was compiled here teach: not refusals, nor what the live cache had. */

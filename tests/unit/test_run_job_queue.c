@@ -21,20 +21,6 @@ static int prepare(void **state)
 	return 0;
 }
 
-TEST(only_cold_modules_come_in_the_plans_order)
-{
-	struct job_queue queue;
-
-	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
-	assert_int_equal(queue.count, 3);
-	assert_int_equal(job_queue_peek(&queue), 0);
-	assert_int_equal(job_queue_take(&queue), 0);
-	assert_int_equal(job_queue_take(&queue), 2);
-	assert_int_equal(job_queue_take(&queue), 4);
-	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
-	job_queue_close(&queue);
-}
-
 TEST(a_module_is_tried_twice_and_no_more)
 {
 	struct job_queue queue;
@@ -60,20 +46,6 @@ TEST(a_module_is_tried_twice_and_no_more)
 	job_queue_close(&queue);
 }
 
-TEST(jobs_that_did_not_begin_return_without_blame)
-{
-	struct job_queue queue;
-
-	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
-	for (int i = 0; i < 5; i++) {
-		assert_int_equal(job_queue_take(&queue), 0);
-		job_queue_return(&queue, 0);
-	}
-	assert_int_equal(job_queue_take(&queue), 0);
-	assert_true(job_queue_retry(&queue, 0));
-	job_queue_close(&queue);
-}
-
 /* Idle workers are those that live without a job. */
 TEST(nothing_is_left_of_a_cleared_queue)
 {
@@ -93,40 +65,6 @@ TEST(nothing_is_left_of_a_cleared_queue)
 	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
 	assert_int_equal(job_queue_take_suspect(&queue), QUEUE_EMPTY);
 	job_queue_close(&queue);
-}
-
-TEST(no_worker_is_started_that_would_find_nothing)
-{
-	static struct slot slots[3];
-	const struct run_setup setup = {.workers = 3};
-	struct run *run = calloc(1, sizeof *run);
-
-	assert_non_null(run);
-	run->setup = &setup;
-	run->slots = slots;
-	assert_int_equal(job_queue_open(NULL, &plan, &run->queue), 0);
-	run->memory.allowed = 2;
-	assert_true(run_needs_worker(run));
-	run->alive = 1;
-	assert_true(run_needs_worker(run));
-	/* Memory allows no third one. */
-	run->alive = 2;
-	assert_false(run_needs_worker(run));
-	run->memory.allowed = 3;
-	assert_true(run_needs_worker(run));
-	run->alive = 3;
-	assert_false(run_needs_worker(run));
-	/* A suspect is for a single worker. */
-	while (job_queue_take(&run->queue) != QUEUE_EMPTY)
-		continue;
-	run->alive = 0;
-	assert_false(run_needs_worker(run));
-	assert_true(job_queue_retry(&run->queue, 0));
-	assert_true(run_needs_worker(run));
-	run->alive = 1;
-	assert_false(run_needs_worker(run));
-	job_queue_close(&run->queue);
-	free(run);
 }
 
 RUN_TESTS(prepare, NULL)

@@ -85,14 +85,4 @@ TEST(pressure_makes_them_fewer_and_calm_more)
 	assert_int_equal(memory.allowed, 1);
 }
 
-TEST(a_small_machine_has_smaller_limits)
-{
-	struct memory_budget memory;
-
-	memory_budget_begin(&memory, 2, 0, 600 * MIB);
-	assert_int_equal(memory_budget_look(&memory, 1 * S, 2, 0, 1024 * MIB, 100 * MIB),
-					 MEMORY_AS_IT_IS);
-	assert_int_equal(memory_budget_look(&memory, 4 * S, 2, 0, 1024 * MIB, 60 * MIB), MEMORY_FEWER);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -131,22 +131,6 @@ CASE(each_answer_of_a_place_counts)
 	}
 }
 
-/* That another had claimed a module does not matter any more where it is compiled. */
-CASE(a_late_answer_does_not_undo_a_compile)
-{
-	struct jw_error err = {0};
-
-	assert_int_equal(run_shared(&err, 1,
-								"about() { if once first; then\n"
-								"until [ -e \"$marks/$1\" ]; do told 0 0 $quiet; sleep 0.1; done\n"
-								"told $1 $2 $theirs '' 0a; else usual $1 $2; fi; }\n"
-								"fine() { make_entry $1; answer $1 0; once $1; sleep 0.3; }"),
-					 0);
-	expect_all();
-	assert_int_equal(result->shared.placed, MODULES);
-	assert_string_equal(result->shared.trouble, "");
-}
-
 CASE(a_place_that_stays_silent_is_told)
 {
 	struct jw_error err = {0};

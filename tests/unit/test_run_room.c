@@ -62,20 +62,6 @@ CASE(a_gpu_that_says_it_is_exclusive_is_believed)
 	assert_non_null(strstr(last_message, "exclusive-process mode"));
 }
 
-CASE(no_context_at_all_is_one_clear_line)
-{
-	struct jw_error err = {0};
-
-	assert_int_equal(
-		run_with(&err, 3,
-				 "do_job() { answer $1 2 false true CUDA_ERROR_OUT_OF_MEMORY; exit 0; }\n"
-				 "hello; serve\n"),
-		-1);
-	assert_int_equal(err.code, JW_ERR_DRIVER);
-	assert_non_null(strstr(err.message, "CUDA_ERROR_OUT_OF_MEMORY"));
-	assert_int_equal(result->failed, 0);
-}
-
 CASE(a_context_that_is_never_given_again_is_told)
 {
 	struct jw_error err = {0};
