@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh [--format]   the rules that machines can check: layers, banned calls, sizes, formatting, clang-tidy
+# lint.sh [--format]   the rules that machines can check: layers, banned calls, sizes, options, formatting, clang-tidy
 #
 # --format rewrites the sources as .clang-format says, and does nothing else.
 set -uo pipefail
@@ -62,8 +62,10 @@ complain "Functions over 60 lines, in tests over 120:" "$(git ls-files 'src/*.c'
 
 if [ -f build/release/compile_commands.json ]; then
 	complain "clang-tidy:" "$(./scripts/tidy.py)"
+	complain "Commands, options, or lines of --help over their limits (tests/cli/cases/help.sh):" \
+		"$(JITWARM=$PWD/build/release/src/jitwarm tests/cli/run.sh help 2>&1)"
 else
-	echo "lint.sh: no build/release: clang-tidy left out" >&2
+	echo "lint.sh: no build/release: clang-tidy and --help left out" >&2
 	failed=1
 fi
 [ "$failed" = 0 ] && echo "lint: nothing to complain about"

@@ -355,9 +355,7 @@ static int pack_object(struct jw_error *err, struct jw_target device, struct dev
 
 	if (buf_append(err, out, header, sizeof header) || write_cubin_entry(err, &write, out))
 		return -1;
-	/* Not before: a compiler may lay the header with a size of 0, an empty container, into this
-	 * program's data. */
-	store_u64(out->data + before, CONTAINER_START);
+	store_u64(out->data + before, container_start());
 	store_u64(out->data + before + 8, out->size - before - CONTAINER_HEADER);
 	return 0;
 }

@@ -105,7 +105,7 @@ static void fill_header(uint8_t *header, size_t header_size, const struct write_
 	bool raw = ptx->compression == DEVCODE_RAW;
 	uint8_t *entry = header + CONTAINER_HEADER;
 
-	store_u64(header, CONTAINER_START);
+	store_u64(header, container_start());
 	store_u64(header + 8, header_size + padded(stored));
 	store_u16(entry, (uint16_t)(ptx->kind ? ptx->kind : DEVCODE_KIND_PTX));
 	store_u16(entry + 2, 0x0101);

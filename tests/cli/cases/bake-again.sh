@@ -51,7 +51,7 @@ state_is as_baked
 for command in check status prime; do
 	operand=$site
 	if [[ $command == status ]]; then operand=; fi
-	run '0|1' "$command" ${operand:+"$operand"}
+	run '0|1|2' "$command" ${operand:+"$operand"}
 	out_has "1 library with baked machine code for sm_86"
 done
 # What a second bake adds loads with older drivers; the first one's code does not.

@@ -33,7 +33,7 @@ json 'd["cold"] == 0'
 CUDA_CACHE_DISABLE=1 found 0 "" "$library"
 CUDA_CACHE_DISABLE=1 found 2 "cache-disabled cold" "$library" "$sample"
 says_of cache-disabled evidence "neither reads nor writes its cache, and compiles 8 modules of these files at every start"
-CUDA_CACHE_DISABLE=1 found 1 cache-disabled
+CUDA_CACHE_DISABLE=1 found '1|2' cache-disabled # 2 where there is no Python to look at, as under Wine
 says_of cache-disabled evidence "and compiles at every start what has no machine code"
 
 # Under a driver that its code is too new for, only the way back helps. The journal says which drivers load it.
@@ -86,7 +86,7 @@ found 1 baked-replaced "$first" "$site"
 says_of baked-replaced fix "; the command leaves out 1 more: then ask doctor again"
 run 0 doctor --no-probe --fix --json "$first" "$site"
 json 'len(d["fixed"]) == 2 and d["findings"] == []'
-json '"bake --in-place --drop-ptx --i-may --keep sm_70,sm_80 " in d["fixed"][1] and "--i-may" not in d["fixed"][0]'
+json '"bake --in-place --drop-ptx --i-may --keep sm_70,sm_80 " in d["fixed"][1].replace(chr(34), "") and "--i-may" not in d["fixed"][0]'
 run 0 bake list --json
 json 'sorted(f.get("kept", "") for f in d["files"]) == ["", "sm_70,sm_80"]'
 # Changed by somebody else: that is not the package's own, and stays.

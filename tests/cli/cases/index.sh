@@ -12,9 +12,9 @@ harmed() { # harmed NEXT STATE COMMAND: what is said of the cache after it, and 
 	out_has "all 8 modules in the cache"
 	out_lacks "warm, all"
 	err_has "“jitwarm prime” repairs it"
-	run "0|1" status --json
+	run "0|1|2" status --json # 2 where there is no Python, as under Wine
 	json 'd["cache"]["exists"] and d["cache"]["entries"] == 8 and d["cache"]["next_insert"] == "'"$1"'"'
-	run "0|1" status
+	run "0|1|2" status
 	out_has "(8 entries, "
 	run 1 cache verify --json
 	json 'd["sound"] == 8 and d["next_insert"] == "'"$1"'"'
