@@ -11,6 +11,7 @@
 #include "cli/documents/documents.h"
 #include "cli/help.h"
 #include "cli/language.h"
+#include "cli/parts/reproduce.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/file.h"
@@ -157,12 +158,27 @@ static bool take_all(int *argc, char **argv)
 	return true;
 }
 
+/* Two words that are one path with a blank, without its quotes. */
+static int check_blank(struct jw_error *err, const char *const *words)
+{
+	char *path = words[1] ? mem_printf(NULL, "%s %s", words[0], words[1]) : NULL;
+	const bool one = path && os_exists(path) && !os_exists(words[0]);
+
+	if (one)
+		error_set(err, JW_ERR_USAGE, "a path with a blank needs quotes: \"%s\"", path);
+	mem_free(path);
+	return one ? -1 : 0;
+}
+
 /* Windows ends no quoted word at a backslash and a quote: from "C:\t\" --json a program gets one
  * word, C:\t" --json. No file there can be called so. */
 static int check_quotes(struct jw_error *err, const struct cli *cli)
 {
 	const struct options *options = &cli->options;
 
+	for (size_t i = 0; i < options->operand_count && !cli->command->takes_command; i++)
+		if (check_blank(err, options->operands + i))
+			return -1;
 	for (size_t i = 0; i < options->operand_count && !cli->command->takes_command; i++)
 		if (os_is_separator('\\') && strchr(options->operands[i], '"'))
 			return error_set(err, JW_ERR_USAGE,
@@ -262,6 +278,7 @@ static const char *meant(const struct cli *cli, char **words, size_t count)
 				  {"compile", "prime"},
 				  {"warm", "prime"},
 				  {"list", .value = "cache list"},
+				  {.name = "cache ls", .value = "cache list"},
 				  {.name = "cache clear", .value = "cache prune"},
 				  {.name = "cache clean", .value = "cache prune"},
 				  {.name = "cache reset", .value = "cache prune"}};
@@ -276,6 +293,7 @@ static const char *meant(const struct cli *cli, char **words, size_t count)
 static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
 	const char *nearest = meant(cli, words, count);
+	struct buf word = BUF_MAX(200);
 	const bool both = nearest && strchr(nearest, ' ') && count > 1;
 
 	for (size_t i = 0; i < sizeof retired_commands / sizeof *retired_commands; i++)
@@ -288,33 +306,43 @@ static int no_command(struct jw_error *err, const struct cli *cli, char **words,
 						 both ? " " : "", both ? words[1] : "", nearest);
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
-	return error_set(err, JW_ERR_USAGE,
-					 "no command is called “%.100s”; files and packages follow one: “jitwarm check "
-					 "%.100s”, “jitwarm prime %.100s”",
-					 words[0], words[0], words[0]);
+	(void)reproduce_add_word(NULL, &word, words[0]);
+	error_set(err, JW_ERR_USAGE,
+			  "no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
+			  "“jitwarm prime%s”",
+			  words[0], buf_text(&word), buf_text(&word));
+	buf_free(&word);
+	return -1;
 }
 
-/* “--quiet check torch” */
-static int options_first(struct jw_error *err, const struct cli *cli, int argc, char **argv)
+/* “--quiet check torch”, “torch check” */
+static int command_later(struct jw_error *err, const struct cli *cli, int argc, char **argv)
 {
 	const char *const *words = (const char *const *)argv;
-	char line[300] = "jitwarm";
+	struct buf line = BUF_MAX(300);
 	size_t used = 0;
-	int at = 0;
+	int at = 0, failed;
 
 	if (!strcmp(argv[0], "-v"))
 		return error_set(err, JW_ERR_USAGE, "unknown option -v (did you mean --version?)");
+	if (text_starts(argv[0], "--") &&
+		commands_find(cli->commands, &(const char *){argv[0] + 2}, 1, &used))
+		return error_set(err, JW_ERR_USAGE, "a command has no dashes: “jitwarm %s”", argv[0] + 2);
 	while (at < argc && strcmp(argv[at], "--") != 0 &&
 		   !commands_find(cli->commands, words + at, (size_t)(argc - at), &used))
 		at++;
 	if (!used)
 		return 0;
-	for (int i = at; i < at + (int)used; i++)
-		text_append(line, sizeof line, " %.60s", argv[i]);
-	for (int i = 0; i < argc; i++)
+	failed = buf_printf(NULL, &line, "jitwarm");
+	for (int i = at; i < at + (int)used && !failed; i++)
+		failed = reproduce_add_word(NULL, &line, argv[i]);
+	for (int i = 0; i < argc && !failed; i++)
 		if (i < at || i >= at + (int)used)
-			text_append(line, sizeof line, " %.60s", argv[i]);
-	return error_set(err, JW_ERR_USAGE, "options follow the command: %s", line);
+			failed = reproduce_add_word(NULL, &line, argv[i]);
+	error_set(err, JW_ERR_USAGE, "the command comes first: %s",
+			  failed ? argv[at] : buf_text(&line));
+	buf_free(&line);
+	return -1;
 }
 
 static bool is_help(const char *word)
@@ -347,10 +375,13 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	if (argc &&
 		(!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V") || !strcmp(argv[0], "version")))
 		return show_version(err, cli);
-	if (argc && !words && options_first(err, cli, argc, argv))
+	if (argc && !words && command_later(err, cli, argc, argv))
 		return -1;
 	cli->command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 						 : commands_find(cli->commands, standard, 1, &used);
+	if (!cli->command && words > 1 && !commands_is_group(cli->commands, argv[0]) &&
+		command_later(err, cli, argc, argv))
+		return -1;
 	if (!cli->command)
 		return argc ? no_command(err, cli, argv, words ? words : 1)
 					: show_help(err, cli, NULL, false);

@@ -21,8 +21,8 @@ enum {
 
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
 #define CONTAINER_START UINT64_C(0x00100001BA55ED50)
-/* For a container that is written. Where a compiler knows the number, it lays what is written beside
- * it into this program's data, and a scan of this program finds a container. */
+/* For a container that is written. Where a compiler knows the number, it lays what is written
+ * beside it into this program's data, and a scan of this program finds a container. */
 static inline uint64_t container_start(void)
 {
 	volatile uint64_t start = CONTAINER_START;

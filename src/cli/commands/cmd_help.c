@@ -146,6 +146,7 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 	const struct options *options = &cli->options;
 	const bool all = options_given(options, "all");
 	size_t used, columns = output_columns(1);
+	const char *nearest;
 
 	if (!options->operand_count && !options_given(options, "man"))
 		return help_commands(err, buf, commands, NULL, columns, all);
@@ -158,8 +159,11 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 		return help_command(err, buf, command, columns, all);
 	if (commands_is_group(commands, options->operands[0]))
 		return help_commands(err, buf, commands, options->operands[0], columns, all);
-	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”: “jitwarm help” lists them",
-					 options->operands[0]);
+	nearest = commands_suggest(commands, options->operands[0]);
+	return error_set(err, JW_ERR_USAGE,
+					 nearest ? "no command is called “%.100s” (did you mean “%s”?)"
+							 : "no command is called “%.100s”: “jitwarm help” lists them",
+					 options->operands[0], nearest);
 }
 
 static int help_run(struct jw_error *err, struct cli *cli)

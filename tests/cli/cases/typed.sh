@@ -11,7 +11,20 @@ run 64 uninstal
 err_lacks "did you mean"
 # Options first, a package or a file without a command, what others call it
 run 64 -n prime frame
-err_has "options follow the command: jitwarm prime -n frame"
+err_has "the command comes first: jitwarm prime -n frame"
+run 64 torch check
+err_has "the command comes first: jitwarm check torch"
+run 64 --prime torch
+err_has "a command has no dashes: “jitwarm prime”"
+cp "$sample" "a lib.so"
+run 64 "a lib.so"
+! is_wine && err_has "“jitwarm check 'a lib.so'”"
+run 64 check a lib.so
+err_has "a path with a blank needs quotes: \"a lib.so\""
+run 64 help prme
+err_has "did you mean “prime”?"
+run 64 cache ls
+err_has "did you mean “cache list”?"
 # … and a folder's last backslash that cmd and PowerShell hand over as a quote
 if is_wine; then
 	run 0 check "/?"
@@ -21,7 +34,7 @@ if is_wine; then
 fi
 run 64 -v
 err_has "did you mean --version?"
-run 64 torch prime
+run 64 torch
 err_has "“jitwarm check torch”, “jitwarm prime torch”"
 run 64 cache clear
 err_has "no command is called “cache clear” (did you mean “cache prune”?)"
