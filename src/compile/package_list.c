@@ -10,7 +10,7 @@
 
 enum { PACKAGE_LIST_MOST = 4096, PACKAGE_LIST_BYTES = 16 << 20 };
 
-struct listing {
+struct package_lines {
 	struct jw_package_list list;
 	size_t capacity;
 	char *at;           /* the rest of the text */
@@ -18,7 +18,8 @@ struct listing {
 };
 
 /* Takes `asked` over; NULL: no memory. */
-static int add_package(struct jw_error *err, struct listing *listing, char *asked, bool conditional)
+static int add_listed(struct jw_error *err, struct package_lines *listing, char *asked,
+					  bool conditional)
 {
 	struct jw_package_list *list = &listing->list;
 
@@ -39,7 +40,7 @@ static char *behind_blanks(char *text)
 
 /* The next line, cut off there, with those in which it goes on, without blanks at its start. NULL
  * at the end. */
-static char *next_line(struct listing *listing)
+static char *next_package_line(struct package_lines *listing)
 {
 	char *line = listing->at, *end = line;
 
@@ -63,7 +64,7 @@ static char *next_line(struct listing *listing)
 
 /* NAME[EXTRA] == VERSION ; MARKER --hash=… # COMMENT. What is no such thing stays as it is, but for
  * an address, which may hold a password. */
-static int add_requirement(struct jw_error *err, struct listing *listing, char *line)
+static int list_requirement(struct jw_error *err, struct package_lines *listing, char *line)
 {
 	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 									   "0123456789._-");
@@ -80,23 +81,23 @@ static int add_requirement(struct jw_error *err, struct listing *listing, char *
 		rest = behind_blanks(rest + version_length);
 	}
 	if (length && strchr(";#-", *rest)) /* also its end */
-		return add_package(err, listing,
-						   mem_printf(err, "%.*s%s%.*s", (int)length, line, version ? "==" : "",
-									  (int)version_length, version ? version : ""),
-						   *rest == ';');
-	return add_package(err, listing,
-					   address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
-							   : mem_string(err, line),
-					   false);
+		return add_listed(err, listing,
+						  mem_printf(err, "%.*s%s%.*s", (int)length, line, version ? "==" : "",
+									 (int)version_length, version ? version : ""),
+						  *rest == ';');
+	return add_listed(err, listing,
+					  address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
+							  : mem_string(err, line),
+					  false);
 }
 
-static int read_requirements(struct jw_error *err, struct listing *listing)
+static int read_requirements(struct jw_error *err, struct package_lines *listing)
 {
 	int result = 0;
 
-	for (char *line; !result && (line = next_line(listing));)
+	for (char *line; !result && (line = next_package_line(listing));)
 		if (*line && *line != '#')
-			result = add_requirement(err, listing, line);
+			result = list_requirement(err, listing, line);
 	return result;
 }
 
@@ -106,15 +107,16 @@ struct resolved {
 	size_t line;
 };
 
-static int add_resolved(struct jw_error *err, struct listing *listing, const struct resolved *from)
+static int add_resolved(struct jw_error *err, struct package_lines *listing,
+						const struct resolved *from)
 {
 	listing->line = from->line;
 	if (!*from->name)
 		return 0;
-	return add_package(err, listing,
-					   from->place ? mem_printf(err, "%s @ %s", from->name, from->place)
-								   : mem_printf(err, "%s==%s", from->name, from->version),
-					   *from->marker);
+	return add_listed(err, listing,
+					  from->place ? mem_printf(err, "%s @ %s", from->name, from->place)
+								  : mem_printf(err, "%s==%s", from->name, from->version),
+					  *from->marker);
 }
 
 /* KEY = "VALUE", as pip, uv and PDM write it. */
@@ -133,14 +135,14 @@ static void read_toml_text(char *line, const char *key, const char **ret_value)
 
 /* Tables [[packages]] with lines name, version and marker; vcs, directory and archive are in them,
  * or tables behind them. */
-static int read_lock(struct jw_error *err, struct listing *listing)
+static int read_lock(struct jw_error *err, struct package_lines *listing)
 {
 	static const char *const places[] = {"vcs", "directory", "archive"};
 	struct resolved package = {"", "", "", NULL, 0};
 	bool inside = false; /* the table itself, not one behind it */
 	int result = 0;
 
-	for (char *line; !result && (line = next_line(listing));) {
+	for (char *line; !result && (line = next_package_line(listing));) {
 		const bool part = text_starts(line, "[packages.");
 
 		inside = inside && *line != '[';
@@ -162,7 +164,7 @@ static int read_lock(struct jw_error *err, struct listing *listing)
 	return result ? -1 : add_resolved(err, listing, &package);
 }
 
-static int read_pip_report(struct jw_error *err, struct listing *listing)
+static int read_pip_report(struct jw_error *err, struct package_lines *listing)
 {
 	cJSON *document = json_parse(err, listing->at, strlen(listing->at));
 	const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, "install"), *row;
@@ -187,7 +189,7 @@ static int read_pip_report(struct jw_error *err, struct listing *listing)
 int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
 					   struct jw_package_list *ret_list)
 {
-	struct listing listing = {.line = 0};
+	struct package_lines listing = {.line = 0};
 	char *text = mem_string_n(err, data, size);
 	int result;
 

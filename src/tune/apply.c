@@ -81,14 +81,14 @@ static unsigned missing_levels(const char *path)
 static int write_profile(struct jw_error *err, const struct applying *run, const char *path,
 						 const struct buf *text)
 {
-	const bool system = run->request && (run->request->scope == JW_SCOPE_SYSTEM ||
-										 run->request->scope == JW_SCOPE_UNIT);
+	const bool system =
+		run->request->scope == JW_SCOPE_SYSTEM || run->request->scope == JW_SCOPE_UNIT;
 	const int failed = system ? os_make_shared_parent(err, path, 0755) ||
 									os_rewrite_mode(err, path, buf_text(text), text->size, 0644)
 							  : os_make_parent(err, path, 0755) ||
 									os_rewrite(err, path, buf_text(text), text->size);
 
-	if (failed && run->request)
+	if (failed)
 		return error_prefix(err, "nothing was changed there (%s)",
 							system ? "the system's files need sudo" : "is it this account's own?");
 	return failed ? -1 : 0;
@@ -197,8 +197,8 @@ static int read_variable(struct jw_error *err, enum os_variables where, const ch
 	return error_copy(err, &why);
 }
 
-static int read_record(struct jw_error *err, enum os_variables where, const char *name,
-					   struct variable_record *ret_record)
+static int read_variable_record(struct jw_error *err, enum os_variables where, const char *name,
+								struct variable_record *ret_record)
 {
 	char *before = mem_printf(err, "%s before", name);
 
@@ -214,8 +214,8 @@ static int read_record(struct jw_error *err, enum os_variables where, const char
 }
 
 /* The set value is written last and removed first: a kill between leaves no wrong pair. */
-static int write_record(struct jw_error *err, enum os_variables where, const char *name,
-						const struct variable_record *record)
+static int write_variable_record(struct jw_error *err, enum os_variables where, const char *name,
+								 const struct variable_record *record)
 {
 	const struct os_variable *set = record->set.value ? &record->set : NULL,
 							 *before = record->before.value ? &record->before : NULL;
@@ -251,7 +251,7 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 	int result = -1;
 
 	if (!wanted.value || read_variable(err, place->where, name, &now) ||
-		read_record(err, place->record, name, &known))
+		read_variable_record(err, place->record, name, &known))
 		goto done;
 	if (now.value && !strcmp(now.value, value)) {
 		result = note_variable(err, run, place->where, name, "unchanged");
@@ -263,9 +263,9 @@ static int apply_variable(struct jw_error *err, struct applying *run,
 	still_ours = known.set.value && now.value && !strcmp(now.value, known.set.value);
 	record = (struct variable_record){.set = {.value = wanted.value},
 									  .before = still_ours ? known.before : now};
-	if (write_record(err, place->record, name, &record) ||
+	if (write_variable_record(err, place->record, name, &record) ||
 		os_variable_write(err, place->where, name, &wanted)) {
-		(void)write_record(NULL, place->record, name, &known);
+		(void)write_variable_record(NULL, place->record, name, &known);
 		goto done;
 	}
 	run->announce = true;
@@ -299,11 +299,11 @@ static int undo_variable(struct jw_error *err, struct applying *run,
 	const char *what = "left";
 	int result = -1;
 
-	if (read_record(err, place->record, name, &known))
+	if (read_variable_record(err, place->record, name, &known))
 		return -1;
 	if (!known.set.value) {
 		/* The rest of one that could not be removed as a whole */
-		result = known.before.value ? write_record(err, place->record, name, &none) : 0;
+		result = known.before.value ? write_variable_record(err, place->record, name, &none) : 0;
 	} else if (!read_variable(err, place->where, name, &now)) {
 		result = 0;
 		if (now.value && !strcmp(now.value, known.set.value)) {
@@ -312,7 +312,7 @@ static int undo_variable(struct jw_error *err, struct applying *run,
 									   known.before.value ? &known.before : NULL);
 			run->announce = run->announce || !result;
 		}
-		result = result || write_record(err, place->record, name, &none) ||
+		result = result || write_variable_record(err, place->record, name, &none) ||
 						 note_variable(err, run, place->where, name, what)
 					 ? -1
 					 : 0;
@@ -374,7 +374,7 @@ static int undo_scope(struct jw_error *err, struct applying *run)
 
 /* Wherever settings are read from: the system's only by who may write them. What cannot be undone
  * does not keep the rest. */
-static int undo_all(struct jw_error *err, struct applying *run)
+static int undo_everywhere(struct jw_error *err, struct applying *run)
 {
 	const bool administrator = jw_is_administrator();
 	struct setting_files files;
@@ -397,8 +397,8 @@ static int run_and_tell(struct jw_error *err, const struct jw_tune_request *requ
 						int (*work)(struct jw_error *err, struct applying *run),
 						struct jw_tune_result **ret_result)
 {
-	struct jw_tune_request known;
-	struct applying run = {.request = request ? &known : NULL};
+	struct jw_tune_request known = {0};
+	struct applying run = {.request = &known};
 	int result = request && !sized_take(err, request, &known, sizeof known) ? -1 : 0;
 
 	if (!result && !(run.result = mem_alloc(err, sizeof *run.result)))
@@ -423,5 +423,5 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result)
 {
-	return run_and_tell(err, request, request ? undo_scope : undo_all, ret_result);
+	return run_and_tell(err, request, request ? undo_scope : undo_everywhere, ret_result);
 }

@@ -228,8 +228,8 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 /* ---- the files */
 
 /* Takes `path` over. */
-static int add_file(struct jw_error *err, struct setting_files *files, const char *source,
-					char *path, enum assign_form form)
+static int add_setting_file(struct jw_error *err, struct setting_files *files, const char *source,
+							char *path, enum assign_form form)
 {
 	if (!path || VEC_ROOM(err, files->items, files->capacity, files->count, MOST_SETTINGS)) {
 		mem_free(path);
@@ -254,7 +254,8 @@ static int add_folder(struct jw_error *err, struct setting_files *files, const c
 	} else {
 		for (size_t i = 0; !result && i < names.count; i++)
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
-				result = add_file(err, files, source, os_join(err, folder, names.items[i]), form);
+				result = add_setting_file(err, files, source, os_join(err, folder, names.items[i]),
+										  form);
 			else if (!strcmp(end, ".service") && names.kinds[i] == OS_DIRECTORY &&
 					 text_ends(names.items[i], ".service.d"))
 				result = add_folder(err, files, source, os_join(err, folder, names.items[i]),
@@ -319,7 +320,7 @@ int setting_files_list(struct jw_error *err, struct setting_files *ret_files)
 			   : *rest == '.'            ? place_home_path(err, rest)
 										 : place_config_path(err, rest);
 		result = end ? add_folder(err, &files, source, path, end, known_files[i].form)
-					 : add_file(err, &files, source, path, known_files[i].form);
+					 : add_setting_file(err, &files, source, path, known_files[i].form);
 		if (*rest == '/')
 			files.of_system = files.count;
 	}
@@ -338,8 +339,8 @@ void setting_files_free(struct setting_files *files)
 	*files = (struct setting_files){0};
 }
 
-static int read_files(struct jw_error *err, struct jw_settings *settings,
-					  const struct setting_files *files)
+static int read_setting_files(struct jw_error *err, struct jw_settings *settings,
+							  const struct setting_files *files)
 {
 	int result = 0;
 
@@ -390,7 +391,7 @@ static int read_conda_settings(struct jw_error *err, struct jw_settings *setting
 						 add_folder(err, &scripts, "conda environment",
 									os_join(err, prefix, "etc/conda/activate.d"),
 									os_variables_kept() ? ".ps1" : ".sh", ASSIGN_SHELL) ||
-						 read_files(err, settings, &scripts)
+						 read_setting_files(err, settings, &scripts)
 					 ? -1
 					 : 0;
 		setting_files_free(&scripts);
@@ -433,7 +434,7 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
 	else if (!result)
 		result = read_container(err, settings) || setting_files_list(err, &files) ||
-				 read_files(err, settings, &files);
+				 read_setting_files(err, settings, &files);
 	setting_files_free(&files);
 	if (result || read_conda_settings(err, settings)) {
 		jw_settings_free(settings);
@@ -457,15 +458,15 @@ static int read_kept(struct jw_error *err, struct jw_settings *settings)
 					   read_registry(err, settings, OS_VARIABLES_USER, "Windows user")
 				   ? -1
 				   : 0;
-	result = add_file(err, &files, "/etc/environment", place_system_path(err, "/etc/environment"),
-					  ASSIGN_LIST);
+	result = add_setting_file(err, &files, "/etc/environment",
+							  place_system_path(err, "/etc/environment"), ASSIGN_LIST);
 	own = result ? NULL : place_config_path(&why, "environment.d/60-jitwarm.conf");
 	if (own && !state_check_writers(&why, own, 0))
-		result = add_file(err, &files, "environment.d", own, ASSIGN_LIST);
+		result = add_setting_file(err, &files, "environment.d", own, ASSIGN_LIST);
 	else
 		mem_free(own);
 	if (!result)
-		result = error_if_memory(err, &why) || read_files(err, settings, &files) ? -1 : 0;
+		result = error_if_memory(err, &why) || read_setting_files(err, settings, &files) ? -1 : 0;
 	setting_files_free(&files);
 	return result;
 }

@@ -31,6 +31,47 @@ static bool is_index(const char *path)
 
 /* ---- the lock */
 
+static int release_fd;
+static pid_t holder;
+
+/* At the second try the other process lets go. */
+static void let_go_at_second(const char *path)
+{
+	if (is_index(path) && ++locks == 2)
+		end_lock(release_fd, holder);
+}
+
+TEST(a_lock_is_tried_until_its_time_is_over)
+{
+	static const unsigned waits[] = {60000, 0};
+	struct jw_error err = {0};
+	struct cache_live *live;
+
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		const struct cache_live_options options = {.limit_bytes = 1 << 30,
+												   .lock_wait_ms = waits[i]};
+
+		start_anew();
+		fill(1, 1);
+		assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+		release_fd = hold_lock(true, &holder);
+		assert_true(release_fd >= 0);
+		locks = 0;
+		gate_before_lock = let_go_at_second;
+		assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+		gate_before_lock = NULL;
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_consistent(2);
+	}
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	release_fd = hold_lock(true, &holder);
+	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_non_null(strstr(err.message, "for 0.1 s"));
+	end_lock(release_fd, holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
 /* Nor does a hold that is given up keep the lock or the file. */
 TEST(what_fails_lets_go_of_the_lock)
 {
@@ -66,6 +107,81 @@ TEST(what_fails_lets_go_of_the_lock)
 	assert_consistent(2);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	mem_free(index);
+}
+
+static uint64_t holds_of(size_t rows)
+{
+	struct cache_index index = {.rows = mem_array(NULL, rows, sizeof *index.rows), .count = rows};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct buf bytes = {0};
+
+	for (size_t i = 0; i < rows; i++)
+		index.rows[i] = (struct cache_row){i + 1, 7};
+	start_anew();
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	write_index(bytes.data, bytes.size);
+	buf_free(&bytes);
+	cache_index_free(&index);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	cache_live_counts(live, &counts);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	return counts.holds;
+}
+
+/* Another process changes a row before each lock. */
+static void change_a_row(const char *path)
+{
+	uint8_t size;
+	int fd;
+
+	if (!is_index(path))
+		return;
+	size = (uint8_t)++locks;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, &size, 1, CACHE_INDEX_HEADER + 8), 1);
+	(void)close(fd);
+}
+
+/* Positions of many rows are computed between two holds, unless others write all the time. */
+TEST(only_many_rows_take_two_holds)
+{
+	assert_int_equal(holds_of(1), 1);
+	assert_int_equal(holds_of(4096), 1);
+	assert_int_equal(holds_of(4097), 2);
+	locks = 0;
+	gate_before_lock = change_a_row;
+	assert_int_equal(holds_of(4097), 5);
+	gate_before_lock = NULL;
+	assert_int_equal(locks, 5);
+}
+
+static void assert_mode_of_index(uint32_t before, uint32_t mode, uint32_t after)
+{
+	char *index = os_join(NULL, dir, "index");
+	struct os_stat stat;
+
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(os_set_mode(NULL, dir, mode), 0);
+	assert_int_equal(os_set_mode(NULL, index, before), 0);
+	fill(2, 2);
+	assert_int_equal(os_stat(NULL, index, &stat), 0);
+	assert_int_equal(stat.mode & 0777, after);
+	mem_free(index);
+}
+
+TEST(an_index_is_writable_for_those_who_read_the_cache)
+{
+	assert_mode_of_index(0600, 0700, 0600);
+	assert_mode_of_index(0600, 0755, 0666);
+	assert_mode_of_index(0644, 0755, 0666);
+	assert_mode_of_index(0600, 0750, 0660);
+	assert_mode_of_index(0666, 0755, 0666);
+	assert_mode_of_index(0600, 0744, 0600);
 }
 
 /* ---- a repair beside others */
@@ -140,6 +256,24 @@ TEST(a_size_is_looked_at_again_beside_others)
 
 /* ---- what fails */
 
+TEST(an_entry_that_cannot_be_moved_is_not_counted)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	enum cache_added added;
+
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	rename_fails = true;
+	assert_int_equal(insert_one(&err, live, 2, 0, &added), -1);
+	rename_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(added, CACHE_ADDED_NOT);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(1);
+}
+
 TEST(what_cannot_be_evicted_makes_no_room)
 {
 	struct entries_entry entry;
@@ -159,6 +293,29 @@ TEST(what_cannot_be_evicted_makes_no_room)
 	assert_int_equal(counts.evicted, 0);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(2);
+}
+
+TEST(what_cannot_be_removed_stays_counted)
+{
+	struct cache_removal removals[2] = {{.key = key_of(1)}, {.key = key_of(2)}};
+	struct cache_live *live;
+	struct jw_error err = {0};
+
+	start_anew();
+	fill(1, 2);
+	for (size_t i = 0; i < 2; i++)
+		(void)cache_presence(dir, removals[i].key, 0, &removals[i].probed);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	gate_removal_fails = true;
+	assert_int_equal(cache_remove(&err, live, removals, 2), -1);
+	gate_removal_fails = false;
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_int_equal(removals[0].removed, CACHE_REMOVED_NOT);
+	assert_int_equal(removals[1].removed, CACHE_REMOVED_NOT);
+	assert_consistent(2);
+	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(0);
 }
 
 /* The limit itself is room for one entry of that size. */
@@ -204,6 +361,45 @@ TEST(only_rows_of_files_that_are_there_are_restored)
 	buf_free(&before);
 	mem_free(index);
 	mem_free(file);
+}
+
+TEST(files_are_closed_and_nothing_is_left)
+{
+	char *left = os_join(NULL, folder, "left");
+	struct cache_live *live;
+	struct os_names names;
+	size_t before;
+
+	start_anew();
+	fill(1, 2);
+	before = open_files();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned n = 0; n < 8; n++) {
+		struct entries_entry entry;
+		struct cache_addition addition;
+
+		/* The same, another, a new one and a refused one; taken or copied */
+		entries_make(&entry, n % 4 == 2 ? n : 1, n % 4 == 1 ? n : 0);
+		addition = addition_of(&entry);
+		addition.path = left;
+		addition.may_take = n < 4;
+		if (n % 4 == 3)
+			entry.bytes[entry.size - 1] ^= 1;
+		assert_int_equal(os_write_atomic(NULL, left, entry.bytes, entry.size), 0);
+		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+		assert_int_equal(addition.added == CACHE_ADDED_REFUSED, n % 4 == 3);
+		assert_int_equal(os_exists(left), !addition.taken);
+		assert_int_equal(open_files(), before);
+		assert_int_equal(cache_presence(dir, entry.key, 0, NULL), CACHE_PRESENT);
+		assert_int_equal(open_files(), before);
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(open_files(), before);
+	assert_int_equal(os_list(NULL, dir, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_true(strncmp(names.items[i], CACHE_STAGING_PREFIX, 9) != 0);
+	os_names_free(&names);
+	mem_free(left);
 }
 
 RUN_TESTS(make_folder, remove_folder)

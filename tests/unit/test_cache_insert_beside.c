@@ -9,6 +9,26 @@
 
 #include "held_lock.h"
 
+TEST(a_lock_is_waited_for_but_not_for_ever)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	int release;
+	pid_t child;
+
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	release = hold_lock(true, &child);
+	assert_true(release >= 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	end_lock(release, child);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
 /* A child that waits for the folder of entry `n`, which is made while the entry is staged, then
  * removes `victim` and releases the lock. */
 static pid_t remove_when_staged(unsigned n, const char *victim, int release)
@@ -31,6 +51,26 @@ static pid_t remove_when_staged(unsigned n, const char *victim, int release)
 	mem_free(path);
 	mem_free(level);
 	return child;
+}
+
+TEST(a_folder_that_is_removed_meanwhile_is_made_again)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live = NULL;
+	pid_t holder, remover;
+	int release;
+
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	release = hold_lock(true, &holder);
+	assert_true(release >= 0);
+	remover = remove_when_staged(2, NULL, release);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(waitpid(remover, NULL, 0), remover);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
 }
 
 TEST(an_entry_removed_after_the_comparison_is_not_a_hit)
@@ -83,6 +123,72 @@ TEST(a_pipe_is_not_an_entry)
 	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	mem_free(made);
+}
+
+/* A driver writes the index after it has released the lock, so that rows added meanwhile go */
+TEST(rows_removed_by_a_late_write_are_restored)
+{
+	char *path = os_join(NULL, dir, "index");
+	struct buf before = {0};
+	struct cache_live *live;
+	struct cache_live_counts counts;
+
+	start_anew();
+	fill(1, 3);
+	assert_int_equal(os_read_file(NULL, path, 4096, &before), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	write_index(before.data, before.size);
+	assert_int_equal(insert_one(NULL, live, 5, 0, NULL), 0);
+	write_index(before.data, before.size);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.restored, 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(5);
+	buf_free(&before);
+	mem_free(path);
+}
+
+/* Killed at any moment, it loses nothing, and no driver would wipe. */
+TEST(a_killed_insert_loses_nothing)
+{
+	unsigned seed = 1;
+
+	start_anew();
+	fill(1, 20);
+	for (unsigned round = 0; round < 30; round++) {
+		struct cache_files scan;
+		struct cache_index index;
+		int status;
+		pid_t child = fork();
+
+		if (!child) {
+			fill(100 + 50 * round, 149 + 50 * round);
+			_exit(0);
+		}
+		seed = seed * 1103515245u + 12345u;
+		(void)usleep(seed / 65536 % 15000);
+		(void)kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.state, CACHE_INDEX_SOUND);
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		assert_true(scan.count >= 20);
+		for (size_t i = 0; i < scan.count; i++)
+			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
+		for (unsigned n = 1; n <= 20; n++)
+			assert_non_null(cache_files_find(&scan, key_of(n)));
+		cache_files_free(&scan);
+		cache_index_free(&index);
+	}
+	fill(5000, 5000);
+	{
+		struct cache_files scan;
+
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		assert_consistent(scan.count);
+		cache_files_free(&scan);
+	}
 }
 
 RUN_TESTS(make_folder, remove_folder)
