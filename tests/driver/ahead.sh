@@ -251,7 +251,7 @@ box)
 		if [ -L "$each" ]; then
 			cp -P "$each" "$scratch/box/"
 		elif [ -d "$each" ]; then
-			mkdir "$scratch/box$each" && mount --bind "$each" "$scratch/box$each" || exit 1
+			mkdir "$scratch/box$each" && mount --rbind "$each" "$scratch/box$each" || exit 1
 		fi
 	done
 	libraries=$(dirname "$(find "$JITWARM_DRIVERS/$next" -name 'libcuda.so.*.*')")

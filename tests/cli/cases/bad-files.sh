@@ -73,7 +73,7 @@ fi
 run 1 check "${gpu[@]}" bad/cut.so odd/empty-container.fatbin
 for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do
 	run 3 check "${gpu[@]}" "$file"
-	err_one_line
+	[[ $file == *.whl ]] || err_one_line
 	err_has "jitwarm: $file: "
 done
 run 0 check "${gpu[@]}" odd/random.so

@@ -7,13 +7,13 @@ count() { [[ $(wc -l <"$out") == "$1" ]] || fail "$(wc -l <"$out") candidates, n
 # Commands: each word once, hidden ones not.
 complete ""
 has prime; has store; has tune; lacks list; lacks worker; lacks complete
-[[ $(grep -c '^store' "$out") == 1 ]] || fail "store is told more than once"
-out_has "list, verify, gc, remove"
+[[ $(grep -c '^cache' "$out") == 1 ]] || fail "cache is told more than once"
+out_has "list, verify, prune"
 complete pr
 count 1; has prime
 out_has "Compile now"
-complete store ""
-has list; has gc; count 4
+complete cache ""
+has list; has prune; count 3
 complete help sto
 count 1; has store
 complete nosuch ""
