@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "devcode/cubin.h"
 #include "devcode/ptx.h"
 #include "devcode/ptx_text.h"
 #include "plan/analysing.h"
@@ -201,32 +202,60 @@ static bool is_text(const struct devcode_container *container)
 		   !container->entries[0].payload_offset;
 }
 
-/* Whether no PTX in it declares anything: no program can use it, however new it is. nvcc makes such
- * containers for files without kernels. */
+static bool is_empty_ptx(struct devcode_view ptx)
+{
+	struct ptx_features features;
+
+	ptx_count(ptx.data, ptx.size, &features);
+	return !features.code && !features.statements;
+}
+
+static bool is_empty_cubin(struct devcode_view cubin)
+{
+	struct cubin_symbols symbols;
+	bool empty;
+
+	if (cubin_symbols_read(NULL, cubin, &symbols))
+		return false;
+	empty = !symbols.any;
+	cubin_symbols_free(&symbols);
+	return empty;
+}
+
+/* Whether no PTX in it declares anything, or no cubin where it has none: no program can use it, for
+ * whatever GPU it is. nvcc makes such containers for files without kernels (libcufftw.so). */
 static bool is_empty(struct seen *seen, const struct devcode_container *container)
 {
-	enum { MOST_BYTES = 1024 };
+	enum { MOST_PTX = 1024, MOST_CUBIN = 4096 };
+	bool ptx = false;
 
+	for (size_t i = 0; i < container->entry_count; i++)
+		ptx = ptx || devcode_kind_is_ptx(container->entries[i].kind);
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
-		struct ptx_features features;
 		struct devcode_view view;
 
-		if (!devcode_kind_is_ptx(entry->kind))
+		if (ptx && !devcode_kind_is_ptx(entry->kind))
 			continue;
-		if (entry->damaged || entry->size_bytes > MOST_BYTES ||
-			devcode_payload(NULL, container, entry, &seen->scratch, &view))
-			return false;
-		ptx_count(view.data, view.size, &features);
-		if (features.code || features.statements)
+		if ((!ptx && entry->kind != DEVCODE_KIND_CUBIN) || entry->damaged ||
+			entry->size_bytes > (ptx ? MOST_PTX : MOST_CUBIN) ||
+			devcode_payload(NULL, container, entry, &seen->scratch, &view) ||
+			!(ptx ? is_empty_ptx(view) : is_empty_cubin(view)))
 			return false;
 	}
 	return true;
 }
 
-/* One container for one target with other drivers. A newer PTX ISA does not matter where nothing is
- * in it. */
-static void judge_releases(struct seen *seen, const struct devcode_container *container,
+/* Whether a program misses nothing where nothing is in the container: code for other GPUs, or PTX
+ * of a newer ISA. Damaged code and machine code of a newer CUDA make it fail all the same. */
+static bool is_harmless(const struct plan_judgement *judged)
+{
+	return judged->isa.major || judged->verdict == VERDICT_NOTHING;
+}
+
+/* One container for one target with other drivers. What they cannot run does not matter where
+ * nothing is in it. */
+static void judge_releases(struct seen *seen, const struct devcode_container *container, bool empty,
 						   struct jw_target device, struct seen_judgement *kept)
 {
 	for (size_t i = 0; i < seen->release_count; i++) {
@@ -235,7 +264,7 @@ static void judge_releases(struct seen *seen, const struct devcode_container *co
 		const bool cannot = judged.verdict == VERDICT_CANNOT;
 
 		kept->same |= (uint32_t)(judged.verdict == kept->verdict) << i;
-		if (judged.isa.major && is_empty(seen, container)) {
+		if (empty && is_harmless(&judged)) {
 			kept->same |= UINT32_C(1) << i;
 			continue;
 		}
@@ -245,7 +274,7 @@ static void judge_releases(struct seen *seen, const struct devcode_container *co
 }
 
 static int note_judgements(struct jw_error *err, struct seen *seen,
-						   const struct devcode_container *container,
+						   const struct devcode_container *container, bool empty,
 						   const struct plan_judgement *judged)
 {
 	const struct analyse_question *question = seen->question;
@@ -255,7 +284,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
 										  judged[t].isa, .pick = SEEN_NO_PICK};
 	for (size_t t = 0; t < question->target_count; t++)
-		judge_releases(seen, container, question->targets[t], &kept[t]);
+		judge_releases(seen, container, empty, question->targets[t], &kept[t]);
 	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
 		return -1;
 	for (size_t t = 0; t < question->target_count; t++) {
@@ -287,7 +316,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
 	struct plan_judgement judged[ANALYSE_MOST_TARGETS] = {0};
 	struct devcode_container copy;
-	bool read = question->digests;
+	bool read = question->digests, empty;
 
 	if (check_next(err, seen, container->index))
 		return -1;
@@ -307,12 +336,13 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		read = true;
 		judged[t] = plan_judge(&copy, seen->texts, false, question->targets[t], &question->driver);
 	}
+	empty = is_empty(seen, &copy);
 	for (size_t t = 0; t < question->target_count; t++)
-		if (judged[t].isa.major && is_empty(seen, &copy)) {
+		if (empty && is_harmless(&judged[t])) {
 			judged[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 			note.code = false;
 		}
-	if (note_judgements(err, seen, &copy, judged))
+	if (note_judgements(err, seen, &copy, empty, judged))
 		return -1;
 	if (is_text(container))
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);

@@ -112,7 +112,7 @@ def library(name, *entries):
     open(name, "wb").write(head + code + names + table)
 
 def cubin(sm, newer=False):
-    data = bytearray(fatbin.old_cubin(sm))
+    data = bytearray(fatbin.old_cubin(sm, "k", 64))
     if newer:
         data[7:9], data[20:24], data[48:52] = b"\x41\x08", struct.pack("<I", 1), struct.pack("<I", sm << 8 | 0x6000004)
     return fatbin.entry(fatbin.CUBIN, sm, bytes(data))

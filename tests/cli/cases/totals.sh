@@ -45,6 +45,18 @@ out_lacks "the same from driver"
 printf '.version 8.4\n.target sm_70\n.address_size 64\n' >empty.ptx
 run 0 scan --target sm_86 lib empty.ptx
 out_has "sm_86 (RTX 30): the same from driver 455 on"
+# Nor machine code without a symbol, for whatever GPU it is.
+python3 - "$cases/../../framework" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+for name, kernel in ("empty", ""), ("other", "k"):
+    open(name + ".cubin", "wb").write(fatbin.old_cubin(75, kernel, 64 if kernel else 0))
+PYTHON
+run 0 scan --target sm_86 lib empty.cubin
+out_lacks "will fail"
+run 2 scan --target sm_86 other.cubin
+out_has "other.cubin: will fail: no kernel image for sm_86"
 run 1 check "${one[@]}" --cache cache --json lib
 json 'd["modules"] == d["cold"] == 3'
 json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
