@@ -248,7 +248,7 @@ static bool is_empty(struct seen *seen, const struct devcode_container *containe
 
 /* Whether a program misses nothing where nothing is in the container: code for other GPUs, or PTX
  * of a newer ISA. Damaged code and machine code of a newer CUDA make it fail all the same. */
-static bool is_harmless(const struct plan_judgement *judged)
+static bool is_no_loss(const struct plan_judgement *judged)
 {
 	return judged->isa.major || judged->verdict == VERDICT_NOTHING;
 }
@@ -264,7 +264,7 @@ static void judge_releases(struct seen *seen, const struct devcode_container *co
 		const bool cannot = judged.verdict == VERDICT_CANNOT;
 
 		kept->same |= (uint32_t)(judged.verdict == kept->verdict) << i;
-		if (empty && is_harmless(&judged)) {
+		if (empty && is_no_loss(&judged)) {
 			kept->same |= UINT32_C(1) << i;
 			continue;
 		}
@@ -338,7 +338,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 	}
 	empty = is_empty(seen, &copy);
 	for (size_t t = 0; t < question->target_count; t++)
-		if (empty && is_harmless(&judged[t])) {
+		if (empty && is_no_loss(&judged[t])) {
 			judged[t] = (struct plan_judgement){.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 			note.code = false;
 		}
