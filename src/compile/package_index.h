@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/scan.h>
+
 #include "base/cancel.h"
 #include "compile/wheel_name.h"
 
@@ -52,3 +54,8 @@ struct wheel_choice {
 /* Chooses from a project's page at the address `page`. */
 int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,
 					   struct wheel_choice *choice);
+
+/* What a file's content asks pip for (jw_package_list_read); `name` is the file's, whose ending
+ * tells a pylock.toml. */
+int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
+					   struct jw_package_list *ret_list);

@@ -1,4 +1,4 @@
-#include "compile/package_list.h"
+#include "compile/package_index.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@ enum { MOST_CHANGES = 1024 };
 
 /* One run. */
 struct applying {
-	const struct jw_tune_request *request; /* NULL: everything is undone */
+	const struct jw_tune_request *request; /* zeros: everything is undone */
 	struct jw_tune_result *result;
 	bool announce; /* variables of the registry have changed */
 };
@@ -91,7 +91,7 @@ static int write_profile(struct jw_error *err, const struct applying *run, const
 	if (failed)
 		return error_prefix(err, "nothing was changed there (%s)",
 							system ? "the system's files need sudo" : "is it this account's own?");
-	return failed ? -1 : 0;
+	return 0;
 }
 
 static int apply_file(struct jw_error *err, struct applying *run, const struct setting_place *place)

@@ -1,7 +1,7 @@
 /* What is asked of pip: lines of requirements, pylock.toml, the report of pip. */
 #include <string.h>
 
-#include "compile/package_list.h"
+#include "compile/package_index.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,6 @@
 #include "check.h"
 #include "compile/compiler_fetch.h"
 #include "compile/package_index.h"
-#include "compile/package_list.h"
 #include "compile/ptxas.h"
 #include "compile/wheel_name.h"
 #include "os/file.h"

@@ -10,7 +10,6 @@
 #include "cache/index.h"
 #include "cache/profile.h"
 #include "compile/package_index.h"
-#include "compile/package_list.h"
 #include "devcode/devcode.h"
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
