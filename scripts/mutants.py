@@ -265,6 +265,8 @@ def list_stale(pattern):
              if not os.path.exists(ROOT + "/" + path) or read(ROOT + "/" + path).count(old) != 1]
     listed = subprocess.run(["ctest", "-N", "--test-dir", ROOT + "/build/release"], capture_output=True, text=True, check=False).stdout
     tests = set(re.findall(r"Test +#\d+: (\S+)", listed))  # of this system; empty without a build
+    stale += ["%s: %s: no test has such a name: %s" % (path, what, names) for what, path, names, *_ in read_named(pattern)
+              if tests and not any(re.fullmatch(names, test) for test in tests)]
     with open(BY_HAND, encoding="utf-8") as file:
         rows = [line.split("\t")[0].split(",") for line in file if not line.startswith("#")]
     stale += ["by-hand.tsv: no test " + name for row in rows for name in row if tests and name not in tests and not name.startswith("wine-")]

@@ -267,12 +267,11 @@ TEST_WITH(half_a_block_stays_as_it_is, usual, NULL)
 	/* What cannot be undone does not keep the rest. */
 	assert_int_equal(os_remove(NULL, inside("home/.bashrc")), 0);
 	expect(false, &shell, "written /home/.bashrc|");
-	expect(false, &system_wide, "written /etc/environment|");
-	root_put("etc/environment", half);
-	expect_failure(true, NULL, JW_ERR_FORMAT, "/etc/environment: the block");
+	root_put("home/.zshenv", half); /* undone before the other */
+	expect_failure(true, NULL, JW_ERR_FORMAT, "/home/.zshenv: the block");
 	assert_false(is_there("home/.bashrc"));
-	root_put("etc/environment", BEGIN " >>>\n" FINISH);
-	expect(true, NULL, "restored /etc/environment|");
+	root_put("home/.zshenv", BEGIN " >>>\n" FINISH);
+	expect(true, NULL, "restored /home/.zshenv|");
 }
 
 /* Wherever settings are looked for, whichever shell wrote them there: also where zsh has its own
