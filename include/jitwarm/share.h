@@ -35,7 +35,7 @@ enum { JW_PLAN_TAG = 43 }; /* "p-", 40 hex digits, NUL */
 
 struct jw_push_options {
 	size_t size;    /* JW_PUSH_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *to; /* without a tag: each plan's own tag alone */
+	const char *to; /* without a tag: each plan's own tag alone; needed for a whole cache */
 	/* Its cache, driver and GPUs: one pack for each architecture. May be NULL with `pack`. */
 	const struct jw_system *system;
 	const char *cache_dir; /* another directory than the system's */
@@ -85,8 +85,7 @@ void jw_push_result_free(struct jw_push_result *result);
 
 struct jw_pull_options {
 	size_t size; /* JW_PULL_OPTIONS_INIT sets it (jitwarm/api.h) */
-	/* Without a tag: the packs of the plans of `found`; without `found` too, every pack there that
-	 * fits the system. */
+	/* Without a tag or digest: the packs of the plans of `found`, which is needed then */
 	const char *from;
 	const struct jw_found *found; /* with a tag: only entries of modules in these files */
 	/* How each pack is imported. `path`, `signature`, `wanted` and `context` are ignored; `system`

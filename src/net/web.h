@@ -98,7 +98,6 @@ struct web_answer {
 	char challenge[4 * WEB_TEXT];
 	char type[128];          /* in small letters, without parameters */
 	char digest[128];        /* Docker-Content-Digest */
-	char link[2 * WEB_TEXT]; /* the address of Link: <…>; rel="next" */
 	uint64_t size_bytes;     /* Content-Length; 0 without one */
 	bool has_start;
 	uint64_t start;  /* of Content-Range */

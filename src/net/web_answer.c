@@ -13,18 +13,6 @@ void web_answer_clear(struct web_answer *answer)
 	*answer = (struct web_answer){.wait_s = -1, .date_s = -1};
 }
 
-/* <…>; rel="next" */
-static void take_next_link(struct web_answer *answer, const char *value)
-{
-	const char *end = strchr(value, '>');
-	const size_t length = end ? (size_t)(end - value) : 0;
-
-	if (*value != '<' || !length || length >= sizeof answer->link || !strstr(end, "next"))
-		return;
-	memcpy(answer->link, value + 1, length - 1);
-	answer->link[length - 1] = '\0';
-}
-
 /* bytes 100-199/200 */
 static void take_content_range(struct web_answer *answer, const char *value)
 {
@@ -95,8 +83,6 @@ void web_answer_header(struct web_answer *answer, const char *line, size_t size)
 		take_content_type(answer, value);
 	else if ((value = header_value(text, "docker-content-digest")))
 		copy_whole(answer->digest, sizeof answer->digest, value);
-	else if ((value = header_value(text, "link")))
-		take_next_link(answer, value);
 	else if ((value = header_value(text, "content-range")))
 		take_content_range(answer, value);
 	else if ((value = header_value(text, "content-length")) &&

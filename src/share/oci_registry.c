@@ -6,15 +6,14 @@
 #include <sodium.h>
 
 #include "base/cancel.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "share/login.h"
 
-enum { MOST_PAGES = 64, READ = 1 << 20, MOST_CONTINUED = 32 };
-/* So many times the time of one document, for all of them together: a registry has thousands. */
+enum { READ = 1 << 20, MOST_CONTINUED = 32 };
+/* So many times the time of one document, for all of them together: an index names hundreds. */
 enum { MOST_DOCUMENT_TIMES = 20 };
 
 struct registry {
@@ -132,8 +131,7 @@ static int registry_ask_once(struct jw_error *err, struct registry *registry,
 
 	request->authorization = ours ? registry->login.authorization : NULL;
 	result = web_ask(err, registry->web, request, ret_answer);
-	if (result || ret_answer->status != 401 || !ours ||
-		!web_same_origin(ret_answer->url, registry->base))
+	if (result || ret_answer->status != 401 || !web_same_origin(ret_answer->url, registry->base))
 		return result;
 	if (log_in(err, registry, ret_answer))
 		return -1;
@@ -217,8 +215,8 @@ static int ask_document(struct jw_error *err, struct registry *registry, const c
 		*text = BUF_MAX(REGISTRY_MOST_MANIFEST);
 	if (registry->document_ns / 1000000 > limit_ms)
 		return error_set(err, JW_ERR_IO,
-						 "its manifests and lists of tags took more than %llu s, %d times "
-						 "--timeout; name a tag, or give it more time",
+						 "its manifests took more than %llu s, %d times --timeout; give it more "
+						 "time",
 						 (unsigned long long)limit_ms / 1000, MOST_DOCUMENT_TIMES);
 	result = registry_ask(err, registry, &request, ret_answer);
 	registry->document_ns += os_monotonic_ns() - before_ns;
@@ -298,58 +296,6 @@ int registry_put(struct jw_error *err, struct registry *registry, const char *na
 	return answer.status == 201 || answer.status == 200
 			   ? 0
 			   : registry_refusal(err, registry, name, &answer);
-}
-
-/* ---- tags */
-
-static int take_tags(struct jw_error *err, const struct buf *text, size_t *count,
-					 int (*take)(struct jw_error *err, void *context, const char *tag),
-					 void *context)
-{
-	cJSON *document = json_parse(err, buf_text(text), text->size);
-	const cJSON *item;
-	int result = document ? 0 : -1;
-
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "tags"))
-	{
-		if (result || *count == REGISTRY_MOST_TAGS)
-			break;
-		if (!cJSON_IsString(item) || !reference_is_tag(item->valuestring))
-			continue;
-		++*count;
-		result = take(err, context, item->valuestring);
-	}
-	cJSON_Delete(document);
-	return result;
-}
-
-int registry_tags(struct jw_error *err, struct registry *registry,
-				  int (*take)(struct jw_error *err, void *context, const char *tag), void *context)
-{
-	char *first = registry_url(err, registry, "tags", "list?n=1000");
-	char url[4 * WEB_TEXT];
-	size_t count = 0, pages = 0;
-	int result = first ? 0 : -1;
-
-	text_copy(url, sizeof url, first ? first : "");
-	mem_free(first);
-	while (!result && *url && count < REGISTRY_MOST_TAGS && pages++ < MOST_PAGES) {
-		struct buf text;
-		struct web_answer answer;
-
-		result = ask_document(err, registry, url, "Accept: application/json", &text, &answer) ||
-				 (answer.status == 200 && take_tags(err, &text, &count, take, context));
-		if (result)
-			registry_prefix(err, registry, "its tags");
-		else if (answer.status != 200)
-			result = registry_refusal(err, registry, "its tags", &answer);
-		else if (!*answer.link)
-			*url = '\0';
-		else
-			result = web_resolve(err, answer.url, answer.link, url, sizeof url);
-		buf_free(&text);
-	}
-	return result ? -1 : 0;
 }
 
 /* ---- blobs, up */

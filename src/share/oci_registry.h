@@ -13,7 +13,7 @@
 #define REGISTRY_MANIFEST "application/vnd.oci.image.manifest.v1+json"
 #define REGISTRY_INDEX    "application/vnd.oci.image.index.v1+json"
 
-enum { REGISTRY_MOST_MANIFEST = 4 << 20, REGISTRY_MOST_TAGS = 4096 };
+enum { REGISTRY_MOST_MANIFEST = 4 << 20 };
 
 struct registry_options {
 	const struct reference *reference;
@@ -37,9 +37,6 @@ int registry_manifest(struct jw_error *err, struct registry *registry, const cha
 					  struct buf *text, char ret_digest[REFERENCE_DIGEST]);
 int registry_put(struct jw_error *err, struct registry *registry, const char *name,
 				 const char *type, const struct buf *text);
-/* Calls `take` for each tag, at most REGISTRY_MOST_TAGS. */
-int registry_tags(struct jw_error *err, struct registry *registry,
-				  int (*take)(struct jw_error *err, void *context, const char *tag), void *context);
 
 /* ---- blobs: bytes that are named by their SHA-256 */
 

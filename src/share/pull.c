@@ -64,35 +64,22 @@ static int add_indexed(struct jw_error *err, struct pull *pull, const char *dige
 	return result;
 }
 
-/* `any`: one that stands alone is taken whatever its annotations say. */
-static int pull_named(struct jw_error *err, struct pull *pull, const char *name, bool any)
+static int pull_named(struct jw_error *err, struct pull *pull, const char *name)
 {
 	struct artifact_list list = {0};
 	int result = artifact_fetch(err, pull->registry, name, &list);
 
 	for (size_t i = 0; !result && i < list.count; i++) {
-		const bool fits = artifact_fits(&list.items[i], pull->how->system);
-
-		pull->unfit += !fits;
-		if (list.index && fits)
-			result = add_indexed(err, pull, list.items[i].manifest.digest);
-		else if (!list.index && (fits || any))
+		/* One that stands alone is taken whatever its annotations say. */
+		if (!list.index)
 			result = add_artifact(err, pull, &list.items[i]);
+		else if (artifact_fits(&list.items[i], pull->how->system))
+			result = add_indexed(err, pull, list.items[i].manifest.digest);
+		else
+			pull->unfit++;
 	}
 	artifact_list_free(&list);
 	return result;
-}
-
-/* Other things may be in the repository too. */
-static int add_tagged(struct jw_error *err, void *context, const char *tag)
-{
-	struct pull *pull = context;
-	struct jw_error why = {0};
-
-	if (!pull_named(&why, pull, tag, false) || why.code == JW_ERR_FORMAT ||
-		why.code == JW_ERR_NOT_FOUND)
-		return 0;
-	return error_copy(err, &why);
 }
 
 static int add_planned(struct jw_error *err, struct pull *pull)
@@ -103,7 +90,7 @@ static int add_planned(struct jw_error *err, struct pull *pull)
 		const char *tag = pull->plans.items[i].tag;
 		struct jw_error why = {0};
 
-		if (!pull_named(&why, pull, tag, true))
+		if (!pull_named(&why, pull, tag))
 			continue;
 		if (why.code != JW_ERR_NOT_FOUND)
 			return error_copy(err, &why);
@@ -123,9 +110,7 @@ static int choose_packs(struct jw_error *err, struct pull *pull)
 	if (options->found &&
 		share_plans_find(err, pull->how->system, options->found, &options->cancel, &pull->plans))
 		return -1;
-	if (*name            ? pull_named(err, pull, name, true)
-		: options->found ? add_planned(err, pull)
-						 : registry_tags(err, pull->registry, add_tagged, pull))
+	if (*name ? pull_named(err, pull, name) : add_planned(err, pull))
 		return -1;
 	if (pull->count)
 		return 0;
@@ -295,6 +280,11 @@ static int open_pull(struct jw_error *err, struct pull *pull)
 		return error_set(err, JW_ERR_USAGE, "a pull needs a system to import for");
 	if (reference_parse(err, options->from, &pull->reference))
 		return -1;
+	if (!options->found && !*pull->reference.tag && !*pull->reference.digest)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.300s”: name the packages or files that the pack is for, or its tag: "
+						 "oci://HOST/REPOSITORY:TAG",
+						 options->from);
 	pull->registry_how = (struct registry_options){
 		.reference = &pull->reference,
 		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,

@@ -504,6 +504,11 @@ static int open_push(struct jw_error *err, struct push *push)
 	if (*push->reference.digest)
 		return error_set(err, JW_ERR_USAGE, "“%.300s”: a push has a tag or none, not a digest",
 						 options->to);
+	if (!options->found && !options->pack && !*push->reference.tag)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.300s”: name packages or files, or a tag by which a pull finds the "
+						 "whole cache: oci://HOST/REPOSITORY:TAG",
+						 options->to);
 	push->how = (struct registry_options){
 		.reference = &push->reference,
 		.web = {.plain = {options->insecure, options->insecure_hosts, options->insecure_host_count,

@@ -68,8 +68,6 @@ for gpu in sm_70 sm_86; do
 	machine "both-$gpu"
 	if jw pull --allow-unsigned "oci://$site/copied/both:v1" && warm; then ok "an index, $gpu"; else fail "pull of an index, $gpu"; fi
 done
-machine everything
-if jw pull --allow-unsigned "oci://$site/lab/cache" && warm; then ok "by listing"; else fail "pull of all"; fi
 
 # Names and passwords
 htpasswd -Bbn ann 'se:cret' >htpasswd 2>/dev/null

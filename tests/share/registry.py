@@ -140,7 +140,7 @@ class Registry(Quiet):
         self.query = urllib.parse.parse_qs(query)
         if path.startswith("/token"):
             return self.token(path)
-        found = re.fullmatch(r"/v2/([^/]+)/(.+)/(manifests|blobs|tags)/(.+)", path)
+        found = re.fullmatch(r"/v2/([^/]+)/(.+)/(manifests|blobs)/(.+)", path)
         if not found:
             return self.refuse(404, "NAME_UNKNOWN")
         kind, self.name, what, self.item = found.groups()
@@ -198,8 +198,8 @@ class Registry(Quiet):
             if kind == "tag-race" and seen("race") < 1 and not self.item.startswith("p-"):  # another machine pushes at the same time
                 MANIFESTS.pop((self.name, self.item))
             return self.send(201, b"", [("Docker-Content-Digest", digest)])
-        if kind == "tags-slow":
-            time.sleep(0.3)
+        if kind == "index-slow":
+            self.slow_index()
         if (self.name, self.item) not in MANIFESTS:
             return self.refuse(404, "MANIFEST_UNKNOWN")
         media, text = MANIFESTS[self.name, self.item]
@@ -224,22 +224,19 @@ class Registry(Quiet):
             digest = digest_of(text)
         return self.send(200, text, [("Content-Type", media), ("Docker-Content-Digest", digest)])
 
-    def tags(self, kind, _):
-        with LOCK:
-            names = sorted(tag for name, tag in MANIFESTS if name == self.name and ":" not in tag)
-        if kind == "tags-slow":
-            names = [f"slow{number}" for number in range(4096)]
-        if kind == "tags-wild":
-            names = ["../x", "a b", 7, None, "x" * 500, "gone"] + names
-        if kind == "tags-pages":
-            last = self.query.get("last", [""])[0]
-            names = [name for name in names if name > last]
-            link = [("Link", f'</v2/{kind}/{self.name}/tags/list?n=1&last={names[0]}>; rel="next"')] if len(names) > 1 else []
-            return self.send(200, json.dumps({"tags": names[:1]}).encode(), link)
-        link = [("Link", f"<{self.path}>; rel=\"next\"")] if kind == "tags-forever" else []
-        if kind == "tags-foreign":
-            link = [("Link", f"<{self.site(True)}/back>; rel=\"next\"")]
-        return self.send(200, json.dumps({"name": self.name, "tags": names}).encode(), link)
+    def slow_index(self):
+        """An index of many manifests, each of which comes in time."""
+        time.sleep(0.3)
+        if self.item != "many":
+            return
+        pack, items = json.loads(MANIFESTS[self.name, "frame-1.0"][1]), []
+        for number in range(200):
+            text = json.dumps({**pack, "annotations": {**pack["annotations"], "number": str(number)}}).encode()
+            MANIFESTS[self.name, digest_of(text)] = (pack["mediaType"], text)
+            items.append({"mediaType": pack["mediaType"], "artifactType": pack["artifactType"], "digest": digest_of(text), "size": len(text),
+                          "annotations": pack["annotations"]})
+        index = "application/vnd.oci.image.index.v1+json"
+        MANIFESTS[self.name, "many"] = (index, json.dumps({"schemaVersion": 2, "mediaType": index, "manifests": items}).encode())
 
     # ---- blobs
 
@@ -361,8 +358,6 @@ class Foreign(Quiet):
         self.note()
         if self.path == "/who":
             return self.send(401, b"", [("WWW-Authenticate", 'Basic realm="foreign"')])
-        if self.path == "/back":  # where the registry asks who it is
-            return self.send(307, b"", [("Location", f"http://127.0.0.1:{here.server_port}/v2/basic/lab/tags/list")])
         return self.send(200, json.dumps({"token": TOKEN}).encode() if self.path.startswith("/token") else BLOBS[self.path[1:]])
 
     def do_PUT(self):

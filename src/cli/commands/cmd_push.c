@@ -107,7 +107,7 @@ const struct cli_command command_push = {
 	.description =
 		"Puts entries of the driver's JIT cache into an OCI registry, where “jitwarm pull” of "
 		"machines of the same kind finds them: those of the modules in the named paths and "
-		"packages, all of the cache without a name, or a pack of “jitwarm export” (FILE.jwpack, "
+		"packages, all of the cache with a TAG alone, or a pack of “jitwarm export” (FILE.jwpack, "
 		"with its FILE.jwpack.minisig).\n\nEach architecture is a separate pack. Its tag is p- and "
 		"a hash of the names of the entries that these files need under this driver, so that other "
 		"machines compute it, too. TAG is set beside it; if it names packs for other GPUs or "

@@ -33,7 +33,7 @@ run 3 push "$sample"
 err_has "127.0.0.1:1"
 run 3 push oci://127.0.0.2:1/other "$sample"
 err_has "127.0.0.2:1"
-run 3 pull
+run 3 pull "$sample"
 err_has "127.0.0.1:1"
 mkdir -p "$work/none/share"
 rm -rf "$CUDA_CACHE_PATH"

@@ -73,12 +73,9 @@ lie 3 401-strange "does not know"
 lie 3 401-long "WWW-Authenticate"
 lie 3 realm-plain "only https"
 for kind in none line html long endless; do lie 3 "token-$kind" "its realm"; done
-# Nor is the registry's password given to a foreign place that asks, or that sends back to the registry
+# Nor is the registry's password given to a foreign place that asks
 lie 3 foreign-401 "status 401"
 [[ $(requests "GET /v2/foreign-401/lab/blobs.* Basic") == 0 ]] || fail "logged in for a foreign place"
-machine tags-foreign
-JITWARM_PLAIN_HTTP=localhost run 3 pull --allow-unsigned "oci://$site/tags-foreign/lab"
-err_has "status 401"
 ! grep -q "Basic" "$work/registry/foreign-log" || fail "a foreign place was told who asks: $(cat "$work/registry/foreign-log")"
 rm "$work/registry/foreign-log"
 # Nobody is named in an address that a server gives
