@@ -96,9 +96,9 @@ struct web_answer {
 	char url[4 * WEB_TEXT];      /* that answered, after redirects */
 	char location[4 * WEB_TEXT]; /* whole, "" without one */
 	char challenge[4 * WEB_TEXT];
-	char type[128];          /* in small letters, without parameters */
-	char digest[128];        /* Docker-Content-Digest */
-	uint64_t size_bytes;     /* Content-Length; 0 without one */
+	char type[128];      /* in small letters, without parameters */
+	char digest[128];    /* Docker-Content-Digest */
+	uint64_t size_bytes; /* Content-Length; 0 without one */
 	bool has_start;
 	uint64_t start;  /* of Content-Range */
 	int64_t wait_s;  /* Retry-After; -1 without one */

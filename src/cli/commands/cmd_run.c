@@ -120,12 +120,12 @@ static void print_compiled(const struct output *out, const struct command_docume
 
 	output_note(out,
 				"%s ran %s; the driver compiled %s for it, in about %s: warm, it takes about %s",
-				result->recording->command, text_duration(ran, result->seconds),
-				TEXT_COUNT(result->recording->module_count, "module", "modules"),
+				document->recording.command, text_duration(ran, result->seconds),
+				TEXT_COUNT(document->recording.module_count, "module", "modules"),
 				text_duration(compiled, result->compile_seconds),
 				text_duration(warm, document->warm_seconds));
 	print_owners(out, document);
-	print_others(out, result->recording);
+	print_others(out, &document->recording);
 }
 
 /* Nothing appeared in the command's cache. */
@@ -142,82 +142,11 @@ static void print_nothing(const struct output *out, const struct jw_record_resul
 				 "or CUDA_CACHE_PATH itself");
 }
 
-/* What to do now. */
-static void print_advice(const struct output *out, const struct command_document *document)
+/* What became of the entries that a recorded command left in its own cache. */
+static void print_kept(const struct output *out, const struct jw_record_result *result)
 {
-	const struct jw_record_result *result = &document->result;
+	char bytes[TEXT_SHORT];
 
-	if (!result->live) {
-		output_warning(out,
-					   "programs do not use your cache: %s. Until then “jitwarm bake” puts the "
-					   "code into copies of the libraries",
-					   document->why_useless);
-		return;
-	}
-	if (document->owner_count) {
-		output_note(out, "they are in your cache: the next start does not compile them");
-		reproduce_print(out, "after an update of the driver, and on other machines",
-						"jitwarm prime",
-						document->owners[0].file.package ? document->owners[0].file.package
-														 : document->owners[0].file.path);
-	}
-}
-
-static int report_command(struct jw_error *err, struct cli *cli,
-						  const struct jw_record_options *how,
-						  const struct jw_record_result *result)
-{
-	struct command_document document = {
-		.result = *result,
-		.owner_count = result->recording->file_count,
-		.not_in_files = result->recording->module_count - result->found,
-		.warm_seconds = result->seconds - result->compile_seconds,
-		.why_useless = cli->system->cache.why_useless,
-	};
-	int failed;
-
-	/* A package's name is what a user types. */
-	if (jw_recording_name_files(err, result->recording, how->found))
-		return -1;
-	document.recording = *result->recording;
-	document.owners = owners_of(err, result->recording, result->compile_seconds);
-	if (!document.owners)
-		return -1;
-	for (size_t i = 0; i < result->note_count; i++)
-		output_note(&cli->out, "%s", result->notes[i]);
-	if (result->recording->module_count)
-		print_compiled(&cli->out, &document);
-	else
-		print_nothing(&cli->out, result);
-	print_advice(&cli->out, &document);
-	failed = document_print(err, &cli->out, &document_command, &document);
-	mem_free(document.owners);
-	return failed;
-}
-
-/* ---- --record */
-
-static void print_record_result(const struct output *out, const struct jw_record_result *result,
-								const char *file)
-{
-	const struct jw_recording *recording = result->recording;
-	char bytes[TEXT_SHORT], time[TEXT_SHORT];
-
-	for (size_t i = 0; i < result->note_count; i++)
-		output_note(out, "%s", result->notes[i]);
-	if (!recording->module_count)
-		output_note(
-			out, "%s left no entry in its cache in %s; %s", recording->command,
-			text_duration(time, result->seconds),
-			result->compiler_seen
-				? "its processes loaded the driver's compiler: if they compiled anything, the "
-				  "command sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
-				: "the driver's compiler was not seen in its processes");
-	else
-		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
-					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
-					TEXT_COUNT(recording->file_count, "file", "files"));
-	print_others(out, recording);
 	if (result->added)
 		output_note(out, "%s added to your cache, which grew by %s",
 					TEXT_COUNT(result->added, "entry", "entries"),
@@ -237,37 +166,78 @@ static void print_record_result(const struct output *out, const struct jw_record
 					   TEXT_COUNT(result->refused, "entry", "entries"));
 	if (result->unwarmed.code)
 		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
-	if (result->interrupted)
-		output_warning(out, "interrupted: %s has the modules found so far", file);
-	if (result->found)
-		reproduce_print(out, "to prime just these modules", "jitwarm prime --recording", file);
-	else
-		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
-static int report_record(struct jw_error *err, struct cli *cli, const struct jw_record_options *how,
-						 const struct jw_record_result *result)
+/* What to do now. */
+static void print_advice(const struct output *out, const struct command_document *document)
 {
-	if (result->not_written.code)
-		return error_copy(err, &result->not_written);
-	print_record_result(&cli->out, result, how->output);
-	cli->status = result->interrupted || result->cooled ? EXIT_COLD : EXIT_DONE;
-	return document_print(err, &cli->out, &document_record,
-						  &(struct record_document){
-							  .file = how->output,
-							  .result = *result,
-							  .recording = *result->recording,
-							  .not_in_files = result->recording->module_count - result->found,
-						  });
+	const struct jw_record_result *result = &document->result;
+
+	if (document->file && result->interrupted)
+		output_warning(out, "interrupted: %s has the modules found so far", document->file);
+	if (document->file && result->found)
+		reproduce_print(out, "to prime just these modules", "jitwarm prime --recording",
+						document->file);
+	else if (document->file)
+		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile",
+					document->file);
+	else if (!result->live)
+		output_warning(out,
+					   "programs do not use your cache: %s. Until then “jitwarm bake” puts the "
+					   "code into copies of the libraries",
+					   document->why_useless);
+	else if (document->owner_count) {
+		output_note(out, "they are in your cache: the next start does not compile them");
+		reproduce_print(out, "after an update of the driver, and on other machines",
+						"jitwarm prime",
+						document->owners[0].file.package ? document->owners[0].file.package
+														 : document->owners[0].file.path);
+	}
+}
+
+static int report_command(struct jw_error *err, struct cli *cli,
+						  const struct jw_record_options *how,
+						  const struct jw_record_result *result)
+{
+	struct command_document document = {
+		.file = how->output,
+		.result = *result,
+		.owner_count = result->recording->file_count,
+		.not_in_files = result->recording->module_count - result->found,
+		.warm_seconds = result->seconds - result->compile_seconds,
+		.why_useless = cli->system->cache.why_useless,
+	};
+	int failed;
+
+	if (result->unread.code || result->not_written.code)
+		return error_copy(err, result->unread.code ? &result->unread : &result->not_written);
+	/* A package's name is what a user types. */
+	if (!how->output && jw_recording_name_files(err, result->recording, how->found))
+		return -1;
+	document.recording = *result->recording;
+	document.owners = owners_of(err, result->recording, result->compile_seconds);
+	if (!document.owners)
+		return -1;
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(&cli->out, "%s", result->notes[i]);
+	if (result->recording->module_count)
+		print_compiled(&cli->out, &document);
+	else
+		print_nothing(&cli->out, result);
+	if (!result->live)
+		print_kept(&cli->out, result);
+	print_advice(&cli->out, &document);
+	if (how->output && (result->interrupted || result->cooled))
+		cli->status = EXIT_COLD;
+	failed = document_print(err, &cli->out, &document_command, &document);
+	mem_free(document.owners);
+	return failed;
 }
 
 /* ---- running */
 
-typedef int report_fn(struct jw_error *err, struct cli *cli, const struct jw_record_options *how,
-					  const struct jw_record_result *result);
-
-static int run_and_report(struct jw_error *err, struct cli *cli, struct jw_record_options *how,
-						  report_fn *report)
+static int run_and_report(struct jw_error *err, struct cli *cli,
+						  const struct jw_record_options *how)
 {
 	struct jw_record_result *result;
 
@@ -276,7 +246,7 @@ static int run_and_report(struct jw_error *err, struct cli *cli, struct jw_recor
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
 		return -1;
 	}
-	if (result->unread.code ? error_copy(err, &result->unread) : report(err, cli, how, result))
+	if (report_command(err, cli, how, result))
 		cli_fail(cli, err);
 	/* The command's own status, unless it is 0. */
 	if (result->exit_status)
@@ -285,38 +255,31 @@ static int run_and_report(struct jw_error *err, struct cli *cli, struct jw_recor
 	return 0;
 }
 
-static int run_recorded(struct jw_error *err, struct cli *cli, struct jw_record_options *how,
-						report_fn *report)
+static int run_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
+	struct jw_record_options how = {.size = sizeof how,
+									.command = options->operands + options->divided_at,
+									.output = options_value(options, "record"),
+									.output_to_stderr = cli->out.json,
+									.cancel = cli_cancel};
 	struct found_files files = {0};
 	int failed;
 
 	if (!options->divided || options->divided_at == options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
-	how->command = options->operands + options->divided_at;
-	how->output_to_stderr = cli->out.json;
-	how->cancel = cli_cancel;
+	how.live = !how.output;
 	failed = cli_open_asleep(err, cli) ||
 			 (options->divided_at && found_files_find(err, &cli->out, options->operands,
 													  options->divided_at, false, &files));
 	if (!failed) {
-		how->found = files.found;
-		if (how->live && !cli->system->cache.limit_set)
-			how->limit_bytes = jw_tune_limit(cli->system->cache.outlook.bytes, 0);
-		failed = run_and_report(err, cli, how, report);
+		how.found = files.found;
+		if (how.live && !cli->system->cache.limit_set)
+			how.limit_bytes = jw_tune_limit(cli->system->cache.outlook.bytes, 0);
+		failed = run_and_report(err, cli, &how);
 	}
 	found_files_free(&files);
 	return failed;
-}
-
-static int run_run(struct jw_error *err, struct cli *cli)
-{
-	struct jw_record_options how = {.size = sizeof how,
-									.output = options_value(&cli->options, "record")};
-
-	how.live = !how.output;
-	return run_recorded(err, cli, &how, how.output ? report_record : report_command);
 }
 
 static const struct cli_option run_options[] = {

@@ -1,4 +1,4 @@
-/* prime, run, command, record */
+/* prime, run, command */
 #include "cli/documents/documents.h"
 #include "cli/parts/prime_text.h"
 
@@ -232,64 +232,44 @@ static const struct json_field owner_fields[] = {
 };
 
 static const struct json_field command_fields[] = {
+	JSON_AS("recording", struct command_document, file,
+			"with `--record`: the file that was written", .presence = JSON_UNLESS_NULL),
 	COMMAND(recording.command, "the program's name"),
-	COMMAND(result.exit_status, "as in `run --record`"),
-	COMMAND(result.seconds, "as in `run --record`"),
+	COMMAND(result.exit_status, "the command's; 128 and the signal's number where one ended it"),
+	COMMAND(result.seconds, "wall time that it ran"),
 	JSON_AS("modules", struct command_document, recording.module_count,
-			"that the driver compiled meanwhile"),
+			"that the driver compiled meanwhile: `in_files` + `not_in_files`"),
 	COMMAND(result.compile_seconds, "of compiling them, measured between two entries or predicted"),
 	COMMAND(warm_seconds, "the rest: what the command takes with a warm cache"),
 	JSON_LIST_OF("files", struct command_document, owners, owner_count,
 				 JSON_TABLE(struct command_owner, owner_fields),
 				 "the files that hold these modules, the slowest to compile first"),
+	JSON_AS("in_files", struct command_document, result.found,
+			"modules that the searched files hold"),
 	COMMAND(not_in_files, "modules that no searched file holds"),
 	COMMAND(result.live, "the command had the driver's cache; else a private one"),
 	JSON_AS("why_useless", struct command_document, why_useless,
 			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
-	COMMAND(result.compiler_seen, "as in `run --record`"),
+	COMMAND(result.added, "entries added to the user's cache"),
+	COMMAND(result.added_bytes, "growth of the user's cache by those of a private one"),
+	COMMAND(result.there, "entries of a private cache that the user's had already"),
+	COMMAND(result.refused, "entries not added: damaged, or of an unknown form"),
+	COMMAND(result.evicted, "old entries that were evicted for them"),
+	COMMAND(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
+	JSON_AS("why_not_warmed", struct command_document, result.unwarmed.message,
+			"a line on why entries were not added to the user's cache",
+			JSON_IF(struct command_document, result.unwarmed.code)),
+	COMMAND(result.compiler_seen,
+			"a process of the command had loaded the driver's compiler, which compiles and links; "
+			"a process that ended quickly may be missed"),
+	COMMAND(result.interrupted,
+			"by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
 	JSON_LINES_OF("notes", struct command_document, result.notes, result.note_count,
-				  "as in `run --record`"),
+				  "lines: files that could not be read"),
 	{0},
 };
 const struct json_table document_command = {
 	.schema = "jitwarm.command/1",
-	.text = "The result of `run`.",
+	.text = "The result of `run`; a recording is another document (`formats.md`).",
 	.fields = command_fields,
-};
-
-#define RECORD(member, ...) JSON(struct record_document, member, __VA_ARGS__)
-
-static const struct json_field record_fields[] = {
-	JSON_AS("recording", struct record_document, file, "the file that was written"),
-	RECORD(recording.command, "the program's name"),
-	RECORD(result.exit_status, "the command's; 128 and the signal's number where one ended it"),
-	RECORD(result.seconds, "wall time that it ran"),
-	JSON_AS("modules", struct record_document, recording.module_count,
-			"that it compiled: `in_files` + `not_in_files`"),
-	JSON_AS("in_files", struct record_document, result.found,
-			"found in the files that were searched"),
-	RECORD(not_in_files, "not found there"),
-	JSON_AS("files", struct record_document, recording.file_count,
-			"the number of files that hold them"),
-	RECORD(result.added, "entries added to the user's cache"),
-	RECORD(result.added_bytes, "growth of the user's cache"),
-	RECORD(result.there, "entries that the user's cache had already"),
-	RECORD(result.refused, "entries not added: damaged, or of an unknown form"),
-	RECORD(result.evicted, "old entries that were evicted for them"),
-	RECORD(result.cooled, "of these: entries of the driver in use, whose modules are cold again"),
-	RECORD(result.compiler_seen, "a process of the command had loaded the driver's compiler, which "
-								 "compiles and links; a process that ended quickly may be missed"),
-	RECORD(result.interrupted,
-		   "by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
-	JSON_AS("why_not_warmed", struct record_document, result.unwarmed.message,
-			"a line on why entries were not added to the user's cache",
-			JSON_IF(struct record_document, result.unwarmed.code)),
-	JSON_LINES_OF("notes", struct record_document, result.notes, result.note_count,
-				  "lines: files that could not be read"),
-	{0},
-};
-const struct json_table document_record = {
-	.schema = "jitwarm.record/1",
-	.text = "The result of `run --record`; the recording is another document (`formats.md`).",
-	.fields = record_fields,
 };

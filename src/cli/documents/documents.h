@@ -164,6 +164,7 @@ extern const struct json_table document_run; /* struct unattended */
 
 extern const struct json_table document_command;
 struct command_document {
+	const char *file; /* the recording; NULL: none */
 	struct jw_record_result result;
 	struct jw_recording recording;
 	struct command_owner {
@@ -203,14 +204,6 @@ struct watch_document {
 	unsigned processes;     /* it, and those that it has started, at the last look */
 	enum watch_state state; /* the last one */
 	bool ended;             /* the process has */
-};
-
-extern const struct json_table document_record;
-struct record_document {
-	const char *file;
-	struct jw_record_result result;
-	struct jw_recording recording;
-	size_t not_in_files;
 };
 
 extern const struct json_table document_push;       /* struct jw_push_result */
