@@ -8,7 +8,7 @@ static const struct {
 } examples[] = {
 	{"status", "jitwarm\njitwarm status --json\n"},
 	{"scan", "jitwarm scan tensorflow\njitwarm scan --target rtx3070,h100 ./libmodel.so\n"},
-	{"find", "jitwarm find\njitwarm find ~/projects\njitwarm find --pid 4242\n"},
+	{"find", "jitwarm find\njitwarm find ~/projects\n"},
 	{"check", "jitwarm check tensorflow\njitwarm check --explain --environment ~/venv\n"},
 	{"prime", "jitwarm prime tensorflow\njitwarm prime -n torch\njitwarm prime --budget-time 5m\n"},
 	{"make", "jitwarm make --target rtx3070 --driver 550.163.01 -o lab.jwpack torch\n"

@@ -106,6 +106,7 @@ static const struct retired_option {
 	{"opaque",
 	 .text = "copy the folder of the cache itself, to machines with the same driver and GPU"},
 	{"package", .text = "name it: jitwarm export torch"},
+	{"pid", .text = "“jitwarm doctor --pid PID” says what a process has loaded and compiles"},
 	{"rebake", .text =
 				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
 				   "“jitwarm startup enable” writes a unit that has it anew"},

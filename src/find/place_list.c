@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -137,13 +136,6 @@ static bool has_note(const struct jw_places *places, const char *text)
 	return false;
 }
 
-static int drop_note(struct jw_error *err, struct place_list *list, const char *text)
-{
-	const uint64_t hash = fnv_update(FNV_START, text, strlen(text));
-
-	return set_has(&list->dropped, hash) ? 0 : set_add(err, &list->dropped, hash, 0);
-}
-
 int place_note(struct jw_error *err, struct place_list *list, const char *format, ...)
 {
 	va_list arguments;
@@ -153,26 +145,11 @@ int place_note(struct jw_error *err, struct place_list *list, const char *format
 	va_start(arguments, format);
 	text = mem_vprintf(err, format, arguments);
 	va_end(arguments);
-	result = !text                          ? -1
-			 : has_note(list->places, text) ? 0
-			 : list->places->note_count >= PLACE_MOST_NOTES
-				 ? drop_note(err, list, text)
+	result = !text ? -1
+			 : has_note(list->places, text) || list->places->note_count == PLACE_MOST_NOTES
+				 ? 0
 				 : mem_add_string(err, &list->places->notes, &list->places->note_count,
 								  PLACE_MOST_NOTES, text);
 	mem_free(text);
 	return result;
-}
-
-int place_note_dropped(struct jw_error *err, struct place_list *list)
-{
-	struct jw_places *places = list->places;
-	char text[80];
-
-	if (!list->dropped.count)
-		return 0;
-	(void)text_format(text, sizeof text,
-					  list->dropped.count == 1 ? "and %zu more such note, which is not listed"
-											   : "and %zu more such notes, which are not listed",
-					  list->dropped.count);
-	return mem_add_string(err, &places->notes, &places->note_count, PLACE_MOST_NOTES + 1, text);
 }

@@ -4,14 +4,12 @@
 #include <jitwarm/places.h>
 
 #include "base/error.h"
-#include "base/set.h"
 
 enum { PLACES_MOST = 4096, PLACE_MOST_PATHS = 4096, PLACE_MOST_NOTES = 100 };
 
 struct place_list {
 	struct jw_places *places;
 	size_t capacity;
-	struct set dropped; /* notes beyond PLACE_MOST_NOTES, each once, by their hashes */
 	struct jw_cancel cancel;
 };
 
@@ -25,8 +23,6 @@ int place_add_environment(struct jw_error *err, struct place_list *list, const c
  * is beyond PLACE_MOST_PATHS is left out with a note. */
 int place_add_path(struct jw_error *err, struct place_list *list, const char *kind,
 				   const char *name, const char *path);
-/* A line on what is left out; the same one is said once. */
+/* A line on what is left out; the same one is said once, and PLACE_MOST_NOTES at most. */
 int place_note(struct jw_error *err, struct place_list *list, const char *format, ...)
 	JW_PRINTF(3, 4);
-/* Says how many notes there was no room for. */
-int place_note_dropped(struct jw_error *err, struct place_list *list);

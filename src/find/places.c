@@ -8,15 +8,14 @@
 #include "base/text.h"
 #include "find/place_list.h"
 #include "find/python.h"
-#include "find/requirement.h"
+#include "find/sites.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/process.h"
 #include "os/tree.h"
 
-enum { MOST_CONDA_LIST = 1 << 20, MOST_CONDA_LINES = 10000, MOST_LINE = 4000, MOST_NAMES = 10000 };
+enum { MOST_NAMES = 10000 };
 
 /* An installation of conda, which is an environment, and those that it has made */
 #define CONDA(from, path)                                                                          \
@@ -215,61 +214,23 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 
 /* ---- conda's list */
 
-static int take_conda_lines(struct jw_error *err, struct place_list *list, const char *path,
-							const struct buf *text)
+static int take_conda(struct jw_error *err, void *context, const char *prefix)
 {
-	const char *at = buf_text(text), *end = at + text->size, *line;
-	size_t length, lines = 0;
-	int result = 0;
+	struct place_list *list = context;
 
-	while (!result && metadata_line(&at, end, &line, &length)) {
-		char prefix[MOST_LINE];
-
-		if (++lines > MOST_CONDA_LINES)
-			return place_note(err, list, "%s: more than %d lines, only these were looked at", path,
-							  (int)MOST_CONDA_LINES);
-		if (!length || length >= sizeof prefix || memchr(line, 0, length))
-			continue;
-		memcpy(prefix, line, length);
-		prefix[length] = 0;
-		if (cancel_check(err, &list->cancel))
-			return -1;
-		if (os_is_absolute(prefix))
-			result = place_add_environment(err, list, "conda", prefix, NULL);
-	}
-	return result;
+	return cancel_check(err, &list->cancel) ||
+				   place_add_environment(err, list, "conda", prefix, NULL)
+			   ? -1
+			   : 0;
 }
 
 static int take_conda_list(struct jw_error *err, struct place_list *list)
 {
-	struct jw_error why = {0};
-	struct buf text = {0};
-	char *home = NULL, *path;
-	bool there;
-	int result;
+	struct jw_error unread = {0};
 
-	if (os_home_dir(&why, &home))
-		return error_if_memory(err, &why);
-	path = os_join(err, home, ".conda/environments.txt");
-	mem_free(home);
-	if (!path)
+	if (conda_list_each(err, take_conda, list, &unread))
 		return -1;
-	if (!os_look(NULL, path, &there) && !there)
-		result = 0;
-	/* The superuser believes no list that somebody else has written, or could have led it to. What
-	 * holds for the path holds when it is read, too: only the superuser can change that. */
-	else if (os_is_superuser() && os_check_private(&why, path, 0, false))
-		result = why.code == JW_ERR_MEMORY
-					 ? error_copy(err, &why)
-					 : place_note(err, list, "%s is no file of this account: left out", path);
-	else if (!os_read_file(&why, path, MOST_CONDA_LIST, &text))
-		result = take_conda_lines(err, list, path, &text);
-	else
-		result = why.code == JW_ERR_MEMORY ? error_copy(err, &why)
-										   : place_note(err, list, "%s: left out", why.message);
-	buf_free(&text);
-	mem_free(path);
-	return result;
+	return unread.code ? place_note(err, list, "%s: left out", unread.message) : 0;
 }
 
 /* ---- folders */
@@ -485,8 +446,6 @@ int jw_places_find(struct jw_error *err, const struct jw_places_options *options
 	if (!result && list.places->count == PLACES_MOST)
 		result = place_note(err, &list, "there are more than %d places: the others are left out",
 							(int)PLACES_MOST);
-	result = result || place_note_dropped(err, &list) ? -1 : 0;
-	set_free(&list.dropped);
 	if (result)
 		jw_places_free(list.places);
 	else

@@ -476,35 +476,60 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 	return 0;
 }
 
-/* The conda environment of this name, of those that conda lists in the account's home; NULL: none.
- * Source: conda's documentation, “Managing environments”. */
-static int conda_named(struct jw_error *err, const char *name, char **ret_prefix)
+/* Source: conda's documentation, “Managing environments”. */
+int conda_list_each(struct jw_error *err,
+					int (*take)(struct jw_error *err, void *context, const char *prefix),
+					void *context, struct jw_error *ret_unread)
 {
-	enum { MOST_LISTED = 1 << 20 };
+	enum { MOST_LISTED = 1 << 20, MOST_LINES = 10000 };
 	struct jw_error why = {0};
 	struct buf text = {0};
 	char *home = NULL, *file = NULL;
+	bool there = true;
+	size_t lines = 0;
 	int result = 0;
 
-	*ret_prefix = NULL;
-	if (os_home_dir(&why, &home) || !(file = os_join(&why, home, ".conda/environments.txt")) ||
-		os_read_file(&why, file, MOST_LISTED, &text))
+	*ret_unread = (struct jw_error){0};
+	/* The superuser believes no list that somebody else has written, or could have led it to. What
+	 * holds for the path holds when it is read, too: only the superuser can change that. */
+	if (os_home_dir(&why, &home) || !(file = os_join(&why, home, ".conda/environments.txt")))
 		result = error_if_memory(err, &why);
-	for (const char *line = buf_text(&text); !result && !*ret_prefix && *line;) {
+	else if (!os_look(NULL, file, &there) && !there)
+		result = 0;
+	else if ((os_is_superuser() && os_check_private(ret_unread, file, 0, false)) ||
+			 os_read_file(ret_unread, file, MOST_LISTED, &text))
+		result = error_if_memory(err, ret_unread);
+	for (const char *line = buf_text(&text); !result && *line;) {
 		const size_t length = strcspn(line, "\r\n");
 		char *prefix = mem_string_n(err, line, length);
 
-		result = prefix ? 0 : -1;
-		if (prefix && os_is_absolute(prefix) && !strcmp(os_base_name(prefix), name))
-			*ret_prefix = prefix;
-		else
-			mem_free(prefix);
+		result = !prefix ? -1 : os_is_absolute(prefix) ? take(err, context, prefix) : 0;
+		mem_free(prefix);
+		if (++lines == MOST_LINES) {
+			error_set(ret_unread, JW_ERR_LIMIT, "%s: more than %d lines", file, (int)MOST_LINES);
+			break;
+		}
 		line += length + strspn(line + length, "\r\n");
 	}
 	buf_free(&text);
 	mem_free(file);
 	mem_free(home);
 	return result;
+}
+
+struct conda_name {
+	const char *name;
+	char *prefix; /* NULL: none has it */
+};
+
+static int match_conda(struct jw_error *err, void *context, const char *prefix)
+{
+	struct conda_name *wanted = context;
+
+	if (wanted->prefix || strcmp(os_base_name(prefix), wanted->name) != 0)
+		return 0;
+	wanted->prefix = mem_string(err, prefix);
+	return wanted->prefix ? 0 : -1;
 }
 
 /* Names the environment that a path leads into: that of .venv/bin/python. */
@@ -535,14 +560,15 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 {
 	struct jw_error why = {0};
 	struct sites inside = {0};
-	char *path = NULL, *named = NULL;
+	struct conda_name named = {.name = dir};
+	char *path = NULL;
 	const char *kind;
 	bool is_virtual;
 	int result = -1;
 
-	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_named(err, dir, &named))
+	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_list_each(err, match_conda, &named, &why))
 		goto done;
-	if (os_real_path(&why, named ? named : dir, &path)) {
+	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path)) {
 		error_set(err, why.code,
 				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",
 				  why.message);
@@ -559,7 +585,7 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 				 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
 done:
 	sites_free(&inside);
-	mem_free(named);
+	mem_free(named.prefix);
 	mem_free(path);
 	return result ? -1 : 0;
 }

@@ -23,4 +23,9 @@ struct sites {
  * of the python on PATH (python.h). A variable that names a
  * missing folder becomes a note. JW_ERR_NOT_FOUND if there is no environment. */
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
+/* Calls `take` for each environment in conda's list, in the account's home. *ret_unread: why there
+ * is none that could be read, or JW_OK. */
+int conda_list_each(struct jw_error *err,
+					int (*take)(struct jw_error *err, void *context, const char *prefix),
+					void *context, struct jw_error *ret_unread);
 void sites_free(struct sites *environment);

@@ -13,7 +13,6 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/output.h"
-#include "cli/parts/eyes.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/reproduce.h"
 #include "os/interrupt.h"
@@ -24,61 +23,32 @@ struct finding_places {
 	struct cli *cli;
 	struct gpu_targets gpus;
 	struct jw_places *places;
-	struct process_code process; /* pid 0: none */
 	bool judged;
 	struct find_document document;
 };
 
 /* ---- places */
 
-static int read_mapped(struct jw_error *err, struct finding_places *finding)
-{
-	finding->process.pid = (int)options_number(&finding->cli->options, "pid", 0);
-	if (options_given(&finding->cli->options, "environment") &&
-		(finding->process.pid || finding->cli->options.operand_count))
-		return error_set(err, JW_ERR_USAGE, "--environment names the only place: name no other");
-	if (!finding->process.pid)
-		return 0;
-	if (finding->cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE,
-						 "--pid looks at what the process has loaded: name either it or folders");
-	if (jw_look_as_process(err, finding->process.pid) ||
-		process_code_read(err, finding->process.pid, &finding->process))
-		return cli_hopeless(err, finding->cli, JW_ERR_UNSUPPORTED);
-	return 0;
-}
-
 static int look_for_places(struct jw_error *err, struct finding_places *finding)
 {
 	const struct options *given = &finding->cli->options;
 	const char *const environment = options_value(given, "environment");
-	struct jw_places_options options = {.size = sizeof options,
-										.folders = given->operands,
-										.folder_count = given->operand_count,
-										.cancel = cli_cancel};
+	const struct jw_places_options options = {
+		.size = sizeof options,
+		.folders = environment ? &environment : given->operands,
+		.folder_count = environment ? 1 : given->operand_count,
+		.cancel = cli_cancel};
 	struct find_document *document = &finding->document;
 
-	if (environment) {
-		options.folders = &environment;
-		options.folder_count = 1;
-	}
-
-	if (!finding->process.pid) {
-		if (jw_places_find(err, &options, &finding->places))
-			return -1;
-		document->places = *finding->places;
-	}
-	document->count = finding->process.pid ? 1 : document->places.count;
+	if (jw_places_find(err, &options, &finding->places))
+		return -1;
+	document->places = *finding->places;
+	document->count = document->places.count;
 	document->rows = mem_array(err, document->count, sizeof *document->rows);
 	if (!document->rows)
 		return -1;
 	for (size_t i = 0; i < document->count; i++)
-		document->rows[i].place = finding->process.pid
-									  ? (struct jw_place){.kind = "process",
-														  .name = finding->process.name,
-														  .paths = finding->process.paths,
-														  .path_count = finding->process.count}
-									  : document->places.items[i];
+		document->rows[i].place = document->places.items[i];
 	return 0;
 }
 
@@ -266,14 +236,6 @@ static int print_find_next(struct jw_error *err, const struct finding_places *fi
 
 	if (!row->judged || !row->cold || finding->gpus.count)
 		return 0;
-	if (finding->process.pid) {
-		result = buf_printf(err, &line, "jitwarm doctor --pid %d", finding->process.pid);
-		if (!result)
-			output_line_command(&finding->cli->out, STYLE_FAINT, "Next    ", buf_text(&line),
-								": why they are compiled, and what avoids it next time");
-		buf_free(&line);
-		return result;
-	}
 	result = buf_printf(err, &line, "jitwarm prime");
 	if (!result && row->place.environment)
 		result = reproduce_add_word(err, &line, "--environment") ||
@@ -324,16 +286,18 @@ static void free_finding(struct finding_places *finding)
 	}
 	mem_free(finding->document.rows);
 	jw_places_free(finding->places);
-	process_code_free(&finding->process);
 }
 
 static int run_find(struct jw_error *err, struct cli *cli)
 {
 	struct finding_places finding = {.cli = cli};
-	int failed =
-		read_mapped(err, &finding) || gpu_targets_read(err, cli, &finding.gpus) ||
-		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));
+	int failed;
 
+	if (options_given(&cli->options, "environment") && cli->options.operand_count)
+		return error_set(err, JW_ERR_USAGE, "--environment names the only place: name no other");
+	failed =
+		gpu_targets_read(err, cli, &finding.gpus) ||
+		(finding.gpus.count ? cli_open_asleep(err, cli) : cli_open_asking(err, cli, NULL, true));
 	os_catch_interrupts();
 	if (!failed) {
 		finding.judged = finding.gpus.count || cli->system->gpu_count;
@@ -350,9 +314,6 @@ static int run_find(struct jw_error *err, struct cli *cli)
 static const struct cli_option find_options[] = {
 	GPUS_OPTIONS,
 	CLI_CACHE,
-	CLI_NUMBER("pid", "PID",
-			   "What a running process has loaded (Linux); of another account as root",
-			   .most = INT32_MAX, .positive = true),
 	CLI_VALUE("environment", "DIR", "Look only at the environments in DIR, as DIR alone does",
 			  .alias = "env"),
 	CLI_FLAG("all-envs", "All environments, as without a name", .hidden = true),

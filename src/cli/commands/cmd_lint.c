@@ -269,31 +269,6 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 	}
 }
 
-enum lint_format { LINT_TEXT, LINT_JSON, LINT_GITHUB, LINT_FORMATS };
-
-static const char *const format_names[] = {
-	[LINT_TEXT] = "text", [LINT_JSON] = "json", [LINT_GITHUB] = "github"};
-
-static int read_format(struct jw_error *err, struct cli *cli, enum lint_format *ret_format)
-{
-	const char *given = options_value(&cli->options, "format");
-	unsigned format = LINT_TEXT;
-
-	if (!given) {
-		*ret_format = cli->out.json ? LINT_JSON : LINT_TEXT;
-		return 0;
-	}
-	while (format < LINT_FORMATS && strcmp(given, format_names[format]) != 0)
-		format++;
-	if (format == LINT_FORMATS)
-		return error_set(err, JW_ERR_USAGE, "--format is text, json or github, not “%s”", given);
-	if (cli->out.json && format != LINT_JSON)
-		return error_set(err, JW_ERR_USAGE, "--json and --format %s are two formats", given);
-	cli->out.json = format == LINT_JSON;
-	*ret_format = (enum lint_format)format;
-	return 0;
-}
-
 /* The GPUs on sale since 2018 but Jetson, unless --gpus names others. */
 static int read_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
@@ -307,16 +282,15 @@ static int read_gpus(struct jw_error *err, struct cli *cli, struct gpu_targets *
 										 GPUS_MOST, &gpus->count);
 }
 
-static int print_result(struct jw_error *err, struct cli *cli, enum lint_format format,
-						const struct jw_found *found, const struct jw_lint_result *result,
-						const struct lint_bound *bound)
+static int print_result(struct jw_error *err, struct cli *cli, const struct jw_found *found,
+						const struct jw_lint_result *result, const struct lint_bound *bound)
 {
-	switch (format) {
-	case LINT_JSON: return document_print(err, &cli->out, &document_lint, result);
-	case LINT_GITHUB: lint_github_print(&cli->out, found, result, bound); return 0;
-	case LINT_TEXT:
-	case LINT_FORMATS: break;
+	if (options_given(&cli->options, "format")) {
+		lint_github_print(&cli->out, found, result, bound);
+		return 0;
 	}
+	if (cli->out.json)
+		return document_print(err, &cli->out, &document_lint, result);
 	if (result->images)
 		return lint_text_print(err, &cli->out, result, bound);
 	if (result->trouble_count)
@@ -347,7 +321,7 @@ static void name_wheel(const struct jw_index_wheel *wheel, struct jw_lint_result
 }
 
 static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					  enum lint_format format, const struct jw_index_wheel *wheel)
+					  const struct jw_index_wheel *wheel)
 {
 	const char *const path = wheel ? wheel->path : NULL;
 	const struct options *given = &cli->options;
@@ -379,7 +353,7 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 		end_with_result(cli, result, &bound, result->trouble_count + files.found->trouble_count);
 		if (!files.count && !cli->status)
 			cli->status = EXIT_CANNOT; /* nothing was judged, in whatever format that is said */
-		failed = print_result(err, cli, format, files.found, result, &bound);
+		failed = print_result(err, cli, files.found, result, &bound);
 		jw_lint_free(result);
 	}
 	found_files_free(&files);
@@ -388,17 +362,22 @@ static int lint_files(struct jw_error *err, struct cli *cli, const struct gpu_ta
 
 static int lint_run(struct jw_error *err, struct cli *cli)
 {
-	enum lint_format format;
+	const char *const format = options_value(&cli->options, "format");
 	struct gpu_targets gpus;
 	struct jw_index_wheel *wheel;
 	int failed;
 
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a wheel, a conda package or a library");
-	if (read_format(err, cli, &format) || read_gpus(err, cli, &gpus) ||
+	if (format && (strcmp(format, "github") != 0 || cli->out.json))
+		return error_set(err, JW_ERR_USAGE,
+						 "--format is github, not “%s”, and not beside --json; text is what there "
+						 "is without either",
+						 format);
+	if (read_gpus(err, cli, &gpus) ||
 		asked_wheel_get(err, cli, options_value(&cli->options, "platform"), &gpus, &wheel))
 		return -1;
-	failed = lint_files(err, cli, &gpus, format, wheel);
+	failed = lint_files(err, cli, &gpus, wheel);
 	jw_index_wheel_free(wheel);
 	return failed;
 }
@@ -412,9 +391,7 @@ static const struct cli_option options[] = {
 				 "than this (5s, 2m)"),
 	CLI_VALUE("driver", "VERSION",
 			  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)"),
-	CLI_VALUE("format", "NAME",
-			  "Print text, json (as --json) or github (annotations of a workflow)",
-			  .choices = "text|json|github"),
+	CLI_VALUE("format", "NAME", "github: print annotations of a workflow", .choices = "github"),
 	ASKED_WHEEL_OPTIONS,
 	CLI_ENVIRONMENT,
 	{0},

@@ -5,7 +5,7 @@
 static const struct json_field row_fields[] = {
 	JSON_AS("kind", struct find_row, place.kind,
 			"`venv`, `conda`, `pipx`, `uv`, `pyenv`, `Python` (another installation of it), "
-			"`folder`, `program` or `process` (with `--pid`)"),
+			"`folder` or `program`"),
 	JSON_AS("name", struct find_row, place.name,
 			"the path of an environment or folder; the name of a program or package"),
 	JSON_AS("environment", struct find_row, place.environment,

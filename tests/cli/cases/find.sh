@@ -1,4 +1,4 @@
-# find: environments and programs at their usual places, below folders, in conda's list; hostile ones; --pid
+# find: environments and programs at their usual places, below folders, in conda's list; hostile ones
 unset VIRTUAL_ENV CONDA_PREFIX CONDA_EXE CONDA_ENVS_PATH MAMBA_ROOT_PREFIX WORKON_HOME PIPX_HOME UV_TOOL_DIR UV_PYTHON_INSTALL_DIR PYENV_ROOT PYTHONPATH
 with_simdriver sm_86
 ptx() { # FILE NAME: a module that has to be compiled
@@ -69,8 +69,8 @@ err_one_line
 # For another GPU without one; without a target and a GPU only files are counted.
 run 1 find --target sm_90 --driver 550.163.01 "$work/loose" --json
 row loose 'c["cold"] == 1'
-run 64 find --pid 1 "$tree"
-run 64 find --pid 0
+run 64 find --pid 1
+err_has "--pid is no longer there: “jitwarm doctor --pid PID” says what a process has loaded"
 is_wine && exit 0
 
 # The usual places
@@ -150,13 +150,16 @@ done
 rm -r "$HOME/.conda/environments.txt"
 # The superuser believes only its own list.
 if [ "$(id -u)" = 0 ]; then
-	printf '%s\n' "$work/listed" >"$HOME/.conda/environments.txt"
+	conda "$work/far/away"
+	printf '%s\n' "$work/listed" "$work/far/away" >"$HOME/.conda/environments.txt"
 	run 1 find --json
 	row /listed 'c["environment"]'
+	run "0|1|2" scan --environment away
 	chown 65534 "$HOME/.conda/environments.txt"
+	run 3 scan --environment away
 	run 1 find --json
 	no_row /listed
-	json '"is no file of this account" in d["notes"][0]'
+	json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
 	# A link of its own leads to its own list; another account's does not, whoever wrote what it leads to, nor does such a folder.
 	mv "$HOME/.conda/environments.txt" "$work/list"
 	chown 0 "$work/list"
@@ -167,7 +170,7 @@ if [ "$(id -u)" = 0 ]; then
 		chown -h 65534 "$theirs"
 		run 1 find --json
 		no_row /listed
-		json '"is no file of this account" in d["notes"][0]'
+		json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'
 		chown -h 0 "$theirs"
 	done
 	# Nor one that everybody may write to
@@ -182,22 +185,3 @@ run 1 find --json
 row hooks/hook 'c["trouble"]'
 row ollama 'c["cold"] == 1'
 
-# What a process has loaded
-command python3 -c 'import mmap, sys, time
-file = open(sys.argv[1], "rb")
-mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-print("mapped", flush=True)
-time.sleep(60)' "$sample" >"$work/mapped" &
-victim=$!
-trap 'kill $victim 2>/dev/null || true' EXIT
-await grep -q mapped "$work/mapped"
-rm -r "$work/cache"
-run 1 find --pid "$victim" --json
-json 'len(d["places"]) == 1 and d["places"][0]["kind"] == "process" and d["places"][0]["cold"] > 1'
-json 'd["places"][0]["name"].startswith("python") and any(p.endswith("libsample_framework.so") for p in d["places"][0]["paths"])'
-run 1 find --pid "$victim"
-out_has "Next    jitwarm doctor --pid $victim"
-kill "$victim"
-wait "$victim" 2>/dev/null || true
-run 3 find --pid 99999999
-err_has "there is no process"

@@ -8,7 +8,7 @@ export SIMDRIVER_GATE=$place/gate SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_
 # shellcheck disable=SC2086
 $runner "$app" >/dev/null 2>&1 &
 await grep -qs ' fault wait ' "$SIMDRIVER_LOG"
-run 1 find --pid "$(sed -n 's/ fault wait .*//p' "$SIMDRIVER_LOG")"
-out_has "Next    jitwarm doctor --pid"
+run 1 doctor --pid "$(sed -n 's/ fault wait .*//p' "$SIMDRIVER_LOG")"
+out_has "modules"
 rm "$SIMDRIVER_GATE"
 wait
