@@ -41,8 +41,9 @@ struct jw_ahead {
 	size_t modules;             /* that the running driver has compiled, for this machine's GPUs */
 	size_t ready;               /* of them, those with an entry of `next` */
 	size_t carried;             /* of these, those made by an older compiler */
-	uint64_t limit_bytes;       /* JW_AHEAD_NO_ROOM: the limit that all would need */
-	char why[512];              /* of the last three states, one line; else "" */
+	size_t stored; /* JW_AHEAD_NO_ROOM: those that the store has until the boot, for want of room */
+	uint64_t limit_bytes; /* JW_AHEAD_NO_ROOM: the limit that all would need */
+	char why[512];        /* of the last three states, one line; else "" */
 };
 
 /* Compares the running driver with the installed one, or with the library that is named (a newer

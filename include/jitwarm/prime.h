@@ -214,6 +214,9 @@ struct jw_prime_options {
 	 * (jw_driver_info.stamp) has compiled, for these GPUs. NULL: none. */
 	const char *of_stamp;
 	bool no_compile; /* only restores and carries over; no compiler is looked for */
+	/* Compiles for the store alone, whatever the limit of the cache, which stays as it is. What the
+	 * store has is not compiled again. JW_ERR_UNSUPPORTED where the store is not used. */
+	bool store_only;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

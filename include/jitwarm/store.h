@@ -66,6 +66,7 @@ struct jw_store_refill_options {
 	const uint64_t *keys; /* names of the wanted entries */
 	size_t count;
 	bool dry_run; /* report, from the packs' manifests, what would be added; write nothing */
+	bool replace; /* also in place of what the cache has, and of the oldest entries of others */
 	struct jw_cancel cancel;
 };
 #define JW_STORE_REFILL_OPTIONS_INIT JW_INIT(jw_store_refill_options)
@@ -81,7 +82,7 @@ struct jw_store_refilled {
 };
 
 /* Adds to the system's cache those of the wanted entries that it lacks and the store has, while
- * there is room: evicts nothing. Skips damaged packs. */
+ * there is room: evicts nothing (but `replace`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
 

@@ -514,6 +514,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 																			  : CACHE_FULL_REFUSE,
 		.new_mode = import->new_mode,
 		.stamp = import->options->system ? import->options->system->driver.stamp : NULL,
+		.beside = import->options->system ? cache_beside_stamp(import->options->system) : NULL,
 		.account = import->options->account};
 	struct writing *writing = mem_alloc(err, sizeof *writing);
 	struct cache_live_counts counts;

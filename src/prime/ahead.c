@@ -59,6 +59,7 @@ static const struct json_field record_fields[] = {
 	KEPT("modules", ahead.modules),
 	KEPT("ready", ahead.ready),
 	KEPT("carried", ahead.carried),
+	KEPT("stored", ahead.stored),
 	KEPT("limit_bytes", ahead.limit_bytes),
 	KEPT("held_bytes", held_bytes),
 	KEPT("held_boot_s", held_boot_s),
@@ -102,6 +103,7 @@ static void read_record(const struct ahead_work *work, struct record *ret_record
 		record.ahead.modules = (size_t)json_count(document, "modules");
 		record.ahead.ready = (size_t)json_count(document, "ready");
 		record.ahead.carried = (size_t)json_count(document, "carried");
+		record.ahead.stored = (size_t)json_count(document, "stored");
 		record.ahead.limit_bytes = json_count(document, "limit_bytes");
 		record.held_bytes = json_count(document, "held_bytes");
 		record.held_boot_s = json_count(document, "held_boot_s");
@@ -319,22 +321,26 @@ static int open_booted(struct jw_error *err, const struct ahead_work *work,
 	return 0;
 }
 
-/* Carries over what can be, in tenths of a second and without a compiler: from then on a later
- * failure costs little. `only_count`: counts the entries as they are now. */
-static int carry(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
-				 bool only_count)
+/* What takes tenths of a second, without a compiler. From carry_over on a later failure costs
+ * little.
+ */
+static const struct jw_prime_options carry_over = {.no_compile = true, .carry_over = true};
+/* What had no room before the boot. */
+static const struct jw_prime_options take_stored = {.no_compile = true, .recompile_carried = true};
+static const struct jw_prime_options only_count = {.dry_run = true};
+
+/* Counts the entries as they are then. */
+static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
+						   const struct jw_system *system, struct jw_prime_options prime)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
-	struct jw_prime_options prime = {.size = sizeof prime,
-									 .paths = work->prime.paths,
-									 .path_count = work->prime.path_count,
-									 .of_stamp = work->record.stamp,
-									 .carry_over = !only_count,
-									 .no_compile = !only_count,
-									 .dry_run = only_count};
 	struct jw_prime_result *result;
 
-	if (!only_count)
+	prime.size = sizeof prime;
+	prime.paths = work->prime.paths;
+	prime.path_count = work->prime.path_count;
+	prime.of_stamp = work->record.stamp;
+	if (!prime.dry_run)
 		prime.cancel = work->prime.cancel;
 	if (jw_prime(err, system, &prime, &result))
 		return -1;
@@ -363,6 +369,22 @@ static void spare_running(const struct ahead_work *work, const struct jw_system 
 static bool is_short_of_room(const struct jw_prime_result *result)
 {
 	return result->plan.too_much || result->stopped.code == JW_ERR_LIMIT;
+}
+
+/* Without room the rest waits in the store: the first run after the boot takes it. */
+static int compile_for_boot(struct jw_error *err, struct ahead_work *work,
+							const struct jw_system *system, struct jw_prime_options prime)
+{
+	struct jw_prime_result *result;
+	struct jw_error why = {0};
+
+	prime.store_only = true;
+	if (jw_prime(&why, system, &prime, &result))
+		return error_if_memory(err, &why);
+	if (!result->interrupted && !result->reuse.not_kept.code)
+		work->record.ahead.stored = result->plan.cold - result->undone - result->failed;
+	jw_prime_result_free(result);
+	return 0;
 }
 
 /* The bytes of the next driver replace what was carried over. */
@@ -403,13 +425,15 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		ahead->limit_bytes = system->cache.outlook.bytes + result->plan.forecast.cache_bytes;
 		work->record.held_bytes = system->cache.limit_bytes;
 		work->record.held_boot_s = settled_boot_s();
+		if (ahead->pending && compile_for_boot(err, work, system, prime))
+			failed = -1;
 	}
 	if (result->stopped.code)
 		TEXT_COPY(ahead->why, result->stopped.message);
 	else if (result->failure_count)
 		TEXT_COPY(ahead->why, result->failures[0].reason);
 	jw_prime_result_free(result);
-	return 0;
+	return failed;
 }
 
 static int prepare_next(struct jw_error *err, struct ahead_work *work)
@@ -421,6 +445,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 
 	ahead->why[0] = '\0';
 	ahead->limit_bytes = 0;
+	ahead->stored = 0;
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
 	/* Whatever was set since: programs that run keep the limit with which they have started, and
@@ -430,7 +455,9 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 		settled_same_boot(work->record.held_boot_s, settled_boot_s()))
 		system->cache.limit_bytes = work->record.held_bytes;
 	keep_record(work, JW_AHEAD_COMPILING);
-	result = carry(err, work, system, false);
+	/* Before anything evicts entries of the former driver, which say what is to be taken. */
+	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
+	result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
 	if (!result)
 		spare_running(work, system);
 	if (!result && work->options->carried)
@@ -440,7 +467,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 		result = compile(err, work, system, &state);
 		spare_running(work, system);
 		if (!result)
-			result = carry(err, work, system, true);
+			result = prepare_at_once(err, work, system, only_count);
 	}
 	jw_system_free(system);
 	/* Also where it was ready: entries may be evicted or wiped meanwhile. */

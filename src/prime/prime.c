@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/remove.h"
+#include "cache/settings.h"
 #include "compile/installed_compilers.h"
 #include "machine/speed_gauge.h"
 #include "os/clock.h"
@@ -77,12 +78,14 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, uint64_t b
 static void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
 						const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
-	const struct jw_store_refill_options how = {.size = sizeof how,
-												.system = system,
-												.keys = wanted->keys,
-												.count = wanted->count,
-												.dry_run = options->dry_run,
-												.cancel = options->cancel};
+	const struct jw_store_refill_options how = {
+		.size = sizeof how,
+		.system = system,
+		.keys = wanted->keys,
+		.count = wanted->count,
+		.dry_run = options->dry_run,
+		.replace = options->recompile_carried && !strcmp(system->user_stamp, system->driver.stamp),
+		.cancel = options->cancel};
 
 	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
 }
@@ -376,6 +379,35 @@ static int repair_index(struct jw_error *err, const struct jw_system *system)
 	return cache_live_close(result ? NULL : err, live) ? -1 : result;
 }
 
+/* Into a folder of this run, which has first what the store has: that is not compiled again. */
+static int compile_for_store(struct jw_error *err, const struct plan *plan,
+							 const struct jw_system *system, const struct jw_prime_options *options,
+							 struct jw_prime_result *result)
+{
+	struct jw_system aside = *system;
+	struct run_folder folder = {0};
+	struct wanted wanted = {0};
+	int failed = -1;
+
+	aside.cache.path = NULL;
+	aside.cache.limit_bytes = CACHE_MOST_LIMIT;
+	aside.user_stamp[0] = '\0';
+	if (!uses_store(system, options))
+		error_set(err, JW_ERR_UNSUPPORTED, "the store is not used");
+	else if (!run_folder_make(err, system->state_dir, &folder) &&
+			 (aside.cache.path = os_join(err, folder.path, "ComputeCache")) &&
+			 !list_wanted(err, plan, 0, &wanted)) {
+		reuse_store(&aside, options, &wanted, &result->reuse);
+		failed = compile_plan(err, plan, &aside, options, result);
+		if (result->compiled && !cancel_asked(&options->cancel))
+			reuse_keep(&aside, options, &result->reuse);
+	}
+	wanted_free(&wanted);
+	mem_free(aside.cache.path);
+	run_folder_remove(&folder);
+	return failed;
+}
+
 /* Each insert repairs the index first. */
 static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_system *system,
 					 const struct jw_prime_options *options, struct jw_prime_result *result)
@@ -385,7 +417,8 @@ static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_sy
 	int failed = 0;
 
 	if (result->plan.cold)
-		failed = compile_plan(err, plan, system, options, result);
+		failed = (options->store_only ? compile_for_store : compile_plan)(err, plan, system,
+																		  options, result);
 	else if (unsound)
 		failed = repair_index(err, system);
 	result->repaired = unsound && !failed && !result->stopped.code;
@@ -404,7 +437,8 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 						 struct jw_prime_result *result)
 {
 	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
-	if ((result->compiled || result->shared.fetched) && !cancel_asked(&options->cancel))
+	if ((result->compiled || result->shared.fetched) && !options->store_only &&
+		!cancel_asked(&options->cancel))
 		reuse_keep(system, options, &result->reuse);
 	if (options->run && is_complete(options, result))
 		(void)jw_run_remember(&result->not_remembered, options->run);
@@ -425,6 +459,12 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 	if (planning_make(err, system, options, result, &planning) ||
 		judge_plan(err, system, &planning, result))
 		goto done;
+	/* The store may have the driver's own results in place of those. */
+	if (options->recompile_carried) {
+		ledger_open(&ledger, home, system->cache.path);
+		planning_note_carried(planning.plan, &ledger, true);
+		ledger_close(&ledger);
+	}
 	if (reuse_store_results(err, system, options, planning.plan, &result->reuse) ||
 		reuse_carry_over(err, system, options, planning.plan, &result->reuse))
 		goto done;

@@ -84,10 +84,11 @@ static bool is_of_use(const struct refill *refill, const char *path)
 		const struct pack_entry *entry = &manifest.entries[i];
 		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
 
-		missing = ours
-					  ? set_has(&refill->asked, entry->key) &&
-							cache_presence(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT
-					  : may_be_carried(refill, &manifest, entry);
+		missing =
+			ours ? set_has(&refill->asked, entry->key) &&
+					   (refill->request->replace ||
+						cache_presence(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT)
+				 : may_be_carried(refill, &manifest, entry);
 	}
 	manifest_free(&manifest);
 	return missing;
@@ -100,7 +101,8 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 											  .path = path,
 											  .system = request->system,
 											  .allow_unsigned = true,
-											  .only_missing = true,
+											  .only_missing = !request->replace,
+											  .evict = request->replace,
 											  .carry_over = request->older,
 											  .context = refill,
 											  .cancel = request->cancel,
@@ -251,6 +253,7 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 										   .keys = options->keys,
 										   .count = options->count,
 										   .dry_run = options->dry_run,
+										   .replace = options->replace,
 										   .cancel = options->cancel};
 	char *folder = store_path(NULL, system->state_dir);
 	struct os_file *lock = NULL;

@@ -4,7 +4,7 @@
 # The kernel module is FORMER's while NEXT is installed: NEXT's own libcuda then answers 804.
 # whole    a library and modules that a program has compiled at run time: NEXT's first start adds no entry, the bytes are NEXT's
 #          own, and nothing is cold under FORMER
-# states   no compiler, no room, one that was undone, the rest after the boot
+# states   no compiler, no room (the rest waits in the store), one that was undone, the rest after the boot
 # limit    whose limit counts, and which entries go when the running driver adds others
 # second   one that was undone, and a second upgrade before the boot, to 555.58.02
 # beside   a cold start of FORMER at the same time
@@ -72,6 +72,9 @@ as 1 ahead --dry-run
 state noticed True
 case $part in
 whole)
+	PHANTOM_MODULE_VERSION=$former under "$next" sm_86 "$build/src/jitwarm" check --target native "$library" >"$scratch/out"
+	grep -q "^Driver $next is installed and starts after the next boot" "$scratch/out" && grep -qxF "Next: jitwarm ahead $library" "$scratch/out" ||
+		fail "no advice: $(cat "$scratch/out")"
 	as 0 ahead "$library"
 	state ready True
 	so "d['modules'] >= 10 and d['ready'] == d['modules'] and d['carried'] == 0 and d['running'] == '$former' and d['next'] == '$next'"
@@ -115,15 +118,38 @@ states)
 	rm -rf "$scratch/state/ahead.json"
 	installed=$next
 	used=$(entries | xargs -d '\n' cat | wc -c)
-	CUDA_CACHE_MAXSIZE=$((used + 20000)) as 1 ahead "$library"
+	export CUDA_CACHE_MAXSIZE=$((used + 20000)) JITWARM_STORE=1
+	as 0 ahead "$library"
 	state no-room True
-	so "d['limit_bytes'] > $used + 20000"
-	CUDA_CACHE_MAXSIZE=$((used + 20000)) warm_before
+	so "d['limit_bytes'] > $used + 20000 and d['ready'] + d['stored'] >= d['modules'] > d['ready']"
+	warm_before
+	# The rest is in the store: it is not compiled again, neither by another run nor after the boot, whatever the limit is then
+	installed=$next
+	as 0 ahead "$library"
+	state no-room True
+	cp -a "$scratch/cache" "$scratch/cache-before"
+	cp -a "$scratch/state" "$scratch/state-before"
+	runs "$next"
+	as 0 prime --if-changed "$library"
+	python3 -c 'import json, sys; sys.exit(any(row["release"] == int(sys.argv[2][:3]) and row["model_ms"] for row in json.load(open(sys.argv[1]))["rows"]))' \
+		"$scratch/state/speed.json" "$next" || fail "$next itself has compiled"
+	as 0 ahead
+	state live False
+	so "d['ready'] == d['modules'] and d['carried'] == 0"
+	load "$next" sm_86 1 4 0
+	as 0 check "$library"
+	sound
+	rm -rf "$scratch/cache" "$scratch/state"
+	mv "$scratch/cache-before" "$scratch/cache"
+	mv "$scratch/state-before" "$scratch/state"
+	runs "$former"
+	installed=$former
+	unset CUDA_CACHE_MAXSIZE JITWARM_STORE
 	# Undone, and once more
 	as 0 ahead
 	state undone False
 	installed=$next
-	as 1 ahead --dry-run
+	as 0 ahead --dry-run
 	# After the boot the driver itself compiles what was left
 	runs "$next"
 	CUDA_CACHE_MAXSIZE=1073741824 as 0 prime --if-changed "$library"

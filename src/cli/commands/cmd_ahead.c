@@ -26,8 +26,11 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_CARRIED: return "; “jitwarm ahead” compiles the rest";
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
-		return "; beside the running driver's entries the limit leaves no room for the rest, which "
-			   "is compiled after the boot with a larger one (“jitwarm ahead --tune”)";
+		return ahead->ready + ahead->stored < ahead->modules
+				   ? "; beside the running driver's entries the limit leaves no room for the rest, "
+					 "which is compiled after the boot with a larger one (“jitwarm ahead --tune”)"
+				   : "; beside the running driver's entries the limit leaves no room for the "
+					 "rest, which is compiled and waits in the store for the boot";
 	case JW_AHEAD_NO_COMPILER: return "; its compiler is missing: ";
 	case JW_AHEAD_FAILED: return "; the rest failed: ";
 	case JW_AHEAD_NONE:
@@ -163,7 +166,7 @@ static int raise_limit(struct jw_error *err, const struct preparing *preparing)
 		jw_tune_result_free(result);
 	}
 	output_line(out, STYLE_PLAIN,
-				"The next login has a larger limit; the rest is compiled after the boot.");
+				"The next login has a larger limit; what had no room follows after the boot.");
 	return 0;
 }
 
@@ -230,7 +233,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&
-		(ahead->ready < ahead->modules || ahead->state == JW_AHEAD_NOTICED))
+		(ahead->ready + ahead->stored < ahead->modules || ahead->state == JW_AHEAD_NOTICED))
 		cli_end_with(cli, EXIT_COLD);
 	return document_print(err, &cli->out, &document_ahead, ahead);
 }
@@ -246,8 +249,9 @@ int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
 	*ret_pending = preparing.result.pending;
 	if (!preparing.result.pending && preparing.result.state != JW_AHEAD_LIVE)
 		return 0;
-	if (*ret_pending && found_files_find(err, &cli->out, cli->options.operands,
-										 cli->options.operand_count, true, &files))
+	if ((*ret_pending || preparing.result.stored) &&
+		found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
+						 &files))
 		return -1;
 	failed = prepare_ahead(err, &preparing, &files, NULL, false, true);
 	found_files_free(&files);
@@ -255,7 +259,7 @@ int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (*ret_pending) {
 		print_ahead(&cli->out, &preparing.result);
-		if (preparing.result.ready < preparing.result.modules)
+		if (preparing.result.ready + preparing.result.stored < preparing.result.modules)
 			cli_end_with(cli, EXIT_COLD);
 	}
 	return 0;
@@ -292,7 +296,8 @@ const struct cli_command command_ahead = {
 		"Entries "
 		"of the running driver are never evicted for that. PATH and PACKAGE name what has "
 		"relocatable code, whose names depend on the driver.\n\nWithout an upgrade it ends at "
-		"once. After a boot it compiles what was missing. “jitwarm startup enable” does all of "
+		"once. What the limit has no room for waits in the store. After a boot that follows, and "
+		"what is missing is compiled. “jitwarm startup enable” does all of "
 		"this "
 		"without being asked.\n\nExit status: 0 if nothing will be compiled after the boot, 1 if "
 		"something will, 2 if it cannot be prepared.",

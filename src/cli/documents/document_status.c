@@ -123,6 +123,7 @@ static const struct json_field ahead_fields[] = {
 	AHEAD(modules, "that the running driver has compiled, for this machine's GPUs"),
 	AHEAD(ready, "of them, those with an entry of `next`"),
 	AHEAD(carried, "of these, those made by an older compiler"),
+	AHEAD(stored, "`no-room`: those that wait in the store for the boot", .presence = JSON_IF_SET),
 	AHEAD(limit_bytes, "`no-room`: the limit that all would need", .presence = JSON_IF_SET),
 	AHEAD(why, "one line about the last three states", .presence = JSON_IF_SET),
 	{0},
