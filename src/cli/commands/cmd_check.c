@@ -9,6 +9,7 @@
 #include "cli/parts/baked_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
+#include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 
 static size_t failing_on(const struct jw_check_result *result, struct jw_target target)
@@ -57,23 +58,39 @@ static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 	print_entries(out, gpu);
 }
 
+/* This machine's GPUs, under a driver that is installed and waits for the boot. */
+static bool is_next_driver(const struct options *options, struct jw_ahead *ahead)
+{
+	return options_count(options, "target") == 1 &&
+		   !strcmp(options_item(options, "target", 0), "native") &&
+		   !options_given(options, "driver") && !jw_ahead_look(NULL, NULL, ahead) && ahead->pending;
+}
+
 /* The command for what is cold: with the names, and where they were looked for. */
 static void print_next(const struct output *out, const struct options *options)
 {
 	static const char *const kept[] = {"target", "driver", "environment", "cache"};
-	const bool elsewhere = options_given(options, "target");
+	struct jw_ahead ahead;
+	const bool pending = is_next_driver(options, &ahead);
+	const bool elsewhere = options_given(options, "target") && !pending;
 	struct buf line = BUF_MAX(1 << 16);
-	int failed = buf_printf(NULL, &line, "jitwarm %s", elsewhere ? "make" : "prime");
+	int failed = buf_printf(NULL, &line, "jitwarm %s",
+							pending     ? "ahead"
+							: elsewhere ? "make"
+										: "prime");
 
 	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
 		for (size_t i = 0; !failed && i < options_count(options, kept[k]); i++)
 			failed = (elsewhere && !strcmp(kept[k], "cache")) ||
-					 (buf_printf(NULL, &line, " --%s", kept[k]) ||
-					  reproduce_add_word(NULL, &line, options_item(options, kept[k], i)));
+					 (!(pending && !strcmp(kept[k], "target")) &&
+					  (buf_printf(NULL, &line, " --%s", kept[k]) ||
+					   reproduce_add_word(NULL, &line, options_item(options, kept[k], i))));
 	if (!failed && elsewhere)
 		failed = buf_printf(NULL, &line, " --fetch -o FILE.jwpack");
 	for (size_t i = 0; !failed && i < options->operand_count; i++)
 		failed = reproduce_add_word(NULL, &line, options->operands[i]);
+	if (pending)
+		ahead_print(out, "", &ahead);
 	if (!failed)
 		output_line_command(out, STYLE_PLAIN, "Next: ", buf_text(&line), "");
 	else
