@@ -75,23 +75,12 @@ static void release_by_name(const char *library, struct jw_driver *driver)
 		(void)jw_driver_parse(NULL, at + 4, driver);
 }
 
-/* On Windows the last five digits of the file's version are the release: 31.0.15.3623 is 536.23.
- * Source: NVIDIA's release notes name both. */
 static void release_by_resource(const char *library, struct jw_driver *driver)
 {
-	struct jw_driver known;
-	char text[TEXT_SHORT];
-	uint16_t numbers[4];
-	uint32_t digits;
+	char text[32];
 
-	if (driver->release[0] || os_file_version(NULL, library, numbers) || numbers[3] > 9999)
-		return;
-	digits = numbers[2] % 10u * 10000u + numbers[3];
-	driver->release[0] = digits / 100;
-	driver->release[1] = digits % 100;
-	(void)snprintf(text, sizeof text, "%u.%02u", digits / 100, digits % 100);
-	if (!jw_driver_parse(NULL, text, &known))
-		driver->cuda = known.cuda;
+	if (!driver->release[0] && !os_file_release(NULL, library, text))
+		(void)jw_driver_parse(NULL, text, driver);
 }
 
 /* The table adds facts that are not in the file, and confirms the others. */

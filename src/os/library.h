@@ -28,6 +28,7 @@ void os_library_close(struct os_library *library);
  * JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
 
-/* The four numbers of a file's version resource (31.0.15.3623). JW_ERR_NOT_FOUND if it has none;
- * only Windows has them. */
-int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4]);
+/* The release of NVIDIA's driver that a file of it is of ("536.23"), by its version resource: the
+ * last five digits of 31.0.15.3623. JW_ERR_NOT_FOUND if it has none; only Windows has them. Source:
+ * NVIDIA's release notes name both. */
+int os_file_release(struct jw_error *err, const char *path, char ret_release[32]);

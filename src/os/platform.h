@@ -15,9 +15,10 @@ bool os_is_wsl(void);
 /* Whether the kernel's part of NVIDIA's driver shows a device file: WSL's GPU (dxg) and Jetson's
  * (nvmap) are no PCI devices, and some containers see no PCI bus (nvidiactl). */
 bool os_has_gpu_file(void);
-/* The release of the driver whose kernel part is loaded ("550.163.01"), which an update replaces at
- * the next boot only. Empty if there is none, or on Windows, where it is the library's; -1 where
- * memory is short. */
+/* The release of the driver whose kernel part is loaded ("550.163.01", on Windows "551.61"), which
+ * an update may replace at the next boot only. Empty if there is none; -1 where memory is short. On
+ * Windows $JITWARM_KERNEL_MODULE names the file in place of the system's list: the test beds set it
+ */
 int os_running_driver(struct jw_error *err, char ret_release[32]);
 
 /* Cores that this process may use. */

@@ -228,8 +228,9 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (!*ahead->running) {
 		cli->failure = EXIT_CANNOT;
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "which driver runs cannot be told here (/proc/driver/nvidia/version)");
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"which driver runs cannot be told: no kernel module of NVIDIA's is loaded here");
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&

@@ -136,8 +136,8 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 					 driver_name);
 }
 
-int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4])
+int os_file_release(struct jw_error *err, const char *path, char ret_release[32])
 {
-	(void)ret_numbers;
+	(void)ret_release;
 	return error_set(err, JW_ERR_NOT_FOUND, "%s: no version in it", path);
 }

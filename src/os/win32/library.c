@@ -178,7 +178,7 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 /* A version resource is a few hundred bytes. */
 enum { MOST_VERSION_BYTES = 1 << 20 };
 
-int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4])
+int os_file_release(struct jw_error *err, const char *path, char ret_release[32])
 {
 	wchar_t *wide = win32_plain_path(err, path);
 	DWORD size = wide ? GetFileVersionInfoSizeExW(FILE_VER_GET_NEUTRAL, wide, NULL) : 0;
@@ -192,15 +192,16 @@ int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers
 	if (data && GetFileVersionInfoExW(FILE_VER_GET_NEUTRAL, wide, 0, size, data) &&
 		VerQueryValueW(data, L"\\", &found, &length) && length >= sizeof(VS_FIXEDFILEINFO)) {
 		const VS_FIXEDFILEINFO *info = found;
+		const unsigned digits =
+			HIWORD(info->dwFileVersionLS) % 10u * 10000u + LOWORD(info->dwFileVersionLS);
 
-		ret_numbers[0] = HIWORD(info->dwFileVersionMS);
-		ret_numbers[1] = LOWORD(info->dwFileVersionMS);
-		ret_numbers[2] = HIWORD(info->dwFileVersionLS);
-		ret_numbers[3] = LOWORD(info->dwFileVersionLS);
-		result = 0;
-	} else {
-		error_set(err, JW_ERR_NOT_FOUND, "%s: no version in it", path);
+		if (LOWORD(info->dwFileVersionLS) <= 9999) {
+			(void)snprintf(ret_release, 32, "%u.%02u", digits / 100, digits % 100);
+			result = 0;
+		}
 	}
+	if (result)
+		error_set(err, JW_ERR_NOT_FOUND, "%s: no version in it", path);
 	mem_free(data);
 	mem_free(wide);
 	return result;

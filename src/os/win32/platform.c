@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "os/env.h"
+#include "os/file.h"
+#include "os/library.h"
 #include "os/platform.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
 #include <psapi.h>
 #include <setupapi.h>
+#include <winternl.h>
 
 const char os_name[] = "windows";
 
@@ -19,11 +24,81 @@ bool os_is_wsl(void)
 	return false;
 }
 
+/* A list of the loaded kernel modules, by NtQuerySystemInformation. Every account may read their
+ * names; psapi's calls want their addresses, which Windows 11 24H2 hides from most. */
+struct kernel_modules {
+	ULONG count;
+	struct {
+		void *section, *mapped, *image;
+		ULONG size, flags;
+		USHORT load_order, start_order, loads, name_at;
+		char path[256]; /* "\SystemRoot\System32\DriverStore\…\nvlddmkm.sys", or "\??\C:\…" */
+	} modules[];
+};
+
+static struct kernel_modules *list_kernel_modules(ULONG *ret_bytes)
+{
+	enum { MODULE_INFORMATION = 11, MOST_BYTES = 4 << 20 };
+	struct kernel_modules *list = NULL;
+	ULONG bytes = 0;
+
+	/* Modules may come between two calls. */
+	for (int tries = 0; tries < 4; tries++) {
+		const NTSTATUS status = NtQuerySystemInformation(
+			(SYSTEM_INFORMATION_CLASS)MODULE_INFORMATION, list, bytes, &bytes);
+
+		if (list && status >= 0) {
+			*ret_bytes = bytes;
+			return list;
+		}
+		mem_free(list);
+		list = bytes && bytes < MOST_BYTES ? mem_alloc(NULL, bytes += 1 << 14) : NULL;
+		if (!list)
+			return NULL;
+	}
+	mem_free(list);
+	return NULL;
+}
+
+/* The file of NVIDIA's, which a later installation does not change: each has a folder of its own in
+ * the driver store. NULL: none. */
+static char *loaded_module(void)
+{
+	static const char root[] = "\\SystemRoot\\", plain[] = "\\??\\";
+	ULONG bytes = 0;
+	struct kernel_modules *list = list_kernel_modules(&bytes);
+	wchar_t wide[MAX_PATH];
+	const UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH);
+	char *folder = length && length < MAX_PATH ? win32_shown(NULL, wide) : NULL, *found = NULL;
+
+	for (ULONG i = 0; list && folder && !found && i < list->count; i++) {
+		const char *path = list->modules[i].path;
+
+		if ((const uint8_t *)(&list->modules[i] + 1) > (const uint8_t *)list + bytes)
+			break;
+		if (!memchr(path, '\0', sizeof list->modules[i].path) ||
+			_stricmp(os_base_name(path), "nvlddmkm.sys") != 0)
+			continue;
+		if (text_starts_fold(path, root))
+			found = mem_printf(NULL, "%s\\%s", folder, path + sizeof root - 1);
+		else
+			found = mem_string(NULL, text_starts(path, plain) ? path + sizeof plain - 1 : path);
+	}
+	mem_free(folder);
+	mem_free(list);
+	return found;
+}
+
 int os_running_driver(struct jw_error *err, char ret_release[32])
 {
-	(void)err;
+	char *named = os_env("JITWARM_KERNEL_MODULE"), *path = named ? named : loaded_module();
+	struct jw_error why = {0};
+
 	ret_release[0] = '\0';
-	return 0;
+	if (path)
+		(void)os_file_release(&why, path, ret_release);
+	mem_free(path);
+	return error_if_memory(err, &why);
 }
 
 bool os_has_gpu_file(void)
