@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cache/entry.h"
 #include "entries.h"
 #include "lacking.h"
 #include "packs.h"
@@ -132,34 +131,6 @@ TEST(a_ledger_without_marks_is_read)
 	mem_free(path);
 }
 
-/* More stamps than a ledger names, more marks than it holds. */
-TEST(excess_marks_are_dropped)
-{
-	enum { MANY = LEDGER_MOST_MARKS - 10 };
-	struct ledger_new_mark *many = mem_array(NULL, MANY, sizeof *many);
-	struct ledger ledger;
-	char stamp[CACHE_STAMP_SIZE + 1];
-
-	forget();
-	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
-		(void)snprintf(stamp, sizeof stamp, "Jan  1 20%02u00:00:00", i);
-		change(&(struct ledger_new_mark){i + 1, i, stamp}, 1, NULL, 0);
-	}
-	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks.count, LEDGER_MOST_STAMPS + 1);
-	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[LEDGER_MOST_STAMPS]), "");
-	ledger_close(&ledger);
-	for (size_t i = 0; i < MANY; i++)
-		many[i] = (struct ledger_new_mark){1000 + i, i, stamp_old};
-	change(many, MANY, NULL, 0);
-	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.marks.count, LEDGER_MOST_MARKS);
-	assert_int_equal(ledger.marks.items[LEDGER_MOST_MARKS - 1].name, 1000 + MANY - 1);
-	ledger_close(&ledger);
-	mem_free(many);
-	forget();
-}
-
 /* No more than it holds is read of any, and nothing behind what is too much. */
 TEST(a_count_that_is_too_large_ends_a_ledger)
 {
@@ -186,22 +157,6 @@ TEST(a_count_that_is_too_large_ends_a_ledger)
 		ledger_close(&ledger);
 		buf_free(&bytes);
 	}
-}
-
-TEST(without_a_folder_nothing_is_marked)
-{
-	const struct ledger_new_mark carried = {1, 2, stamp_old};
-	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
-	struct jw_error err = {0};
-
-	assert_int_equal(ledger_change_marks(&err, NULL, cache, &what), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	/* Nor without memory for its name, for that reason. */
-	err = (struct jw_error){0};
-	mem_fail_after(1);
-	assert_int_equal(ledger_change_marks(&err, folder, cache, &what), -1);
-	mem_fail_after(0);
-	assert_int_equal(err.code, JW_ERR_MEMORY);
 }
 
 static int set_up(void **state)

@@ -136,24 +136,6 @@ TEST(only_sound_parts_are_believed)
 	}
 }
 
-/* Another version's marks of another kind are left alone. */
-TEST(what_follows_the_marks_is_not_read)
-{
-	static const uint8_t more[4 + MARK] = {1};
-	struct buf bytes = make_bytes_of(make_ledger());
-	struct ledger ledger = {0};
-
-	bytes.size -= SUM;
-	assert_int_equal(buf_append(NULL, &bytes, more, sizeof more), 0);
-	assert_int_equal(buf_append(NULL, &bytes, more, SUM), 0);
-	sum_up(&bytes);
-	ledger_parse(&ledger, bytes.data, bytes.size);
-	assert_int_equal(ledger.marks.count, 1);
-	assert_true(!ledger.changed && !ledger.partial && !ledger.plan && !ledger.files);
-	ledger_close(&ledger);
-	buf_free(&bytes);
-}
-
 /* Those of former versions: their records and marks count, the rest does not. */
 TEST(a_ledger_of_before_is_read)
 {

@@ -85,51 +85,6 @@ static uint64_t inode_of(const char *file)
 	return os_stat(NULL, file, &stat) ? 0 : stat.inode;
 }
 
-TEST_WITH(places_differ_by_all_that_names_them, start, NULL)
-{
-	struct ledger ledger;
-
-	plan.module_count = 7;
-	modules[1].file = 1;
-	modules[2].file = 2;
-	modules[3].container_offset = 8;
-	modules[4].target = 1;
-	modules[5].form = CACHE_KEY_LINK;
-	modules[6].entry_offset = 8; /* no part of its place */
-	begin(&ledger);
-	assert_null(ledger_find(&ledger, &modules[3]));
-	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.records.count, 6);
-	assert_int_equal(ledger_find(&ledger, &modules[3])->value, 13);
-	assert_int_equal(ledger_find(&ledger, &modules[0])->value, 16);
-	ledger_close(&ledger);
-	/* Another order of the files is the same. */
-	begin(&ledger);
-	assert_int_equal(ledger.records.count, 6);
-	assert_int_equal(ledger_find(&ledger, &modules[5])->value, 15);
-	STARVE(ledger_begin(&err, &ledger, &plan), (void)0);
-	ledger_close(&ledger);
-}
-
-TEST_WITH(a_link_is_the_file_that_it_leads_to, start, NULL)
-{
-	char *file = os_join(NULL, folder, "lib.so"), *way = os_join(NULL, folder, "./cache/../lib.so");
-	struct plan_file named[] = {{.path = file}, {.path = way}};
-	struct ledger ledger;
-
-	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	plan.files = named;
-	plan.file_count = 2;
-	plan.module_count = 2;
-	modules[1].file = 1;
-	begin(&ledger);
-	ledger_note(&ledger, state_dir, false);
-	assert_int_equal(ledger.records.count, 1);
-	ledger_close(&ledger);
-	mem_free(file);
-	mem_free(way);
-}
-
 TEST(without_a_place_or_a_driver_nothing_is_noted)
 {
 	struct ledger ledger;
@@ -314,34 +269,6 @@ TEST_WITH(records_of_another_process_stay, start, NULL)
 	assert_int_equal(ledger.records.count, 2);
 	assert_int_equal(ledger_find(&ledger, &modules[0])->stamp, 1);
 	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks.items[0]), carried.stamp);
-	ledger_close(&ledger);
-}
-
-TEST_WITH(a_change_that_changes_nothing_is_not_written, start, NULL)
-{
-	const struct ledger_new_mark one = {1, 2, NULL};
-	const uint64_t keys[] = {1, 2};
-	struct ledger_change what = {0};
-	struct ledger ledger;
-	uint64_t first;
-
-	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
-	assert_false(os_exists(path));
-	what.marks = &one;
-	what.mark_count = 1;
-	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
-	what.mark_count = 0;
-	first = inode_of(path);
-	/* None of that key */
-	what.cleared = keys + 1;
-	what.cleared_count = 1;
-	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
-	assert_int_equal(inode_of(path), first);
-	what.cleared = keys;
-	what.cleared_count = 2;
-	assert_int_equal(ledger_change_marks(NULL, state_dir, cache, &what), 0);
-	ledger_open(&ledger, state_dir, cache);
-	assert_int_equal(ledger.marks.count, 0);
 	ledger_close(&ledger);
 }
 

@@ -27,15 +27,6 @@ static void about(double value, double wanted)
 		fail_msg("%g, not %g", value, wanted);
 }
 
-TEST(nothing_is_known_at_first)
-{
-	const struct speed_table table = {.count = 0};
-	const struct jw_speed speed = speed_of(&table, &new_driver);
-
-	assert_true(speed.factor == 0 && speed.module_ms == 0 && speed.spread == 0);
-	assert_false(speed_is_known(&table, &new_driver));
-}
-
 /* Modules of 21 and of 5 ms by the model, and `module_ms` each besides. */
 static struct speed_sizes gauge_of(double slope, double module_ms)
 {
@@ -102,27 +93,6 @@ TEST(a_gauge_that_compiled_nothing_is_not_believed)
 	assert_true(speed_of(&table, &new_driver).factor == 0);
 }
 
-TEST(a_run_is_believed_before_the_gauge)
-{
-	const struct speed_sizes gauge = gauge_of(4, 0), again = gauge_of(2, 0);
-	const struct speed_time run = run_of(20, 2), tiny = run_of(0.02, 2);
-	struct speed_table table = {.count = 0}, little = {.count = 0};
-	struct jw_speed before, after;
-
-	speed_add_gauge(&table, &new_driver, &gauge);
-	before = speed_of(&table, &new_driver);
-	speed_add(&table, &new_driver, &run);
-	after = speed_of(&table, &new_driver);
-	about(after.factor, (20 * 2 + 0.05 * before.factor) / 20.05);
-	assert_true(after.spread > 1 && after.spread < before.spread);
-	speed_add_gauge(&little, &new_driver, &gauge);
-	speed_add(&little, &new_driver, &tiny);
-	assert_true(speed_of(&little, &new_driver).factor > 0.8 * before.factor);
-	/* The runs stay when it is measured again. */
-	speed_add_gauge(&table, &new_driver, &again);
-	about(speed_of(&table, &new_driver).factor, (20 * 2 + 0.05 * before.factor / 2) / 20.05);
-}
-
 /* What each module takes besides is not counted twice. */
 TEST(a_run_of_many_modules_has_the_same_factor)
 {
@@ -159,21 +129,6 @@ TEST(the_last_run_of_another_driver_is_the_fallback)
 	assert_true(speed_of(&table, &third).factor < 3);
 	speed_add_gauge(&table, &third, &none);
 	about(speed_of(&table, &third).factor, 6);
-}
-
-TEST(a_machine_that_has_changed_is_believed_soon)
-{
-	const struct speed_time before = run_of(100000, 1.2), after = run_of(120, 2.4);
-	struct speed_table table = {.count = 0};
-
-	speed_add(&table, &new_driver, &before);
-	about(speed_of(&table, &new_driver).factor, 1.2);
-	speed_add(&table, &new_driver, &after);
-	about(speed_of(&table, &new_driver).factor, 1.8);
-	for (int i = 0; i < 5; i++)
-		speed_add(&table, &new_driver, &after);
-	about(speed_of(&table, &new_driver).factor, 2.4);
-	assert_int_equal(table.count, 1);
 }
 
 TEST(a_busy_machine_is_hardly_believed)

@@ -215,25 +215,6 @@ TEST(a_pack_has_two_frames)
 	}
 }
 
-/* More values than memory allows: each takes a hundred bytes. */
-TEST(many_values)
-{
-	const size_t count = PACK_MOST_VALUES + 1;
-	char *text = mem_alloc(NULL, 2 * count + 200), *at;
-	struct jw_error err;
-
-	assert_non_null(text);
-	at = text + snprintf(text, 200, HEAD "\"drivers\":[],\"members\":[],\"entries\":[],\"x\":[0");
-	for (size_t i = 1; i < count; i++) {
-		*at++ = ',';
-		*at++ = '0';
-	}
-	memcpy(at, "]}", 3);
-	assert_false(is_taken_with(text, 0, 0, 0, &err));
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	mem_free(text);
-}
-
 static int set_up(void **state)
 {
 	if (make_folder(state) || sodium_init() < 0)

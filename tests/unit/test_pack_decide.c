@@ -71,41 +71,6 @@ TEST(a_split_entry_of_before_is_read)
 	clear(target);
 }
 
-static void make_of_second(struct entries_entry *entry, unsigned second)
-{
-	char stamp[32];
-
-	(void)snprintf(stamp, sizeof stamp, "Apr  8 202512:10:%02u", second);
-	make_with(entry, stamp, 1, 8);
-}
-
-/* Entries are checked by sixteen: one module of more drivers than that, whose results are equal. */
-TEST(all_entries_of_a_module_are_taken)
-{
-	struct jw_import_result *result;
-	struct jw_error err = {0};
-
-	clear(cache);
-	for (unsigned second = 0; second < 40; second++) {
-		struct entries_entry entry;
-
-		make_of_second(&entry, second);
-		packs_put(cache, entry.key, entry.bytes, entry.size);
-	}
-	export_cache();
-	assert_int_equal(import_with(&err, (struct jw_import_options){.limit_bytes = 1 << 20}, &result),
-					 0);
-	assert_int_equal(result->added, 40);
-	jw_import_result_free(result);
-	for (unsigned second = 0; second < 40; second++) {
-		struct entries_entry entry;
-
-		make_of_second(&entry, second);
-		assert_int_equal(cache_presence(target, entry.key, 0, NULL), CACHE_PRESENT);
-	}
-	clear(target);
-}
-
 /* Whichever comes first in the pack, one that is carried over to the name of the driver's own is
  * not written. */
 TEST(its_own_wins_over_one_that_is_carried)

@@ -28,21 +28,6 @@ static void make_cache(const char *dir)
 	packs_put(dir, entry.key, entry.bytes, entry.size);
 }
 
-static void assert_same_entry(const char *a, const char *b, uint64_t key)
-{
-	char *first = cache_entry_path(NULL, a, key), *second = cache_entry_path(NULL, b, key);
-	struct buf left = {0}, right = {0};
-
-	assert_int_equal(os_read_file(NULL, first, 1 << 20, &left), 0);
-	assert_int_equal(os_read_file(NULL, second, 1 << 20, &right), 0);
-	assert_int_equal(left.size, right.size);
-	assert_memory_equal(left.data, right.data, left.size);
-	buf_free(&left);
-	buf_free(&right);
-	mem_free(first);
-	mem_free(second);
-}
-
 static struct jw_import_result *import_as_is(const char *file, const char *dir)
 {
 	const struct jw_import_options options = {
@@ -53,60 +38,6 @@ static struct jw_import_result *import_as_is(const char *file, const char *dir)
 	if (jw_import(&err, &options, &result))
 		fail_msg("%s", err.message);
 	return result;
-}
-
-TEST(round_trip)
-{
-	char *cache = path_in("cache"), *file = path_in("a.jwpack"), *copy = path_in("copy");
-	struct jw_export_result exported = {.size = sizeof exported};
-	struct jw_import_result *imported;
-	struct entries_entry entry;
-
-	make_cache(cache);
-	exported = packs_export(cache, file);
-	assert_int_equal(exported.entries, 3);
-	assert_int_equal(exported.modules, 2);
-	assert_int_equal(exported.cubins, 2);
-	assert_string_equal(exported.targets, "sm_86");
-	imported = import_as_is(file, copy);
-	assert_int_equal(imported->accepted, 3);
-	assert_int_equal(imported->added, 3);
-	assert_int_equal(imported->refused, 0);
-	jw_import_result_free(imported);
-	for (unsigned n = 0; n < 2; n++) {
-		entries_make(&entry, n, 100 * n);
-		assert_same_entry(cache, copy, entry.key);
-	}
-	/* Again: nothing new, and the same pack. */
-	imported = import_as_is(file, copy);
-	assert_int_equal(imported->there, 3);
-	assert_int_equal(imported->added, 0);
-	jw_import_result_free(imported);
-	mem_free(cache);
-	mem_free(file);
-	mem_free(copy);
-}
-
-TEST(same_bytes)
-{
-	char *cache = path_in("cache1"), *other = path_in("cache2");
-	char *a = path_in("1.jwpack"), *b = path_in("2.jwpack");
-	struct buf left = {0}, right = {0};
-
-	make_cache(cache);
-	make_cache(other);
-	(void)packs_export(cache, a);
-	(void)packs_export(other, b);
-	assert_int_equal(os_read_file(NULL, a, 1 << 20, &left), 0);
-	assert_int_equal(os_read_file(NULL, b, 1 << 20, &right), 0);
-	assert_int_equal(left.size, right.size);
-	assert_memory_equal(left.data, right.data, left.size);
-	buf_free(&left);
-	buf_free(&right);
-	mem_free(cache);
-	mem_free(other);
-	mem_free(a);
-	mem_free(b);
 }
 
 static bool is_cancelled(void *context)
@@ -268,31 +199,6 @@ TEST(nothing_to_export)
 	assert_false(os_exists(file));
 	mem_free(cache);
 	mem_free(file);
-}
-
-/* A damaged entry in the cache is replaced, a sound one left alone. */
-TEST(heals)
-{
-	char *cache = path_in("healthy"), *file = path_in("h.jwpack"), *sick = path_in("sick");
-	struct jw_import_result *result;
-	struct entries_entry entry;
-
-	make_cache(cache);
-	(void)packs_export(cache, file);
-	entries_make(&entry, 1, 100);
-	packs_put(sick, entry.key, entry.bytes, entry.size - 20);
-	entries_make(&entry, 0, 0);
-	packs_put(sick, entry.key, entry.bytes, entry.size);
-	result = import_as_is(file, sick);
-	assert_int_equal(result->there, 1);
-	assert_int_equal(result->added, 1);
-	assert_int_equal(result->replaced, 1);
-	jw_import_result_free(result);
-	entries_make(&entry, 1, 100);
-	assert_same_entry(cache, sick, entry.key);
-	mem_free(cache);
-	mem_free(file);
-	mem_free(sick);
 }
 
 /* Imports a pack of three entries into `copy`, which must stay missing. */

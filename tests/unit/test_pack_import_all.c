@@ -96,36 +96,6 @@ static bool has_cache(size_t i)
 	return has;
 }
 
-/* One whose folder for it is a file is passed over, and named. */
-TEST(each_gets_the_entries)
-{
-	const struct jw_import_options how = taking();
-
-	for (size_t broken = 0; broken <= PEOPLE; broken++) {
-		struct jw_import_all_result *all;
-		struct jw_error err = {0};
-
-		put_people(PEOPLE);
-		if (broken < PEOPLE)
-			files_put_text(homes[broken], ".nv", "x");
-		if (jw_import_all(&err, &how, &all))
-			fail_msg("%s", err.message);
-		assert_int_equal(all->count, PEOPLE);
-		assert_int_equal(all->failed, broken < PEOPLE);
-		for (size_t i = 0; i < PEOPLE; i++) {
-			const struct jw_import_account *one = &all->accounts[i];
-
-			assert_string_equal(one->name, people[i]);
-			assert_int_equal(one->result == NULL, i == broken);
-			assert_int_equal(one->failed.code != JW_OK, i == broken);
-			assert_int_equal(has_cache(i), i != broken);
-			if (one->result)
-				assert_int_equal(one->result->added, ENTRIES);
-		}
-		jw_import_all_result_free(all);
-	}
-}
-
 /* Of the pack, the driver and the accounts: nothing is written anywhere. */
 TEST(what_fails_for_all_fails_at_once)
 {

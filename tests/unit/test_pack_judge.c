@@ -131,22 +131,6 @@ TEST(other_fields)
 	assert_false(judgement.refused || judgement.carried);
 }
 
-TEST(cubin_abi)
-{
-	const struct cubin_header old = {.abi = CUBIN_ABI_7, .sm = 86},
-							  new = {.abi = CUBIN_ABI_8, .sm = 86};
-	struct machine machine;
-	char why[512];
-
-	make_machine(&machine);
-	assert_true(judge_cubin(&old, &machine.system, why));
-	assert_false(judge_cubin(&new, &machine.system, why));
-	assert_non_null(strstr(why, "cubin ABI 8"));
-	machine.system.driver.version.cuda = 13000;
-	assert_true(judge_cubin(&new, &machine.system, why));
-	assert_true(judge_cubin(&new, NULL, why));
-}
-
 /* A driver before CUDA 12.8 does not know cubins of ABI 8. */
 TEST(machine_code_that_a_driver_does_not_know)
 {

@@ -86,26 +86,6 @@ TEST(head)
 
 /* ---- lists with as many elements as they may have, and one more */
 
-static void fill(struct buf *text, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(buf_printf(NULL, text, "%s" DRIVER(",\"cuda\":%u"), i ? "," : "", i), 0);
-}
-
-TEST(lists_have_a_length)
-{
-	for (unsigned more = 0; more < 2; more++) {
-		struct buf text = BUF_MAX(1 << 20);
-		struct one one = {DRIVERS, NULL, more ? JW_ERR_LIMIT : JW_OK,
-						  more ? "more than 256 drivers" : ""};
-
-		fill(&text, PACK_MOST_DRIVERS + more);
-		one.text = buf_text(&text);
-		try_cases(&one, 1, usual);
-		buf_free(&text);
-	}
-}
-
 /* 16 GiB, and a byte more */
 TEST(content_has_a_size)
 {
@@ -172,17 +152,6 @@ TEST(text_has_a_size)
 
 /* ---- what a manifest says of its content */
 
-TEST(sums)
-{
-	struct pack_member all[3] = {{.kind = PACK_PTX, .size_bytes = 1},
-								 {.kind = PACK_PTX, .size_bytes = 512},
-								 {.kind = PACK_CUBIN, .size_bytes = 513}};
-	const struct pack_manifest manifest = {.members = all, .member_count = 3};
-
-	assert_int_equal(manifest_content(&manifest), 1026);
-	assert_int_equal(manifest_extent(&manifest), 2 * 512 + 2 * 512 + 3 * 512 + 1024);
-}
-
 TEST(kinds_of_entries)
 {
 	static char plain[] = "-O3", link[] = "-arch=sm_86 -c", only_c[] = "-O3 -c",
@@ -232,31 +201,6 @@ TEST(keys)
 	assert_int_equal(pack_key_tail(tail, &entry), 2 + PACK_MOST_OPTIONS);
 	memset(options, 'x', PACK_MOST_OPTIONS + 1);
 	assert_int_equal(pack_key_tail(tail, &entry), 0);
-}
-
-TEST(drivers_and_targets_as_text)
-{
-	static const struct {
-		struct pack_driver driver;
-		const char *text;
-	} cases[] = {
-		{{.stamp = "Jan  1 203001:02:03", .release = "550.1", .cuda = 12040}, "550.1 (CUDA 12.4)"},
-		{{.stamp = "Jan  1 203001:02:03", .release = "550.1"}, "550.1"},
-		{{.stamp = "Jan  1 203001:02:03", .cuda = 12040}, "built Jan  1 2030 01:02:03"},
-	};
-	struct pack_driver both[2] = {cases[1].driver, cases[2].driver};
-	struct pack_entry some[4] = {{.target = {.sm = 999}},
-								 {.target = {.sm = 1000}},
-								 {.target = {.sm = 70}},
-								 {.target = {.sm = 86}}};
-	const struct pack_manifest manifest = {
-		.drivers = both, .driver_count = 2, .entries = some, .entry_count = 4};
-	char driver[PACK_DRIVER_TEXT], list[PACK_DRIVERS_TEXT], sms[PACK_TARGETS_TEXT];
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_string_equal(pack_driver_text(driver, &cases[i].driver), cases[i].text);
-	assert_string_equal(pack_drivers_text(list, &manifest), "550.1, built Jan  1 2030 01:02:03");
-	assert_string_equal(pack_targets_text(sms, &manifest), "sm_70 sm_86 sm_999");
 }
 
 /* What is known of a driver by its stamp: from the machine, then the table. */

@@ -245,28 +245,4 @@ TEST(too_little_and_too_much)
 	}
 }
 
-/* A member that is shorter, longer or another than the manifest says. */
-TEST(members_differ)
-{
-	for (size_t i = 0; i < 6; i++) {
-		struct packs_member other[MEMBERS];
-		struct result result;
-		struct buf pack;
-
-		memcpy(other, members, sizeof members);
-		if (i / 2 == 0)
-			other[5].size--;
-		else if (i / 2 == 1)
-			other[0] = (struct packs_member){members[0].name, contents[1], members[0].size + 1};
-		else
-			other[5].name = members[3].name;
-		packs_make(&pack, manifest, other, MEMBERS);
-		result = walk_bytes(&pack, i % 2, true);
-		assert_int_equal(result.err.code, JW_ERR_FORMAT);
-		assert_non_null(
-			strstr(result.err.message, "its members differ from those in its manifest"));
-		buf_free(&pack);
-	}
-}
-
 RUN_TESTS(set_up, tear_down)

@@ -178,28 +178,6 @@ TEST(choices)
 	}
 }
 
-TEST(groups)
-{
-	struct jw_prune_result *result;
-
-	put_all();
-	result = prune((struct jw_prune_options){.former_drivers = true, DRIVERS(ours)});
-	assert_int_equal(result->group_count, 3);
-	for (size_t i = 0; i < 3; i++) {
-		const struct jw_prune_group *group = &result->groups[i];
-		const bool former = !strcmp(group->driver, FORMER);
-
-		assert_true(former || !strcmp(group->driver, OURS));
-		assert_int_equal(group->entries, group->target.sm == 75 ? 1 : 2);
-		assert_int_equal(group->bytes, former                   ? sizes[2] + sizes[3]
-									   : group->target.sm == 75 ? sizes[1]
-																: sizes[0] + sizes[6]);
-	}
-	assert_int_equal(result->unknown->entries, 1);
-	assert_string_equal(result->unknown->driver, UNKNOWN);
-	jw_prune_result_free(result);
-}
-
 /* An upgrade that was undone may be repeated. */
 TEST(what_was_made_ahead_stays_for_a_month)
 {

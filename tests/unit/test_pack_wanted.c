@@ -77,23 +77,6 @@ static int wanted(struct jw_error *err, const struct jw_target *targets, size_t 
 	return wanted_of_paths(err, &options, ret_keys);
 }
 
-/* For the machine's GPU, and for those that are named. */
-TEST(they_are_the_drivers)
-{
-	const struct jw_target named[] = {{.sm = 89}, {.sm = 90}};
-	struct set keys = {0};
-
-	for (size_t count = 0; count <= 2; count++) {
-		assert_int_equal(wanted(NULL, named, count, &keys), 0);
-		for (size_t i = 0; i < 2; i++) {
-			assert_int_equal(set_has(&keys, key(payloads[i], 86)), count == 0);
-			assert_int_equal(set_has(&keys, key(payloads[i], 89)), count >= 1);
-			assert_int_equal(set_has(&keys, key(payloads[i], 90)), count == 2);
-		}
-		set_free(&keys);
-	}
-}
-
 /* Files that jw_find has found are taken as they are. */
 TEST(they_are_those_of_found_files)
 {

@@ -129,30 +129,6 @@ static void put_entry(const char *cache, unsigned number, uint16_t sm, bool bent
 	buf_free(&entry);
 }
 
-TEST_WITH(modules_in_the_cache_are_warm, make_folder, remove_folder)
-{
-	const struct jw_target target = {86, 0};
-	char *cache = os_join(NULL, folder, "cache");
-	struct buf data = make_buf();
-	struct plan *plan;
-
-	small_put(&data, 1, 70, "");
-	small_put(&data, 2, 70, "");
-	small_write("loose.fatbin", &data);
-	plan = plan_folder(&target, 1, cache, false);
-	assert_int_equal(plan->modules[0].state, PLAN_COLD);
-	assert_int_equal(plan->modules[1].state, PLAN_COLD);
-	plan_free(plan);
-	put_entry(cache, 1, 86, false);
-	plan = plan_folder(&target, 1, cache, false);
-	assert_int_equal(plan->module_count, 2);
-	assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_WARM);
-	assert_int_equal(state_of(plan, key_of(2, 70, 86, CACHE_KEY_LOAD, "")), PLAN_COLD);
-	plan_free(plan);
-	mem_free(cache);
-	buf_free(&data);
-}
-
 /* A damaged hit, or one that no driver can load, does not count. */
 TEST_WITH(modules_with_damaged_entries_are_cold, make_folder, remove_folder)
 {
@@ -361,21 +337,6 @@ TEST_WITH(text_has_another_key, make_folder, remove_folder)
 									&(struct cache_key_input){86, CACHE_KEY_TEXT, text,
 															  strlen(text), "", 0, false},
 									NULL));
-	plan_free(plan);
-	buf_free(&data);
-}
-
-TEST_WITH(unusable_containers_are_counted, make_folder, remove_folder)
-{
-	const struct jw_target target = {86, 0};
-	struct buf data = make_buf();
-	struct plan *plan;
-
-	small_put_text(&data, "\n.version 8.8\n.target sm_70\n.entry k() { ret; }\n", 8, 8, 70, NULL);
-	small_write("loose.fatbin", &data);
-	plan = plan_folder(&target, 1, NULL, false);
-	assert_int_equal(plan->module_count, 0);
-	assert_int_equal(plan->targets[0].cannot, 1);
 	plan_free(plan);
 	buf_free(&data);
 }

@@ -69,35 +69,6 @@ TEST(a_machine_may_be_slower)
 	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
-/* A statement of a kernel that is eight times as long takes twice as long. */
-TEST(long_kernels_take_longer)
-{
-	static const struct plan_features none = {0};
-	static const struct plan_features cases[] = {
-		{.statements = 1000, .entries = 1},
-		{.statements = 8000, .entries = 1},
-		{.statements = 8000, .entries = 8},
-		{.statements = 8000},
-		{.statements = 1000, .entries = 1, .divisions = 100},
-		{.statements = UINT32_MAX, .entries = 1},
-		{.statements = 1, .entries = UINT32_MAX},
-	};
-	double ms[sizeof cases / sizeof *cases], start;
-	struct plan_estimate estimate;
-
-	plan_estimate(&estimate, &none, 0, NULL);
-	start = estimate.cost_ms;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		plan_estimate(&estimate, &cases[i], 0, NULL);
-		ms[i] = estimate.cost_ms - start;
-		assert_true(ms[i] > 0 && ms[i] < 1e12);
-	}
-	/* An entry costs as much as itself. */
-	assert_true(fabs((ms[1] - (ms[1] - ms[3])) / (ms[0] - (ms[1] - ms[3])) - 16) < 1e-3);
-	assert_true(fabs(ms[2] / ms[0] - 8) < 1e-3);
-	assert_true(ms[4] > 2 * ms[0]);
-}
-
 /* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/estimates.md): seconds by workers. */
 TEST(threads_of_one_core_count_less_than_cores)
 {

@@ -17,38 +17,6 @@ TEST(linking_takes_as_long_as_measured)
 		assert_true(fabs(plan_link_ms(&none, measured[i].bytes) / measured[i].ms - 1) < 0.2);
 }
 
-TEST(a_slow_machine_links_slowly)
-{
-	const struct jw_speed none = {0}, slow = {.factor = 13, .spread = 1.2};
-
-	assert_true(plan_link_ms(&slow, 1000000) > 5 * plan_link_ms(&none, 1000000));
-	assert_true(plan_link_ms(&slow, 0) < 1e-9);
-}
-
-/* A warm start links too: the time of a first start does not include it. */
-TEST(linking_is_not_in_the_first_start)
-{
-	struct plan_target target = {.link_bytes = 32000000};
-	const struct plan plan = {.targets = &target, .target_count = 1, .speed = {.spread = 2}};
-	const struct plan_module module = {.cost_ms = 4000, .entry_bytes = 700};
-	struct jw_forecast forecast = {0}, both = {0};
-
-	forecast_add_link(&forecast, &plan, 0);
-	assert_true(forecast.link.likely > 0.1 && forecast.start.likely < 1e-9);
-	assert_true(fabs(forecast.link.high / forecast.link.low - 4) < 1e-6);
-	forecast_add(&forecast, &plan, &module);
-	forecast_add(&forecast, &plan, &module);
-	forecast_share(&forecast, 1);
-	assert_true(fabs(forecast.start.low - 4) < 1e-6 && fabs(forecast.start.high - 16) < 1e-6);
-	assert_true(fabs(forecast.prime.likely - 8) < 1e-6 && fabs(forecast.prime.high - 16) < 1e-6);
-	assert_int_equal(forecast.cache_bytes, 1400);
-	forecast_join(&both, &forecast);
-	forecast_join(&both, &forecast);
-	assert_true(fabs(both.start.likely - 16) < 1e-6 && fabs(both.longest_seconds - 4) < 1e-6);
-	assert_true(fabs(both.link.likely - 2 * forecast.link.likely) < 1e-9);
-	assert_int_equal(both.cache_bytes, 2800);
-}
-
 TEST(a_forecast_of_nothing_says_nothing_about_the_speed)
 {
 	const struct plan plan = {.speed = {.factor = 2, .spread = 1.25}};

@@ -126,39 +126,6 @@ static bool replay(struct inventory *inventory, const struct jw_found_file *file
 	return known;
 }
 
-static struct inventory *reopen(struct inventory *inventory, const char *folder)
-{
-	assert_int_equal(inventory_save(NULL, inventory), 0);
-	inventory_close(inventory);
-	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
-	return inventory;
-}
-
-TEST(remembered_contents_are_returned)
-{
-	struct analyse_question question = question_of(&profile, gpus, 2);
-	struct jw_found_file file = file_of(1);
-	struct inventory *inventory;
-	char *folder, *below;
-
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
-	below = os_join(NULL, folder, "state");
-	assert_int_equal(inventory_open(NULL, below, &inventory), 0);
-	assert_false(replay(inventory, &file, &question, 1));
-	remember(inventory, &file, &question, 1);
-	assert_true(replay(inventory, &file, &question, 1));
-	inventory = reopen(inventory, below);
-	assert_true(replay(inventory, &file, &question, 1));
-	question.target_count = 1; /* another question */
-	assert_false(replay(inventory, &file, &question, 1));
-	remember(inventory, &file, &question, 3);
-	assert_true(replay(inventory, &file, &question, 3));
-	inventory_close(inventory);
-	assert_int_equal(os_remove_tree(NULL, folder), 0);
-	mem_free(folder);
-	mem_free(below);
-}
-
 TEST(another_file_is_not_known)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
@@ -212,23 +179,6 @@ TEST(other_drivers_and_gpus_are_kept_beside_each_other)
 	remember(inventory, &file, &first, 4); /* anew */
 	assert_true(replay(inventory, &file, &first, 4));
 	assert_true(replay(inventory, &file, &second, 2));
-	inventory_close(inventory);
-}
-
-TEST(a_file_without_device_code_is_remembered_too)
-{
-	const struct analyse_question question = question_of(&profile, gpus, 2);
-	const struct analyse_question another = question_of(&other_profile, gpus, 1);
-	const struct jw_found_file file = file_of(1);
-	struct inventory *inventory;
-	bool known = false;
-
-	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
-	assert_int_equal(inventory_begin(NULL, inventory, &file, &question), 0);
-	assert_int_equal(inventory_end(NULL, inventory), 0);
-	assert_int_equal(inventory_replay(NULL, inventory, &file, &another, check_image, NULL, &known),
-					 0);
-	assert_true(known);
 	inventory_close(inventory);
 }
 

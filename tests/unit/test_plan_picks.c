@@ -63,37 +63,6 @@ static uint64_t key(enum cache_key_form form, const char *payload, size_t size, 
 		NULL);
 }
 
-TEST(payload_and_options_go_in_as_they_are)
-{
-	static const char payload[] = "text with two\0";
-	struct pick_keys keys = keys_of(DEVCODE_KIND_PTX, DEVCODE_LZ4, payload, sizeof payload, " -v ");
-
-	assert_int_equal(keys.load, key(CACHE_KEY_LOAD, payload, sizeof payload, " -v "));
-	assert_int_equal(keys.link, key(CACHE_KEY_LINK, payload, sizeof payload, " -v "));
-}
-
-/* For kind 0x40 only the text, stored raw or not. */
-TEST(relocatable_ptx_goes_in_as_a_string)
-{
-	static const struct {
-		const char *payload;
-		size_t size;
-		enum devcode_compression compression;
-	} cases[] = {
-		{"seventeen letters\0\0", 20, DEVCODE_LZ4}, {"seventeen letters", 18, DEVCODE_LZ4},
-		{"seventeen letters", 18, DEVCODE_RAW},     {"fifteen letters", 16, DEVCODE_RAW},
-		{"sixteen  letters", 16, DEVCODE_RAW},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const char *payload = cases[i].payload;
-		struct pick_keys keys = keys_of(DEVCODE_KIND_RELOCATABLE_PTX, cases[i].compression, payload,
-										cases[i].size, "-maxrregcount=96");
-
-		assert_int_equal(keys.link, key(CACHE_KEY_LINK, payload, strlen(payload), ""));
-	}
-}
-
 /* So many that several threads process them, some too large to wait beside others. */
 TEST(many_verdicts_equal_single_ones)
 {
@@ -155,24 +124,6 @@ TEST(a_failed_decompression_is_reported)
 	picks_free(&picks);
 }
 
-/* Raw PTX that fills its eight bytes has no NUL; neither has its key. */
-TEST(raw_text_without_a_nul_is_bare)
-{
-	static const char text[] = "twenty-four letters abcd";
-
-	for (size_t size = 15; size < sizeof text; size += size % 8 ? 1 : 7) {
-		struct cache_key_input input = {
-			.sm = device.sm, .payload = text, .payload_size = size, .bare = size % 8 == 0};
-		struct pick_keys keys = keys_of(DEVCODE_KIND_PTX, DEVCODE_RAW, text, size, "");
-
-		input.options = "";
-		for (int form = 0; form < 2; form++) {
-			input.form = form ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-			assert_int_equal(form ? keys.link : keys.load, cache_key_hash(&profile, &input, NULL));
-		}
-	}
-}
-
 /* What bake names its code by. */
 TEST(one_entrys_key_is_the_same)
 {
@@ -207,42 +158,6 @@ TEST(one_entrys_key_is_the_same)
 		}
 		buf_free(&bytes);
 	}
-}
-
-/* One of the words, whole, wherever it stands. */
-TEST(a_line_table_is_asked_for)
-{
-	static const struct {
-		const char *options;
-		bool asks;
-	} cases[] = {{"-g", true},
-				 {"-lineinfo", true},
-				 {"--generate-line-info", true},
-				 {"--device-debug", true},
-				 {"-v -g", true},
-				 {"-g -v", true},
-				 {"  -g  ", true},
-				 {"-v", false},
-				 {"", false},
-				 {" ", false},
-				 {"-G", false},
-				 {"-gg", false},
-				 {"-", false},
-				 {"x-g", false},
-				 {"-lineinfos", false},
-				 {"-lineinf", false}};
-	struct picks picks;
-
-	assert_int_equal(picks_init(NULL, &picks, &device, 1, &profile), 0);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(pick(&picks, DEVCODE_KIND_PTX, DEVCODE_LZ4, "text", 5, cases[i].options),
-						 i);
-	assert_int_equal(picks_flush(NULL, &picks), 0);
-	for (size_t i = 0; i < picks.count; i++) {
-		assert_true(picks.items[i].readable);
-		assert_int_equal(picks.items[i].features.line_info, cases[i].asks);
-	}
-	picks_free(&picks);
 }
 
 /* As many targets as there may be, of which an entry is for some. */
@@ -317,23 +232,6 @@ TEST(without_keys_there_is_an_identity)
 		assert_int_not_equal(identities[0], identities[1]);
 		assert_int_not_equal(identities[0], identities[2]);
 		picks_free(&picks);
-	}
-}
-
-/* One that fills the collected memory to the byte, or all but a byte: its container is gone when it
- * is processed. */
-TEST(a_full_measure_is_processed_at_once)
-{
-	enum { FULL = 12 << 20 };
-	static char text[FULL + 1];
-
-	memset(text, 'a', sizeof text);
-	for (size_t less = 0; less < 3; less++) {
-		const size_t size = FULL + 1 - less;
-		struct pick_keys keys =
-			keys_of(DEVCODE_KIND_PTX, less ? DEVCODE_LZ4 : DEVCODE_ZSTD, text, size, "-v");
-
-		assert_int_equal(keys.load, key(CACHE_KEY_LOAD, text, size, "-v"));
 	}
 }
 

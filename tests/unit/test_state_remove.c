@@ -1,7 +1,5 @@
 #include "folder.h"
 
-#include <string.h>
-
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
@@ -125,18 +123,6 @@ TEST(what_only_looks_like_ours_stays)
 	path = folder;
 	assert_int_equal(jw_state_remove(NULL, true, &path, &(bool){true}), 0);
 	assert_null(path);
-}
-
-TEST(a_missing_folder_is_not_a_failure)
-{
-	char *path = os_join(NULL, folder, "none"), *removed = folder;
-	bool kept = true;
-
-	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", path), 0);
-	assert_int_equal(jw_state_remove(NULL, true, &removed, &kept), 0);
-	assert_null(removed);
-	assert_false(kept);
-	mem_free(path);
 }
 
 RUN_TESTS(make_folder, remove_folder)

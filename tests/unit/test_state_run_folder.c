@@ -105,16 +105,6 @@ static size_t in_work(void)
 	return count;
 }
 
-TEST(a_run_leaves_nothing)
-{
-	struct run_folder folder;
-
-	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
-	assert_true(os_exists(folder.path) && text_starts(folder.path, state_dir));
-	run_folder_remove(&folder);
-	assert_int_equal(in_work(), 0);
-}
-
 /* A process with a separate folder; *ret_path: its name. */
 static pid_t start_run(char *path, size_t size)
 {

@@ -56,32 +56,6 @@ TEST(the_setting_in_force_is_kept_where_it_suffices)
 	jw_system_free(system);
 }
 
-/* What is asked for goes before what is in force, and that before what is needed. */
-TEST(a_limit_is_what_was_asked_for)
-{
-	static const struct {
-		uint64_t in_force, asked, wanted;
-	} cases[] = {
-		{INT64_C(2) << 30, 1 << 20, 1 << 20},
-		{INT64_C(2) << 30, 0, INT64_C(2) << 30},
-		{1 << 20, 0, INT64_C(1) << 30},
-		{INT64_C(1) << 30, 0, INT64_C(1) << 30},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct jw_tune_question question = {.size = sizeof question,
-												  .limit_bytes = cases[i].asked};
-		struct jw_system *system = open_asleep();
-		struct jw_tune_advice *advice;
-
-		system->cache.limit_bytes = cases[i].in_force;
-		assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
-		assert_int_equal(advice->limit_bytes, cases[i].wanted);
-		jw_tune_advice_free(advice);
-		jw_system_free(system);
-	}
-}
-
 TEST(a_path_is_in_force_or_not)
 {
 	for (int way = 0; way < 4; way++) {
@@ -162,22 +136,6 @@ TEST(a_limit_for_files_is_set_where_it_is_too_small)
 	jw_system_free(system);
 }
 
-TEST(what_is_named_is_advised_for_every_scope)
-{
-	char *path = inside("else/where");
-	const struct jw_tune_question question = {
-		.size = sizeof question, .limit_bytes = UINT64_C(3) << 30, .path = path};
-	struct jw_system *system = open_asleep();
-	struct jw_tune_advice *advice;
-
-	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
-	assert_int_equal(advice->limit_bytes, INT64_C(3) << 30);
-	assert_string_equal(jw_tune_path(advice, JW_SCOPE_UNIT), path);
-	jw_tune_advice_free(advice);
-	jw_system_free(system);
-	mem_free(path);
-}
-
 /* Three sources of warnings, and nothing of them is lost. */
 TEST(all_warnings_are_together)
 {
@@ -199,21 +157,6 @@ TEST(all_warnings_are_together)
 	jw_tune_advice_free(advice);
 	jw_system_free(system);
 	mem_free(path);
-}
-
-TEST(a_name_that_leads_nowhere_is_a_failure)
-{
-	const char *name = "no/such/file";
-	const struct jw_tune_question question = {
-		.size = sizeof question, .names = &name, .name_count = 1};
-	struct jw_system *system = open_asleep();
-	struct jw_tune_advice *advice = NULL;
-	struct jw_error err = {0};
-
-	assert_int_equal(jw_tune_advise(&err, system, &question, &advice), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	assert_null(advice);
-	jw_system_free(system);
 }
 
 RUN_TESTS(root_make, root_remove)

@@ -223,44 +223,6 @@ TEST(a_refusal_ends_it)
 	}
 }
 
-/* A written line is read back with the same value, for every path. */
-TEST(lines_are_read_back)
-{
-	static const struct {
-		enum place_form write;
-		enum assign_form read;
-	} forms[] = {{PLACE_SH, ASSIGN_SHELL},
-				 {PLACE_FISH, ASSIGN_SHELL},
-				 {PLACE_FISH_LOGIN, ASSIGN_SHELL},
-				 {PLACE_LIST, ASSIGN_LIST},
-				 {PLACE_UNIT, ASSIGN_UNIT}};
-	static const char *const paths[] = {"/home/x/.nv/ComputeCache", "/home/김 지원/c", "/a'b",
-										"/a\"$b\\c", "/a#b;c&d"};
-	const size_t count = sizeof paths / sizeof *paths;
-
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-		for (size_t j = 0; j < count; j++) {
-			struct buf text = BUF_MAX(1 << 16), found = BUF_MAX(1 << 16);
-			char wanted[256];
-
-			/* If it cannot be written, an error says so. */
-			if (place_lines(NULL, forms[i].write, 77, paths[j], &text)) {
-				assert_true(j >= 2);
-				buf_free(&text);
-				continue;
-			}
-			assert_int_equal(
-				assign_parse(NULL, forms[i].read, buf_text(&text), text.size, take, &found), 0);
-			(void)snprintf(wanted, sizeof wanted, ":CACHE_PATH=%s|", paths[j]);
-			/* In fish a backslash within single quotes is special, unlike in sh. */
-			if ((forms[i].write != PLACE_FISH && forms[i].write != PLACE_FISH_LOGIN) || j < 2)
-				assert_non_null(strstr(buf_text(&found), wanted));
-			assert_non_null(strstr(buf_text(&found), ":CACHE_MAXSIZE=77|"));
-			buf_free(&text);
-			buf_free(&found);
-		}
-}
-
 TEST(limits)
 {
 	static const struct {

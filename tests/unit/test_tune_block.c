@@ -78,38 +78,6 @@ TEST(text_behind_the_block_stays)
 	buf_free(&without);
 }
 
-TEST(a_block_changes_in_its_place)
-{
-	struct block_found found;
-	struct buf with, more = BUF_MAX(4096), other;
-	bool there;
-
-	assert_int_equal(block_put(NULL, "", 0, body, 3, &with), 0);
-	assert_int_equal(buf_printf(NULL, &more, "%sb", buf_text(&with)), 0);
-	assert_int_equal(block_put(NULL, buf_text(&more), more.size, "x\n", 0, &other), 0);
-	assert_string_equal(buf_text(&other),
-						"# >>> jitwarm tune (made 3) >>>\nx\n# <<< jitwarm tune <<<\nb");
-	assert_int_equal(block_find(NULL, buf_text(&other), other.size, &there, &found), 0);
-	assert_true(there);
-	assert_int_equal(found.made, 3);
-	buf_free(&with);
-	buf_free(&more);
-	buf_free(&other);
-}
-
-TEST(half_a_block_is_not_touched)
-{
-	static const char text[] = "a\n# >>> jitwarm tune >>>\nexport X=1\n";
-	struct jw_error err = {0};
-	struct block_found found;
-	struct buf buf;
-	bool there;
-
-	assert_int_equal(block_put(&err, text, sizeof text - 1, body, 0, &buf), -1);
-	assert_int_equal(err.code, JW_ERR_FORMAT);
-	assert_int_equal(block_take(&err, text, sizeof text - 1, &buf, &there, &found), -1);
-}
-
 #define BEGIN "# >>> jitwarm tune"
 #define END   "# <<< jitwarm tune <<<"
 
@@ -197,34 +165,6 @@ TEST(the_first_line_says_what_was_there)
 	/* Its line feed is no longer there. */
 	assert_int_equal(block_take(NULL, joined, sizeof joined - 1, &text, &there, &found), 0);
 	assert_string_equal(buf_text(&text), "");
-	buf_free(&text);
-}
-
-TEST(a_text_that_is_too_large_is_refused)
-{
-	struct buf text = BUF_MAX(2 * BLOCK_MOST_FILE), with;
-	struct block_found found;
-	struct jw_error err = {0};
-	bool there;
-
-	assert_int_equal(buf_reserve(NULL, &text, BLOCK_MOST_FILE + 1), 0);
-	memset(text.data, 'x', BLOCK_MOST_FILE + 1);
-	text.data[BLOCK_MOST_FILE - 200] = '\n';
-	for (int more = 0; more < 2; more++) {
-		text.size = BLOCK_MOST_FILE - 200 + (size_t)more;
-		assert_int_equal(block_put(NULL, (char *)text.data, text.size, body, 0, &with), 0);
-		buf_free(&with);
-	}
-	text.size = BLOCK_MOST_FILE;
-	assert_int_equal(block_take(NULL, (char *)text.data, text.size, &with, &there, &found), 0);
-	assert_int_equal(with.size, BLOCK_MOST_FILE);
-	buf_free(&with);
-	assert_int_equal(block_put(&err, (char *)text.data, text.size, body, 0, &with), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
-	text.size++;
-	err = (struct jw_error){0};
-	assert_int_equal(block_take(&err, (char *)text.data, text.size, &with, &there, &found), -1);
-	assert_int_equal(err.code, JW_ERR_LIMIT);
 	buf_free(&text);
 }
 

@@ -131,23 +131,6 @@ TEST_WITH(what_else_is_there_stays, usual, NULL)
 	assert_string_equal(content_of("home/.bashrc"), "more\n");
 }
 
-/* The folders of both files go, and those that are there for other things do not. */
-TEST_WITH(several_files_go_in_reverse, usual, NULL)
-{
-	expect(false, &user,
-		   "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|");
-	expect(true, &user,
-		   "removed /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
-	assert_false(is_there("home"));
-	root_put("home/.config/x", "");
-	expect(false, &user,
-		   "written /home/.config/environment.d/60-jitwarm.conf|written /home/.profile|");
-	expect(true, NULL,
-		   "removed /home/.profile|removed /home/.config/environment.d/60-jitwarm.conf|");
-	assert_true(is_there("home/.config/x"));
-	assert_false(is_there("home/.config/environment.d"));
-}
-
 /* A profile that is not read whole keeps what it holds. */
 TEST_WITH(what_cannot_be_read_stays, usual, NULL)
 {
