@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/prime_text.h"
+#include "os/console.h"
 #include "os/platform.h"
 
 enum { SHOWN_RUNS = 5 };
@@ -126,6 +127,24 @@ static void print_run(const struct output *out, const char *line)
 
 extern const struct cli_command command_startup_enable;
 
+/* Nothing reaches the network unasked: at a terminal it is asked. */
+static bool may_fetch(const struct cli *cli)
+{
+	const struct options *given = &cli->options;
+	char answer[16];
+	size_t got = 0;
+
+	if (options_given(given, "fetch") || options_given(given, "service") ||
+		options_given(given, "print") || !strcmp(os_name, "windows") || cli->out.json ||
+		cli->out.quiet || !os_is_terminal(0) || !os_is_terminal(1))
+		return options_given(given, "fetch");
+	output_line(&cli->out, STYLE_PLAIN,
+				"After an upgrade of the driver: may a unit fetch the new one's compiler from the "
+				"index of packages, if it is missing (--fetch)? y: yes, Enter: no");
+	return !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got &&
+		   (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
 						 struct jw_startup **ret_startup);
 typedef int (*report_fn)(struct jw_error *err, struct cli *cli, const struct jw_startup *startup);
@@ -143,7 +162,7 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 			enables && options_given(given, "service") ? options_value(given, "account") : NULL,
 		.everyone = options_given(given, "all-users"),
 		.replace = enables && options_given(given, "replace"),
-		.fetch = enables && options_given(given, "fetch"),
+		.fetch = enables && may_fetch(cli),
 	};
 	struct jw_startup *startup = NULL;
 	int failed =
@@ -248,9 +267,11 @@ static const struct cli_option enable_options[] = {
 	CLI_VALUE("account", "NAME",
 			  "With --service: the account that the service runs as, whose cache is warmed; "
 			  "without it root"),
-	CLI_FLAG("fetch",
-			 "Linux: after an upgrade of the driver, fetch the new one's compiler if it is "
-			 "missing (“jitwarm ahead --fetch”); without it no unit reaches the network"),
+	CLI_FLAG(
+		"fetch",
+		"Linux: after an upgrade of the driver, fetch the new one's compiler if it is "
+		"missing (“jitwarm ahead --fetch”); at a terminal it is asked, otherwise no unit reaches "
+		"the network without it"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	CLI_ENVIRONMENT,

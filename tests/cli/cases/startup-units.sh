@@ -59,6 +59,25 @@ grep -q AF_INET "$units"/* && fail "a unit reaches the network unasked"
 run 0 startup enable --fetch frame
 grep -lq AF_INET "$units/jitwarm.service" && fail "not only the unit that fetches reaches the network"
 grep -q -e "--fetch --environment \"$work/venv\" -- \"frame\"" "$units/jitwarm-ahead.service" || fail "no unit fetches"
+# At a terminal it is asked
+for answer in "" n y; do
+	timeout 60 python3 -c 'import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(sys.argv[2], sys.argv[2:])
+said = b""
+while b"Enter" not in said:
+    said += os.read(terminal, 4096)
+os.write(terminal, sys.argv[1].encode() + b"\n")
+try:
+    while os.read(terminal, 4096):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" "$JITWARM" startup enable frame || fail "asked: status $?"
+	[[ $answer == y ]] && wanted=1 || wanted=0
+	[[ $(grep -c -e " --fetch" "$units/jitwarm-ahead.service") == "$wanted" ]] || fail "“$answer” was not heard"
+done
 run 0 startup enable frame
 run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 4 and d["runs"] == []'
