@@ -36,46 +36,26 @@ struct kernel_modules {
 	} modules[];
 };
 
-static struct kernel_modules *list_kernel_modules(ULONG *ret_bytes)
-{
-	enum { MODULE_INFORMATION = 11, MOST_BYTES = 4 << 20 };
-	struct kernel_modules *list = NULL;
-	ULONG bytes = 0;
-
-	/* Modules may come between two calls. */
-	for (int tries = 0; tries < 4; tries++) {
-		const NTSTATUS status = NtQuerySystemInformation(
-			(SYSTEM_INFORMATION_CLASS)MODULE_INFORMATION, list, bytes, &bytes);
-
-		if (list && status >= 0) {
-			*ret_bytes = bytes;
-			return list;
-		}
-		mem_free(list);
-		list = bytes && bytes < MOST_BYTES ? mem_alloc(NULL, bytes += 1 << 14) : NULL;
-		if (!list)
-			return NULL;
-	}
-	mem_free(list);
-	return NULL;
-}
-
 /* The file of NVIDIA's, which a later installation does not change: each has a folder of its own in
  * the driver store. NULL: none. */
 static char *loaded_module(void)
 {
+	enum { MODULE_INFORMATION = 11, BYTES = 1 << 20 }; /* room for 3,500 of mostly 200 */
 	static const char root[] = "\\SystemRoot\\", plain[] = "\\??\\";
-	ULONG bytes = 0;
-	struct kernel_modules *list = list_kernel_modules(&bytes);
+	struct kernel_modules *list = mem_alloc(NULL, BYTES);
 	wchar_t wide[MAX_PATH];
 	const UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH);
 	char *folder = length && length < MAX_PATH ? win32_shown(NULL, wide) : NULL, *found = NULL;
+	size_t count = 0;
 
-	for (ULONG i = 0; list && folder && !found && i < list->count; i++) {
+	if (list && folder &&
+		NtQuerySystemInformation((SYSTEM_INFORMATION_CLASS)MODULE_INFORMATION, list, BYTES, NULL) >=
+			0)
+		count = list->count;
+	for (size_t i = 0; !found && i < count && (char *)&list->modules[i + 1] <= (char *)list + BYTES;
+		 i++) {
 		const char *path = list->modules[i].path;
 
-		if ((const uint8_t *)(&list->modules[i] + 1) > (const uint8_t *)list + bytes)
-			break;
 		if (!memchr(path, '\0', sizeof list->modules[i].path) ||
 			_stricmp(os_base_name(path), "nvlddmkm.sys") != 0)
 			continue;
