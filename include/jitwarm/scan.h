@@ -62,20 +62,6 @@ struct jw_scan_verdicts {
 					  requested */
 };
 
-/* One PTX entry. */
-struct jw_scan_module {
-	uint64_t offset;     /* of its header, in the image */
-	const char *section; /* "" in loose files */
-	const char *kind;    /* "ptx", "relocatable-ptx", "ptx-text": in a program's data, not in a fat
-							binary */
-	struct jw_target target;
-	uint16_t isa_major, isa_minor;
-	const char *options;     /* "" if there are none */
-	const char *compression; /* "none", "lz4", "zstd", "unknown" */
-	uint64_t size_bytes;     /* decompressed */
-	const char *digest;      /* BLAKE2b-256 of that in hex; NULL if it cannot be decompressed */
-};
-
 /* A file, or a member of an archive, with device code. */
 struct jw_scan_image {
 	const char *path;
@@ -89,8 +75,6 @@ struct jw_scan_image {
 	size_t damaged;                          /* places that look like a container but are unsound */
 	const struct jw_scan_verdicts *verdicts; /* one per target, in the requested order */
 	size_t verdict_count;
-	const struct jw_scan_module *modules; /* with `modules` only, in the order of the file */
-	size_t module_count;
 };
 
 /* All images together, on one GPU architecture: what priming them would compile, each module once,
@@ -119,7 +103,6 @@ struct jw_scan_options {
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 	struct jw_speed speed;   /* of the machine in question */
-	bool modules;
 	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
 						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;

@@ -100,6 +100,7 @@ static const struct retired_option {
 	{"insecure-host",
 	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
 	{"keep", .text = "“jitwarm export --all -o FILE” before “cache prune” keeps the entries"},
+	{"modules", .text = "scan --json counts PTX by target; “cuobjdump -lptx FILE” lists it"},
 	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
 	{"only",
 	 .text = "prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"},

@@ -31,8 +31,6 @@ struct image_account {
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
 	struct analyse_count *counts;
 	size_t count_count, count_capacity;
-	struct analyse_entry *entries;
-	size_t entry_count, entry_capacity;
 	uint64_t ptx_bytes;
 	/* Texts with the same kernels, of which a program loads one: by ptx_text_kernels, the rank of
 	 * the best one for each target. */
@@ -265,22 +263,6 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 	return 0;
 }
 
-static int account_entries(struct jw_error *err, struct image_account *account,
-						   const struct seen_container *seen, uint32_t container, uint32_t section)
-{
-	for (uint32_t i = 0; i < seen->listed_count; i++) {
-		struct analyse_entry entry = account->seen->listed[seen->first_listed + i];
-
-		entry.container = container;
-		entry.section = section;
-		if (VEC_ROOM(err, account->entries, account->entry_capacity, account->entry_count,
-					 SEEN_MOST_ENTRIES))
-			return -1;
-		account->entries[account->entry_count++] = entry;
-	}
-	return 0;
-}
-
 static int go_through(struct jw_error *err, struct image_account *account)
 {
 	const struct devcode_image *image = account->image;
@@ -299,8 +281,7 @@ static int go_through(struct jw_error *err, struct image_account *account)
 		for (uint32_t k = 0; k < seen->entry_count; k++)
 			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
 				return -1;
-		if (account_entries(err, account, seen, (uint32_t)i, container->section) ||
-			judge_container(err, account, container->index,
+		if (judge_container(err, account, container->index,
 							container->section < image->section_count
 								? image->sections[container->section].role
 								: DEVCODE_LOOSE,
@@ -350,7 +331,6 @@ static void image_account_free(struct image_account *account)
 	mem_free(account->copies);
 	mem_free(account->modules);
 	mem_free(account->counts);
-	mem_free(account->entries);
 }
 
 static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
@@ -375,8 +355,6 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		told.count_count = account.count_count;
 		told.modules = account.modules;
 		told.module_count = account.module_count;
-		told.entries = account.entries;
-		told.entry_count = account.entry_count;
 		result = seen->sink->image(err, seen->sink->context, &told);
 		seen->stopped = result != 0;
 	}

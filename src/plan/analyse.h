@@ -26,8 +26,6 @@ struct analyse_question {
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* skips modules */
 	bool releases; /* judges for other drivers, too (analyse_image.releases) */
-	bool digests;  /* lists every PTX entry with the BLAKE2b-256 of its payload
-					  (analyse_image.entries) */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
@@ -78,22 +76,6 @@ struct analyse_count {
 	size_t entries;
 };
 
-/* One PTX entry (digests only). */
-struct analyse_entry {
-	uint64_t offset;  /* in the image */
-	uint32_t section; /* index in the image's sections, UINT32_MAX if it has no section */
-	uint32_t container;
-	uint32_t kind;
-	bool text; /* PTX without a container */
-	struct jw_target target;
-	uint16_t isa_major, isa_minor;
-	enum devcode_compression compression;
-	uint64_t size_bytes;
-	char *options; /* NUL-terminated */
-	bool readable; /* false: there is no digest */
-	struct digest digest;
-};
-
 /* One target with other drivers, a bit for each of gpu_releases. */
 struct analyse_releases {
 	uint32_t same;  /* every container has the verdict that it has with the question's driver */
@@ -110,8 +92,6 @@ struct analyse_image {
 	const struct analyse_releases *releases; /* the same, or NULL */
 	const struct analyse_module *modules;
 	size_t module_count;
-	const struct analyse_entry *entries;
-	size_t entry_count;
 };
 
 struct analyse_sink {

@@ -34,9 +34,8 @@ struct seen_entry {
 
 struct seen_container {
 	uint32_t first_entry, entry_count;
-	uint32_t first_listed, listed_count; /* digests only */
-	bool code;                           /* contains a cubin or PTX */
-	uint64_t kernels;                    /* of a text: ptx_text_kernels; else 0 */
+	bool code;        /* contains a cubin or PTX */
+	uint64_t kernels; /* of a text: ptx_text_kernels; else 0 */
 };
 
 struct seen {
@@ -51,8 +50,6 @@ struct seen {
 	size_t judgement_count, judgement_capacity;
 	struct seen_entry *entries;
 	size_t entry_count, entry_capacity;
-	struct analyse_entry *listed;
-	size_t listed_count, listed_capacity;
 	/* For the current container: its entries, corrected by their texts, and the targets that these
 	 * name, if they were read (else sm is 0). */
 	struct devcode_entry *corrected;

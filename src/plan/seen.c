@@ -23,9 +23,6 @@ int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_ques
 
 void seen_clear(struct seen *seen)
 {
-	for (size_t i = 0; i < seen->listed_count; i++)
-		mem_free(seen->listed[i].options);
-	seen->listed_count = 0;
 	seen->count = 0;
 	seen->judgement_count = 0;
 	seen->entry_count = 0;
@@ -38,7 +35,6 @@ void seen_free(struct seen *seen)
 	mem_free(seen->containers);
 	mem_free(seen->judgements);
 	mem_free(seen->entries);
-	mem_free(seen->listed);
 	mem_free(seen->corrected);
 	mem_free(seen->texts);
 	buf_free(&seen->scratch);
@@ -106,7 +102,7 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 	*ret_copy = *container;
 	ret_copy->entries = seen->corrected;
 	for (size_t i = 0; i < count; i++)
-		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
+		if (is_doubtful(&seen->corrected[i]) &&
 			plan_read_text(err, ret_copy, &seen->corrected[i], &seen->texts[i]))
 			return -1;
 	return 0;
@@ -126,48 +122,6 @@ static int note_entries(struct jw_error *err, struct seen *seen,
 		seen->entries[seen->entry_count++] =
 			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
 	}
-	return 0;
-}
-
-static int list_entry(struct jw_error *err, struct seen *seen,
-					  const struct devcode_container *container, size_t index)
-{
-	const struct devcode_entry *entry = &container->entries[index];
-	struct jw_error why = {0};
-	struct devcode_view view;
-	struct analyse_entry listed = {
-		.offset = entry->offset,
-		.kind = entry->kind,
-		.text = !entry->payload_offset,
-		.target = target_of(seen, index),
-		.isa_major = entry->isa_major,
-		.isa_minor = entry->isa_minor,
-		.compression = entry->compression,
-		.size_bytes = entry->size_bytes,
-	};
-
-	if (VEC_ROOM(err, seen->listed, seen->listed_capacity, seen->listed_count, SEEN_MOST_ENTRIES))
-		return -1;
-	listed.options = mem_string_n(err, (const char *)container->bytes + entry->options_offset,
-								  entry->options_length);
-	if (!listed.options)
-		return -1;
-	if (!entry->damaged && entry->compression != DEVCODE_FOREIGN &&
-		!devcode_payload(&why, container, entry, &seen->scratch, &view)) {
-		listed.readable = true;
-		listed.size_bytes = view.size;
-		digest_of(&listed.digest, view.data, view.size);
-	}
-	seen->listed[seen->listed_count++] = listed;
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
-}
-
-static int list_ptx_entries(struct jw_error *err, struct seen *seen,
-							const struct devcode_container *container)
-{
-	for (size_t i = 0; i < container->entry_count; i++)
-		if (devcode_kind_is_ptx(container->entries[i].kind) && list_entry(err, seen, container, i))
-			return -1;
 	return 0;
 }
 
@@ -316,15 +270,13 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
 	struct plan_judgement judged[ANALYSE_MOST_TARGETS] = {0};
 	struct devcode_container copy;
-	bool read = question->digests, empty;
+	bool read = false, empty;
 
 	if (check_next(err, seen, container->index))
 		return -1;
 	note.first_entry = (uint32_t)seen->entry_count;
-	note.first_listed = (uint32_t)seen->listed_count;
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
-		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
-		(question->digests && list_ptx_entries(err, seen, &copy)))
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code))
 		return -1;
 	/* Judges by the headers first. If no cubin runs, reads the texts: the driver may take one */
 	for (size_t t = 0; t < question->target_count; t++) {
@@ -346,7 +298,6 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		return -1;
 	if (is_text(container))
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
-	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
 	seen->containers[seen->count++] = note;
 	return 0;
 }

@@ -42,8 +42,6 @@ struct told {
 	struct jw_scan_image image;
 	struct jw_scan_count *counts; /* all three kinds, one after the other */
 	struct jw_scan_verdicts verdicts[ANALYSE_MOST_TARGETS];
-	struct jw_scan_module *modules;
-	char (*digests)[DIGEST_TEXT_SIZE];
 };
 
 /* 0 cubins, 1 PTX, 2 other. */
@@ -168,53 +166,6 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
 }
 
-static const char *compression_name(enum devcode_compression compression)
-{
-	switch (compression) {
-	case DEVCODE_RAW: return "none";
-	case DEVCODE_LZ4: return "lz4";
-	case DEVCODE_ZSTD: return "zstd";
-	case DEVCODE_FOREIGN: break;
-	}
-	return "unknown";
-}
-
-static int tell_modules(struct jw_error *err, struct told *told, const struct analyse_image *from)
-{
-	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
-
-	if (!from->entry_count)
-		return 0;
-	told->modules = mem_array(err, from->entry_count, sizeof *told->modules);
-	told->digests = mem_array(err, from->entry_count, sizeof *told->digests);
-	if (!told->modules || !told->digests)
-		return -1;
-	for (size_t i = 0; i < from->entry_count; i++) {
-		const struct analyse_entry *entry = &from->entries[i];
-
-		digest_text(told->digests[i], &entry->digest);
-		told->modules[i] = (struct jw_scan_module){
-			.offset = entry->offset,
-			.section = entry->section < from->image->section_count
-						   ? from->image->sections[entry->section].name
-						   : "",
-			.kind = entry->kind != DEVCODE_KIND_PTX ? "relocatable-ptx"
-					: entry->text && library        ? "ptx-text"
-													: "ptx",
-			.target = entry->target,
-			.isa_major = entry->isa_major,
-			.isa_minor = entry->isa_minor,
-			.options = entry->options,
-			.compression = compression_name(entry->compression),
-			.size_bytes = entry->size_bytes,
-			.digest = entry->readable ? told->digests[i] : NULL,
-		};
-	}
-	told->image.modules = told->modules;
-	told->image.module_count = from->entry_count;
-	return 0;
-}
-
 static uint64_t hash_letters(uint64_t hash, const char *name)
 {
 	for (; name && *name; name++)
@@ -297,12 +248,9 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE)
 		if (compare_libraries(err, scan, &told))
 			return -1;
-	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from) &&
-		!tell_modules(err, &told, from))
+	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
-	mem_free(told.modules);
-	mem_free(told.digests);
 	return result;
 }
 
@@ -447,7 +395,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .target_count = options->target_count,
 					 .driver = options->driver,
 					 .verdicts_only = options->verdicts_only,
-					 .digests = options->modules,
 					 .releases = options->total != NULL},
 	};
 	int result;

@@ -272,7 +272,6 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the document's array; NULL without --json */
-	bool modules;
 	struct jw_speed speed;
 	size_t images, damaged, troubles, failing;
 	struct jw_scan_total totals[GPUS_MOST];
@@ -303,9 +302,7 @@ static int add_row(struct jw_error *err, cJSON *rows, cJSON *row)
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
 {
-	const struct scan_image_document values = {.image = *image, .with_modules = run->modules};
-
-	return add_row(err, run->files, json_object(err, &document_scan_image, &values));
+	return add_row(err, run->files, json_object(err, &document_scan_image, image));
 }
 
 /* For what say_verdicts tells. */
@@ -506,7 +503,6 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.target_count = gpus->count,
 		.driver = gpus->driver,
 		.speed = run->speed,
-		.modules = run->modules,
 		.cancel = cli_cancel,
 		.context = run,
 		.image = take_scanned_image,
@@ -569,12 +565,10 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 
 static int scan_run(struct jw_error *err, struct cli *cli)
 {
-	struct scan_run run = {.cli = cli, .modules = options_given(&cli->options, "modules")};
+	struct scan_run run = {.cli = cli};
 	struct gpu_targets gpus;
 	int failed;
 
-	if (run.modules && !cli->out.json)
-		return error_set(err, JW_ERR_USAGE, "--modules lists them with --json");
 	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
@@ -618,7 +612,6 @@ static const struct cli_option options[] = {
 		"for each",
 		.letter = 'r', .names = NAMES_FILE),
 	CLI_ENVIRONMENT,
-	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},
 };
 

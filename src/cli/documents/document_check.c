@@ -39,7 +39,7 @@ static const struct json_field find_fields[] = {
 };
 const struct json_table document_find = {.schema = "jitwarm.find/1", .fields = find_fields};
 
-#define ROW(member, ...)              JSON(struct scan_image_document, image.member, __VA_ARGS__)
+#define ROW(member, ...)              JSON(struct jw_scan_image, member, __VA_ARGS__)
 #define VERDICT(member, ...)          JSON(struct jw_scan_verdicts, member, __VA_ARGS__)
 #define VERDICT_AS(name, member, ...) JSON_AS(name, struct jw_scan_verdicts, member, __VA_ARGS__)
 
@@ -150,36 +150,6 @@ static const struct json_field count_pair[] = {
 	{0},
 };
 
-static const char *say_compute(char room[JSON_ROOM], const void *target)
-{
-	return jw_target_compute(room, *(const struct jw_target *)target);
-}
-
-static const char *say_isa(char room[JSON_ROOM], const void *values)
-{
-	const struct jw_scan_module *module = values;
-
-	(void)snprintf(room, JSON_ROOM, "%u.%u", module->isa_major, module->isa_minor);
-	return room;
-}
-
-static const struct json_field module_fields[] = {
-	JSON(struct jw_scan_module, offset, "of its header, in the file or member"),
-	JSON(struct jw_scan_module, section, "`\"\"` in loose files"),
-	JSON(struct jw_scan_module, kind,
-		 "`ptx`, `relocatable-ptx`, `ptx-text`: PTX text in a program's data"),
-	JSON_SAID("target", struct jw_scan_module, target, say_compute, "`compute_75`"),
-	JSON_SAID_OF("isa", say_isa, "its PTX version, `8.4`"),
-	JSON(struct jw_scan_module, options, "`\"\"` where there are none"),
-	JSON(struct jw_scan_module, compression, "`none`, `lz4`, `zstd`, `unknown`"),
-	JSON(struct jw_scan_module, size_bytes, "decompressed"),
-	JSON_AS("blake2b_256", struct jw_scan_module, digest,
-			"BLAKE2b-256 of that PTX in hex, as `b2sum -l 256` prints it; `null` where it cannot "
-			"be decompressed",
-			.presence = JSON_OR_NULL),
-	{0},
-};
-
 static const struct json_field image_fields[] = {
 	ROW(path, "the file"),
 	ROW(member, "inside an archive: its name there", .presence = JSON_UNLESS_NULL),
@@ -187,23 +157,19 @@ static const struct json_field image_fields[] = {
 	ROW(format, "`elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
 	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
 					"program's data"),
-	JSON_MAP_OF("cubins", struct scan_image_document, image.cubins, image.cubin_count,
+	JSON_MAP_OF("cubins", struct jw_scan_image, cubins, cubin_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of machine code by target: `{\"sm_75\": 190, \"sm_90a\": 1376}`"),
-	JSON_MAP_OF("ptx", struct scan_image_document, image.ptx, image.ptx_count,
+	JSON_MAP_OF("ptx", struct jw_scan_image, ptx, ptx_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of PTX by target: `{\"compute_120\": 188}`"),
 	ROW(ptx_bytes, "all of them, decompressed"),
-	JSON_MAP_OF("other", struct scan_image_document, image.other, image.other_count,
+	JSON_MAP_OF("other", struct jw_scan_image, other, other_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of other kinds by name: `lto-ir`, `kind 0x80`"),
 	ROW(damaged, "places that look like a container but are not sound"),
-	JSON_MAP_OF("verdicts", struct scan_image_document, image.verdicts, image.verdict_count,
+	JSON_MAP_OF("verdicts", struct jw_scan_image, verdicts, verdict_count,
 				JSON_TABLE(struct jw_scan_verdicts, verdict_pair), "by GPU; `{}` without a GPU"),
-	JSON_LIST_OF("modules", struct scan_image_document, image.modules, image.module_count,
-				 JSON_TABLE(struct jw_scan_module, module_fields),
-				 "with `--modules`: the PTX entries, in the order of the file",
-				 JSON_IF(struct scan_image_document, with_modules)),
 	{0},
 };
 const struct json_table document_scan_image = {.fields = image_fields};

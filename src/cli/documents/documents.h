@@ -94,10 +94,6 @@ struct scan_package_document {
 	struct jw_listed_package package;
 	const char *wheel, *why;
 };
-struct scan_image_document {
-	struct jw_scan_image image;
-	bool with_modules;
-};
 
 extern const struct json_table document_lint; /* struct jw_lint_result */
 

@@ -43,7 +43,7 @@ err_one_line
 rm -r "$work/cache"
 
 run 64 scan --modules --target sm_86 "$sample"
-err_has "--modules lists them with --json"
+err_has "--modules is no longer there: scan --json counts PTX by target"
 run 64 prime --only 8000 "$sample"
 err_has "--only is no longer there: prime compiles nothing that is warm: “jitwarm prime FILE” has just what failed"
 

@@ -2,7 +2,7 @@
 run 0 --version --json
 run 64 help nosuch --json
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/kernel.ptx"
-run 0 scan --json --modules --target sm_86 --driver 12.4 "$work/kernel.ptx"
+run 0 scan --json --target sm_86 --driver 12.4 "$work/kernel.ptx"
 with_simdriver sm_86
 run "0|2" status --json
 run 0 prime --json "$sample"

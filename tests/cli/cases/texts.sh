@@ -31,9 +31,8 @@ fi
 
 run 1 check --json "$program"
 json 'd["modules"] == d["cold"] == 3'
-run 0 scan --json --modules "$program"
-json 'sorted(m["target"] for m in d["files"][0]["modules"]) == ["compute_%d" % n for n in (52, 52, 60, 70, 75, 80, 90)]'
-json '{m["kind"] for m in d["files"][0]["modules"]} == {"ptx-text"} and d["files"][0]["format"] in ("elf", "pe")'
+run 0 scan --json "$program"
+json 'd["files"][0]["ptx"] == {"compute_52": 2, **{"compute_%d" % n: 1 for n in (60, 70, 75, 80, 90)}} and d["files"][0]["format"] in ("elf", "pe")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 4'
 run 0 prime "$program"
 err_has "3 PTX texts in its data, taken as loaded without options (3 copies for older GPUs left out)"
