@@ -25,13 +25,6 @@ enum jw_cache_kind {
 	JW_CACHE_OTHER,  /* of an unknown form: left alone */
 };
 
-/* Entries with something in common. */
-struct jw_cache_group {
-	char name[24]; /* "sm_86"; a driver's stamp or, for OpenCL, its release; "" if unknown */
-	size_t entries;
-	uint64_t bytes;
-};
-
 struct jw_cache_damaged {
 	char name[20]; /* the file, below the directory: "a/b/cdef0123456789" */
 	const char *reason;
@@ -68,9 +61,7 @@ struct jw_cache_report {
 	size_t rows;
 	size_t rows_without_file, files_without_row, rows_repeated;
 	size_t foreign;  /* files and folders that do not belong to a driver's cache */
-	size_t kinds[3]; /* by enum jw_cache_kind; sound entries only, as in the groups */
-	struct jw_cache_group *by_arch, *by_driver; /* by name */
-	size_t arch_count, driver_count;
+	size_t kinds[3]; /* by enum jw_cache_kind; sound entries only */
 	struct jw_cache_damaged *damaged_entries;
 	struct jw_cache_outlook outlook;
 	uint64_t index_bytes;      /* the total that the driver counts against its limit */

@@ -12,14 +12,14 @@
 #include "cache/sound.h"
 #include "cache/view.h"
 
-enum { MOST_GROUPS = 1024, LOOK_AGAIN_MS = 20 };
+enum { LOOK_AGAIN_MS = 20 };
 
 struct verify {
 	const struct jw_cache_options *options;
 	struct jw_cache_report *report;
 	struct cache_files scan;
 	struct cache_index index;
-	size_t group_capacity[2], damaged_capacity;
+	size_t damaged_capacity;
 	uint8_t *damage; /* of each file of the scan */
 	uint64_t *keys;  /* of those in progress */
 	size_t *where;   /* their places in the scan */
@@ -41,48 +41,6 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 	return 0;
 }
 
-/* A hostile directory may have any number of names: past MOST_GROUPS the rest is under "" */
-static int add_to_group(struct jw_error *err, struct jw_cache_group **groups, size_t *capacity,
-						size_t *count, const char *name, uint64_t bytes)
-{
-	size_t at = 0;
-
-	while (at < *count && strcmp((*groups)[at].name, name) != 0)
-		at++;
-	if (at == *count && at >= MOST_GROUPS && *name)
-		return add_to_group(err, groups, capacity, count, "", bytes);
-	if (at == *count) {
-		if (VEC_ROOM(err, *groups, *capacity, *count, MOST_GROUPS + 1))
-			return -1;
-		(*groups)[at] = (struct jw_cache_group){0};
-		memcpy((*groups)[at].name, name, strlen(name) + 1);
-		++*count;
-	}
-	(*groups)[at].entries++;
-	(*groups)[at].bytes += bytes;
-	return 0;
-}
-
-static int add_sound(struct jw_error *err, struct verify *verify, const struct cache_brief *brief,
-					 uint64_t bytes)
-{
-	struct jw_cache_report *report = verify->report;
-	struct cache_origin origin;
-	char arch[JW_TARGET_TEXT] = "";
-
-	cache_entry_origin(&brief->entry, &origin);
-	report->sound++;
-	report->kinds[origin.kind]++;
-	if (origin.target.sm)
-		(void)jw_target_sm(arch, origin.target);
-	return add_to_group(err, &report->by_arch, &verify->group_capacity[0], &report->arch_count,
-						arch, bytes) ||
-				   add_to_group(err, &report->by_driver, &verify->group_capacity[1],
-								&report->driver_count, origin.driver, bytes)
-			   ? -1
-			   : 0;
-}
-
 static void read_later(struct verify *verify, size_t at)
 {
 	verify->keys[verify->reading] = verify->scan.files[at].key;
@@ -93,10 +51,16 @@ static int count_judgement(struct jw_error *err, void *context, size_t at, enum 
 						   const struct cache_brief *brief)
 {
 	struct verify *verify = context;
-	size_t where = verify->where[at];
+	struct cache_origin origin;
 
-	verify->damage[where] = (uint8_t)damage;
-	return brief ? add_sound(err, verify, brief, verify->scan.files[where].probed.size_bytes) : 0;
+	(void)err;
+	verify->damage[verify->where[at]] = (uint8_t)damage;
+	if (brief) {
+		cache_entry_origin(&brief->entry, &origin);
+		verify->report->sound++;
+		verify->report->kinds[origin.kind]++;
+	}
+	return 0;
 }
 
 static int verify_entries(struct jw_error *err, struct verify *verify)
@@ -206,12 +170,6 @@ static int check_index(struct jw_error *err, struct verify *verify, uint64_t lim
 	return result;
 }
 
-static int damaged_by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct jw_cache_group *)a)->name,
-				  ((const struct jw_cache_group *)b)->name);
-}
-
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report)
 {
@@ -231,12 +189,6 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	verify.report->limit_bytes = limit_bytes;
 	if (check_entries(&why, &verify) || check_index(&why, &verify, limit_bytes))
 		goto done;
-	if (verify.report->arch_count)
-		qsort(verify.report->by_arch, verify.report->arch_count, sizeof *verify.report->by_arch,
-			  damaged_by_name);
-	if (verify.report->driver_count)
-		qsort(verify.report->by_driver, verify.report->driver_count,
-			  sizeof *verify.report->by_driver, damaged_by_name);
 	*ret_report = verify.report;
 	verify.report = NULL;
 	result = 0;
@@ -255,8 +207,6 @@ void jw_cache_report_free(struct jw_cache_report *report)
 	if (!report)
 		return;
 	mem_free(report->path);
-	mem_free(report->by_arch);
-	mem_free(report->by_driver);
 	mem_free(report->damaged_entries);
 	mem_free(report);
 }

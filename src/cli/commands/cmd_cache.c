@@ -10,11 +10,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/language.h"
 #include "cli/output.h"
 #include "cli/parts/cache_commands.h"
 #include "cli/parts/module_text.h"
-#include "cli/terminal.h"
 #include "os/interrupt.h"
 
 static const char *what_text(const struct jw_cache_entry *entry)
@@ -124,34 +122,7 @@ const struct cli_command command_cache_list = {
 	.run = run_cache_list,
 };
 
-enum { MOST_SHOWN = 20, TITLE_WIDTH = 9, WIDTH = 28 };
-
-/* What a column lacks behind a text as it is printed, in any language. */
-static int fill_behind(const char *text, int width)
-{
-	char *said = language_line(text);
-	const int lacking = width - (int)terminal_width(said ? said : text);
-
-	mem_free(said);
-	return lacking > 0 ? lacking : 0;
-}
-
-static void print_damage_groups(const struct output *out, const char *title,
-								const struct jw_cache_group *groups, size_t count, bool drivers)
-{
-	char size[TEXT_SHORT], text[CACHE_DRIVER_TEXT];
-
-	for (size_t i = 0; i < count; i++) {
-		const char *name = drivers           ? cache_command_driver_text(text, groups[i].name)
-						   : *groups[i].name ? groups[i].name
-											 : "unknown";
-		const char *before = i ? "" : title;
-
-		output_line(out, STYLE_PLAIN, "  %s%*s %s%*s %6zu  %s", before,
-					fill_behind(before, TITLE_WIDTH), "", name, fill_behind(name, WIDTH), "",
-					groups[i].entries, text_bytes(size, groups[i].bytes));
-	}
-}
+enum { MOST_SHOWN = 20 };
 
 static void print_damaged(const struct output *out, const struct jw_cache_report *report)
 {
@@ -198,10 +169,8 @@ static void print_verify_report(const struct output *out, const struct cache_ver
 		output_line(out, STYLE_PLAIN, "  %s, %s: %zu sound, %zu damaged",
 					TEXT_COUNT(report->entries, "entry", "entries"),
 					text_bytes(size, report->bytes), report->sound, report->damaged);
-		print_damage_groups(out, "GPU", report->by_arch, report->arch_count, false);
-		print_damage_groups(out, "driver", report->by_driver, report->driver_count, true);
 		if (report->kinds[JW_CACHE_OPENCL] || report->kinds[JW_CACHE_OTHER])
-			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
+			output_line(out, STYLE_PLAIN, "  CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
 						report->kinds[JW_CACHE_OTHER]);
 		module_text_marks(out, "  ", "them", found->carried, "");

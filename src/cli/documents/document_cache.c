@@ -84,18 +84,6 @@ const struct json_table document_cache_list = {
 	.fields = list_fields,
 };
 
-static const char *say_group(char room[JSON_ROOM], const void *name)
-{
-	(void)room;
-	return *(const char *)name ? name : "unknown";
-}
-
-static const struct json_field arch_pair[] = {
-	JSON_SAID("sm_86", struct jw_cache_group, name, say_group, NULL),
-	JSON(struct jw_cache_group, entries, NULL),
-	{0},
-};
-
 static const struct json_field kind_fields[] = {
 	REPORT_AS("cuda", report.kinds[JW_CACHE_CUDA], NULL),
 	REPORT_AS("opencl", report.kinds[JW_CACHE_OPENCL], NULL),
@@ -143,11 +131,8 @@ static const struct json_field verify_fields[] = {
 				  "with `--repair`: rows that were added or removed"),
 	JSON_NUMBERED("repaired_hold_seconds", struct cache_verify_document, repaired.longest_hold_ns,
 				  document_seconds, "with `--repair`: the longest hold of the driver's lock"),
-	JSON_MAP_OF("by_arch", struct cache_verify_document, report.by_arch, report.arch_count,
-				JSON_TABLE(struct jw_cache_group, arch_pair), "counts of sound entries by `sm_86`"),
-	JSON_MAP_OF("by_driver", struct cache_verify_document, report.by_driver, report.driver_count,
-				JSON_TABLE(struct jw_cache_group, arch_pair), "the same by stamp"),
-	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields), "the same by kind"),
+	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields),
+			  "counts of sound entries by kind"),
 	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
 	REPORT(outlook.next_insert, OUTLOOK_NEXT),
 	REPORT(outlook.evicted, OUTLOOK_EVICTED),
