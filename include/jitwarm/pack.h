@@ -31,13 +31,12 @@ struct jw_export_options {
 	const char *const *paths; /* only entries of modules in these files, as jw_find gives them */
 	size_t path_count;        /* 0: any */
 	bool all_drivers;         /* also entries of other drivers than the system's, or without one */
-	const char *output;       /* the file; replaced when the pack is complete. NULL: output_fd */
-	int output_fd;
-	bool best;              /* as small as possible, in forty times the time */
-	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
-	const char *passphrase; /* of that key, if it has one */
-	const char *state_dir;  /* the directory with the keys */
-	const char *signature;  /* the signature's file; NULL: `output` plus ".minisig" */
+	const char *output;       /* the file; replaced when the pack is complete */
+	bool best;                /* as small as possible, in forty times the time */
+	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key */
+	const char *passphrase;   /* of that key, if it has one */
+	const char *state_dir;    /* the directory with the keys */
+	const char *signature;    /* the signature's file; NULL: `output` plus ".minisig" */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */
 	/* Which entries, by their names; called by several threads. NULL: all. */
@@ -96,7 +95,7 @@ struct jw_account; /* jitwarm/accounts.h */
 
 struct jw_import_options {
 	size_t size;           /* JW_IMPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *path;      /* the pack; "-": standard input */
+	const char *path;      /* the pack */
 	const char *cache_dir; /* the directory; NULL: the system's */
 	/* Its driver and GPUs decide. NULL, or a missing driver, or one with an unknown stamp: the
 	 * entries go unchanged into cache_dir, on any machine; without cache_dir that is

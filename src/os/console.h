@@ -32,8 +32,7 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 int os_take_stdout(struct jw_error *err, int *ret_fd);
 /* Reads the available bytes, and waits only if there are none; *ret_got is 0 at the end. */
 int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
-/* Reads or writes all of the requested bytes; *ret_got is smaller only at the end. */
-int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
+/* Writes all of the bytes. */
 int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);
 
 /* Opens what a user named for output if that is no regular file: a device, or a pipe, whose reader

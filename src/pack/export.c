@@ -167,9 +167,8 @@ static int read_exported_entry(struct jw_error *err, struct job *job, size_t mem
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
 	const struct job *job = context;
-	const char *output = job->options->output;
 
-	return os_sink_write(err, output ? output : "standard output", job->sink, data, size);
+	return os_sink_write(err, job->options->output, job->sink, data, size);
 }
 
 static int put_content(struct jw_error *err, void *context, struct writer *writer)
@@ -323,17 +322,13 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 				struct jw_export_result *result)
 {
 	const struct jw_export_options *options = job->options;
-	char *beside = options->output && !options->signature
-					   ? mem_printf(err, "%s.minisig", options->output)
-					   : NULL;
+	char *beside = options->signature ? NULL : mem_printf(err, "%s.minisig", options->output);
 	const char *path = options->signature ? options->signature : beside;
 	struct minisign_public public_key;
 	int taken = -1;
 
-	if (!options->output && !options->signature)
-		error_set(err, JW_ERR_USAGE, "name a file for the signature with --signature");
-	else if (path && !trust_sign(err, &job->secret, &job->manifest, written->prehash,
-								 options->output ? options->output : path, path)) {
+	if (path &&
+		!trust_sign(err, &job->secret, &job->manifest, written->prehash, options->output, path)) {
 		(void)minisign_id_text(result->signed_by, job->secret.id);
 		minisign_public_of(&job->secret, &public_key);
 		minisign_public_text(result->public_key, &public_key);
@@ -361,7 +356,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	options = SIZED(err, options, struct jw_export_options);
 	if (!options || sized_check(err, ret_result))
 		return -1;
-	struct job job = {.options = options, .sink = options->output_fd, .loaded = SIZE_MAX};
+	struct job job = {.options = options, .loaded = SIZE_MAX};
 	struct jw_export_result result = {.size = sizeof result};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
@@ -370,6 +365,8 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	if (!options->output)
+		return error_set(err, JW_ERR_USAGE, "an export needs the name of a file");
 	if (options->found && !options->found->file_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the named files and packages have no device code");
@@ -377,9 +374,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
-	if (gather_entries(err, &job, &result) ||
-		(options->output ? write_pack_file(err, &job, &written)
-						 : write_members(err, &job, &written)))
+	if (gather_entries(err, &job, &result) || write_pack_file(err, &job, &written))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))
 		goto done;

@@ -12,9 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/console.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "pack/pack_tar.h"
 
 enum { BLOCK = 1 << 20 };
@@ -22,44 +20,12 @@ enum { BLOCK = 1 << 20 };
 struct source {
 	const char *name;
 	struct os_file *file;
-	char *spool; /* the private folder for standard input */
 	uint64_t size_bytes;
 	struct digest *blocks;
 	size_t block_count, block_capacity;
 	uint8_t prehash[PACK_PREHASH_SIZE];
 	uint8_t *buffer;
 };
-
-static int spool_into(struct jw_error *err, struct source *source)
-{
-	for (uint64_t at = 0;;) {
-		size_t got;
-
-		if (os_fd_read(err, 0, source->buffer, BLOCK, &got))
-			return error_prefix(err, "%s", source->name);
-		if (os_file_write(err, source->file, at, source->buffer, got))
-			return -1;
-		at += got;
-		if (at > PACK_MOST_SIZE)
-			return error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", source->name);
-		if (got < BLOCK)
-			return 0;
-	}
-}
-
-static int spool(struct jw_error *err, struct source *source)
-{
-	char *path = NULL;
-	int result = -1;
-
-	if (os_make_temp_dir(err, "jitwarm-import", &source->spool))
-		return -1;
-	path = os_join(err, source->spool, "pack");
-	if (path && !os_file_open(err, path, OS_OPEN_CREATE, &source->file))
-		result = spool_into(err, source);
-	mem_free(path);
-	return result;
-}
 
 static int open_file(struct jw_error *err, const char *path, struct source *source)
 {
@@ -143,14 +109,12 @@ static int read_whole_pack(struct jw_error *err, struct source *source)
 int source_open(struct jw_error *err, const char *path, struct source **ret_source)
 {
 	struct source *source = mem_alloc(err, sizeof *source);
-	bool standard_input = !strcmp(path, "-");
 
 	if (!source)
 		return -1;
-	source->name = standard_input ? "standard input" : path;
+	source->name = path;
 	source->buffer = mem_alloc(err, BLOCK);
-	if (!source->buffer || (standard_input ? spool(err, source) : open_file(err, path, source)) ||
-		read_whole_pack(err, source)) {
+	if (!source->buffer || open_file(err, path, source) || read_whole_pack(err, source)) {
 		source_close(source);
 		return -1;
 	}
@@ -163,9 +127,6 @@ void source_close(struct source *source)
 	if (!source)
 		return;
 	os_file_close(source->file);
-	if (source->spool)
-		(void)os_remove_tree(NULL, source->spool);
-	mem_free(source->spool);
 	mem_free(source->blocks);
 	mem_free(source->buffer);
 	mem_free(source);

@@ -17,7 +17,7 @@
 
 struct source;
 
-/* Opens `path` ("-": standard input) and reads all of it: JW_ERR_FORMAT if it does not end with the
+/* Opens `path` and reads all of it: JW_ERR_FORMAT if it does not end with the
  * digest of the bytes before. `path` must outlive the source. */
 int source_open(struct jw_error *err, const char *path, struct source **ret_source);
 void source_close(struct source *source);

@@ -60,7 +60,7 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 			err, JW_ERR_NOT_FOUND,
 			"%s: %s: a pack holds code that GPUs run with the rights of the user who starts "
 			"a program; %sadd --allow-unsigned if you know where it comes from",
-			strcmp(options->path, "-") ? options->path : "standard input", what, remedy);
+			options->path, what, remedy);
 	(void)text_format(result->note, sizeof result->note,
 					  "%.180s: accepted because of --allow-unsigned", what);
 	return 0;
@@ -75,8 +75,7 @@ static void note_former_name(const char *path, const struct minisign_signature *
 	char plain[256];
 
 	plain_key_name(plain, path);
-	if (length && strcmp(path, "-") != 0 &&
-		(strlen(plain) != length || memcmp(plain, name, length) != 0))
+	if (length && (strlen(plain) != length || memcmp(plain, name, length) != 0))
 		(void)text_format(result->note, sizeof result->note, "it was signed under the name “%.*s”",
 						  length > 150 ? 150 : (int)length, name);
 }
@@ -110,21 +109,19 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
 				const char *cache_dir, const struct source *source, struct jw_import_result *result)
 {
-	bool from_input = !strcmp(options->path, "-");
-	char *beside = from_input ? NULL : mem_printf(err, "%s.minisig", options->path);
+	char *beside = mem_printf(err, "%s.minisig", options->path);
 	const char *path = options->signature ? options->signature : beside;
 	struct buf text = {0};
 	char remedy[300] = "";
-	bool there = path != NULL;
+	bool there = true;
 	int taken = -1;
 
-	if ((!from_input && !beside) || (path && !options->signature && os_look(err, path, &there))) {
+	if (!beside || (!options->signature && os_look(err, path, &there))) {
 		mem_free(beside);
 		return -1;
 	}
-	if (beside)
-		(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
-						  os_base_name(beside));
+	(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
+					  os_base_name(beside));
 	if (!there)
 		taken = unsigned_pack(err, options, result, "is not signed", remedy);
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))

@@ -42,23 +42,4 @@ TEST(available_input_is_read_without_waiting)
 	close_end(ends[0]);
 }
 
-TEST(a_read_to_the_end_takes_several_pieces)
-{
-	uv_file ends[2];
-	char text[16] = "";
-	size_t got = 0;
-
-	assert_int_equal(uv_pipe(ends, 0, 0), 0);
-	put(ends[1], "one");
-	put(ends[1], "two");
-	assert_int_equal(os_fd_read(NULL, ends[0], text, 6, &got), 0);
-	assert_int_equal(got, 6);
-	put(ends[1], "rest");
-	close_end(ends[1]);
-	assert_int_equal(os_fd_read(NULL, ends[0], text, sizeof text, &got), 0);
-	assert_int_equal(got, 4);
-	assert_memory_equal(text, "rest", 4);
-	close_end(ends[0]);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -82,8 +82,11 @@ TEST(they_are_those_of_found_files)
 {
 	struct jw_found_file file = {.path = library};
 	struct jw_found found = {.files = &file, .file_count = 1};
-	struct jw_export_options options = {
-		.size = sizeof options, .system = &system_of, .cache_dir = folder, .found = &found};
+	struct jw_export_options options = {.size = sizeof options,
+										.system = &system_of,
+										.cache_dir = folder,
+										.output = "none",
+										.found = &found};
 	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 	struct set keys = {0};

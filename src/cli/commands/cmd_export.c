@@ -10,24 +10,7 @@
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/pack_report.h"
-#include "os/console.h"
 #include "os/interrupt.h"
-
-enum { STANDARD_OUTPUT = 1 };
-
-static int check_export_usage(struct jw_error *err, const struct cli *cli, bool to_stdout)
-{
-	const struct options *given = &cli->options;
-
-	if (to_stdout && cli->out.json)
-		return error_set(err, JW_ERR_USAGE, "--json and -o -: both want standard output");
-	if (to_stdout && options_given(given, "sign") && !options_given(given, "signature"))
-		return error_set(err, JW_ERR_USAGE,
-						 "-o - and --sign: name the signature's file with --signature");
-	if (to_stdout && os_is_terminal(STANDARD_OUTPUT))
-		return error_set(err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack; name a file");
-	return 0;
-}
 
 /* Those whose modules' entries are wanted; none: all. */
 static int choose_export_files(struct jw_error *err, const struct cli *cli,
@@ -58,8 +41,6 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	/* Entries that were not requested, or that packs never contain, are not a loss. */
 	if (document.result.damaged + document.result.unreadable + document.result.unsuited)
 		cli->status = EXIT_COLD;
-	if (!options->output)
-		return 0;
 	pack_report_print(&cli->out, options->output, options->signature, &document.result);
 	return document_print(err, &cli->out, &document_export, &document);
 }
@@ -68,17 +49,13 @@ static int export_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	const char *file = options_value(given, "output");
-	const bool to_stdout = file && !strcmp(file, "-");
 	struct gpu_targets gpus = {0};
 	struct jw_export_options options = {
 		.size = sizeof options,
 		.cache_dir = options_value(given, "cache"),
 		.targets = gpus.targets,
 		.all_drivers = options_given(given, "all"),
-		.output = to_stdout ? NULL
-				  : file    ? file
-							: "jitwarm.jwpack",
-		.output_fd = STANDARD_OUTPUT,
+		.output = file ? file : "jitwarm.jwpack",
 		.best = options_given(given, "best"),
 		.cancel = cli_cancel,
 	};
@@ -87,8 +64,9 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, cli, &gpus) ||
-		cli_open_asleep(err, cli))
+	if (!strcmp(options.output, "-"))
+		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	if (gpu_targets_arch(err, cli, &gpus) || cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
 	failed = choose_export_files(err, cli, &options, &found) ||
@@ -101,9 +79,8 @@ static int export_run(struct jw_error *err, struct cli *cli)
 }
 
 static const struct cli_option export_options[] = {
-	CLI_VALUE("output", "FILE",
-			  "Write the pack to FILE instead of jitwarm.jwpack; “-”: to standard output",
-			  .letter = 'o', .names = NAMES_OUTPUT),
+	CLI_VALUE("output", "FILE", "Write the pack to FILE instead of jitwarm.jwpack", .letter = 'o',
+			  .names = NAMES_OUTPUT),
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",

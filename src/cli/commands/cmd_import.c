@@ -68,8 +68,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 		output_note(&cli->out,
 					"no driver is installed: the entries keep the drivers that made them");
 	if (*result->note)
-		output_note(&cli->out, "%s: %s",
-					strcmp(options.path, "-") ? options.path : "standard input", result->note);
+		output_note(&cli->out, "%s: %s", options.path, result->note);
 	if (*result->unmarked)
 		output_warning(&cli->out,
 					   "entries that are not the driver's own bytes could not be marked: %s",
@@ -121,9 +120,6 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 			return error_set(err, JW_ERR_USAGE,
 							 "--all-users fills each account's own cache: not with --%s",
 							 others[i]);
-	if (!strcmp(options->operands[0], "-"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--all-users reads the pack once for each account: name a file");
 	return cli_need_administrator(err, "--all-users");
 }
 
@@ -144,10 +140,14 @@ static int import_for_all(struct jw_error *err, struct cli *cli)
 static int run_import(struct jw_error *err, struct cli *cli)
 {
 	if (!cli->options.operand_count)
-		return error_set(err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
+		return error_set(err, JW_ERR_USAGE, "name a pack");
 	if (cli->options.operand_count > 1)
 		return error_set(err, JW_ERR_USAGE, "%s: one pack, and nothing beside it",
 						 cli->options.operands[0]);
+	if (!strcmp(cli->options.operands[0], "-"))
+		return error_set(err, JW_ERR_USAGE,
+						 "standard input is no longer read, since no signature can come with it: "
+						 "name a file");
 	if (text_ends(cli->options.operands[0], ".minisig"))
 		return error_set(err, JW_ERR_USAGE, "%s: this is the signature: name the pack beside it",
 						 cli->options.operands[0]);
@@ -180,7 +180,7 @@ static const struct cli_option import_options[] = {
 const struct cli_command command_import = {
 	.name = "import",
 	.summary = "Add a pack to the driver's cache",
-	.usage = "[OPTION]… FILE|-",
+	.usage = "[OPTION]… FILE",
 	.description =
 		"Adds the entries of a pack of “jitwarm export” to the driver's JIT cache, beside running "
 		"programs. The pack must be signed, in FILE.minisig, by a key that “jitwarm key list” "
