@@ -33,10 +33,10 @@ struct jw_export_options {
 	bool all_drivers;         /* also entries of other drivers than the system's, or without one */
 	const char *output;       /* the file; replaced when the pack is complete */
 	bool best;                /* as small as possible, in forty times the time */
-	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key */
+	const char *sign_key;     /* NULL: not signed; a key's name, or the file of a secret key; the
+							 signature is `output` plus ".minisig" */
 	const char *passphrase;   /* of that key, if it has one */
 	const char *state_dir;    /* the directory with the keys */
-	const char *signature;    /* the signature's file; NULL: `output` plus ".minisig" */
 	struct jw_cancel cancel;
 	void *context; /* of the function below */
 	/* Which entries, by their names; called by several threads. NULL: all. */
@@ -95,7 +95,7 @@ struct jw_account; /* jitwarm/accounts.h */
 
 struct jw_import_options {
 	size_t size;           /* JW_IMPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *path;      /* the pack */
+	const char *path;      /* the pack; its signature has ".minisig" behind that */
 	const char *cache_dir; /* the directory; NULL: the system's */
 	/* Its driver and GPUs decide. NULL, or a missing driver, or one with an unknown stamp: the
 	 * entries go unchanged into cache_dir, on any machine; without cache_dir that is
@@ -106,7 +106,6 @@ struct jw_import_options {
 	const struct jw_account *account;
 	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
 	const char *state_dir; /* where trusted keys are */
-	const char *signature; /* the signature's file; NULL: `path` plus ".minisig" */
 	bool allow_unsigned;   /* accepts a pack without signature, or by a key that is not trusted */
 	bool dry_run;          /* checks everything, write permissions too; writes nothing */
 	bool pack_only;        /* with dry_run: checks the pack, and ignores the directory */

@@ -88,7 +88,7 @@ struct jw_pull_options {
 	/* Without a tag or digest: the packs of the plans of `found`, which is needed then */
 	const char *from;
 	const struct jw_found *found; /* with a tag: only entries of modules in these files */
-	/* How each pack is imported. `path`, `signature`, `wanted` and `context` are ignored; `system`
+	/* How each pack is imported. `path`, `wanted` and `context` are ignored; `system`
 	 * is needed. */
 	const struct jw_import_options *how;
 	bool insecure; /* as in jw_push_options */

@@ -112,6 +112,7 @@ static const struct retired_option {
 				   "“jitwarm bake --in-place” bakes again what “jitwarm bake list” calls replaced; "
 				   "“jitwarm startup enable” writes a unit that has it anew"},
 	{"remove-overrides", .text = "jitwarm tune names the file and the line: remove it there"},
+	{"signature", .text = "the signature of FILE is FILE.minisig: name it so"},
 	{"split",
 	 .text = "modules are compiled as the driver itself does, byte for byte: leave it out"},
 	{"sudo-user", .text = "run it without sudo, or as “sudo -u NAME jitwarm prime …”"},

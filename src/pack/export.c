@@ -321,20 +321,18 @@ static void describe_export(const struct job *job, const struct written *written
 static int sign(struct jw_error *err, const struct job *job, const struct written *written,
 				struct jw_export_result *result)
 {
-	const struct jw_export_options *options = job->options;
-	char *beside = options->signature ? NULL : mem_printf(err, "%s.minisig", options->output);
-	const char *path = options->signature ? options->signature : beside;
+	const char *output = job->options->output;
+	char *path = mem_printf(err, "%s.minisig", output);
 	struct minisign_public public_key;
 	int taken = -1;
 
-	if (path &&
-		!trust_sign(err, &job->secret, &job->manifest, written->prehash, options->output, path)) {
+	if (path && !trust_sign(err, &job->secret, &job->manifest, written->prehash, output, path)) {
 		(void)minisign_id_text(result->signed_by, job->secret.id);
 		minisign_public_of(&job->secret, &public_key);
 		minisign_public_text(result->public_key, &public_key);
 		taken = 0;
 	}
-	mem_free(beside);
+	mem_free(path);
 	return taken;
 }
 

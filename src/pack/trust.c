@@ -109,24 +109,23 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
 				const char *cache_dir, const struct source *source, struct jw_import_result *result)
 {
-	char *beside = mem_printf(err, "%s.minisig", options->path);
-	const char *path = options->signature ? options->signature : beside;
+	char *path = mem_printf(err, "%s.minisig", options->path);
 	struct buf text = {0};
 	char remedy[300] = "";
-	bool there = true;
+	bool there;
 	int taken = -1;
 
-	if (!beside || (!options->signature && os_look(err, path, &there))) {
-		mem_free(beside);
+	if (!path || os_look(err, path, &there)) {
+		mem_free(path);
 		return -1;
 	}
 	(void)text_format(remedy, sizeof remedy, "no %.200s is beside it: copy that too, or ",
-					  os_base_name(beside));
+					  os_base_name(path));
 	if (!there)
 		taken = unsigned_pack(err, options, result, "is not signed", remedy);
 	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
 		taken = check_signature(err, options, cache_dir, source, path, &text, result);
 	buf_free(&text);
-	mem_free(beside);
+	mem_free(path);
 	return taken;
 }

@@ -202,7 +202,6 @@ static int import_file(struct jw_error *err, struct pull *pull, const char *path
 	struct jw_import_options how = *pull->how;
 
 	how.path = path;
-	how.signature = NULL;
 	how.wanted = NULL;
 	if (pull->plans.count && (*pull->reference.tag || *pull->reference.digest)) {
 		how.wanted = is_key_planned;

@@ -196,7 +196,6 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	enum what {
 		SOUND,
 		NONE,       /* no file beside it */
-		NAMED_NONE, /* nor where it was named */
 		UNKNOWN,    /* a key that is not trusted */
 		UNREADABLE, /* the trusted keys cannot be listed */
 		OTHER_PACK, /* of other bytes */
@@ -210,14 +209,13 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	} cases[] = {
 		{SOUND, JW_OK, JW_OK, ""},
 		{NONE, JW_OK, JW_ERR_NOT_FOUND, "is not signed"},
-		{NAMED_NONE, JW_ERR_NOT_FOUND, JW_ERR_NOT_FOUND, "none.minisig"},
 		{UNKNOWN, JW_OK, JW_ERR_NOT_FOUND, "is not trusted here"},
 		{UNREADABLE, JW_ERR_IO, JW_ERR_IO, "trusted"},
 		{OTHER_PACK, JW_ERR_FORMAT, JW_ERR_FORMAT, "is not the signature of this file"},
 		{UNSEEN, JW_ERR_IO, JW_ERR_IO, "signed.jwpack.minisig"},
 	};
 	char *home = os_join(NULL, folder, "signers"), *pack = os_join(NULL, folder, "signed.jwpack");
-	char *keys = os_join(NULL, home, "trusted"), *none = os_join(NULL, folder, "none.minisig");
+	char *keys = os_join(NULL, home, "trusted");
 	char *signature = mem_printf(NULL, "%s.minisig", pack);
 	struct minisign_secret secret;
 	struct minisign_public key;
@@ -258,7 +256,6 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 			const enum jw_code code = allow ? cases[i].trusting : cases[i].code;
 			const struct jw_import_options options = {.size = sizeof options,
 													  .path = pack,
-													  .signature = what == NAMED_NONE ? none : NULL,
 													  .allow_unsigned = allow,
 													  .state_dir = home,
 													  .cache_dir = folder,
@@ -288,7 +285,6 @@ TEST(a_pack_is_taken_by_what_is_known_of_its_signer)
 	mem_free(home);
 	mem_free(pack);
 	mem_free(keys);
-	mem_free(none);
 	mem_free(signature);
 }
 

@@ -41,7 +41,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	/* Entries that were not requested, or that packs never contain, are not a loss. */
 	if (document.result.damaged + document.result.unreadable + document.result.unsuited)
 		cli->status = EXIT_COLD;
-	pack_report_print(&cli->out, options->output, options->signature, &document.result);
+	pack_report_print(&cli->out, options->output, &document.result);
 	return document_print(err, &cli->out, &document_export, &document);
 }
 
@@ -70,7 +70,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 		return -1;
 	options.target_count = gpus.count;
 	failed = choose_export_files(err, cli, &options, &found) ||
-			 pack_report_sign(err, cli, &options, passphrase) || export_pack(err, cli, &options);
+			 pack_report_key(err, cli, &options, passphrase) || export_pack(err, cli, &options);
 	passphrase_forget(passphrase);
 	if (!failed)
 		found_files_end(cli, &found);

@@ -32,7 +32,6 @@ static struct jw_import_options import_options_of(struct cli *cli)
 		.cache_dir = options_value(given, "cache"),
 		.system = options_given(given, "as-is") ? NULL : cli->system,
 		.state_dir = cli->system->state_dir,
-		.signature = options_value(given, "signature"),
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
@@ -164,8 +163,6 @@ static const struct cli_option import_options[] = {
 						  "rights. As an administrator (root); your own keys decide about trust"),
 	CLI_FLAG("dry-run",
 			 "Check everything, also that the directory is writable, and report; write nothing"),
-	CLI_VALUE("signature", "FILE", "The pack's signature, if it is not FILE.minisig",
-			  .names = NAMES_FILE),
 	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "

@@ -276,8 +276,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
 	if (result->pack)
-		pack_report_print(&cli->out, priming->elsewhere.pack.output,
-						  priming->elsewhere.pack.signature, result->pack);
+		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
 	failed = prime_outcome_document(err, priming, result);
 	if (result->not_packed.code) {
 		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
@@ -427,7 +426,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_prime_files(err, priming) ||
 		(elsewhere->pack.output && !priming->only_plan &&
-		 pack_report_sign(err, cli, &elsewhere->pack, elsewhere->passphrase)))
+		 pack_report_key(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	target_machine_warn(cli, elsewhere);

@@ -12,7 +12,7 @@
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					char room[PASSPHRASE_SIZE])
 {
-	static const char *const only[] = {"key", "signature", "passphrase-file"};
+	static const char *const only[] = {"key", "passphrase-file"};
 	const struct options *given = &cli->options;
 
 	options->state_dir = cli->system->state_dir;
@@ -30,14 +30,6 @@ int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_expor
 	if (err->code == JW_ERR_NOT_FOUND)
 		err->code = JW_ERR_USAGE;
 	return -1;
-}
-
-int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
-					 char room[PASSPHRASE_SIZE])
-{
-	if (options_given(&cli->options, "sign") && options_has(&cli->options, "signature"))
-		options->signature = options_value(&cli->options, "signature");
-	return pack_report_key(err, cli, options, room);
 }
 
 static void print_left_out(const struct output *out, const struct jw_export_result *result)
@@ -71,7 +63,7 @@ void pack_report_signature(const struct output *out, const char *signed_by, cons
 	output_line_command(out, STYLE_PLAIN, "  ", command, "");
 }
 
-void pack_report_print(const struct output *out, const char *file, const char *signature,
+void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result)
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
@@ -87,9 +79,8 @@ void pack_report_print(const struct output *out, const char *file, const char *s
 	if (*result->signed_by)
 		pack_report_signature(out, result->signed_by, result->public_key);
 	if (*result->signed_by && beside)
-		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file,
-					signature ? signature : beside);
-	else if (!signature && beside && !os_exists(beside)) /* that of the same bytes stays */
+		output_line(out, STYLE_PLAIN, "  copy both files: %s and %s", file, beside);
+	else if (beside && !os_exists(beside)) /* that of the same bytes stays */
 		output_line(out, STYLE_PLAIN,
 					"  not signed: receivers need --allow-unsigned; --sign signs");
 	mem_free(beside);

@@ -14,20 +14,14 @@
 				  .names = NAMES_FILE_OR_NAME, .setting = true, .rare = true),                      \
 		PASSPHRASE_OPTION
 #define PACKING_SIGN_OPTIONS                                                                       \
-	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig"),                   \
-		CLI_VALUE("signature", "FILE", "Write the signature there", .names = NAMES_OUTPUT,         \
-				  .rare = true)
+	PACKING_KEY_OPTIONS("Sign the pack: write the signature into FILE.minisig")
 
 /* Stores the state of cli->system, --sign and --key in the options, and asks for the passphrase,
  * which `room` holds (passphrase_forget). */
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					char room[PASSPHRASE_SIZE]);
-/* The same with --signature. */
-int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
-					 char room[PASSPHRASE_SIZE]);
 /* Who signed a new pack, and the command with which receivers accept it. */
 void pack_report_signature(const struct output *out, const char *signed_by, const char *public_key);
-/* `signature` NULL: beside the file. */
-void pack_report_print(const struct output *out, const char *file, const char *signature,
+void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
 void pack_report_import(const struct output *out, const struct jw_import_result *result);

@@ -62,6 +62,5 @@ exec 9>"$open/pipe"
 kinds prime "$sample" --json-log OUT
 kinds run --record OUT -- true
 kinds export -o OUT
-kinds export -o "$open/pack" --sign --key outputs --signature OUT
 exec 9>&-
 wait "$reader"

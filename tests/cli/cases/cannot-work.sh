@@ -50,10 +50,8 @@ cache prune --cache plain --older-than 1d|64|--cache: plain: not a directory
 export -o none/made|3|--output: none: 
 export -o made --cache plain|64|--cache: plain: not a directory
 export -o made --key nobody|64|--key is for --sign
-export -o made --signature made|64|--signature is for --sign
 export -o made --sign --key nobody|64|no key “nobody”
 import --cache plain pack|64|--cache: plain: not a directory
-import --signature none pack|3|--signature: none: 
 status --driver-profile none/made|3|--driver-profile: none: 
 tune --path plain|64|--path: plain: not a directory
 push --key nobody oci://127.0.0.1:1/x|64|--key is for --sign

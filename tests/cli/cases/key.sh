@@ -50,9 +50,11 @@ run 3 import --as-is --allow-unsigned --cache "$copy" "$pack"
 err_has "one of the two was changed"
 cp "$work/signature" "$work/lab.jwpack.minisig"
 cp "$work/lab.jwpack" "$work/other.jwpack"
-run 0 import --as-is --dry-run --cache "$copy" --signature "$(native "$work/signature")" "$(native "$work/other.jwpack")"
+cp "$work/signature" "$work/other.jwpack.minisig"
+run 0 import --as-is --dry-run --cache "$copy" "$(native "$work/other.jwpack")"
 err_has "lab.jwpack"
-run 3 import --as-is --dry-run --cache "$copy" --signature "$(native "$work/none")" "$pack"
+run 64 import --cache "$copy" --signature "$(native "$work/signature")" "$pack"
+err_has "--signature is no longer there: the signature of FILE is FILE.minisig"
 [[ ! -e $work/copy ]] || fail "something was written"
 
 # Another key: trusted, and no longer
