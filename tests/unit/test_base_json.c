@@ -92,17 +92,6 @@ TEST(all_else_is_refused)
 	assert_false(parses("[\0]", 3));
 }
 
-TEST(nesting_is_bounded)
-{
-	enum { DEEP = 2000 };
-	char text[2 * DEEP];
-
-	memset(text, '[', DEEP);
-	memset(text + DEEP, ']', DEEP);
-	assert_false(parses(text, sizeof text));
-	assert_true(parses(text + DEEP - 900, 1800));
-}
-
 /* Also in the names of members, and by pairs of surrogates: what is read is what was written. */
 TEST(hidden_characters_are_escaped)
 {

@@ -155,45 +155,4 @@ TEST(members_that_do_not_apply_are_left_out)
 
 /* ---- memory */
 
-static size_t left;
-
-static void *allocate(size_t size)
-{
-	return left && left-- ? malloc(size) : NULL;
-}
-
-TEST(every_allocation_may_fail)
-{
-	struct part parts[] = {{"a", 1}};
-	char line[] = "line", *lines[] = {line};
-	cJSON ready = {0};
-	const struct whole whole = {.flag = true,
-								.text = "t",
-								.there = parts,
-								.parts = parts,
-								.part_count = 1,
-								.lines = lines,
-								.line_count = 1,
-								.inside_count = 1,
-								.ready = &ready};
-	cJSON_Hooks hooks = {.malloc_fn = allocate, .free_fn = free};
-	cJSON *made = NULL;
-	size_t failures = 0;
-
-	cJSON_InitHooks(&hooks);
-	for (size_t given = 0; !made && given < 1000; given++) {
-		struct jw_error err = {0};
-
-		left = given;
-		made = json_object(&err, &whole_table, &whole);
-		failures += !made;
-		if (!made)
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-	}
-	cJSON_Delete(made);
-	cJSON_InitHooks(NULL);
-	assert_non_null(made);
-	assert_in_range(failures, 50, 999);
-}
-
 RUN_TESTS(NULL, NULL)

@@ -41,21 +41,4 @@ TEST(groups_are_found_or_added_up_to_the_most)
 	mem_free(groups);
 }
 
-TEST(without_memory_the_list_is_as_before)
-{
-	struct group *groups = NULL;
-	size_t count = 0, capacity = 0, at = 9;
-	struct jw_error err = {0};
-	int result;
-
-	mem_fail_after(1);
-	result = mem_find_or_add(&err, &VEC_LIST(groups, count, capacity, 3), &(struct group){0},
-							 is_same, &at);
-	mem_fail_after(0);
-	assert_int_equal(result, -1);
-	assert_int_equal(err.code, JW_ERR_MEMORY);
-	assert_int_equal(count, 0);
-	assert_int_equal(at, 9);
-}
-
 RUN_TESTS(NULL, NULL)

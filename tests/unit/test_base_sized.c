@@ -35,16 +35,6 @@ struct present {
 	int a, b;
 };
 
-TEST(an_older_struct_has_zeros_for_the_rest)
-{
-	struct present given = {.size = offsetof(struct present, b), .a = 1, .b = 2}, room;
-	const struct present *known = sized_take(NULL, &given, &room, sizeof room);
-
-	assert_ptr_equal(known, &room);
-	assert_int_equal(known->a, 1);
-	assert_int_equal(known->b, 0);
-}
-
 TEST(a_newer_struct_without_new_requests_is_accepted)
 {
 	struct {
@@ -74,24 +64,6 @@ TEST(a_size_that_was_never_set_is_refused)
 		assert_int_equal(sized_check(&err, &given), -1);
 	}
 	assert_null(sized_take(&err, NULL, &room, sizeof room));
-}
-
-TEST(results_are_filled_up_to_their_size)
-{
-	const struct present result = {.a = 1, .b = 2};
-	struct present older = {.size = offsetof(struct present, b), .b = 7};
-	struct {
-		struct present known;
-		int new_one;
-	} newer = {.known = {.size = sizeof newer}, .new_one = 7};
-
-	sized_give(&result, sizeof result, &older);
-	assert_int_equal(older.a, 1);
-	assert_int_equal(older.b, 7);
-	sized_give(&result, sizeof result, &newer);
-	assert_int_equal(newer.known.size, sizeof newer);
-	assert_int_equal(newer.known.b, 2);
-	assert_int_equal(newer.new_one, 0);
 }
 
 static int no_image(struct jw_error *err, void *context, const struct jw_scan_image *image)

@@ -127,22 +127,4 @@ TEST(a_newer_driver_is_no_former_one)
 	former_free(&drivers);
 }
 
-/* The table, the history or a profile may know it: it is in use elsewhere. */
-TEST(a_driver_of_another_machine_is_no_former_one)
-{
-	static const char other[] = "Feb  3 202301:02:03";
-	const struct cache_known_driver *const oldest = known_driver_at_end(false),
-										   *const newest = known_driver_at_end(true);
-	struct former_drivers drivers = {0};
-
-	assert_int_equal(former_read(NULL, NULL, newest->stamp, newest->release, &drivers), 0);
-	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_FORMER);
-	assert_int_equal(former_spare(NULL, &drivers, oldest->stamp), 0);
-	assert_int_equal(former_of(&drivers, oldest->stamp), FORMER_LIVING);
-	assert_int_equal(former_of(&drivers, oldest->name), FORMER_LIVING);
-	assert_int_equal(former_spare(NULL, &drivers, other), 0);
-	assert_int_equal(former_of(&drivers, other), FORMER_LIVING);
-	former_free(&drivers);
-}
-
 RUN_TESTS(make_folder, remove_folder)

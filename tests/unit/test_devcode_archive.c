@@ -52,36 +52,6 @@ TEST(a_broken_static_library_is_trouble)
 	}
 }
 
-TEST(a_wheel_is_read_as_it_streams_by)
-{
-	static const char *const options[] = {"zip:compression=deflate", "zip:compression=store"};
-
-	for (size_t i = 0; i < 2; i++) {
-		struct buf library = make_buf(), notes = make_buf(), ar = make_buf(), wheel = make_buf();
-		struct make_seen seen = {0};
-
-		make_library(&library, 3000000);
-		make_bytes(&notes, "Metadata-Version: 2.1\n", 22);
-		make_ar(&ar);
-		make_archive(&wheel, false, options[i],
-					 (struct packed_file[]){{"x/__init__.py", &notes},
-											{"x/lib/libx.so", &library},
-											{"x/lib/libx.a", &ar}},
-					 3);
-		assert_members(&wheel, "x/lib/libx.so 1\nx/lib/libx.a(short.o) 1\n"
-							   "x/lib/libx.a(another_long_one.o) 1\nx/lib/libx.a(short.o#2) 1\n"
-							   "x/lib/libx.a(a name of its own) 1\n");
-		assert_int_equal(make_read(&wheel, &seen), 0);
-		/* The container in .text was handed over too, and is not listed. */
-		assert_int_equal(seen.containers, 10);
-		assert_int_equal(seen.troubles, 0);
-		buf_free(&library);
-		buf_free(&notes);
-		buf_free(&ar);
-		buf_free(&wheel);
-	}
-}
-
 /* A name that is not ASCII leaves the whole wheel to libarchive: what is in it is the same, and
  * damage of one member is trouble, and not the next member's. */
 TEST(a_plain_wheel_is_read_like_any_other)
@@ -123,35 +93,6 @@ TEST(a_plain_wheel_is_read_like_any_other)
 #ifndef _WIN32
 
 #endif
-
-TEST(loose_files_may_be_packed_with_zstd)
-{
-	static const struct {
-		const char *text; /* NULL: a container */
-		enum devcode_format format;
-		uint64_t size;
-	} cases[] = {{MAKE_PTX, DEVCODE_PTX, sizeof MAKE_PTX - 1}, {NULL, DEVCODE_FATBIN, 0}};
-
-	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-		struct buf plain = make_buf(), packed = make_buf();
-		struct make_seen seen = {0};
-
-		if (cases[i / 2].text)
-			make_bytes(&plain, cases[i / 2].text, cases[i / 2].size);
-		else
-			make_container(&plain, DEVCODE_LZ4, "");
-		make_zstd(&packed, &plain);
-		assert_int_equal(make_read(i % 2 ? &packed : &plain, &seen), 0);
-		assert_int_equal(seen.troubles, 0);
-		assert_int_equal(seen.images, 1);
-		assert_int_equal(seen.format, cases[i / 2].format);
-		assert_int_equal(seen.size_bytes, plain.size);
-		assert_string_equal(seen.payload, MAKE_PTX);
-		assert_int_equal(seen.entry.target.sm, 80);
-		buf_free(&plain);
-		buf_free(&packed);
-	}
-}
 
 enum { LARGE_CUBIN = 5 << 20 };
 

@@ -133,21 +133,6 @@ TEST(every_truncation_ends_well)
 	buf_free(&file);
 }
 
-TEST(a_file_without_section_headers_is_searched_whole)
-{
-	struct make_seen seen = {0};
-	struct buf file = make_buf();
-
-	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
-	store_u64(file.data + 40, 0);
-	store_u16(file.data + 60, 0);
-	assert_int_equal(make_read(&file, &seen), 0);
-	assert_int_equal(seen.listed, 3);
-	assert_int_equal(seen.sections, 0);
-	assert_false(seen.wrappers_known);
-	buf_free(&file);
-}
-
 TEST(the_sink_can_stop_the_reading)
 {
 	struct make_seen seen = {.stop_after = 1};

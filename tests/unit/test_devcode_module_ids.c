@@ -5,8 +5,6 @@
 
 #include "devcode/container.h"
 
-#define NONE MODULE_IDS_NONE
-
 /* Each string ends in its NUL; the last may have none. */
 static bool read_ids(const char *ids, size_t size, size_t objects, size_t linked, uint32_t *links)
 {
@@ -17,21 +15,6 @@ static bool read_ids(const char *ids, size_t size, size_t objects, size_t linked
 	return known;
 }
 #define READ(ids, objects, linked, links) read_ids(ids, sizeof ids, objects, linked, links)
-
-TEST(each_list_is_a_linked_container)
-{
-	uint32_t links[4];
-
-	/* As XGBoost has it: the first list names the last object. */
-	assert_true(READ("def _d\0\0\0\0_a\0_b\0def _a\0\0def _c\0_c\0_d", 4, 2, links));
-	assert_int_equal(links[0], 1);
-	assert_int_equal(links[1], NONE); /* in no list: it is never linked */
-	assert_int_equal(links[2], 1);
-	assert_int_equal(links[3], 0);
-	assert_true(READ("_a\0_b\0def _b\0def _a", 2, 1, links));
-	assert_int_equal(links[0], 0);
-	assert_int_equal(links[1], 0);
-}
 
 TEST(what_is_contradictory_is_unknown)
 {

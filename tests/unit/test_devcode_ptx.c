@@ -83,58 +83,6 @@ TEST(an_invalid_header_is_refused)
 	}
 }
 
-TEST(a_text_is_counted)
-{
-	static const char text[] =
-		".version 7.8\n.target sm_80\n"
-		".visible .entry a(\n.param .u64 p\n)\n{\n"
-		"\t.reg .b32 %r<2>;\n" /* statement */
-		"$L: mov.u32 %r1, 1; mov.u32 %r1, 2;\n"
-		"@%p1 bra $L;\n"
-		"bra.uni $L; \n" /* ends in a blank */
-		"rem.u32 %r1, %r2, %r3; div.s64 %rd1, %rd2, %rd3; div.rn.f64 %fd1, %fd2, %fd3; \n"
-		"div.u32 %r1, %r2, %r3; div.rn.f32 %f1, %f2, %f3; \n" /* cheap ones */
-		"ret;\n}\n"
-		".weak .func b()\n{\n\tret;\n}\n.entry c() { ret; }";
-	struct ptx_features features;
-
-	ptx_count(text, sizeof text, &features);
-	assert_int_equal(features.statements, 5);
-	assert_int_equal(features.divisions, 3);
-	assert_int_equal(features.entries, 2);
-	assert_true(features.code);
-}
-
-TEST(lines_of_windows_count_alike)
-{
-	static const char text[] = ".reg .b32 %r<2>;\r\nmov.u32 %r1, 1; \r\nret;\r\n";
-	struct ptx_features features;
-
-	ptx_count(text, sizeof text, &features);
-	assert_int_equal(features.statements, 2);
-}
-
-TEST(a_module_without_code_is_recognised)
-{
-	static const struct {
-		const char *text;
-		bool code;
-	} cases[] = {{"", false},
-				 {".version 7.8\n.target sm_80\n.address_size 64\n", false},
-				 {".extern .global .u32 x;\n", false},
-				 {".func f();\n", true},
-				 {".entry f(){}", true},
-				 {".entr", false},
-				 {".fun", false}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct ptx_features features;
-
-		ptx_count(cases[i].text, strlen(cases[i].text), &features);
-		assert_int_equal(features.code, cases[i].code);
-	}
-}
-
 /* The fast path against a plain loop, with every word at every place around the blocks' borders */
 TEST(counting_fast_is_counting)
 {

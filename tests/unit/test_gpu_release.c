@@ -6,31 +6,6 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
-TEST(drivers_are_read)
-{
-	static const struct {
-		const char *text;
-		uint32_t cuda, release[3];
-	} cases[] = {
-		{"12.2", 12020, {0, 0, 0}},           {"13.0", 13000, {0, 0, 0}},
-		{"550.163.01", 12040, {550, 163, 1}}, {"535.309.01", 12020, {535, 309, 1}},
-		{"555.58.02", 12050, {555, 58, 2}},   {"551.61", 12040, {551, 61, 0}},
-		{"527.41", 12000, {527, 41, 0}},      {"560.94", 12060, {560, 94, 0}},
-		{"566.36", 12070, {566, 36, 0}},      {"572.83", 12080, {572, 83, 0}},
-		{"581.29", 13000, {581, 29, 0}},      {"450.248.02", 11000, {450, 248, 2}},
-		{"430.86", 10010, {430, 86, 0}},      {"550", 12040, {550, 0, 0}},
-		{"620.10", 13040, {620, 10, 0}},      {"CUDA 12.8", 12080, {0, 0, 0}},
-	};
-	struct jw_driver driver;
-	struct jw_error err;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(jw_driver_parse(&err, cases[i].text, &driver), 0);
-		assert_int_equal(driver.cuda, cases[i].cuda);
-		assert_memory_equal(driver.release, cases[i].release, sizeof driver.release);
-	}
-}
-
 /* What it compiles for, and the first CUDA version that knows it: a ptxas of 11.8 refuses sm_90a */
 TEST(the_target_of_a_jit_is_known_to_its_release)
 {
@@ -93,18 +68,6 @@ TEST(a_driver_compiles_up_to_its_isa)
 	assert_int_equal(gpu_isa_driver((struct gpu_isa){8, 4}).cuda, 12040);
 	assert_int_equal(gpu_isa_driver((struct gpu_isa){0, 0}).cuda, 0);
 	assert_int_equal(gpu_isa_driver((struct gpu_isa){99, 0}).cuda, 0);
-}
-
-TEST(drivers_are_written)
-{
-	char text[JW_DRIVER_TEXT];
-
-	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {550, 163, 1}}),
-						"550.163.01 (CUDA 12.4)");
-	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {551, 61, 0}}),
-						"551.61 (CUDA 12.4)");
-	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12020, {0, 0, 0}}), "CUDA 12.2");
-	assert_string_equal(jw_driver_text(text, &(struct jw_driver){0, {0, 0, 0}}), "unknown driver");
 }
 
 RUN_TESTS(NULL, NULL)

@@ -39,15 +39,6 @@ TEST(an_invalid_target_is_refused)
 	assert_int_equal(target.suffix, 'x');
 }
 
-TEST(targets_are_written)
-{
-	char text[JW_TARGET_TEXT];
-
-	assert_string_equal(jw_target_sm(text, (struct jw_target){86, 0}), "sm_86");
-	assert_string_equal(jw_target_sm(text, (struct jw_target){120, 'a'}), "sm_120a");
-	assert_string_equal(jw_target_compute(text, (struct jw_target){90, 'a'}), "compute_90a");
-}
-
 static struct jw_target target_of(const char *text)
 {
 	struct jw_target target;

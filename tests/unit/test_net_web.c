@@ -86,30 +86,6 @@ TEST(each_redirect_has_its_rule)
 	}
 }
 
-/* Each hop is an answer of its own, and so is what comes before one. */
-TEST(each_hop_begins_anew)
-{
-	struct buf body = BUF_MAX(1 << 20);
-	const struct web_request request = {.method = "GET",
-										.url = home,
-										.take = take,
-										.context = &body,
-										.most_bytes = MOST_DROPPED / 3 * 2};
-	struct web_answer answer;
-
-	SERVER_SAYS("302 Found\r\nLocation: /next\r\n\r\n", "302 Found\r\nLocation: /last\r\n\r\n",
-				"200 OK\r\n\r\n");
-	server.more = MOST_DROPPED / 3 * 2;
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
-	assert_int_equal(body.size, server.more);
-	buf_clear(&body);
-	SERVER_SAYS("103 Early\r\nRetry-After: 7\r\n\r\nHTTP/1.1 200 OK\r\n\r\ntext");
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
-	assert_int_equal(answer.wait_s, -1);
-	assert_string_equal(buf_text(&body), "text");
-	buf_free(&body);
-}
-
 TEST(redirects_end)
 {
 	const struct web_request request = {.method = "GET", .url = home};
@@ -237,46 +213,6 @@ TEST(a_body_is_sent)
 		assert_true(was_asked(0, line));
 		assert_true(was_asked(0, "Content-Length: 0\r\n"));
 	}
-}
-
-static int refuse(struct jw_error *err, void *context, const struct web_answer *answer)
-{
-	size_t *begun = context;
-
-	++*begun;
-	return answer->has_start ? error_set(err, JW_ERR_UNSUPPORTED, "no") : 0;
-}
-
-static int count_bytes(struct jw_error *err, void *context, const void *data, size_t size)
-{
-	(void)err;
-	(void)context;
-	(void)data;
-	(void)size;
-	return 0;
-}
-
-TEST(an_answer_begins_once)
-{
-	size_t begun = 0;
-	const struct web_request request = {.method = "GET",
-										.url = home,
-										.begin = refuse,
-										.take = count_bytes,
-										.context = &begun,
-										.most_bytes = UINT64_MAX};
-	struct web_answer answer;
-	struct jw_error why = {0};
-
-	SERVER_SAYS("200 OK\r\n\r\n");
-	server.more = 1 << 18;
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
-	assert_int_equal(begun, 1);
-	assert_int_equal(web_ask(NULL, web, &request, &answer), 0);
-	assert_int_equal(begun, 2);
-	SERVER_SAYS("206 Part\r\nContent-Range: bytes 1-2/3\r\n\r\nbc");
-	assert_int_equal(web_ask(&why, web, &request, &answer), -1);
-	assert_int_equal(why.code, JW_ERR_UNSUPPORTED);
 }
 
 TEST(failures_are_told_apart)

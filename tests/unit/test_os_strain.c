@@ -1,7 +1,6 @@
 /* Memory and power of the machine, read from a /proc and /sys of the test. */
 #include "check.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "root.h"
@@ -44,18 +43,6 @@ TEST_WITH(groups_limit_memory_on_every_level, root_empty, NULL)
 	expect_mib(4096, 2048);
 }
 
-TEST_WITH(the_first_version_of_groups_is_read_too, root_empty, NULL)
-{
-	root_put("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
-	root_put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n");
-	root_put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
-	root_put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
-	expect_mib(2048, 1024);
-	root_put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "1073741824\n");
-	root_put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "536870912\n");
-	expect_mib(1024, 512);
-}
-
 TEST_WITH(the_worse_pressure_counts, root_empty, NULL)
 {
 	assert_true(os_memory_pressure() <= 0);
@@ -88,12 +75,6 @@ TEST_WITH(a_discharging_battery_counts_as_battery_power, root_empty, NULL)
 	assert_true(os_on_battery());
 	root_put("sys/class/power_supply/AC/online", "1\n");
 	assert_false(os_on_battery());
-}
-
-TEST_WITH(a_process_has_its_memory, root_empty, NULL)
-{
-	assert_true(os_process_resident((int)getpid()) > 100000);
-	assert_int_equal(os_process_resident(0x7ffffffe), 0);
 }
 
 RUN_TESTS(root_make, root_remove)

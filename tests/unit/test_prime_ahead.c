@@ -56,16 +56,6 @@ static void record(const char *state, const char *more)
 	put("state/ahead.json", text);
 }
 
-CASE(the_installed_driver_runs)
-{
-	struct jw_ahead ahead;
-
-	runs("550.163.01");
-	ahead = look_at("libcuda.so.550.163.01");
-	expect(&ahead, JW_AHEAD_NONE, false, 0);
-	assert_string_equal(ahead.running, "550.163.01");
-}
-
 CASE(another_one_is_installed)
 {
 	struct jw_ahead ahead;

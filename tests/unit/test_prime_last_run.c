@@ -47,46 +47,6 @@ static bool has_changed(const char *package)
 	return changed;
 }
 
-CASE(files_that_would_be_read_are_compared)
-{
-	make_environment();
-	assert_true(has_changed(NULL));
-	assert_false(has_changed(NULL));
-	put(SITE "stray/k2.ptx.zst", "x"); /* in no package's record */
-	assert_true(has_changed(NULL));
-	put(SITE "frame/lib.so.1", "rebuilt in its place");
-	assert_true(has_changed(NULL));
-	put(SITE "frame/__init__.py", "import core");
-	put(SITE "frame/readme.txt", "x");
-	assert_false(has_changed(NULL));
-	put(SITE "new-1.dist-info/METADATA", "Name: new\nVersion: 1\n");
-	put(SITE "new-1.dist-info/RECORD", "new.so,,\n");
-	put(SITE "new.so", "x");
-	assert_true(has_changed(NULL));
-	assert_false(has_changed(NULL));
-}
-
-CASE(a_package_counts_with_what_it_requires)
-{
-	make_environment();
-	assert_true(has_changed("frame"));
-	put(SITE "other.so", "another one");
-	assert_false(has_changed("frame"));
-	put(SITE "core.so", "another one");
-	assert_true(has_changed("frame"));
-	assert_false(has_changed("frame"));
-}
-
-CASE(what_is_not_there_may_come)
-{
-	set("JITWARM_STATE", "state");
-	set("CUDA_CACHE_PATH", "cache");
-	assert_true(has_changed("frame"));
-	assert_false(has_changed("frame"));
-	make_environment();
-	assert_true(has_changed("frame"));
-}
-
 /* An entry of 100 bytes that was written so many seconds after 2001-09-09. */
 static void put_entry(const char *name, int64_t second)
 {

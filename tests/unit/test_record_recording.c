@@ -4,8 +4,6 @@
 #include "prime/recorded_plan.h"
 #include "record/recording.h"
 
-static const char start[] = "{\"schema\":\"jitwarm.recording/1\",\"command\":\"a\",";
-
 static struct jw_recording *parse(struct jw_error *err, const char *text)
 {
 	struct jw_recording *recording = NULL;
@@ -51,47 +49,6 @@ TEST(written_text_is_read_back)
 	assert_int_equal(recording_format(NULL, recording, &again), 0);
 	assert_string_equal(buf_text(&again), text);
 	buf_free(&again);
-	jw_recording_free(recording);
-}
-
-TEST(names_of_any_bytes_are_written_as_utf8)
-{
-	char path[] = "a\xff"
-				  "b";
-	struct jw_recorded_file file = {.path = path};
-	char command[] = "c";
-	struct jw_recording recording = {.command = command, .files = &file, .file_count = 1};
-	struct buf text = BUF_MAX(1 << 20);
-	struct jw_recording *again;
-
-	assert_int_equal(recording_format(NULL, &recording, &text), 0);
-	again = parse(NULL, buf_text(&text));
-	assert_non_null(again);
-	assert_string_equal(again->files[0].path, "a\xef\xbf\xbd"
-											  "b");
-	buf_free(&text);
-	jw_recording_free(again);
-}
-
-#define FILES "\"files\":[{\"path\":\"a\"}],"
-#define MODULE(file, form, target, key)                                                            \
-	FILES "\"modules\":[{\"file\":" file ",\"form\":\"" form "\",\"target\":\"" target             \
-		  "\",\"key\":\"" key "\"}]}"
-
-TEST(memory_may_run_out_anywhere)
-{
-	struct jw_recording *recording = NULL;
-	char text[512];
-	size_t n = 0;
-
-	(void)snprintf(text, sizeof text, "%s%s", start,
-				   MODULE("0", "load", "sm_86", "00000000000000ff"));
-	do {
-		mem_fail_after(++n);
-		recording = parse(NULL, text);
-		mem_fail_after(0);
-	} while (!recording && n < 100);
-	assert_in_range(n, 3, 99);
 	jw_recording_free(recording);
 }
 

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "check.h"
 #include "net/web.h"
-#include "pack/minisign.h"
 #include "pack/reader.h"
 #include "share/artifact.h"
 #include "share/login.h"
@@ -364,33 +363,6 @@ TEST(a_title_is_harmless)
 		(void)snprintf(text, sizeof text, form, cases[i].title);
 		assert_int_equal(read_artifact(text, &list), 0);
 		assert_string_equal(list.items->title, cases[i].sound ? cases[i].title : "");
-		artifact_list_free(&list);
-	}
-}
-
-TEST(a_plan_is_a_tag_of_ours)
-{
-	static const struct {
-		const char *plan;
-		bool sound;
-	} cases[] = {{"p-0123456789012345678901234567890123456789", true},
-				 {"p-012345678901234567890123456789012345678", false},
-				 {"q-0123456789012345678901234567890123456789", false},
-				 {"p-012345678901234567890123456789012345678/", false}};
-	static const char form[] =
-		"{\"manifests\": [{\"mediaType\": \"" REGISTRY_MANIFEST "\", \"digest\": \"" DIGEST
-		"\", \"size\": 4194304, \"annotations\": {\"io.jitwarm.entries\": \"262144\", "
-		"\"io.jitwarm.bytes\": \"1125899906842624\", \"io.jitwarm.plan\": \"%s\", "
-		"\"io.jitwarm.targets\": \"sm_\\n70\"}}]}";
-	struct artifact_list list;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		(void)snprintf(text, sizeof text, form, cases[i].plan);
-		assert_int_equal(read_artifact(text, &list), 0);
-		assert_string_equal(list.items->plan, cases[i].sound ? cases[i].plan : "");
-		assert_string_equal(list.items->targets, "");
-		assert_int_equal(list.items->entries, 262144);
-		assert_int_equal(list.items->entry_bytes, UINT64_C(1) << 50);
 		artifact_list_free(&list);
 	}
 }

@@ -5,7 +5,6 @@
 #include <jitwarm/share.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "check.h"
 #include "net/web.h"
 #include "share/artifact.h"
@@ -125,45 +124,6 @@ TEST(the_most_exact_entry_counts)
 		-1, parse_credentials("{\"auths\": {\"h:5000\": {\"auth\": \"YQA6Yg==\"}}}", &entry));
 }
 
-TEST(an_artifact_comes_back)
-{
-	struct artifact item = {.plan = "p-0123456789012345678901234567890123456789",
-							.targets = "sm_70 sm_86",
-							.drivers = "550.163.01 (CUDA 12.4)",
-							.stamps = "Apr  8 202512:10:18",
-							.cuda = "12.4",
-							.entries = 8,
-							.entry_bytes = 1000,
-							.title = "lab.jwpack"};
-	struct artifact_list list;
-	struct buf text;
-
-	(void)snprintf(item.pack.digest, sizeof item.pack.digest, "sha256:%064d", 1);
-	(void)snprintf(item.config.digest, sizeof item.config.digest, "sha256:%064d", 2);
-	(void)snprintf(item.signature.digest, sizeof item.signature.digest, "sha256:%064d", 3);
-	item.pack.size_bytes = UINT64_C(1) << 33;
-	assert_int_equal(0, artifact_write(NULL, &item, &text));
-	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
-	assert_memory_equal(&item, list.items, sizeof item);
-	assert_false(list.index);
-	artifact_list_free(&list);
-	buf_free(&text);
-	(void)snprintf(item.title, sizeof item.title, "Con.jwpack"); /* Windows' console */
-	assert_int_equal(0, artifact_write(NULL, &item, &text));
-	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
-	assert_string_equal(list.items[0].title, "");
-	artifact_list_free(&list);
-	buf_free(&text);
-	item.manifest = item.pack;
-	item.manifest.size_bytes = 700;
-	assert_int_equal(0, artifact_write_index(NULL, &item, 1, &text));
-	assert_int_equal(0, artifact_read(NULL, buf_text(&text), text.size, &list));
-	assert_true(list.index && list.count == 1 && artifact_same_kind(&item, list.items));
-	assert_string_equal(list.items[0].manifest.digest, item.manifest.digest);
-	artifact_list_free(&list);
-	buf_free(&text);
-}
-
 TEST(what_fits_is_by_gpu_and_driver)
 {
 	struct jw_gpu gpu = {.target = {.sm = 86}};
@@ -231,24 +191,6 @@ TEST(certificates_that_prove_nothing_are_explained)
 		else
 			assert_string_equal(hint, "");
 	}
-}
-
-TEST(headers_are_bounded)
-{
-	struct web_answer answer;
-	char line[6000];
-
-	web_answer_clear(&answer);
-	memset(line, 'x', sizeof line);
-	memcpy(line, "Location: ", 10);
-	web_answer_header(&answer, line, sizeof line);
-	assert_string_equal(answer.location, "");
-	web_answer_header(&answer, "LOCATION:  /a \r\n", 16);
-	assert_string_equal(answer.location, "/a");
-	web_answer_header(&answer, "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n", 44);
-	assert_int_equal(answer.wait_s, -1);
-	web_answer_header(&answer, "content-range: bytes 100-199/200\r\n", 34);
-	assert_true(answer.has_start && answer.start == 100);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -126,24 +126,6 @@ TEST(bytes_come_and_go)
 	place->close(place);
 }
 
-/* Once more, and from its beginning */
-TEST(a_broken_answer_is_asked_for_again)
-{
-	struct object_place *place = open_place(address);
-	struct jw_error why = {0};
-
-	SERVER_SAYS("200 OK\r\nContent-Length: 100\r\n\r\nis cut", "200 OK\r\n\r\ntext");
-	assert_int_equal(place->get(NULL, place, "v1/x", MOST, file), 0);
-	assert_int_equal(server.asked, 2);
-	file_is("text");
-	SERVER_SAYS("");
-	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
-	assert_int_equal(why.code, JW_ERR_BUSY);
-	assert_int_equal(server.asked, 2);
-	assert_int_equal(place->later_s, -1);
-	place->close(place);
-}
-
 /* How long a place that is busy asks for counts, and one that says nothing has failed. */
 TEST(a_busy_place_is_left_alone)
 {

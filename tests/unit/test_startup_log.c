@@ -52,16 +52,6 @@ static size_t content(const char **ret_text)
 	return text.size;
 }
 
-TEST(a_file_is_made_and_added_to)
-{
-	const char *text;
-
-	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
-	assert_int_equal(jw_log_append(NULL, path, LINE), 0);
-	(void)content(&text);
-	assert_string_equal(text, LINE "\n" LINE "\n");
-}
-
 /* A file that does not begin as ours, or breaks off before that can be told, is not written to. */
 TEST(foreign_files_stay)
 {
@@ -159,46 +149,6 @@ TEST(a_line_that_is_too_long_is_refused)
 		assert_int_equal(jw_log_append(NULL, below, LINE), -1);
 		mem_free(below);
 	}
-}
-
-TEST(the_last_lines_come_in_their_order)
-{
-	static const struct {
-		const char *text;
-		size_t most;
-		const char *wanted; /* each with a bar behind */
-	} cases[] = {
-		{"", 3, ""},
-		{"a\nb\nc\n", 0, ""},
-		{"a\nb\nc\n", 1, "c|"},
-		{"a\nb\nc\n", 2, "b|c|"},
-		{"a\nb\nc", 3, "a|b|c|"},
-		{"a\nb\nc\n", 9, "a|b|c|"},
-		{"a\n\nc\n\n", 9, "a||c||"},
-		{"\n", 9, "|"},
-		{"abc", 9, "abc|"},
-	};
-	static char many[3000];
-	char **lines;
-	size_t count;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[64] = "";
-
-		put(cases[i].text, strlen(cases[i].text));
-		assert_int_equal(jw_log_tail(NULL, path, cases[i].most, &lines, &count), 0);
-		for (size_t k = 0; k < count; k++)
-			(void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s|", lines[k]);
-		assert_string_equal(text, cases[i].wanted);
-		jw_lines_free(lines, count);
-	}
-	memset(many, '\n', sizeof many);
-	put(many, 1001);
-	assert_int_equal(jw_log_tail(NULL, path, SIZE_MAX, &lines, &count), 0);
-	assert_int_equal(count, 1000);
-	jw_lines_free(lines, count);
-	assert_int_equal(os_remove(NULL, path), 0);
-	assert_int_equal(jw_log_tail(NULL, path, 1, &lines, &count), -1);
 }
 
 TEST(it_lies_beside_what_is_remembered)

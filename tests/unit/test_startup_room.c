@@ -121,25 +121,6 @@ TEST(each_line_has_its_case)
 	}
 }
 
-TEST(a_lack_of_room_is_said)
-{
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf whole = BUF_MAX(1 << 16);
-
-		assert_int_equal(startup_text(NULL, cases[i].form, &cases[i].facts, &whole), 0);
-		for (size_t most = 0; most <= whole.size; most++) {
-			struct buf text = BUF_MAX(most);
-			struct jw_error err = {0};
-
-			assert_int_equal(startup_text(&err, cases[i].form, &cases[i].facts, &text),
-							 most < whole.size ? -1 : 0);
-			assert_int_equal(err.code, most < whole.size ? JW_ERR_LIMIT : JW_OK);
-			buf_free(&text);
-		}
-		buf_free(&whole);
-	}
-}
-
 /* A line of 64 KiB at most: nothing of a longer one is left out in silence. */
 TEST(a_command_is_whole_or_refused)
 {

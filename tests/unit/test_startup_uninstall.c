@@ -221,14 +221,4 @@ TEST(short_memory_leaves_nothing_without_a_word)
 	} while (!left && n < 150);
 }
 
-TEST(options_without_a_size_are_refused)
-{
-	struct jw_error err = {0};
-	size_t failed = 7;
-
-	assert_int_equal(jw_uninstall(&err, &(struct jw_uninstall_options){0}, &failed), -1);
-	assert_int_equal(err.code, JW_ERR_USAGE);
-	assert_int_equal(failed, 7);
-}
-
 RUN_TESTS(root_make, root_remove)

@@ -204,50 +204,6 @@ TEST_WITH(without_a_state_there_is_no_store, begin, end)
 	}
 }
 
-/* The oldest go until the rest has room, broken ones in any case. */
-TEST_WITH(packs_go_from_the_oldest_on, begin, end)
-{
-	struct jw_store_swept swept;
-	uint64_t sizes[3] = {0};
-	struct jw_store *opened;
-	const struct jw_store_options options = {.size = sizeof options, .state_dir = folder};
-
-	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
-	assert_int_equal(swept.removed, 0);
-	assert_false(os_exists(store));
-	for (int less = 0; less < 2; less++) {
-		uint64_t all = 0;
-
-		if (os_exists(store))
-			assert_int_equal(os_remove_tree(NULL, store), 0);
-		empty_cache();
-		for (size_t n = 0; n < 3; n++) {
-			put_entries(n, n + 1);
-			packs_keep(&system_of, 1);
-		}
-		assert_int_equal(jw_store_open(NULL, &options, &opened), 0);
-		assert_int_equal(opened->count, 3);
-		for (size_t n = 0; n < 3; n++)
-			all += sizes[n] = opened->packs[n].bytes;
-		assert_int_equal(opened->bytes, all);
-		jw_store_free(opened);
-		assert_int_equal(jw_store_gc(NULL, folder, all - (uint64_t)less, &swept), 0);
-		assert_int_equal(swept.removed, less);
-		assert_int_equal(swept.removed_bytes, less ? sizes[0] : 0);
-		assert_int_equal(packs_in(folder), 3 - less);
-		assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
-		assert_int_equal(swept.removed, 0);
-	}
-	files_put_text(store, "broken.jwpack", "xyz");
-	assert_int_equal(jw_store_gc(NULL, folder, UINT64_MAX, &swept), 0);
-	assert_int_equal(swept.removed, 1);
-	assert_int_equal(swept.removed_bytes, 3);
-	assert_int_equal(packs_in(folder), 2);
-	assert_int_equal(jw_store_gc(NULL, folder, 0, &swept), 0);
-	assert_int_equal(swept.removed, 2);
-	assert_int_equal(packs_in(folder), 0);
-}
-
 /* However small they are: at most 256, and the oldest goes. */
 TEST_WITH(many_small_packs_stay_few, begin, end)
 {
@@ -282,28 +238,6 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	assert_false(os_exists(path));
 	mem_free(path);
 	assert_int_equal(packs_in(folder), 256);
-}
-
-TEST_WITH(options_without_a_size_are_refused, begin, end)
-{
-	struct jw_store_refilled refilled;
-	struct jw_store *opened = NULL;
-	struct jw_carry_result *result = NULL;
-	size_t count = 7;
-
-	for (int call = 0; call < 4; call++) {
-		struct jw_error err = {0};
-
-		assert_int_equal(
-			call == 0   ? jw_store_open(&err, &(struct jw_store_options){0}, &opened)
-			: call == 1 ? jw_store_keep(&err, &(struct jw_store_keep_options){0}, &count)
-			: call == 2 ? jw_store_refill(&err, &(struct jw_store_refill_options){0}, &refilled)
-						: jw_carry(&err, &(struct jw_carry_options){0}, &result),
-			-1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-	}
-	assert_int_equal(count, 7);
-	assert_true(!opened && !result);
 }
 
 /* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */

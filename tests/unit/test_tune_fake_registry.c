@@ -167,6 +167,30 @@ static const struct jw_tune_request
 	for_user = {.size = sizeof for_user, .scope = JW_SCOPE_USER, .limit_bytes = 7, .path = "/a"},
 	for_all = {.size = sizeof for_all, .scope = JW_SCOPE_SYSTEM, .limit_bytes = 7, .path = "/a"};
 
+TEST_WITH(a_users_variables_are_set_and_restored, usual, NULL)
+{
+	put(OS_VARIABLES_USER, "CUDA_CACHE_PATH", "%TEMP%\\c", true);
+	expect(false, &for_user, "written USER\\CUDA_CACHE_MAXSIZE|written USER\\CUDA_CACHE_PATH|");
+	assert_true(announced);
+	/* What expands still does: there is nothing to expand. */
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=%/a|");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE), "");
+	assert_string_equal(text_of(OS_VARIABLES_MACHINE_RECORD), "");
+	assert_string_equal(
+		text_of(OS_VARIABLES_USER_RECORD),
+		"CUDA_CACHE_MAXSIZE=7|CUDA_CACHE_PATH=/a|CUDA_CACHE_PATH before=%%TEMP%\\c|");
+	announced = false;
+	expect(false, &for_user, "unchanged USER\\CUDA_CACHE_MAXSIZE|unchanged USER\\CUDA_CACHE_PATH|");
+	assert_false(announced);
+	/* Another scope's are left alone. */
+	expect(true, &for_all, "");
+	expect(true, &for_user, "restored USER\\CUDA_CACHE_PATH|removed USER\\CUDA_CACHE_MAXSIZE|");
+	assert_true(announced);
+	assert_string_equal(text_of(OS_VARIABLES_USER), "CUDA_CACHE_PATH=%%TEMP%\\c|");
+	assert_string_equal(text_of(OS_VARIABLES_USER_RECORD), "");
+	expect(true, NULL, "");
+}
+
 TEST_WITH(a_value_in_percent_signs_does_not_expand, usual, NULL)
 {
 	struct jw_tune_request request = for_user;

@@ -11,6 +11,7 @@
 #include <jitwarm/tune.h>
 
 #include "lacking.h"
+#include "os/file.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
@@ -60,6 +61,43 @@ static int plenty(void **state)
 	kernel.account = 20001;
 	kernel.free_bytes = 100 * GIB;
 	return 0;
+}
+
+/* Space that just suffices; a path below a folder that is somebody else's is not there yet. */
+TEST_WITH(each_objection_has_its_bound, plenty, NULL)
+{
+	static const struct {
+		const char *path, *said;
+		bool wanted;
+	} paths[] = {
+		{"/", "copied to other machines", false},
+		{"/absent/OneDrive/x", "copied to other machines", true},
+		{"/absent/Dropbox", "copied to other machines", true},
+		{"/absent/iCloudDrive", "copied to other machines", true},
+		{"/absent", "belongs to another account", false},
+	};
+	struct os_stat stat;
+
+	kernel.free_bytes = GIB;
+	assert_null(strstr(lines_on_root(), "free"));
+	kernel.free_bytes = GIB - 4096;
+	assert_non_null(strstr(lines_on_root(), "free"));
+	assert_int_equal(os_stat(NULL, "/", &stat), 0);
+	kernel.account = stat.owner;
+	assert_null(strstr(lines_on_root(), "belongs to another account"));
+	kernel.account = stat.owner + 1;
+	assert_non_null(strstr(lines_on_root(), "belongs to another account"));
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		char **lines;
+		size_t count, found = 0;
+
+		assert_int_equal(jw_tune_look_at_path(NULL, paths[i].path, GIB, &lines, &count), 0);
+		for (size_t k = 0; k < count; k++)
+			found += strstr(lines[k], paths[i].said) != NULL;
+		if (found != paths[i].wanted)
+			fail_msg("%s: %s", paths[i].path, paths[i].said);
+		jw_lines_free(lines, count);
+	}
 }
 
 TEST_WITH(few_inodes, plenty, NULL)

@@ -49,30 +49,6 @@ TEST(a_setup_arrives_as_it_was_sent)
 	buf_free(&line);
 }
 
-TEST(jobs_and_answers_arrive)
-{
-	const struct object_job job = {7,  OBJECT_CLAIM, UINT64_C(0x8cf4a095517216f1),
-								   86, 123456,       UINT64_C(0xffffffffffffffff)};
-	const struct object_answer answer = {
-		7, OBJECT_CLAIM, OBJECT_THEIRS, UINT64_C(0xfedcba9876543210), 30, 99, "so"};
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
-	struct object_job got_job = {0};
-	struct object_answer got = {0};
-
-	assert_int_equal(object_put_job(NULL, &line, &job), 0);
-	assert_int_equal(object_get_job(NULL, buf_text(&line), line.size - 1, &got_job), 0);
-	assert_true(got_job.id == job.id && got_job.what == job.what && got_job.key == job.key);
-	assert_true(got_job.sm == job.sm && got_job.most_bytes == job.most_bytes);
-	assert_true(got_job.dead == job.dead);
-	buf_clear(&line);
-	assert_int_equal(object_put_answer(NULL, &line, &answer), 0);
-	assert_int_equal(object_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
-	assert_true(got.id == answer.id && got.what == answer.what && got.said == answer.said);
-	assert_true(got.claim == answer.claim && got.seconds == 30 && got.bytes == 99);
-	assert_string_equal(got.why, "so");
-	buf_free(&line);
-}
-
 TEST(a_line_that_memory_lacks_for_is_not_sent)
 {
 	static const char *const hosts[] = {"a:80", "b"};

@@ -58,30 +58,4 @@ TEST(a_hello_arrives_with_its_devices)
 	buf_free(&line);
 }
 
-TEST(an_answer_keeps_the_log_in_one_line)
-{
-	static struct protocol_answer sent, got;
-	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
-
-	sent = (struct protocol_answer){.id = 12,
-									.result = 218,
-									.sticky = true,
-									.wall_ms = 1.5,
-									.cpu_ms = 1.25,
-									.peak_bytes = 1 << 30,
-									.error = "CUDA_ERROR_INVALID_PTX",
-									.log = "ptxas fatal\nline 2\t\"x\""};
-	assert_int_equal(protocol_put_answer(NULL, &line, &sent), 0);
-	assert_ptr_equal(memchr(line.data, '\n', line.size), line.data + line.size - 1);
-	assert_int_equal(protocol_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
-	assert_int_equal(got.id, 12);
-	assert_int_equal(got.result, 218);
-	assert_true(got.sticky);
-	assert_true(got.wall_ms > 1.49 && got.wall_ms < 1.51);
-	assert_true(got.cpu_ms > 1.24 && got.cpu_ms < 1.26);
-	assert_int_equal(got.peak_bytes, 1 << 30);
-	assert_string_equal(got.log, sent.log);
-	buf_free(&line);
-}
-
 RUN_TESTS(NULL, NULL)
