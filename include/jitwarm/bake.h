@@ -39,10 +39,7 @@ struct jw_bake_file {
 						  no start can either */
 	size_t texts;      /* PTX texts in a program's data, which have no container */
 	size_t linked;     /* of `baked`: results of device linking */
-	size_t kept_ptx;   /* of the containers: their PTX is still there */
 	size_t moved;      /* of the containers: got another place, since their own had no room */
-	size_t dropped;    /* cubins that none of the GPUs runs, left out to make room */
-	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
 	/* The first driver that loads the machine code in the copy, by its branch: with an older one
 	 * programs fail. And the newest with which such code was measured; zeros: with none. Both are
@@ -75,14 +72,7 @@ struct jw_bake_options {
 	/* How cold modules are compiled: jobs, memory, callbacks. jw_bake sets its paths, `everything`
 	 * and `dry_run`. NULL: cold modules are not compiled. */
 	const struct jw_prime_options *prime;
-	bool dry_run; /* only count what would be baked */
-	/* If there is no room otherwise, removes the PTX of a container in which every one of the GPUs
-	 * has machine code: later GPUs, and drivers that refuse that code, then cannot use the
-	 * container. */
-	bool drop_ptx;
-	const struct jw_target *kept; /* machine code that these GPUs run is not left out either to make
-									 room; NULL: none */
-	size_t kept_count;
+	bool dry_run;   /* only count what would be baked */
 	bool any_owner; /* NVIDIA's own libraries too, which their licence does not allow to modify */
 	struct jw_cancel cancel;
 	/* Each library is replaced by its baked copy, with its rights; a process that has it mapped
@@ -121,10 +111,8 @@ struct jw_baked {
 	int64_t when_s;
 	uint64_t size_before_bytes, size_after_bytes;
 	enum jw_baked_state state; /* for jw_unbake: as it was before */
-	/* How it was baked, as jw_bake_options had it; `kept` is a text for jw_targets_read, or "". */
-	bool drop_ptx, any_owner;
-	char *kept;
-	struct jw_driver from; /* the first driver that loads it; zeros: unknown */
+	bool any_owner;            /* how it was baked, as jw_bake_options had it */
+	struct jw_driver from;     /* the first driver that loads it; zeros: unknown */
 	/* jw_unbake: nothing is left to undo. The file is the original, if `state` was JW_BAKED_SOUND
 	 * or JW_BAKED_ORIGINAL; otherwise jitwarm has only forgotten it. */
 	bool undone;

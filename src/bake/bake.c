@@ -18,7 +18,7 @@
 #include "plan/analyse.h"
 #include "worker/environment.h"
 
-enum { MOST_FILES = 1 << 24, MOST_KEPT = 3 * ANALYSE_MOST_TARGETS };
+enum { MOST_FILES = 1 << 24 };
 
 /* ---- where the copies go */
 
@@ -62,14 +62,9 @@ struct bake {
 	struct cache_profile profile;
 	size_t capacity;          /* of result->files */
 	struct in_place in_place; /* if they asked for that */
-	/* With those that the library at hand was baked for: whose code does not leave to make room,
-	 * and, for the journal, all that it has code for then */
-	struct jw_target kept_gpus[MOST_KEPT];
-	size_t kept_count;
-	char *targets;
+	char *targets;            /* with those that the library at hand was baked for before */
 	char driver[JW_DRIVER_TEXT];
 	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
-	char *kept;         /* as the journals have it */
 	struct linker linker;
 	struct set inputs; /* the files of options->found, by identity_of */
 };
@@ -199,9 +194,6 @@ static struct bake_file_job job_of(struct bake *bake, const char *output)
 		.code_cuda = bake->code_cuda,
 		.targets = bake->result->targets,
 		.target_count = bake->result->target_count,
-		.drop_ptx = options->drop_ptx,
-		.kept = bake->kept_gpus,
-		.kept_count = bake->kept_count,
 		.output = output,
 		.in_place = options->in_place ? &bake->in_place : NULL,
 		.cancel = options->cancel,
@@ -273,24 +265,8 @@ static int bake_one(struct jw_error *err, struct bake *bake, const struct jw_fou
 	return 0;
 }
 
-/* NULL: out of memory. The caller frees it. */
-static char *gpu_names(struct jw_error *err, const struct jw_target *targets, size_t count,
-					   const char *between)
-{
-	struct buf text = BUF_MAX(1 << 16);
-	int failed = buf_printf(err, &text, "%s", "");
-	char *names;
-
-	for (size_t i = 0; !failed && i < count; i++) {
-		char name[JW_TARGET_TEXT];
-
-		failed = buf_printf(err, &text, "%s%s", i ? between : "", jw_target_sm(name, targets[i]));
-	}
-	names = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
-	buf_free(&text);
-	return names;
-}
-
+/* The GPUs that a library was baked for before: what its journal names and is none is passed over.
+ */
 static size_t read_former(const char *text, struct jw_target former[ANALYSE_MOST_TARGETS])
 {
 	size_t count = 0;
@@ -309,24 +285,24 @@ static size_t read_former(const char *text, struct jw_target former[ANALYSE_MOST
 	return count;
 }
 
-/* A library that is baked in its place once more keeps the code of the GPUs that it was baked for
- * before. `journal` NULL: it was not baked. What a journal names and is no GPU is passed over. */
-static int join_gpus(struct jw_error *err, struct bake *bake, const struct journal *journal)
+/* For the journal: what the library has code for then, with that of an earlier bake. */
+static int join_gpus(struct jw_error *err, struct bake *bake, const char *former)
 {
-	const struct jw_bake_options *options = bake->options;
 	struct jw_target all[2 * ANALYSE_MOST_TARGETS];
-	size_t count = journal && journal->targets ? read_former(journal->targets, all) : 0;
+	struct buf text = BUF_MAX(1 << 16);
+	size_t count = read_former(former, all);
+	int failed = buf_printf(err, &text, "%s", "");
 
-	bake->kept_count = 0;
-	for (size_t i = 0; i < options->kept_count; i++)
-		bake->kept_count =
-			jw_target_add(bake->kept_gpus, bake->kept_count, MOST_KEPT, options->kept[i]);
-	for (size_t i = 0; i < count; i++)
-		bake->kept_count = jw_target_add(bake->kept_gpus, bake->kept_count, MOST_KEPT, all[i]);
 	for (size_t i = 0; i < bake->result->target_count; i++)
 		count = jw_target_add(all, count, sizeof all / sizeof *all, bake->result->targets[i]);
+	for (size_t i = 0; !failed && i < count; i++) {
+		char name[JW_TARGET_TEXT];
+
+		failed = buf_printf(err, &text, "%s%s", i ? " " : "", jw_target_sm(name, all[i]));
+	}
 	mem_free(bake->targets);
-	bake->targets = gpu_names(err, all, count, " ");
+	bake->targets = failed ? NULL : mem_string_n(err, buf_text(&text), text.size);
+	buf_free(&text);
 	bake->in_place.targets = bake->targets;
 	return bake->targets ? 0 : -1;
 }
@@ -338,7 +314,9 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 	struct in_place *place = &bake->in_place;
 
 	if (!in_place_enter(&file->failed, place, path)) {
-		if (join_gpus(err, bake, place->state == JW_BAKED_SOUND ? place->journal : NULL))
+		const bool again = place->journal && place->state == JW_BAKED_SOUND;
+
+		if (join_gpus(err, bake, again && place->journal->targets ? place->journal->targets : ""))
 			return -1;
 		/* A new journal would take the place of the only way back to the first original. */
 		if (place->journal && place->state == JW_BAKED_CHANGED)
@@ -512,22 +490,6 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 	return failed;
 }
 
-/* What the journals say: for people, and for the next bake. */
-static int describe_bake(struct jw_error *err, struct bake *bake)
-{
-	const struct jw_bake_options *options = bake->options;
-
-	if (join_gpus(err, bake, NULL) ||
-		!(bake->kept = gpu_names(err, options->kept, options->kept_count, ",")))
-		return -1;
-	(void)jw_driver_text(bake->driver, &bake->result->driver);
-	bake->in_place.driver = bake->driver;
-	bake->in_place.drop_ptx = options->drop_ptx;
-	bake->in_place.any_owner = options->any_owner;
-	bake->in_place.kept = bake->kept;
-	return 0;
-}
-
 static int bake_system(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_system *system = bake->options->system;
@@ -550,7 +512,10 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 						 "be taken");
 	if (bake->options->in_place && !bake->options->dry_run && in_place_open(err, &bake->in_place))
 		return -1;
-	return describe_bake(err, bake) || bake_all(err, bake) ? -1 : 0;
+	(void)jw_driver_text(bake->driver, &result->driver);
+	bake->in_place.driver = bake->driver;
+	bake->in_place.any_owner = bake->options->any_owner;
+	return bake_all(err, bake);
 }
 
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
@@ -575,7 +540,6 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	in_place_close(&bake.in_place);
 	linker_free(&bake.linker);
 	set_free(&bake.inputs);
-	mem_free(bake.kept);
 	mem_free(bake.targets);
 	if (failed) {
 		jw_bake_result_free(bake.result);

@@ -18,9 +18,6 @@ struct bake_file_job {
 	const char *output; /* the copy's path; NULL: only count */
 	/* Replaces the library, which it has entered; NULL: a copy */
 	const struct in_place *in_place;
-	bool drop_ptx; /* as jw_bake_options has it, like the next two */
-	const struct jw_target *kept;
-	size_t kept_count;
 	struct jw_cancel cancel;
 };
 

@@ -89,35 +89,10 @@ static int open_grow(struct jw_error *err, struct baked_output *output)
 	return output->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &output->no_grow) : 0;
 }
 
-/* The form for another place, small enough if it can be. */
-static int make_movable(struct jw_error *err, struct baked_output *output,
-						const struct container_edit *in_place, const struct container_room *room,
-						struct container_form *form, struct jw_error *why)
-{
-	struct container_edit edit = *in_place;
-	bool fits, last;
-
-	edit.anywhere = true;
-	do {
-		container_form_free(form);
-		if (container_edit(err, &edit, form))
-			return -1;
-		fits = !grow_may_move(why, output->grow, room, (size_t)form->size_bytes);
-		last = edit.smallest || !edit.zstd;
-		edit.smallest = true;
-	} while (!fits && !last);
-	if (!fits) {
-		container_form_free(form);
-		form->room = CONTAINER_EDIT_NO_ROOM;
-	}
-	return 0;
-}
-
 static int move_container(struct jw_error *err, struct baked_output *output,
-						  const struct container_edit *edit, struct container_form *form,
+						  const struct container_room *room, const struct container_form *form,
 						  struct baked_put *put)
 {
-	const struct container_room room = {edit->container->offset, edit->container->size_bytes};
 	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int failed;
 
@@ -127,14 +102,12 @@ static int move_container(struct jw_error *err, struct baked_output *output,
 		put->why = output->no_grow;
 		return 0;
 	}
-	if (make_movable(err, output, edit, &room, form, &put->why))
-		return -1;
-	if (form->room == CONTAINER_EDIT_NO_ROOM)
+	if (grow_may_move(&put->why, output->grow, room, (size_t)form->size_bytes))
 		return 0;
 	failed = begin_baked_output(err, output) || container_form_join(err, form, &bytes) ||
-			 grow_move(err, output->grow, &output->copy, &room, bytes.data, bytes.size);
+			 grow_move(err, output->grow, &output->copy, room, bytes.data, bytes.size);
 	buf_free(&bytes);
-	put->moved = !failed;
+	put->written = put->moved = !failed;
 	return failed ? -1 : 0;
 }
 
@@ -159,15 +132,14 @@ static int write_in_room(struct jw_error *err, struct baked_output *output,
 }
 
 int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_edit *edit, bool may_move, struct container_form *form,
-					 struct baked_put *put)
+					 const struct container_room *room, const struct container_form *form,
+					 bool may_move, struct baked_put *put)
 {
-	const struct container_room room = {edit->container->offset, edit->container->size_bytes};
-
-	if (form->room != CONTAINER_EDIT_NO_ROOM)
-		return write_in_room(err, output, &room, form);
+	*put = (struct baked_put){.written = form->size_bytes <= room->size_bytes};
+	if (put->written)
+		return write_in_room(err, output, room, form);
 	error_fill(&put->why, JW_ERR_UNSUPPORTED, "it has no wrapper");
-	return may_move ? move_container(err, output, edit, form, put) : 0;
+	return may_move ? move_container(err, output, room, form, put) : 0;
 }
 
 int baked_output_finish(struct jw_error *err, struct baked_output *output, uint64_t *ret_size_bytes)

@@ -36,18 +36,6 @@ struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
 	return baking;
 }
 
-struct baking *baking_twin(struct jw_error *err, const struct baking *baking,
-						   struct jw_bake_file *file)
-{
-	struct baking *twin = baking_new(err, baking->job, file);
-
-	if (twin) {
-		twin->map = (struct os_map){.data = baking->map.data, .size = baking->map.size};
-		memcpy(twin->link, baking->link, sizeof twin->link);
-	}
-	return twin;
-}
-
 void baking_free(struct baking *baking)
 {
 	if (!baking)
@@ -57,7 +45,6 @@ void baking_free(struct baking *baking)
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
 	buf_free(&baking->scratch);
-	container_form_free(&baking->form);
 	mem_free(baking->entries);
 	mem_free(baking->texts);
 	mem_free(baking->places.items);
@@ -332,75 +319,6 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct b
 	return 0;
 }
 
-/* Whether the container at hand, with what is added, has machine code for each of the GPUs. */
-static bool has_code_for_all(const struct baking *baking)
-{
-	const struct bake_file_job *job = baking->job;
-
-	for (size_t t = 0; t < job->target_count; t++) {
-		const struct jw_target gpu = job->targets[t];
-		bool runs =
-			plan_judge(&baking->container, NULL, false, gpu, &job->profile->driver).verdict <=
-			VERDICT_COMPATIBLE;
-
-		for (size_t i = 0; i < baking->write_count; i++)
-			runs = runs || gpu_sass_fit(baking->writes[i].target, gpu) != GPU_FIT_NONE;
-		if (!runs)
-			return false;
-	}
-	return true;
-}
-
-/* The new form of the container at hand, in its place. */
-static int make_container(struct jw_error *err, struct baking *baking,
-						  const struct bake_place *place)
-{
-	const struct bake_file_job *job = baking->job;
-
-	baking->edit = (struct container_edit){
-		.container = &baking->container,
-		.cubins = baking->writes,
-		.cubin_count = baking->write_count,
-		.gpus = job->targets,
-		.gpu_count = job->target_count,
-		.kept = job->kept,
-		.kept_count = job->kept_count,
-		.drop_ptx = job->drop_ptx && has_code_for_all(baking),
-		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
-		.must_fit = !place->may_move,
-	};
-	container_form_free(&baking->form);
-	return container_edit(err, &baking->edit, &baking->form);
-}
-
-int bake_place_make(struct jw_error *err, struct baking *baking, const struct bake_place *place)
-{
-	const size_t targets = baking->job->target_count;
-	struct jw_bake_file *file = baking->file;
-	bool is_there;
-	size_t entry = SIZE_MAX;
-
-	baking->write_count = 0;
-	if (place->linked)
-		return 0;
-	if (place->text) {
-		file->texts++;
-		return 0;
-	}
-	if (baking_open(err, baking, place, &is_there))
-		return -1;
-	if (!is_there)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
-	for (size_t t = 0; t < targets; t++) {
-		if (baking->job->output ? add_cubin(err, baking, place, t)
-								: baking_find_ptx(err, baking, place, t, &entry))
-			return -1;
-		if (!baking->job->output)
-			file->modules += entry != SIZE_MAX;
-	}
-	return baking->write_count ? make_container(err, baking, place) : 0;
-}
-
 /* ---- into the copy */
 
 /* The drivers that load what was written into the container at hand. */
@@ -435,61 +353,72 @@ static bool has_zstd(const struct container_form *form)
 	return false;
 }
 
-static bool has_ptx(const struct devcode_container *container)
-{
-	for (size_t i = 0; i < container->entry_count; i++)
-		if (devcode_kind_is_ptx(container->entries[i].kind))
-			return true;
-	return false;
-}
-
-int bake_place_put(struct jw_error *err, struct baking *baking, struct baking *hand,
-				   const struct bake_place *place)
+/* Writes the container at hand, with what is added, into the copy. */
+static int put_container(struct jw_error *err, struct baking *baking,
+						 const struct bake_place *place)
 {
 	struct jw_bake_file *file = baking->file;
-	const struct container_form *form = &hand->form;
+	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
+	struct container_form form = {0};
 	struct baked_put put = {0};
+	int failed =
+		container_edit(err, &baking->container, baking->writes, baking->write_count, &form) ||
+		baked_output_put(err, &baking->output, &room, &form, place->may_move, &put);
 
-	if (!hand->write_count)
-		return 0;
-	if (baked_output_put(err, &baking->output, &hand->edit, place->may_move, &hand->form, &put))
-		return -1;
-	if (form->room == CONTAINER_EDIT_NO_ROOM) {
-		file->no_room += hand->write_count;
+	if (!failed && !put.written) {
+		file->no_room += baking->write_count;
 		if (!file->no_room_why.code)
 			file->no_room_why = put.why;
-		return 0;
+	} else if (!failed) {
+		note_drivers(baking, has_zstd(&form), file);
+		file->baked += baking->write_count;
+		file->moved += put.moved;
+		file->linked += place->linked ? baking->write_count : 0;
 	}
-	note_drivers(hand, has_zstd(form), file);
-	file->baked += hand->write_count;
-	file->moved += put.moved;
-	file->dropped += form->dropped;
-	file->without_ptx += form->room == CONTAINER_EDIT_WITHOUT_PTX;
-	file->kept_ptx += form->room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&hand->container);
-	container_form_free(&hand->form);
-	/* Some containers are far larger than most: what they took is not kept in each hand. */
-	buf_free(&hand->scratch);
-	for (size_t t = 0; t < hand->job->target_count; t++)
-		buf_free(&hand->cubins[t]);
+	container_form_free(&form);
+	return failed ? -1 : 0;
+}
+
+static int add_compiled(struct jw_error *err, struct baking *baking, const struct bake_place *place)
+{
+	size_t entry = SIZE_MAX;
+	bool is_there;
+
+	if (baking_open(err, baking, place, &is_there))
+		return -1;
+	if (!is_there)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	for (size_t t = 0; t < baking->job->target_count; t++) {
+		if (baking->job->output ? add_cubin(err, baking, place, t)
+								: baking_find_ptx(err, baking, place, t, &entry))
+			return -1;
+		if (!baking->job->output)
+			baking->file->modules += entry != SIZE_MAX;
+	}
 	return 0;
 }
 
-int bake_place_link(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					size_t linked)
+/* The containers of its objects were at hand meanwhile. */
+static int add_linked(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+					  size_t linked)
 {
-	struct jw_bake_file *file = baking->file;
-	const size_t before = file->baked;
 	bool is_there;
 
-	baking->write_count = 0;
 	for (size_t t = 0; t < baking->job->target_count; t++)
 		if (link_place_add(err, baking, place, linked, t))
 			return -1;
-	if (!baking->write_count)
+	return baking->write_count ? baking_open(err, baking, place, &is_there) : 0;
+}
+
+int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+			   size_t linked)
+{
+	baking->write_count = 0;
+	if (place->text) {
+		baking->file->texts++;
 		return 0;
-	if (baking_open(err, baking, place, &is_there) || make_container(err, baking, place) ||
-		bake_place_put(err, baking, baking, place))
+	}
+	if (place->linked ? add_linked(err, baking, place, linked) : add_compiled(err, baking, place))
 		return -1;
-	file->linked += file->baked - before;
-	return 0;
+	return baking->write_count ? put_container(err, baking, place) : 0;
 }

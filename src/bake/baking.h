@@ -27,7 +27,7 @@ struct baked_output {
 };
 
 struct baked_put {
-	bool moved;
+	bool written, moved;
 	struct jw_error why; /* it was not written */
 };
 
@@ -37,12 +37,11 @@ int baked_output_open(struct jw_error *err, const char *path, struct os_map *map
 					  const char *output, const struct in_place *in_place,
 					  struct container_room *rooms, size_t room_count,
 					  struct baked_output *ret_output);
-/* Writes what container_edit has made of a container. Where that has no room it makes another one,
- * `form`, for another place, if there is one. The first container begins the copy. `may_move`: it
- * is a registered one. */
+/* Writes the new form of the container in `room`: there; else, if `may_move` (it is a registered
+ * one), into another place. The first container begins the copy. */
 int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_edit *edit, bool may_move, struct container_form *form,
-					 struct baked_put *put);
+					 const struct container_room *room, const struct container_form *form,
+					 bool may_move, struct baked_put *put);
 /* Puts the copy into its place, if there is one, may close the map; *ret_size_bytes: its length */
 int baked_output_finish(struct jw_error *err, struct baked_output *output,
 						uint64_t *ret_size_bytes);
@@ -68,7 +67,7 @@ struct baking {
 	struct jw_bake_file *file;
 	struct os_map map;
 	struct bake_places places;
-	bool link[ANALYSE_MOST_TARGETS]; /* the runtime links the library's objects at start */
+	bool link[ANALYSE_MOST_TARGETS]; /* a start links the library's objects */
 	/* The containers of objects, as indices of places, and for each the number of the linked
 	 * container that it is part of. `links` NULL: unknown. */
 	size_t *objects;
@@ -84,17 +83,12 @@ struct baking {
 	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
 	struct write_cubin writes[ANALYSE_MOST_TARGETS];
 	size_t write_count;
-	struct container_edit edit; /* if there are writes: how it is written, */
-	struct container_form form; /* and what came of it, in its own place */
 };
 
 /* NULL: out of memory. */
 struct baking *baking_new(struct jw_error *err, const struct bake_file_job *job,
 						  struct jw_bake_file *file);
-/* One with containers of its own at hand, for the same mapped library; counts in `file` */
-struct baking *baking_twin(struct jw_error *err, const struct baking *baking,
-						   struct jw_bake_file *file);
-void baking_free(struct baking *baking); /* of either kind */
+void baking_free(struct baking *baking);
 
 /* Makes the container at `place` the one at hand. *ret_is_there is false if the file does not hold
  * it there in this form, for example since it was decompressed. */
@@ -126,15 +120,7 @@ bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 int bake_compiler_choose(struct jw_error *err, const struct jw_bake_options *options,
 						 const struct jw_prime_options *prime, struct jw_compiler *ret_compiler);
 
-/* Private to the bake of one library: one of its containers, in two steps. Threads may take the
- * first one for several containers at once, each with a struct baking of its own (baking_twin). */
-
-/* Makes the container at `place` the one at hand, finds its machine code, and writes its new form.
- * Nothing, for a linked container. */
-int bake_place_make(struct jw_error *err, struct baking *baking, const struct bake_place *place);
-/* Writes what `hand` has made, which may be `baking` itself, into baking's copy. */
-int bake_place_put(struct jw_error *err, struct baking *baking, struct baking *hand,
-				   const struct bake_place *place);
-/* Links the objects of the linked container at `place`, the `linked`-th one, and does both. */
-int bake_place_link(struct jw_error *err, struct baking *baking, const struct bake_place *place,
-					size_t linked);
+/* Bakes the container at `place`, which becomes the one at hand. `linked`: its number, if it is a
+ * linked one: then its objects are linked. */
+int bake_place(struct jw_error *err, struct baking *baking, const struct bake_place *place,
+			   size_t linked);

@@ -431,13 +431,11 @@ static int fill_journal(struct jw_error *err, const struct in_place *in_place,
 	journal->path = mem_string(err, in_place->library);
 	journal->driver = mem_string(err, in_place->driver);
 	journal->targets = mem_string(err, in_place->targets);
-	journal->kept = mem_string(err, in_place->kept);
-	journal->drop_ptx = in_place->drop_ptx;
 	journal->any_owner = in_place->any_owner;
 	journal->from = in_place_first_driver(in_place, copy->loads_from);
 	journal->when_s = os_now_s();
 	journal->mtime_ns = stat.mtime_ns;
-	return journal->path && journal->driver && journal->targets && journal->kept
+	return journal->path && journal->driver && journal->targets
 			   ? fill_row(err, in_place, sha256, journal)
 			   : -1;
 }

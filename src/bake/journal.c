@@ -26,7 +26,6 @@ static const struct {
 	{"record_rest", offsetof(struct journal, record_rest)},
 	{"driver", offsetof(struct journal, driver)},
 	{"targets", offsetof(struct journal, targets)},
-	{"kept", offsetof(struct journal, kept)},
 };
 enum { TEXTS = sizeof journal_texts / sizeof *journal_texts };
 
@@ -106,7 +105,6 @@ static int read_document(struct jw_error *err, const cJSON *document, struct jou
 	journal->from.cuda = (uint32_t)json_count(document, "from_cuda");
 	for (size_t i = 0; i < 3; i++)
 		journal->from.release[i] = (uint32_t)json_count(document, from_names[i]);
-	journal->drop_ptx = json_bool(document, "drop_ptx", false);
 	journal->any_owner = json_bool(document, "any_owner", false);
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = json_text(document, journal_texts[i].name, "");
@@ -207,8 +205,7 @@ static int fill_document(struct jw_error *err, cJSON *object, struct journal *jo
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
 			return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return cJSON_AddBoolToObject(object, "drop_ptx", journal->drop_ptx) &&
-				   cJSON_AddBoolToObject(object, "any_owner", journal->any_owner)
+	return cJSON_AddBoolToObject(object, "any_owner", journal->any_owner)
 			   ? 0
 			   : error_set(err, JW_ERR_MEMORY, "out of memory");
 }

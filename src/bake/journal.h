@@ -26,11 +26,10 @@ struct journal {
 	char *row_before, *row_after;
 	char *record_rest;      /* the hash of RECORD's other rows, in hex */
 	char *driver, *targets; /* for people */
-	char *kept;             /* how it was baked: --keep, "sm_80,sm_90"; NULL: not given */
-	bool drop_ptx, any_owner;
-	struct jw_driver from; /* the first driver that loads it; zeros: unknown */
-	int64_t when_s;        /* since 1970, UTC */
-	int64_t mtime_ns;      /* of the baked file */
+	bool any_owner;         /* how it was baked: --i-may */
+	struct jw_driver from;  /* the first driver that loads it; zeros: unknown */
+	int64_t when_s;         /* since 1970, UTC */
+	int64_t mtime_ns;       /* of the baked file */
 	uint64_t size_before, size_after;
 	struct digest before, after;
 	char *file; /* the journal's path */

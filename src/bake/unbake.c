@@ -26,7 +26,6 @@ static void baked_free(struct jw_baked *baked)
 	mem_free(baked->path);
 	mem_free(baked->targets);
 	mem_free(baked->driver);
-	mem_free(baked->kept);
 	*baked = (struct jw_baked){0};
 }
 
@@ -48,11 +47,9 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 	baked->when_s = journal->when_s;
 	baked->size_before_bytes = journal->size_before;
 	baked->size_after_bytes = journal->size_after;
-	baked->drop_ptx = journal->drop_ptx;
 	baked->any_owner = journal->any_owner;
 	baked->from = journal->from;
-	baked->kept = mem_string(err, journal->kept ? journal->kept : "");
-	return baked->path && baked->targets && baked->driver && baked->kept ? 0 : -1;
+	return baked->path && baked->targets && baked->driver ? 0 : -1;
 }
 
 /* ---- undo */

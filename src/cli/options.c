@@ -93,13 +93,16 @@ static const struct retired_option {
 	{"damaged", .text = "“jitwarm cache verify --repair” removes damaged entries"},
 	{"driver-lib", .text = "--driver takes the file, too: --driver libcuda.so.1"},
 	{"driver-profile", .text = "--driver takes the file, too: --driver FILE"},
+	{"drop-ptx", .text = "a container without room moves, and keeps its PTX: leave it out"},
 	{"from", .text = "“jitwarm pull PLACE” before prime takes what is there, “jitwarm push PLACE” "
 					 "after it puts there what was compiled"},
 	{"insecure",
 	 .text = "JITWARM_PLAIN_HTTP=localhost, or the setting “plain-http” (“jitwarm config”)"},
 	{"insecure-host",
 	 .text = "JITWARM_PLAIN_HTTP=HOST, or the setting “plain-http” (“jitwarm config”)"},
-	{"keep", .text = "“jitwarm export --all -o FILE” before “cache prune” keeps the entries"},
+	{"keep", .text =
+				 "bake keeps all code that a library has: leave it out; “jitwarm export --all -o "
+				 "FILE” before “cache prune” keeps the entries"},
 	{"modules", .text = "scan --json counts PTX by target; “cuobjdump -lptx FILE” lists it"},
 	{"mount-from", .text = "what this repository has is never uploaded again: leave it out"},
 	{"only",

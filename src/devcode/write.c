@@ -1,7 +1,6 @@
 #include "devcode/write.h"
 
 #include <lz4.h>
-#include <lz4hc.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -14,12 +13,7 @@ enum {
 	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
 	MOST_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
-	ZSTD_QUICK_LEVEL = 3,
-	ZSTD_LEVEL = 9,
-	ZSTD_BEST_LEVEL = 19,
-	/* Above, that level takes 81 MB of memory, and the other one 48 MB. */
-	ZSTD_BEST_MOST = 4 << 20,
-	ZSTD_LARGE_LEVEL = 12,
+	ZSTD_LEVEL = 3,
 	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
 	CUBIN_MAJOR = 1,           /* the minor number is that of the ABI */
 	CUBIN_OPTIONS_AT = NAME_AT + 8,
@@ -33,8 +27,7 @@ static size_t padded(size_t size)
 	return (size + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
 }
 
-static int pack_lz4(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
-					struct buf *out)
+static int pack_lz4(struct jw_error *err, struct devcode_view payload, struct buf *out)
 {
 	int room, got, size = (int)payload.size;
 	const char *from = (const char *)payload.data;
@@ -46,8 +39,7 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, enum writ
 	if (buf_reserve(err, out, (size_t)room))
 		return -1;
 	to = (char *)out->data + out->size;
-	got = effort == WRITE_QUICK ? LZ4_compress_default(from, to, size, room)
-								: LZ4_compress_HC(from, to, size, room, LZ4HC_CLEVEL_DEFAULT);
+	got = LZ4_compress_default(from, to, size, room);
 	/* In this much room it fails only for want of memory. */
 	if (got <= 0)
 		return error_set(err, JW_ERR_MEMORY, "out of memory (LZ4)");
@@ -55,18 +47,13 @@ static int pack_lz4(struct jw_error *err, struct devcode_view payload, enum writ
 	return 0;
 }
 
-static int pack_zstd(struct jw_error *err, struct devcode_view payload, enum write_effort effort,
-					 struct buf *out)
+static int pack_zstd(struct jw_error *err, struct devcode_view payload, struct buf *out)
 {
-	const int level = effort == WRITE_QUICK            ? ZSTD_QUICK_LEVEL
-					  : effort == WRITE_WELL           ? ZSTD_LEVEL
-					  : payload.size <= ZSTD_BEST_MOST ? ZSTD_BEST_LEVEL
-													   : ZSTD_LARGE_LEVEL;
 	size_t room = ZSTD_compressBound(payload.size), got;
 
 	if (buf_reserve(err, out, room))
 		return -1;
-	got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, level);
+	got = ZSTD_compress(out->data + out->size, room, payload.data, payload.size, ZSTD_LEVEL);
 	if (ZSTD_isError(got))
 		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd): %s", ZSTD_getErrorName(got));
 	out->size += got;
@@ -74,14 +61,13 @@ static int pack_zstd(struct jw_error *err, struct devcode_view payload, enum wri
 }
 
 static int pack_payload(struct jw_error *err, enum devcode_compression compression,
-						struct devcode_view payload, enum write_effort effort, struct buf *out)
+						struct devcode_view payload, struct buf *out)
 {
 	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (compression == DEVCODE_RAW)
 		return buf_append(err, out, payload.data, payload.size);
-	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, effort, out)
-									  : pack_zstd(err, payload, effort, out);
+	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, out) : pack_zstd(err, payload, out);
 }
 
 static uint64_t compression_flag(enum devcode_compression compression)
@@ -149,7 +135,7 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int result = -1;
 
-	if (!pack_payload(err, ptx->compression, payload, WRITE_QUICK, &packed))
+	if (!pack_payload(err, ptx->compression, payload, &packed))
 		result = append_ptx(err, ptx, packed.data, packed.size, out);
 	buf_free(&packed);
 	return result;
@@ -158,14 +144,13 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 /* The header, and behind it the payload, which is packed there. */
 static int append_packed(struct jw_error *err, const uint8_t *header, size_t header_size,
 						 enum devcode_compression compression, struct devcode_view payload,
-						 enum write_effort effort, struct buf *out)
+						 struct buf *out)
 {
 	static const uint8_t zeros[CONTAINER_ALIGN];
 	const size_t before = out->size, at = before + header_size;
 	size_t stored;
 
-	if (buf_append(err, out, header, header_size) ||
-		pack_payload(err, compression, payload, effort, out))
+	if (buf_append(err, out, header, header_size) || pack_payload(err, compression, payload, out))
 		goto failed;
 	stored = out->size - at;
 	if (buf_append(err, out, zeros, padded(stored) - stored))
@@ -216,21 +201,18 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 	if (cubin->target.sm >= CUBIN_FIRST_COMPAT)
 		header_size = add_compat(header, cubin->cubin);
 	store_u32(header + 4, (uint32_t)header_size);
-	return append_packed(err, header, header_size, cubin->compression, cubin->cubin, cubin->effort,
-						 out);
+	return append_packed(err, header, header_size, cubin->compression, cubin->cubin, out);
 }
 
-int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
-						   struct devcode_view payload, enum devcode_compression compression,
-						   enum write_effort effort, struct buf *out)
+int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
+					   struct devcode_view payload, struct buf *out)
 {
 	const size_t at = out->size;
 
-	if (append_packed(err, header, header_size, compression, payload, effort, out))
+	if (append_packed(err, header, header_size, DEVCODE_LZ4, payload, out))
 		return -1;
 	store_u64(out->data + at + 40,
-			  (load_u64(header + 40) & ~(uint64_t)(CONTAINER_LZ4 | CONTAINER_ZSTD)) |
-				  compression_flag(compression));
+			  (load_u64(header + 40) & ~(uint64_t)CONTAINER_ZSTD) | CONTAINER_LZ4);
 	store_u64(out->data + at + 56, payload.size);
 	return 0;
 }

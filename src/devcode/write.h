@@ -22,26 +22,17 @@ struct write_ptx {
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
 
-/* How small a payload becomes, and how long that takes. */
-enum write_effort {
-	WRITE_WELL,
-	WRITE_QUICK,
-	WRITE_BEST, /* by zstd; LZ4 does no better than well */
-};
-
 /* One entry of machine code. Source: docs/fatbin.md, "Container", and what nvcc 12 and 13 write. */
 struct write_cubin {
 	struct devcode_view cubin;            /* an ELF file (devcode/cubin.h) */
 	struct jw_target target;              /* with the suffix of the PTX that it was compiled from */
 	uint64_t flags;                       /* of the PTX's entry: word size and system are taken */
 	enum devcode_compression compression; /* not DEVCODE_FOREIGN */
-	enum write_effort effort;
 };
 /* Appends the entry alone. */
 int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out);
 
-/* Appends an entry of `header_size` bytes, with its decompressed `payload` compressed in
- * this way. JW_ERR_LIMIT: it is too large for the compression. */
-int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
-						   struct devcode_view payload, enum devcode_compression compression,
-						   enum write_effort effort, struct buf *out);
+/* Appends an entry of `header_size` bytes, with its decompressed `payload` packed with LZ4, which
+ * every driver reads. JW_ERR_LIMIT: it is too large for that. */
+int write_packed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
+					   struct devcode_view payload, struct buf *out);

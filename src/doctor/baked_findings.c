@@ -98,26 +98,6 @@ static bool is_replaced(const struct examination *seen, const struct jw_baked *b
 		   count_gpus_here(seen, baked, &all) == all && all;
 }
 
-static bool is_baked_alike(const struct jw_baked *a, const struct jw_baked *b)
-{
-	return a->drop_ptx == b->drop_ptx && a->any_owner == b->any_owner && !strcmp(a->kept, b->kept);
-}
-
-/* “bake --in-place” with the options that it was baked with before. */
-static void draft_bake(struct finding_draft *draft, const struct jw_baked *like)
-{
-	draft_word(draft, "bake");
-	draft_word(draft, "--in-place");
-	if (like->drop_ptx)
-		draft_word(draft, "--drop-ptx");
-	if (like->any_owner)
-		draft_word(draft, "--i-may");
-	if (*like->kept) {
-		draft_word(draft, "--keep");
-		draft_word(draft, like->kept);
-	}
-}
-
 bool is_baked_replaced(const struct examination *seen, struct finding_draft *draft)
 {
 	const struct jw_baked *first = NULL;
@@ -130,9 +110,12 @@ bool is_baked_replaced(const struct examination *seen, struct finding_draft *dra
 			continue;
 		if (!count++) {
 			first = baked;
-			draft_bake(draft, first);
+			draft_word(draft, "bake");
+			draft_word(draft, "--in-place");
+			if (first->any_owner)
+				draft_word(draft, "--i-may");
 		}
-		if (is_baked_alike(first, baked))
+		if (first->any_owner == baked->any_owner)
 			draft_word(draft, baked->path);
 		else
 			draft->dropped++;

@@ -106,8 +106,8 @@ class Baked:
         failed = [one for one in document["files"] if one.get("failed")]
         if failed:
             raise programs.Failed(failed[0]["failed"])
-        names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved", "dropped", "kept_ptx",
-                 "without_ptx", "size_before_bytes", "size_after_bytes")
+        names = ("modules", "baked", "linked", "no_room", "unknown", "unlinked", "uncompiled", "texts", "moved",
+                 "size_before_bytes", "size_after_bytes")
         result = {name: sum(one[name] for one in document["files"]) for name in names}
         result["from"] = max((one["drivers"].get("from", "") for one in document["files"]), key=numbers)
         result.update(wall_s=wall, processor_s=processor, files=len(document["files"]), gpus=self.targets or self.bed["gpu"])
@@ -236,8 +236,7 @@ def row(bed, result):
 
 
 def containers(bake):
-    gpus = bake["gpus"].count(",") + 1
-    return bake["kept_ptx"] + bake["without_ptx"] + bake["linked"] // gpus if "kept_ptx" in bake else bake["baked"] // gpus
+    return bake["baked"] // (bake["gpus"].count(",") + 1)
 
 
 def in_place(rows):

@@ -72,89 +72,45 @@ static void made_free(struct made *made)
 
 static const struct jw_target sm_86 = {.sm = 86};
 
-/* All bytes of the new form, and zeros up to the old length; empty without room. */
-static int edit_into(struct jw_error *err, const struct container_edit *edit, struct buf *out,
-					 enum container_edit_room *ret_room, size_t *ret_dropped)
+/* Adds `size` bytes of code for sm_86, and reads the result, whether or not it has room. */
+static struct made *add(const struct made *before, size_t size)
 {
+	uint8_t code[4 * NOISE];
+	const struct write_cubin cubin = {
+		.cubin = {code, size}, .target = sm_86, .flags = before->entries[0].flags};
+	struct made *after = mem_alloc(NULL, sizeof *after);
 	struct container_form form;
-	int result = container_edit(err, edit, &form);
+	struct buf scratch = make_buf();
+	struct devcode_view view;
 
-	buf_clear(out);
-	if (result)
-		return result;
-	*ret_room = form.room;
-	*ret_dropped = form.dropped;
-	if (form.room != CONTAINER_EDIT_NO_ROOM)
-		result = container_form_join(err, &form, out);
+	assert_non_null(after);
+	make_code(code, size, true, 86);
+	after->bytes = make_buf();
+	assert_int_equal(container_edit(NULL, &before->container, &cubin, 1, &form), 0);
+	assert_int_equal(container_form_join(NULL, &form, &after->bytes), 0);
+	assert_int_equal(after->bytes.size, form.size_bytes);
 	container_form_free(&form);
-	while (!result && out->size && !edit->anywhere && out->size < edit->container->size_bytes)
-		result = buf_append(err, out, "", 1);
-	return result;
+	open_bytes(after);
+	/* Every entry is there, and the code behind them. */
+	assert_int_equal(after->container.size_bytes, after->bytes.size);
+	assert_int_equal(after->container.entry_count, before->container.entry_count + 1);
+	for (size_t i = 0; i < before->container.entry_count; i++) {
+		assert_int_equal(after->entries[i].kind, before->entries[i].kind);
+		assert_int_equal(after->entries[i].target.sm, before->entries[i].target.sm);
+	}
+	assert_int_equal(devcode_payload(NULL, &after->container,
+									 &after->entries[before->container.entry_count], &scratch,
+									 &view),
+					 0);
+	assert_int_equal(view.size, size);
+	assert_memory_equal(view.data, code, size);
+	buf_free(&scratch);
+	return after;
 }
 
-/* Adds `size` bytes of code for each GPU, and reads the result. */
-struct tried {
-	enum container_edit_room room;
-	size_t dropped;
-	struct made *after; /* NULL: no room */
-};
-
-static struct tried try(const struct made *before, const struct jw_target *gpus, size_t gpu_count,
-						size_t size, bool drop_ptx, bool zstd)
+static bool has_room(const struct made *before, const struct made *after)
 {
-	static uint8_t code[2][4 * NOISE];
-	struct write_cubin cubins[2];
-	const struct container_edit edit = {.container = &before->container,
-										.cubins = cubins,
-										.cubin_count = gpu_count,
-										.gpus = gpus,
-										.gpu_count = gpu_count,
-										.drop_ptx = drop_ptx,
-										.zstd = zstd};
-	struct tried tried = {0};
-	struct buf out = make_buf();
-
-	for (size_t i = 0; i < gpu_count; i++) {
-		make_code(code[i], size, true, gpus[i].sm * 7U);
-		cubins[i] = (struct write_cubin){
-			.cubin = {code[i], size}, .target = gpus[i], .flags = before->entries[0].flags};
-	}
-	assert_int_equal(edit_into(NULL, &edit, &out, &tried.room, &tried.dropped), 0);
-	if (tried.room == CONTAINER_EDIT_NO_ROOM) {
-		assert_int_equal(out.size, 0);
-		buf_free(&out);
-		return tried;
-	}
-	assert_int_equal(out.size, before->bytes.size);
-	tried.after = mem_alloc(NULL, sizeof *tried.after);
-	assert_non_null(tried.after);
-	/* The container ends as its size says, and only zeros follow. */
-	for (size_t i = CONTAINER_HEADER + (size_t)load_u64(out.data + 8); i < out.size; i++)
-		assert_int_equal(out.data[i], 0);
-	tried.after->bytes = out;
-	tried.after->bytes.size = CONTAINER_HEADER + (size_t)load_u64(out.data + 8);
-	open_bytes(tried.after);
-	for (size_t i = 0; i < gpu_count; i++) {
-		const size_t at = tried.after->container.entry_count - gpu_count + i;
-		struct buf scratch = make_buf();
-		struct devcode_view view;
-
-		assert_int_equal(tried.after->entries[at].kind, DEVCODE_KIND_CUBIN);
-		assert_int_equal(tried.after->entries[at].target.sm, gpus[i].sm);
-		assert_int_equal(devcode_payload(NULL, &tried.after->container, &tried.after->entries[at],
-										 &scratch, &view),
-						 0);
-		assert_int_equal(view.size, size);
-		assert_memory_equal(view.data, code[i], size);
-		buf_free(&scratch);
-	}
-	return tried;
-}
-
-static void tried_free(struct tried *tried)
-{
-	if (tried->after)
-		made_free(tried->after);
+	return after->bytes.size <= before->bytes.size;
 }
 
 static enum plan_verdict verdict(const struct made *made, struct jw_target device)
@@ -185,84 +141,47 @@ static void assert_same_ptx(const struct made *before, const struct made *after)
 	buf_free(&scratch[1]);
 }
 
-/* A header of an unknown form is copied unchanged. */
-
-TEST(kept_code_stays)
+/* Raw code makes room, and only if there is none: what is as it was need not be read again. */
+TEST(raw_code_is_packed_where_room_is_needed)
 {
-	static const struct jw_target kept = {.sm = 75};
-	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
-	uint8_t code[2 * NOISE];
-	const struct write_cubin cubin = {
-		.cubin = {code, sizeof code}, .target = sm_86, .flags = before->entries[0].flags};
-	struct container_edit edit = {.container = &before->container,
-								  .cubins = &cubin,
-								  .cubin_count = 1,
-								  .gpus = &sm_86,
-								  .gpu_count = 1};
-	struct buf out = make_buf();
+	struct made *before = make(DEVCODE_RAW, 2 * NOISE, NOISE);
+	struct made *after = add(before, NOISE);
 
-	make_code(code, sizeof code, true, 1);
-	for (edit.kept_count = 0; edit.kept_count < 2; edit.kept_count++) {
-		enum container_edit_room room;
-		size_t dropped;
-
-		edit.kept = &kept;
-		assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
-		assert_int_equal(room, edit.kept_count ? CONTAINER_EDIT_NO_ROOM : CONTAINER_EDIT_DROPPED);
-	}
-	buf_free(&out);
+	assert_true(has_room(before, after));
+	assert_int_equal(after->entries[1].compression, DEVCODE_LZ4);
+	/* Then there is room, and the next entry stays as it is. */
+	assert_int_equal(after->entries[2].compression, DEVCODE_RAW);
+	assert_same_ptx(before, after);
+	assert_int_equal(verdict(after, sm_86), VERDICT_NATIVE);
+	made_free(after);
 	made_free(before);
 }
 
-/* At another place everything stays, and no zeros follow. */
-TEST(anywhere_nothing_leaves)
+/* What gets another place has the size that it needs, and its entries are as they were. */
+TEST(without_room_nothing_leaves)
 {
-	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
-	const struct write_cubin cubin = {.cubin = {before->bytes.data, 2 * NOISE},
-									  .target = sm_86,
-									  .flags = before->entries[0].flags};
-	const struct container_edit edit = {.container = &before->container,
-										.cubins = &cubin,
-										.cubin_count = 1,
-										.gpus = &sm_86,
-										.gpu_count = 1,
-										.drop_ptx = true,
-										.anywhere = true};
-	struct made after = {.bytes = make_buf()};
-	enum container_edit_room room;
-	size_t dropped;
+	struct made *before = make(DEVCODE_LZ4, 0, 2 * NOISE);
+	struct made *after = add(before, 2 * NOISE);
 
-	assert_int_equal(edit_into(NULL, &edit, &after.bytes, &room, &dropped), 0);
-	assert_int_equal(room, CONTAINER_EDIT_COMPRESSED);
-	assert_int_equal(dropped, 0);
-	open_bytes(&after);
-	assert_int_equal(after.container.size_bytes, after.bytes.size);
-	assert_int_equal(after.container.entry_count, before->container.entry_count + 1);
-	assert_same_ptx(before, &after);
-	assert_int_equal(verdict(&after, sm_86), VERDICT_NATIVE);
-	buf_free(&after.bytes);
+	assert_false(has_room(before, after));
+	assert_memory_equal(after->bytes.data + CONTAINER_HEADER, before->bytes.data + CONTAINER_HEADER,
+						before->bytes.size - CONTAINER_HEADER);
+	assert_int_equal(verdict(after, sm_86), VERDICT_NATIVE);
+	made_free(after);
 	made_free(before);
 }
 
-static int edit_of_packed(struct jw_error *err, const struct made *before)
+static int edit_of_raw(struct jw_error *err, const struct made *before)
 {
 	static uint8_t code[NOISE];
 	const struct write_cubin cubin = {
 		.cubin = {code, NOISE}, .target = sm_86, .flags = before->entries[0].flags};
-	const struct container_edit edit = {.container = &before->container,
-										.cubins = &cubin,
-										.cubin_count = 1,
-										.gpus = &sm_86,
-										.gpu_count = 1,
-										.zstd = true};
-	struct buf out = make_buf();
-	enum container_edit_room room;
-	size_t dropped;
+	struct container_form form = {0};
 	int result;
 
 	make_code(code, sizeof code, true, 1);
-	result = edit_into(err, &edit, &out, &room, &dropped);
-	buf_free(&out);
+	result = container_edit(err, &before->container, &cubin, 1, &form);
+	container_form_free(&form);
 	return result;
 }
 
@@ -270,68 +189,26 @@ static int edit_of_packed(struct jw_error *err, const struct made *before)
  * another one. */
 TEST(lack_of_memory_is_no_lack_of_room)
 {
-	struct made *before = make(DEVCODE_LZ4, NOISE / 2, 0);
+	struct made *before = make(DEVCODE_RAW, NOISE / 2, 0);
 
-	STARVE(edit_of_packed(&err, before), (void)0);
+	STARVE(edit_of_raw(&err, before), (void)0);
 	made_free(before);
 }
 
-/* Noise that is repeated beyond the window of zstd's fast level, by which the guess goes: the level
- * that is used finds it. What can move elsewhere is given up by the guess, nothing else is. */
-TEST(what_cannot_move_is_not_given_up_by_a_guess)
-{
-	enum { HALF = 3 << 20, ROOM_BYTES = HALF + (1 << 18) };
-	struct made *before = make(DEVCODE_RAW, 0, 0);
-	uint8_t *code = mem_alloc(NULL, 2 * HALF);
-	const struct write_cubin other = {.cubin = {code, ROOM_BYTES},
-									  .target = {.sm = 70},
-									  .flags = 0x11,
-									  .compression = DEVCODE_RAW};
-	const struct write_cubin added = {
-		.cubin = {code, 2 * HALF}, .target = sm_86, .flags = before->entries[0].flags};
-	struct container_edit edit = {.container = &before->container,
-								  .cubins = &added,
-								  .cubin_count = 1,
-								  .gpus = &sm_86,
-								  .gpu_count = 1,
-								  .zstd = true};
-	struct buf out = {.most = 16 << 20};
-	enum container_edit_room room;
-	size_t dropped;
-
-	assert_non_null(code);
-	make_code(code, HALF, true, 1);
-	memcpy(code + HALF, code, HALF);
-	before->bytes.most = 16 << 20;
-	assert_int_equal(write_cubin_entry(NULL, &other, &before->bytes), 0);
-	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
-	open_bytes(before);
-	assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
-	assert_int_equal(room, CONTAINER_EDIT_NO_ROOM);
-	edit.must_fit = true;
-	assert_int_equal(edit_into(NULL, &edit, &out, &room, &dropped), 0);
-	assert_int_equal(room, CONTAINER_EDIT_DROPPED);
-	buf_free(&out);
-	mem_free(code);
-	made_free(before);
-}
-
-/* What takes a few bytes more than there are has no room. */
+/* What fits to the last byte has room, and stays as it is. */
 TEST(the_last_bytes_of_the_room_count)
 {
-	struct made *before = make(DEVCODE_LZ4, 0, NOISE);
-	size_t fit = 0, full = 0, other = 0;
+	struct made *before = make(DEVCODE_RAW, NOISE, 0), *after;
+	size_t full = 0;
 
 	for (size_t size = NOISE - 512; size < NOISE + 512; size += 8) {
-		struct tried tried = try(before, &sm_86, 1, size, false, false);
-
-		assert_true(!other || tried.room == CONTAINER_EDIT_NO_ROOM);
-		fit += tried.room != CONTAINER_EDIT_NO_ROOM;
-		other += tried.room == CONTAINER_EDIT_NO_ROOM;
-		full += tried.after && tried.after->bytes.size == before->bytes.size;
-		tried_free(&tried);
+		after = add(before, size);
+		full += after->bytes.size == before->bytes.size;
+		assert_int_equal(has_room(before, after),
+						 after->bytes.size <= before->container.size_bytes);
+		made_free(after);
 	}
-	assert_true(fit && other && full);
+	assert_true(full);
 	made_free(before);
 }
 

@@ -67,7 +67,6 @@ static int begin(void **state)
 	assert_int_equal(in_place_open(NULL, &place), 0);
 	place.driver = "550.163.01";
 	place.targets = "sm_86";
-	place.kept = "";
 	assert_int_equal(in_place_enter(NULL, &place, library), 0);
 	journals = os_join(NULL, states, "baked");
 	assert_int_equal(os_map_open(NULL, library, &from), 0);

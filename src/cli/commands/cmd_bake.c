@@ -26,9 +26,9 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 	const struct output *out = &cli->out;
 
 	if (file->no_room)
-		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s%s",
-					TEXT_COUNT(file->no_room, "container", "containers"), file->no_room_why.message,
-					options_given(&cli->options, "drop-ptx") ? "" : "; --drop-ptx may make some");
+		output_line(out, STYLE_WARN, "  %s: no room for the machine code, and cannot move: %s",
+					TEXT_COUNT(file->no_room, "container", "containers"),
+					file->no_room_why.message);
 	if (file->uncompiled)
 		output_line(out, STYLE_WARN, "  %s: not compiled",
 					TEXT_COUNT(file->uncompiled, "container", "containers"));
@@ -88,17 +88,11 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	if (file->from.cuda)
 		print_drivers(out, file);
 	print_left(cli, file);
-	if (file->dropped)
-		output_line(out, STYLE_PLAIN, "  %s for other GPUs left out to make room",
-					TEXT_COUNT(file->dropped, "cubin", "cubins"));
 	if (file->moved)
 		output_line(
 			out, STYLE_PLAIN, "  %s moved to make room: the copy is longer by %s",
 			TEXT_COUNT(file->moved, "container", "containers"),
 			text_bytes((char[TEXT_SHORT]){0}, file->size_after_bytes - file->size_before_bytes));
-	if (file->without_ptx)
-		output_line(out, STYLE_PLAIN, "  %s without PTX now",
-					TEXT_COUNT(file->without_ptx, "container", "containers"));
 }
 
 /* The line that needs no copying; the copies serve those who ship them. */
@@ -235,7 +229,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 }
 
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
-					const struct gpu_targets *kept, const struct jw_index_wheel *wheel)
+					const struct jw_index_wheel *wheel)
 {
 	struct prime_bar bar = {.output = &cli->out};
 	struct fetching fetching = {.output = &cli->out, .label = "compiler"};
@@ -259,9 +253,6 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.output = options_value(&cli->options, "output"),
 		.prime = &how,
 		.dry_run = options_given(&cli->options, "dry-run"),
-		.drop_ptx = options_given(&cli->options, "drop-ptx"),
-		.kept = kept->targets,
-		.kept_count = kept->count,
 		.any_owner = options_given(&cli->options, "i-may"),
 		.in_place = options_given(&cli->options, "in-place"),
 		.nvjitlink = options_value(&cli->options, "nvjitlink"),
@@ -288,7 +279,7 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
-	struct gpu_targets gpus = {0}, kept;
+	struct gpu_targets gpus = {0};
 	struct jw_index_wheel *wheel = NULL;
 	const char *path = NULL;
 	int failed;
@@ -297,12 +288,11 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
-	failed = gpu_targets_list(err, cli, "keep", &kept) || open_bake_system(err, cli, &gpus) ||
-			 asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
+	failed = open_bake_system(err, cli, &gpus) || asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
 			 found_files_find(err, &cli->out,
 							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
 							  options->operand_count, false, &files) ||
-			 bake_now(err, cli, &files, &kept, wheel);
+			 bake_now(err, cli, &files, wheel);
 
 	if (!failed)
 		found_files_end(cli, &files);
@@ -345,14 +335,6 @@ static const struct cli_option bake_options[] = {
 				 .positive = true, .rare = true),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
 	ASKED_WHEEL_OPTION,
-	CLI_LIST(
-		"keep", "GPU",
-		"When room is made, keep the machine code that this GPU (sm_80) runs too; may be repeated",
-		.rare = true),
-	CLI_FLAG("drop-ptx",
-			 "If there is no room otherwise, leave out the PTX of containers that then have "
-			 "machine code for all of the GPUs",
-			 .rare = true),
 	CLI_FLAG("i-may",
 			 "On your own machine: also bake NVIDIA's libraries, whose licence forbids changes, "
 			 "signed ones, and in place those of Debian's and conda's packages",
@@ -370,11 +352,11 @@ const struct cli_command command_bake = {
 		"prime --all” does, and writes copies of the libraries that hold this machine code in "
 		"their own fat binaries. A program that loads the copies compiles nothing, whatever "
 		"becomes of the cache: from read-only media, for every account, with CUDA_CACHE_DISABLE=1, "
-		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
-		"library: each container keeps its place, its PTX and, as far as there is room, its other "
-		"machine code. To make room, raw code is compressed first; then cubins that none of the "
-		"GPUs runs are left out. If that is not enough, the copy becomes longer: the container "
-		"moves to its end. Relocatable code, which the CUDA runtime would link at each start, is "
+		"and under newer drivers of the same CUDA major version.\n\nNothing is left out: a copy "
+		"has "
+		"all PTX, and all machine code for other GPUs. A container in which the new code has no "
+		"room, raw code compressed, moves to the end of the copy, which becomes longer. "
+		"Relocatable code, which the CUDA runtime would link at each start, is "
 		"linked once by the driver.\n\nFor a wheel (X.whl) a new wheel is written into DIR, with "
 		"the libraries so changed and their hashes in RECORD, and with the GPUs in its version "
 		"(1.0.2+jitwarm.sm86): pip and uv install it instead of the old one.\n\nIt does not change "

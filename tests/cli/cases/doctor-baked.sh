@@ -25,7 +25,7 @@ PYTHON
 
 # As baked: nothing is to do, whatever the cache lacks.
 install 1.0
-run '0|1' bake --in-place --drop-ptx "$library"
+run '0|1' bake --in-place "$library"
 fresh
 found 0 "" "$library"
 json 'd["cold"] == 0'
@@ -54,7 +54,7 @@ json 'd["findings"][0]["command"][:2] == ["bake", "--undo"] and posix(d["finding
 run '0|1' doctor --no-probe --fix --quiet "$library"
 run 0 bake list --json
 json 'd["files"] == []'
-run '0|1' bake --in-place --drop-ptx "$library"
+run '0|1' bake --in-place "$library"
 
 # For another GPU than the one here
 first=$JITWARM
@@ -68,11 +68,11 @@ install 1.1
 fresh
 found 1 baked-replaced "$site"
 says_of baked-replaced evidence "was baked for sm_86, and its package has replaced it"
-json 'd["findings"][0]["command"][:3] == ["bake", "--in-place", "--drop-ptx"] and len(d["findings"][0]["command"]) == 4'
+json 'd["findings"][0]["command"][:2] == ["bake", "--in-place"] and len(d["findings"][0]["command"]) == 3'
 printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/other.ptx"
 found 1 "baked-replaced cold" "$site" "$place/other.ptx"
 run 0 doctor --no-probe --fix --json "$site"
-json 'len(d["fixed"]) == 1 and "bake --in-place --drop-ptx " in d["fixed"][0] and d["findings"] == []'
+json 'len(d["fixed"]) == 1 and "bake --in-place " in d["fixed"][0] and d["findings"] == []'
 fresh
 found 0 "" "$site"
 
@@ -80,15 +80,15 @@ found 0 "" "$site"
 install 1.2
 first=$site site=$place/second library=$place/second/pkg/${library##*/}
 install 1.0
-run '0|1' bake --in-place --drop-ptx --i-may --keep sm_70 --keep sm_80 "$library"
+run '0|1' bake --in-place --i-may "$library"
 install 1.1
 found 1 baked-replaced "$first" "$site"
 says_of baked-replaced fix "; the command leaves out 1 more: then ask doctor again"
 run 0 doctor --no-probe --fix --json "$first" "$site"
 json 'len(d["fixed"]) == 2 and d["findings"] == []'
-json '"bake --in-place --drop-ptx --i-may --keep sm_70,sm_80 " in d["fixed"][1].replace(chr(34), "") and "--i-may" not in d["fixed"][0]'
+json '"bake --in-place --i-may " in d["fixed"][1] and "--i-may" not in d["fixed"][0]'
 run 0 bake list --json
-json 'sorted(f.get("kept", "") for f in d["files"]) == ["", "sm_70,sm_80"]'
+json 'sorted(f.get("any_owner", False) for f in d["files"]) == [False, True]'
 # Changed by somebody else: that is not the package's own, and stays.
 printf x >>"$library"
 found 0 "" "$site"
