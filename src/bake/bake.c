@@ -18,8 +18,6 @@
 #include "plan/analyse.h"
 #include "worker/environment.h"
 
-enum { MOST_FILES = 1 << 24 };
-
 /* ---- where the copies go */
 
 /* The library's folder without links and "..", and its name there: a copy has the name under which
@@ -60,7 +58,7 @@ struct bake {
 	struct jw_system system;      /* with the driver and the stamp that the compiler stands for */
 	struct jw_bake_result *result;
 	struct cache_profile profile;
-	size_t capacity;          /* of result->files */
+	struct bake_files files;  /* the result's */
 	struct in_place in_place; /* if they asked for that */
 	char *targets;            /* with those that the library at hand was baked for before */
 	char driver[JW_DRIVER_TEXT];
@@ -328,29 +326,10 @@ static int enter_place(struct jw_error *err, struct bake *bake, const char *path
 	return file->failed.code == JW_ERR_MEMORY ? error_copy(err, &file->failed) : 0;
 }
 
-/* Takes the files over, also on failure. */
-static int add_package_files(struct jw_error *err, struct bake *bake,
-							 struct bake_package_files *files)
-{
-	struct jw_bake_result *result = bake->result;
-
-	for (size_t i = 0; i < files->count; i++) {
-		if (VEC_ROOM(err, result->files, bake->capacity, result->file_count, MOST_FILES)) {
-			while (i < files->count)
-				bake_package_file_clear(&files->items[i++]);
-			mem_free(files->items);
-			return -1;
-		}
-		result->files[result->file_count++] = files->items[i];
-	}
-	mem_free(files->items);
-	return 0;
-}
-
 /* `place`: as for bake_found; only its folder counts. */
-static int open_found_package(struct jw_error *err, struct bake *bake,
+static int bake_found_package(struct jw_error *err, struct bake *bake,
 							  const struct jw_found_file *found, const char *place, bool only_check,
-							  struct bake_package_files *ret_files)
+							  struct bake_files *files)
 {
 	const struct jw_bake_options *options = bake->options;
 	char *folder = NULL, *below = NULL;
@@ -371,39 +350,28 @@ static int open_found_package(struct jw_error *err, struct bake *bake,
 														 .folder = folder,
 														 .state_dir = options->system->state_dir,
 														 .only_check = only_check},
-							  ret_files);
+							  files);
 	mem_free(below);
 	mem_free(folder);
 	return failed ? -1 : 0;
-}
-
-static int bake_found_package(struct jw_error *err, struct bake *bake,
-							  const struct jw_found_file *found, const char *place)
-{
-	struct bake_package_files files;
-
-	return open_found_package(err, bake, found, place, false, &files) ||
-				   add_package_files(err, bake, &files)
-			   ? -1
-			   : 0;
 }
 
 /* Whether nothing of it would be baked: then nothing of it is compiled either. */
 static int is_refused(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
 					  const char *place, bool *ret_refused)
 {
-	struct bake_package_files files;
+	struct bake_files files = {0};
 	struct jw_error why;
+	int failed;
 
 	if (!bake_is_package(found->path)) {
 		*ret_refused = !bake->options->any_owner && library_owner_allows_copy(&why, found);
 		return *ret_refused && why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	}
-	if (open_found_package(err, bake, found, place, true, &files))
-		return -1;
+	failed = bake_found_package(err, bake, found, place, true, &files);
 	*ret_refused = files.count > 0;
-	bake_package_files_free(&files);
-	return 0;
+	bake_files_free(&files);
+	return failed;
 }
 
 static int compile_accepted(struct jw_error *err, struct bake *bake, char *const *places,
@@ -432,31 +400,24 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 					  const char *place)
 {
 	const struct jw_bake_options *options = bake->options;
-	struct jw_bake_result *result = bake->result;
 	const bool in_place = options->in_place && !options->dry_run;
-	struct jw_bake_file *file;
+	struct jw_bake_file file = {0};
 	char *output = NULL;
 	int failed;
 
 	if (bake_is_package(found->path))
-		return bake_found_package(err, bake, found, place);
-	if (VEC_ROOM(err, result->files, bake->capacity, result->file_count, MOST_FILES))
+		return bake_found_package(err, bake, found, place, false, &bake->files);
+	if (!options->dry_run && !in_place && !(output = os_join(err, options->output, place)))
 		return -1;
-	file = &result->files[result->file_count];
-	*file = (struct jw_bake_file){.path = mem_string(err, found->path)};
-	if (!options->dry_run && !in_place)
-		output = os_join(err, options->output, place);
-	failed = !file->path || (!options->dry_run && !in_place && !output) ||
-			 (in_place && enter_place(err, bake, found->path, file));
-	if (!failed && !file->failed.code)
-		failed = bake_one(err, bake, found, in_place ? bake->in_place.library : output, file);
+	file.path = mem_string(err, found->path);
+	failed = !file.path || (in_place && enter_place(err, bake, found->path, &file));
+	if (!failed && !file.failed.code)
+		failed = bake_one(err, bake, found, in_place ? bake->in_place.library : output, &file);
 	mem_free(output);
-	if (!failed && (file->modules || file->failed.code))
-		result->file_count++;
-	else {
-		mem_free(file->path);
-		mem_free(file->output);
-	}
+	if (!failed && (file.modules || file.failed.code))
+		return bake_files_add(err, &bake->files, &file);
+	mem_free(file.path);
+	mem_free(file.output);
 	return failed ? -1 : 0;
 }
 
@@ -541,6 +502,8 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	linker_free(&bake.linker);
 	set_free(&bake.inputs);
 	mem_free(bake.targets);
+	bake.result->files = bake.files.items;
+	bake.result->file_count = bake.files.count;
 	if (failed) {
 		jw_bake_result_free(bake.result);
 		return -1;
@@ -553,9 +516,7 @@ void jw_bake_result_free(struct jw_bake_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; i < result->file_count; i++)
-		bake_package_file_clear(&result->files[i]);
-	mem_free(result->files);
+	bake_files_free(&(struct bake_files){.items = result->files, .count = result->file_count});
 	mem_free(result->targets);
 	mem_free(result);
 }

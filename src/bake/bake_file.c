@@ -109,31 +109,18 @@ static int bake_places(struct jw_error *err, struct baking *baking)
 	if (judge_linked(err, baking) || link_place_read(err, baking) || bake_each_place(err, baking))
 		return -1;
 	file->size_after_bytes = file->size_before_bytes;
-	if (!baking->output.copy.file)
+	if (!baking->copy.file)
 		return 0;
 	if (baking->job->in_place && file->from.cuda)
 		file->from = in_place_first_driver(baking->job->in_place, file->from);
-	baking->output.copy.loads_from = file->from;
+	baking->copy.loads_from = file->from;
 	output = mem_string(err, baking->job->output);
-	if (!output || baked_output_finish(err, &baking->output, &file->size_after_bytes)) {
+	if (!output || baked_output_finish(err, baking, &file->size_after_bytes)) {
 		mem_free(output);
 		return -1;
 	}
 	file->output = output;
 	return 0;
-}
-
-static int open_baked_output(struct jw_error *err, struct baking *baking)
-{
-	const struct bake_places *places = &baking->places;
-	struct container_room *rooms = mem_array(err, places->count, sizeof *rooms);
-
-	if (!rooms)
-		return -1;
-	for (size_t i = 0; i < places->count; i++)
-		rooms[i] = (struct container_room){places->items[i].offset, places->items[i].size_bytes};
-	return baked_output_open(err, baking->file->path, &baking->map, baking->job->output,
-							 baking->job->in_place, rooms, places->count, &baking->output);
 }
 
 static int read_and_bake(struct jw_error *err, struct baking *baking)
@@ -154,7 +141,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	if (os_map_open(err, file->path, &baking->map))
 		return -1;
 	file->size_before_bytes = baking->map.size;
-	return open_baked_output(err, baking) || bake_places(err, baking) ? -1 : 0;
+	return baked_output_open(err, baking) || bake_places(err, baking) ? -1 : 0;
 }
 
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file)

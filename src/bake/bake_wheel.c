@@ -24,7 +24,7 @@
 #include "state/run_folder.h"
 
 enum {
-	MOST_PACKAGE_FILES = 1 << 18,
+	MOST_FILES = 1 << 24,
 	MOST_RATIO = 250, /* of a library; zeros give 1,030 */
 	SMALL_BYTES = 64 << 20,
 	SHA256 = crypto_hash_sha256_BYTES,
@@ -41,7 +41,7 @@ struct wheel_member {
 
 struct wheel {
 	const struct bake_package_job *job;
-	struct bake_package_files *files;
+	struct bake_files *files;
 	struct os_map map;
 	struct zip_directory directory;
 	struct wheel_member *members; /* of all */
@@ -225,28 +225,31 @@ static int put_wheel_row(struct jw_error *err, struct wheel *wheel, const char *
 
 /* ---- its libraries */
 
-void bake_package_file_clear(struct jw_bake_file *file)
+/* From the `from`-th on. */
+static void drop_files(struct bake_files *files, size_t from)
 {
-	mem_free(file->path);
-	mem_free(file->member);
-	mem_free(file->output);
-	*file = (struct jw_bake_file){0};
+	for (; files->count > from; files->count--) {
+		struct jw_bake_file *file = &files->items[files->count - 1];
+
+		mem_free(file->path);
+		mem_free(file->member);
+		mem_free(file->output);
+	}
 }
 
-void bake_package_files_free(struct bake_package_files *files)
+void bake_files_free(struct bake_files *files)
 {
-	for (size_t i = 0; i < files->count; i++)
-		bake_package_file_clear(&files->items[i]);
+	drop_files(files, 0);
 	mem_free(files->items);
-	*files = (struct bake_package_files){0};
+	*files = (struct bake_files){0};
 }
 
-/* Takes the texts over, also on failure. */
-static int add_file(struct jw_error *err, struct bake_package_files *files,
-					struct jw_bake_file *file)
+int bake_files_add(struct jw_error *err, struct bake_files *files, struct jw_bake_file *file)
 {
-	if (VEC_ROOM(err, files->items, files->capacity, files->count, MOST_PACKAGE_FILES)) {
-		bake_package_file_clear(file);
+	struct bake_files alone = {.items = file, .count = 1};
+
+	if (VEC_ROOM(err, files->items, files->capacity, files->count, MOST_FILES)) {
+		drop_files(&alone, 0);
 		return -1;
 	}
 	files->items[files->count++] = *file;
@@ -332,10 +335,7 @@ static int bake_unpacked(struct jw_error *err, struct wheel *wheel, size_t index
 		return result;
 	file.path = mem_string(err, job->path);
 	file.member = mem_string(err, name);
-	if (file.path && file.member)
-		return add_file(err, wheel->files, &file);
-	bake_package_file_clear(&file);
-	return -1;
+	return bake_files_add(err, wheel->files, &file) || !file.path || !file.member ? -1 : 0;
 }
 
 static int bake_member(struct jw_error *err, struct wheel *wheel, size_t index)
@@ -640,8 +640,9 @@ bool bake_is_package(const char *path)
 
 /* Its libraries have the same output. */
 static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
-					 struct bake_package_files *files)
+					 struct bake_files *files)
 {
+	const size_t first = files->count;
 	struct wheel wheel = {.job = job, .files = files};
 	int result;
 
@@ -654,7 +655,7 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "is a package that is not installed: -o DIR writes a new one");
 	result = bake_wheel(err, &wheel);
-	for (size_t i = 0; !result && wheel.baked && i < files->count; i++) {
+	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];
 
 		file->signatures = wheel.signatures;
@@ -665,25 +666,16 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	return result;
 }
 
-int bake_package(struct jw_error *err, const struct bake_package_job *job,
-				 struct bake_package_files *ret_files)
+int bake_package(struct jw_error *err, const struct bake_package_job *job, struct bake_files *files)
 {
-	struct bake_package_files files = {0};
+	const size_t first = files->count;
 	struct jw_bake_file failed = {0};
-	int result = 0;
 
-	if (bake_kind(&failed.failed, job, &files)) {
-		const enum jw_code code = failed.failed.code;
-
-		bake_package_files_free(&files);
-		if (code == JW_ERR_MEMORY || code == JW_ERR_INTERRUPTED)
-			result = error_copy(err, &failed.failed);
-		else
-			result = !(failed.path = mem_string(err, job->path)) || add_file(err, &files, &failed);
-	}
-	if (result)
-		bake_package_files_free(&files);
-	else
-		*ret_files = files;
-	return result ? -1 : 0;
+	if (!bake_kind(&failed.failed, job, files))
+		return 0;
+	drop_files(files, first);
+	if (failed.failed.code == JW_ERR_MEMORY || failed.failed.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &failed.failed);
+	failed.path = mem_string(err, job->path);
+	return failed.path ? bake_files_add(err, files, &failed) : -1;
 }

@@ -15,21 +15,21 @@ struct bake_package_job {
 	bool only_check;
 };
 
-/* Its libraries with something to bake, or that failed; or one item, which has no member: why there
- * is no new package. The caller owns the texts of the items. */
-struct bake_package_files {
+struct bake_files {
 	struct jw_bake_file *items;
 	size_t count, capacity;
 };
 
+/* Takes the texts of the item over, also on failure. */
+int bake_files_add(struct jw_error *err, struct bake_files *files, struct jw_bake_file *file);
+void bake_files_free(struct bake_files *files);
+
 /* Whether the name is one of a package, also of one that cannot be baked. */
 bool bake_is_package(const char *path);
-/* -1: out of memory, JW_ERR_INTERRUPTED. */
+/* Adds its libraries with something to bake, or that failed; or one item, which has no member: why
+ * there is no new package. -1: out of memory, JW_ERR_INTERRUPTED. */
 int bake_package(struct jw_error *err, const struct bake_package_job *job,
-				 struct bake_package_files *ret_files);
-void bake_package_files_free(struct bake_package_files *files);
-/* Frees the texts of one item. */
-void bake_package_file_clear(struct jw_bake_file *file);
+				 struct bake_files *files);
 
 /* Why a member is not unpacked at all: it unpacks to too much. */
 int bake_package_check_size(struct jw_error *err, const char *member, uint64_t packed_bytes,

@@ -59,66 +59,66 @@ static int pe_checksum_renew(struct jw_error *err, struct baked_copy *copy)
 	return baked_copy_write(err, copy, at, value, sizeof value);
 }
 
-int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
-					  const char *output, const struct in_place *in_place,
-					  struct container_room *rooms, size_t room_count,
-					  struct baked_output *ret_output)
+int baked_output_open(struct jw_error *err, struct baking *baking)
 {
-	*ret_output = (struct baked_output){.path = path,
-										.output = output,
-										.map = map,
-										.in_place = in_place,
-										.rooms = rooms,
-										.room_count = room_count};
-	return grow_check(err, map, rooms, room_count);
+	const struct bake_places *places = &baking->places;
+
+	baking->rooms = mem_array(err, places->count, sizeof *baking->rooms);
+	if (!baking->rooms)
+		return -1;
+	for (size_t i = 0; i < places->count; i++)
+		baking->rooms[i] =
+			(struct container_room){places->items[i].offset, places->items[i].size_bytes};
+	return grow_check(err, &baking->map, baking->rooms, places->count);
 }
 
-static int begin_baked_output(struct jw_error *err, struct baked_output *output)
+static int begin_copy(struct jw_error *err, struct baking *baking)
 {
-	return output->copy.file ? 0
-							 : in_place_begin(err, output->in_place, output->path, output->map,
-											  output->output, &output->copy);
+	return baking->copy.file ? 0
+							 : in_place_begin(err, baking->job->in_place, baking->file->path,
+											  &baking->map, baking->job->output, &baking->copy);
 }
 
 /* Tries once whether the file can become longer. */
-static int open_grow(struct jw_error *err, struct baked_output *output)
+static int open_grow(struct jw_error *err, struct baking *baking)
 {
-	if (output->grow || output->no_grow.code ||
-		!grow_open(&output->no_grow, output->map, output->rooms, output->room_count, &output->grow))
+	if (baking->grow || baking->no_grow.code ||
+		!grow_open(&baking->no_grow, &baking->map, baking->rooms, baking->places.count,
+				   &baking->grow))
 		return 0;
-	return output->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &output->no_grow) : 0;
+	return baking->no_grow.code == JW_ERR_MEMORY ? error_copy(err, &baking->no_grow) : 0;
 }
 
-static int move_container(struct jw_error *err, struct baked_output *output,
+static int move_container(struct jw_error *err, struct baking *baking,
 						  const struct container_room *room, const struct container_form *form,
 						  struct baked_put *put)
 {
 	struct buf bytes = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int failed;
 
-	if (open_grow(err, output))
+	if (open_grow(err, baking))
 		return -1;
-	if (!output->grow) {
-		put->why = output->no_grow;
+	if (!baking->grow) {
+		put->why = baking->no_grow;
 		return 0;
 	}
-	if (grow_may_move(&put->why, output->grow, room, (size_t)form->size_bytes))
+	if (grow_may_move(&put->why, baking->grow, room, (size_t)form->size_bytes))
 		return 0;
-	failed = begin_baked_output(err, output) || container_form_join(err, form, &bytes) ||
-			 grow_move(err, output->grow, &output->copy, room, bytes.data, bytes.size);
+	failed = begin_copy(err, baking) || container_form_join(err, form, &bytes) ||
+			 grow_move(err, baking->grow, &baking->copy, room, bytes.data, bytes.size);
 	buf_free(&bytes);
 	put->written = put->moved = !failed;
 	return failed ? -1 : 0;
 }
 
 /* Only zeros follow the shortened container, as between any two. */
-static int write_in_room(struct jw_error *err, struct baked_output *output,
+static int write_in_room(struct jw_error *err, struct baking *baking,
 						 const struct container_room *room, const struct container_form *form)
 {
-	struct baked_copy *copy = &output->copy;
+	struct baked_copy *copy = &baking->copy;
 	uint64_t at = room->offset + sizeof form->header;
 
-	if (begin_baked_output(err, output) ||
+	if (begin_copy(err, baking) ||
 		baked_copy_write(err, copy, room->offset, form->header, sizeof form->header))
 		return -1;
 	for (size_t i = 0; i < form->count; i++) {
@@ -131,32 +131,30 @@ static int write_in_room(struct jw_error *err, struct baked_output *output,
 	return baked_copy_clear(err, copy, at, room->offset + room->size_bytes - at);
 }
 
-int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_room *room, const struct container_form *form,
+int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
 					 bool may_move, struct baked_put *put)
 {
-	*put = (struct baked_put){.written = form->size_bytes <= room->size_bytes};
+	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
+
+	*put = (struct baked_put){.written = form->size_bytes <= room.size_bytes};
 	if (put->written)
-		return write_in_room(err, output, room, form);
+		return write_in_room(err, baking, &room, form);
 	error_fill(&put->why, JW_ERR_UNSUPPORTED, "it has no wrapper");
-	return may_move ? move_container(err, output, room, form, put) : 0;
+	return may_move ? move_container(err, baking, &room, form, put) : 0;
 }
 
-int baked_output_finish(struct jw_error *err, struct baked_output *output, uint64_t *ret_size_bytes)
+int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes)
 {
-	if (!output->copy.file)
-		return 0;
-	if ((output->grow && grow_finish(err, output->grow, &output->copy)) ||
-		pe_checksum_renew(err, &output->copy))
+	if ((baking->grow && grow_finish(err, baking->grow, &baking->copy)) ||
+		pe_checksum_renew(err, &baking->copy))
 		return -1;
-	*ret_size_bytes = output->copy.size_bytes;
-	return in_place_put(err, output->in_place, &output->copy, output->map);
+	*ret_size_bytes = baking->copy.size_bytes;
+	return in_place_put(err, baking->job->in_place, &baking->copy, &baking->map);
 }
 
-void baked_output_drop(struct baked_output *output)
+void baked_output_drop(struct baking *baking)
 {
-	baked_copy_drop(&output->copy);
-	grow_free(output->grow);
-	mem_free(output->rooms);
-	*output = (struct baked_output){0};
+	baked_copy_drop(&baking->copy);
+	grow_free(baking->grow);
+	mem_free(baking->rooms);
 }

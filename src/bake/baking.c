@@ -40,7 +40,7 @@ void baking_free(struct baking *baking)
 {
 	if (!baking)
 		return;
-	baked_output_drop(&baking->output);
+	baked_output_drop(baking);
 	os_map_close(&baking->map);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		buf_free(&baking->cubins[t]);
@@ -358,12 +358,11 @@ static int put_container(struct jw_error *err, struct baking *baking,
 						 const struct bake_place *place)
 {
 	struct jw_bake_file *file = baking->file;
-	const struct container_room room = {baking->container.offset, baking->container.size_bytes};
 	struct container_form form = {0};
 	struct baked_put put = {0};
 	int failed =
 		container_edit(err, &baking->container, baking->writes, baking->write_count, &form) ||
-		baked_output_put(err, &baking->output, &room, &form, place->may_move, &put);
+		baked_output_put(err, baking, &form, place->may_move, &put);
 
 	if (!failed && !put.written) {
 		file->no_room += baking->write_count;

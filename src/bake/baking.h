@@ -14,39 +14,6 @@
 #include "devcode/write.h"
 #include "plan/analyse.h"
 
-/* The copy of one library while its containers are written: each in its room or another place */
-struct baked_output {
-	const char *path, *output;       /* of the library and of its copy; the caller keeps both */
-	struct os_map *map;              /* the library */
-	const struct in_place *in_place; /* NULL: `output` is another file */
-	struct container_room *rooms;
-	size_t room_count;
-	struct baked_copy copy; /* copy.file NULL: no container has been written */
-	struct grow *grow;
-	struct jw_error no_grow; /* why there is none; JW_OK: not tried yet */
-};
-
-struct baked_put {
-	bool written, moved;
-	struct jw_error why; /* it was not written */
-};
-
-/* `rooms`: of all containers, by offset; taken over. JW_ERR_FORMAT: what the loader reads overlaps
- * them. baked_output_drop frees it. */
-int baked_output_open(struct jw_error *err, const char *path, struct os_map *map,
-					  const char *output, const struct in_place *in_place,
-					  struct container_room *rooms, size_t room_count,
-					  struct baked_output *ret_output);
-/* Writes the new form of the container in `room`: there; else, if `may_move` (it is a registered
- * one), into another place. The first container begins the copy. */
-int baked_output_put(struct jw_error *err, struct baked_output *output,
-					 const struct container_room *room, const struct container_form *form,
-					 bool may_move, struct baked_put *put);
-/* Puts the copy into its place, if there is one, may close the map; *ret_size_bytes: its length */
-int baked_output_finish(struct jw_error *err, struct baked_output *output,
-						uint64_t *ret_size_bytes);
-void baked_output_drop(struct baked_output *output);
-
 /* Where a container is, and how it is used. */
 struct bake_place {
 	uint64_t offset, size_bytes;
@@ -73,7 +40,11 @@ struct baking {
 	size_t *objects;
 	uint32_t *links;
 	size_t object_count;
-	struct baked_output output;
+	/* The copy: each container in its room or another place */
+	struct container_room *rooms; /* of all containers, by offset */
+	struct baked_copy copy;       /* copy.file NULL: no container has been written */
+	struct grow *grow;
+	struct jw_error no_grow; /* why there is none; JW_OK: not tried yet */
 	/* Of the container at hand */
 	struct devcode_container container;
 	struct devcode_entry *entries;
@@ -110,6 +81,21 @@ struct jw_target baking_entry_target(struct jw_target gpu, char text_suffix);
  * it repeats a section of the cubin. */
 bool baking_is_written(const struct baking *baking, struct devcode_view cubin,
 					   struct jw_target device);
+
+struct baked_put {
+	bool written, moved;
+	struct jw_error why; /* it was not written */
+};
+
+/* JW_ERR_FORMAT: what the loader reads overlaps a container. */
+int baked_output_open(struct jw_error *err, struct baking *baking);
+/* Writes the new form of the container at hand into its room; else, if `may_move` (it is a
+ * registered one), into another place. The first container begins the copy. */
+int baked_output_put(struct jw_error *err, struct baking *baking, const struct container_form *form,
+					 bool may_move, struct baked_put *put);
+/* Puts the copy into its place, if there is one, may close the map; *ret_size_bytes: its length */
+int baked_output_finish(struct jw_error *err, struct baking *baking, uint64_t *ret_size_bytes);
+void baked_output_drop(struct baking *baking);
 
 /* Which compiler bakes for other machines. */
 

@@ -8,7 +8,6 @@ enum {
 	DYNAMIC_SIZE = 16,
 	RELOCATION_SIZE = 24,
 	RELR_SIZE = 8,
-	SYMBOL_SIZE = 24,
 	RELR_BITS = 63,
 	MOST_SEGMENTS = 1 << 10,
 	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
@@ -40,13 +39,12 @@ enum {
 /* A table of the dynamic section: the tags of its address and of its size; 0: its beginning. */
 static const struct loader_table {
 	uint32_t address, size;
-	bool relocations; /* of the form with addends */
 } loader_tables[] = {
-	{TAG_RELA, TAG_RELASZ, true},   {TAG_RELR, TAG_RELRSZ, false},
-	{TAG_STRTAB, TAG_STRSZ, false}, {TAG_JMPREL, TAG_PLTRELSZ, true},
-	{TAG_SYMTAB, 0, false},         {TAG_HASH, 0, false},
-	{TAG_GNU_HASH, 0, false},       {TAG_VERSYM, 0, false},
-	{TAG_VERNEED, 0, false},        {TAG_INIT_ARRAY, TAG_INIT_ARRAYSZ, false},
+	{TAG_RELA, TAG_RELASZ},  {TAG_RELR, TAG_RELRSZ},
+	{TAG_STRTAB, TAG_STRSZ}, {TAG_JMPREL, TAG_PLTRELSZ},
+	{TAG_SYMTAB, 0},         {TAG_HASH, 0},
+	{TAG_GNU_HASH, 0},       {TAG_VERSYM, 0},
+	{TAG_VERNEED, 0},        {TAG_INIT_ARRAY, TAG_INIT_ARRAYSZ},
 };
 enum { LEAST_TABLE = 24 };
 
@@ -154,47 +152,6 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 	return 0;
 }
 
-/* From the table of symbols to the end of its segment. */
-static bool find_symbols(const struct elf_view *view, const struct dynamic_tags *tags,
-						 struct container_room *ret_symbols)
-{
-	uint64_t address;
-
-	if (!find_tag(tags, TAG_SYMTAB, &address))
-		return false;
-	for (size_t i = 0; i < view->elf.phnum; i++) {
-		const struct elf64_segment *segment = &view->segments[i];
-
-		if (segment->type != ELF64_PT_LOAD || address < segment->address ||
-			!range_fits(address - segment->address, SYMBOL_SIZE, segment->file_bytes))
-			continue;
-		*ret_symbols = (struct container_room){segment->offset + (address - segment->address),
-											   segment->file_bytes - (address - segment->address)};
-		return range_fits(ret_symbols->offset, SYMBOL_SIZE, view->map->size);
-	}
-	return false;
-}
-
-/* Whether a relocation's symbol would be in a container, or in another segment than the table: the
- * loader does not know how long that is, and reads what lies there. */
-static bool symbols_touch(const struct elf_view *view, const struct dynamic_tags *tags,
-						  const struct loader_table *relocations)
-{
-	struct container_room table, symbols;
-
-	if (!find_table(view, tags, relocations, &table) || !find_symbols(view, tags, &symbols))
-		return false;
-	for (uint64_t at = 0; at + RELOCATION_SIZE <= table.size_bytes; at += RELOCATION_SIZE) {
-		const uint64_t info = load_u64(view->map->data + table.offset + at + 8),
-					   symbol = (info >> 32) * SYMBOL_SIZE;
-
-		if (symbol && (!range_fits(symbol, SYMBOL_SIZE, symbols.size_bytes) ||
-					   room_pointers_touch(&view->pointers, symbols.offset + symbol, SYMBOL_SIZE)))
-			return true;
-	}
-	return false;
-}
-
 int elf_view_check(struct jw_error *err, const struct elf_view *view)
 {
 	struct dynamic_tags tags = {0};
@@ -212,9 +169,7 @@ int elf_view_check(struct jw_error *err, const struct elf_view *view)
 		for (size_t i = 0; i < sizeof loader_tables / sizeof *loader_tables; i++)
 			if (find_table(view, &tags, &loader_tables[i], &place) && place.size_bytes)
 				touched =
-					touched ||
-					room_pointers_touch(&view->pointers, place.offset, place.size_bytes) ||
-					(loader_tables[i].relocations && symbols_touch(view, &tags, &loader_tables[i]));
+					touched || room_pointers_touch(&view->pointers, place.offset, place.size_bytes);
 	return touched ? error_set(err, JW_ERR_FORMAT, "a container overlaps what the loader reads")
 				   : 0;
 }

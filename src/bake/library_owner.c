@@ -153,19 +153,6 @@ int library_owner_allows_copy(struct jw_error *err, const struct jw_found_file *
 
 /* ---- package managers */
 
-static bool has_text(const struct buf *text, const char *wanted)
-{
-	const size_t length = strlen(wanted);
-	const char *at = buf_text(text), *end = at + text->size;
-
-	while (at + length <= end && (at = memchr(at, *wanted, (size_t)(end - at) - length + 1))) {
-		if (!memcmp(at, wanted, length))
-			return true;
-		at++;
-	}
-	return false;
-}
-
 /* Whether a package manager's list names the file. */
 static int is_in_list(struct jw_error *err, const char *path, const char *const wanted[2],
 					  bool *ret_is)
@@ -175,7 +162,7 @@ static int is_in_list(struct jw_error *err, const char *path, const char *const 
 
 	if (os_read_file(&why, path, MOST_LIST, &text))
 		return os_holds_nothing(err, path, &why);
-	*ret_is = has_text(&text, wanted[0]) || has_text(&text, wanted[1]);
+	*ret_is = strstr(buf_text(&text), wanted[0]) || strstr(buf_text(&text), wanted[1]);
 	buf_free(&text);
 	return 0;
 }

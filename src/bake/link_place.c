@@ -21,15 +21,15 @@
 /* ---- what the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links,
  * and when". The driver does it in a worker; for another machine, nvJitLink. */
 
-struct linked_job {
+/* The objects of one linked container, for one GPU. */
+struct linking {
+	struct baking *baking;
 	const struct jw_system *system; /* worker, GPUs, folders */
-	struct linker *linker;          /* which does it; NULL: none */
+	struct linker *linker;          /* which does it */
+	const struct jw_cancel *cancel;
+	size_t target, linked;
 	struct jw_target device;
-	/* Appends the container of an object, with machine code for the GPU. */
-	int (*object)(struct jw_error *err, void *context, size_t index, struct buf *out);
-	void *context;
-	size_t object_count;
-	struct jw_cancel cancel;
+	bool empty; /* there is nothing to link */
 };
 
 enum { MOST_INPUTS = INT32_MAX };
@@ -74,10 +74,64 @@ static int note_object_compiler(struct jw_error *err, const struct buf *object,
 	return failed;
 }
 
+/* A container of the object's machine code alone. */
+static int pack_object(struct jw_error *err, struct jw_target device, struct devcode_view cubin,
+					   uint64_t flags, struct buf *out)
+{
+	const struct write_cubin write = {
+		.cubin = cubin, .target = device, .flags = flags, .compression = DEVCODE_RAW};
+	const size_t before = out->size;
+	static const uint8_t header[CONTAINER_HEADER];
+
+	if (buf_append(err, out, header, sizeof header) || write_cubin_entry(err, &write, out))
+		return -1;
+	store_u64(out->data + before, container_start());
+	store_u64(out->data + before + 8, out->size - before - CONTAINER_HEADER);
+	return 0;
+}
+
+/* What the driver gets at a start: the object's container as it is where its code runs, else what
+ * the cache holds for it. */
+static int add_object(struct jw_error *err, const struct linking *linking,
+					  const struct bake_place *place, struct buf *out)
+{
+	struct baking *baking = linking->baking;
+	struct devcode_view cubin;
+	bool is_there;
+	size_t entry;
+
+	if (baking_open(err, baking, place, &is_there))
+		return -1;
+	if (!is_there)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	if (baking_find_ptx(err, baking, place, linking->target, &entry))
+		return -1;
+	if (entry == SIZE_MAX)
+		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
+	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
+		return err->code == JW_ERR_NOT_FOUND
+				   ? error_set(err, JW_ERR_UNSUPPORTED, "an object of it was not compiled")
+				   : -1;
+	return pack_object(err, linking->device, cubin, baking->entries[entry].flags, out);
+}
+
+static int add_empty_object(struct jw_error *err, struct buf *out)
+{
+	static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n";
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = sizeof text,
+								  .isa_major = 6,
+								  .target = {.sm = 50},
+								  .compression = DEVCODE_RAW};
+
+	return write_container(err, &ptx, out);
+}
+
 /* The containers, one behind the other. */
-static int write_objects(struct jw_error *err, const struct linked_job *job, const char *path,
+static int write_objects(struct jw_error *err, const struct linking *linking, const char *path,
 						 uint64_t *ret_bytes, uint32_t *compiler)
 {
+	const struct baking *baking = linking->baking;
 	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	struct os_file *file;
 	uint64_t at = 0;
@@ -85,13 +139,20 @@ static int write_objects(struct jw_error *err, const struct linked_job *job, con
 
 	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
-	for (size_t i = 0; !failed && i < job->object_count; i++) {
+	for (size_t i = 0; !failed && i < (linking->empty ? 1 : baking->object_count); i++) {
+		const struct bake_place *place =
+			linking->empty ? NULL : &baking->places.items[baking->objects[i]];
+
+		if (place && baking->links[i] != linking->linked)
+			continue;
 		buf_clear(&object);
-		failed = job->object(err, job->context, i, &object);
+		failed = place ? add_object(err, linking, place, &object) : add_empty_object(err, &object);
+		if (place)
+			os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 		if (!failed && at + object.size > MOST_INPUTS)
 			failed = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
 		if (!failed)
-			failed = note_object_compiler(err, &object, job->device, compiler) ||
+			failed = note_object_compiler(err, &object, linking->device, compiler) ||
 					 os_file_write(err, file, at, object.data, object.size);
 		at += object.size;
 	}
@@ -101,12 +162,13 @@ static int write_objects(struct jw_error *err, const struct linked_job *job, con
 	return failed;
 }
 
-static int ask_driver(struct jw_error *err, const struct linked_job *job,
+static int ask_driver(struct jw_error *err, const struct linking *linking,
 					  const struct protocol_job *what)
 {
 	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
-	int failed =
-		answer ? linker_ask_driver(err, job->linker, job->system, &job->cancel, what, answer) : -1;
+	int failed = answer ? linker_ask_driver(err, linking->linker, linking->system, linking->cancel,
+											what, answer)
+						: -1;
 
 	if (!failed && (answer->result || answer->no_context))
 		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
@@ -115,16 +177,17 @@ static int ask_driver(struct jw_error *err, const struct linked_job *job,
 	return failed;
 }
 
-static int ask_linker(struct jw_error *err, const struct linked_job *job, const char *library,
+static int ask_linker(struct jw_error *err, const struct linking *linking, const char *library,
 					  const char *folder, const struct protocol_job *what)
 {
-	const struct driver_query ask = {.worker = job->system->worker,
+	const struct driver_query ask = {.worker = linking->system->worker,
 									 .job = what,
 									 .limit_s = LINKER_LIMIT_S,
-									 .cancel = &job->cancel};
+									 .cancel = linking->cancel};
 	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
 	/* As the objects were compiled */
-	const struct jw_target target = gpu_jit_target(job->device, job->system->driver.version.cuda);
+	const struct jw_target target =
+		gpu_jit_target(linking->device, linking->system->driver.version.cuda);
 	int failed;
 
 	failed = answer ? linker_ask(err, library, target, folder, ask, answer) : -1;
@@ -136,10 +199,10 @@ static int ask_linker(struct jw_error *err, const struct linked_job *job, const 
 	return failed;
 }
 
-static int say_no_linker(struct jw_error *err, const struct linked_job *job, uint32_t least,
+static int say_no_linker(struct jw_error *err, const struct linking *linking, uint32_t least,
 						 uint32_t most)
 {
-	const struct jw_error *why = &job->linker->why;
+	const struct jw_error *why = &linking->linker->why;
 	const uint32_t first = compiler_fetch_first(least);
 	char sm[JW_TARGET_TEXT];
 
@@ -149,32 +212,32 @@ static int say_no_linker(struct jw_error *err, const struct linked_job *job, uin
 					 "no nvJitLink of CUDA %u.%u to %u.%u is at hand, which would link for %s: "
 					 "“jitwarm compiler fetch %u.%u” gets it, and --fetch does it on the way",
 					 least / 1000, least % 1000 / 10, most / 1000, most % 1000 / 10,
-					 jw_target_sm(sm, job->device), first / 1000, first % 1000 / 10);
+					 jw_target_sm(sm, linking->device), first / 1000, first % 1000 / 10);
 }
 
 /* The oldest linker that knows the GPU and is not older than what compiled the objects: most
  * drivers load its code. A newer one is asked where it fails. */
-static int try_linkers(struct jw_error *err, const struct linked_job *job, const char *folder,
+static int try_linkers(struct jw_error *err, const struct linking *linking, const char *folder,
 					   const struct protocol_job *what, uint32_t compiler)
 {
-	const uint32_t gpu = gpu_first_cuda(job->device);
+	const uint32_t gpu = gpu_first_cuda(linking->device);
 	const uint32_t old = gpu > compiler ? gpu : compiler;
 	const uint32_t least = old > NVJITLINK_FIRST_CUDA ? old : NVJITLINK_FIRST_CUDA,
-				   most = job->linker->most ? job->linker->most : least / 1000 * 1000 + 990;
+				   most = linking->linker->most ? linking->linker->most : least / 1000 * 1000 + 990;
 	struct jw_error why = {0};
 
-	if (linker_look(err, job->linker, job->system, &job->cancel) ||
-		linker_fetch(err, job->linker, least, most, job->system, &job->cancel))
+	if (linker_look(err, linking->linker, linking->system, linking->cancel) ||
+		linker_fetch(err, linking->linker, least, most, linking->system, linking->cancel))
 		return -1;
-	for (size_t i = 0; i < job->linker->count; i++) {
-		const struct linker_library *library = &job->linker->items[i];
+	for (size_t i = 0; i < linking->linker->count; i++) {
+		const struct linker_library *library = &linking->linker->items[i];
 		struct jw_error other = {0};
 
 		if (library->cuda < least || library->cuda > most)
 			continue;
-		if (!ask_linker(&other, job, library->path, folder, what)) {
-			if (job->linker->used < library->cuda)
-				job->linker->used = library->cuda;
+		if (!ask_linker(&other, linking, library->path, folder, what)) {
+			if (linking->linker->used < library->cuda)
+				linking->linker->used = library->cuda;
 			return 0;
 		}
 		if (!why.code || other.code == JW_ERR_INTERRUPTED || other.code == JW_ERR_MEMORY)
@@ -182,11 +245,11 @@ static int try_linkers(struct jw_error *err, const struct linked_job *job, const
 		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
 			break;
 	}
-	return why.code ? error_copy(err, &why) : say_no_linker(err, job, least, most);
+	return why.code ? error_copy(err, &why) : say_no_linker(err, linking, least, most);
 }
 
 /* `gpu`: whose driver links; NULL: a linker does. */
-static int link_in(struct jw_error *err, const struct linked_job *job, const char *folder,
+static int link_in(struct jw_error *err, const struct linking *linking, const char *folder,
 				   const struct jw_gpu *gpu, struct buf *cubin)
 {
 	struct protocol_job what = {.device = gpu ? gpu->ordinal : 0, .form = CACHE_KEY_LINK};
@@ -194,7 +257,7 @@ static int link_in(struct jw_error *err, const struct linked_job *job, const cha
 	uint32_t compiler = 0;
 	int failed = -1;
 
-	if (!in || !out || write_objects(err, job, in, &what.size_bytes, &compiler))
+	if (!in || !out || write_objects(err, linking, in, &what.size_bytes, &compiler))
 		goto done;
 	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
 		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
@@ -202,7 +265,7 @@ static int link_in(struct jw_error *err, const struct linked_job *job, const cha
 	}
 	TEXT_COPY(what.path, in);
 	TEXT_COPY(what.output, out);
-	if (gpu ? ask_driver(err, job, &what) : try_linkers(err, job, folder, &what, compiler))
+	if (gpu ? ask_driver(err, linking, &what) : try_linkers(err, linking, folder, &what, compiler))
 		goto done;
 	buf_free(cubin);
 	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
@@ -216,25 +279,9 @@ done:
 	return failed;
 }
 
-/* Links the objects, in this order, and reads the machine code into `cubin`. JW_ERR_UNSUPPORTED:
- * neither driver nor linker for this GPU is here; JW_ERR_DRIVER: it does not link them; or the
- * failure of `object`. */
-static int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
-{
-	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, job->device) : NULL;
-	const char *folder;
-
-	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
-		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver can link it, and none is here");
-	return linker_folder(err, job->linker, job->system, &folder) ||
-				   link_in(err, job, folder, gpu, cubin)
-			   ? -1
-			   : 0;
-}
-
 /* What a program can ask the linked container for, by its code for its newest other GPU. Without
  * any symbols no program can ask for anything: CMake links the device runtime alone into one. Then
- * linked_empty_object is what has to be linked for another GPU: the runtime's own result is larger,
+ * an empty object is what has to be linked for another GPU: the runtime's own result is larger,
  * and has nothing more that can be reached. The caller frees them. */
 static int linked_model(struct jw_error *err, const struct devcode_container *container,
 						struct cubin_symbols *ret_model)
@@ -258,20 +305,6 @@ static int linked_model(struct jw_error *err, const struct devcode_container *co
 		failed = cubin_symbols_read(err, cubin, ret_model);
 	buf_free(&scratch);
 	return failed;
-}
-
-static int linked_empty_object(struct jw_error *err, void *context, size_t index, struct buf *out)
-{
-	static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n";
-	const struct write_ptx ptx = {.payload = text,
-								  .payload_size = sizeof text,
-								  .isa_major = 6,
-								  .target = {.sm = 50},
-								  .compression = DEVCODE_RAW};
-
-	(void)context;
-	(void)index;
-	return write_container(err, &ptx, out);
 }
 
 /* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
@@ -308,14 +341,6 @@ bool link_place_is_unlinked(const struct baking *baking, size_t target)
 			   .verdict > VERDICT_COMPATIBLE;
 }
 
-/* The objects of one linked container, for one GPU. */
-struct linking {
-	struct baking *baking;
-	size_t target;
-	size_t *places;
-	size_t count;
-};
-
 int link_place_read(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_places *places = &baking->places;
@@ -344,99 +369,38 @@ int link_place_read(struct jw_error *err, struct baking *baking)
 	return 0;
 }
 
-/* A container of the object's machine code alone. */
-static int pack_object(struct jw_error *err, struct jw_target device, struct devcode_view cubin,
-					   uint64_t flags, struct buf *out)
+/* JW_ERR_NOT_FOUND: nothing can link it. Otherwise a start may do what failed here. */
+static int link_objects(struct jw_error *err, struct baking *baking, size_t target, size_t linked,
+						bool empty, struct buf *cubin)
 {
-	const struct write_cubin write = {
-		.cubin = cubin, .target = device, .flags = flags, .compression = DEVCODE_RAW};
-	const size_t before = out->size;
-	static const uint8_t header[CONTAINER_HEADER];
+	const struct bake_file_job *job = baking->job;
+	const struct linking linking = {.baking = baking,
+									.system = job->system,
+									.linker = job->linker,
+									.cancel = &job->cancel,
+									.target = target,
+									.linked = linked,
+									.device = job->targets[target],
+									.empty = empty};
+	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, linking.device) : NULL;
+	const char *folder;
+	bool any = empty;
 
-	if (buf_append(err, out, header, sizeof header) || write_cubin_entry(err, &write, out))
-		return -1;
-	store_u64(out->data + before, container_start());
-	store_u64(out->data + before + 8, out->size - before - CONTAINER_HEADER);
-	return 0;
-}
-
-/* What the driver gets at a start: the object's container as it is where its code runs, else what
- * the cache holds for it. */
-static int add_object(struct jw_error *err, const struct linking *linking,
-					  const struct bake_place *place, struct buf *out)
-{
-	struct baking *baking = linking->baking;
-	const struct jw_target device = baking->job->targets[linking->target];
-	struct devcode_view cubin;
-	bool is_there;
-	size_t entry;
-
-	if (baking_open(err, baking, place, &is_there))
-		return -1;
-	if (!is_there)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
-	if (baking_find_ptx(err, baking, place, linking->target, &entry))
-		return -1;
-	if (entry == SIZE_MAX)
-		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
-	if (baking_find_cubin(err, baking, linking->target, entry, true, &cubin))
-		return err->code == JW_ERR_NOT_FOUND
-				   ? error_set(err, JW_ERR_NOT_FOUND, "an object of it was not compiled")
-				   : -1;
-	return pack_object(err, device, cubin, baking->entries[entry].flags, out);
-}
-
-static int give_object(struct jw_error *err, void *context, size_t index, struct buf *out)
-{
-	const struct linking *linking = context;
-	struct baking *baking = linking->baking;
-	const struct bake_place *place = &baking->places.items[linking->places[index]];
-	int failed = add_object(err, linking, place, out);
-
-	os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
-	return failed;
-}
-
-/* JW_ERR_NOT_FOUND is left for what nothing can link: a start may do what failed here. */
-static int link_given(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
-{
-	if (!linked_make(err, job, cubin))
+	if (!empty && !baking->links)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "it is not known which of its objects belong together");
+	for (size_t i = 0; !any && i < baking->object_count; i++)
+		any = baking->links[i] == linked;
+	if (!any)
+		return error_set(err, JW_ERR_NOT_FOUND, "the library has none of its objects");
+	if (!job->linker || (!gpu && !(job->system && job->system->elsewhere)))
+		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver can link it, and none is here");
+	if (!linker_folder(err, job->linker, job->system, &folder) &&
+		!link_in(err, &linking, folder, gpu, cubin))
 		return 0;
 	if (err->code == JW_ERR_NOT_FOUND)
 		err->code = JW_ERR_UNSUPPORTED;
 	return -1;
-}
-
-static int link_objects(struct jw_error *err, struct baking *baking, size_t target, size_t linked,
-						bool empty, struct buf *cubin)
-{
-	struct linking linking = {.baking = baking, .target = target};
-	struct linked_job job = {.system = baking->job->system,
-							 .linker = baking->job->linker,
-							 .device = baking->job->targets[target],
-							 .object = empty ? linked_empty_object : give_object,
-							 .context = &linking,
-							 .cancel = baking->job->cancel};
-	int failed;
-
-	if (empty) {
-		job.object_count = 1;
-		return link_given(err, &job, cubin);
-	}
-	if (!baking->links)
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "it is not known which of its objects belong together");
-	linking.places = mem_array(err, baking->object_count, sizeof *linking.places);
-	if (!linking.places)
-		return -1;
-	for (size_t i = 0; i < baking->object_count; i++)
-		if (baking->links[i] == linked)
-			linking.places[job.object_count++] = baking->objects[i];
-	failed = job.object_count
-				 ? link_given(err, &job, cubin)
-				 : error_set(err, JW_ERR_NOT_FOUND, "the library has none of its objects");
-	mem_free(linking.places);
-	return failed;
 }
 
 int link_place_add(struct jw_error *err, struct baking *baking, const struct bake_place *place,

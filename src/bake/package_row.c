@@ -11,25 +11,20 @@
 
 enum { MOST_LEVELS = 24, HASH_CHARACTERS = 64 };
 
-/* One line of RECORD with its line feed; false at the end. */
-static bool next_row(const struct buf *text, size_t *at, const char **ret_row, size_t *ret_length)
+bool package_row_next(const struct buf *record, size_t *at, struct package_line *ret_line)
 {
-	const char *row = buf_text(text) + *at;
-	const char *feed = *at < text->size ? memchr(row, '\n', text->size - *at) : NULL;
+	const char *text = buf_text(record) + *at;
+	const char *feed = *at < record->size ? memchr(text, '\n', record->size - *at) : NULL;
 
-	if (*at >= text->size)
+	if (*at >= record->size)
 		return false;
-	*ret_row = row;
-	*ret_length = feed ? (size_t)(feed + 1 - row) : text->size - *at;
-	*at += *ret_length;
+	ret_line->text = text;
+	ret_line->length = feed ? (size_t)(feed + 1 - text) : record->size - *at;
+	*at += ret_line->length;
+	ret_line->bare = ret_line->length;
+	while (ret_line->bare && (text[ret_line->bare - 1] == '\n' || text[ret_line->bare - 1] == '\r'))
+		ret_line->bare--;
 	return true;
-}
-
-static size_t bare_length(const char *row, size_t length)
-{
-	while (length && (row[length - 1] == '\n' || row[length - 1] == '\r'))
-		length--;
-	return length;
 }
 
 static bool is_recorded_path(const char *a, const char *b)
@@ -62,13 +57,14 @@ static int row_names(struct jw_error *err, const char *base, const char *row, si
 static int find_in_record(struct jw_error *err, const char *base, const struct buf *text,
 						  const char *library, char **ret_row)
 {
-	const char *name = os_base_name(library), *row;
-	size_t at = 0, length;
+	const char *name = os_base_name(library);
+	struct package_line record_line;
+	size_t at = 0;
 
-	while (next_row(text, &at, &row, &length)) {
-		const size_t bare = bare_length(row, length);
-		const bool has_fields = memchr(row, ',', bare) != NULL;
-		char *line = has_fields ? mem_string_n(err, row, bare) : NULL;
+	while (package_row_next(text, &at, &record_line)) {
+		const size_t bare = record_line.bare;
+		const bool has_fields = memchr(record_line.text, ',', bare) != NULL;
+		char *line = has_fields ? mem_string_n(err, record_line.text, bare) : NULL;
 		bool names = false;
 		int failed = has_fields && !line ? -1 : 0;
 
@@ -210,15 +206,15 @@ int package_row_rest(struct jw_error *err, const char *record, const char *row,
 {
 	crypto_generichash_state state;
 	struct buf text = {0};
-	const char *other;
-	size_t at = 0, length;
+	struct package_line other;
+	size_t at = 0;
 
 	if (os_read_file(err, record, RECORD_MOST_BYTES, &text))
 		return -1;
 	(void)crypto_generichash_init(&state, NULL, 0, DIGEST_SIZE);
-	while (next_row(&text, &at, &other, &length))
-		if (!row_has_path(other, bare_length(other, length), row))
-			(void)crypto_generichash_update(&state, (const uint8_t *)other, length);
+	while (package_row_next(&text, &at, &other))
+		if (!row_has_path(other.text, other.bare, row))
+			(void)crypto_generichash_update(&state, (const uint8_t *)other.text, other.length);
 	(void)crypto_generichash_final(&state, ret_digest->bytes, DIGEST_SIZE);
 	buf_free(&text);
 	return 0;
@@ -228,18 +224,17 @@ static int write_record(struct jw_error *err, const char *record, const struct b
 						const char *to)
 {
 	struct buf changed = BUF_MAX(RECORD_MOST_BYTES + RECORD_MOST_PATH);
-	const char *row;
-	size_t at = 0, length;
+	struct package_line row;
+	size_t at = 0;
 	bool found = false;
 	int result = 0;
 
-	while (!result && next_row(text, &at, &row, &length)) {
-		const size_t bare = bare_length(row, length);
-		const bool same = row_has_path(row, bare, to);
+	while (!result && package_row_next(text, &at, &row)) {
+		const bool same = row_has_path(row.text, row.bare, to);
 
-		found = found || (same && (bare != strlen(to) || memcmp(row, to, bare) != 0));
-		result = buf_append(err, &changed, same ? to : row, same ? strlen(to) : bare) ||
-						 buf_append(err, &changed, row + bare, length - bare)
+		found = found || (same && (row.bare != strlen(to) || memcmp(row.text, to, row.bare) != 0));
+		result = buf_append(err, &changed, same ? to : row.text, same ? strlen(to) : row.bare) ||
+						 buf_append(err, &changed, row.text + row.bare, row.length - row.bare)
 					 ? -1
 					 : 0;
 	}

@@ -15,6 +15,13 @@ struct package_row {
 	char *row;    /* without its line feed */
 };
 
+/* A line of RECORD; false at its end. */
+struct package_line {
+	const char *text;
+	size_t length, bare; /* with and without its end */
+};
+bool package_row_next(const struct buf *record, size_t *at, struct package_line *ret_line);
+
 /* Looks in the folders above `library`, which has no links. -1: out of memory. */
 int package_row_find(struct jw_error *err, const char *library, struct package_row *ret_row);
 void package_row_free(struct package_row *row);

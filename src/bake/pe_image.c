@@ -26,7 +26,7 @@ enum {
 	SECTION_EXECUTE = 0x20000000,
 };
 
-enum { IMPORTS = 1, CERTIFICATES = 4, RELOCATIONS = 5, THREADS = 9 };
+enum { CERTIFICATES = 4, RELOCATIONS = 5 };
 
 /* ---- headers */
 
@@ -206,58 +206,6 @@ static bool touches(const struct pe_image *image, uint64_t address, uint64_t siz
 	return room_pointers_touch(&image->pointers, offset, size_bytes);
 }
 
-/* What the tables of imports point to: each library's name, and the lists of its functions. */
-static bool imports_touch(const struct pe_image *image)
-{
-	enum {
-		DESCRIPTOR = 20,
-		LISTS_AT = 0,
-		NAME_AT = 12,
-		PLACES_AT = 16,
-		LEAST = 8,
-		MOST_IMPORTS = 1 << 12
-	};
-	const struct pe_range *table = &image->directories[IMPORTS];
-	uint64_t offset;
-
-	for (size_t i = 0; table->address && i < MOST_IMPORTS; i++) {
-		const uint8_t *descriptor;
-
-		if (!pe_image_offset(image, table->address + i * DESCRIPTOR, DESCRIPTOR, &offset))
-			break;
-		descriptor = image->map->data + offset;
-
-		if (room_pointers_touch(&image->pointers, offset, DESCRIPTOR))
-			return true;
-		if (!load_u32(descriptor + NAME_AT) || !load_u32(descriptor + PLACES_AT))
-			break;
-		if (touches(image, load_u32(descriptor + LISTS_AT), LEAST) ||
-			touches(image, load_u32(descriptor + NAME_AT), 1) ||
-			touches(image, load_u32(descriptor + PLACES_AT), LEAST))
-			return true;
-	}
-	return false;
-}
-
-/* Threads' data, the place of their index, and the list of functions that are called. */
-static bool threads_touch(const struct pe_image *image)
-{
-	enum { SIZE = 40, FIRST_AT = 0, INDEX_AT = 16, CALLS_AT = 24 };
-	static const size_t places[] = {FIRST_AT, INDEX_AT, CALLS_AT};
-	uint64_t offset;
-
-	if (!image->directories[THREADS].address ||
-		!pe_image_offset(image, image->directories[THREADS].address, SIZE, &offset))
-		return false;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		const uint64_t value = load_u64(image->map->data + offset + places[i]);
-
-		if (value >= image->base && touches(image, value - image->base, 8))
-			return true;
-	}
-	return false;
-}
-
 int pe_image_check(struct jw_error *err, const struct pe_image *image)
 {
 	const uint32_t table_end = image->sections_at + (uint32_t)image->part_count * PE_SECTION;
@@ -275,7 +223,6 @@ int pe_image_check(struct jw_error *err, const struct pe_image *image)
 					   ? room_pointers_touch(&image->pointers, range->address, range->size_bytes)
 					   : touches(image, range->address, range->size_bytes));
 	}
-	touched = touched || imports_touch(image) || threads_touch(image);
 	return touched ? error_set(err, JW_ERR_FORMAT, "a container overlaps what the loader reads")
 				   : 0;
 }

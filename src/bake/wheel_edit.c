@@ -248,18 +248,9 @@ int wheel_edit_metadata(struct jw_error *err, const struct buf *metadata, const 
 
 /* ---- RECORD */
 
-/* The row's bytes without the end of the line. */
-static size_t row_length(const char *row, size_t length)
+static int take_record_row(struct jw_error *err, const char *line, size_t bare, wheel_take_row take,
+						   void *context)
 {
-	while (length && (row[length - 1] == '\n' || row[length - 1] == '\r'))
-		length--;
-	return length;
-}
-
-static int take_record_row(struct jw_error *err, const char *line, size_t length,
-						   wheel_take_row take, void *context)
-{
-	const size_t bare = row_length(line, length);
 	struct cursor cursor = cursor_of(line, bare);
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
 	char *row;
@@ -284,15 +275,11 @@ static int take_record_row(struct jw_error *err, const char *line, size_t length
 int wheel_record_rows(struct jw_error *err, const struct buf *record, wheel_take_row take,
 					  void *context)
 {
-	const char *at = buf_text(record), *end = at + record->size;
+	struct package_line line;
+	size_t at = 0;
 
-	while (at < end) {
-		const char *feed = memchr(at, '\n', (size_t)(end - at));
-		const size_t length = (size_t)((feed ? feed + 1 : end) - at);
-
-		if (take_record_row(err, at, length, take, context))
+	while (package_row_next(record, &at, &line))
+		if (take_record_row(err, line.text, line.bare, take, context))
 			return -1;
-		at += length;
-	}
 	return 0;
 }

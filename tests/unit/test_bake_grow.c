@@ -286,45 +286,6 @@ TEST(containers_do_not_overlap_what_the_loader_reads)
 	}
 }
 
-/* The tables that imports and threads lead to: what is behind a pointer is read, too. */
-TEST(what_tables_lead_to_counts)
-{
-	/* The tables are in the second section, behind the wrappers. */
-	enum { DIRECTORIES = PE_AT + 136, TABLE = 0x100, FILE_AT = 0x800 };
-	static const struct {
-		size_t directory, at;
-		uint64_t value;
-		bool sound;
-	} cases[] = {
-		{1, 12, 0x2180, true},       {1, 0, 0x1010, false},      {1, 12, 0x1010, false},
-		{1, 16, 0x1010, false},      {9, 0, 0x180001010, false}, {9, 16, 0x180001010, false},
-		{9, 24, 0x180001010, false}, {9, 24, 0x180002180, true},
-	};
-	struct buf sample = read_sample("pe");
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf file = read_sample("pe");
-		const struct container_room room = {0x400, 0x100};
-		const struct os_map map = {.data = file.data, .size = file.size};
-		const size_t wrappers_at = load_u32(sample.data + PE_AT + 264 + 40 + 20);
-		uint8_t *table = file.data + wrappers_at + TABLE;
-
-		/* A table may be as long as what the file has of its section. */
-		store_u32(file.data + PE_AT + 264 + 40 + 8, 0x200);
-		store_u32(file.data + DIRECTORIES + 8 * cases[i].directory, 0x2000 + TABLE);
-		store_u32(file.data + DIRECTORIES + 8 * cases[i].directory + 4, 40);
-		for (size_t at = 0; cases[i].directory == 1 && at < 20; at += 4)
-			store_u32(table + at, 0x2180);
-		if (cases[i].directory == 1)
-			store_u32(table + cases[i].at, (uint32_t)cases[i].value);
-		else
-			store_u64(table + cases[i].at, cases[i].value);
-		assert_int_equal(grow_check(NULL, &map, &room, 1), cases[i].sound ? 0 : -1);
-		buf_free(&file);
-	}
-	buf_free(&sample);
-}
-
 /* Numbers drawn without the library's generator, so that they are the same everywhere. */
 static uint64_t draw(uint64_t *state)
 {

@@ -179,20 +179,3 @@ for made in overlapping shared dense short; do
 	run 1 bake --json -o "$work/out" "$work/$made.so"
 	json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 7 and not d["files"][0]["moved"]'
 done
-
-# A relocation whose symbol the loader would read in a container: what is rewritten there would be another symbol.
-python3 - "$work/plain.so" "$work/symbol.so" <<'P'
-import struct, sys
-b = bytearray(open(sys.argv[1], "rb").read())
-phoff, = struct.unpack_from("<Q", b, 0x20)
-count, = struct.unpack_from("<H", b, 0x38)
-segments = [struct.unpack_from("<IIQQQQQQ", b, phoff + 56 * i) for i in range(count)]
-dynamic = next(s for s in segments if s[0] == 2)
-tags = dict(reversed(list(struct.iter_unpack("<QQ", b[dynamic[2]:dynamic[2] + dynamic[5]]))))
-at = next(i for i in range(tags[7], tags[7] + tags[8], 24) if struct.unpack_from("<I", b, i + 12)[0])
-struct.pack_into("<I", b, at + 12, (b.find(struct.pack("<IHH", 0xBA55ED50, 1, 16)) - tags[6]) // 24 + 3)
-open(sys.argv[2], "wb").write(b)
-P
-run 3 bake -o "$work/out" "$work/symbol.so"
-out_has "a container overlaps what the loader reads"
-[[ ! -e $work/out/symbol.so ]] || fail "a copy was written"
