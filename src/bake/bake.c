@@ -9,7 +9,6 @@
 #include "bake/in_place.h"
 #include "bake/library_owner.h"
 #include "base/cancel.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/sized.h"
@@ -64,7 +63,7 @@ struct bake {
 	char driver[JW_DRIVER_TEXT];
 	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
 	struct linker linker;
-	struct set inputs; /* the files of options->found, by identity_of */
+	struct set inputs; /* the files of options->found, by identity */
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -158,25 +157,13 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	return 0;
 }
 
-/* By its path if the system does not identify files. 0: there is none. */
-static uint64_t identity_of(const char *path)
-{
-	uint64_t identity = os_identity(path);
-	char *real = NULL;
-
-	if (identity == OS_UNIDENTIFIED && !os_real_path(NULL, path, &real))
-		identity = fnv_update(FNV_START, real, strlen(real));
-	mem_free(real);
-	return identity;
-}
-
 static int note_inputs(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_found *found = bake->options->found;
 	int failed = 0;
 
 	for (size_t i = 0; !failed && i < found->file_count; i++)
-		failed = set_add(err, &bake->inputs, identity_of(found->files[i].path), i);
+		failed = set_add(err, &bake->inputs, baked_copy_identity(found->files[i].path), i);
 	return failed;
 }
 
@@ -206,7 +193,7 @@ static int overwrites_input(struct jw_error *err, struct bake *bake,
 {
 	const struct jw_found_file *files = bake->options->found->files;
 	const struct bake_file_job look = job_of(bake, NULL);
-	const uint64_t identity = identity_of(output);
+	const uint64_t identity = baked_copy_identity(output);
 	size_t cursor = 0, input = identity ? set_find(&bake->inputs, identity, &cursor) : SET_NONE;
 	struct jw_bake_file other = {0};
 

@@ -550,19 +550,12 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 /* JW_ERR_USAGE: the new wheel is the old one. JW_ERR_IO: that is not the one that was mapped */
 static int check_old(struct jw_error *err, const struct wheel *wheel)
 {
-	const uint64_t identity = os_identity(wheel->output);
-	const struct os_stat *before = &wheel->map.stat;
-	struct os_stat now;
+	const uint64_t identity = baked_copy_identity(wheel->output);
 
-	if (identity && identity != OS_UNIDENTIFIED && identity == os_identity(wheel->job->path))
+	if (identity && identity == baked_copy_identity(wheel->job->path))
 		return error_set(err, JW_ERR_USAGE,
 						 "the new package would have its name and place: name another folder");
-	if (os_stat(err, wheel->job->path, &now))
-		return -1;
-	if (now.device == before->device && now.inode == before->inode &&
-		now.size_bytes == before->size_bytes && now.mtime_ns == before->mtime_ns)
-		return 0;
-	return error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
+	return baked_copy_check(err, wheel->job->path, &wheel->map.stat);
 }
 
 static int write_wheel(struct jw_error *err, struct wheel *wheel)

@@ -2,24 +2,36 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
-static int check_unchanged(struct jw_error *err, const char *path, const struct os_stat *before,
-						   const struct os_stat *now)
+static bool is_unchanged(const struct os_stat *before, const struct os_stat *now)
 {
-	if (now->device == before->device && now->inode == before->inode &&
-		now->size_bytes == before->size_bytes && now->mtime_ns == before->mtime_ns &&
-		now->changed_ns == before->changed_ns)
-		return 0;
-	return error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again", path);
+	return now->device == before->device && now->inode == before->inode &&
+		   now->size_bytes == before->size_bytes && now->mtime_ns == before->mtime_ns &&
+		   now->changed_ns == before->changed_ns;
 }
 
-int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,
-					 const struct os_stat *before)
+int baked_copy_check(struct jw_error *err, const char *path, const struct os_stat *before)
 {
 	struct os_stat now;
 
-	return os_stat(err, copy->path, &now) ? -1 : check_unchanged(err, copy->path, before, &now);
+	if (os_stat(err, path, &now))
+		return -1;
+	return is_unchanged(before, &now)
+			   ? 0
+			   : error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
+}
+
+uint64_t baked_copy_identity(const char *path)
+{
+	uint64_t identity = os_identity(path);
+	char *real = NULL;
+
+	if (identity == OS_UNIDENTIFIED && !os_real_path(NULL, path, &real))
+		identity = fnv_update(FNV_START, real, strlen(real));
+	mem_free(real);
+	return identity;
 }
 
 static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
@@ -31,26 +43,12 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 
 	if (os_file_open(err, copy->path, OS_OPEN_READ, &from))
 		return -1;
-	result = os_file_stat(err, from, &now) || check_unchanged(err, copy->path, &map->stat, &now) ||
-			 os_file_copy(err, from, copy->file, map->size);
+	result = os_file_stat(err, from, &now);
+	if (!result && !is_unchanged(&map->stat, &now))
+		result = error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
+	result = result || os_file_copy(err, from, copy->file, map->size);
 	os_file_close(from);
 	return result ? -1 : 0;
-}
-
-/* Compares paths if the system does not identify files. */
-static bool is_same_file(const char *path, const char *output)
-{
-	const uint64_t identity = os_identity(output);
-	char *real = NULL, *real_output = NULL;
-	bool same;
-
-	if (identity != OS_UNIDENTIFIED)
-		return identity && identity == os_identity(path);
-	same = !os_real_path(NULL, path, &real) && !os_real_path(NULL, output, &real_output) &&
-		   !strcmp(real, real_output);
-	mem_free(real);
-	mem_free(real_output);
-	return same;
 }
 
 /* Only this account may read it before it has its rights: the original may be secret. */
@@ -77,8 +75,10 @@ static void sweep_parts(const char *output)
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
+	const uint64_t identity = baked_copy_identity(output);
+
 	*ret_copy = (struct baked_copy){.path = path, .from = from, .size_bytes = from->size};
-	if (is_same_file(path, output))
+	if (identity && identity == baked_copy_identity(path))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: the copy would take the library's own place: name another folder",
 						 output);
@@ -118,7 +118,8 @@ int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t off
 
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
-	int result = baked_copy_check(err, copy, &copy->from->stat) || os_file_sync(err, copy->file);
+	int result =
+		baked_copy_check(err, copy->path, &copy->from->stat) || os_file_sync(err, copy->file);
 
 	os_file_close(copy->file);
 	copy->file = NULL;

@@ -34,8 +34,9 @@ int baked_copy_clear(struct jw_error *err, struct baked_copy *copy, uint64_t off
 /* Completes it. Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it
  * `mode`, and moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
-/* Whether the file at copy->path is still the one that was mapped then (JW_ERR_IO). */
-int baked_copy_check(struct jw_error *err, const struct baked_copy *copy,
-					 const struct os_stat *before);
+/* Whether the file is still the one that was mapped then (JW_ERR_IO). */
+int baked_copy_check(struct jw_error *err, const char *path, const struct os_stat *before);
+/* Of the file, or of its path if the system does not identify files. 0: there is none. */
+uint64_t baked_copy_identity(const char *path);
 /* Removes an unfinished copy; does nothing after baked_copy_finish. */
 void baked_copy_drop(struct baked_copy *copy);

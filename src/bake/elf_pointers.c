@@ -9,7 +9,7 @@ enum {
 	RELOCATION_SIZE = 24,
 	RELR_SIZE = 8,
 	RELR_BITS = 63,
-	MOST_SEGMENTS = 1 << 10,
+	MOST_SEGMENTS = 64,      /* few enough to look through them for each pointer */
 	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
 	MACHINE_AMD64 = 62,
 	MACHINE_ARM64 = 183,
@@ -191,22 +191,18 @@ int elf_view_open(struct jw_error *err, const struct os_map *map,
 void elf_view_free(struct elf_view *view)
 {
 	mem_free(view->segments);
-	mem_free(view->loads);
 	room_pointers_free(&view->pointers);
 	*view = (struct elf_view){0};
 }
 
 /* ---- pointers */
 
-/* Notes the PT_LOADs with content, by address. A loader wants them in that order; what they have
- * together bounds how many pointers there can be. */
-static int read_loads(struct jw_error *err, struct elf_view *view)
+/* A loader wants segments by address; what they have together bounds how many pointers there can
+ * be. */
+static int check_loads(struct jw_error *err, const struct elf_view *view)
 {
 	uint64_t left = view->map->size + (uint64_t)view->elf.phnum * SEGMENT_SLACK, end = 0;
 
-	view->loads = mem_array(err, view->elf.phnum, sizeof *view->loads);
-	if (!view->loads)
-		return -1;
 	for (size_t i = 0; i < view->elf.phnum; i++) {
 		const struct elf64_segment *segment = &view->segments[i];
 
@@ -217,33 +213,8 @@ static int read_loads(struct jw_error *err, struct elf_view *view)
 			return error_set(err, JW_ERR_FORMAT, "its segments overlap");
 		left -= segment->file_bytes;
 		end = segment->address + segment->file_bytes;
-		view->loads[view->load_count++] = *segment;
 	}
 	return 0;
-}
-
-/* As find_offset, for many addresses. */
-static bool pointer_offset(const struct elf_view *view, uint64_t address, uint64_t size_bytes,
-						   uint64_t *ret_offset)
-{
-	size_t low = 0, high = view->load_count;
-	const struct elf64_segment *load;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (view->loads[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return false;
-	load = &view->loads[low - 1];
-	if (!range_fits(address - load->address, size_bytes, load->file_bytes))
-		return false;
-	*ret_offset = load->offset + (address - load->address);
-	return range_fits(*ret_offset, size_bytes, view->map->size);
 }
 
 /* Notes a pointer whose value is an address in a container. */
@@ -252,8 +223,8 @@ static int note_pointer(struct jw_error *err, struct elf_view *view, uint64_t ad
 {
 	uint64_t target, pointer_at;
 
-	if (!pointer_offset(view, value, 1, &target) || !room_pointers_hold(&view->pointers, target) ||
-		!pointer_offset(view, address, 8, &pointer_at))
+	if (!find_offset(view, value, 1, &target) || !room_pointers_hold(&view->pointers, target) ||
+		!find_offset(view, address, 8, &pointer_at))
 		return 0;
 	return room_pointers_note(err, &view->pointers, target, pointer_at, addend_at);
 }
@@ -277,7 +248,7 @@ static int note_pointer_in_place(struct jw_error *err, struct elf_view *view, ui
 {
 	uint64_t offset;
 
-	if (!pointer_offset(view, address, 8, &offset))
+	if (!find_offset(view, address, 8, &offset))
 		return 0;
 	return note_pointer(err, view, address, load_u64(view->map->data + offset), 0);
 }
@@ -329,7 +300,7 @@ int elf_view_references(struct jw_error *err, struct elf_view *view)
 	struct dynamic_tags tags = {0};
 	struct container_room table;
 
-	if (read_loads(err, view))
+	if (check_loads(err, view))
 		return -1;
 	if (find_dynamic(view, &tags)) {
 		if (find_table(view, &tags, &loader_tables[0], &table) &&

@@ -17,8 +17,6 @@ struct elf_view {
 	const struct os_map *map;
 	struct elf64_header elf;
 	struct elf64_segment *segments; /* elf.phnum */
-	struct elf64_segment *loads;    /* by address, once the pointers are read */
-	size_t load_count;
 	struct room_pointers pointers;
 };
 

@@ -356,7 +356,7 @@ static int take_place(struct jw_error *err, struct baked_copy *copy, struct os_m
 	os_file_close(copy->file);
 	copy->file = NULL;
 	os_map_close(from);
-	result = baked_copy_check(err, copy, &was) || os_rename(err, copy->part, copy->output);
+	result = baked_copy_check(err, copy->path, &was) || os_rename(err, copy->part, copy->output);
 	if (result)
 		return -1;
 	mem_free(copy->part);
@@ -423,8 +423,7 @@ static int fill_journal(struct jw_error *err, const struct in_place *in_place,
 		return -1;
 	/* The library was looked at before it was mapped. */
 	if (former && !digest_equal(&journal->before, &former->after))
-		return error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again",
-						 in_place->library);
+		return error_set(err, JW_ERR_IO, "was changed while it was baked: try again");
 	journal->before = former ? former->before : journal->before;
 	journal->size_before = former ? former->size_before : from->size;
 	journal->size_after = stat.size_bytes;

@@ -13,7 +13,6 @@ enum {
 	PAGE = 1 << 12,
 	SECTOR = 1 << 9,
 	MOST_ALIGN = 1 << 28,
-	MOST_SECTIONS = 96, /* of Windows' loader */
 	DOS_HEADER = 64,
 	NEW_HEADERS_AT = 0x3c,
 	SECTIONS_AT = 6, /* from the signature on, as all of these */
@@ -109,12 +108,12 @@ static int find_header_room(struct jw_error *err, const struct pe_image *image, 
 	static const uint8_t zeros[PE_SECTION];
 	const uint64_t end = image->sections_at + image->part_count * PE_SECTION;
 
-	if (image->part_count < MOST_SECTIONS && range_fits(end, PE_SECTION, limit) &&
+	if (image->part_count < PE_MOST_SECTIONS && range_fits(end, PE_SECTION, limit) &&
 		is_unused(image, end, PE_SECTION) && !memcmp(image->map->data + end, zeros, PE_SECTION)) {
 		*ret_shift = 0;
 		return 0;
 	}
-	if (image->part_count >= MOST_SECTIONS || end > limit ||
+	if (image->part_count >= PE_MOST_SECTIONS || end > limit ||
 		image->headers_at < DOS_HEADER + PE_SECTION ||
 		!is_unused(image, DOS_HEADER, image->headers_at - DOS_HEADER))
 		return error_set(err, JW_ERR_UNSUPPORTED, "no room for one more section's header");

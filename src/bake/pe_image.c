@@ -42,7 +42,6 @@ static int read_pe_parts(struct jw_error *err, struct pe_image *image)
 	image->parts = mem_array(err, image->part_count, sizeof *image->parts);
 	if (!image->parts)
 		return -1;
-	image->in_order = true;
 	for (size_t i = 0; i < image->part_count; i++) {
 		const uint8_t *header = data + image->sections_at + i * PE_SECTION;
 		struct pe_part *part = &image->parts[i];
@@ -52,7 +51,6 @@ static int read_pe_parts(struct jw_error *err, struct pe_image *image)
 		part->file_bytes = load_u32(header + 16);
 		part->offset = load_u32(header + 20);
 		part->flags = load_u32(header + 36);
-		image->in_order = image->in_order && (!i || part->address > image->parts[i - 1].address);
 		part->memory_bytes = part->memory_bytes ? part->memory_bytes : part->file_bytes;
 		part->file_bytes = part->offset ? part->file_bytes : 0;
 	}
@@ -91,7 +89,7 @@ static int read_headers(struct jw_error *err, struct pe_image *image)
 		return error_set(err, JW_ERR_UNSUPPORTED, "no 64-bit PE program or library");
 	image->part_count = number_16(headers + COFF_SECTIONS_AT);
 	sections_at = (uint64_t)image->headers_at + PE_OPTIONAL + optional_size;
-	if (optional_size < OPTIONAL_LEAST ||
+	if (optional_size < OPTIONAL_LEAST || image->part_count > PE_MOST_SECTIONS ||
 		!range_fits(sections_at, image->part_count * PE_SECTION, map->size))
 		return error_set(err, JW_ERR_FORMAT, "headers that leave the file");
 	image->sections_at = (uint32_t)sections_at;
@@ -144,21 +142,10 @@ static bool part_has(const struct pe_part *part, uint64_t address, uint64_t size
 static const struct pe_part *find_part(const struct pe_image *image, uint64_t address,
 									   uint64_t size_bytes)
 {
-	size_t low = 0, high = image->part_count;
-
-	for (size_t i = 0; !image->in_order && i < high; i++)
+	for (size_t i = 0; i < image->part_count; i++)
 		if (part_has(&image->parts[i], address, size_bytes))
 			return &image->parts[i];
-	while (image->in_order && low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (image->parts[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && part_has(&image->parts[low - 1], address, size_bytes) ? &image->parts[low - 1]
-																		: NULL;
+	return NULL;
 }
 
 static bool pe_image_offset(const struct pe_image *image, uint64_t address, uint64_t size_bytes,

@@ -12,6 +12,7 @@ enum {
 	PE_OPTIONAL = 24, /* of the optional header, from the signature on */
 	PE_SECTION = 40,
 	PE_DIRECTORIES = 16,
+	PE_MOST_SECTIONS = 96, /* of Windows' loader */
 	PE_CHECKSUM_AT = PE_OPTIONAL + 64,
 };
 
@@ -36,7 +37,6 @@ struct pe_image {
 	uint64_t base;
 	struct pe_part *parts; /* as many as sections, in their order */
 	size_t part_count;
-	bool in_order; /* their addresses ascend */
 	struct pe_range directories[PE_DIRECTORIES];
 	struct room_pointers pointers;
 };

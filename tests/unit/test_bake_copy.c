@@ -109,7 +109,7 @@ TEST(each_mark_of_the_original_counts)
 
 	assert_int_equal(os_write_atomic(NULL, path, "marked", 6), 0);
 	assert_int_equal(os_stat(NULL, path, &stat), 0);
-	assert_int_equal(baked_copy_check(NULL, &copy, &stat), 0);
+	assert_int_equal(baked_copy_check(NULL, copy.path, &stat), 0);
 	for (int mark = 0; mark < 5; mark++) {
 		struct os_stat before = stat;
 
@@ -118,7 +118,7 @@ TEST(each_mark_of_the_original_counts)
 		before.size_bytes += mark == 2;
 		before.mtime_ns += mark == 3;
 		before.changed_ns += mark == 4;
-		assert_int_equal(baked_copy_check(NULL, &copy, &before), -1);
+		assert_int_equal(baked_copy_check(NULL, copy.path, &before), -1);
 	}
 	mem_free(path);
 }
