@@ -38,6 +38,6 @@ open(sys.argv[2], "wb").write(data[28 + key:28 + key + value])
 P
 record sh -c '"$0" load 0 "$1" && sleep 0.5' "$probe" "$scratch/k.cubin"
 so 'd["modules"] == 0 and not d["compiler_seen"]'
-grep -q 'compiler was not seen' "$scratch/err" || fail "$(cat "$scratch/err")"
+grep -q 'compiled nothing into its cache' "$scratch/err" || fail "$(cat "$scratch/err")"
 record "$app"
 so 'd["modules"] >= 7 and d["compiler_seen"]'
