@@ -109,18 +109,6 @@ TEST(each_outlook_is_told)
 	}
 }
 
-/* Files without rows are counted where they all fit into the limit. */
-TEST(uncounted_files_fit_into_the_limit)
-{
-	const struct cache_index index = {.state = CACHE_INDEX_SOUND};
-	struct jw_cache_outlook outlook;
-
-	cache_outlook_of(&index, 2, LIMIT, LIMIT, &outlook);
-	assert_int_equal(outlook.uncounted, 2);
-	cache_outlook_of(&index, 2, LIMIT + 1, LIMIT, &outlook);
-	assert_int_equal(outlook.uncounted, 0);
-}
-
 TEST(rows_are_evicted_until_the_rest_fits)
 {
 	struct cache_row rows[] = {{1, 300}, {2, 300}, {3, 300}, {4, 300}};

@@ -95,50 +95,6 @@ TEST(nothing_is_lost_beside_an_unsound_index)
 	}
 }
 
-/* Readers do not wait for a writer, and inserts replace whatever is in a file's place. */
-TEST(an_obstacle_in_the_place_of_a_file_is_removed)
-{
-	char *path = os_join(NULL, dir, "index"), *kept = os_join(NULL, dir, "index/kept");
-	struct cache_index index;
-	struct cache_live *live;
-	struct os_file *file;
-	struct jw_error err = {0};
-
-	for (int i = 0; i < 4; i++) {
-		start_anew();
-		fill(1, 5);
-		assert_int_equal(unlink(path), 0);
-		if (i == 0)
-			assert_int_equal(mkfifo(path, 0600), 0);
-		else if (i == 1)
-			assert_int_equal(mkdir(path, 0700), 0);
-		else
-			assert_int_equal(symlink(i == 2 ? "/dev/null" : "nowhere/at/all", path), 0);
-		if (i == 0) {
-			(void)alarm(20);
-			assert_int_equal(os_file_open(&err, path, OS_OPEN_READ, &file), -1);
-			assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
-			(void)alarm(0);
-		}
-		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-		assert_int_equal(index.state, i == 0   ? CACHE_INDEX_PIPE
-									  : i == 2 ? CACHE_INDEX_DEVICE
-											   : CACHE_INDEX_CLOSED);
-		fill(6, 6);
-		assert_consistent(6);
-	}
-	/* Not for a folder that contains files. */
-	start_anew();
-	assert_int_equal(os_make_dirs(NULL, kept, 0700), 0);
-	live = open_live(1 << 30, CACHE_FULL_REFUSE);
-	assert_int_equal(insert_one(&err, live, 1, 0, NULL), -1);
-	assert_non_null(strstr(err.message, "move it away"));
-	(void)cache_live_close(NULL, live);
-	assert_true(os_exists(kept));
-	mem_free(path);
-	mem_free(kept);
-}
-
 TEST(invalid_entries_are_refused_and_the_rest_is_inserted)
 {
 	char *absent = os_join(NULL, folder, "absent/entry");

@@ -94,6 +94,35 @@ TEST(a_plain_wheel_is_read_like_any_other)
 
 #endif
 
+TEST(loose_files_may_be_packed_with_zstd)
+{
+	static const struct {
+		const char *text; /* NULL: a container */
+		enum devcode_format format;
+		uint64_t size;
+	} cases[] = {{MAKE_PTX, DEVCODE_PTX, sizeof MAKE_PTX - 1}, {NULL, DEVCODE_FATBIN, 0}};
+
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		struct buf plain = make_buf(), packed = make_buf();
+		struct make_seen seen = {0};
+
+		if (cases[i / 2].text)
+			make_bytes(&plain, cases[i / 2].text, cases[i / 2].size);
+		else
+			make_container(&plain, DEVCODE_LZ4, "");
+		make_zstd(&packed, &plain);
+		assert_int_equal(make_read(i % 2 ? &packed : &plain, &seen), 0);
+		assert_int_equal(seen.troubles, 0);
+		assert_int_equal(seen.images, 1);
+		assert_int_equal(seen.format, cases[i / 2].format);
+		assert_int_equal(seen.size_bytes, plain.size);
+		assert_string_equal(seen.payload, MAKE_PTX);
+		assert_int_equal(seen.entry.target.sm, 80);
+		buf_free(&plain);
+		buf_free(&packed);
+	}
+}
+
 enum { LARGE_CUBIN = 5 << 20 };
 
 /* A container of a cubin and PTX, larger than the part of a stream that is kept whole, and a small

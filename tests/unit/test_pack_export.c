@@ -149,58 +149,6 @@ TEST(long_options_are_packed_and_longer_ones_left_out)
 	mem_free(copy);
 }
 
-TEST(left_out)
-{
-	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
-	struct jw_export_result result = {.size = sizeof result};
-	struct entries_entry entry;
-
-	make_cache(cache);
-	/* A value that does not match its checksum */
-	entries_make(&entry, 7, 10);
-	entry.bytes[entry.size - 1] ^= 1;
-	packs_put(cache, entry.key, entry.bytes, entry.size);
-	/* A cubin for another architecture than its key says */
-	entries_make(&entry, 8, 0);
-	store_u32(entry.bytes + entry.size - ENTRIES_CUBIN + 48, 75);
-	store_u64(entry.bytes + 20,
-			  fnv_update(FNV_START, entry.bytes + entry.size - ENTRIES_CUBIN, ENTRIES_CUBIN));
-	packs_put(cache, entry.key, entry.bytes, entry.size);
-	result = packs_export(cache, file);
-	assert_int_equal(result.entries, 3);
-	assert_int_equal(result.damaged, 1);
-	assert_int_equal(result.unsuited, 1);
-	mem_free(cache);
-	mem_free(file);
-}
-
-TEST(nothing_to_export)
-{
-	char *cache = path_in("empty"), *file = path_in("empty.jwpack");
-	struct jw_export_options options = {.size = sizeof options, .cache_dir = cache, .output = file};
-	struct jw_export_result result = {.size = sizeof result};
-	const struct jw_system system = {.driver = {.library = "libcuda.so.1",
-												.version = {12050, {555, 58, 2}},
-												.stamp = "Jan  1 203001:02:03",
-												.trust = JW_TRUST_CONFIRMED}};
-	struct jw_error err = {0};
-
-	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
-	assert_int_equal(jw_export(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	assert_non_null(strstr(err.message, ": holds nothing to export"));
-	assert_false(os_exists(file));
-	/* Entries of other drivers are some */
-	make_cache(cache);
-	options.system = &system;
-	assert_int_equal(jw_export(&err, &options, &result), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	assert_non_null(strstr(err.message, ": holds entries of other drivers only (3)"));
-	assert_false(os_exists(file));
-	mem_free(cache);
-	mem_free(file);
-}
-
 /* Imports a pack of three entries into `copy`, which must stay missing. */
 static int import_nothing(struct jw_error *err, struct jw_import_options options,
 						  struct jw_import_result **ret_result)

@@ -130,26 +130,6 @@ TEST(what_fails_for_all_fails_at_once)
 	}
 }
 
-/* With a driver whose names are known it is as without one. */
-TEST(a_known_driver_decides)
-{
-	static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
-	struct jw_system system_of = {.gpus = &gpu, .gpu_count = 1};
-	struct jw_import_options how = taking();
-	struct jw_import_all_result *all;
-
-	put_people(PEOPLE);
-	(void)snprintf(system_of.driver.stamp, sizeof system_of.driver.stamp, "Jun 25 202401:14:48");
-	system_of.driver.version = (struct jw_driver){12050, {555, 58, 2}};
-	how.system = &system_of;
-	assert_int_equal(jw_import_all(NULL, &how, &all), 0);
-	assert_int_equal(all->count, PEOPLE);
-	assert_int_equal(all->failed, 0);
-	assert_false(all->accounts[0].result->as_is);
-	jw_import_all_result_free(all);
-	jw_import_all_result_free(NULL);
-}
-
 static bool after_the_first(void *context)
 {
 	(void)context;

@@ -228,21 +228,4 @@ TEST(one_wrong_byte)
 	}
 }
 
-/* Fewer members than the manifest has, or more bytes behind them. */
-TEST(too_little_and_too_much)
-{
-	struct packs_member more[MEMBERS + 1];
-
-	memcpy(more, members, sizeof members);
-	more[MEMBERS] = (struct packs_member){"ptx/more", "more", 4};
-	for (size_t i = 0; i < 4; i++) {
-		static const size_t counts[] = {MEMBERS - 1, MEMBERS + 1};
-		struct buf pack;
-
-		packs_make(&pack, manifest, more, counts[i / 2]);
-		assert_int_equal(walk_bytes(&pack, i % 2, true).err.code, JW_ERR_FORMAT);
-		buf_free(&pack);
-	}
-}
-
 RUN_TESTS(set_up, tear_down)

@@ -56,39 +56,6 @@ TEST(the_setting_in_force_is_kept_where_it_suffices)
 	jw_system_free(system);
 }
 
-TEST(a_path_is_in_force_or_not)
-{
-	for (int way = 0; way < 4; way++) {
-		struct jw_system *system = open_asleep();
-		char *other = inside("other");
-		struct jw_tune_question question = {.size = sizeof question};
-		struct jw_tune_advice *advice;
-
-		(void)state;
-		question.path = way == 0 ? NULL : way == 1 ? system->cache.path : other;
-		if (way == 3) {
-			mem_free(system->cache.path);
-			system->cache.path = NULL;
-		}
-		assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
-		assert_int_equal(advice->path_named, way > 0);
-		assert_int_equal(advice->path_in_force, way < 2);
-		assert_true(advice->path_usable);
-		assert_int_equal(jw_tune_path(advice, JW_SCOPE_SYSTEM) != NULL, way > 0);
-		jw_tune_advice_free(advice);
-		if (way == 3) {
-			/* Nothing is named, and nothing in force. */
-			question.path = NULL;
-			assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
-			assert_null(advice->path);
-			assert_false(advice->path_named);
-			jw_tune_advice_free(advice);
-		}
-		mem_free(other);
-		jw_system_free(system);
-	}
-}
-
 /* What files need is looked for where there is a GPU alone. */
 static void assert_gpu_counts(struct jw_system *system)
 {

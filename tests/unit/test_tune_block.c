@@ -48,21 +48,6 @@ TEST(taking_it_back_restores_every_byte)
 	}
 }
 
-TEST(nul_bytes_survive)
-{
-	static const char text[] = "a\0b\0";
-	struct block_found found;
-	struct buf with, without;
-	bool there;
-
-	assert_int_equal(block_put(NULL, text, 4, body, 0, &with), 0);
-	assert_int_equal(block_take(NULL, (char *)with.data, with.size, &without, &there, &found), 0);
-	assert_int_equal(without.size, 4);
-	assert_memory_equal(without.data, text, 4);
-	buf_free(&with);
-	buf_free(&without);
-}
-
 TEST(text_behind_the_block_stays)
 {
 	struct block_found found;

@@ -160,24 +160,4 @@ TEST_WITH(values_that_mislead_are_told, usual, NULL)
 	}
 }
 
-/* A folder in a file's place is none; a file that is too large is not passed over in silence. */
-TEST_WITH(what_cannot_be_read_is_told, usual, NULL)
-{
-	struct buf text = BUF_MAX(2 << 20);
-	struct jw_settings *settings;
-
-	root_put("home/.profile/x", "");
-	assert_int_equal(buf_reserve(NULL, &text, (1 << 20) + 1), 0);
-	memset(text.data, ' ', (1 << 20) + 1);
-	files_put_at(mem_printf(NULL, "%s/home/.bashrc", root), text.data, (1 << 20) + 1);
-	files_put_at(mem_printf(NULL, "%s/home/.zshrc", root), text.data, 1 << 20);
-	buf_free(&text);
-	assert_int_equal(jw_settings_read(NULL, &settings), 0);
-	assert_int_equal(settings->count, 0);
-	assert_int_equal(settings->warning_count, 1);
-	assert_non_null(strstr(settings->warnings[0], "its settings are unknown: "));
-	assert_non_null(strstr(settings->warnings[0], ".bashrc"));
-	jw_settings_free(settings);
-}
-
 RUN_TESTS(root_make, root_remove)

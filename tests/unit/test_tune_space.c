@@ -100,15 +100,6 @@ TEST_WITH(each_objection_has_its_bound, plenty, NULL)
 	}
 }
 
-TEST_WITH(few_inodes, plenty, NULL)
-{
-	kernel.files = 1000000;
-	kernel.free_files = 4096;
-	assert_null(strstr(lines_on_root(), "files"));
-	kernel.free_files = 17;
-	assert_non_null(strstr(lines_on_root(), "only 17 more files can be made there"));
-}
-
 /* A line for which memory is short is not left out. */
 TEST_WITH(each_line_is_there_or_missed, plenty, NULL)
 {
