@@ -10,7 +10,6 @@
 #include "bake/library_owner.h"
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/set.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -63,7 +62,6 @@ struct bake {
 	char driver[JW_DRIVER_TEXT];
 	uint32_t code_cuda; /* of the compiler (1000 * major + 10 * minor) */
 	struct linker linker;
-	struct set inputs; /* the files of options->found, by identity */
 };
 
 static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
@@ -157,16 +155,6 @@ static int compile_cold(struct jw_error *err, struct bake *bake, const char *con
 	return 0;
 }
 
-static int note_inputs(struct jw_error *err, struct bake *bake)
-{
-	const struct jw_found *found = bake->options->found;
-	int failed = 0;
-
-	for (size_t i = 0; !failed && i < found->file_count; i++)
-		failed = set_add(err, &bake->inputs, baked_copy_identity(found->files[i].path), i);
-	return failed;
-}
-
 static struct bake_file_job job_of(struct bake *bake, const char *output)
 {
 	const struct jw_bake_options *options = bake->options;
@@ -193,12 +181,15 @@ static int overwrites_input(struct jw_error *err, struct bake *bake,
 {
 	const struct jw_found_file *files = bake->options->found->files;
 	const struct bake_file_job look = job_of(bake, NULL);
+	const size_t count = bake->options->found->file_count;
 	const uint64_t identity = baked_copy_identity(output);
-	size_t cursor = 0, input = identity ? set_find(&bake->inputs, identity, &cursor) : SET_NONE;
 	struct jw_bake_file other = {0};
+	size_t input = 0;
 
 	*ret_overwrites = false;
-	if (input == SET_NONE || &files[input] == found)
+	while (identity && input < count && baked_copy_identity(files[input].path) != identity)
+		input++;
+	if (!identity || input == count || &files[input] == found)
 		return 0;
 	other.path = files[input].path;
 	if (bake_file(err, &look, &other))
@@ -428,8 +419,6 @@ static int bake_all(struct jw_error *err, struct bake *bake)
 					  "the libraries are on several drives: bake those of one drive at a time");
 	if (!failed && bake->options->prime && !bake->options->dry_run)
 		failed = compile_accepted(err, bake, places, common);
-	if (!failed && !bake->options->in_place)
-		failed = note_inputs(err, bake);
 	for (size_t i = 0; !failed && i < count; i++)
 		failed = bake_found(err, bake, &found->files[i], places[i] + common);
 	for (size_t i = 0; places && i < count; i++)
@@ -487,7 +476,6 @@ int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 	failed = bake_system(err, &bake);
 	in_place_close(&bake.in_place);
 	linker_free(&bake.linker);
-	set_free(&bake.inputs);
 	mem_free(bake.targets);
 	bake.result->files = bake.files.items;
 	bake.result->file_count = bake.files.count;

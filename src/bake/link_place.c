@@ -190,7 +190,7 @@ static int ask_linker(struct jw_error *err, const struct linking *linking, const
 		gpu_jit_target(linking->device, linking->system->driver.version.cuda);
 	int failed;
 
-	failed = answer ? linker_ask(err, library, target, folder, ask, answer) : -1;
+	failed = answer ? linker_ask(err, library, target, folder, ask, NULL, answer) : -1;
 	if (!failed && answer->result)
 		failed = error_set(err, JW_ERR_DRIVER, "%s does not link its objects: %s%s%.*s", library,
 						   answer->error, *answer->log ? ": " : "", (int)strcspn(answer->log, "\n"),

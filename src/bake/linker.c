@@ -51,9 +51,9 @@ static cJSON *task_of_linker(const char *library, struct jw_target target)
 	return NULL;
 }
 
-static int ask_library(struct jw_error *err, const char *library, struct jw_target target,
-					   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
-					   struct protocol_answer *ret_answer)
+int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
+			   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
+			   struct protocol_answer *ret_answer)
 {
 	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
 	char *task = NULL;
@@ -66,19 +66,11 @@ static int ask_library(struct jw_error *err, const char *library, struct jw_targ
 	}
 	if (!failed && hello->result)
 		failed = error_set(err, JW_ERR_UNSUPPORTED, "%s", hello->error);
-	if (!failed)
+	if (!failed && ret_cuda)
 		*ret_cuda = hello->cuda;
 	mem_free(task);
 	mem_free(hello);
 	return failed;
-}
-
-int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
-			   const char *folder, struct driver_query ask, struct protocol_answer *ret_answer)
-{
-	uint32_t cuda;
-
-	return ask_library(err, library, target, folder, ask, &cuda, ret_answer);
 }
 
 /* ---- which there are */
@@ -126,7 +118,7 @@ static int try_library(struct jw_error *err, struct linker_look *look, char *pat
 		return 0;
 	}
 	failed =
-		ask_library(&why, real, look->system->gpus[0].target, look->folder.path, ask, &cuda, NULL);
+		linker_ask(&why, real, look->system->gpus[0].target, look->folder.path, ask, &cuda, NULL);
 	if (!failed) {
 		add_library(linker, real, cuda);
 		return 0;

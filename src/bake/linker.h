@@ -58,6 +58,8 @@ int linker_folder(struct jw_error *err, struct linker *linker, const struct jw_s
 int linker_ask_driver(struct jw_error *err, struct linker *linker, const struct jw_system *system,
 					  const struct jw_cancel *cancel, const struct protocol_job *what,
 					  struct protocol_answer *ret_answer);
-/* Has one of them link what `ask` names, in `folder`. The answer's failures are the linker's. */
+/* Has one of them do what `ask` says, in `folder`, and tell its version, if `ret_cuda` is not NULL.
+ * The answer's failures are the linker's. */
 int linker_ask(struct jw_error *err, const char *library, struct jw_target target,
-			   const char *folder, struct driver_query ask, struct protocol_answer *ret_answer);
+			   const char *folder, struct driver_query ask, uint32_t *ret_cuda,
+			   struct protocol_answer *ret_answer);
