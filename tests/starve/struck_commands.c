@@ -43,6 +43,7 @@ enum {
 };
 enum {
 	MOST_PRINTED = 1 << 20,
+	STATUS_LESS = 1, /* cold, or not all of it */
 	STATUS_FAILED = 3,
 	STATUS_WRONG_USAGE = 64,
 	STATUS_OWN_FAILURE = 126
@@ -164,12 +165,14 @@ static bool names_it(const char *text)
 	memcpy(path, struck_path, sizeof path);
 	if (!*path || strstr(text, "Input/output error") || strstr(text, "ermission denied") ||
 		strstr(text, "not permitted") || strstr(text, "No space left") ||
-		strstr(text, "could not be read") || strstr(text, "읽을 수 없"))
+		strstr(text, "could not be read") || strstr(text, "unreadable") ||
+		strstr(text, "읽을 수 없"))
 		return true;
 	for (int up = 0; up < 2; up++) {
 		char *name = strrchr(path, '/');
 
-		if (name && name[1] && strstr(text, name + 1))
+		/* A digit, as the cache's folders are called, is in many a text */
+		if (name && strlen(name) > 2 && strstr(text, name + 1))
 			return true;
 		if (name)
 			*name = '\0';
@@ -296,10 +299,11 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 		return "it says that all is well";
 	if (names_it(texts[0]) || names_it(texts[1]) || (is_korean && strstr(texts[1], "jitwarm: ")))
 		return NULL;
-	/* An entry that cannot be read is none for the driver either; at the folder of all nobody knows
-	 * what was wanted below it. */
-	if (now->status == usual->status && (line->looks || strstr(struck_path, "/cache/") ||
-										 !strcmp(strrchr(struck_path, '/'), "/now")))
+	/* An entry that cannot be read is none for the driver either, and its name tells nobody
+	 * anything; at the folder of all nobody knows what was wanted below it. */
+	if (now->status <= STATUS_LESS && strstr(struck_path, "/cache/"))
+		return NULL;
+	if (now->status == usual->status && (line->looks || !strcmp(strrchr(struck_path, '/'), "/now")))
 		return NULL;
 	return "another status or output, and the file is not named";
 }
