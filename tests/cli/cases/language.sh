@@ -39,10 +39,10 @@ JITWARM_STORE=1 korean 0 prime "$sample"
 out_has "항목 8개를 저장소에서 되돌려 놓았습니다("
 out_lacks "came back"
 # Columns are as wide as what stands in them
-korean 0 cache verify
+korean 0 cache list
 python3 - "$out" <<'PYTHON' || fail "columns"
 import re, sys, unicodedata
-rows = re.findall(r"^(  .* +[0-9]+)  [0-9.]+ [kKM]?B$", open(sys.argv[1], encoding="utf-8").read(), re.M)
+rows = re.findall(r"^(.* (?:결과|[0-9.]+ [kKM]?B))  ", open(sys.argv[1], encoding="utf-8").read(), re.M)
 ends = {sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in row) for row in rows}
 sys.exit(len(rows) < 2 or len(ends) != 1 and f"{rows}")
 PYTHON
