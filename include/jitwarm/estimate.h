@@ -29,7 +29,8 @@ struct jw_seconds {
 /* The cost of compiling modules, each counted once. */
 struct jw_forecast {
 	struct jw_seconds start; /* the first start of the programs: their driver compiles one module
-								after the other, on one core */
+								after the other, on one core; `low` is without modules that a
+								start may not need */
 	double longest_seconds;  /* the most expensive module: more workers are not faster than this */
 	struct jw_seconds prime; /* wall time of jw_prime with `workers` */
 	unsigned workers;

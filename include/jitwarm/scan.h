@@ -90,8 +90,8 @@ struct jw_scan_total {
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with an older one, with which no program fails */
 	struct jw_forecast forecast;
-	/* No start compiles all of it: a library that runs as it is is beside one that is compiled, or
-	 * two of these differ only in numbers (libx_cuda118.so, libx_cuda121.so). */
+	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
+	 * libraries differ only in numbers (libx_cuda118.so, libx_cuda121.so). */
 	bool at_most;
 };
 

@@ -12,6 +12,7 @@ static const struct name_rule {
 	const char *promise;
 	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
 	bool named_only; /* read if it is named, skipped in folders */
+	bool linked;     /* only a linker reads it */
 } rules[] = {
 	/* Loaders map these: libraries, Python's extension modules (.so, .pyd), Windows programs */
 	{ENDING(".so"), .versioned = true},
@@ -19,10 +20,10 @@ static const struct name_rule {
 	{ENDING(".dll")},
 	{ENDING(".exe")},
 	/* Linkers read these: static libraries and object files */
-	{ENDING(".a")},
-	{ENDING(".lib")},
-	{ENDING(".o")},
-	{ENDING(".obj")},
+	{ENDING(".a"), .linked = true},
+	{ENDING(".lib"), .linked = true},
+	{ENDING(".o"), .linked = true},
+	{ENDING(".obj"), .linked = true},
 	/* Programs load these themselves: nvcc writes them, and Blender ships them compressed */
 	{ENDING(".fatbin"), .promise = "a fat binary"},
 	{ENDING(".cubin"), .promise = "a cubin"},
@@ -91,7 +92,9 @@ enum code_file code_file_by_name(const char *path)
 	name = os_base_name(path);
 	rule = rule_of(name);
 	if (rule)
-		return rule->named_only ? CODE_FILE_OTHER : CODE_FILE_CODE;
+		return rule->named_only ? CODE_FILE_OTHER
+			   : rule->linked   ? CODE_FILE_LINKED
+								: CODE_FILE_CODE;
 	return strchr(name, '.') ? CODE_FILE_OTHER : CODE_FILE_PROGRAM;
 }
 

@@ -261,7 +261,7 @@ static int walk_sites(struct jw_error *err, struct name_search *finder)
 
 	for (size_t i = 0; !result && i < environment->count; i++)
 		if (environment->items[i].whole)
-			result = directory_walk(err, &finder->list, environment->items[i].path, NULL);
+			result = directory_walk(err, &finder->list, environment->items[i].path, NULL, false);
 	return result;
 }
 

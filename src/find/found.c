@@ -202,6 +202,7 @@ struct directory_walking {
 	const struct find_package *package;
 	struct os_tree *tree;
 	struct waiting waiting;
+	bool linked;
 };
 
 static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
@@ -239,7 +240,7 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 		return found_unseen(err, list, path, &why);
 	if (kind == CODE_FILE_PROGRAM && (stat.mode & CODE_FILE_RUNS))
 		os_tree_rest(walking->tree);
-	return found_may_hold_code(path, kind, &stat)
+	return found_may_hold_code(path, kind, &stat) && (walking->linked || kind != CODE_FILE_LINKED)
 			   ? found_file(err, list, path, &stat, walking->package)
 			   : 0;
 }
@@ -332,9 +333,9 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 }
 
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
-				   const struct find_package *package)
+				   const struct find_package *package, bool linked)
 {
-	struct directory_walking walking = {.list = list, .package = package};
+	struct directory_walking walking = {.list = list, .package = package, .linked = linked};
 
 	return walk_from(err, &walking, directory);
 }

@@ -63,6 +63,7 @@ int found_trouble(struct jw_error *err, struct found_list *list, const struct jw
 
 /* Adds every file below `directory` that may hold device code (devcode/code_file.h). Follows links,
  * and enters each directory once. A directory that cannot be read becomes a trouble in the list,
- * and the walk continues. Skips pseudo file systems (/proc), unless `directory` is on one. */
+ * and the walk continues. Skips pseudo file systems (/proc), unless `directory` is on one.
+ * `linked`: also what only linkers read. */
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
-				   const struct find_package *package);
+				   const struct find_package *package, bool linked);

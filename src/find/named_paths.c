@@ -155,10 +155,11 @@ static bool is_no_code(const struct found_list *list, const char *path, const st
 	uint8_t head[KIND_HEAD];
 	const size_t size = os_read_head(path, head, sizeof head);
 	const char *compression = compression_of(head, size);
+	const enum code_file kind = code_file_by_name(path);
 	const bool source = text_ends(path, ".cu"), pack = text_ends(path, ".jwpack");
 
 	if ((!size && stat->size_bytes) || (kind_of(head, size) != KIND_NONE && !pack) ||
-		code_file_by_name(path) == CODE_FILE_CODE || (source && list->sources))
+		kind == CODE_FILE_CODE || kind == CODE_FILE_LINKED || (source && list->sources))
 		return false;
 	if (!size)
 		error_set(why, JW_ERR_USAGE, "%s: empty", path);
@@ -207,7 +208,7 @@ int named_path_take(struct jw_error *err, struct found_list *list, const char *p
 		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", path);
 		return found_trouble(err, list, &why);
 	}
-	if (directory_walk(err, list, path, NULL))
+	if (directory_walk(err, list, path, NULL, true))
 		return -1;
 	if (list->found->file_count == before)
 		return found_note(err, list, "%s: no file in it that could hold device code", path);

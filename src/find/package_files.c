@@ -319,8 +319,9 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	char *path;
 	int result = 0;
 
-	/* Most files of most packages are .py: do not build a path for them. */
-	if (kind == CODE_FILE_OTHER)
+	/* Most files of most packages are .py: do not build a path for them. What only a linker reads
+	 * is compiled in no start of the package. */
+	if (kind == CODE_FILE_OTHER || kind == CODE_FILE_LINKED)
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
 	if (!path && why.code != JW_ERR_FORMAT)
@@ -373,8 +374,8 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	if (!folder)
 		return -1;
 	result = os_look(&why, folder, &there) ? found_unseen(err, list, folder, &why)
-			 : there                       ? directory_walk(err, list, folder, &place->package)
-										   : 0;
+			 : there ? directory_walk(err, list, folder, &place->package, false)
+					 : 0;
 	mem_free(folder);
 	if (result)
 		return -1;

@@ -214,7 +214,7 @@ static int take_rule(struct jw_error *err, struct place_list *list, const struct
 
 /* ---- conda's list */
 
-static int take_conda(struct jw_error *err, void *context, const char *prefix)
+static int take_conda_place(struct jw_error *err, void *context, const char *prefix)
 {
 	struct place_list *list = context;
 
@@ -228,7 +228,7 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 {
 	struct jw_error unread = {0};
 
-	if (conda_list_each(err, take_conda, list, &unread))
+	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
 	return unread.code ? place_note(err, list, "%s: left out", unread.message) : 0;
 }

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -148,7 +149,8 @@ static int append_module(struct jw_error *err, struct build *build,
 }
 
 static int plan_add_module(struct jw_error *err, struct build *build, uint32_t file,
-						   const struct analyse_module *module, bool loose, enum plan_state state)
+						   const struct analyse_module *module, bool on_demand,
+						   enum plan_state state)
 {
 	struct plan_module *known = planned_module(build, module);
 	const struct plan_module planned = {
@@ -159,7 +161,7 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 		.entry_offset = module->entry_offset,
 		.form = module->form,
 		.state = state,
-		.loose = loose,
+		.on_demand = on_demand,
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.payload_bytes = module->payload_bytes,
@@ -168,11 +170,21 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 
 	if (!known)
 		return append_module(err, build, module, &planned);
-	known->loose = known->loose && loose;
+	known->on_demand = known->on_demand && on_demand;
 	/* Included here, although left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
 		*known = planned;
 	return 0;
+}
+
+/* Runtimes load a container when one of its kernels is first used (CUDA 12; before, all of them).
+ */
+static bool runs_mostly(const struct build_image *image, const struct analyse_module *module)
+{
+	const size_t *containers = image->targets[module->target].verdicts;
+
+	return containers[VERDICT_NATIVE] + containers[VERDICT_COMPATIBLE] >=
+		   containers[VERDICT_JIT] + containers[VERDICT_LINK];
 }
 
 /* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
@@ -284,31 +296,51 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-static int count_texts(struct jw_error *err, struct build *build, const struct build_image *image,
-					   const size_t *texts, const size_t *superseded)
+/* One line tells of all libraries: a package of CUDA's has a dozen such. */
+static void count_texts(struct build *build, const struct build_image *image, const size_t *texts,
+						const size_t *superseded)
 {
-	char name[1024], copies[TEXT_SHORT + 64] = "";
+	struct build_texts *all = &build->texts;
 	size_t most = 0;
 
 	for (size_t t = 1; t < build->request->target_count; t++)
 		most = texts[t] > texts[most] ? t : most;
-	if (!texts[most] || build->request->link_inputs)
+	if (!texts[most])
+		return;
+	if (!all->images++)
+		(void)image_name(all->first, sizeof all->first, image);
+	all->texts += texts[most];
+	all->superseded += superseded[most];
+}
+
+static int note_texts(struct jw_error *err, struct build *build)
+{
+	const struct build_texts *all = &build->texts;
+	char copies[TEXT_SHORT + 64] = "", names[sizeof all->first + TEXT_SHORT + 64];
+
+	if (!all->images)
 		return 0;
-	if (superseded[most])
+	if (all->superseded)
 		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
-						  TEXT_COUNT(superseded[most], "copy", "copies"));
+						  TEXT_COUNT(all->superseded, "copy", "copies"));
+	if (all->images == 1)
+		memcpy(names, all->first, sizeof all->first);
+	else
+		(void)text_format(names, sizeof names, "%s and %s", all->first,
+						  TEXT_COUNT(all->images - 1, "other library", "other libraries"));
 	return build_note(
 		err, build, false,
-		"%s: %s in its data, taken as loaded without options%s; “jitwarm run --record FILE” "
+		"%s: %s in the data, taken as loaded without options%s; “jitwarm run --record FILE” "
 		"shows whether the program adds options or edits the text",
-		image_name(name, sizeof name, image), TEXT_COUNT(texts[most], "PTX text", "PTX texts"),
-		copies);
+		names, TEXT_COUNT(all->texts, "PTX text", "PTX texts"), copies);
 }
 
 int build_note_loose(struct jw_error *err, struct build *build)
 {
 	if (build->request->link_inputs)
 		return 0;
+	if (note_texts(err, build))
+		return -1;
 	if (build->loose_texts &&
 		build_note(
 			err, build, false,
@@ -369,7 +401,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
-		if (plan_add_module(err, build, file, module, loose && image->library,
+		if (plan_add_module(err, build, file, module,
+							image->library && (loose || runs_mostly(image, module)),
 							leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
 		left_out[module->target] += leave && !passed;
@@ -380,8 +413,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
-	if (count_texts(err, build, image, texts, superseded))
-		return -1;
+	count_texts(build, image, texts, superseded);
 	if (note_left_out(err, build, image, left_out) || note_unusable(err, build, image))
 		return -1;
 	return note_link_doubts(err, build, image);

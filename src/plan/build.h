@@ -11,6 +11,12 @@
 
 enum { PLAN_MOST_MODULES = 1 << 24, PLAN_MOST_FILES = 1 << 24, PLAN_MOST_NOTES = 1 << 16 };
 
+/* PTX texts in the data of libraries. */
+struct build_texts {
+	char first[1024]; /* the name of the first library */
+	size_t images, texts, superseded;
+};
+
 struct build {
 	const struct plan_request *request;
 	struct plan *plan;
@@ -18,6 +24,7 @@ struct build {
 	uint32_t found; /* index of the file that is read, in the request's search */
 	size_t module_capacity, file_capacity, note_capacity;
 	size_t loose_texts, loose_inputs; /* files that are one PTX text, or an input of a link */
+	struct build_texts texts;
 };
 
 /* The modules and sums of an image, read from the file or from the inventory. */
@@ -39,7 +46,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 /* Adds what the request's `of_stamp` asks for. */
 int build_take_cached(struct jw_error *err, struct build *build);
 
-/* After the last image: notes how loose files are treated. */
+/* After the last image: notes how PTX texts and loose files are treated. */
 int build_note_loose(struct jw_error *err, struct build *build);
 
 /* Estimates each module from its text. */

@@ -253,7 +253,8 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 	const double likely = module->cost_ms / 1000, spread = plan_spread(&plan->speed);
 
 	forecast->measured = plan->speed.spread > 0;
-	add_seconds(&forecast->start, &(struct jw_seconds){likely / spread, likely, likely * spread});
+	add_seconds(&forecast->start, &(struct jw_seconds){module->on_demand ? 0 : likely / spread,
+													   likely, likely * spread});
 	if (likely > forecast->longest_seconds)
 		forecast->longest_seconds = likely;
 	/* A module that replaces an entry needs no additional room. */
@@ -292,8 +293,8 @@ void forecast_share(struct jw_forecast *forecast, unsigned workers)
 	const double likely =
 		jw_makespan_seconds(start->likely, forecast->longest_seconds, jw_workers_capacity(workers));
 	/* Only the speed is uncertain: it scales both alike. */
-	const double share = start->likely > 0 ? likely / start->likely : 0;
+	const double spread = start->likely > 0 ? start->high / start->likely : 1;
 
 	forecast->workers = workers;
-	forecast->prime = (struct jw_seconds){start->low * share, likely, start->high * share};
+	forecast->prime = (struct jw_seconds){likely / spread, likely, likely * spread};
 }

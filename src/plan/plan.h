@@ -73,7 +73,9 @@ struct plan_module {
 	enum cache_key_form form;
 	enum plan_state state;
 	enum cache_damage damage; /* of the existing entry */
-	bool loose; /* in no registered section of a library: the library loads it on demand */
+	/* A start may do without it: it is in no registered section of its library, which loads it when
+	 * it is needed, or most containers of the library have code that runs as it is. */
+	bool on_demand;
 	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;

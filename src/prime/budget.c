@@ -19,8 +19,8 @@ static int by_worth(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
 
-	if (left->module->loose != right->module->loose)
-		return left->module->loose ? 1 : -1;
+	if (left->module->on_demand != right->module->on_demand)
+		return left->module->on_demand ? 1 : -1;
 	if (left->worth < right->worth || left->worth > right->worth)
 		return left->worth < right->worth ? 1 : -1;
 	return (left->module > right->module) - (left->module < right->module);

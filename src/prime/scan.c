@@ -318,6 +318,7 @@ static void tell_totals(const struct scan *scan)
 
 	for (size_t t = 0; scan->options->total && t < plan->target_count; t++) {
 		struct jw_scan_total total = {.target = plan->targets[t].device};
+		bool on_demand = false;
 
 		tell_releases(&total, scan, t);
 		for (size_t i = 0; i < plan->module_count; i++) {
@@ -328,6 +329,7 @@ static void tell_totals(const struct scan *scan)
 			total.left_out += module->state == PLAN_LEFT_OUT;
 			if (module->state == PLAN_LEFT_OUT)
 				continue;
+			on_demand = on_demand || module->on_demand;
 			total.modules++;
 			total.ptx_bytes += module->payload_bytes;
 			forecast_add(&total.forecast, plan, module);
@@ -335,7 +337,10 @@ static void tell_totals(const struct scan *scan)
 		forecast_add_link(&total.forecast, plan, t);
 		forecast_share(&total.forecast, forecast_workers(total.modules));
 		total.at_most =
-			total.modules && (scan->compiles & (scan->native | scan->alternatives)) >> t & 1;
+			total.modules &&
+			(on_demand || (scan->compiles & (scan->native | scan->alternatives)) >> t & 1);
+		if (total.at_most)
+			total.forecast.start.low = 0;
 		scan->options->total(scan->options->context, &total);
 	}
 }

@@ -40,6 +40,7 @@ struct speed_table {
 /* The times of so many modules by the model, and as measured. */
 struct speed_time {
 	double model_ms, cpu_ms, wall_ms;
+	double most_ms; /* the longest processor time */
 	unsigned modules;
 	uint64_t program_bytes; /* if they are most of a program: its PTX */
 };

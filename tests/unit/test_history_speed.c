@@ -18,7 +18,7 @@ static struct speed_time run_of(double seconds, double factor)
 {
 	const double ms = seconds * 1000;
 
-	return (struct speed_time){ms, ms * factor, ms * factor, 10, 0};
+	return (struct speed_time){ms, ms * factor, ms * factor, ms * factor / 10, 10, 0};
 }
 
 static void about(double value, double wanted)
@@ -32,8 +32,8 @@ static struct speed_sizes gauge_of(double slope, double module_ms)
 {
 	const double large = 21 * slope + module_ms, small = 5 * slope + module_ms;
 
-	return (struct speed_sizes){.large = {42, 2 * large, 2 * large, 2, 0},
-								.small = {5, small, small, 1, 0}};
+	return (struct speed_sizes){.large = {42, 2 * large, 2 * large, large, 2, 0},
+								.small = {5, small, small, small, 1, 0}};
 }
 
 TEST(the_gauge_calibrates_the_first_estimate)
@@ -73,11 +73,25 @@ TEST(one_size_is_better_than_nothing)
 {
 	struct speed_table table = {.count = 0}, both = {.count = 0};
 
-	speed_add_gauge(&table, &new_driver, &(struct speed_sizes){.large = {20, 200, 200, 1, 0}});
+	speed_add_gauge(&table, &new_driver, &(struct speed_sizes){.large = {20, 200, 200, 200, 1, 0}});
 	speed_add_gauge(
 		&both, &new_driver,
-		&(struct speed_sizes){.large = {20, 200, 200, 1, 0}, .small = {5, 50, 50, 1, 0}});
+		&(struct speed_sizes){.large = {20, 200, 200, 200, 1, 0}, .small = {5, 50, 50, 50, 1, 0}});
 	about(speed_of(&table, &new_driver).factor, speed_of(&both, &new_driver).factor);
+}
+
+/* Something else has held one up. */
+TEST(a_module_that_took_long_once_is_left_out)
+{
+	struct speed_table table = {.count = 0}, other = {.count = 0};
+	struct speed_sizes held = {.large = {84, 4 * 42 + 300, 1000, 342, 4, 0},
+							   .small = {20, 4 * 10 + 90, 1000, 100, 4, 0}};
+	const struct speed_sizes fast = gauge_of(2, 0);
+
+	speed_add_gauge(&table, &new_driver, &held);
+	speed_add_gauge(&other, &new_driver, &fast);
+	about(speed_of(&table, &new_driver).factor, speed_of(&other, &new_driver).factor);
+	assert_true(speed_of(&table, &new_driver).module_ms < 1e-6);
 }
 
 /* Five times as fast as the model's machine: the driver found the modules in a cache. */

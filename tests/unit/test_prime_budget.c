@@ -12,7 +12,7 @@ enum { MODULES = 6 };
 static void fill(struct plan_module modules[MODULES])
 {
 	static const struct plan_module all[MODULES] = {
-		{.cost_ms = 9000, .entry_bytes = 9000, .loose = true},
+		{.cost_ms = 9000, .entry_bytes = 9000, .on_demand = true},
 		{.cost_ms = 5000, .entry_bytes = 5000},
 		{.cost_ms = 4000, .entry_bytes = 1000},
 		{.cost_ms = 3000, .entry_bytes = 3000},

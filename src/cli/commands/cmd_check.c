@@ -118,7 +118,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					name, gpu->cold, TEXT_COUNT(gpu->modules, "module", "modules"),
 					text_bytes(ptx, gpu->cold_bytes));
 	if (gpu->cold)
-		forecast_text_line(out, "  ", &gpu->forecast, false, "");
+		forecast_text_line(out, "  ", &gpu->forecast, "");
 	print_entries(out, gpu);
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, "");
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");

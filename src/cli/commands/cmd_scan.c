@@ -262,7 +262,7 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 	output_line(output, STYLE_STRONG, "%s, all together: %s to compile (%s of PTX)%s", name,
 				TEXT_COUNT(total->modules, "module", "modules"), text_bytes(ptx, total->ptx_bytes),
 				left_out);
-	forecast_text_line(output, "  ", &total->forecast, total->at_most, "");
+	forecast_text_line(output, "  ", &total->forecast, "");
 	if (total->at_most)
 		say_largest(output, libraries, count, total->target);
 	module_text_link(output, "  ", 0, &total->forecast, "");

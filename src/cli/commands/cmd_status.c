@@ -138,7 +138,7 @@ static void packages_text(const struct output *out, const char *environment,
 		output_line(out, STYLE_PLAIN, "%sand %zu more: “jitwarm check” shows all", head, more);
 	print_native(out, result);
 	if (result->all.cold)
-		forecast_text_line(out, head, &result->all.forecast, false, "");
+		forecast_text_line(out, head, &result->all.forecast, "");
 }
 
 static void print_gpus(const struct output *out, const struct jw_system *system)

@@ -187,8 +187,8 @@ static const struct json_field total_fields[] = {
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
 	TOTAL(at_most,
-		  "no start compiles all of it: a library that runs as it is is beside one that is "
-		  "compiled, or two of these differ only in numbers"),
+		  "no start compiles all of it: code that runs as it is is beside what is compiled, or "
+		  "two libraries differ only in numbers"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "what compiling them takes on this machine"),
 	{0},

@@ -122,16 +122,14 @@ void found_files_free(struct found_files *files)
 }
 
 void forecast_text_line(const struct output *out, const char *head,
-						const struct jw_forecast *forecast, bool at_most, const char *end)
+						const struct jw_forecast *forecast, const char *end)
 {
 	char start[TEXT_SHORT], prime[TEXT_SHORT], cache[TEXT_SHORT];
 
 	output_line(
 		out, STYLE_PLAIN,
-		at_most
-			? "%sat most %s on one core, prime %s with %s if nothing else runs, %s of cache%s"
-			: "%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s",
-		head, text_span(start, forecast->start.low, forecast->start.high),
+		"%sfirst start %s on one core, prime %s with %s if nothing else runs, %s of cache%s", head,
+		text_span(start, forecast->start.low, forecast->start.high),
 		text_span(prime, forecast->prime.low, forecast->prime.high),
 		TEXT_COUNT(forecast->workers, "worker", "workers"),
 		text_bytes(cache, forecast->cache_bytes), end);

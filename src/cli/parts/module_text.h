@@ -48,8 +48,8 @@ void found_files_free(struct found_files *files);
 /* The predicted cost of compiling, in one line that `scan`, `check` and `prime` share. */
 
 /* "first start 2 to 3 min on one core, prime 35 to 50 s with 4 workers if nothing else runs, 77 MB
- * of cache", between `head` and `end`. `at_most`: no start compiles all of it. */
+ * of cache", between `head` and `end`. */
 void forecast_text_line(const struct output *out, const char *head,
-						const struct jw_forecast *forecast, bool at_most, const char *end);
+						const struct jw_forecast *forecast, const char *end);
 /* A note after the last of them if this machine's speed was not measured. */
 void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast);

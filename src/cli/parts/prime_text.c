@@ -129,10 +129,10 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 
 		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
 		if (gpu->cold)
-			forecast_text_line(out, head, &gpu->forecast, false, ".");
+			forecast_text_line(out, head, &gpu->forecast, ".");
 	}
 	forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", &result->plan.forecast,
-					   false, ".");
+					   ".");
 	forecast_text_doubt(out, &result->plan.forecast);
 }
 

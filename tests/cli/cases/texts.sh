@@ -11,6 +11,10 @@ compiles() {
 	out_has "compiled $wanted of 3"
 }
 
+# One line tells of several.
+run 1 check "$program" "$texts"
+err_has "program${texts##*/framework-texts} and 1 other library: 6 PTX texts in the data"
+
 # The text that jitwarm has itself compiled is not found in it, and no chance hit in its data counts as damaged.
 run 0 scan --target sm_86 "${JITWARM##* }"
 out_has "no device code found"
@@ -35,7 +39,7 @@ run 0 scan --json "$program"
 json 'd["files"][0]["ptx"] == {"compute_52": 2, **{"compute_%d" % n: 1 for n in (60, 70, 75, 80, 90)}} and d["files"][0]["format"] in ("elf", "pe")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 4'
 run 0 prime "$program"
-err_has "3 PTX texts in its data, taken as loaded without options (3 copies for older GPUs left out)"
+err_has "3 PTX texts in the data, taken as loaded without options (3 copies for older GPUs left out)"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
