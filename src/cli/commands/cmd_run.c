@@ -118,10 +118,9 @@ static void print_compiled(const struct output *out, const struct command_docume
 	const struct jw_record_result *result = &document->result;
 	char ran[TEXT_SHORT], compiled[TEXT_SHORT], warm[TEXT_SHORT];
 
-	output_note(out,
-				"%s ran %s; the driver compiled %s for it, in about %s: warm, it takes about %s",
+	output_note(out, "%s ran %s; %s compiled for it, in about %s: warm, it takes about %s",
 				document->recording.command, text_duration(ran, result->seconds),
-				TEXT_COUNT(document->recording.module_count, "module", "modules"),
+				TEXT_COUNT(document->recording.module_count, "module was", "modules were"),
 				text_duration(compiled, result->compile_seconds),
 				text_duration(warm, document->warm_seconds));
 	print_owners(out, document);
