@@ -1,6 +1,6 @@
 /* What would the driver compile out of these files, on a GPU that need not be here?
  *
- *     list_modules sm_86 FILE|FOLDER...
+ *     count_modules sm_86 FILE|FOLDER...
  */
 #include <jitwarm.h>
 
@@ -10,16 +10,8 @@ static int show_image(struct jw_error *err, void *context, const struct jw_scan_
 {
 	(void)err;
 	(void)context;
-	if (image->verdicts[0].work.modules)
-		printf("%s%s%s: %zu modules to compile\n", image->path, image->member ? ": " : "",
-			   image->member ? image->member : "", image->verdicts[0].work.modules);
-	for (size_t i = 0; i < image->module_count; i++) {
-		const struct jw_scan_module *module = &image->modules[i];
-		char target[JW_TARGET_TEXT];
-
-		printf("  %-12s %10llu bytes of PTX at %llu\n", jw_target_compute(target, module->target),
-			   (unsigned long long)module->size_bytes, (unsigned long long)module->offset);
-	}
+	printf("%s%s%s: %zu modules to compile\n", image->path, image->member ? ": " : "",
+		   image->member ? image->member : "", image->verdicts[0].work.modules);
 	return 0;
 }
 
@@ -35,19 +27,18 @@ int main(int argc, char **argv)
 	struct jw_scan_options options = {.size = sizeof options,
 									  .targets = &gpu,
 									  .target_count = 1,
-									  .modules = true,
 									  .image = show_image,
 									  .trouble = show_trouble};
 	struct jw_error err;
 
 	if (argc < 3 || !jw_target_parse(argv[1], &gpu)) {
-		fprintf(stderr, "usage: list_modules sm_86 FILE...\n");
+		fprintf(stderr, "usage: count_modules sm_86 FILE...\n");
 		return 64;
 	}
 	options.paths = (const char *const *)(argv + 2);
 	options.path_count = (size_t)argc - 2;
 	if (jw_scan(&err, &options)) {
-		fprintf(stderr, "list_modules: %s\n", err.message);
+		fprintf(stderr, "count_modules: %s\n", err.message);
 		return 1;
 	}
 	return 0;
