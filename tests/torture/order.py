@@ -74,15 +74,18 @@ ORDERS = {
 
 def read(place, log):
     """[(call, path, what was its name before)]; paths are below the place's folder"""
-    made = []
+    made, numbers = [], []
     with open(log, encoding="utf-8", errors="replace") as file:
         for line in file:
-            _, call, path = line.rstrip("\n").split(" ", 2)
+            number, call, path = line.rstrip("\n").split(" ", 2)
             path = os.path.relpath(path, place.dir) if path.startswith(place.dir) else path
             if call == "from":
-                made[-1] = (*made[-1][:2], path)
+                # Another process may have come between
+                at = next(i for i in reversed(range(len(made))) if made[i][0] == "rename" and numbers[i] == number and made[i][2] is None)
+                made[at] = (*made[at][:2], path)
             else:
                 made.append((call, path, None))
+                numbers.append(number)
     return made
 
 
