@@ -501,14 +501,15 @@ int conda_list_each(struct jw_error *err,
 		result = error_if_memory(err, ret_unread);
 	for (const char *line = buf_text(&text); !result && *line;) {
 		const size_t length = strcspn(line, "\r\n");
-		char *prefix = mem_string_n(err, line, length);
+		char *prefix;
 
-		result = !prefix ? -1 : os_is_absolute(prefix) ? take(err, context, prefix) : 0;
-		mem_free(prefix);
-		if (++lines == MOST_LINES) {
+		if (lines++ == MOST_LINES) {
 			error_set(ret_unread, JW_ERR_LIMIT, "%s: more than %d lines", file, (int)MOST_LINES);
 			break;
 		}
+		prefix = mem_string_n(err, line, length);
+		result = !prefix ? -1 : os_is_absolute(prefix) ? take(err, context, prefix) : 0;
+		mem_free(prefix);
 		line += length + strspn(line + length, "\r\n");
 	}
 	buf_free(&text);
@@ -568,6 +569,11 @@ int jw_use_environment(struct jw_error *err, const char *dir)
 
 	if (!os_exists(dir) && !strpbrk(dir, "/\\") && conda_list_each(err, match_conda, &named, &why))
 		goto done;
+	/* What could not be read may have had it. */
+	if (!named.prefix && why.code) {
+		error_set(err, why.code, "--environment %s: %s", dir, why.message);
+		goto done;
+	}
 	if (os_real_path(&why, named.prefix ? named.prefix : dir, &path)) {
 		error_set(err, why.code,
 				  why.code == JW_ERR_NOT_FOUND ? "%s; “jitwarm find” lists environments" : "%s",

@@ -216,7 +216,9 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	TEXT_COPY(ahead->running, text);
 	/* A later upgrade begins anew. */
 	if (ahead->pending && strcmp(ahead->next, name) != 0) {
-		work->record = (struct record){.ahead = {.state = JW_AHEAD_NOTICED, .pending = true}};
+		work->record = (struct record){.ahead = {.state = JW_AHEAD_NOTICED, .pending = true},
+									   .held_bytes = work->record.held_bytes,
+									   .held_boot_s = work->record.held_boot_s};
 		TEXT_COPY(ahead->running, text);
 		TEXT_COPY(ahead->next, name);
 	}
@@ -351,6 +353,27 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
+/* What was stored before anything evicts entries of the former driver, which say what is to be
+ * taken: where it took their room, it is still counted. */
+static int take_at_once(struct jw_error *err, struct ahead_work *work,
+						const struct jw_system *system)
+{
+	struct jw_ahead *ahead = &work->record.ahead;
+	size_t modules, ready;
+
+	if (!ahead->pending && prepare_at_once(err, work, system, take_stored))
+		return -1;
+	modules = ahead->modules;
+	ready = ahead->ready;
+	if (prepare_at_once(err, work, system, carry_over))
+		return -1;
+	if (!ahead->pending && ahead->modules < modules) {
+		ahead->modules = modules;
+		ahead->ready = ahead->ready > ready ? ahead->ready : ready;
+	}
+	return 0;
+}
+
 /* What programs compile meanwhile evicts the oldest, which is to be what the other driver has. */
 static void spare_running(const struct ahead_work *work, const struct jw_system *system)
 {
@@ -379,6 +402,8 @@ static int compile_for_boot(struct jw_error *err, struct ahead_work *work,
 	struct jw_error why = {0};
 
 	prime.store_only = true;
+	/* What the limit does not hold then is not taken then. */
+	prime.budget_bytes = system->cache.limit_bytes;
 	if (jw_prime(&why, system, &prime, &result))
 		return error_if_memory(err, &why);
 	if (!result->interrupted && !result->reuse.not_kept.code)
@@ -416,6 +441,7 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 		TEXT_COPY(ahead->why, why.message);
 		return 0;
 	}
+	ahead->stored = 0;
 	*ret_state = JW_AHEAD_READY;
 	if (result->undone || result->failed)
 		*ret_state = result->interrupted        ? JW_AHEAD_CARRIED
@@ -445,7 +471,6 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 
 	ahead->why[0] = '\0';
 	ahead->limit_bytes = 0;
-	ahead->stored = 0;
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
 	/* Whatever was set since: programs that run keep the limit with which they have started, and
@@ -455,15 +480,15 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 		settled_same_boot(work->record.held_boot_s, settled_boot_s()))
 		system->cache.limit_bytes = work->record.held_bytes;
 	keep_record(work, JW_AHEAD_COMPILING);
-	/* Before anything evicts entries of the former driver, which say what is to be taken. */
-	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
-	result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
+	result = take_at_once(err, work, system);
 	if (!result)
 		spare_running(work, system);
 	if (!result && work->options->carried)
 		work->options->carried(work->prime.context, ahead);
 	keep_record(work, JW_AHEAD_COMPILING);
-	if (!result && (ahead->ready < ahead->modules || ahead->carried)) {
+	if (!result && ahead->ready == ahead->modules && !ahead->carried) {
+		ahead->stored = 0;
+	} else if (!result) {
 		result = compile(err, work, system, &state);
 		spare_running(work, system);
 		if (!result)

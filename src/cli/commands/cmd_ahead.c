@@ -18,6 +18,13 @@
 #include "os/env.h"
 #include "os/interrupt.h"
 
+/* What is stored replaces what is carried over, too. */
+static bool ahead_is_prepared(const struct jw_ahead *ahead)
+{
+	return ahead->ready >= ahead->modules ||
+		   ahead->ready - ahead->carried + ahead->stored >= ahead->modules;
+}
+
 /* What is left to do, behind the counts. */
 static const char *ahead_rest(const struct jw_ahead *ahead)
 {
@@ -26,7 +33,7 @@ static const char *ahead_rest(const struct jw_ahead *ahead)
 	case JW_AHEAD_CARRIED: return "; “jitwarm ahead” compiles the rest";
 	case JW_AHEAD_COMPILING: return "; the rest is being compiled";
 	case JW_AHEAD_NO_ROOM:
-		return ahead->ready + ahead->stored < ahead->modules
+		return !ahead_is_prepared(ahead)
 				   ? "; beside the running driver's entries the limit leaves no room for the rest, "
 					 "which is compiled after the boot with a larger one (“jitwarm ahead --tune”)"
 				   : "; beside the running driver's entries the limit leaves no room for the "
@@ -234,7 +241,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&
-		(ahead->ready + ahead->stored < ahead->modules || ahead->state == JW_AHEAD_NOTICED))
+		(!ahead_is_prepared(ahead) || ahead->state == JW_AHEAD_NOTICED))
 		cli_end_with(cli, EXIT_COLD);
 	return document_print(err, &cli->out, &document_ahead, ahead);
 }
@@ -260,7 +267,7 @@ int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	if (*ret_pending) {
 		print_ahead(&cli->out, &preparing.result);
-		if (preparing.result.ready + preparing.result.stored < preparing.result.modules)
+		if (!ahead_is_prepared(&preparing.result))
 			cli_end_with(cli, EXIT_COLD);
 	}
 	return 0;

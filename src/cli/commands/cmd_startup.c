@@ -132,6 +132,7 @@ static bool may_fetch(const struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	char answer[16];
+	bool yes = false;
 	size_t got = 0;
 
 	if (options_given(given, "fetch") || options_given(given, "service") ||
@@ -141,8 +142,14 @@ static bool may_fetch(const struct cli *cli)
 	output_line(&cli->out, STYLE_PLAIN,
 				"After an upgrade of the driver: may a unit fetch the new one's compiler from the "
 				"index of packages, if it is missing (--fetch)? y: yes, Enter: no");
-	return !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got &&
-		   (answer[0] == 'y' || answer[0] == 'Y');
+	/* The whole line: a shell would take the rest for a command. */
+	for (bool first = true; !os_fd_read_some(NULL, 0, answer, sizeof answer, &got) && got;
+		 first = false) {
+		yes = first ? answer[0] == 'y' || answer[0] == 'Y' : yes;
+		if (answer[got - 1] == '\n')
+			break;
+	}
+	return yes;
 }
 
 typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
@@ -153,7 +160,7 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 {
 	const struct options *given = &cli->options;
 	const bool enables = cli->command == &command_startup_enable;
-	const struct jw_startup_options options = {
+	struct jw_startup_options options = {
 		.size = sizeof options,
 		.names = given->operands,
 		.name_count = given->operand_count,
@@ -162,12 +169,12 @@ static int act(struct jw_error *err, struct cli *cli, action_fn action, report_f
 			enables && options_given(given, "service") ? options_value(given, "account") : NULL,
 		.everyone = options_given(given, "all-users"),
 		.replace = enables && options_given(given, "replace"),
-		.fetch = enables && may_fetch(cli),
 	};
 	struct jw_startup *startup = NULL;
 	int failed =
 		options.everyone && action != jw_startup_look && cli_need_administrator(err, "--all-users");
 
+	options.fetch = !failed && enables && may_fetch(cli);
 	if (!failed && action(err, &options, &startup))
 		failed = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	failed = failed || report(err, cli, startup);
