@@ -75,6 +75,8 @@ static int place_segment(struct jw_error *err, struct grow *grow)
 	const struct elf64_segment *first = NULL;
 	uint64_t memory_end = 0;
 
+	if (view->elf.phnum == ELF_MOST_SEGMENTS)
+		return error_set(err, JW_ERR_LIMIT, "%d program headers already", ELF_MOST_SEGMENTS);
 	for (size_t i = 0; i < view->elf.phnum; i++) {
 		const struct elf64_segment *segment = &view->segments[i];
 
@@ -148,7 +150,8 @@ static int check_elf(struct jw_error *err, const struct os_map *map,
 	int result;
 
 	if (elf_view_open(&why, map, rooms, count, &view))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		/* What is too much to look at is not sound for it. */
+		return why.code == JW_ERR_MEMORY || why.code == JW_ERR_LIMIT ? error_copy(err, &why) : 0;
 	result = elf_view_check(err, &view);
 	elf_view_free(&view);
 	return result;

@@ -9,7 +9,6 @@ enum {
 	RELOCATION_SIZE = 24,
 	RELR_SIZE = 8,
 	RELR_BITS = 63,
-	MOST_SEGMENTS = 64,      /* few enough to look through them for each pointer */
 	SEGMENT_SLACK = 1 << 12, /* what two segments may share of a file: a page */
 	MACHINE_AMD64 = 62,
 	MACHINE_ARM64 = 183,
@@ -141,9 +140,11 @@ static int read_segments(struct jw_error *err, struct elf_view *view)
 		elf->order != ELF64_LITTLE || (elf->type != ELF64_DYN && elf->type != ELF64_EXEC) ||
 		(elf->machine != MACHINE_AMD64 && elf->machine != MACHINE_ARM64))
 		return error_set(err, JW_ERR_UNSUPPORTED, "no 64-bit ELF program or library");
-	if (elf->phentsize != ELF64_PHDR_SIZE || !elf->phnum || elf->phnum > MOST_SEGMENTS ||
+	if (elf->phentsize != ELF64_PHDR_SIZE || !elf->phnum ||
 		!range_fits(elf->phoff, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, map->size))
 		return error_set(err, JW_ERR_FORMAT, "no program headers");
+	if (elf->phnum > ELF_MOST_SEGMENTS)
+		return error_set(err, JW_ERR_LIMIT, "more than %d program headers", ELF_MOST_SEGMENTS);
 	view->segments = mem_array(err, elf->phnum, sizeof *view->segments);
 	if (!view->segments)
 		return -1;

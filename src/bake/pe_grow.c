@@ -167,7 +167,8 @@ static int check_pe(struct jw_error *err, const struct os_map *map,
 	int result;
 
 	if (pe_image_open(&why, map, rooms, count, &image))
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+		/* What is too much to look at is not sound for it. */
+		return why.code == JW_ERR_MEMORY || why.code == JW_ERR_LIMIT ? error_copy(err, &why) : 0;
 	result = pe_image_check(err, &image);
 	pe_image_free(&image);
 	return result;

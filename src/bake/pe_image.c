@@ -89,7 +89,9 @@ static int read_headers(struct jw_error *err, struct pe_image *image)
 		return error_set(err, JW_ERR_UNSUPPORTED, "no 64-bit PE program or library");
 	image->part_count = number_16(headers + COFF_SECTIONS_AT);
 	sections_at = (uint64_t)image->headers_at + PE_OPTIONAL + optional_size;
-	if (optional_size < OPTIONAL_LEAST || image->part_count > PE_MOST_SECTIONS ||
+	if (image->part_count > PE_MOST_SECTIONS)
+		return error_set(err, JW_ERR_LIMIT, "more than %d sections", PE_MOST_SECTIONS);
+	if (optional_size < OPTIONAL_LEAST ||
 		!range_fits(sections_at, image->part_count * PE_SECTION, map->size))
 		return error_set(err, JW_ERR_FORMAT, "headers that leave the file");
 	image->sections_at = (uint32_t)sections_at;

@@ -269,6 +269,7 @@ TEST(containers_do_not_overlap_what_the_loader_reads)
 		{DIRECTORIES + 40, 0x1010, false}, /* relocations */
 		{DIRECTORIES + 40, 0x2010, true},
 		{PE_AT + 84, 0x408, false}, /* the headers are longer */
+		{PE_AT + 6, 97, false},     /* more sections than are looked at */
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -140,7 +140,7 @@ cp "$work/out/pointer.so" "$work/out/libsample_framework.so"
 simulated "$work/out/app" >"$out" 2>"$err" || fail "the program ended with $?"
 
 # A segment whose bytes the loader would map over what lies behind. Made to take hours: a thousand segments at one address, a hundred of the same content, or more pointers than the file has bytes.
-# None grows, and what has room is baked.
+# None grows; what has room is baked where there are few segments.
 python3 - "$work/plain.so" "$work/overlapping.so" "$work/shared.so" "$work/dense.so" "$work/short.so" <<'P'
 import struct, sys
 plain = open(sys.argv[1], "rb").read()
@@ -174,7 +174,11 @@ at = phoff + 56 * max(i for i, s in enumerate(segments) if s[0] == 1)
 struct.pack_into("<Q", b, at + 40, 7)
 open(sys.argv[5], "wb").write(b)
 P
-for made in overlapping shared dense short; do
+for made in overlapping shared; do
+	run 3 bake --json -o "$work/out" "$work/$made.so"
+	json 'd["files"][0]["failed"] == "more than 64 program headers"'
+done
+for made in dense short; do
 	rm -rf "$CUDA_CACHE_PATH"
 	run 1 bake --json -o "$work/out" "$work/$made.so"
 	json 'd["files"][0]["no_room"] >= 2 and d["files"][0]["baked"] + d["files"][0]["no_room"] == 7 and not d["files"][0]["moved"]'
