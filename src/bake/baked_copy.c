@@ -28,8 +28,8 @@ uint64_t baked_copy_identity(const char *path)
 	uint64_t identity = os_identity(path);
 	char *real = NULL;
 
-	if (identity == OS_UNIDENTIFIED && !os_real_path(NULL, path, &real))
-		identity = fnv_update(FNV_START, real, strlen(real));
+	if (identity == OS_UNIDENTIFIED)
+		identity = os_real_path(NULL, path, &real) ? 0 : fnv_update(FNV_START, real, strlen(real));
 	mem_free(real);
 	return identity;
 }

@@ -353,27 +353,6 @@ static int prepare_at_once(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
-/* What was stored before anything evicts entries of the former driver, which say what is to be
- * taken: where it took their room, it is still counted. */
-static int take_at_once(struct jw_error *err, struct ahead_work *work,
-						const struct jw_system *system)
-{
-	struct jw_ahead *ahead = &work->record.ahead;
-	size_t modules, ready;
-
-	if (!ahead->pending && prepare_at_once(err, work, system, take_stored))
-		return -1;
-	modules = ahead->modules;
-	ready = ahead->ready;
-	if (prepare_at_once(err, work, system, carry_over))
-		return -1;
-	if (!ahead->pending && ahead->modules < modules) {
-		ahead->modules = modules;
-		ahead->ready = ahead->ready > ready ? ahead->ready : ready;
-	}
-	return 0;
-}
-
 /* What programs compile meanwhile evicts the oldest, which is to be what the other driver has. */
 static void spare_running(const struct ahead_work *work, const struct jw_system *system)
 {
@@ -480,7 +459,9 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 		settled_same_boot(work->record.held_boot_s, settled_boot_s()))
 		system->cache.limit_bytes = work->record.held_bytes;
 	keep_record(work, JW_AHEAD_COMPILING);
-	result = take_at_once(err, work, system);
+	/* Before anything evicts entries of the former driver, which say what is to be taken. */
+	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
+	result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
 	if (!result)
 		spare_running(work, system);
 	if (!result && work->options->carried)

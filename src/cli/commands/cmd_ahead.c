@@ -22,7 +22,7 @@
 static bool ahead_is_prepared(const struct jw_ahead *ahead)
 {
 	return ahead->ready >= ahead->modules ||
-		   ahead->ready - ahead->carried + ahead->stored >= ahead->modules;
+		   ahead->ready + ahead->stored >= ahead->modules + ahead->carried;
 }
 
 /* What is left to do, behind the counts. */

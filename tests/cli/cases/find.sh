@@ -157,6 +157,8 @@ if [ "$(id -u)" = 0 ]; then
 	run "0|1|2" scan --environment away
 	chown 65534 "$HOME/.conda/environments.txt"
 	run 3 scan --environment away
+	err_has "--environment away: "
+	err_has "environments.txt"
 	run 1 find --json
 	no_row /listed
 	json '".conda" in d["notes"][0] and "left out" in d["notes"][0]'

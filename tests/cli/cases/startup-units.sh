@@ -59,8 +59,8 @@ grep -q AF_INET "$units"/* && fail "a unit reaches the network unasked"
 run 0 startup enable --fetch frame
 grep -lq AF_INET "$units/jitwarm.service" && fail "not only the unit that fetches reaches the network"
 grep -q -e "--fetch --environment \"$work/venv\" -- \"frame\"" "$units/jitwarm-ahead.service" || fail "no unit fetches"
-# At a terminal it is asked
-for answer in "" n y; do
+# At a terminal it is asked, for a whole line
+for answer in "" n y "no, thank you, I would rather not"; do
 	timeout 60 python3 -c 'import os, pty, sys
 pid, terminal = pty.fork()
 if not pid:
@@ -69,12 +69,14 @@ said = b""
 while b"Enter" not in said:
     said += os.read(terminal, 4096)
 os.write(terminal, sys.argv[1].encode() + b"\n")
+said = b""
 try:
-    while os.read(terminal, 4096):
-        pass
+    while more := os.read(terminal, 4096):
+        said += more
 except OSError:
     pass
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" "$JITWARM" startup enable frame || fail "asked: status $?"
+assert b"left ()" in said, said # for the shell
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$answer" bash -c '"$@"; status=$?; read -rt 1 rest; echo "left ($rest)"; exit $status' _ "$JITWARM" startup enable frame || fail "asked: status $?"
 	[[ $answer == y ]] && wanted=1 || wanted=0
 	[[ $(grep -c -e " --fetch" "$units/jitwarm-ahead.service") == "$wanted" ]] || fail "“$answer” was not heard"
 done
