@@ -123,11 +123,11 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 		return 0;
 	result->lost = done - there;
 	result->undone += result->lost;
-	return prime_result_add_note(
-		err, result,
-		"%s of this run no longer in the cache: another program has evicted or wiped the cache, or "
-		"its folder was removed; the same command compiles again",
-		TEXT_COUNT(result->lost, "entry is", "entries are"));
+	return prime_result_add_note(err, result,
+								 "no longer in the cache: %s of this run; another program has "
+								 "evicted or wiped the cache, or "
+								 "its folder was removed; the same command compiles again",
+								 TEXT_COUNT(result->lost, "entry", "entries"));
 }
 
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
