@@ -35,14 +35,6 @@ bool os_file_user(struct os_file *file, struct os_program *ret_program);
 /* "" if it is unknown. */
 void os_program_name(int pid, char *name, size_t size);
 
-/* Programs, except this one, that have mapped a library whose file name begins with `start`
- * ("libcuda.so"); at most `most`. Others' programs are skipped. On Windows none. */
-int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
-					 size_t most, size_t *ret_count);
-
-/* The process that has started it, or the one that looks after it since that has ended; 0 if the
- * system does not tell. */
-int os_process_parent(int pid);
 /* The account of a process. JW_ERR_NOT_FOUND: there is none; JW_ERR_UNSUPPORTED: it is in a
  * container (it has other files than we have), it has the rights of several accounts, or the system
  * does not tell. */

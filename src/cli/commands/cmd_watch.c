@@ -28,14 +28,7 @@
 /* A process waits that uses less than this part of a core, and wants none. */
 #define BUSY_PART 0.2
 
-enum {
-	LOOK_EVERY_MS = 500,
-	NEWS_EVERY_S = 10,
-	LINE_EVERY_S = 60,
-	MOST_LINE = 1 << 12,
-	MOST_PROGRAMS = 64,
-	MOST_NAMED = 8
-};
+enum { LOOK_EVERY_MS = 500, NEWS_EVERY_S = 10, LINE_EVERY_S = 60, MOST_LINE = 1 << 12 };
 
 /* What is known at one moment. */
 struct watch_look {
@@ -62,92 +55,13 @@ struct watching {
 	struct watch_document document;
 };
 
-/* ---- which process */
-
-/* "python3 (4242), ollama (17)" */
-static void name_programs(char *text, size_t size, const struct os_program *programs, size_t count)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (size_t i = 0; i < count && i < MOST_NAMED && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s (%d)", i ? ", " : "",
-								 programs[i].name, programs[i].pid);
-}
-
-/* Our own workers compile on purpose. */
-static size_t drop_own(struct os_program *programs, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(programs[i].name, "jitwarm") != 0)
-			programs[kept++] = programs[i];
-	return kept;
-}
-
-static bool has_started(int pid, int other)
-{
-	enum { MOST_GENERATIONS = 32 };
-
-	for (int i = 0; i < MOST_GENERATIONS && other > 1; i++) {
-		other = os_process_parent(other);
-		if (other == pid)
-			return true;
-	}
-	return false;
-}
-
-/* The program that has started all others; 0: none has. */
-static int first_program(const struct os_program *programs, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t its = 0;
-
-		for (size_t j = 0; j < count; j++)
-			its += i == j || has_started(programs[i].pid, programs[j].pid);
-		if (its == count)
-			return programs[i].pid;
-	}
-	return 0;
-}
-
-static int only_program(struct jw_error *err, int *ret_pid)
-{
-	static struct os_program programs[MOST_PROGRAMS];
-	struct os_process_use own;
-	char names[1024];
-	size_t count = 0;
-
-	/* Where the system does not show other processes, that is the answer. */
-	if (os_process_used(err, (int)uv_os_getpid(), &own) ||
-		os_programs_with(err, "libcuda.so", programs, MOST_PROGRAMS, &count))
-		return -1;
-	count = drop_own(programs, count);
-	if (!count)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "no program that this account may see has loaded NVIDIA's driver: name "
-						 "the process");
-	*ret_pid = first_program(programs, count);
-	if (!*ret_pid) {
-		name_programs(names, sizeof names, programs, count);
-		return error_set(err, JW_ERR_USAGE,
-						 "several programs have loaded NVIDIA's driver: name one of %s%s", names,
-						 count > MOST_NAMED ? ", …" : "");
-	}
-	return 0;
-}
-
-/* The process that is named by its number; without one the only that has loaded NVIDIA's driver, or
- * that has started all others which have. */
 static int choose_process(struct jw_error *err, const struct options *options, int *ret_pid)
 {
 	uint64_t pid = 0;
 
-	if (!options->operand_count)
-		return only_program(err, ret_pid);
-	if (options->operand_count > 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
-		return error_set(err, JW_ERR_USAGE, "the number of one process is wanted");
+	if (options->operand_count != 1 || !text_number(options->operands[0], INT32_MAX, &pid) || !pid)
+		return error_set(err, JW_ERR_USAGE,
+						 "name one process by its number; nvidia-smi and pgrep list them");
 	*ret_pid = (int)pid;
 	return 0;
 }
@@ -487,7 +401,7 @@ static const struct cli_option watch_options[] = {
 const struct cli_command command_watch = {
 	.name = "watch",
 	.summary = "Say whether a process hangs or compiles",
-	.usage = "[OPTION]… [PID]",
+	.usage = "[OPTION]… PID",
 	.description =
 		"Looks at a running process and those that it has started twice a second: their processor "
 		"time, the libraries that they have loaded (NVIDIA's driver, the driver's compiler, other "
@@ -499,9 +413,8 @@ const struct cli_command command_watch = {
 		"minute while nothing does. Ends with the process, with Ctrl-C or after --for, with a "
 		"summary.\n\nThe process is not stopped, traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
-		"other programs that use the same cache count too. Without a number it watches the only "
-		"program that has loaded NVIDIA's driver, or that has started the others that "
-		"have.\n\nLinux. A process in a container is watched by root, who looks at its files with "
+		"other programs that use the same cache count too.\n\nLinux. A process in a container is "
+		"watched by root, who looks at its files with "
 		"that process's rights and executes nothing of them.\n\nExit status: 0, 2 if the system "
 		"does not show other processes, 3 if there is no such process.",
 	.options = watch_options,

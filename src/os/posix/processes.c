@@ -158,20 +158,6 @@ int os_replaced_code(struct jw_error *err, int pid,
 	return visit_process(err, &tour, pid, 0);
 }
 
-struct wanted_file {
-	const char *start;
-	bool found;
-};
-
-static int look_for(struct jw_error *err, void *context, const char *path)
-{
-	struct wanted_file *wanted = context;
-
-	(void)err;
-	wanted->found = wanted->found || text_starts(os_base_name(path), wanted->start);
-	return 0;
-}
-
 void os_program_name(int pid, char *name, size_t size)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -181,35 +167,6 @@ void os_program_name(int pid, char *name, size_t size)
 		text_copy(name, size, (const char *)text.data);
 	name[strcspn(name, "\n")] = '\0';
 	buf_free(&text);
-}
-
-int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
-					 size_t most, size_t *ret_count)
-{
-	struct os_names names;
-	size_t count = 0;
-	int result = 0;
-
-	if (os_list(err, "/proc", &names))
-		return -1;
-	for (size_t i = 0; i < names.count && !result && count < most; i++) {
-		struct wanted_file wanted = {.start = start};
-		struct tour tour = {.take = look_for, .context = &wanted};
-		int pid = atoi(names.items[i]); /* NOLINT(cert-err34-c): other names give 0 */
-
-		if (pid <= 0 || pid == getpid())
-			continue;
-		result = take_maps(err, &tour, pid);
-		if (!wanted.found)
-			continue;
-		programs[count].pid = pid;
-		os_program_name(pid, programs[count].name, sizeof programs[count].name);
-		count++;
-	}
-	os_names_free(&names);
-	if (!result)
-		*ret_count = count;
-	return result;
 }
 
 /* A program with rights of its file (sudo, passwd), which may have become root altogether since.
@@ -370,21 +327,6 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 	ret_use->born = born;
 	buf_free(&text);
 	return 0;
-}
-
-int os_process_parent(int pid)
-{
-	struct buf text = BUF_MAX(1 << 20);
-	const char *rest = NULL;
-	int parent = 0;
-
-	if (!posix_read_of_process(NULL, pid, "stat", &text) && text.size)
-		rest = strrchr((const char *)text.data, ')');
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own number */
-	if (rest && sscanf(rest, ") %*c %d", &parent) != 1)
-		parent = 0;
-	buf_free(&text);
-	return parent;
 }
 
 /* On a busy machine a thread may want a core, and get little of it. */

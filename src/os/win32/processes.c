@@ -211,23 +211,6 @@ int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 	return os_process_owner(err, pid, &owner);
 }
 
-int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
-					 size_t most, size_t *ret_count)
-{
-	(void)err;
-	(void)start;
-	(void)programs;
-	(void)most;
-	*ret_count = 0;
-	return 0;
-}
-
-int os_process_parent(int pid)
-{
-	(void)pid;
-	return 0;
-}
-
 int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_use)
 {
 	uint32_t owner;

@@ -1,12 +1,12 @@
 # watch: whether a process compiles, is busy with something else, or waits.
 run 64 watch x
 run 64 watch 1 2
+run 64 watch
+err_has "name one process by its number"
 run 64 watch --unit ollama
 err_has "no longer there"
 if is_wine; then
 	run 2 watch 4
-	err_one_line
-	run 2 watch
 	err_one_line
 	exit 0
 fi
@@ -233,40 +233,3 @@ grep -q "was watched for" until-int || fail "no summary: $(cat until-int)"
 run 0 watch --json $victim
 json 'd["ended"] and d["compiling_seconds"] == 0'
 end_victim
-
-# Without a name: the only program that has loaded the driver. Where nobody else's programs are seen.
-cat >map.py <<'PYTHON'
-import mmap, sys, time
-file = open(sys.argv[1], "rb")
-mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-open(sys.argv[2], "w").close()
-time.sleep(100)
-PYTHON
-cat >alone.sh <<'SCRIPT'
-watch() { "${@:2}" watch --for 500ms >"said.$1" 2>&1; echo "status $?" >>"said.$1"; }
-load() { "$python" -I -S map.py "$library" "mapped.$1" & until [ -e "mapped.$1" ]; do sleep 0.05; done; }
-python=$1 library=$2
-shift 2
-watch none "$@"
-load a
-watch one "$@"
-load b
-watch two "$@"
-jobs -p | xargs kill
-wait
-"$python" -I -S -c 'import subprocess, sys
-exec(open("map.py").read().replace("time.sleep", "subprocess.run(sys.argv[3:]) #"))' "$library" mapped.first "$python" -I -S map.py "$library" mapped.second &
-first=$!
-until [ -e mapped.second ]; do sleep 0.05; done
-watch first "$@"
-echo "first $first" >>said.first
-pkill -P $first
-SCRIPT
-# shellcheck disable=SC2086
-unshare --pid --fork --mount-proc bash alone.sh "$python" "$build/tests/simdriver/lib/libcuda.so.1" $JITWARM >/dev/null 2>&1 || true
-grep -q "no program that this account may see" said.none && grep -q "status 3" said.none || fail "without a program: $(cat said.none)"
-grep -q "python.*was watched for" said.one && grep -q "status 0" said.one || fail "with one program: $(cat said.one)"
-grep -q "several programs.*([0-9]*), python.*([0-9]*)" said.two && grep -q "status 64" said.two || fail "with two: $(cat said.two)"
-# Of a program and one that it has started, it is the first.
-first=$(sed -n 's/^first //p' said.first)
-grep -q "python.* ($first) was watched for" said.first || fail "with one that another one has started: $(cat said.first)"
