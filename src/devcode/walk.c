@@ -159,10 +159,19 @@ struct packed {
 	const struct visitor *visitor;
 	const char *outer; /* see entry_name */
 	struct archive *archive;
-	bool nested; /* inside a named archive, not just a zstd layer */
+	bool nested;  /* inside a named archive, not just a zstd layer */
+	bool damaged; /* which was said of a member: what follows it is not read either */
 	unsigned depth;
 	size_t count;
 };
+
+static int archive_damaged(struct jw_error *err, struct archive *archive)
+{
+	const char *why = archive ? archive_error_string(archive) : NULL;
+
+	return error_set(err, JW_ERR_FORMAT, "damaged or incomplete: fetch it again (%s)",
+					 why ? why : "the archive cannot be opened");
+}
 
 static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							  size_t *ret_got)
@@ -176,9 +185,8 @@ static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, 
 		got = archive_read_data(packed->archive, to, size);
 	while (got == ARCHIVE_RETRY);
 	if (got < 0) {
-		const char *why = archive_error_string(packed->archive);
-
-		return error_set(err, JW_ERR_FORMAT, "%s", why ? why : "the archive is damaged");
+		packed->damaged = true;
+		return archive_damaged(err, packed->archive);
 	}
 	*ret_got = (size_t)got;
 	return 0;
@@ -262,11 +270,11 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 			if (visit_entry(err, packed, entry))
 				return -1;
 		} else if (state != ARCHIVE_RETRY) {
-			const char *text = archive_error_string(packed->archive);
 			struct jw_error why = {0};
 
-			error_set(&why, JW_ERR_FORMAT, "%s", text ? text : "the archive is damaged");
-			packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
+			(void)archive_damaged(&why, packed->archive);
+			if (!packed->damaged)
+				packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
 			return 0;
 		}
 	}
@@ -302,9 +310,7 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 	if (packed.archive && open_feed(packed.archive, &feed)) {
 		result = visit_entries(err, &packed);
 	} else {
-		const char *text = packed.archive ? archive_error_string(packed.archive) : NULL;
-
-		error_set(&why, JW_ERR_FORMAT, "%s", text ? text : "the archive cannot be opened");
+		(void)archive_damaged(&why, packed.archive);
 		visitor->trouble(visitor->context, member, &why);
 	}
 	(void)archive_read_free(packed.archive);

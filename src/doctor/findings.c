@@ -311,11 +311,18 @@ static bool is_limit_small(const struct examination *seen, struct finding_draft 
 	if ((present + more <= cache->limit_bytes && cache->limit_bytes >= LEAST_CACHE_LIMIT) ||
 		is_limit_misread(seen, &other))
 		return false;
-	EVIDENCE(draft,
-			 "the driver keeps %s%s; its cache holds %s, and these programs add about %s: "
-			 "then it deletes the oldest entries, and compiles them again at each start",
-			 text_bytes(limit, cache->limit_bytes), cache->limit_set ? "" : " by default",
-			 text_bytes(has, present), text_bytes(comes, more));
+	(void)text_bytes(limit, cache->limit_bytes);
+	(void)text_bytes(has, present);
+	if (more)
+		EVIDENCE(draft,
+				 "the driver keeps %s%s; its cache holds %s, and these programs add about %s: "
+				 "then it deletes the oldest entries, and compiles them again at each start",
+				 limit, cache->limit_set ? "" : " by default", has, text_bytes(comes, more));
+	else
+		EVIDENCE(draft,
+				 "the driver keeps %s%s; its cache holds %s: when it is full, the driver deletes "
+				 "the oldest entries, and compiles them again at each start",
+				 limit, cache->limit_set ? "" : " by default", has);
 	if (present + more <= CACHE_MOST_LIMIT)
 		draft_limit(seen, draft, jw_tune_limit(present, more));
 	else

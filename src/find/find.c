@@ -248,8 +248,15 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 	}
 	if (!os_stat(&why, name, &stat))
 		return named_path_take(err, &finder->list, name, &stat);
-	if (why.code != JW_ERR_NOT_FOUND || !requirement_typed(name, &typed))
+	if (why.code != JW_ERR_NOT_FOUND)
 		return found_trouble(err, &finder->list, &why);
+	if (!requirement_typed(name, &typed)) {
+		if (strpbrk(name, "@=<>!~") && !strpbrk(name, "/\\"))
+			error_set(&why, JW_ERR_NOT_FOUND,
+					  "%s: no such file; the version of a package is written as in “torch==2.1”",
+					  name);
+		return found_trouble(err, &finder->list, &why);
+	}
 	return take_named_package(err, finder, name, &typed);
 }
 

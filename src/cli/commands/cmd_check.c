@@ -245,8 +245,6 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	print_check_result(cli, result, files->found);
 	baked_files_print(&cli->out, "", baked);
 	cli_end_with(cli, exit_of_verdict(result->verdict));
-	if (result->verdict == JW_VERDICT_UNREAD)
-		found_files_unread(cli);
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
 	if (result->verdict == JW_VERDICT_USELESS)

@@ -293,9 +293,7 @@ static int print_result(struct jw_error *err, struct cli *cli, const struct jw_f
 		return document_print(err, &cli->out, &document_lint, result);
 	if (result->images)
 		return lint_text_print(err, &cli->out, result, bound);
-	if (result->trouble_count)
-		found_files_unread(cli);
-	else
+	if (!result->trouble_count)
 		found_files_none(cli, found);
 	return 0;
 }

@@ -521,9 +521,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	options.paths = files.paths;
 	options.path_count = files.count;
 	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
-	if (!result && !run->images && run->troubles)
-		found_files_unread(run->cli);
-	else if (!result && !run->images)
+	if (!result && !run->images && !run->troubles)
 		found_files_none(run->cli, files.found);
 	mem_free(run->archive);
 	found_files_free(&files);

@@ -52,14 +52,6 @@ void found_files_print(const struct output *out, const struct jw_found *found)
 																	found->notes[i].text);
 }
 
-void found_files_unread(const struct cli *cli)
-{
-	for (size_t i = 0; i < cli->options.operand_count; i++)
-		if (text_ends(cli->options.operands[i], ".whl"))
-			output_note(&cli->out, "%s: damaged or incomplete: fetch it again",
-						cli->options.operands[i]);
-}
-
 void found_files_none(struct cli *cli, const struct jw_found *found)
 {
 	if (!cli->options.operand_count && found && found->environment)

@@ -36,6 +36,7 @@ CUDA_CACHE_MAXSIZE=1G found 1 limit-misread "$sample"
 says_of limit-misread evidence "knows no units"
 says_of limit-misread fix "CUDA_CACHE_MAXSIZE=1073741824"
 CUDA_CACHE_MAXSIZE=200000 found 1 limit-small "$sample"
+says_of limit-small evidence ": when it is full, the driver deletes"
 (unset CUDA_CACHE_MAXSIZE && healthy "$sample") || exit 1
 rm -rf "$place/cache"
 CUDA_CACHE_MAXSIZE=200000 found 2 "limit-small cold" "$sample"

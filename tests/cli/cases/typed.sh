@@ -143,6 +143,9 @@ head -c 5000 "$work/$name" >"$work/cut.whl"
 for command in lint "check --target sm_86"; do
 	# shellcheck disable=SC2086
 	run 3 $command "$work/cut.whl"
-	err_has "cut.whl: damaged or incomplete: fetch it again"
+	err_has "damaged or incomplete: fetch it again"
+	[[ $(grep -c "cut.whl: " "$err") == 1 ]] || fail "not one line: $(cat "$err")"
 done
+run 3 check --target sm_86 torch@1.7
+err_has "torch@1.7: no such file; the version of a package is written as in “torch==2.1”"
 out_lacks "no device code"
