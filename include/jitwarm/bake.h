@@ -111,7 +111,6 @@ struct jw_baked {
 	int64_t when_s;
 	uint64_t size_before_bytes, size_after_bytes;
 	enum jw_baked_state state; /* for jw_unbake: as it was before */
-	bool any_owner;            /* how it was baked, as jw_bake_options had it */
 	struct jw_driver from;     /* the first driver that loads it; zeros: unknown */
 	/* jw_unbake: nothing is left to undo. The file is the original, if `state` was JW_BAKED_SOUND
 	 * or JW_BAKED_ORIGINAL; otherwise jitwarm has only forgotten it. */
@@ -136,8 +135,10 @@ int jw_baked_find(struct jw_error *err, const char *const *paths, size_t path_co
 void jw_baked_list_free(struct jw_baked_list *list);
 
 struct jw_unbake_options {
-	size_t size;              /* JW_UNBAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *const *paths; /* of libraries; those that were not baked are left out */
+	size_t size; /* JW_UNBAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
+	/* Of libraries; those that were not baked are left out. NULL: all that jw_baked_look shows,
+	 * but for those that are gone, which are in the list and stay as they are */
+	const char *const *paths;
 	size_t path_count;
 	struct jw_cancel cancel;
 };

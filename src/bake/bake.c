@@ -451,7 +451,6 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 		return -1;
 	(void)jw_driver_text(bake->driver, &result->driver);
 	bake->in_place.driver = bake->driver;
-	bake->in_place.any_owner = bake->options->any_owner;
 	return bake_all(err, bake);
 }
 

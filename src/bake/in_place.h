@@ -18,7 +18,6 @@ struct in_place {
 	char *state_dir;
 	struct os_file *lock;         /* one process of the account at a time */
 	const char *driver, *targets; /* for the journal, like the next one; borrowed */
-	bool any_owner;
 	/* Of the library at hand */
 	char *library; /* without links */
 	char *prefix;  /* of the paths of unfinished copies beside it */

@@ -23,7 +23,6 @@ static const struct {
 	{"record", offsetof(struct journal, record)},
 	{"row_before", offsetof(struct journal, row_before)},
 	{"row_after", offsetof(struct journal, row_after)},
-	{"record_rest", offsetof(struct journal, record_rest)},
 	{"driver", offsetof(struct journal, driver)},
 	{"targets", offsetof(struct journal, targets)},
 };
@@ -105,7 +104,6 @@ static int read_document(struct jw_error *err, const cJSON *document, struct jou
 	journal->from.cuda = (uint32_t)json_count(document, "from_cuda");
 	for (size_t i = 0; i < 3; i++)
 		journal->from.release[i] = (uint32_t)json_count(document, from_names[i]);
-	journal->any_owner = json_bool(document, "any_owner", false);
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = json_text(document, journal_texts[i].name, "");
 
@@ -205,9 +203,7 @@ static int fill_document(struct jw_error *err, cJSON *object, struct journal *jo
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
 			return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return cJSON_AddBoolToObject(object, "any_owner", journal->any_owner)
-			   ? 0
-			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+	return 0;
 }
 
 static void path_digits(char digits[DIGEST_TEXT_SIZE], const char *library)
@@ -291,24 +287,17 @@ int journal_hash(struct jw_error *err, const char *path, struct digest *ret_dige
 	return 0;
 }
 
-/* Whether the package was installed again: its RECORD has the file's hash, and other rows of it
- * have changed too. A jitwarm with another state directory writes a baked file's hash there. */
+/* Whether the package was installed again: its RECORD has the file's hash. */
 static int is_packages_own(struct jw_error *err, const struct journal *journal, bool *ret_is)
 {
 	struct package_row row;
 	uint8_t sha256[32];
-	struct digest rest;
-	char text[DIGEST_TEXT_SIZE] = "";
 	int result;
 
 	if (package_row_find(err, journal->path, &row))
 		return -1;
 	result = row.row ? journal_hash(err, journal->path, NULL, sha256) : 0;
-	if (!result && row.row && journal->record_rest &&
-		!(result = package_row_rest(err, row.record, row.row, &rest)))
-		digest_text(text, &rest);
-	*ret_is = !result && row.row && package_row_is(row.row, sha256) &&
-			  (!journal->record_rest || strcmp(text, journal->record_rest) != 0);
+	*ret_is = !result && row.row && package_row_is(row.row, sha256);
 	package_row_free(&row);
 	return result;
 }

@@ -47,7 +47,6 @@ static int fill_baked(struct jw_error *err, const struct journal *journal, struc
 	baked->when_s = journal->when_s;
 	baked->size_before_bytes = journal->size_before;
 	baked->size_after_bytes = journal->size_after;
-	baked->any_owner = journal->any_owner;
 	baked->from = journal->from;
 	return baked->path && baked->targets && baked->driver ? 0 : -1;
 }
@@ -79,22 +78,56 @@ static int unbake_one(struct jw_error *err, struct in_place *in_place, const cha
 	return baked->failed.code == JW_ERR_MEMORY ? error_copy(err, &baked->failed) : 0;
 }
 
+/* What is gone, or has a journal that cannot be read, stays: its disk may be away. It comes last.
+ */
+static int unbake_all(struct jw_error *err, struct in_place *in_place,
+					  const struct jw_cancel *cancel, struct jw_baked_list **ret_list)
+{
+	struct jw_baked_list *looked, *list;
+	int result = 0;
+
+	if (jw_baked_look(err, &looked))
+		return -1;
+	*ret_list = list = new_list(err, looked->count);
+	for (size_t i = 0; list && !result && i < 2 * looked->count; i++) {
+		struct jw_baked *baked = &looked->items[i % looked->count];
+		const bool stays = baked->failed.code || baked->state == JW_BAKED_GONE;
+
+		if (stays && i >= looked->count) {
+			list->items[list->count++] = *baked;
+			*baked = (struct jw_baked){0};
+		} else if (!stays && i < looked->count) {
+			result = cancel_check(err, cancel) || unbake_one(err, in_place, baked->path, list);
+		}
+	}
+	jw_baked_list_free(looked);
+	return list && !result ? 0 : -1;
+}
+
+static int unbake_paths(struct jw_error *err, struct in_place *in_place,
+						const struct jw_unbake_options *options, struct jw_baked_list **ret_list)
+{
+	struct jw_baked_list *list = *ret_list = new_list(err, options->path_count);
+	int result = list ? 0 : -1;
+
+	for (size_t i = 0; !result && i < options->path_count; i++)
+		result = cancel_check(err, &options->cancel) ||
+				 unbake_one(err, in_place, options->paths[i], list);
+	return result;
+}
+
 int jw_unbake(struct jw_error *err, const struct jw_unbake_options *options,
 			  struct jw_baked_list **ret_list)
 {
 	options = SIZED(err, options, struct jw_unbake_options);
 	struct in_place in_place;
-	struct jw_baked_list *list;
-	int result = 0;
+	struct jw_baked_list *list = NULL;
+	int result;
 
 	if (!options || in_place_open(err, &in_place))
 		return -1;
-	list = new_list(err, options->path_count);
-	if (!list)
-		result = -1;
-	for (size_t i = 0; !result && i < options->path_count; i++)
-		result = cancel_check(err, &options->cancel) ||
-				 unbake_one(err, &in_place, options->paths[i], list);
+	result = options->paths ? unbake_paths(err, &in_place, options, &list)
+							: unbake_all(err, &in_place, &options->cancel, &list);
 	in_place_close(&in_place);
 	if (result) {
 		jw_baked_list_free(list);

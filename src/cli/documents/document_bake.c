@@ -92,7 +92,6 @@ static const struct json_field baked_fields[] = {
 	JSON_SAID("drivers_from", struct jw_baked, from, say_range_end,
 			  "the first driver that loads the code; with an older one programs fail",
 			  .presence = JSON_IF_SET),
-	BAKED(any_owner, "baked with `--i-may`", .presence = JSON_IF_SET),
 	BAKED(undone, "by `--undo`: the original again, or for the other states forgotten"),
 	JSON_AS("failed", struct jw_baked, failed.message,
 			"one line: why it is not undone, or what is wrong with the journal, whose `path` it is",

@@ -110,132 +110,57 @@ static bool is_gone_path(const char *operand)
 	return os_base_name(operand) != operand && !os_exists(operand);
 }
 
-struct undo_paths {
-	const char **paths, **names; /* of libraries; to be looked for */
-	size_t count, name_count;
-};
-
-/* Those that are gone are paths already; the others are looked for. */
-static int split_operands(struct jw_error *err, const struct options *options,
-						  struct undo_paths *paths)
+/* `paths` NULL: of all. */
+static int undo_now(struct jw_error *err, struct cli *cli, const char *const *paths, size_t count)
 {
-	paths->names = mem_array(err, options->operand_count, sizeof *paths->names);
-	paths->paths = mem_array(err, options->operand_count, sizeof *paths->paths);
-	if (!paths->names || !paths->paths)
-		return -1;
-	for (size_t i = 0; i < options->operand_count; i++) {
-		if (is_gone_path(options->operands[i]))
-			paths->paths[paths->count++] = options->operands[i];
-		else
-			paths->names[paths->name_count++] = options->operands[i];
-	}
-	return 0;
-}
-
-static int add_found(struct jw_error *err, struct undo_paths *paths,
-					 const struct found_files *files)
-{
-	const char **all = mem_array(err, paths->count + files->count, sizeof *all);
-
-	if (!all)
-		return -1;
-	if (paths->count)
-		memcpy(all, paths->paths, paths->count * sizeof *all);
-	if (files->count)
-		memcpy(all + paths->count, files->paths, files->count * sizeof *all);
-	mem_free(paths->paths);
-	paths->paths = all;
-	paths->count += files->count;
-	return 0;
-}
-
-/* A journal is the only way back for a library that is away: only who names the library drops it */
-static bool is_left(const struct jw_baked *baked)
-{
-	return baked->failed.code || baked->state == JW_BAKED_GONE;
-}
-
-/* With the journals that cannot be read, and those that stay. */
-static int print_all_undone(struct jw_error *err, struct cli *cli,
-							const struct jw_baked_list *undone, const struct jw_baked_list *looked)
-{
-	struct jw_baked_list all = {.size = sizeof all};
-	int failed;
-
-	all.items = mem_array(err, undone->count + looked->count, sizeof *all.items);
-	if (!all.items)
-		return -1;
-	for (size_t i = 0; i < undone->count; i++)
-		all.items[all.count++] = undone->items[i];
-	for (size_t i = 0; i < looked->count; i++)
-		if (is_left(&looked->items[i]))
-			all.items[all.count++] = looked->items[i];
-	if (!all.count)
-		output_line(&cli->out, STYLE_PLAIN, "nothing to undo: %s",
-					cli->options.operand_count ? "none of these was baked in its place"
-											   : "no library was baked in its place");
-	for (size_t i = 0; i < all.count; i++)
-		print_undone(cli, &all.items[i]);
-	failed = document_print(err, &cli->out, &document_baked, &all);
-	mem_free(all.items);
-	return failed;
-}
-
-static int undo_now(struct jw_error *err, struct cli *cli, const struct undo_paths *paths,
-					const struct jw_baked_list *looked)
-{
-	const struct jw_unbake_options options = {.size = sizeof options,
-											  .paths = paths->paths,
-											  .path_count = paths->count,
-											  .cancel = cli_cancel};
+	const struct jw_unbake_options options = {
+		.size = sizeof options, .paths = paths, .path_count = count, .cancel = cli_cancel};
 	struct jw_baked_list *undone;
 	int failed;
 
 	os_catch_interrupts();
 	if (jw_unbake(err, &options, &undone))
 		return -1;
-	failed = print_all_undone(err, cli, undone, looked);
+	if (!undone->count)
+		output_line(&cli->out, STYLE_PLAIN, "nothing to undo: %s",
+					paths ? "none of these was baked in its place"
+						  : "no library was baked in its place");
+	for (size_t i = 0; i < undone->count; i++)
+		print_undone(cli, &undone->items[i]);
+	failed = document_print(err, &cli->out, &document_baked, undone);
 	jw_baked_list_free(undone);
 	return failed;
 }
 
-static int undo_named(struct jw_error *err, struct cli *cli)
-{
-	static const struct jw_baked_list none;
-	struct undo_paths paths = {0};
-	struct found_files files = {0};
-	int failed = split_operands(err, &cli->options, &paths);
-
-	if (!failed && paths.name_count)
-		failed = found_files_find(err, &cli->out, paths.names, paths.name_count, false, &files) ||
-				 add_found(err, &paths, &files);
-	failed = failed || undo_now(err, cli, &paths, &none);
-	found_files_free(&files);
-	mem_free(paths.names);
-	mem_free(paths.paths);
-	return failed ? -1 : 0;
-}
-
-/* What “bake list” shows, except for what is gone. */
-static int undo_all(struct jw_error *err, struct cli *cli)
-{
-	struct undo_paths paths = {0};
-	struct jw_baked_list *looked;
-	int failed;
-
-	if (jw_baked_look(err, &looked))
-		return -1;
-	paths.paths = mem_array(err, looked->count, sizeof *paths.paths);
-	for (size_t i = 0; paths.paths && i < looked->count; i++)
-		if (!is_left(&looked->items[i]))
-			paths.paths[paths.count++] = looked->items[i].path;
-	failed = !paths.paths || undo_now(err, cli, &paths, looked);
-	mem_free(paths.paths);
-	jw_baked_list_free(looked);
-	return failed ? -1 : 0;
-}
-
+/* Those that are gone are paths already; the others are looked for. */
 int baked_files_undo(struct jw_error *err, struct cli *cli)
 {
-	return cli->options.operand_count ? undo_named(err, cli) : undo_all(err, cli);
+	const char *const *operands = cli->options.operands;
+	const size_t operand_count = cli->options.operand_count;
+	const char **names, **paths = NULL;
+	size_t name_count = 0, count = 0;
+	struct found_files files = {0};
+	int failed = -1;
+
+	if (!operand_count)
+		return undo_now(err, cli, NULL, 0);
+	names = mem_array(err, operand_count, sizeof *names);
+	for (size_t i = 0; names && i < operand_count; i++)
+		if (!is_gone_path(operands[i]))
+			names[name_count++] = operands[i];
+	if (names &&
+		(!name_count || !found_files_find(err, &cli->out, names, name_count, false, &files)))
+		paths = mem_array(err, operand_count + files.count, sizeof *paths);
+	if (paths) {
+		for (size_t i = 0; i < operand_count; i++)
+			if (is_gone_path(operands[i]))
+				paths[count++] = operands[i];
+		for (size_t i = 0; i < files.count; i++)
+			paths[count++] = files.paths[i];
+		failed = undo_now(err, cli, paths, count);
+	}
+	found_files_free(&files);
+	mem_free(paths);
+	mem_free(names);
+	return failed ? -1 : 0;
 }

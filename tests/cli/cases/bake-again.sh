@@ -126,14 +126,10 @@ echo damaged >"$journal"
 run '0|1' check "$site"
 err_has "$(basename "$journal")"
 
-# How it was baked is known, for the next time.
+# Renamed by the upgrade: the former name is gone, and the other file is one that was never baked.
 rm -f "$JITWARM_STATE"/baked/*.journal
 install 2.0
-run '0|1' bake --in-place --i-may "$library"
-run 0 bake list --json
-json 'd["files"][0]["any_owner"]'
-
-# Renamed by the upgrade: the former name is gone, and the other file is one that was never baked.
+run '0|1' bake --in-place "$library"
 install 2.1 newer "2-$name"
 run '0|1' check --json "$site"
 json 'd["baked"] == []'

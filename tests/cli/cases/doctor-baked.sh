@@ -56,39 +56,8 @@ run 0 bake list --json
 json 'd["files"] == []'
 run '0|1' bake --in-place "$library"
 
-# For another GPU than the one here
-first=$JITWARM
-JITWARM=${JITWARM/ sm_86 / sm_75 }
-run 1 doctor --no-probe --json "$site"
-says_of cold fix "was baked for sm_86, and “jitwarm bake --in-place” bakes it for this GPU too"
-JITWARM=$first
-
-# Replaced by an upgrade: baked again, which --fix does; not primed.
+# Replaced by an upgrade: primed as what was never baked.
 install 1.1
 fresh
-found 1 baked-replaced "$site"
-says_of baked-replaced evidence "was baked for sm_86, and its package has replaced it"
-json 'd["findings"][0]["command"][:2] == ["bake", "--in-place"] and len(d["findings"][0]["command"]) == 3'
-printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n' >"$place/other.ptx"
-found 1 "baked-replaced cold" "$site" "$place/other.ptx"
-run 0 doctor --no-probe --fix --json "$site"
-json 'len(d["fixed"]) == 1 and "bake --in-place " in d["fixed"][0] and d["findings"] == []'
-fresh
-found 0 "" "$site"
-
-# Each as it was baked before: what was baked otherwise is another command.
-install 1.2
-first=$site site=$place/second library=$place/second/pkg/${library##*/}
-install 1.0
-run '0|1' bake --in-place --i-may "$library"
-install 1.1
-found 1 baked-replaced "$first" "$site"
-says_of baked-replaced fix "; the command leaves out 1 more: then ask doctor again"
-run 0 doctor --no-probe --fix --json "$first" "$site"
-json 'len(d["fixed"]) == 2 and d["findings"] == []'
-json '"bake --in-place --i-may " in d["fixed"][1] and "--i-may" not in d["fixed"][0]'
-run 0 bake list --json
-json 'sorted(f.get("any_owner", False) for f in d["files"]) == [False, True]'
-# Changed by somebody else: that is not the package's own, and stays.
-printf x >>"$library"
-found 0 "" "$site"
+found 1 cold "$site"
+json 'd["findings"][0]["command"][0] == "prime"'
