@@ -607,7 +607,7 @@ const struct cli_command command_make = {
 	.usage = "--target GPU --driver VERSION|FILE -o FILE|DIR/ [OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Compiles what “jitwarm prime” would compile on another machine, without its GPU and "
-		"driver: the ptxas of that driver's CUDA version makes the driver's own bytes. They go "
+		"driver: the ptxas of that driver's CUDA version makes the driver's own code. It goes "
 		"into a pack for “jitwarm import” there, or into a cache in a folder, for an image. "
 		"“jitwarm compiler fetch”, or --fetch on the way, gets that ptxas.",
 	.options = make_options,
