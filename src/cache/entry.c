@@ -24,7 +24,6 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_ABI] =
 			"its machine code is newer than its driver can load: programs fail with it",
 		[CACHE_DAMAGE_LINKED] = "its machine code cannot be linked: programs fail with it",
-		[CACHE_DAMAGE_MODULE] = "its machine code is another module's: programs fail with it",
 	};
 
 	return texts[damage];

@@ -40,7 +40,6 @@ enum cache_damage {
 	CACHE_DAMAGE_GPU,    /* machine code for other GPUs than the key names */
 	CACHE_DAMAGE_ABI,    /* machine code of an ABI that the key's driver does not know */
 	CACHE_DAMAGE_LINKED, /* linked machine code that a link takes as input */
-	CACHE_DAMAGE_MODULE, /* machine code without what the key's PTX defines */
 };
 /* "truncated: shorter than its header says", and so on. */
 const char *cache_damage_text(enum cache_damage damage);

@@ -47,12 +47,6 @@ typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offse
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header);
 
-/* Whether the cubin's string tables contain this name, which has at most CUBIN_MOST_NAME bytes.
- * True if it has no such tables. cubin_read_by must have accepted the file. */
-enum { CUBIN_MOST_NAME = 4096 };
-int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
-				const char *name, size_t length, bool *ret_found);
-
 /* The content of the section .nv.compat, which entries of cubins for sm_100 and newer repeat; size
  * 0: the cubin has none, or is not sound. */
 enum { CUBIN_MOST_COMPAT = 256 };

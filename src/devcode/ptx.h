@@ -15,12 +15,6 @@ bool ptx_is(const void *text, size_t size);
 int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 					struct devcode_ptx_header *ret_header);
 
-/* The name of the first kernel or function that the text defines `.visible`, otherwise `.weak`, if
- * its form is plain: at a line's start, with its body's brace within `size`. Returns its length, 0
- * if there is none; *ret_name points into the text. */
-size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name);
-size_t ptx_first_function(const char *text, size_t size, const char **ret_name);
-
 /* Inputs of the cost model (docs/estimates.md). */
 struct ptx_features {
 	uint64_t statements; /* lines that end in `;`, with CR LF (Windows' nvcc) or LF */

@@ -196,50 +196,8 @@ def no_cubin(world, path):
     with_value(path, lambda value: bytearray(world.rng.randbytes(len(value))))
 
 
-def is_linked(path):
-    """Whether it is an input of a link."""
-    return b"\0 -c" in path.read_bytes()[key_end(path) - 100 : key_end(path)]
-
-
-def other_module(world, path):
-    """Another entry's value, with its right checksum."""
-    other = world.rng.choice([entry for entry in world.entries() if entry != path])
-    theirs = other.read_bytes()
-    start = key_end(other)
-    with_value(path, lambda _: bytearray(theirs[start:]))
-
-
-def other_module_beside(world, path):
-    """The same, where the values of two modules are exchanged; not of two that one link takes, which finds all it needs ("Known exceptions" of docs/promises.md)."""
-    other = world.rng.choice([entry for entry in world.entries() if entry != path])
-    if is_linked(path) and is_linked(other):
-        raise ValueError
-    ours, theirs = path.read_bytes()[key_end(path):], other.read_bytes()[key_end(other):]
-    with_value(path, lambda _: bytearray(theirs))
-    with_value(other, lambda _: bytearray(ours))
-
-
 def half_cubin(world, path):
     with_value(path, lambda value: value[: world.rng.randrange(len(value))])
-
-
-# Of the ELF header: not the offsets, sizes and numbers of tables, which drivers use unchecked, and not the highest byte of the flags.
-BENT = [*range(0, 40), 48, 49, 50, *range(52, 58)]
-
-
-def cubin_bent(world, path):
-    """A bit of the cubin's ELF header, with its right checksum."""
-
-    def change(value):
-        value[world.rng.choice(BENT)] ^= 1 << world.rng.randrange(8)
-        return value
-
-    with_value(path, change)
-
-
-def linked_bent(world, path):
-    """The same, of an input of a link, for which other rules hold."""
-    cubin_bent(world, world.rng.choice([entry for entry in world.entries() if is_linked(entry)]))
 
 
 def to_device(world, path):
@@ -275,7 +233,7 @@ def folder_is_file(_, path):
 
 
 ENTRY_CHANGES = [
-    other_module, other_module_beside, half_cubin, cubin_bent, linked_bent, to_device, hard_linked, large, moved_name, stray, folder_emptied, folder_is_file,
+    half_cubin, to_device, hard_linked, large, moved_name, stray, folder_emptied, folder_is_file,
     value_flipped, value_flipped_times_kept, key_flipped, checksum_flipped, header_flipped, zeros, zeros_at_end, emptied, cut, longer, deleted,
     deleted, folder_instead, linked, dangling, touched, rewritten_same, swapped, other_architecture, other_abi, no_cubin,
 ]

@@ -189,56 +189,6 @@ TEST(entries_that_change_later)
 	gather_free(&gather);
 }
 
-/* Export, verify and check look at the same part of a long text: what defines something behind it
- * is damaged for all of them, or for none. */
-TEST(long_texts_are_judged_as_everywhere)
-{
-	static const char lead[] = "Apr  8 202512:10:18HOST64sm_86.version 8.4\n.target sm_86\n",
-					  kernel[] = "\n.visible .entry later()\n{\n\tret;\n}\n";
-	const struct sound_driver driver = {"Apr  8 202512:10:18", 12040};
-
-	for (int early = 0; early < 2; early++) {
-		const struct jw_export_options options = {.size = sizeof options};
-		struct jw_export_result result = {.size = sizeof result};
-		struct buf key = BUF_MAX(1 << 16), entry = BUF_MAX(1 << 16);
-		uint8_t header[CACHE_ENTRY_HEADER], value[ENTRIES_CUBIN + 72] = {0};
-		struct gather gather;
-		uint64_t name;
-
-		empty_cache();
-		assert_int_equal(buf_append(NULL, &key, lead, sizeof lead - 1), 0);
-		if (early)
-			assert_int_equal(buf_append(NULL, &key, kernel, sizeof kernel - 1), 0);
-		for (int i = 0; i < 2000; i++)
-			assert_int_equal(buf_append(NULL, &key, "// a comment\n", 13), 0);
-		assert_int_equal(buf_append(NULL, &key, kernel, sizeof kernel - 1), 0);
-		assert_int_equal(buf_append(NULL, &key, "\0 ", 2), 0);
-		/* With one section, of names. */
-		entries_cubin(value, 86, false);
-		store_u64(value + 40, ENTRIES_CUBIN);
-		store_u16(value + 58, 64);
-		store_u16(value + 60, 1);
-		store_u32(value + ENTRIES_CUBIN + 4, 3);
-		store_u64(value + ENTRIES_CUBIN + 24, ENTRIES_CUBIN + 64);
-		store_u64(value + ENTRIES_CUBIN + 32, 8);
-		name = fnv_update(FNV_START, key.data, key.size);
-		cache_entry_header(header, key.size, sizeof value,
-						   fnv_update(FNV_START, value, sizeof value));
-		assert_int_equal(buf_append(NULL, &entry, header, sizeof header), 0);
-		assert_int_equal(buf_append(NULL, &entry, key.data, key.size), 0);
-		assert_int_equal(buf_append(NULL, &entry, value, sizeof value), 0);
-		packs_put(cache, name, entry.data, entry.size);
-		assert_int_equal(cache_sound(NULL, cache, driver, name),
-						 early ? CACHE_DAMAGE_MODULE : CACHE_SOUND);
-		assert_int_equal(gather_cache(NULL, &options, cache, &gather, &result), 0);
-		assert_int_equal(result.damaged, early);
-		assert_int_equal(gather.count, !early);
-		gather_free(&gather);
-		buf_free(&entry);
-		buf_free(&key);
-	}
-}
-
 static bool is_cancelled(void *context)
 {
 	(void)context;

@@ -2,25 +2,18 @@
 with_simdriver sm_86
 cache=$work/cache
 
-# Bends one entry. `gpu`, `abi`, `module`, `function`: its machine code, under its right checksum.
+# Bends one entry. `gpu`, `abi`: its machine code, under its right checksum.
 bend() { # KIND
 	python3 - "$cache" "$1" <<'END'
 import glob, struct, sys
 entries = sorted(glob.glob(sys.argv[1] + "/?/?/*"))
-linked = [name for name in entries if b"\0 -c" in open(name, "rb").read()]
-path, other = [name for name in entries if name not in linked][:2]
-if sys.argv[2] == "function": # the input of a link that has functions and no kernel; the other one calls its function
-    path, other = sorted(linked, key=lambda name: b".entry" in open(name, "rb").read())
+path = next(name for name in entries if b"\0 -c" not in open(name, "rb").read())
 data = bytearray(open(path, "rb").read())
 at = 28 + struct.unpack_from("<Q", data, 4)[0]
 if sys.argv[2] == "value": data[-8] ^= 1
 elif sys.argv[2] == "key": data[60] ^= 1
 elif sys.argv[2] == "checksum": data[21] ^= 1
 elif sys.argv[2] == "zeros": data[:] = bytes(len(data))
-elif sys.argv[2] in ("module", "function"):
-    theirs = open(other, "rb").read()
-    data[at:] = theirs[28 + struct.unpack_from("<Q", theirs, 4)[0]:]
-    data[12:28] = theirs[12:28]
 else:
     if sys.argv[2] == "gpu": data[at + 48] = data[at + 50] = 75
     else: data[at + 7:at + 9] = b"\x41\x08"; struct.pack_into("<I", data, at + 48, 86 << 8)
@@ -37,7 +30,7 @@ END
 run 0 prime --quiet "$sample"
 run 0 check --json "$sample"
 json 'd["cold"] == d["damaged"] == 0 and d["warm"] > 1'
-for kind in value key checksum zeros gpu abi module function; do
+for kind in value key checksum zeros gpu abi; do
 	bend "$kind"
 	run 1 check --json "$sample"
 	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
@@ -65,12 +58,6 @@ run 0 cache verify --repair --json
 json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 run 1 check --json "$sample"
 json 'd["cold"] == 1 and d["damaged"] == 0'
-
-# A module of functions alone, which nothing links: its machine code is empty, and sound.
-printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func lonely()\n{\n\tret;\n}\n' >"$work/lonely.ptx"
-run 0 prime --quiet --no-store "$work/lonely.ptx"
-run 0 check --json "$work/lonely.ptx"
-json 'd["warm"] == 1 and d["damaged"] == 0'
 
 # A driver of which no profile is kept, since no prime has run under it
 run 0 prime --quiet --no-store "$sample"
