@@ -56,7 +56,8 @@ struct jw_store_keep_options {
 #define JW_STORE_KEEP_OPTIONS_INIT JW_INIT(jw_store_keep_options)
 
 /* Keeps entries of the system's cache for its driver and GPUs that no pack of the store has yet, in
- * one new pack for each architecture. Then removes packs as jw_store_gc does. */
+ * one new pack for each architecture. Then removes broken packs, and the oldest ones until at
+ * most `most_bytes` and 256 packs are left. JW_ERR_BUSY: another process does the same. */
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
 
@@ -85,16 +86,6 @@ struct jw_store_refilled {
  * there is room: evicts nothing (but `replace`). Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
-
-struct jw_store_swept {
-	size_t removed; /* packs that were broken, or for which there was no room */
-	uint64_t removed_bytes;
-};
-
-/* Removes broken packs, and the oldest ones until at most `most_bytes` and 256 packs are left.
- * JW_ERR_BUSY: another process does the same. */
-int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
-				struct jw_store_swept *ret_swept);
 
 JW_END_DECLS
 

@@ -21,7 +21,7 @@ const char *cache_index_state_name(enum cache_index_state state)
 	return names[state];
 }
 
-const char *cache_next_insert_name(enum cache_next_insert next)
+static const char *next_insert_name(enum cache_next_insert next)
 {
 	static const char *const names[] = {
 		[CACHE_NEXT_ADDS] = "adds",     [CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
@@ -128,32 +128,6 @@ uint64_t cache_index_rows_total(const struct cache_index *index)
 	return total;
 }
 
-int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes)
-{
-	size_t size = CACHE_INDEX_HEADER + index->count * CACHE_ROW_SIZE;
-	struct buf fresh = BUF_MAX(size);
-	uint64_t total = 0;
-	uint8_t *at;
-
-	if (buf_reserve(err, &fresh, size))
-		return -1;
-	fresh.size = size;
-	store_u32(fresh.data, CACHE_VERSION);
-	store_u32(fresh.data + 4, (uint32_t)index->count);
-	for (size_t i = 0; i < index->count; i++)
-		total = index->rows[i].size_bytes > UINT64_MAX - total ? UINT64_MAX
-															   : total + index->rows[i].size_bytes;
-	store_u64(fresh.data + 8, total);
-	at = fresh.data + CACHE_INDEX_HEADER;
-	for (size_t i = 0; i < index->count; i++, at += CACHE_ROW_SIZE) {
-		store_u64(at, index->rows[i].key);
-		store_u64(at + 8, index->rows[i].size_bytes);
-	}
-	buf_free(bytes);
-	*bytes = fresh;
-	return 0;
-}
-
 enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes)
 {
 	uint64_t rows = cache_index_rows_total(index);
@@ -246,7 +220,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	if (next == CACHE_NEXT_WIPES && !files && index->state != CACHE_INDEX_DEVICE)
 		next = CACHE_NEXT_ADDS;
 	outlook.index = cache_index_state_name(index->state);
-	outlook.next_insert = cache_next_insert_name(next);
+	outlook.next_insert = next_insert_name(next);
 	outlook.harmful = next > CACHE_NEXT_EVICTS;
 	if (index->state == CACHE_INDEX_SOUND && files > index->count && file_bytes <= limit_bytes)
 		outlook.uncounted = files - index->count;

@@ -15,7 +15,6 @@
 
 #include <jitwarm/cache.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 
 enum {
@@ -64,8 +63,6 @@ void cache_index_free(struct cache_index *index);
 
 /* The sum of the rows' sizes; UINT64_MAX if it overflows. */
 uint64_t cache_index_rows_total(const struct cache_index *index);
-/* The bytes of a sound index of these rows, with their own sum as its total. Replaces *bytes. */
-int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes);
 
 /* The driver's reaction when it next stores an entry. */
 enum cache_next_insert {
@@ -80,8 +77,6 @@ enum cache_next_insert {
 	CACHE_NEXT_NOTHING,     /* the index cannot be opened: nothing is read or stored */
 	CACHE_NEXT_HANGS,
 };
-/* "adds", "evicts_soon", "evicts", "evicts_all", "wipes", "nothing", "hangs" */
-const char *cache_next_insert_name(enum cache_next_insert next);
 enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes);
 
 /* Predicts what a driver will do with a cache in its present state: from its index, and its files

@@ -126,7 +126,7 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 			return -1;
 		}
 		(void)stamp_build_id(map.data, map.size, profile.build_id);
-		if (!stamp_find_mapped(NULL, &map, profile.stamp))
+		if (!stamp_find(NULL, &map, profile.stamp))
 			profile.trust = CACHE_STAMP_READ;
 		os_map_close(&map);
 		release_by_name(library, &profile.driver);

@@ -104,26 +104,10 @@ static int search_end(struct jw_error *err, const struct stamp_search *search,
 	return 0;
 }
 
-static size_t size_searched(size_t size)
-{
-	return size < MOST_BYTES ? size : MOST_BYTES;
-}
-
-int stamp_find(struct jw_error *err, const void *bytes, size_t size,
-			   char ret_stamp[CACHE_STAMP_SIZE + 1])
-{
-	const uint8_t *start = bytes, *end = start + size_searched(size);
-	struct stamp_search search = {0};
-
-	search_piece(&search, start, end, start, end);
-	return search_end(err, &search, ret_stamp);
-}
-
-int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
-					  char ret_stamp[CACHE_STAMP_SIZE + 1])
+int stamp_find(struct jw_error *err, const struct os_map *map, char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = map->data;
-	size_t size = size_searched(map->size);
+	const size_t size = map->size < MOST_BYTES ? map->size : MOST_BYTES;
 	struct stamp_search search = {0};
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {

@@ -13,14 +13,10 @@
 #include "cache/profile.h"
 #include "os/file.h"
 
-/* Searches a library's bytes. JW_ERR_NOT_FOUND if there is no run, several different ones, or no
- * most frequent number of seconds. */
-int stamp_find(struct jw_error *err, const void *bytes, size_t size,
+/* Searches a mapped library, of which little stays resident. JW_ERR_NOT_FOUND if there is no run,
+ * several different ones, or no most frequent number of seconds. */
+int stamp_find(struct jw_error *err, const struct os_map *map,
 			   char ret_stamp[CACHE_STAMP_SIZE + 1]);
-
-/* The same for a mapped library; keeps little of it resident. */
-int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
-					  char ret_stamp[CACHE_STAMP_SIZE + 1]);
 
 enum { STAMP_BUILD_ID_SIZE = 65 };
 /* The build id of an ELF file's note as hex, "" if there is none. Returns `text`. */

@@ -198,8 +198,3 @@ int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	return path_remove_dir(err, path);
 }
-
-int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
-{
-	return path_set_owner(err, path, owner, group);
-}

@@ -130,8 +130,6 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
  * file system can, the copy shares the original's blocks until either is written to. */
 int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
-/* The time of the last write, as os_stat tells it; further writing changes it. */
-int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);
 /* Waits until its bytes are on disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);
@@ -185,8 +183,6 @@ int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
 /* Gives a file what `from` has: owner, permission bits, access list, and the attributes that users
  * set; on Windows the access list. -1: they cannot all be given. */
 int os_copy_rights(struct jw_error *err, const char *from, const char *to);
-/* Gives a file or directory to another account (POSIX; does nothing on Windows). */
-int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
 
 /* The absolute path without links; the caller frees it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path);

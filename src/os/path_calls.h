@@ -14,7 +14,6 @@
 int path_open(struct jw_error *err, const char *path, int flags);
 int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
 int path_remove_dir(struct jw_error *err, const char *path);
-int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
 /* Makes a file (0600) or a directory (0700) named `path` and six more letters; the caller frees the
  * name. Returns the file's descriptor, or -1. */
 int path_make_file(struct jw_error *err, const char *path, char **ret_name);

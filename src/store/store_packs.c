@@ -167,70 +167,30 @@ void jw_store_free(struct jw_store *store)
 	mem_free(store);
 }
 
-/* jw_store_keep and jw_store_gc: adding packs to the store and removing them. */
+/* jw_store_keep: adding packs to the store and removing them. */
 
 /* Each keeping reads all manifests, which takes a few milliseconds a pack. What a removed pack held
  * and the cache still has is kept again. */
 enum { MOST_KEPT = 256, MOST_TARGETS = 32 };
 
-static int sweep_packs(struct jw_error *err, const struct jw_store *store, uint64_t most_bytes,
-					   struct jw_store_swept *swept)
+/* Broken packs, and the oldest ones until at most so many are left. A failure does not undo the
+ * keeping: the next run tries again. */
+static void sweep_packs(const struct jw_store *store, uint64_t most_bytes)
 {
 	uint64_t bytes = store->bytes;
-	int result = 0;
+	bool removed = true;
 
-	for (size_t i = 0; !result && i < store->count; i++) {
+	for (size_t i = 0; removed && i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
 		char *path;
 
 		if (!pack->broken && bytes <= most_bytes && store->count - i <= MOST_KEPT)
 			continue;
-		path = os_join(err, store->path, pack->name);
-		result = path ? os_remove(err, path) : -1;
+		path = os_join(NULL, store->path, pack->name);
+		removed = path && !os_remove(NULL, path);
 		mem_free(path);
-		swept->removed += !result;
-		swept->removed_bytes += result ? 0 : pack->bytes;
 		bytes -= pack->bytes;
 	}
-	return result;
-}
-
-/* Runs while the store's lock is held. */
-static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
-						   struct jw_store_swept *ret_swept)
-{
-	struct jw_store_swept swept = {0};
-	struct jw_store *store = NULL;
-	int result;
-
-	if (jw_store_open(err,
-					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
-												 .state_dir = state_dir},
-					  &store))
-		return -1;
-	result = sweep_packs(err, store, most_bytes, &swept);
-	if (!result)
-		*ret_swept = swept;
-	jw_store_free(store);
-	return result;
-}
-
-int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
-				struct jw_store_swept *ret_swept)
-{
-	char *folder = store_path(err, state_dir);
-	struct os_file *lock = NULL;
-	int result = -1;
-
-	if (folder && !os_exists(folder)) {
-		*ret_swept = (struct jw_store_swept){0};
-		result = 0;
-	} else if (folder && !store_lock(err, state_dir, &lock)) {
-		result = collect_garbage(err, state_dir, most_bytes, ret_swept);
-	}
-	os_file_close(lock);
-	mem_free(folder);
-	return result;
 }
 
 /* `context`: a set of the names of the entries in the store's packs. */
@@ -318,7 +278,6 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
 	struct set known = {0};
-	struct jw_store_swept swept = {0};
 	struct jw_target targets[MOST_TARGETS];
 	size_t entries = 0, target_count;
 	int result = -1;
@@ -337,9 +296,11 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		result = keep_target(err, options, store, &known, targets[i], &entries);
 	if (result)
 		goto done;
-	/* A failure of the cleanup does not undo the keeping: the next run tries again. */
-	(void)collect_garbage(NULL, system->state_dir, most_bytes, &swept);
 	*ret_entries = entries;
+	jw_store_free(store);
+	store = NULL;
+	if (!jw_store_open(NULL, &where, &store))
+		sweep_packs(store, most_bytes);
 done:
 	os_file_close(lock);
 	set_free(&known);

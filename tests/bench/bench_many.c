@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "cache/index.h"
 #include "cache/insert.h"
+#include "index_bytes.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -90,8 +91,10 @@ static int write_index(struct jw_error *err, const struct bench *bench)
 	index.rows = mem_array(err, bench->count, sizeof *index.rows);
 	for (size_t i = 0; index.rows && i < bench->count; i++)
 		index.rows[i] = (struct cache_row){bench->keys[i], ROW_BYTES};
-	if (path && index.rows && !cache_index_format(err, &index, &bytes))
+	if (path && index.rows) {
+		bytes = index_bytes(&index);
 		result = write_file(err, path, bytes.data, bytes.size);
+	}
 	cache_index_free(&index);
 	buf_free(&bytes);
 	mem_free(path);

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!cache_profile_parse(NULL, (const char *)data, size, &profile))
 		MUST(!profile.stamp[0] || stamp_is(profile.stamp));
-	if (!stamp_find(NULL, data, size, stamp))
+	if (!stamp_find(NULL, &(struct os_map){.data = data, .size = size}, stamp))
 		MUST(stamp_is(stamp));
 	MUST(strlen(stamp_build_id(data, size, id)) % 2 == 0);
 	return 0;

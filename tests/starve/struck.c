@@ -103,14 +103,6 @@ static void put_store(void)
 	assert_int_equal(os_remove_tree(NULL, cache), 0);
 }
 
-static void put_stores(void)
-{
-	for (unsigned n = 0; n < 3; n++) {
-		put(cache, n);
-		packs_keep(&machine, 1);
-	}
-}
-
 static void put_profile(void)
 {
 	files_put_text(now, "home/.bashrc", "export CUDA_CACHE_MAXSIZE=5\nexport OTHER=1\n");
@@ -323,15 +315,6 @@ static int refills(struct jw_error *err)
 	return refilled.entries < ENTRIES ? STRUCK_NOT_WHOLE : 0;
 }
 
-static int sweeps(struct jw_error *err)
-{
-	struct jw_store_swept swept = {0};
-
-	if (jw_store_gc(err, state, 1, &swept))
-		return -1;
-	return swept.removed < 3 ? STRUCK_NOT_WHOLE : 0;
-}
-
 static int marks(struct jw_error *err)
 {
 	static const struct ledger_new_mark mark = {1, 2, "Jun 25 202401:14:48"};
@@ -431,7 +414,6 @@ static const struct struck_scenario scenarios[] = {
 	{"prune", put_cache, prunes, "cache", ALWAYS},
 	{"keep", put_cache, keeps, "state/store", AT_FIRST},
 	{"refill", put_store, refills, "cache", ALWAYS},
-	{"sweep", put_stores, sweeps, "state/store", AT_FIRST},
 	{"mark", put_cache, marks, "state", ALWAYS},
 	{"tune", put_profile, tunes, "home", WITH_MEMORY},
 	{"undo", put_tuned, untunes, "", ALWAYS},

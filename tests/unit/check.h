@@ -59,5 +59,8 @@ void check_file(const char *path, int (*run)(void));
 		return RUN_GROUP(set_up, tear_down);                                                       \
 	}
 
+/* When the file was last written, in nanoseconds since 1970. */
+void check_set_mtime(const char *path, int64_t mtime_ns);
+
 /* Exit status that ctest reports as "skipped". */
 #define CHECK_SKIP 77

@@ -5,6 +5,7 @@
 #include "cache/live.h"
 #include "cache/remove.h"
 #include "held_lock.h"
+#include "index_bytes.h"
 #include "open_files.h"
 
 static unsigned locks;
@@ -120,7 +121,7 @@ static uint64_t holds_of(size_t rows)
 		index.rows[i] = (struct cache_row){i + 1, 7};
 	start_anew();
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
-	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	bytes = index_bytes(&index);
 	write_index(bytes.data, bytes.size);
 	buf_free(&bytes);
 	cache_index_free(&index);
@@ -208,7 +209,7 @@ static void replace_meanwhile(const char *path)
 		index.rows[0].size_bytes = entry.row_bytes;
 	else
 		index.rows[0].size_bytes++;
-	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	bytes = index_bytes(&index);
 	{
 		int fd = open(path, O_RDWR | O_CLOEXEC);
 
@@ -233,7 +234,7 @@ TEST(a_size_is_looked_at_again_beside_others)
 		entries_make(&entry, 1, 0);
 		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
 		index.rows[0].size_bytes += 5;
-		assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+		bytes = index_bytes(&index);
 		write_index(bytes.data, bytes.size);
 		buf_free(&bytes);
 		cache_index_free(&index);

@@ -40,7 +40,9 @@ TEST(a_stamp_is_found_where_it_is_certain)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
-		int result = stamp_find(NULL, cases[i].bytes, cases[i].size, stamp);
+		int result = stamp_find(
+			NULL, &(struct os_map){.data = (const uint8_t *)cases[i].bytes, .size = cases[i].size},
+			stamp);
 
 		assert_int_equal(result, cases[i].stamp ? 0 : -1);
 		assert_string_equal(stamp, cases[i].stamp ? cases[i].stamp : "untouched");

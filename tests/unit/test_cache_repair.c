@@ -13,6 +13,7 @@
 #include "cache/remove.h"
 #include "cache/view.h"
 #include "entries.h"
+#include "index_bytes.h"
 
 enum { LIMIT = 1 << 30 };
 
@@ -71,7 +72,7 @@ static void make_cache(const char *name, unsigned count)
 		put(cache_entry_name(file, entry.key), entry.bytes, entry.size);
 		index.rows[index.count++] = (struct cache_row){entry.key, entry.row_bytes};
 	}
-	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	bytes = index_bytes(&index);
 	put("index", bytes.data, bytes.size);
 	cache_index_free(&index);
 	buf_free(&bytes);
@@ -290,7 +291,7 @@ TEST(a_row_gets_the_size_of_its_file)
 	options.path = dir;
 	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
 	index.rows[1].size_bytes++;
-	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	bytes = index_bytes(&index);
 	put("index", bytes.data, bytes.size);
 	buf_free(&bytes);
 	cache_index_free(&index);

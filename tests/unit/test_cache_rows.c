@@ -6,6 +6,7 @@
 
 #include "cache/live.h"
 #include "entries.h"
+#include "index_bytes.h"
 
 enum { MOST = 12000, ROUNDS = 400, LIMIT = 1 << 30 };
 enum { ROWS = MOST / EACH_TRIAL }; /* more than one hold of the lock deals with */
@@ -43,7 +44,7 @@ static void write_as_another(void)
 
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
 	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
-	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	bytes = index_bytes(&index);
 	assert_int_equal(os_file_write(NULL, file, 0, bytes.data, bytes.size), 0);
 	os_file_close(file);
 	buf_free(&bytes);

@@ -50,7 +50,7 @@ TEST(seconds_are_told_or_not)
 		int result;
 
 		memcpy(bytes, cases[i].bytes, cases[i].size);
-		result = stamp_find(&err, bytes, cases[i].size, stamp);
+		result = stamp_find(&err, &(struct os_map){.data = bytes, .size = cases[i].size}, stamp);
 		test_free(bytes);
 		if (result != (cases[i].stamp ? 0 : -1))
 			fail_msg("case %zu: %s", i, err.message);

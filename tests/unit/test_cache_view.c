@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cache/view.h"
+#include "index_bytes.h"
 
 static const char *path;
 static struct buf whole;
@@ -45,7 +46,7 @@ TEST(an_index_that_is_being_written_is_waited_for)
 
 	path = index_path;
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
-	assert_int_equal(cache_index_format(NULL, &empty, &whole), 0);
+	whole = index_bytes(&empty);
 	assert_int_equal(state_after(0, cache, 0), CACHE_INDEX_MISSING);
 	assert_int_equal(waits, 0);
 	assert_int_equal(state_after(0, cache, whole.size), CACHE_INDEX_SOUND);

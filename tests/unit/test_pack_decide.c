@@ -143,19 +143,13 @@ static void put_others(const uint64_t *order)
 	clear(target);
 	for (unsigned i = 0; i < OTHERS; i++) {
 		struct entries_entry entry;
-		struct os_file *file;
 		char *path;
 
 		entries_make(&entry, 100 + i, 7 + 13 * i);
 		sizes[i] = entry.row_bytes;
 		packs_put(target, entry.key, entry.bytes, entry.size);
 		path = cache_entry_path(NULL, target, entry.key);
-		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-		assert_int_equal(
-			os_file_set_mtime(NULL, file,
-							  (os_now_s() - (int64_t)order[i] * DAY_S) * INT64_C(1000000000)),
-			0);
-		os_file_close(file);
+		check_set_mtime(path, (os_now_s() - (int64_t)order[i] * DAY_S) * INT64_C(1000000000));
 		mem_free(path);
 	}
 }
@@ -232,15 +226,10 @@ TEST(the_index_says_which_is_the_oldest)
 	assert_int_equal(list->count, OTHERS);
 	for (unsigned i = 0; i < OTHERS; i++) {
 		char *path = cache_entry_path(NULL, target, list->entries[i].key);
-		struct os_file *file;
 
 		rows[i] = list->entries[i].file_bytes - CACHE_ENTRY_HEADER;
 		all += rows[i];
-		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-		assert_int_equal(
-			os_file_set_mtime(NULL, file, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000)),
-			0);
-		os_file_close(file);
+		check_set_mtime(path, (os_now_s() - (int64_t)i * DAY_S) * INT64_C(1000000000));
 		mem_free(path);
 	}
 	jw_cache_list_free(list);

@@ -153,13 +153,9 @@ TEST_WITH(packs_are_listed_by_their_age, make_folder, remove_folder)
 
 	for (size_t i = 0; i < 4; i++) {
 		char *path = mem_printf(NULL, "%s/store/%s.jwpack", folder, packs[i].name);
-		struct os_file *file;
 
 		files_put_at(mem_string(NULL, path), "no pack", 7);
-		assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
-		assert_int_equal(
-			os_file_set_mtime(NULL, file, (1700000000 - packs[i].age_s) * INT64_C(1000000000)), 0);
-		os_file_close(file);
+		check_set_mtime(path, (1700000000 - packs[i].age_s) * INT64_C(1000000000));
 		mem_free(path);
 	}
 	assert_int_equal(jw_store_open(NULL, &options, &store), 0);

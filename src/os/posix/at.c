@@ -283,22 +283,6 @@ int at_set_mode(const struct at *at, mode_t mode)
 	return result;
 }
 
-int at_set_owner(const struct at *at, uid_t owner, gid_t group)
-{
-	int fd, result;
-
-	if (!at->guarded)
-		return fchownat(at->dir, at->name, owner, group, AT_SYMLINK_NOFOLLOW);
-	fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (has_another_name(fd))
-		return refuse_descriptor(fd);
-	result = fchownat(fd, "", owner, group, AT_EMPTY_PATH);
-	(void)close(fd);
-	return result;
-}
-
 char *at_real_path(struct jw_error *err, const struct at *at)
 {
 	const char *walked = at->walk.walked;

@@ -50,10 +50,9 @@ int at_act(struct jw_error *err, struct at *at);
 /* Takes the rights of an open directory's owner: *ret_acts tells whether rights_return ends it. */
 int at_act_in(struct jw_error *err, const char *path, int dir, bool *ret_acts);
 
-/* openat(), fchmodat() and fchownat(), on a link itself if `guarded`; -1 and errno. */
+/* openat() and fchmodat(), on a link itself if `guarded`; -1 and errno. */
 int at_open(const struct at *at, int flags, mode_t mode);
 int at_set_mode(const struct at *at, mode_t mode);
-int at_set_owner(const struct at *at, uid_t owner, gid_t group);
 
 /* The directory's path without links, followed by the rest, resolved where only the superuser can
  * have made the links: those of other accounts are kept. NULL when memory is short. */

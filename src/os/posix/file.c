@@ -88,15 +88,6 @@ uint64_t os_identity(const char *path)
 	return fnv_update(state, &native.stx_btime.tv_nsec, sizeof native.stx_btime.tv_nsec);
 }
 
-int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
-{
-	const struct timespec times[2] = {
-		{.tv_nsec = UTIME_OMIT},
-		{.tv_sec = (time_t)(mtime_ns / 1000000000), .tv_nsec = (long)(mtime_ns % 1000000000)}};
-
-	return futimens(file->fd, times) ? posix_error(err, file->path) : 0;
-}
-
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 {
 	struct at at;
@@ -194,19 +185,6 @@ int path_remove_dir(struct jw_error *err, const char *path)
 	if (at_enter(err, path, AT_LAST_KEPT, &at))
 		return -1;
 	result = unlinkat(at.dir, at.name, AT_REMOVEDIR) ? posix_error(err, path) : 0;
-	at_leave(&at);
-	at_forget();
-	return result;
-}
-
-int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
-{
-	struct at at;
-	int result;
-
-	if (at_enter(err, path, AT_LAST_KEPT, &at))
-		return -1;
-	result = at_set_owner(&at, owner, group) ? posix_error(err, path) : 0;
 	at_leave(&at);
 	at_forget();
 	return result;

@@ -87,15 +87,6 @@ uint64_t os_identity(const char *path)
 	return state;
 }
 
-int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
-{
-	FILETIME time = win32_file_time(mtime_ns);
-
-	return SetFileTime(uv_get_osfhandle(file->fd), NULL, NULL, &time)
-			   ? 0
-			   : win32_error(err, file->path);
-}
-
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 {
 	(void)err;
@@ -141,7 +132,8 @@ static bool ask_manager(const struct manager *manager, const wchar_t *path,
 	return has;
 }
 
-bool win32_user_of(const char *path, struct os_program *ret_program)
+/* Another program that has the file open, by the Restart Manager; false if there is none. */
+static bool user_of(const char *path, struct os_program *ret_program)
 {
 	wchar_t *wide = win32_plain_path(NULL, path);
 	struct os_library *library = NULL;
@@ -161,7 +153,7 @@ bool win32_user_of(const char *path, struct os_program *ret_program)
 
 bool os_file_user(struct os_file *file, struct os_program *ret_program)
 {
-	return win32_user_of(file->path, ret_program);
+	return user_of(file->path, ret_program);
 }
 
 const char os_list_separator = ';';
@@ -252,16 +244,6 @@ int path_make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	return -1;
 }
 
-/* Does nothing: a file has its folder's rights. */
-int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
-{
-	(void)err;
-	(void)path;
-	(void)owner;
-	(void)group;
-	return 0;
-}
-
 enum { MOST_TRIES = 100 };
 
 /* Tries other letters while the name exists. */
@@ -334,7 +316,7 @@ static void say_who(struct jw_error *err, const char *path)
 	struct os_program program;
 	char before[sizeof err->message];
 
-	if (!err || !win32_user_of(path, &program))
+	if (!err || !user_of(path, &program))
 		return;
 	TEXT_COPY(before, err->message);
 	(void)error_set(err, err->code, "%.800s (%s, process %d, has it open)", before,

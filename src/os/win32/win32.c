@@ -42,20 +42,6 @@ char *win32_utf8(struct jw_error *err, const wchar_t *text)
 	return utf8;
 }
 
-wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *name)
-{
-	size_t length = wcslen(folder), more = wcslen(name);
-	wchar_t *joined = mem_array(err, length + more + 2, sizeof *joined);
-
-	if (!joined)
-		return NULL;
-	memcpy(joined, folder, length * sizeof *folder);
-	if (length && folder[length - 1] != L'\\')
-		joined[length++] = L'\\';
-	memcpy(joined + length, name, more * sizeof *name);
-	return joined;
-}
-
 /* Whether Windows uses `path` unchanged: \\?\... or \\.\... */
 static bool is_raw(const wchar_t *path)
 {
@@ -192,13 +178,6 @@ int win32_error(struct jw_error *err, const char *path)
 }
 
 static const int64_t from_1601_to_1970 = INT64_C(116444736000000000);
-
-FILETIME win32_file_time(int64_t ns)
-{
-	uint64_t ticks = (uint64_t)(ns / 100 + from_1601_to_1970);
-
-	return (FILETIME){.dwLowDateTime = (DWORD)ticks, .dwHighDateTime = (DWORD)(ticks >> 32)};
-}
 
 int64_t win32_time_ns(const FILETIME *time)
 {

@@ -28,16 +28,10 @@ wchar_t *win32_path(struct jw_error *err, const char *path);
 wchar_t *win32_plain_path(struct jw_error *err, const char *path);
 /* A path from the system as UTF-8, without \\?\; the caller frees it. */
 char *win32_shown(struct jw_error *err, const wchar_t *path);
-/* `folder` and `name` with a backslash between; the caller frees it. */
-wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *name);
 
 /* Sets the reason of GetLastError(), which is unchanged, behind the path. Common reasons read as on
  * POSIX systems, in every language of Windows. Returns -1. */
 int win32_error(struct jw_error *err, const char *path);
-
-/* Another program that has the file open, by the Restart Manager; false if there is none. */
-struct os_program;
-bool win32_user_of(const char *path, struct os_program *ret_program);
 
 /* ERROR_REPARSE_POINT_ENCOUNTERED, which mingw-w64 lacks. */
 enum { WIN32_LINK_REFUSED = 4395 };
@@ -59,7 +53,6 @@ union sid_room {
 
 /* 100 ns since 1601 to ns since 1970. */
 int64_t win32_time_ns(const FILETIME *time);
-FILETIME win32_file_time(int64_t ns);
 
 static inline uint64_t win32_u64(DWORD high, DWORD low)
 {
