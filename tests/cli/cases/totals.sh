@@ -135,6 +135,17 @@ PYTHON
 	run 1 check mostly.so
 	out_has "first start up to "
 	out_lacks "prime up to "
+	empty_environment "$work/env"
+	site=$(site_of "$work/env")
+	mkdir -p "$site/mostly-1.0.dist-info"
+	printf 'Name: mostly\nVersion: 1.0\n' >"$site/mostly-1.0.dist-info/METADATA"
+	echo mostly.so,, >"$site/mostly-1.0.dist-info/RECORD"
+	cp mostly.so "$site"
+	VIRTUAL_ENV=$work/env run 1 status
+	out_has "Next    jitwarm prime, if a start takes long: "
+	cp partly.so "$site/mostly.so"
+	VIRTUAL_ENV=$work/env run 1 status
+	out_has "Next    jitwarm prime: compile this now"
 	run 1 check partly.so
 	out_lacks "up to "
 	python3 - "$cases/../../framework" relocatable <<'PYTHON'
