@@ -57,7 +57,8 @@ struct jw_store_keep_options {
 
 /* Keeps entries of the system's cache for its driver and GPUs that no pack of the store has yet, in
  * one new pack for each architecture. Then removes broken packs, and the oldest ones until at
- * most `most_bytes` and 256 packs are left. JW_ERR_BUSY: another process does the same. */
+ * most `most_bytes` and 256 packs are left; those that wait for a boot (jw_ahead.stored) stay.
+ * JW_ERR_BUSY: another process does the same. */
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
 

@@ -455,34 +455,36 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 }
 
 /* Marks entries that are not the driver's own before they are inserted, so that a killed import
- * leaves no unmarked one. */
-static int mark_others(struct jw_error *err, const struct import *import)
+ * leaves no unmarked one. `inserted`: its own lose the marks of entries with the same bytes. */
+static int mark_others(struct jw_error *err, const struct import *import, bool inserted)
 {
 	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
 	const char *home = import->system ? ledger_home(import->system) : options->state_dir;
 	struct ledger_new_mark *marks = mem_array(err, manifest->entry_count, sizeof *marks);
-	struct ledger_change change = {.marks = marks};
+	uint64_t *cleared = mem_array(err, manifest->entry_count, sizeof *cleared);
+	struct ledger_change change = {.marks = marks, .cleared = cleared};
 	struct jw_error why = {0};
+	int result = marks && cleared ? 0 : -1;
 
-	if (!marks)
-		return -1;
-	for (uint32_t i = 0; i < manifest->entry_count; i++) {
+	for (uint32_t i = 0; !result && i < manifest->entry_count; i++) {
 		const struct pack_entry *entry = &manifest->entries[i];
 		const struct import_fate *fate = &import->fates[i];
 
-		if (!fate->insert || fate->verdict != JW_IMPORT_NEW)
-			continue;
-		if (fate->older)
+		if (fate->insert && inserted && !fate->older)
+			cleared[change.cleared_count++] = fate->key;
+		else if (fate->insert && !inserted && fate->older && fate->verdict == JW_IMPORT_NEW)
 			marks[change.mark_count++] =
 				(struct ledger_new_mark){.key = fate->key,
 										 .checksum = fate->checksum,
 										 .stamp = manifest->drivers[entry->driver].stamp};
 	}
-	if (change.mark_count && ledger_change_marks(&why, home, import->result->path, &change))
+	if ((change.mark_count || change.cleared_count) &&
+		ledger_change_marks(&why, home, import->result->path, &change) && change.mark_count)
 		TEXT_COPY(import->result->unmarked, why.message);
 	mem_free(marks);
-	return 0;
+	mem_free(cleared);
+	return result;
 }
 
 /* The source compares every block with the first reading, so the manifest is the same. */
@@ -521,7 +523,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	struct jw_error late = {0};
 	int result = -1;
 
-	if (!writing || mark_others(err, import) ||
+	if (!writing || mark_others(err, import, false) ||
 		cache_live_open(err, import->result->path, &how, &writing->live))
 		goto done;
 	writing->import = import;
@@ -535,6 +537,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->cooled = counts.cooled;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
+	result = result || mark_others(err, import, true) ? -1 : 0;
 done:
 	mem_free(writing);
 	return result;

@@ -6,7 +6,6 @@
 #include <jitwarm/cache.h>
 
 #include "base/cancel.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/sized.h"
@@ -15,11 +14,11 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "state/ledger.h"
+#include "state/prepared.h"
 
 enum {
 	MOST_GROUPS = 4096,
 	AT_A_TIME = 256, /* entries between two checks for cancellation */
-	MOST_PREPARED = 1 << 16,
 	MONTH_S = 30 * 24 * 60 * 60,
 };
 
@@ -137,21 +136,11 @@ static int choose_entries(struct jw_error *err, struct prune *prune)
 /* An upgrade that was undone is often repeated: what was made ahead for it stays for a month. */
 static int spare_prepared(struct jw_error *err, struct prune *prune)
 {
-	const char *state_dir = prune->options->system->state_dir;
-	char *path = state_dir ? os_join(err, state_dir, "ahead.json") : NULL;
-	struct buf text = {0};
-	struct os_stat stat;
-	cJSON *document = NULL;
-	int result = state_dir && !path ? -1 : 0;
+	cJSON *document = prepared_read(prune->options->system->state_dir, MONTH_S);
+	int result =
+		document ? former_spare(err, &prune->drivers, json_text(document, "next_stamp", "")) : 0;
 
-	if (path && !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 > os_now_s() - MONTH_S &&
-		!os_read_file(NULL, path, MOST_PREPARED, &text))
-		document = json_parse(NULL, buf_text(&text), text.size);
-	if (document)
-		result = former_spare(err, &prune->drivers, json_text(document, "next_stamp", ""));
 	cJSON_Delete(document);
-	buf_free(&text);
-	mem_free(path);
 	return result;
 }
 

@@ -17,8 +17,8 @@
 #include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
+#include "state/prepared.h"
 
-enum { MOST_RECORD = 1 << 16 };
 static const char schema[] = "jitwarm.ahead/1";
 
 /* The file of an account, with what the public struct does not tell. */
@@ -83,11 +83,8 @@ struct ahead_work {
 static void read_record(const struct ahead_work *work, struct record *ret_record)
 {
 	struct record record = {0};
-	struct buf text = {0};
-	cJSON *document = NULL;
+	cJSON *document = prepared_read(work->state_dir, 0);
 
-	if (work->path && !os_read_file(NULL, work->path, MOST_RECORD, &text))
-		document = json_parse(NULL, buf_text(&text), text.size);
 	if (document && !strcmp(json_text(document, "schema", ""), schema)) {
 		const char *state = json_text(document, "state", "");
 
@@ -109,7 +106,6 @@ static void read_record(const struct ahead_work *work, struct record *ret_record
 		record.held_boot_s = json_count(document, "held_boot_s");
 	}
 	cJSON_Delete(document);
-	buf_free(&text);
 	*ret_record = record;
 }
 
@@ -126,21 +122,17 @@ static void keep_record(const struct ahead_work *work, enum jw_ahead_state state
 	cJSON_free(line);
 }
 
-static int take_ahead_lock(struct jw_error *err, struct ahead_work *work, bool *ret_taken)
+/* Whether no other process is at work; then none is until the lock is closed. */
+static bool take_ahead_lock(struct ahead_work *work, enum os_open how)
 {
-	char *path = work->state_dir ? os_join(err, work->state_dir, "ahead-lock") : NULL;
-	struct jw_error why = {0};
-	bool held = false;
-	int result = work->state_dir && !path ? -1 : 0;
+	char *path = work->state_dir ? os_join(NULL, work->state_dir, "ahead-lock") : NULL;
+	bool taken = true;
 
-	*ret_taken = true;
-	if (path && !os_make_parent(&why, path, 0700) &&
-		!os_file_open(&why, path, OS_OPEN_CREATE, &work->lock)) {
-		if (!os_file_lock(&why, work->lock, true, &held))
-			*ret_taken = held;
-	}
+	if (path && (how != OS_OPEN_CREATE || !os_make_parent(NULL, path, 0700)) &&
+		!os_file_open(NULL, path, how, &work->lock) && os_file_lock(NULL, work->lock, true, &taken))
+		taken = true;
 	mem_free(path);
-	return result ? -1 : error_if_memory(err, &why);
+	return taken;
 }
 
 /* ---- which driver runs, and which one is next */
@@ -163,21 +155,14 @@ static enum jw_ahead_state state_by_counts(const struct jw_ahead *ahead)
 }
 
 /* What a compiling process says of itself holds only while it lives. */
-static void settle_state(const struct ahead_work *work, struct jw_ahead *ahead)
+static void settle_state(struct ahead_work *work, struct jw_ahead *ahead)
 {
-	bool free = true;
-	char *path = work->state_dir ? os_join(NULL, work->state_dir, "ahead-lock") : NULL;
-	struct os_file *file = NULL;
-
 	if (ahead->state == JW_AHEAD_COMPILING) {
-		if (path && !os_file_open(NULL, path, OS_OPEN_UPDATE, &file) &&
-			os_file_lock(NULL, file, true, &free))
-			free = true;
-		os_file_close(file);
-		if (free)
+		if (take_ahead_lock(work, OS_OPEN_UPDATE))
 			ahead->state = state_by_counts(ahead);
+		os_file_close(work->lock);
+		work->lock = NULL;
 	}
-	mem_free(path);
 	if (!ahead->pending && ahead->state != JW_AHEAD_NONE)
 		ahead->state = strcmp(ahead->running, ahead->next) != 0 ? JW_AHEAD_UNDONE : JW_AHEAD_LIVE;
 }
@@ -391,9 +376,10 @@ static int compile_for_boot(struct jw_error *err, struct ahead_work *work,
 	return 0;
 }
 
-/* The bytes of the next driver replace what was carried over. */
+/* The bytes of the next driver replace what was carried over. `full`: a former call had no room,
+ * and would compile in vain again. */
 static int compile(struct jw_error *err, struct ahead_work *work, const struct jw_system *system,
-				   enum jw_ahead_state *ret_state)
+				   bool full, enum jw_ahead_state *ret_state)
 {
 	struct jw_ahead *ahead = &work->record.ahead;
 	struct jw_prime_options prime = work->prime;
@@ -405,6 +391,9 @@ static int compile(struct jw_error *err, struct ahead_work *work, const struct j
 	prime.of_stamp = work->record.stamp;
 	prime.recompile_carried = true;
 	prime.fetch = NULL;
+	*ret_state = JW_AHEAD_NO_ROOM;
+	if (full)
+		return compile_for_boot(err, work, system, prime);
 	failed = jw_prime(&why, system, &prime, &result);
 	if (failed && why.code == JW_ERR_NOT_FOUND && work->prime.fetch) {
 		fetches = true;
@@ -446,18 +435,22 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	struct jw_ahead *ahead = &work->record.ahead;
 	enum jw_ahead_state state = JW_AHEAD_READY;
 	struct jw_system *system;
+	bool full;
 	int result;
 
-	ahead->why[0] = '\0';
-	ahead->limit_bytes = 0;
 	if (ahead->pending ? open_next(err, work, &system) : open_booted(err, work, &system))
 		return -1;
 	/* Whatever was set since: programs that run keep the limit with which they have started, and
 	 * would evict the oldest, which are the running driver's. */
-	if (ahead->pending && work->record.held_bytes &&
-		system->cache.limit_bytes > work->record.held_bytes &&
-		settled_same_boot(work->record.held_boot_s, settled_boot_s()))
+	full = ahead->pending && work->record.held_bytes &&
+		   settled_same_boot(work->record.held_boot_s, settled_boot_s());
+	if (full && system->cache.limit_bytes > work->record.held_bytes)
 		system->cache.limit_bytes = work->record.held_bytes;
+	full = full && ahead->state == JW_AHEAD_NO_ROOM;
+	if (!full) {
+		ahead->why[0] = '\0';
+		ahead->limit_bytes = 0;
+	}
 	keep_record(work, JW_AHEAD_COMPILING);
 	/* Before anything evicts entries of the former driver, which say what is to be taken. */
 	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
@@ -470,7 +463,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	if (!result && ahead->ready == ahead->modules && !ahead->carried) {
 		ahead->stored = 0;
 	} else if (!result) {
-		result = compile(err, work, system, &state);
+		result = compile(err, work, system, full, &state);
 		spare_running(work, system);
 		if (!result)
 			result = prepare_at_once(err, work, system, only_count);
@@ -494,15 +487,13 @@ int jw_ahead_prepare(struct jw_error *err, const struct jw_ahead_options *option
 	const struct jw_ahead *ahead = &work.record.ahead;
 	const struct jw_prime_options *prime =
 		options->prime ? SIZED(err, options->prime, struct jw_prime_options) : NULL;
-	bool taken = true;
 	int result = options->prime && !prime ? -1 : find_next(err, &work, options->library);
 
 	work.prime = prime ? *prime : (struct jw_prime_options){.size = sizeof work.prime};
 	if (!result &&
 		(ahead->pending || (ahead->state == JW_AHEAD_LIVE && work.record.stamp[0] &&
 							(work.booted || ahead->ready < ahead->modules || ahead->carried)))) {
-		result = take_ahead_lock(err, &work, &taken);
-		if (!result && !taken)
+		if (!take_ahead_lock(&work, OS_OPEN_CREATE))
 			result = error_set(err, JW_ERR_BUSY,
 							   "another process is preparing this account's cache for driver %s",
 							   ahead->next);

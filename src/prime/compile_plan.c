@@ -193,18 +193,26 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 }
 
 /* Removes the marks of modules that this driver has compiled itself. The value alone cannot tell:
- * one with the same bytes would be compiled again each time. */
+ * one with the same bytes would be compiled again each time. What was compiled aside says so of the
+ * entry in the plan's cache only where it has the same bytes. */
 static void clear_marks(const struct jw_system *system, const struct plan *plan,
 						const bool *inserted)
 {
+	const bool aside = !plan->cache_dir || strcmp(system->cache.path, plan->cache_dir) != 0;
 	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
 	struct ledger_change change = {.cleared = keys};
 
-	for (size_t i = 0; keys && i < plan->module_count; i++)
-		if (inserted[i])
-			keys[change.cleared_count++] = plan->modules[i].key;
+	for (size_t i = 0; keys && i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+		struct cache_probed probed;
+
+		if (inserted[i] && (!aside || (cache_presence(system->cache.path, module->key, 0,
+													  &probed) == CACHE_PRESENT &&
+									   probed.checksum == module->carried_checksum)))
+			keys[change.cleared_count++] = module->key;
+	}
 	if (change.cleared_count)
-		(void)ledger_change_marks(NULL, ledger_home(system), system->cache.path, &change);
+		(void)ledger_change_marks(NULL, ledger_home(system), plan->cache_dir, &change);
 	mem_free(keys);
 }
 

@@ -385,10 +385,12 @@ static int compile_for_store(struct jw_error *err, const struct plan *plan,
 							 struct jw_prime_result *result)
 {
 	struct jw_system aside = *system;
+	struct jw_prime_options look = *options;
 	struct run_folder folder = {0};
 	struct wanted wanted = {0};
 	int failed = -1;
 
+	look.dry_run = true;
 	aside.cache.path = NULL;
 	aside.cache.limit_bytes = CACHE_MOST_LIMIT;
 	aside.user_stamp[0] = '\0';
@@ -397,8 +399,13 @@ static int compile_for_store(struct jw_error *err, const struct plan *plan,
 	else if (!run_folder_make(err, system->state_dir, &folder) &&
 			 (aside.cache.path = os_join(err, folder.path, "ComputeCache")) &&
 			 !list_wanted(err, plan, 0, &wanted)) {
-		reuse_store(&aside, options, &wanted, &result->reuse);
-		failed = compile_plan(err, plan, &aside, options, result);
+		reuse_store(&aside, &look, &wanted, &result->reuse);
+		/* Nothing is unpacked to find all of it. */
+		failed = result->reuse.refilled.entries == result->plan.cold ? 0 : -1;
+		if (failed) {
+			reuse_store(&aside, options, &wanted, &result->reuse);
+			failed = compile_plan(err, plan, &aside, options, result);
+		}
 		if (result->compiled && !cancel_asked(&options->cancel))
 			reuse_keep(&aside, options, &result->reuse);
 	}

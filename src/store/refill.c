@@ -17,8 +17,8 @@
 struct refill {
 	const struct refill_request *request;
 	struct set asked, lengths;
-	struct set counted;  /* dry_run: names that newer packs would have inserted */
-	uint64_t room_bytes; /* dry_run: the rest of the limit */
+	struct set counted;  /* names that newer packs had no room for, or with dry_run have counted */
+	uint64_t room_bytes; /* the rest of the limit */
 	struct jw_store_refilled done;
 };
 
@@ -34,20 +34,6 @@ static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *forma
 	va_start(list, format);
 	(void)text_vformat(done->notes[done->note_count++], 0, sizeof *done->notes, format, list);
 	va_end(list);
-}
-
-/* Ignores entries that were not asked for, or are another driver's: they are no loss. */
-static void note_refused(struct refill *refill, const char *path,
-						 const struct jw_import_result *result)
-{
-	for (size_t i = 0; i < result->group_count; i++) {
-		const struct jw_import_group *group = &result->groups[i];
-
-		if (group->verdict == JW_IMPORT_REFUSED && !strcmp(group->why, IMPORT_NO_ROOM))
-			note_refill(refill, "%s: %s for %s by driver %s left out: %s", path,
-						TEXT_COUNT(group->entries, "entry", "entries"), group->target,
-						group->driver, group->why);
-	}
 }
 
 static bool is_asked_for(void *context, uint64_t key)
@@ -70,28 +56,54 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
-/* Whether this pack has an entry that is asked for and still missing. */
-static bool is_of_use(const struct refill *refill, const char *path)
+/* By the manifest alone: counts the requested names that the pack would insert, and tells whether
+ * it is worth unpacking. */
+static int look_into_pack(struct jw_error *err, struct refill *refill, const char *path,
+						  bool *ret_use)
 {
-	const struct jw_system *system = refill->request->system;
+	const struct refill_request *request = refill->request;
+	const struct jw_system *system = request->system;
 	struct pack_manifest manifest = {0};
-	bool missing = false;
+	uint64_t left = refill->room_bytes;
+	size_t no_room = 0, entries = 0;
+	int result = 0;
 
+	*ret_use = false;
 	/* Damaged packs are reported where packs are listed. */
 	if (reader_manifest(NULL, path, &manifest))
-		return false;
-	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
+		return 0;
+	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
-		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
+		const uint64_t bytes =
+			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
+		const bool fits = bytes <= left;
 
-		missing =
-			ours ? set_has(&refill->asked, entry->key) &&
-					   (refill->request->replace ||
-						cache_presence(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT)
-				 : may_be_carried(refill, &manifest, entry);
+		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0) {
+			*ret_use = *ret_use || may_be_carried(refill, &manifest, entry);
+			continue;
+		}
+		if (!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
+			(!request->replace &&
+			 cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT))
+			continue;
+		/* What a pack should have inserted may be in an older one, if it is damaged. */
+		if (request->dry_run || !fits)
+			result = set_add(err, &refill->counted, entry->key, i);
+		no_room += !fits;
+		entries += fits;
+		left -= fits ? bytes : 0;
 	}
+	*ret_use = *ret_use || entries;
+	if (request->dry_run) {
+		refill->done.entries += entries;
+		refill->done.bytes += refill->room_bytes - left;
+		refill->room_bytes = left;
+	}
+	if (no_room)
+		note_refill(refill, "%s: %s left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
+					IMPORT_NO_ROOM);
 	manifest_free(&manifest);
-	return missing;
+	return result;
 }
 
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
@@ -110,8 +122,6 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	struct jw_import_result *result;
 	struct jw_error why = {0};
 
-	if (!is_of_use(refill, path))
-		return 0;
 	if (jw_import(&why, &options, &result)) {
 		/* A failure of one pack: another may succeed. */
 		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
@@ -121,46 +131,12 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	}
 	refill->done.entries += result->added;
 	refill->done.bytes += result->added_bytes;
-	note_refused(refill, path, result);
+	refill->room_bytes -=
+		result->added_bytes < refill->room_bytes ? result->added_bytes : refill->room_bytes;
 	if (request->took)
 		request->took(request->context, result);
 	jw_import_result_free(result);
 	return 0;
-}
-
-/* Counts, by the manifest alone, the requested names that the pack would insert. */
-static int count_from(struct jw_error *err, struct refill *refill, const char *path)
-{
-	const struct jw_system *system = refill->request->system;
-	struct pack_manifest manifest = {0};
-	size_t no_room = 0;
-	int result = 0;
-
-	if (reader_manifest(NULL, path, &manifest))
-		return 0;
-	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
-		const struct pack_entry *entry = &manifest.entries[i];
-		uint64_t bytes =
-			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
-
-		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0 ||
-			!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
-			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
-			continue;
-		result = set_add(err, &refill->counted, entry->key, i);
-		if (bytes > refill->room_bytes) {
-			no_room++;
-			continue;
-		}
-		refill->room_bytes -= bytes;
-		refill->done.entries++;
-		refill->done.bytes += bytes;
-	}
-	if (no_room)
-		note_refill(refill, "%s: %s would be left out: %s", path,
-					TEXT_COUNT(no_room, "entry", "entries"), IMPORT_NO_ROOM);
-	manifest_free(&manifest);
-	return result;
 }
 
 /* The newest pack first: the oldest is left out when room ends. */
@@ -171,14 +147,16 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 	for (size_t i = store->count; !result && i-- > 0;) {
 		const struct jw_store_pack *pack = &store->packs[i];
 		char *path = pack->damage[0] ? NULL : os_join(err, store->path, pack->name);
+		bool use = false;
 
 		if (pack->damage[0])
 			note_refill(refill, "%s", pack->damage);
 		else if (!path)
 			result = -1;
 		else
-			result = refill->request->dry_run ? count_from(err, refill, path)
-											  : refill_from(err, refill, path);
+			result = look_into_pack(err, refill, path, &use);
+		if (!result && use && !refill->request->dry_run)
+			result = refill_from(err, refill, path);
 		mem_free(path);
 	}
 	return result;
@@ -231,6 +209,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	if (!result)
 		result = import_free_room(err, system->cache.path, system->cache.limit_bytes,
 								  &refill.room_bytes);
+	refill.room_bytes = request->replace ? UINT64_MAX : refill.room_bytes;
 	if (!result)
 		result = refill_all(err, &refill, store);
 	if (!result)

@@ -16,6 +16,7 @@
 #include "pack/import.h"
 #include "pack/judge.h"
 #include "pack/reader.h"
+#include "state/prepared.h"
 
 enum { MOST_PACKS = 10000 };
 
@@ -173,10 +174,13 @@ void jw_store_free(struct jw_store *store)
  * and the cache still has is kept again. */
 enum { MOST_KEPT = 256, MOST_TARGETS = 32 };
 
-/* Broken packs, and the oldest ones until at most so many are left. A failure does not undo the
- * keeping: the next run tries again. */
-static void sweep_packs(const struct jw_store *store, uint64_t most_bytes)
+/* Broken packs, and the oldest ones until at most so many are left; what waits there for a boot is
+ * no more than a cache's, and stays. A failure does not undo the keeping: the next run tries again.
+ */
+static void sweep_packs(const char *state_dir, const struct jw_store *store, uint64_t most_bytes)
 {
+	cJSON *ahead = prepared_read(state_dir, 0);
+	const char *next = json_count(ahead, "stored") ? json_text(ahead, "next", "") : "";
 	uint64_t bytes = store->bytes;
 	bool removed = true;
 
@@ -184,13 +188,15 @@ static void sweep_packs(const struct jw_store *store, uint64_t most_bytes)
 		const struct jw_store_pack *pack = &store->packs[i];
 		char *path;
 
-		if (!pack->broken && bytes <= most_bytes && store->count - i <= MOST_KEPT)
+		if (!pack->broken && ((bytes <= most_bytes && store->count - i <= MOST_KEPT) ||
+							  (*next && text_starts(pack->drivers, next))))
 			continue;
 		path = os_join(NULL, store->path, pack->name);
 		removed = path && !os_remove(NULL, path);
 		mem_free(path);
 		bytes -= pack->bytes;
 	}
+	cJSON_Delete(ahead);
 }
 
 /* `context`: a set of the names of the entries in the store's packs. */
@@ -300,7 +306,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	jw_store_free(store);
 	store = NULL;
 	if (!jw_store_open(NULL, &where, &store))
-		sweep_packs(store, most_bytes);
+		sweep_packs(system->state_dir, store, most_bytes);
 done:
 	os_file_close(lock);
 	set_free(&known);

@@ -10,6 +10,7 @@
 #include "open_files.h"
 #include "os/platform.h"
 #include "packs.h"
+#include "state/ledger.h"
 #include "store/refill.h"
 #include "store/store_packs.h"
 
@@ -157,7 +158,7 @@ TEST_WITH(room_counts_to_the_byte, begin, end)
 		assert_int_equal(would.note_count, less);
 		assert_int_equal(did.note_count, less);
 		if (less)
-			assert_non_null(strstr(would.notes[0], "1 entry would be left out"));
+			assert_non_null(strstr(would.notes[0], "1 entry left out"));
 	}
 }
 
@@ -225,6 +226,48 @@ TEST_WITH(many_small_packs_stay_few, begin, end)
 	assert_false(os_exists(path));
 	mem_free(path);
 	assert_int_equal(packs_in(folder), 256);
+}
+
+/* “jitwarm ahead” counts on it. */
+TEST_WITH(what_waits_for_a_boot_is_not_swept, begin, end)
+{
+	static const struct {
+		const char *record;
+		size_t left;
+	} samples[] = {
+		{"{\"next\":\"555.58.02\",\"stored\":2}", 1},
+		{"{\"next\":\"550.163.01\",\"stored\":2}", 0},
+		{"{\"next\":\"555.58.02\",\"stored\":0}", 0},
+		{"{\"next\":\"\",\"stored\":2}", 0},
+	};
+	const struct jw_store_keep_options options = {
+		.size = sizeof options, .system = &system_of, .most_bytes = 1};
+	size_t count;
+
+	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+		files_put_text(folder, "ahead.json", samples[i].record);
+		put_entries(0, 2);
+		assert_int_equal(jw_store_keep(NULL, &options, &count), 0);
+		assert_int_equal(packs_in(folder), samples[i].left);
+	}
+}
+
+/* Of entries that were carried over with the same bytes. */
+TEST_WITH(own_results_lose_the_mark_of_others, begin, end)
+{
+	struct cache_probed probed;
+	struct ledger_new_mark mark = {.key = keys[0], .stamp = "Apr  8 202512:10:18"};
+	const struct ledger_change change = {.marks = &mark, .mark_count = 1};
+
+	put_entries(0, 1);
+	packs_keep(&system_of, 1);
+	assert_int_equal(cache_presence(system_of.cache.path, keys[0], 0, &probed), CACHE_PRESENT);
+	mark.checksum = probed.checksum;
+	assert_int_equal(ledger_change_marks(NULL, folder, system_of.cache.path, &change), 0);
+	assert_int_equal(jw_carry_count(&system_of), 1);
+	empty_cache();
+	assert_int_equal(refill(false).entries, 1);
+	assert_int_equal(jw_carry_count(&system_of), 0);
 }
 
 /* What is kept is kept once, at whatever maximum; the store's own limit holds afterwards. */

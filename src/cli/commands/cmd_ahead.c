@@ -237,7 +237,8 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 		cli->failure = EXIT_CANNOT;
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"which driver runs cannot be told: no kernel module of NVIDIA's is loaded here");
+			"which driver runs cannot be told: no kernel module of NVIDIA's is loaded here, or "
+			"its version cannot be read");
 	}
 	print_ahead(&cli->out, ahead);
 	if (ahead->state != JW_AHEAD_UNDONE &&
@@ -246,7 +247,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	return document_print(err, &cli->out, &document_ahead, ahead);
 }
 
-int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
+int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *ret_pending)
 {
 	struct preparing preparing = {.cli = cli, .bar = {.output = &cli->out}};
 	struct found_files files = {0};
@@ -254,8 +255,9 @@ int ahead_unattended(struct jw_error *err, struct cli *cli, bool *ret_pending)
 
 	if (jw_ahead_look(err, NULL, &preparing.result))
 		return -1;
-	*ret_pending = preparing.result.pending;
-	if (!preparing.result.pending && preparing.result.state != JW_AHEAD_LIVE)
+	*ret_pending = unattended && preparing.result.pending;
+	if (!*ret_pending &&
+		(preparing.result.state != JW_AHEAD_LIVE || !(unattended || preparing.result.stored)))
 		return 0;
 	if ((*ret_pending || preparing.result.stored) &&
 		found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
