@@ -6,32 +6,44 @@
 
 #include "bake/package_row.h"
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "state/run_folder.h"
 
 enum { MOST_DOCUMENT = 1 << 20, PIECE = 1 << 20, ID_DIGITS = 32 };
 
-static const char journal_end[] = ".journal", journal_schema[] = "jitwarm.baked-file/1";
-static const char *const from_names[] = {"from_branch", "from_minor", "from_patch"};
+static const char journal_end[] = ".journal";
 
-static const struct {
-	const char *name;
-	size_t at;
-} journal_texts[] = {
-	{"path", offsetof(struct journal, path)},
-	{"record", offsetof(struct journal, record)},
-	{"row_before", offsetof(struct journal, row_before)},
-	{"row_after", offsetof(struct journal, row_after)},
-	{"driver", offsetof(struct journal, driver)},
-	{"targets", offsetof(struct journal, targets)},
-};
-enum { TEXTS = sizeof journal_texts / sizeof *journal_texts };
-
-static char **text_at(struct journal *journal, size_t i)
+static const char *say_digest(char room[JSON_ROOM], const void *member)
 {
-	return (char **)(void *)((char *)journal + journal_texts[i].at);
+	digest_text(room, member);
+	return room;
 }
+
+#define KEPT(name, member) JSON_AS(name, struct journal, member, NULL)
+#define KEPT_TEXT(member)  JSON(struct journal, member, NULL, .presence = JSON_UNLESS_NULL)
+static const struct json_field journal_fields[] = {
+	JSON_SAID("hash_before", struct journal, before, say_digest, NULL),
+	JSON_SAID("hash_after", struct journal, after, say_digest, NULL),
+	JSON_OF(JSON_HEX, "mtime_ns", struct journal, mtime_ns, .text = NULL),
+	KEPT_TEXT(path),
+	KEPT_TEXT(record),
+	KEPT_TEXT(row_before),
+	KEPT_TEXT(row_after),
+	KEPT_TEXT(driver),
+	KEPT_TEXT(targets),
+	KEPT("when", when_s),
+	KEPT("size_before", size_before),
+	KEPT("size_after", size_after),
+	KEPT("from_cuda", from.cuda),
+	KEPT("from_branch", from.release[0]),
+	KEPT("from_minor", from.release[1]),
+	KEPT("from_patch", from.release[2]),
+	{0},
+};
+static const struct json_table journal_table = {.schema = "jitwarm.baked-file/1",
+												.fields = journal_fields};
 
 char *journal_folder(struct jw_error *err, const char *state_dir)
 {
@@ -40,8 +52,7 @@ char *journal_folder(struct jw_error *err, const char *state_dir)
 
 void journal_free(struct journal *journal)
 {
-	for (size_t i = 0; i < TEXTS; i++)
-		mem_free(*text_at(journal, i));
+	json_forget(&journal_table, journal);
 	mem_free(journal->file);
 	*journal = (struct journal){0};
 }
@@ -90,29 +101,14 @@ static bool is_whole_row(const char *row)
 
 static int read_document(struct jw_error *err, const cJSON *document, struct journal *journal)
 {
-	uint64_t mtime;
+	struct jw_error why = {0};
 
-	if (strcmp(json_text(document, "schema", ""), journal_schema) != 0 ||
-		!read_journal_digest(document, "hash_before", &journal->before) ||
-		!read_journal_digest(document, "hash_after", &journal->after) ||
-		!json_hex64(document, "mtime_ns", &mtime))
-		return no_journal(err);
-	journal->mtime_ns = (int64_t)mtime;
-	journal->when_s = (int64_t)json_count(document, "when");
-	journal->size_before = json_count(document, "size_before");
-	journal->size_after = json_count(document, "size_after");
-	journal->from.cuda = (uint32_t)json_count(document, "from_cuda");
-	for (size_t i = 0; i < 3; i++)
-		journal->from.release[i] = (uint32_t)json_count(document, from_names[i]);
-	for (size_t i = 0; i < TEXTS; i++) {
-		const char *text = json_text(document, journal_texts[i].name, "");
-
-		if (*text && !(*text_at(journal, i) = mem_string(err, text)))
-			return -1;
-	}
-	return journal->path && os_is_absolute(journal->path) && journal->size_before &&
-				   journal->size_after && is_whole_row(journal->row_before) &&
-				   is_whole_row(journal->row_after)
+	if (json_take(&why, document, &journal_table, journal) && why.code == JW_ERR_MEMORY)
+		return error_copy(err, &why);
+	return !why.code && read_journal_digest(document, "hash_before", &journal->before) &&
+				   read_journal_digest(document, "hash_after", &journal->after) && journal->path &&
+				   os_is_absolute(journal->path) && journal->size_before && journal->size_after &&
+				   is_whole_row(journal->row_before) && is_whole_row(journal->row_after)
 			   ? 0
 			   : no_journal(err);
 }
@@ -174,38 +170,6 @@ int journals_read(struct jw_error *err, const char *state_dir, struct journals *
 	return result;
 }
 
-static int fill_document(struct jw_error *err, cJSON *object, struct journal *journal)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"when", (double)journal->when_s},           {"size_before", (double)journal->size_before},
-		{"size_after", (double)journal->size_after}, {"from_cuda", journal->from.cuda},
-		{from_names[0], journal->from.release[0]},   {from_names[1], journal->from.release[1]},
-		{from_names[2], journal->from.release[2]},
-	};
-	char before[DIGEST_TEXT_SIZE], after[DIGEST_TEXT_SIZE];
-
-	digest_text(before, &journal->before);
-	digest_text(after, &journal->after);
-	if (json_add_text(err, object, "schema", journal_schema) ||
-		json_add_text(err, object, "hash_before", before) ||
-		json_add_text(err, object, "hash_after", after) ||
-		json_add_hex64(err, object, "mtime_ns", (uint64_t)journal->mtime_ns))
-		return -1;
-	for (size_t i = 0; i < TEXTS; i++) {
-		const char *text = *text_at(journal, i);
-
-		if (json_add_text(err, object, journal_texts[i].name, text ? text : ""))
-			return -1;
-	}
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (!cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value))
-			return error_set(err, JW_ERR_MEMORY, "out of memory");
-	return 0;
-}
-
 static void path_digits(char digits[DIGEST_TEXT_SIZE], const char *library)
 {
 	struct digest digest;
@@ -230,16 +194,10 @@ int journal_name(struct jw_error *err, const char *state_dir, struct journal *jo
 
 int journal_write(struct jw_error *err, struct journal *journal)
 {
-	cJSON *document = cJSON_CreateObject();
-	char *line = NULL;
-	int result = -1;
+	char *line = json_object_line(err, &journal_table, journal);
+	const int result = line ? os_write_secret(err, journal->file, line, strlen(line)) : -1;
 
-	if (!document)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	else if (!fill_document(err, document, journal) && (line = json_line(err, document)))
-		result = os_write_secret(err, journal->file, line, strlen(line));
 	cJSON_free(line);
-	cJSON_Delete(document);
 	return result;
 }
 

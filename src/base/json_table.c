@@ -1,8 +1,15 @@
 #include "base/json_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include <sodium.h>
+
+#include <jitwarm/error.h>
+
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
 
 static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values);
 
@@ -81,7 +88,10 @@ static int put_element(struct jw_error *err, cJSON *array, const struct json_fie
 {
 	switch ((int)field->kind) {
 	case JSON_MAP: return field->table ? put_pair(err, array, field->table->fields, at) : -1;
-	case JSON_INSIDE: return put_item(err, array, NULL, json_string(err, (const char *)at));
+	case JSON_INSIDE:
+		return put_item(err, array, NULL,
+						field->table ? json_object(err, field->table, at)
+									 : json_string(err, (const char *)at));
 	case JSON_LINES: return put_item(err, array, NULL, json_string(err, pointer_at(at)));
 	default: return put_item(err, array, NULL, json_object(err, field->table, at));
 	}
@@ -119,6 +129,37 @@ static cJSON *unsigned_item(struct jw_error *err, const struct json_field *field
 	return made(err, number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1));
 }
 
+/* A name of a file may be any bytes, and a JSON text may not. */
+static cJSON *path_item(struct jw_error *err, const char *path)
+{
+	const size_t length = strlen(path);
+	cJSON *object;
+	char *hex;
+
+	if (text_is_utf8(path, length))
+		return json_string(err, path);
+	object = made(err, cJSON_CreateObject());
+	hex = object ? mem_array(err, 2 * length + 1, 1) : NULL;
+	if (hex)
+		(void)sodium_bin2hex(hex, 2 * length + 1, (const uint8_t *)path, length);
+	if (hex && json_add_text(err, object, "hex", hex)) {
+		mem_free(hex);
+		hex = NULL;
+	}
+	if (!hex)
+		cJSON_Delete(object);
+	mem_free(hex);
+	return hex ? object : NULL;
+}
+
+static cJSON *hex_item(struct jw_error *err, uint64_t value)
+{
+	char hex[17];
+
+	(void)snprintf(hex, sizeof hex, "%016llx", (unsigned long long)value);
+	return json_string(err, hex);
+}
+
 static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
 {
 	const uint8_t *at = values + field->offset;
@@ -131,6 +172,8 @@ static cJSON *item_of(struct jw_error *err, const struct json_field *field, cons
 	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)(const void *)at));
 	case JSON_NUMBER: return made(err, cJSON_CreateNumber(field->number(at)));
 	case JSON_CHARS: return json_string(err, (const char *)at);
+	case JSON_PATH: return path_item(err, (const char *)at);
+	case JSON_HEX: return hex_item(err, unsigned_at(at, sizeof(uint64_t)));
 	case JSON_TEXT: return text_item(err, pointer_at(at));
 	case JSON_SAY: return text_item(err, field->say(room, at));
 	case JSON_OBJECT:
@@ -203,4 +246,153 @@ char *json_object_line(struct jw_error *err, const struct json_table *table, con
 
 	cJSON_Delete(object);
 	return line;
+}
+
+/* ---- reading */
+
+static int malformed(struct jw_error *err, const struct json_field *field)
+{
+	return error_set(err, JW_ERR_FORMAT, "its “%s” is malformed", json_name_of(field));
+}
+
+static void put_whole(uint8_t *at, size_t width, uint64_t number)
+{
+	switch (width) {
+	case sizeof(uint16_t): *(uint16_t *)(void *)at = (uint16_t)number; break;
+	case sizeof(uint32_t): *(uint32_t *)(void *)at = (uint32_t)number; break;
+	case sizeof(uint64_t): *(uint64_t *)(void *)at = number; break;
+	default: *at = (uint8_t)number;
+	}
+}
+
+static int take_whole(struct jw_error *err, const struct json_field *field, const cJSON *object,
+					  uint8_t *at)
+{
+	const unsigned bits = 8 * (unsigned)field->width - (field->kind == JSON_SIGNED);
+	const double number = json_number(object, json_name_of(field), 0);
+	const char *name = json_text(object, json_name_of(field), "");
+	size_t i = 0;
+
+	if (field->names) {
+		while (field->names[i] && strcmp(field->names[i], name) != 0)
+			i++;
+		if (!field->names[i])
+			return malformed(err, field);
+		put_whole(at, field->width, i);
+	} else if (number >= 0) {
+		const uint64_t count = json_count(object, json_name_of(field));
+
+		put_whole(at, field->width, bits < 64 && count >> bits ? 0 : count);
+	} else if (field->kind == JSON_SIGNED && number > -9007199254740992.0 &&
+			   number >= -(double)(UINT64_C(1) << bits)) {
+		put_whole(at, field->width, (uint64_t)(int64_t)number);
+	}
+	return 0;
+}
+
+static int take_path(struct jw_error *err, const struct json_field *field, const cJSON *item,
+					 char *path)
+{
+	const char *text = cJSON_IsString(item) ? item->valuestring : "",
+			   *hex = json_text(item, "hex", NULL);
+	size_t length = strlen(text);
+
+	if (hex ? sodium_hex2bin((uint8_t *)path, field->width - 1, hex, strlen(hex), NULL, &length,
+							 NULL)
+			: length >= field->width)
+		return malformed(err, field);
+	if (!hex)
+		memcpy(path, text, length);
+	path[length] = '\0';
+	return strlen(path) == length ? 0 : malformed(err, field);
+}
+
+static int take_array(struct jw_error *err, const struct json_field *field, const cJSON *item,
+					  uint8_t *values)
+{
+	const bool lines = field->kind == JSON_LINES;
+	const size_t count = cJSON_IsArray(item) ? (size_t)cJSON_GetArraySize(item) : 0;
+	size_t *taken = (size_t *)(void *)(values + field->count);
+	uint8_t *at = values + field->offset;
+	const cJSON *element;
+
+	if (count > field->most || (!lines && !cJSON_IsArray(item)))
+		return malformed(err, field);
+	if (lines && count) {
+		char **room = mem_array(err, count, sizeof *room);
+
+		if (!room)
+			return -1;
+		*(char ***)(void *)at = room;
+		at = (uint8_t *)room;
+	}
+	cJSON_ArrayForEach(element, item)
+	{
+		if (lines && !(*(char **)(void *)at =
+						   mem_string(err, cJSON_IsString(element) ? element->valuestring : "")))
+			return -1;
+		if (!lines && json_take(err, element, field->table, at))
+			return -1;
+		at += lines ? sizeof(char *) : field->width;
+		++*taken;
+	}
+	return 0;
+}
+
+static int take_field(struct jw_error *err, const cJSON *object, const struct json_field *field,
+					  uint8_t *values)
+{
+	const char *name = json_name_of(field), *text = json_text(object, name, "");
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+	uint8_t *at = values + field->offset;
+
+	switch ((int)field->kind) {
+	case JSON_BOOL: *at = cJSON_IsTrue(item) != 0; return 0;
+	case JSON_UNSIGNED:
+	case JSON_SIGNED: return take_whole(err, field, object, at);
+	case JSON_DOUBLE: *(double *)(void *)at = json_number(object, name, 0); return 0;
+	case JSON_CHARS: text_copy((char *)at, field->width, text); return 0;
+	case JSON_PATH: return take_path(err, field, item, (char *)at);
+	case JSON_HEX:
+		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed(err, field);
+	case JSON_TEXT:
+		*(char **)(void *)at = *text ? mem_string(err, text) : NULL;
+		return !*text || pointer_at(at) ? 0 : -1;
+	case JSON_LINES: return take_array(err, field, item, values);
+	case JSON_INSIDE: return field->table ? take_array(err, field, item, values) : 0;
+	case JSON_MEMBERS:
+		return json_take(err, object, field->table,
+						 field->pointer ? *(void **)(void *)at : (void *)at);
+	default: return 0;
+	}
+}
+
+int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
+			  void *values)
+{
+	if (table->schema && strcmp(json_text(object, "schema", ""), table->schema) != 0)
+		return error_set(err, JW_ERR_FORMAT, "is no %s", table->schema);
+	for (const struct json_field *field = table->fields; field->kind; field++)
+		if (take_field(err, object, field, values))
+			return -1;
+	return 0;
+}
+
+void json_forget(const struct json_table *table, void *values)
+{
+	for (const struct json_field *field = table->fields; field->kind; field++) {
+		uint8_t *at = (uint8_t *)values + field->offset;
+		size_t *count = (size_t *)(void *)((uint8_t *)values + field->count);
+
+		if (field->kind == JSON_TEXT) {
+			mem_free(*(void **)(void *)at);
+			*(void **)(void *)at = NULL;
+		} else if (field->kind == JSON_LINES) {
+			jw_lines_free(*(char ***)(void *)at, *count);
+			*(char ***)(void *)at = NULL;
+			*count = 0;
+		} else if (field->kind == JSON_MEMBERS) {
+			json_forget(field->table, field->pointer ? *(void **)(void *)at : (void *)at);
+		}
+	}
 }

@@ -29,6 +29,8 @@ enum json_kind {
 	JSON_SIGNED,
 	JSON_DOUBLE,
 	JSON_CHARS,   /* char[] */
+	JSON_PATH,    /* the same, of any bytes: a text, or {"hex": "70617468"} */
+	JSON_HEX,     /* 64 bits as 16 hex digits, since JSON's numbers are doubles */
 	JSON_TEXT,    /* char * */
 	JSON_SAY,     /* a text that `say` derives from the member */
 	JSON_NUMBER,  /* a number that `number` derives from it */
@@ -36,7 +38,7 @@ enum json_kind {
 	JSON_MEMBERS, /* the same, its members in the current object */
 	JSON_LIST,    /* an array of structs by `table` */
 	JSON_LINES,   /* an array of char * */
-	JSON_INSIDE,  /* lines of char[] in an array inside the struct */
+	JSON_INSIDE,  /* an array inside the struct: lines of char[], or with `table` structs */
 	JSON_MAP,   /* an array of structs: the first row of `table` is the key, the second its value */
 	JSON_READY, /* cJSON *: an array made before; its owner keeps it; NULL: out of memory */
 };
@@ -57,6 +59,7 @@ struct json_field {
 	enum json_presence presence;
 	size_t offset, width;
 	size_t count; /* the offset of an array's number of elements, a size_t */
+	size_t most;  /* how many elements are read */
 	bool pointer;
 	const struct json_table *table;
 	const char *const *names; /* NULL at the end */
@@ -154,3 +157,13 @@ const char *json_name_of(const struct json_field *field);
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
 /* The same as one line without blanks; the caller frees it with cJSON_free. */
 char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);
+
+/* Fills a zeroed struct from an object by the same table: the other way round. What is missing, of
+ * another type or too large stays zero; a text that is too long for its char[] is cut, an empty one
+ * is NULL for a char *. The caller looks at the values, reads rows that derive theirs (JSON_SAY,
+ * JSON_NUMBER) and lists of structs elsewhere, and calls json_forget in any case. JW_ERR_FORMAT:
+ * another schema, a name that is none, a malformed JSON_PATH or JSON_HEX, too many elements. */
+int json_take(struct jw_error *err, const cJSON *object, const struct json_table *table,
+			  void *values);
+/* Frees the texts and lines that json_take has copied. */
+void json_forget(const struct json_table *table, void *values);

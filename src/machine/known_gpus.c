@@ -3,14 +3,15 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/target_names.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
 
 enum { MOST_BYTES = 1 << 20 };
-static const char schema[] = "jitwarm.devices/1";
 
 /* One line that changes whenever the answer might: file identity, devices, and the variables that
  * hide or reorder them. */
@@ -43,24 +44,31 @@ done:
 	return identity;
 }
 
+struct kept_gpus {
+	char *identity;
+	struct protocol_hello *hello;
+};
+
+static const struct json_field kept_fields[] = {
+	JSON(struct kept_gpus, identity, NULL),
+	JSON_OF(JSON_MEMBERS, "", struct kept_gpus, hello, .pointer = true, .table = &protocol_driver),
+	{0},
+};
+static const struct json_table kept_gpus_table = {.schema = "jitwarm.devices/1",
+												  .fields = kept_fields};
+
 bool known_gpus_parse(const char *text, size_t size, const char *identity,
 					  struct protocol_hello *ret_hello)
 {
 	cJSON *document = json_parse(NULL, text, size);
-	const char *library;
-	bool found = false;
+	struct kept_gpus kept = {.hello = ret_hello};
+	bool found;
 
 	memset(ret_hello, 0, sizeof *ret_hello);
-	library = json_text(document, "library", "");
-	if (document && !strcmp(json_text(document, "schema", ""), schema) &&
-		(!identity || !strcmp(json_text(document, "identity", ""), identity)) &&
-		strlen(library) < sizeof ret_hello->library &&
-		!protocol_devices_from_json(NULL, cJSON_GetObjectItemCaseSensitive(document, "devices"),
-									ret_hello->devices, &ret_hello->device_count)) {
-		memcpy(ret_hello->library, library, strlen(library) + 1);
-		ret_hello->cuda = (uint32_t)(json_count(document, "cuda") % 1000000);
-		found = true;
-	}
+	found = document && !json_take(NULL, document, &kept_gpus_table, &kept) &&
+			(!identity || text_same(kept.identity, identity)) &&
+			!protocol_check_devices(NULL, ret_hello);
+	json_forget(&kept_gpus_table, &kept);
 	cJSON_Delete(document);
 	return found;
 }
@@ -91,26 +99,16 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello)
 {
-	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir), *text = NULL;
-	cJSON *document = cJSON_CreateObject(), *devices;
+	char *path = gpus_file_of(state_dir), *line = NULL;
+	const struct kept_gpus kept = {identity_of_gpus(key),
+								   (struct protocol_hello *)(uintptr_t)hello};
 
-	if (!identity || !path || !document || !cJSON_AddStringToObject(document, "schema", schema) ||
-		!cJSON_AddStringToObject(document, "identity", identity) ||
-		!cJSON_AddStringToObject(document, "library", hello->library) ||
-		!cJSON_AddNumberToObject(document, "cuda", hello->cuda))
-		goto done;
-	devices = protocol_devices_to_json(NULL, hello->devices, hello->device_count);
-	if (!cJSON_AddItemToObject(document, "devices", devices)) {
-		cJSON_Delete(devices);
-		goto done;
-	}
-	text = json_line(NULL, document);
-	if (text && !os_make_dirs(NULL, state_dir, 0700))
-		(void)os_write_atomic(NULL, path, text, strlen(text));
-done:
-	cJSON_free(text);
-	cJSON_Delete(document);
-	mem_free(identity);
+	if (kept.identity && path)
+		line = json_object_line(NULL, &kept_gpus_table, &kept);
+	if (line && !os_make_dirs(NULL, state_dir, 0700))
+		(void)os_write_atomic(NULL, path, line, strlen(line));
+	cJSON_free(line);
+	mem_free(kept.identity);
 	mem_free(path);
 }
 

@@ -51,7 +51,6 @@ const char *jw_ahead_state_name(enum jw_ahead_state state)
 
 #define KEPT(name, member) JSON_AS(name, struct record, member, NULL)
 static const struct json_field record_fields[] = {
-	JSON_AS("state", struct record, ahead.state, NULL, .names = state_names),
 	KEPT("running", ahead.running),
 	KEPT("next", ahead.next),
 	KEPT("stamp", stamp),
@@ -64,6 +63,8 @@ static const struct json_field record_fields[] = {
 	KEPT("held_bytes", held_bytes),
 	KEPT("held_boot_s", held_boot_s),
 	KEPT("why", ahead.why),
+	/* Last: where it is none, all else is read. */
+	JSON_AS("state", struct record, ahead.state, NULL, .names = state_names),
 	{0},
 };
 static const struct json_table record_table = {.schema = schema, .fields = record_fields};
@@ -85,26 +86,8 @@ static void read_record(const struct ahead_work *work, struct record *ret_record
 	struct record record = {0};
 	cJSON *document = prepared_read(work->state_dir, 0);
 
-	if (document && !strcmp(json_text(document, "schema", ""), schema)) {
-		const char *state = json_text(document, "state", "");
-
-		while (state_names[record.ahead.state] && strcmp(state_names[record.ahead.state], state))
-			record.ahead.state++;
-		if (!state_names[record.ahead.state])
-			record.ahead.state = JW_AHEAD_NONE;
-		TEXT_COPY(record.ahead.running, json_text(document, "running", ""));
-		TEXT_COPY(record.ahead.next, json_text(document, "next", ""));
-		TEXT_COPY(record.stamp, json_text(document, "stamp", ""));
-		TEXT_COPY(record.next_stamp, json_text(document, "next_stamp", ""));
-		TEXT_COPY(record.ahead.why, json_text(document, "why", ""));
-		record.ahead.modules = (size_t)json_count(document, "modules");
-		record.ahead.ready = (size_t)json_count(document, "ready");
-		record.ahead.carried = (size_t)json_count(document, "carried");
-		record.ahead.stored = (size_t)json_count(document, "stored");
-		record.ahead.limit_bytes = json_count(document, "limit_bytes");
-		record.held_bytes = json_count(document, "held_bytes");
-		record.held_boot_s = json_count(document, "held_boot_s");
-	}
+	if (document)
+		(void)json_take(NULL, document, &record_table, &record);
 	cJSON_Delete(document);
 	*ret_record = record;
 }

@@ -24,7 +24,6 @@
 #include "os/platform.h"
 
 enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
-static const char schema[] = "jitwarm.last-run/1";
 
 enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
 
@@ -50,7 +49,7 @@ static const struct json_field kept_fields[] = {
 	PART("settled", settled),
 	{0},
 };
-static const struct json_table kept_run = {.schema = schema, .fields = kept_fields};
+static const struct json_table kept_run = {.schema = "jitwarm.last-run/1", .fields = kept_fields};
 
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
 					 int64_t mtime_ns)
@@ -212,22 +211,18 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 
 /* Whether entries of the last run are, or may be, lost or damaged, or unused by the driver. */
 static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
-						const cJSON *document, bool *ret_has)
+						const struct jw_run_state *last, bool *ret_has)
 {
-	struct left_entries left = {
-		.until_ns = strtoll(json_text(document, "entries_until_ns", "0"), NULL, 10)};
+	struct left_entries left = {.until_ns = strtoll(last->until_ns, NULL, 10)};
 	/* Its entries may have been lost with the power, and have their sizes and times. */
 	const bool restarted =
-		!json_bool(document, "settled", false) &&
-		!settled_same_boot(strtoull(json_text(document, "boot_s", "0"), NULL, 10),
-						   settled_boot_s());
+		!last->settled && !settled_same_boot(strtoull(last->boot_s, NULL, 10), settled_boot_s());
 	struct jw_cache_outlook outlook;
 
 	if (digest_entries(err, state->cache_dir, &left))
 		return -1;
 	cache_outlook(state->cache_dir, state->limit_bytes, false, &outlook);
-	*ret_has = outlook.harmful || restarted ||
-			   strcmp(json_text(document, "entries", ""), left.digest) != 0;
+	*ret_has = outlook.harmful || restarted || strcmp(last->entries, left.digest) != 0;
 	return 0;
 }
 
@@ -263,6 +258,7 @@ static int append_change(struct jw_error *err, struct buf *text, const char *wha
 static int compare_with_last(struct jw_error *err, const struct jw_run_state *state,
 							 struct buf *changes)
 {
+	struct jw_run_state last = {0};
 	struct buf text = {0};
 	cJSON *document = NULL;
 	bool suffered = false;
@@ -271,18 +267,18 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 	if (state->path && !os_read_file(NULL, state->path, MOST_STATE, &text))
 		document = json_parse(NULL, buf_text(&text), text.size);
 	buf_free(&text);
-	if (!document || strcmp(json_text(document, "schema", ""), schema) != 0) {
+	if (!document || json_take(NULL, document, &kept_run, &last)) {
 		cJSON_Delete(document);
 		return append_change(err, changes, "first run");
 	}
+	cJSON_Delete(document);
 	for (size_t i = 0; !result && i < PARTS; i++)
-		if (strcmp(json_text(document, kept_fields[i].name, ""), state->parts[i]) != 0)
+		if (strcmp(last.parts[i], state->parts[i]) != 0)
 			result = append_change(err, changes, kept_fields[i].name);
 	if (!result)
-		result = has_suffered(err, state, document, &suffered);
+		result = has_suffered(err, state, &last, &suffered);
 	if (!result && suffered)
 		result = append_change(err, changes, "cache");
-	cJSON_Delete(document);
 	return result;
 }
 

@@ -1,10 +1,11 @@
-/* Writing a recording (docs/formats.md). */
+/* Writing a recording, and reading one (docs/formats.md). */
 #include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/recording.h>
 
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/key.h"
@@ -12,156 +13,147 @@
 #include "os/file.h"
 #include "record/recording.h"
 
-static int write_recorded_text(struct jw_error *err, cJSON *object, const char *name,
-							   const char *text)
+static const char *const kinds[] = {
+	[JW_RECORDED_LOAD] = "load",         [JW_RECORDED_LINK] = "link",
+	[JW_RECORDED_JITLINK] = "nvjitlink", [JW_RECORDED_OPENCL] = "opencl",
+	[JW_RECORDED_OTHER] = "other",       [JW_RECORDED_OTHER + 1] = NULL,
+};
+
+const char *jw_recorded_kind_name(enum jw_recorded_kind kind)
 {
-	return text ? json_add_text(err, object, name, text) : 0;
+	return kinds[kind];
 }
 
-static int add_number(struct jw_error *err, cJSON *object, const char *name, double value)
+static const char *say_target(char room[JSON_ROOM], const void *member)
 {
-	return cJSON_AddNumberToObject(object, name, value)
-			   ? 0
-			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+	const struct jw_target *target = member;
+
+	return target->sm ? jw_target_sm(room, *target) : "";
 }
 
-static int add_bool(struct jw_error *err, cJSON *object, const char *name, bool value)
+/* Milliseconds are precise enough. */
+static double round_seconds(const void *member)
 {
-	return cJSON_AddBoolToObject(object, name, value)
-			   ? 0
-			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+	return (double)(int64_t)(*(const double *)member * 1000 + 0.5) / 1000;
 }
 
-static int write_recorded_module(struct jw_error *err, cJSON *object,
-								 const struct jw_recorded_module *module)
+static const char *say_release(char room[JSON_ROOM], const void *member)
 {
-	const bool is_found = module->file != JW_RECORDED_NO_FILE;
-	char target[JW_TARGET_TEXT];
+	struct jw_driver release = *(const struct jw_driver *)member;
 
-	if (is_found && add_number(err, object, "file", module->file))
-		return -1;
-	if (write_recorded_text(err, object, "form", jw_recorded_kind_name(module->kind)) ||
-		(module->target.sm &&
-		 write_recorded_text(err, object, "target", jw_target_sm(target, module->target))) ||
-		json_add_hex64(err, object, "key", module->key) ||
-		add_number(err, object, "key_bytes", (double)module->key_bytes))
-		return -1;
-	if (is_found && (add_number(err, object, "container", (double)module->container_offset) ||
-					 add_number(err, object, "offset", (double)module->entry_offset)))
-		return -1;
-	if (add_number(err, object, "size_bytes", (double)module->payload_bytes) ||
-		(module->digest[0] && write_recorded_text(err, object, "blake2b_256", module->digest)) ||
-		write_recorded_text(err, object, "options", module->options) ||
-		(!is_found && write_recorded_text(err, object, "producer", module->producer)))
-		return -1;
-	/* Milliseconds are precise enough. */
-	if (add_number(err, object, "seconds",
-				   (double)(int64_t)(module->seconds * 1000 + 0.5) / 1000) ||
-		add_bool(err, object, "measured", module->measured))
-		return -1;
-	return add_bool(err, object, "known_before", module->known_before);
+	release.cuda = 0;
+	return release.release[0] ? jw_driver_text(room, &release) : "";
 }
 
-static int write_recorded_file(struct jw_error *err, cJSON *object,
-							   const struct jw_recorded_file *file)
+static const char *say_cuda(char room[JSON_ROOM], const void *member)
 {
-	if (write_recorded_text(err, object, "path", file->path) ||
-		write_recorded_text(err, object, "package", file->package) ||
-		write_recorded_text(err, object, "version", file->version) ||
-		write_recorded_text(err, object, "member", file->member))
-		return -1;
-	return add_number(err, object, "size_bytes", (double)file->size_bytes);
+	const uint32_t cuda = *(const uint32_t *)member;
+
+	(void)snprintf(room, JSON_ROOM, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	return cuda ? room : "";
 }
 
-static int put_line(struct jw_error *err, struct buf *text, cJSON *object, int failed,
-					const char *before)
+/* Rows that are no list's are read with their checks, below. */
+static const struct json_field driver_fields[] = {
+	JSON_SAID("version", struct jw_recording, driver, say_release, NULL, .presence = JSON_IF_SET),
+	JSON_SAID("cuda", struct jw_recording, driver.cuda, say_cuda, NULL, .presence = JSON_IF_SET),
+	JSON(struct jw_recording, stamp, NULL, .presence = JSON_IF_SET),
+	{0},
+};
+static const struct json_table driver_table = {.fields = driver_fields};
+
+static const struct json_field command_fields[] = {JSON(struct jw_recording, command, NULL), {0}};
+static const struct json_table command_table = {.schema = RECORDING_SCHEMA,
+												.fields = command_fields};
+
+#define FILE_TEXT(member) JSON(struct jw_recorded_file, member, NULL, .presence = JSON_UNLESS_NULL)
+static const struct json_field file_fields[] = {
+	FILE_TEXT(path),
+	FILE_TEXT(package),
+	FILE_TEXT(version),
+	FILE_TEXT(member),
+	JSON(struct jw_recorded_file, size_bytes, NULL),
+	{0},
+};
+static const struct json_table file_table = {.fields = file_fields};
+
+#define MODULE(name, member) JSON_AS(name, struct jw_recorded_module, member, NULL)
+#define MODULE_NAME                                                                                \
+	JSON_AS("form", struct jw_recorded_module, kind, NULL, .names = kinds),                        \
+		JSON_SAID("target", struct jw_recorded_module, target, say_target, NULL,                   \
+				  .presence = JSON_IF_SET),                                                        \
+		JSON_OF(JSON_HEX, "key", struct jw_recorded_module, key, .text = NULL),                    \
+		MODULE("key_bytes", key_bytes)
+#define MODULE_TEXT                                                                                \
+	MODULE("size_bytes", payload_bytes),                                                           \
+		JSON_AS("blake2b_256", struct jw_recorded_module, digest, NULL, .presence = JSON_IF_SET),  \
+		MODULE("options", options)
+#define MODULE_TIME                                                                                \
+	JSON_NUMBERED("seconds", struct jw_recorded_module, seconds, round_seconds, NULL),             \
+		MODULE("measured", measured), MODULE("known_before", known_before)
+
+static const struct json_field owned_fields[] = {
+	MODULE("file", file),
+	MODULE_NAME,
+	MODULE("container", container_offset),
+	MODULE("offset", entry_offset),
+	MODULE_TEXT,
+	MODULE_TIME,
+	{0},
+};
+static const struct json_field other_fields[] = {
+	MODULE_NAME,
+	MODULE_TEXT,
+	JSON(struct jw_recorded_module, producer, NULL, .presence = JSON_UNLESS_NULL),
+	MODULE_TIME,
+	{0},
+};
+static const struct json_table owned_module = {.fields = owned_fields},
+							   other_module = {.fields = other_fields};
+
+static int put_row(struct jw_error *err, const struct json_table *table, const void *values,
+				   const char *before, struct buf *text)
 {
-	char *line = failed ? NULL : json_line(err, object);
-	int result = line ? buf_printf(err, text, "%s%s", before, line) : -1;
+	char *line = json_object_line(err, table, values);
+	const int result = line ? buf_printf(err, text, "%s%s", before, line) : -1;
 
 	cJSON_free(line);
-	cJSON_Delete(object);
 	return result;
-}
-
-static int put_files(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
-{
-	for (size_t i = 0; i < recording->file_count; i++) {
-		cJSON *object = cJSON_CreateObject();
-
-		if (put_line(err, text, object, write_recorded_file(err, object, &recording->files[i]),
-					 i ? ",\n" : "\n"))
-			return -1;
-	}
-	return 0;
 }
 
 static int put_modules(struct jw_error *err, const struct jw_recording *recording, bool in_files,
 					   struct buf *text)
 {
-	bool first = true;
+	const char *before = "\n";
 
 	for (size_t i = 0; i < recording->module_count; i++) {
 		const struct jw_recorded_module *module = &recording->modules[i];
-		cJSON *object;
 
 		if ((module->file != JW_RECORDED_NO_FILE) != in_files)
 			continue;
-		object = cJSON_CreateObject();
-		if (put_line(err, text, object, write_recorded_module(err, object, module),
-					 first ? "\n" : ",\n"))
+		if (put_row(err, in_files ? &owned_module : &other_module, module, before, text))
 			return -1;
-		first = false;
+		before = ",\n";
 	}
 	return 0;
 }
 
-static int put_driver(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
-{
-	const struct jw_driver *driver = &recording->driver;
-	cJSON *object = cJSON_CreateObject();
-	char version[JW_DRIVER_TEXT], cuda[JW_DRIVER_TEXT];
-	const struct jw_driver release = {
-		.release = {driver->release[0], driver->release[1], driver->release[2]}};
-
-	(void)jw_driver_text(version, &release);
-	(void)snprintf(cuda, sizeof cuda, "%u.%u", driver->cuda / 1000, driver->cuda % 1000 / 10);
-	return put_line(
-		err, text, object,
-		(driver->release[0] && write_recorded_text(err, object, "version", version)) ||
-			(driver->cuda && write_recorded_text(err, object, "cuda", cuda)) ||
-			(recording->stamp[0] && write_recorded_text(err, object, "stamp", recording->stamp)),
-		"");
-}
-
-static int put_command(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
-{
-	cJSON *object = cJSON_CreateObject();
-	char *line = NULL;
-	int result = -1;
-
-	if (write_recorded_text(err, object, "schema", RECORDING_SCHEMA) ||
-		write_recorded_text(err, object, "command", recording->command) ||
-		!(line = json_line(err, object)))
-		goto done;
-	/* Without the closing brace. */
-	line[strlen(line) - 1] = '\0';
-	result = buf_printf(err, text, "%s", line);
-done:
-	cJSON_free(line);
-	cJSON_Delete(object);
-	return result;
-}
-
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
 {
-	if (put_command(err, recording, text) || buf_printf(err, text, ",\n\"driver\":") ||
-		put_driver(err, recording, text) || buf_printf(err, text, ",\n\"files\":[") ||
-		put_files(err, recording, text) || buf_printf(err, text, "],\n\"modules\":[") ||
-		put_modules(err, recording, true, text) ||
-		buf_printf(err, text, "],\n\"not_in_files\":[") || put_modules(err, recording, false, text))
+	if (put_row(err, &command_table, recording, "", text))
 		return -1;
-	return buf_printf(err, text, "]}\n");
+	text->size--; /* its closing brace */
+	if (put_row(err, &driver_table, recording, ",\n\"driver\":", text) ||
+		buf_printf(err, text, ",\n\"files\":["))
+		return -1;
+	for (size_t i = 0; i < recording->file_count; i++)
+		if (put_row(err, &file_table, &recording->files[i], i ? ",\n" : "\n", text))
+			return -1;
+	return buf_printf(err, text, "],\n\"modules\":[") || put_modules(err, recording, true, text) ||
+				   buf_printf(err, text, "],\n\"not_in_files\":[") ||
+				   put_modules(err, recording, false, text)
+			   ? -1
+			   : buf_printf(err, text, "]}\n");
 }
 
 int jw_recording_write(struct jw_error *err, const char *path, const struct jw_recording *recording)
@@ -175,29 +167,12 @@ int jw_recording_write(struct jw_error *err, const char *path, const struct jw_r
 	return result;
 }
 
-/* Reading a recording (docs/formats.md). */
-
-static const char *const kinds[] = {
-	[JW_RECORDED_LOAD] = "load",         [JW_RECORDED_LINK] = "link",
-	[JW_RECORDED_JITLINK] = "nvjitlink", [JW_RECORDED_OPENCL] = "opencl",
-	[JW_RECORDED_OTHER] = "other",
-};
-
-const char *jw_recorded_kind_name(enum jw_recorded_kind kind)
-{
-	return kinds[kind];
-}
-
 void jw_recording_free(struct jw_recording *recording)
 {
 	if (!recording)
 		return;
-	for (size_t i = 0; recording->files && i < recording->file_count; i++) {
-		mem_free(recording->files[i].path);
-		mem_free(recording->files[i].package);
-		mem_free(recording->files[i].version);
-		mem_free(recording->files[i].member);
-	}
+	for (size_t i = 0; recording->files && i < recording->file_count; i++)
+		json_forget(&file_table, &recording->files[i]);
 	for (size_t i = 0; recording->modules && i < recording->module_count; i++) {
 		mem_free(recording->modules[i].options);
 		mem_free(recording->modules[i].producer);
@@ -213,43 +188,23 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 	return error_set(err, JW_ERR_FORMAT, "%s %zu is malformed", what, at);
 }
 
-/* A copy of a text member; NULL where it is missing, or out of memory with *ret_failed. */
-static char *copy_recorded_text(struct jw_error *err, const cJSON *object, const char *name,
-								bool *ret_failed)
+/* A row of a list. */
+static int take_row(struct jw_error *err, const cJSON *object, const struct json_table *table,
+					const char *what, size_t at, void *values)
 {
-	const char *text = json_text(object, name, NULL);
-	char *copy = text ? mem_string(err, text) : NULL;
+	struct jw_error why = {0};
 
-	*ret_failed = *ret_failed || (text && !copy);
-	return copy;
+	if (!json_take(&why, object, table, values))
+		return 0;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : wrong(err, what, at);
 }
 
 static int read_recorded_file(struct jw_error *err, const cJSON *object, size_t at,
 							  struct jw_recorded_file *file)
 {
-	bool failed = false;
-
-	file->path = copy_recorded_text(err, object, "path", &failed);
-	file->package = copy_recorded_text(err, object, "package", &failed);
-	file->version = copy_recorded_text(err, object, "version", &failed);
-	file->member = copy_recorded_text(err, object, "member", &failed);
-	file->size_bytes = json_count(object, "size_bytes");
-	if (failed)
+	if (take_row(err, object, &file_table, "file", at, file))
 		return -1;
-	return file->path && file->path[0] ? 0 : wrong(err, "file", at);
-}
-
-static bool read_kind(const cJSON *object, enum jw_recorded_kind *ret_kind)
-{
-	const char *name = json_text(object, "form", "");
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (strcmp(name, kinds[i]) != 0)
-			continue;
-		*ret_kind = (enum jw_recorded_kind)i;
-		return true;
-	}
-	return false;
+	return file->path ? 0 : wrong(err, "file", at);
 }
 
 static bool read_digest(const cJSON *object, char digest[65])
@@ -276,11 +231,11 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 {
 	const cJSON *file = cJSON_GetObjectItemCaseSensitive(object, "file");
 	const double seconds = json_number(object, "seconds", 0);
-	bool failed = false;
 
+	if (take_row(err, object, files == SIZE_MAX ? &other_module : &owned_module, what, at, module))
+		return -1;
 	module->file = JW_RECORDED_NO_FILE;
-	if (!read_kind(object, &module->kind) || !json_hex64(object, "key", &module->key) ||
-		!read_recorded_target(object, &module->target) || !read_digest(object, module->digest))
+	if (!read_recorded_target(object, &module->target) || !read_digest(object, module->digest))
 		return wrong(err, what, at);
 	if (files != SIZE_MAX) {
 		if (!cJSON_IsNumber(file) || !(file->valuedouble >= 0) ||
@@ -288,20 +243,8 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 			return wrong(err, what, at);
 		module->file = (uint32_t)file->valuedouble;
 	}
-	module->key_bytes = json_count(object, "key_bytes");
-	module->container_offset = json_count(object, "container");
-	module->entry_offset = json_count(object, "offset");
-	module->payload_bytes = json_count(object, "size_bytes");
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
-	module->measured = json_bool(object, "measured", false);
-	module->known_before = json_bool(object, "known_before", false);
-	module->options = copy_recorded_text(err, object, "options", &failed);
-	module->producer = copy_recorded_text(err, object, "producer", &failed);
-	if (!failed && !module->options) {
-		module->options = mem_string(err, "");
-		failed = !module->options;
-	}
-	if (failed)
+	if (!module->options && !(module->options = mem_string(err, "")))
 		return -1;
 	return strlen(module->options) < CACHE_KEY_MOST_TAIL ? 0 : wrong(err, what, at);
 }

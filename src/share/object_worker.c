@@ -168,7 +168,7 @@ static int take_object_line(struct jw_error *err, struct object_worker *worker, 
 	struct object_job job;
 	uv_thread_t thread;
 
-	if (given->document)
+	if (given->setup.folder)
 		return object_get_job(err, line, size, &job) || add_object_job(err, worker, &job) ? -1 : 0;
 	if (object_get_setup(err, line, size, given))
 		return -1;

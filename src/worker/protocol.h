@@ -98,11 +98,11 @@ int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
 int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 						struct protocol_answer *ret_answer);
 
-/* Devices as JSON, also for the state directory. */
-cJSON *protocol_devices_to_json(struct jw_error *err, const struct protocol_device *devices,
-								size_t count);
-int protocol_devices_from_json(struct jw_error *err, const cJSON *array,
-							   struct protocol_device *devices, size_t *ret_count);
+/* The driver's library, its CUDA version and its devices, also for the state directory; and what
+ * has to be looked at after they were read. */
+struct json_table;
+extern const struct json_table protocol_driver;
+int protocol_check_devices(struct jw_error *err, struct protocol_hello *hello);
 
 /* The protocol between supervisor and the worker that speaks to a shared place of objects
  * (share/object_worker.c): one JSON object per line. The first line to it is the place, then come
@@ -174,8 +174,6 @@ struct object_given {
 	struct object_setup setup;
 	struct jw_system system;
 	struct jw_share_options options;
-	const char *hosts[OBJECT_MOST_HOSTS];
-	void *document; /* holds the texts */
 };
 
 /* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */

@@ -1,5 +1,6 @@
 /* JSON by tables: each kind of row, when a member is present, and texts of any bytes. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -153,6 +154,103 @@ TEST(members_that_do_not_apply_are_left_out)
 	cJSON_Delete(ready);
 }
 
-/* ---- memory */
+/* ---- reading */
+
+struct kept {
+	char path[8];
+	uint64_t hex;
+	int below;
+	int64_t far_below;
+	uint16_t narrow;
+	enum answer named;
+	char *text;
+	char **lines;
+	size_t line_count;
+	struct part inside[2];
+	size_t inside_count;
+};
+
+static const struct json_field part_rows[] = {
+	JSON(struct part, name, NULL), JSON(struct part, size, NULL), {0}};
+static const struct json_field kept_fields[] = {
+	JSON_OF(JSON_PATH, "path", struct kept, path, .text = NULL),
+	JSON_OF(JSON_HEX, "hex", struct kept, hex, .text = NULL),
+	JSON(struct kept, below, NULL),
+	JSON(struct kept, far_below, NULL),
+	JSON(struct kept, narrow, NULL),
+	JSON(struct kept, named, NULL, .names = answer_names),
+	JSON(struct kept, text, NULL),
+	JSON_LINES_OF("lines", struct kept, lines, line_count, NULL, .most = 2),
+	JSON_INSIDE_OF("inside", struct kept, inside, inside_count, NULL,
+				   .table = JSON_TABLE(struct part, part_rows), .most = 2),
+	{0},
+};
+static const struct json_table kept_table = {.schema = "test.kept/1", .fields = kept_fields};
+
+/* NULL: it is taken, and written as it was. */
+static void takes(const char *text, const char *failure)
+{
+	cJSON *document = json_parse(NULL, text, strlen(text));
+	struct jw_error err = {0};
+	struct kept kept = {0};
+	char *again;
+
+	assert_non_null(document);
+	assert_int_equal(json_take(&err, document, &kept_table, &kept), failure ? -1 : 0);
+	if (failure) {
+		assert_string_equal(err.message, failure);
+	} else {
+		again = json_object_line(NULL, &kept_table, &kept);
+		assert_string_equal(again, text);
+		cJSON_free(again);
+	}
+	json_forget(&kept_table, &kept);
+	assert_null(kept.text);
+	cJSON_Delete(document);
+}
+
+#define KEPT(path, hex, named, rest)                                                               \
+	"{\"schema\":\"test.kept/1\",\"path\":" path ",\"hex\":\"" hex                                 \
+	"\",\"below\":-5,\"far_below\":-1099511627776,\"narrow\":65535,\"named\":\"" named "\"," rest  \
+	"}"
+#define REST "\"text\":\"a\",\"lines\":[\"one\",\"two\"],\"inside\":[{\"name\":\"in\",\"size\":7}]"
+
+TEST(what_was_written_is_read)
+{
+	takes(KEPT("\"/a\"", "00000000000000ff", "perhaps", REST), NULL);
+	takes(KEPT("{\"hex\":\"ff61\"}", "ffffffffffffffff", "no", REST), NULL);
+}
+
+TEST(what_is_malformed_is_named)
+{
+	takes("{}", "is no test.kept/1");
+	takes(KEPT("\"12345678\"", "00000000000000ff", "no", REST), "its “path” is malformed");
+	takes(KEPT("{\"hex\":\"610061\"}", "00000000000000ff", "no", REST), "its “path” is malformed");
+	takes(KEPT("\"/a\"", "ff", "no", REST), "its “hex” is malformed");
+	takes(KEPT("\"/a\"", "00000000000000ff", "maybe", REST), "its “named” is malformed");
+	takes(KEPT("\"/a\"", "00000000000000ff", "no", "\"lines\":[1,2,3]"),
+		  "its “lines” is malformed");
+	takes(KEPT("\"/a\"", "00000000000000ff", "no", "\"inside\":7"), "its “inside” is malformed");
+}
+
+/* Of another type, or too large for its member: zero. */
+TEST(what_does_not_fit_stays_zero)
+{
+	static const char text[] =
+		"{\"schema\":\"test.kept/1\",\"path\":7,\"hex\":\"0000000000000001\","
+		"\"below\":-1099511627776,\"far_below\":-1e300,\"narrow\":65536,"
+		"\"named\":\"no\",\"text\":[],\"lines\":{},\"inside\":[]}";
+	cJSON *document = json_parse(NULL, text, strlen(text));
+	struct kept kept = {0};
+
+	assert_int_equal(json_take(NULL, document, &kept_table, &kept), 0);
+	assert_string_equal(kept.path, "");
+	assert_int_equal(kept.below, 0);
+	assert_int_equal(kept.far_below, 0);
+	assert_int_equal(kept.narrow, 0);
+	assert_null(kept.text);
+	assert_int_equal(kept.line_count, 0);
+	cJSON_Delete(document);
+}
 
 RUN_TESTS(NULL, NULL)
