@@ -139,22 +139,15 @@ char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key)
 static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_t size_bytes,
 									  uint64_t key_bytes, struct cache_probed *probed)
 {
-	struct cursor at = cursor_of(header, got);
-	uint32_t version = cursor_u32(&at);
+	struct cache_entry entry;
+	enum cache_damage damage = cache_entry_header_read(header, got, size_bytes, &entry);
 
-	probed->key_bytes = cursor_u64(&at);
-	probed->value_bytes = cursor_u64(&at);
-	probed->checksum = cursor_u64(&at);
-	if (at.overrun)
-		return size_bytes ? CACHE_DAMAGE_HEADER : CACHE_DAMAGE_EMPTY;
-	if (version != CACHE_VERSION)
-		return CACHE_DAMAGE_VERSION;
-	if (key_bytes && probed->key_bytes != key_bytes)
-		return CACHE_DAMAGE_NAME;
-	if (!range_fits(CACHE_ENTRY_HEADER, probed->key_bytes, size_bytes) ||
-		!range_fits(CACHE_ENTRY_HEADER + probed->key_bytes, probed->value_bytes, size_bytes))
-		return CACHE_DAMAGE_TRUNCATED;
-	return CACHE_SOUND;
+	if (damage != CACHE_SOUND)
+		return damage;
+	probed->key_bytes = entry.key_bytes;
+	probed->value_bytes = entry.value_bytes;
+	probed->checksum = entry.checksum;
+	return key_bytes && entry.key_bytes != key_bytes ? CACHE_DAMAGE_NAME : CACHE_SOUND;
 }
 
 static enum cache_presence probe_path(struct jw_error *why, const char *path, uint64_t key_bytes,

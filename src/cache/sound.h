@@ -29,7 +29,7 @@ enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief);
 
-/* Both, for a file that is opened only for this: a small entry takes one read. */
+/* Both. */
 enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief);
 
 /* As cache_key_split, except parts->payload, which may lack its middle; payload_size is the size of

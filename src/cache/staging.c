@@ -116,18 +116,12 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 static int check_parts(struct jw_error *err, const struct cache_addition *addition,
 					   struct cache_entry *ret_entry, uint64_t size)
 {
-	struct cursor at = cursor_of(addition->parts[0].data, addition->parts[0].size);
-	struct cache_entry entry = {0};
-	uint32_t version = cursor_u32(&at);
+	const struct cache_part *header = &addition->parts[0];
 
-	entry.key_bytes = cursor_u64(&at);
-	entry.value_bytes = cursor_u64(&at);
-	entry.checksum = cursor_u64(&at);
-	if (!addition->verified || at.overrun || version != CACHE_VERSION ||
-		entry.key_bytes != addition->key_bytes || size < CACHE_ENTRY_HEADER + entry.key_bytes ||
-		entry.value_bytes != size - CACHE_ENTRY_HEADER - entry.key_bytes)
+	if (!addition->verified ||
+		cache_entry_header_read(header->data, header->size, size, ret_entry) != CACHE_SOUND ||
+		ret_entry->key_bytes != addition->key_bytes || ret_entry->extra_bytes)
 		return error_set(err, JW_ERR_FORMAT, "its parts are not as long as its header says");
-	*ret_entry = entry;
 	return 0;
 }
 

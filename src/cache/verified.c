@@ -218,10 +218,15 @@ static int keep_judgement(struct jw_error *err, void *context, size_t at, enum c
 						  const struct cache_brief *brief)
 {
 	const struct verified_reading *reading = context;
+	struct cache_candidate *candidate = &reading->candidates[reading->places[at]];
+	struct cache_origin origin;
 
 	(void)err;
-	(void)brief;
-	reading->candidates[reading->places[at]].damage = damage;
+	candidate->damage = damage;
+	if (brief) {
+		cache_entry_origin(&brief->entry, &origin);
+		candidate->kind = origin.kind;
+	}
 	return 0;
 }
 

@@ -47,8 +47,9 @@ struct cache_verified {
 
 struct cache_candidate {
 	uint64_t key;
-	struct cache_probed probed; /* which was sound */
+	struct cache_probed probed; /* only what is sound is remembered */
 	enum cache_damage damage;   /* set */
+	enum cache_kind kind;       /* set, of a sound one that was read */
 };
 
 /* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read. -1: out

@@ -1,29 +1,17 @@
 /* jw_cache_verify: reads and hashes every entry, and compares the index with the files. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <uv.h>
-
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
 #include "base/sized.h"
 #include "cache/index.h"
-#include "cache/sound.h"
+#include "cache/verified.h"
 #include "cache/view.h"
 
-enum { LOOK_AGAIN_MS = 20 };
-
 struct verify {
-	const struct jw_cache_options *options;
 	struct jw_cache_report *report;
 	struct cache_files scan;
 	struct cache_index index;
 	size_t damaged_capacity;
-	uint8_t *damage; /* of each file of the scan */
-	uint64_t *keys;  /* of those in progress */
-	size_t *where;   /* their places in the scan */
-	size_t reading;
 };
 
 static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key,
@@ -41,82 +29,41 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 	return 0;
 }
 
-static void read_later(struct verify *verify, size_t at)
+/* A driver evicts entries: a missing file is not damage. */
+static int count_entry(struct jw_error *err, struct verify *verify,
+					   const struct cache_candidate *entry)
 {
-	verify->keys[verify->reading] = verify->scan.files[at].key;
-	verify->where[verify->reading++] = at;
-}
-
-static int count_judgement(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-						   const struct cache_brief *brief)
-{
-	struct verify *verify = context;
-	struct cache_origin origin;
-
-	(void)err;
-	verify->damage[verify->where[at]] = (uint8_t)damage;
-	if (brief) {
-		cache_entry_origin(&brief->entry, &origin);
-		verify->report->sound++;
-		verify->report->kinds[origin.kind]++;
-	}
-	return 0;
-}
-
-static int verify_entries(struct jw_error *err, struct verify *verify)
-{
-	const struct cache_sounding sounding = {.dir = verify->report->path,
-											.driver = sound_driver_of(verify->options->driver),
-											.context = verify,
-											.cancel = verify->options->cancel,
-											.judged = count_judgement};
-
-	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
-}
-
-/* A driver evicts entries and writes them in place: a missing file is not damage, and a torn one
- * may be complete a moment later. */
-static int look_again_at(struct jw_error *err, struct verify *verify)
-{
-	verify->reading = 0;
-	for (size_t i = 0; i < verify->scan.count; i++)
-		if (verify->damage[i] != CACHE_SOUND)
-			read_later(verify, i);
-	if (!verify->reading)
-		return 0;
-	uv_sleep(LOOK_AGAIN_MS);
-	return verify_entries(err, verify);
-}
-
-static int check_entries(struct jw_error *err, struct verify *verify)
-{
-	const struct cache_files *scan = &verify->scan;
 	struct jw_cache_report *report = verify->report;
 
-	verify->damage = mem_alloc(err, scan->count);
-	verify->keys = mem_array(err, scan->count, sizeof *verify->keys);
-	verify->where = mem_array(err, scan->count, sizeof *verify->where);
-	if (!verify->damage || !verify->keys || !verify->where)
-		return -1;
-	for (size_t i = 0; i < scan->count; i++) {
-		verify->damage[i] = (uint8_t)scan->files[i].probed.damage;
-		if (scan->files[i].probed.damage == CACHE_SOUND)
-			read_later(verify, i);
-	}
-	if (verify_entries(err, verify) || look_again_at(err, verify))
-		return -1;
-	for (size_t i = 0; i < scan->count; i++) {
-		const struct cache_file *file = &scan->files[i];
-		bool sound = verify->damage[i] == CACHE_SOUND;
-
-		if (!sound && cache_presence(report->path, file->key, 0, NULL) == CACHE_ABSENT)
-			continue;
-		report->entries++;
-		report->bytes += file->probed.size_bytes;
-		if (!sound && add_damaged(err, verify, file->key, (enum cache_damage)verify->damage[i]))
-			return -1;
-	}
+	if (entry->damage && cache_presence(report->path, entry->key, 0, NULL) == CACHE_ABSENT)
+		return 0;
+	report->entries++;
+	report->bytes += entry->probed.size_bytes;
+	if (entry->damage)
+		return add_damaged(err, verify, entry->key, entry->damage);
+	report->sound++;
+	report->kinds[entry->kind]++;
 	return 0;
+}
+
+static int check_entries(struct jw_error *err, struct verify *verify,
+						 const struct jw_cache_options *options)
+{
+	const struct cache_files *scan = &verify->scan;
+	struct cache_candidate *entries = mem_array(err, scan->count, sizeof *entries);
+	int result = entries ? 0 : -1;
+
+	for (size_t i = 0; entries && i < scan->count; i++)
+		entries[i] =
+			(struct cache_candidate){.key = scan->files[i].key, .probed = scan->files[i].probed};
+	if (!result)
+		result =
+			cache_verified_judge(err, NULL, verify->report->path, sound_driver_of(options->driver),
+								 &options->cancel, entries, scan->count);
+	for (size_t i = 0; !result && i < scan->count; i++)
+		result = count_entry(err, verify, &entries[i]);
+	mem_free(entries);
+	return result;
 }
 
 /* A file may be longer than its entry: a driver writes a shorter one over it. */
@@ -176,7 +123,7 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	options = SIZED(err, options, struct jw_cache_options);
 	if (!options)
 		return -1;
-	struct verify verify = {.options = options};
+	struct verify verify = {0};
 	struct jw_error why = {0};
 	uint64_t limit_bytes;
 	int result = -1;
@@ -187,15 +134,12 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 		goto done;
 	verify.report->foreign = verify.scan.foreign;
 	verify.report->limit_bytes = limit_bytes;
-	if (check_entries(&why, &verify) || check_index(&why, &verify, limit_bytes))
+	if (check_entries(&why, &verify, options) || check_index(&why, &verify, limit_bytes))
 		goto done;
 	*ret_report = verify.report;
 	verify.report = NULL;
 	result = 0;
 done:
-	mem_free(verify.damage);
-	mem_free(verify.keys);
-	mem_free(verify.where);
 	cache_files_free(&verify.scan);
 	cache_index_free(&verify.index);
 	jw_cache_report_free(verify.report);
