@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "find/place_list.h"
 #include "find/python.h"
 #include "find/sites.h"
 #include "os/env.h"
@@ -15,7 +14,7 @@
 #include "os/process.h"
 #include "os/tree.h"
 
-enum { MOST_NAMES = 10000 };
+enum { MOST_NAMES = 10000, MOST_PLACES = 4096, MOST_NOTES = 100 };
 
 /* An installation of conda, which is an environment, and those that it has made */
 #define CONDA(from, path)                                                                          \
@@ -106,6 +105,106 @@ static const struct place_rule {
 	{"program", "OpenCV", "OPENCV_DIR", "bin", "opencv_", NULL},
 	{"program", "OpenCV", "PATH", "", "opencv_world", NULL},
 };
+
+/* ---- the list: each place once */
+
+struct place_list {
+	struct jw_places *places;
+	size_t capacity;
+	struct jw_cancel cancel;
+};
+
+static int place_note(struct jw_error *err, struct place_list *list, char *text)
+{
+	struct jw_places *places = list->places;
+	const int result =
+		!text ? -1
+		: places->note_count == MOST_NOTES
+			? 0
+			: mem_add_string(err, &places->notes, &places->note_count, MOST_NOTES, text);
+
+	mem_free(text);
+	return result;
+}
+
+/* NULL where nothing is there, or memory is short (`err`). */
+static char *place_path(struct jw_error *err, const char *path, bool *ret_failed)
+{
+	struct jw_error why = {0};
+	char *real = NULL;
+
+	*ret_failed = os_real_path(&why, path, &real) && error_if_memory(err, &why);
+	return real;
+}
+
+/* That of this name, made if it is not there; NULL: there are too many, or memory is short (`err`).
+ * An environment is one whatever finds it. */
+static struct jw_place *place_named(struct jw_error *err, struct place_list *list, const char *kind,
+									const char *name, bool environment)
+{
+	struct jw_places *places = list->places;
+	struct jw_place place = {.kind = kind, .environment = environment};
+
+	for (size_t i = 0; i < places->count; i++) {
+		struct jw_place *known = &places->items[i];
+
+		if (known->environment == environment && !strcmp(known->name, name) &&
+			(environment || !strcmp(known->kind, kind)))
+			return known;
+	}
+	if (places->count == MOST_PLACES)
+		return NULL;
+	if (VEC_ROOM(err, places->items, list->capacity, places->count, MOST_PLACES) ||
+		!(place.name = mem_string(err, name)))
+		return NULL;
+	places->items[places->count++] = place;
+	return &places->items[places->count - 1];
+}
+
+/* Skips a path that is missing, or there already. */
+static int place_add(struct jw_error *err, struct place_list *list, const char *kind,
+					 const char *name, bool environment, const char *real)
+{
+	struct jw_error why = {0};
+	struct jw_place *place = place_named(&why, list, kind, name, environment);
+
+	if (!place)
+		return error_if_memory(err, &why);
+	for (size_t i = 0; i < place->path_count; i++)
+		if (!strcmp(place->paths[i], real))
+			return 0;
+	return place->path_count == MOST_NAMES
+			   ? 0
+			   : mem_add_string(err, &place->paths, &place->path_count, MOST_NAMES, real);
+}
+
+static int place_add_path(struct jw_error *err, struct place_list *list, const char *kind,
+						  const char *name, const char *path)
+{
+	bool failed;
+	char *real = place_path(err, path, &failed);
+	const int result = real ? place_add(err, list, kind, name, false, real) : -failed;
+
+	mem_free(real);
+	return result;
+}
+
+/* If there is one at `path`. `kind` NULL: what it looks like. *ret_is (may be NULL): there is. */
+static int place_add_environment(struct jw_error *err, struct place_list *list, const char *kind,
+								 const char *path, bool *ret_is)
+{
+	bool failed;
+	char *real = place_path(err, path, &failed);
+	const char *is = real ? environment_kind(real) : NULL;
+	const int result = is ? place_add(err, list, kind ? kind : is, real, true, real) : -failed;
+
+	if (ret_is)
+		*ret_is = is;
+	mem_free(real);
+	return result;
+}
+
+/* ---- by the table */
 
 static int take_match(struct jw_error *err, struct place_list *list, const struct place_rule *rule,
 					  const char *path)
@@ -230,23 +329,17 @@ static int take_conda_list(struct jw_error *err, struct place_list *list)
 
 	if (conda_list_each(err, take_conda_place, list, &unread))
 		return -1;
-	return unread.code ? place_note(err, list, "%s: left out", unread.message) : 0;
+	return unread.code ? place_note(err, list, mem_printf(err, "%s: left out", unread.message)) : 0;
 }
 
 /* ---- folders */
 
-struct place_depth {
+/* Nearer folders first: where there are too many names, the farther ones are left out. */
+struct below {
 	size_t depth, most_names; /* levels of folders; names that are looked at */
 	bool one_device;          /* other file systems are not entered: they may not answer */
-};
-
-struct below {
-	const struct place_depth *how;
 	uint64_t device;
 	size_t names;
-	bool cut;
-	bool marked; /* the folder may be an environment, as far as the names in it tell */
-	/* Nearer folders first: where there are too many, the farther ones are left out. */
 	struct below_folder {
 		char *path;
 		size_t level;
@@ -268,21 +361,13 @@ static bool may_hold_environments(const char *name)
 	return true;
 }
 
-/* One of these, or something in it, makes a folder an environment (place_list.c). */
-static bool may_mark(const char *name)
+/* Takes the path over. */
+static int below_later(struct jw_error *err, struct below *below, char *path)
 {
-	static const char *const marks[] = {"pyvenv.cfg", "conda-meta", "bin", "python.exe"};
+	const size_t level = below->count ? below->folders[below->next].level + 1 : 0;
 
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-		if (text_equal_fold(name, marks[i]))
-			return true;
-	return false;
-}
-
-static int below_later(struct jw_error *err, struct below *below, char *path, size_t level)
-{
 	if (!path ||
-		VEC_ROOM(err, below->folders, below->capacity, below->count, below->how->most_names + 1)) {
+		VEC_ROOM(err, below->folders, below->capacity, below->count, below->most_names + 1)) {
 		mem_free(path);
 		return -1;
 	}
@@ -295,70 +380,47 @@ static int below_take(struct jw_error *err, void *context, const char *name,
 					  const struct os_stat *stat)
 {
 	struct below *below = context;
-	const struct below_folder folder = below->folders[below->next];
 
-	if (++below->names > below->how->most_names) {
-		below->cut = below->marked = true;
+	if (++below->names > below->most_names)
 		return 1;
-	}
-	below->marked = below->marked || may_mark(name);
 	if (stat->kind != OS_DIRECTORY || !may_hold_environments(name) ||
-		(below->how->one_device && stat->device != below->device))
+		(below->one_device && stat->device != below->device))
 		return 0;
-	return below_later(err, below, os_join(err, folder.path, name), folder.level + 1);
+	return below_later(err, below, os_join(err, below->folders[below->next].path, name));
 }
 
-/* What cannot be listed holds nothing for this account; but it may be an environment. */
-static int below_list(struct jw_error *err, struct below *below)
-{
-	const char *path = below->folders[below->next].path;
-	struct jw_error why = {0};
-
-	below->marked = false;
-	if (os_is_made_up(path) || os_each(&why, path, below_take, below) >= 0)
-		return 0;
-	below->marked = true;
-	return error_if_memory(err, &why);
-}
-
-static int below_next(struct jw_error *err, struct below *below, struct place_list *list,
+/* One folder. What is in an environment is its own, but for conda's `envs`; what cannot be listed
+ * holds nothing for this account. */
+static int below_look(struct jw_error *err, struct below *below, struct place_list *list,
 					  bool *ret_any)
 {
 	const struct below_folder folder = below->folders[below->next];
-	const size_t names = below->names, count = below->count;
-	const bool cut = below->cut;
-	bool is = false;
+	struct jw_error why = {0};
 	char *envs;
-	int result;
+	bool is;
 
-	below->marked = true;
 	if (cancel_check(err, &list->cancel) ||
-		(folder.level < below->how->depth && !cut && below_list(err, below)) ||
-		(below->marked && place_add_environment(err, list, NULL, folder.path, &is)))
+		place_add_environment(err, list, NULL, folder.path, &is))
 		return -1;
-	if (!is)
+	*ret_any = *ret_any || is;
+	if (folder.level == below->depth || below->names > below->most_names)
 		return 0;
-	*ret_any = true;
-	/* What is in an environment is its own. */
-	while (below->count > count)
-		mem_free(below->folders[--below->count].path);
-	below->names = names;
-	below->cut = cut;
+	if (!is)
+		return !os_is_made_up(folder.path) && os_each(&why, folder.path, below_take, below) < 0
+				   ? error_if_memory(err, &why)
+				   : 0;
 	envs = os_join(err, folder.path, "envs");
-	if (!envs)
-		return -1;
-	result = folder.level < below->how->depth && os_exists(envs)
-				 ? below_later(err, below, envs, folder.level + 1)
-				 : (mem_free(envs), 0);
-	return result;
+	if (envs && os_exists(envs))
+		return below_later(err, below, envs);
+	mem_free(envs);
+	return envs ? 0 : -1;
 }
 
-/* Adds the environments below a folder, without following links or looking into environments but
- * for conda's `envs`. *ret_any: there are some, though they were known. */
+/* Adds the environments below a folder, without following links. *ret_any: there are some, though
+ * they were known. */
 static int place_below(struct jw_error *err, struct place_list *list, const char *folder,
-					   const struct place_depth *how, bool *ret_any)
+					   struct below below, bool *ret_any)
 {
-	struct below below = {.how = how};
 	struct os_stat stat;
 	int result;
 
@@ -366,14 +428,15 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 	if (os_stat(NULL, folder, &stat))
 		return 0;
 	below.device = stat.device;
-	result = below_later(err, &below, mem_string(err, folder), 0);
+	result = below_later(err, &below, mem_string(err, folder));
 	for (; !result && below.next < below.count; below.next++)
-		result = below_next(err, &below, list, ret_any);
-	if (!result && below.cut)
+		result = below_look(err, &below, list, ret_any);
+	if (!result && below.names > below.most_names)
 		result = place_note(err, list,
-							"%s has more than %zu names near its top: not all was looked at; "
-							"“jitwarm find DIR” looks below DIR",
-							folder, how->most_names);
+							mem_printf(err,
+									   "%s has more than %zu names near its top: not all was "
+									   "looked at; “jitwarm find DIR” looks below DIR",
+									   folder, below.most_names));
 	while (below.count)
 		mem_free(below.folders[--below.count].path);
 	mem_free(below.folders);
@@ -382,7 +445,7 @@ static int place_below(struct jw_error *err, struct place_list *list, const char
 
 static int take_home(struct jw_error *err, struct place_list *list)
 {
-	static const struct place_depth near = {3, 20000, true};
+	static const struct below near = {.depth = 3, .most_names = 20000, .one_device = true};
 	struct jw_error why = {0};
 	char *home, *real;
 	bool any;
@@ -394,21 +457,21 @@ static int take_home(struct jw_error *err, struct place_list *list)
 	mem_free(home);
 	if (result)
 		return error_if_memory(err, &why);
-	result = place_below(err, list, real, &near, &any);
+	result = place_below(err, list, real, near, &any);
 	mem_free(real);
 	return result;
 }
 
 static int take_folder(struct jw_error *err, struct place_list *list, const char *folder)
 {
-	static const struct place_depth far = {8, 1000000, false};
+	static const struct below far = {.depth = 8, .most_names = 1000000};
 	char *real;
 	bool any;
 	int result;
 
 	if (os_real_path(err, folder, &real))
 		return -1;
-	result = place_below(err, list, real, &far, &any);
+	result = place_below(err, list, real, far, &any);
 	if (!result && !any)
 		result = place_add_path(err, list, "folder", real, real);
 	mem_free(real);
@@ -443,9 +506,10 @@ int jw_places_find(struct jw_error *err, const struct jw_places_options *options
 
 	for (size_t i = 0; !result && i < options->folder_count; i++)
 		result = take_folder(err, &list, options->folders[i]);
-	if (!result && list.places->count == PLACES_MOST)
-		result = place_note(err, &list, "there are more than %d places: the others are left out",
-							(int)PLACES_MOST);
+	if (!result && list.places->count == MOST_PLACES)
+		result = place_note(
+			err, &list,
+			mem_printf(err, "there are more than %d places: the others are left out", MOST_PLACES));
 	if (result)
 		jw_places_free(list.places);
 	else

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/place_list.h"
 #include "find/python.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -531,6 +530,24 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 		return 0;
 	wanted->prefix = mem_string(err, prefix);
 	return wanted->prefix ? 0 : -1;
+}
+
+static bool has_mark(const char *path, const char *mark)
+{
+	char *marked = os_join(NULL, path, mark);
+	const bool has = marked && os_exists(marked);
+
+	mem_free(marked);
+	return has;
+}
+
+const char *environment_kind(const char *path)
+{
+	if (has_mark(path, "pyvenv.cfg"))
+		return "venv";
+	if (has_mark(path, "conda-meta"))
+		return "conda";
+	return has_mark(path, "bin/python3") || has_mark(path, "python.exe") ? "Python" : NULL;
 }
 
 /* Names the environment that a path leads into: that of .venv/bin/python. */

@@ -29,3 +29,5 @@ int conda_list_each(struct jw_error *err,
 					int (*take)(struct jw_error *err, void *context, const char *prefix),
 					void *context, struct jw_error *ret_unread);
 void sites_free(struct sites *environment);
+/* "venv", "conda", "Python"; NULL: no folder of an environment, by what is in it. */
+const char *environment_kind(const char *path);
