@@ -45,7 +45,6 @@ struct jw_bake_file {
 	 * programs fail. And the newest with which such code was measured; zeros: with none. Both are
 	 * zeros without a copy. */
 	struct jw_driver from, to;
-	size_t signatures; /* of its package, left out of the new one, which they do not sign */
 	struct jw_error unlinked_why, no_room_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or nothing to bake */
 };

@@ -51,7 +51,7 @@ struct wheel {
 	char *output;
 	struct buf new_metadata, new_record;
 	bool nvidia; /* METADATA names NVIDIA's licence */
-	size_t baked, signatures;
+	size_t baked;
 	struct run_folder run;
 	/* The new wheel */
 	char *path;
@@ -486,12 +486,8 @@ static int write_member(struct jw_error *err, struct wheel *wheel, size_t index)
 	uint8_t sha256[SHA256];
 	int result;
 
-	if (member == wheel->record)
+	if (member == wheel->record || is_signature(wheel, member->name))
 		return 0;
-	if (is_signature(wheel, member->name)) {
-		wheel->signatures++;
-		return 0;
-	}
 	name = new_name(err, wheel, member->name);
 	if (!name)
 		return -1;
@@ -651,7 +647,6 @@ static int bake_kind(struct jw_error *err, const struct bake_package_job *job,
 	for (size_t i = first; !result && wheel.baked && i < files->count; i++) {
 		struct jw_bake_file *file = &files->items[i];
 
-		file->signatures = wheel.signatures;
 		if (!file->failed.code && file->baked && !(file->output = mem_string(err, wheel.output)))
 			result = -1;
 	}

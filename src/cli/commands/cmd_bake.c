@@ -81,10 +81,6 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 				TEXT_COUNT(file->modules, "container", "containers"));
 	if (file->output && !options_given(&cli->options, "in-place"))
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
-	if (file->signatures)
-		output_line(out, STYLE_WARN,
-					"  %s of RECORD left out, since the new wheel has another RECORD",
-					TEXT_COUNT(file->signatures, "signature", "signatures"));
 	if (file->from.cuda)
 		print_drivers(out, file);
 	print_left(cli, file);

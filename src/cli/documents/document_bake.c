@@ -47,7 +47,6 @@ static const struct json_field baked_file_fields[] = {
 		"containers that got another place at the end of the copy, since their own had no room"),
 	FILE_MEMBER(size_before_bytes, "of the library"),
 	FILE_MEMBER(size_after_bytes, "of the copy"),
-	FILE_MEMBER(signatures, "of its wheel, left out of the new one, which they do not sign"),
 	JSON_PART("drivers", JSON_TABLE(struct jw_bake_file, baked_drivers_fields),
 			  "the drivers that the copy is for; empty without one"),
 	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
