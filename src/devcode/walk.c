@@ -381,6 +381,8 @@ static bool open_plain(struct plain_zip *zip, const struct os_map *map)
 
 	if (zip_directory_read(NULL, map->data, map->size, directory))
 		return false;
+	/* A page for the header of each member, and those that the system maps around it. */
+	os_map_forget(map, 0, map->size);
 	for (size_t i = 0; i < directory->count; i++)
 		if (!is_plain_member(&directory->members[i]))
 			return false;

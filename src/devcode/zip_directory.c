@@ -314,7 +314,7 @@ struct zip_reader {
 	z_stream z;
 	bool ended;         /* the deflated data */
 	uint64_t read;      /* packed bytes */
-	uint64_t forgotten; /* those whose pages were released */
+	uint64_t forgotten; /* of the file: up to here its pages were released */
 	uint64_t got;       /* unpacked ones */
 	uLong crc;
 	uint8_t step[UNPACK_STEP]; /* of zip_member_unpack */
@@ -353,7 +353,9 @@ int zip_reader_begin(struct jw_error *err, struct zip_reader *reader,
 	if (member->method != ZIP_STORED && member->method != ZIP_DEFLATED)
 		return error_set(err, JW_ERR_UNSUPPORTED, "is packed by method %u", member->method);
 	reader->member = member;
-	reader->read = reader->forgotten = reader->got = 0;
+	reader->read = reader->got = 0;
+	if (reader->forgotten > member->data_offset)
+		reader->forgotten = member->data_offset;
 	reader->crc = crc32(0, NULL, 0);
 	reader->ended = false;
 	(void)inflateReset(&reader->z);
@@ -407,13 +409,15 @@ int zip_reader_take(struct jw_error *err, struct zip_reader *reader, uint8_t *to
 {
 	enum { FORGET = 1 << 20 };
 	const struct zip_member *member = reader->member;
+	uint64_t at;
 
 	if (unpack_some(err, reader, to, size, ret_got))
 		return -1;
-	if (reader->read - reader->forgotten >= FORGET || !*ret_got) {
-		os_map_forget(reader->map, (size_t)(member->data_offset + reader->forgotten),
-					  (size_t)(reader->read - reader->forgotten));
-		reader->forgotten = reader->read;
+	at = member->data_offset + reader->read;
+	/* Also of the members between, and what the system maps around a page. */
+	if (at >= reader->forgotten + FORGET) {
+		os_map_forget(reader->map, (size_t)reader->forgotten, (size_t)(at - reader->forgotten));
+		reader->forgotten = at;
 	}
 	if (*ret_got > member->size_bytes - reader->got)
 		return error_set(err, JW_ERR_FORMAT, "is longer than its header says");
