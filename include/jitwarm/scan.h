@@ -89,9 +89,11 @@ struct jw_scan_total {
 	 * none. */
 	uint32_t driver_from, fails_from, fails_to;
 	bool older_differ; /* other verdicts with an older one, with which no program fails */
+	bool alternatives; /* of libraries of one name for several CUDA versions not all, but one at
+						  least has the same verdicts there */
 	struct jw_forecast forecast;
 	/* No start compiles all of it: code that runs as it is is beside what is compiled, or two
-	 * libraries differ only in numbers (libx_cuda118.so, libx_cuda121.so). */
+	 * libraries are one for several CUDA versions (libx_cuda118.so, libx_cuda121.so). */
 	bool at_most;
 };
 

@@ -237,7 +237,9 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
 			verdict = VERDICT_LINK;
-		target->verdicts[verdict]++;
+		/* An empty one has no code for other GPUs either. */
+		target->verdicts[verdict] +=
+			verdict != VERDICT_NOTHING || account->seen->containers[index].code;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judgements[t].reason]++;
 		if (gpu_isa_compare(judgements[t].isa, target->isa) > 0)

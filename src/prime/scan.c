@@ -16,24 +16,25 @@
 #include "plan/estimate.h"
 #include "plan/plan.h"
 
-enum { MOST_FOLDERS = 1 << 24 };
+enum { MOST_GROUPS = 1 << 24 };
 
-/* On one GPU; as fates do, it counts as a whole: drivers (analyse_releases) with which something in
- * it makes a program fail, and with which something runs. */
-struct scan_folder {
+/* On one GPU, by drivers (analyse_releases). A folder counts as a whole, as fates do: with which
+ * something in it makes a program fail, and with which something runs. So do libraries of one name
+ * for several CUDA versions, of which a program loads one that runs: with which one of those that
+ * run is the same, and with which all are. */
+struct scan_group {
 	size_t target;
-	uint32_t fails, runs;
+	uint32_t fails, runs, one_same, all_same;
 };
 
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
-	struct build build;                  /* of all images, for what they hold together */
-	uint32_t same[ANALYSE_MOST_TARGETS]; /* as analyse_releases, of all of them */
-	struct scan_folder *folders;
-	size_t folder_count, folder_capacity;
-	struct set folder_names; /* and GPUs */
-	struct set compiled;     /* libraries, by their names without numbers, and GPUs */
+	struct build build; /* of all images, for what they hold together */
+	struct scan_group *groups;
+	size_t group_count, group_capacity;
+	struct set group_names; /* and GPUs */
+	struct set compiled;    /* libraries, by their names without CUDA's version, and GPUs */
 	uint32_t native, compiles, alternatives; /* GPUs, by their place: of some libraries */
 };
 
@@ -166,19 +167,23 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
 }
 
-static uint64_t hash_letters(uint64_t hash, const char *name)
+/* Without CUDA's version: libx_cuda118.so, cu12/libx.so. */
+static uint64_t hash_name(uint64_t hash, const char *name)
 {
-	for (; name && *name; name++)
-		if (!text_is_digit(*name))
-			hash = fnv_update(hash, name, 1);
+	for (; name && *name; name++) {
+		const size_t cuda = text_starts_fold(name, "cuda") ? 4 : 2;
+
+		hash = fnv_update(hash, name, 1);
+		if (text_starts_fold(name, "cu") && text_is_digit(name[cuda]))
+			name += cuda + strspn(name + cuda, "0123456789.") - 1;
+	}
 	return hash;
 }
 
 /* What several libraries on one GPU tell of each other (jw_scan_total.at_most). */
 static int compare_libraries(struct jw_error *err, struct scan *scan, const struct told *told)
 {
-	const uint64_t name =
-		hash_letters(hash_letters(FNV_START, told->image.path), told->image.member);
+	const uint64_t name = hash_name(hash_name(FNV_START, told->image.path), told->image.member);
 
 	for (size_t t = 0; t < told->image.verdict_count; t++) {
 		const struct jw_scan_verdicts *verdicts = &told->verdicts[t];
@@ -198,26 +203,44 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 	return 0;
 }
 
+static int find_group(struct jw_error *err, struct scan *scan, uint64_t name, size_t target,
+					  struct scan_group **ret_group)
+{
+	const uint64_t key = fnv_update(name, &target, sizeof target);
+	size_t cursor = 0, at = set_find(&scan->group_names, key, &cursor);
+
+	if (at == SET_NONE) {
+		at = scan->group_count;
+		if (VEC_ROOM(err, scan->groups, scan->group_capacity, at, MOST_GROUPS) ||
+			set_add(err, &scan->group_names, key, at))
+			return -1;
+		scan->groups[scan->group_count++] =
+			(struct scan_group){.target = target, .all_same = UINT32_MAX};
+	}
+	*ret_group = &scan->groups[at];
+	return 0;
+}
+
 static int note_releases(struct jw_error *err, struct scan *scan, const struct analyse_image *from)
 {
-	const uint64_t name = fate_folder(from->image->path, from->image->member);
+	const uint64_t start = fnv_update(FNV_START, "=", 1), /* no folder's */
+		name = hash_name(hash_name(start, from->image->path), from->image->member),
+				   folder = fate_folder(from->image->path, from->image->member);
 
 	for (size_t t = 0; t < scan->question.target_count; t++) {
-		const uint64_t key = fnv_update(name, &t, sizeof t);
-		size_t cursor = 0, at = set_find(&scan->folder_names, key, &cursor);
+		struct scan_group *group;
 
-		scan->same[t] &= from->releases[t].same;
+		if (find_group(err, scan, name, t, &group))
+			return -1;
+		group->all_same &= from->releases[t].same;
+		if (from->targets[t].fate == ANALYSE_RUNS)
+			group->one_same |= from->releases[t].same;
 		if (from->targets[t].fate == ANALYSE_NO_CODE)
 			continue;
-		if (at == SET_NONE) {
-			at = scan->folder_count;
-			if (VEC_ROOM(err, scan->folders, scan->folder_capacity, at, MOST_FOLDERS) ||
-				set_add(err, &scan->folder_names, key, at))
-				return -1;
-			scan->folders[scan->folder_count++] = (struct scan_folder){.target = t};
-		}
-		scan->folders[at].fails |= from->releases[t].fails;
-		scan->folders[at].runs |= ~from->releases[t].fails;
+		if (find_group(err, scan, folder, t, &group))
+			return -1;
+		group->fails |= from->releases[t].fails;
+		group->runs |= ~from->releases[t].fails;
 	}
 	return 0;
 }
@@ -288,16 +311,23 @@ static void tell_releases(struct jw_scan_total *total, const struct scan *scan, 
 	const struct jw_driver *asked = &scan->options->driver;
 	struct jw_driver drivers[GPU_MOST_RELEASES];
 	size_t row = gpu_releases(drivers);
-	uint32_t fails = 0;
+	uint32_t fails = 0, all_same = UINT32_MAX;
 	bool same = true;
 
-	for (size_t i = 0; i < scan->folder_count; i++)
-		if (scan->folders[i].target == target)
-			fails |= scan->folders[i].fails & ~scan->folders[i].runs;
+	for (size_t i = 0; i < scan->group_count; i++) {
+		const struct scan_group *group = &scan->groups[i];
+
+		if (group->target != target)
+			continue;
+		fails |= group->fails & ~group->runs;
+		all_same &= group->one_same ? group->one_same : group->all_same;
+		total->alternatives =
+			total->alternatives || (group->one_same && group->one_same != group->all_same);
+	}
 	while (row-- && drivers[row].cuda >= gpu_first_cuda(total->target)) {
 		if (asked->cuda && drivers[row].cuda > asked->cuda)
 			continue;
-		same = same && (scan->same[target] >> row & 1);
+		same = same && (all_same >> row & 1);
 		if (fails >> row & 1) {
 			total->fails_from = drivers[row].release[0];
 			if (!total->fails_to)
@@ -404,8 +434,6 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	};
 	int result;
 
-	for (size_t i = 0; i < ANALYSE_MOST_TARGETS; i++)
-		scan.same[i] = UINT32_MAX;
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;
@@ -420,7 +448,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	}
 	plan_free(scan.build.plan);
 	set_free(&scan.compiled);
-	set_free(&scan.folder_names);
-	mem_free(scan.folders);
+	set_free(&scan.group_names);
+	mem_free(scan.groups);
 	return result;
 }

@@ -129,8 +129,10 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 							 : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
-	(void)buf_printf(NULL, line, "no kernel image for this GPU");
-	return STYLE_BAD;
+	(void)buf_printf(NULL, line,
+					 verdicts->nothing ? "no kernel image for this GPU"
+									   : "nothing in it that a driver loads");
+	return verdicts->nothing ? STYLE_BAD : STYLE_FAINT;
 }
 
 static void say_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
@@ -209,6 +211,9 @@ static void say_drivers(const struct output *output, const char *name,
 						? "%s: the same from driver %u on; with older ones less of it runs"
 						: "%s: the same from driver %u on",
 					name, total->driver_from);
+	if (total->driver_from && total->alternatives)
+		output_line(output, STYLE_PLAIN,
+					"  Of libraries of one name for several CUDA versions, that is one at least.");
 }
 
 /* A file or member of which a start compiles something. */
@@ -312,6 +317,7 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->native += image->native;
 	sum->compatible += image->compatible;
 	sum->link += image->link;
+	sum->nothing += image->nothing;
 	sum->cannot += image->cannot;
 	sum->cannot_exclusive += image->cannot_exclusive;
 	sum->cannot_too_new += image->cannot_too_new;

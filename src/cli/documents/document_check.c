@@ -183,12 +183,14 @@ static const struct json_field total_fields[] = {
 	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
 	TOTAL(driver_from, "the oldest branch of Linux drivers with the same verdicts, without a "
 					   "failing program; 0: none"),
+	TOTAL(alternatives, "of libraries of one name for several CUDA versions, one at least has them "
+						"there, and not all"),
 	TOTAL(older_differ, "older branches have other verdicts, with which no program fails"),
 	TOTAL(fails_from, "branches with which a program fails: the first"),
 	TOTAL(fails_to, "and the last; 0: none"),
 	TOTAL(at_most,
 		  "no start compiles all of it: code that runs as it is is beside what is compiled, or "
-		  "two libraries differ only in numbers"),
+		  "two libraries are one for several CUDA versions (`libx_cuda118.so`)"),
 	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
 				   "what compiling them takes on this machine"),
 	{0},

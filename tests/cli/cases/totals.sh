@@ -55,6 +55,10 @@ for name, kernel in ("empty", ""), ("other", "k"):
 PYTHON
 run 0 scan --target sm_86 lib empty.cubin
 out_lacks "will fail"
+out_has "nothing in it that a driver loads"
+out_lacks "no kernel image"
+run 0 scan --target sm_86 empty.cubin --json
+json 'd["files"][0]["verdicts"]["sm_86"]["nothing"] == 0'
 run 2 scan --target sm_86 other.cubin
 out_has "other.cubin: will fail: no kernel image for sm_86"
 run 1 check "${one[@]}" --cache cache --json lib
@@ -117,6 +121,30 @@ PYTHON
 	out_has "  first start up to "
 	out_has "  beside/old.so "
 	out_lacks "a program fails" # old.so runs there, with drivers that refuse new.so, too
+	# Of libraries for several CUDA versions a program loads one that its driver can use
+	mkdir versions
+	python3 - "$cases/../../framework" late <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fatbin
+text = b".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
+open(sys.argv[2], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 75, fatbin.ptx_payload(text))))
+PYTHON
+	for kind in native late; do
+		objcopy --remove-section __nv_relfatbin --remove-section .nvFatBinSegment --remove-section .nv_fatbin --add-section .nv_fatbin=$kind \
+			--set-section-flags .nv_fatbin=alloc,readonly --change-section-address .nv_fatbin=0x1000000 "$sample" "versions/libx_cuda$([ $kind = late ] && echo 130 || echo 118).so" 2>/dev/null
+	done
+	run 0 scan --target sm_86 --driver 580 versions
+	out_has "the same from driver 525 on"
+	out_has "Of libraries of one name for several CUDA versions, that is one at least."
+	run 0 scan --target sm_86 --driver 580 --json versions
+	json '[(t["driver_from"], t["alternatives"], t["at_most"]) for t in d["totals"]] == [(525, True, True)]'
+	run 0 scan --target sm_86 --driver 550 --json versions
+	json 'd["totals"][0]["driver_from"] == 525'
+	mv versions/libx_cuda130.so versions/liby.so
+	run 0 scan --target sm_86 --driver 580 versions
+	out_has "the same from driver 580 on"
+	out_lacks "Of libraries of one name"
 	# What most containers of a library do without, a start may do without
 	python3 - "$cases/../../framework" <<'PYTHON'
 import sys
