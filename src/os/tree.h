@@ -27,24 +27,27 @@ void os_tree_close(struct os_tree *tree);
 
 /* The names in a directory: the part shared by both systems. */
 
-/* A directory with more names than this is not read. */
-enum { NAMES_MOST = 4000000 };
-
 struct named {
 	char *name;
 	enum os_kind kind;
 };
+struct named_list {
+	struct named *items;
+	size_t count, capacity;
+};
 
-/* Sorts the names and returns them as two arrays. On success the result owns the strings. */
-int names_finish(struct jw_error *err, struct named *found, size_t count,
+/* Takes `name` over; NULL: no memory, and err is set. -1, too, from the 4,000,000th name on. */
+int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
+
+/* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */
+int names_finish(struct jw_error *err, int result, struct named_list *list,
 				 struct os_names *ret_names);
 
 /* What is in a directory, one by one. */
 
 /* Calls `take` for each name in a directory with what it is itself: a link is OS_OTHER, whatever it
- * leads to; nor is a link at the end of `path` followed on POSIX. Fills in the kind, the size,
- * the device and the time of the last write. A return other than 0 of `take` ends it, and
- * is returned. */
+ * leads to; nor is a link at the end of `path` followed on POSIX. Fills in the kind and
+ * the device. A return other than 0 of `take` ends it, and is returned. */
 int os_each(struct jw_error *err, const char *path,
 			int (*take)(struct jw_error *err, void *context, const char *name,
 						const struct os_stat *stat),

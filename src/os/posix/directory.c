@@ -31,61 +31,48 @@ enum os_kind posix_entry_kind(int directory, const char *name, unsigned char typ
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 
-static DIR *open_directory(const struct at *at)
+int posix_each_entry(struct jw_error *err, const char *path, int fd,
+					 int (*take)(struct jw_error *err, void *context, int folder,
+								 const struct dirent *entry),
+					 void *context)
 {
-	int fd = at_open(at, O_RDONLY | O_DIRECTORY, 0);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int result = 0;
 
-	if (!directory && fd >= 0)
-		(void)close(fd);
-	return directory;
+	if (!directory) {
+		posix_error(err, path);
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	for (errno = 0; !result && (entry = readdir(directory)); errno = 0)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = take(err, context, fd, entry);
+	if (!result && errno)
+		result = posix_error(err, path);
+	(void)closedir(directory);
+	return result;
+}
+
+static int add_entry(struct jw_error *err, void *context, int folder, const struct dirent *entry)
+{
+	return names_add(err, context, mem_string(err, entry->d_name),
+					 posix_entry_kind(folder, entry->d_name, entry->d_type));
 }
 
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 {
-	DIR *directory;
+	struct named_list names = {0};
 	struct at at;
-	struct named *found = NULL;
-	size_t capacity = 0, count = 0;
-	int result = -1;
+	int result;
 
 	if (at_enter(err, path, AT_LAST_ENTERED, &at))
 		return -1;
-	directory = open_directory(&at);
-	if (!directory) {
-		posix_error(err, path);
-		goto done;
-	}
-	for (;;) {
-		struct dirent *entry;
-
-		errno = 0;
-		entry = readdir(directory);
-		if (!entry && errno) {
-			posix_error(err, path);
-			goto done;
-		}
-		if (!entry)
-			break;
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		if (VEC_ROOM(err, found, capacity, count, NAMES_MOST))
-			goto done;
-		found[count].kind = posix_entry_kind(dirfd(directory), entry->d_name, entry->d_type);
-		found[count].name = mem_string(err, entry->d_name);
-		if (!found[count].name)
-			goto done;
-		count++;
-	}
-	result = names_finish(err, found, count, ret_names);
-done:
-	for (size_t i = 0; result && i < count; i++)
-		mem_free(found[i].name);
-	mem_free(found);
-	if (directory)
-		(void)closedir(directory);
+	result =
+		posix_each_entry(err, path, at_open(&at, O_RDONLY | O_DIRECTORY, 0), add_entry, &names);
 	at_leave(&at);
-	return result;
+	return names_finish(err, result, &names, ret_names);
 }
 
 static int check_file(struct jw_error *err, const struct at *at, const char *path, bool *ret_folder)

@@ -213,14 +213,9 @@ int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
 	return 0;
 }
 
-struct tree_names {
-	bool (*wanted)(const char *name, enum os_kind kind);
-	struct named *found;
-	size_t count, capacity;
-};
-
 static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t size,
-						struct tree_names *names)
+						bool (*wanted)(const char *name, enum os_kind kind),
+						struct named_list *names)
 {
 	const int fd = tree->levels[tree->count - 1].fd;
 	const char *const listed = (const char *)tree->listed;
@@ -235,15 +230,8 @@ static int take_entries(struct jw_error *err, const struct os_tree *tree, size_t
 		if (!strcmp(name, ".") || !strcmp(name, ".."))
 			continue;
 		kind = posix_entry_kind(fd, name, entry->d_type);
-		if (!names->wanted(name, kind))
-			continue;
-		if (VEC_ROOM(err, names->found, names->capacity, names->count, NAMES_MOST))
+		if (wanted(name, kind) && names_add(err, names, mem_string(err, name), kind))
 			return -1;
-		names->found[names->count].kind = kind;
-		names->found[names->count].name = mem_string(err, name);
-		if (!names->found[names->count].name)
-			return -1;
-		names->count++;
 	}
 	return 0;
 }
@@ -254,7 +242,9 @@ static int no_folder(struct jw_error *err, const struct os_tree *tree)
 	return tree->entered ? 0 : posix_error(err, tree->path);
 }
 
-static int read_wanted(struct jw_error *err, struct os_tree *tree, struct tree_names *names)
+static int read_wanted(struct jw_error *err, struct os_tree *tree,
+					   bool (*wanted)(const char *name, enum os_kind kind),
+					   struct named_list *names)
 {
 	const int fd = tree->levels[tree->count - 1].fd;
 	ssize_t size = 1;
@@ -262,8 +252,8 @@ static int read_wanted(struct jw_error *err, struct os_tree *tree, struct tree_n
 
 	while (!result && size > 0) {
 		size = getdents64(fd, tree->listed, sizeof tree->listed);
-		result =
-			size < 0 ? posix_error(err, tree->path) : take_entries(err, tree, (size_t)size, names);
+		result = size < 0 ? posix_error(err, tree->path)
+						  : take_entries(err, tree, (size_t)size, wanted, names);
 	}
 	return result;
 }
@@ -271,19 +261,14 @@ static int read_wanted(struct jw_error *err, struct os_tree *tree, struct tree_n
 int os_tree_list(struct jw_error *err, struct os_tree *tree,
 				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
 {
-	struct tree_names names = {.wanted = wanted};
+	struct named_list names = {0};
 	int result = no_folder(err, tree);
 
 	if (!result)
-		result = act_as_owner(err, tree, &tree->levels[tree->count - 1]) ||
-						 read_wanted(err, tree, &names)
-					 ? -1
-					 : 0;
+		result = act_as_owner(err, tree, &tree->levels[tree->count - 1]);
 	if (!result)
-		result = names_finish(err, names.found, names.count, ret_names);
-	for (size_t i = 0; result && i < names.count; i++)
-		mem_free(names.found[i].name);
-	mem_free(names.found);
+		result = read_wanted(err, tree, wanted, &names);
+	result = names_finish(err, result, &names, ret_names);
 	if (result)
 		os_tree_rest(tree);
 	return result;
@@ -317,23 +302,22 @@ struct each {
 	void *context;
 };
 
-static int take_each_entry(struct jw_error *err, const struct each *each, int directory,
-						   const char *name)
+static int take_each_entry(struct jw_error *err, void *context, int folder,
+						   const struct dirent *entry)
 {
+	const struct each *each = context;
 	struct os_stat stat = {.kind = OS_OTHER};
 	struct stat native;
 
 	/* It has gone meanwhile. */
-	if (fstatat(directory, name, &native, AT_SYMLINK_NOFOLLOW))
+	if (fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	if (S_ISREG(native.st_mode))
 		stat.kind = OS_REGULAR;
 	else if (S_ISDIR(native.st_mode))
 		stat.kind = OS_DIRECTORY;
-	stat.size_bytes = (uint64_t)native.st_size;
-	stat.mtime_ns = (int64_t)native.st_mtim.tv_sec * 1000000000 + native.st_mtim.tv_nsec;
 	stat.device = (uint64_t)native.st_dev;
-	return each->take(err, each->context, name, &stat);
+	return each->take(err, each->context, entry->d_name, &stat);
 }
 
 int os_each(struct jw_error *err, const char *path,
@@ -341,29 +325,15 @@ int os_each(struct jw_error *err, const char *path,
 						const struct os_stat *stat),
 			void *context)
 {
-	const struct each each = {take, context};
-	struct dirent *entry;
+	struct each each = {take, context};
 	struct at at;
-	DIR *directory;
-	int fd, result = 0;
+	int result;
 
 	if (at_enter(err, path, AT_LAST_KEPT, &at))
 		return -1;
-	fd = openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	directory = fd < 0 ? NULL : fdopendir(fd);
-	if (!directory) {
-		posix_error(err, path);
-		if (fd >= 0)
-			(void)close(fd);
-		at_leave(&at);
-		return -1;
-	}
-	for (errno = 0; !result && (entry = readdir(directory)); errno = 0)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = take_each_entry(err, &each, fd, entry->d_name);
-	if (!result && errno)
-		result = posix_error(err, path);
-	(void)closedir(directory);
+	result = posix_each_entry(
+		err, path, openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		take_each_entry, &each);
 	at_leave(&at);
 	return result;
 }

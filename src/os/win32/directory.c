@@ -28,24 +28,16 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 
 struct listing {
 	const char *path;
-	struct named *found;
-	size_t capacity, count;
+	struct named_list names;
 };
 
 static int add_name(struct jw_error *err, void *context, const struct win32_entry *entry)
 {
 	struct listing *listing = context;
-	struct named *named;
+	char *name = win32_utf8(err, entry->name);
 
-	if (VEC_ROOM(err, listing->found, listing->capacity, listing->count, NAMES_MOST))
-		return -1;
-	named = &listing->found[listing->count];
-	named->name = win32_utf8(err, entry->name);
-	if (!named->name)
-		return -1;
-	named->kind = kind_of(listing->path, named->name, entry->attributes);
-	listing->count++;
-	return 0;
+	return names_add(err, &listing->names, name,
+					 name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER);
 }
 
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
@@ -56,15 +48,9 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 
 	if (folder == INVALID_HANDLE_VALUE)
 		return -1;
-	result = win32_entries(err, folder, path, add_name, &listing) ||
-					 names_finish(err, listing.found, listing.count, ret_names)
-				 ? -1
-				 : 0;
-	for (size_t i = 0; result && i < listing.count; i++)
-		mem_free(listing.found[i].name);
-	mem_free(listing.found);
+	result = win32_entries(err, folder, path, add_name, &listing);
 	(void)CloseHandle(folder);
-	return result;
+	return names_finish(err, result, &listing.names, ret_names);
 }
 
 /* Opening checks the same rights as writing, and writes nothing; an open handle of another process
@@ -197,8 +183,6 @@ static int take_entry(struct jw_error *err, void *context, const struct win32_en
 					? OS_OTHER
 				: entry->attributes & FILE_ATTRIBUTE_DIRECTORY ? OS_DIRECTORY
 															   : OS_REGULAR,
-		.size_bytes = entry->size_bytes,
-		.mtime_ns = win32_time_ns(&entry->written),
 		.device = each->device,
 	};
 	int result = name ? each->take(err, each->context, name, &stat) : -1;

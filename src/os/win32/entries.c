@@ -73,9 +73,6 @@ static int each_of(struct jw_error *err, const uint8_t *data,
 		if (size < sizeof entry.name) {
 			memcpy(entry.name, info->FileName, size);
 			entry.attributes = info->FileAttributes;
-			entry.size_bytes = (uint64_t)info->EndOfFile.QuadPart;
-			entry.written =
-				(FILETIME){info->LastWriteTime.LowPart, (DWORD)info->LastWriteTime.HighPart};
 			if (!is_dots(entry.name))
 				result = each(err, context, &entry);
 		}

@@ -17,8 +17,6 @@ wchar_t *win32_link_target(struct jw_error *err, const char *path, const void *d
 struct win32_entry {
 	wchar_t name[MAX_PATH];
 	DWORD attributes; /* FILE_ATTRIBUTE_... of a link itself */
-	uint64_t size_bytes;
-	FILETIME written;
 };
 
 /* Calls `each` for everything in a folder but "." and "..", until it returns something else than 0,
