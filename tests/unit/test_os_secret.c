@@ -8,24 +8,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "os/console.h"
 
 enum { UNASKED = 3, HANGS_S = 60 };
-
-/* Replaces the C library's: Ctrl-C comes after the echo was disabled, before the wait for input */
-static bool interrupts;
-
-int tcsetattr(int fd, int actions, const struct termios *settings)
-{
-	int result = ioctl(fd, actions == TCSAFLUSH ? TCSETSF : TCSETS, settings);
-
-	if (interrupts && !(settings->c_lflag & ECHO))
-		(void)raise(SIGINT);
-	return result;
-}
 
 /* The end status of a process that asks at its terminal `path`. */
 static void ask(const char *path)
@@ -39,18 +26,6 @@ static void ask(const char *path)
 	if (os_ask_secret(NULL, "?", word, sizeof word) || strcmp(word, "word") != 0)
 		_exit(1);
 	_exit(0);
-}
-
-static int asked(int terminal)
-{
-	pid_t child = fork();
-	int status = 0;
-
-	assert_true(child >= 0);
-	if (!child)
-		ask(ptsname(terminal));
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
 }
 
 static int open_terminal(void)
@@ -71,21 +46,8 @@ static bool shows_what_is_typed(int terminal)
 	return settings.c_lflag & ECHO;
 }
 
-TEST(test_ctrl_c_before_anything_is_waited_for)
-{
-	int terminal = open_terminal(), status;
-
-	interrupts = true;
-	status = asked(terminal);
-	interrupts = false;
-	assert_true(WIFSIGNALED(status));
-	assert_int_equal(WTERMSIG(status), SIGINT);
-	assert_true(shows_what_is_typed(terminal));
-	assert_int_equal(close(terminal), 0);
-}
-
 /* Input before the question is dropped, so the text is typed again until the process reads it. */
-TEST(test_typed_text_is_returned)
+static int typed(const char *text)
 {
 	int terminal = open_terminal(), status = 0;
 	pid_t child, typist;
@@ -95,17 +57,32 @@ TEST(test_typed_text_is_returned)
 		ask(ptsname(terminal));
 	typist = fork();
 	while (!typist) {
-		if (!shows_what_is_typed(terminal) && write(terminal, "word\n", 5) != 5)
+		if (!shows_what_is_typed(terminal) && write(terminal, text, strlen(text)) < 0)
 			_exit(1);
 		(void)usleep(10000);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(kill(typist, SIGKILL), 0);
 	assert_int_equal(waitpid(typist, NULL, 0), typist);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_true(shows_what_is_typed(terminal));
 	assert_int_equal(close(terminal), 0);
+	return status;
+}
+
+TEST(test_typed_text_is_returned)
+{
+	int status = typed("word\n");
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+TEST(test_ctrl_c_ends_the_program_once_the_terminal_echoes)
+{
+	int status = typed("wo\3");
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,93 +60,42 @@ bool os_terminal_write(int fd, const char *text, size_t size)
 	return false;
 }
 
-/* The terminal must echo again when the program ends or pauses, so signals are blocked until it
- * does. They are unblocked only while the program waits for input: a signal just before a read
- * would not end the read. */
-static volatile sig_atomic_t caught;
-
-static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
-
-struct held {
-	struct sigaction handlers[NUMBERS];
-	sigset_t mask;
-};
-
-static void note_caught(int number)
-{
-	caught = number;
-}
-
-static void hold_signals(struct held *ret_before)
-{
-	const struct sigaction action = {.sa_handler = note_caught};
-	struct sigaction *before = ret_before->handlers;
-	sigset_t ours;
-
-	caught = 0;
-	(void)sigemptyset(&ours);
-	for (size_t i = 0; i < NUMBERS; i++)
-		(void)sigaddset(&ours, numbers[i]);
-	(void)sigprocmask(SIG_BLOCK, &ours, &ret_before->mask);
-	for (size_t i = 0; i < NUMBERS; i++)
-		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
-			(void)sigaction(numbers[i], &action, NULL);
-}
-
-/* Reads a line of at most size - 1 bytes; drops the rest of a longer one. */
-static int read_line(int fd, const sigset_t *mask, char *line, size_t size)
-{
-	struct pollfd typed = {.fd = fd, .events = POLLIN};
-	size_t length = 0;
-	char c;
-
-	for (;;) {
-		ssize_t got;
-
-		while (ppoll(&typed, 1, NULL, mask) < 0)
-			if (errno != EINTR || caught)
-				return -1;
-		got = read(fd, &c, 1);
-		if (got < 0 || (!got && !length))
-			return -1;
-		if (!got || c == '\n' || c == '\r')
-			break;
-		if (length + 1 < size)
-			line[length++] = c;
-	}
-	line[length] = '\0';
-	return 0;
-}
-
 int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size)
 {
-	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY), result;
+	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	struct termios before, silent;
-	struct held signals;
+	bool interrupted;
+	ssize_t got;
 
 	if (fd < 0 || tcgetattr(fd, &before)) {
 		if (fd >= 0)
 			(void)close(fd);
 		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
 	}
-	hold_signals(&signals);
+	/* Ctrl-C ends the line: the terminal echoes again before the signal ends the program. */
 	silent = before;
-	silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
+	silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG);
+	silent.c_cc[VEOL] = before.c_cc[VINTR];
 	if (write(fd, question, strlen(question)) < 0)
 		(void)tcflush(fd, TCOFLUSH);
 	(void)tcsetattr(fd, TCSAFLUSH, &silent);
-	result = read_line(fd, &signals.mask, ret_line, size);
+	do
+		got = read(fd, ret_line, size - 1);
+	while (got < 0 && errno == EINTR);
+	/* Drops the rest of a longer line */
 	(void)tcsetattr(fd, TCSAFLUSH, &before);
 	if (write(fd, "\n", 1) < 0)
 		(void)tcflush(fd, TCOFLUSH);
 	(void)close(fd);
-	for (size_t i = 0; i < NUMBERS; i++)
-		(void)sigaction(numbers[i], &signals.handlers[i], NULL);
-	(void)sigprocmask(SIG_SETMASK, &signals.mask, NULL);
-	if (caught)
-		(void)raise(caught);
-	return result ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
+	interrupted = got > 0 && before.c_cc[VINTR] != _POSIX_VDISABLE &&
+				  (cc_t)ret_line[got - 1] == before.c_cc[VINTR];
+	if (interrupted)
+		(void)raise(SIGINT);
+	if (got <= 0 || interrupted)
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	ret_line[got] = '\0';
+	ret_line[strcspn(ret_line, "\r\n")] = '\0';
+	return 0;
 }
 
 int os_take_stdout(struct jw_error *err, int *ret_fd)
