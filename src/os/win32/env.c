@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/env.h"
@@ -62,104 +61,19 @@ static char *read_registry_text(const struct jw_account *account, const char *ke
 	return text;
 }
 
-static char *known_place(const KNOWNFOLDERID *id)
-{
-	wchar_t *wide = NULL;
-	char *path = NULL;
-
-	if (SHGetKnownFolderPath(id, 0, NULL, &wide) == S_OK)
-		path = win32_shown(NULL, wide);
-	CoTaskMemFree(wide);
-	return path;
-}
-
-static char *computer_name(void)
-{
-	wchar_t wide[MAX_COMPUTERNAME_LENGTH + 1];
-	DWORD room = MAX_COMPUTERNAME_LENGTH + 1;
-
-	return GetComputerNameW(wide, &room) ? win32_utf8(NULL, wide) : NULL;
-}
-
-/* The variables that are the same for every account, by the system itself: our own environment is
- * what the account that started us made of it. */
-static bool is_of_machine(const char *name, char **ret_value)
-{
-	static const struct {
-		const char *name;
-		const KNOWNFOLDERID *id;
-	} places[] = {{"SystemRoot", &FOLDERID_Windows},
-				  {"windir", &FOLDERID_Windows},
-				  {"SystemDrive", &FOLDERID_Windows},
-				  {"ProgramData", &FOLDERID_ProgramData},
-				  {"PUBLIC", &FOLDERID_Public}};
-
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (text_equal_fold(name, places[i].name)) {
-			*ret_value = known_place(places[i].id);
-			if (*ret_value && text_equal_fold(name, "SystemDrive"))
-				(*ret_value)[strcspn(*ret_value, "\\")] = '\0';
-			return true;
-		}
-	if (!text_equal_fold(name, "COMPUTERNAME"))
-		return false;
-	*ret_value = computer_name();
-	return true;
-}
-
-/* A variable's value for the account, NULL if unknown: most of our own variables belong to another
- * account. Source: Microsoft, "User Profiles" and "Environment Variables": logon stores the
- * volatile ones (HOMESHARE, LOGONSERVER, USERDOMAIN) beside the permanent ones. */
-static char *variable_of(const struct jw_account *account, const char *name)
-{
-	static const char *const keys[] = {"Volatile Environment", "Environment"};
-	char *value = NULL;
-
-	if (text_equal_fold(name, "USERPROFILE"))
-		return mem_string(NULL, account->home);
-	if (text_equal_fold(name, "USERNAME"))
-		return mem_string(NULL, account->name);
-	if (is_of_machine(name, &value))
-		return value;
-	for (size_t i = 0; !value && i < sizeof keys / sizeof *keys; i++)
-		value = read_registry_text(account, keys[i], name);
-	if (value && strchr(value, '%')) {
-		mem_free(value);
-		value = NULL;
-	}
-	return value;
-}
-
-/* NULL if a variable is unknown, or the text has a lone % ("100%"). */
+/* What the value stands for; NULL where another account's variables would have to be known for it.
+ */
 static char *expand_for_account(const struct jw_account *account, const char *text)
 {
-	struct buf whole = BUF_MAX(MOST_VALUE);
-	char *result = NULL;
-	const char *end;
+	static const char profile[] = "%USERPROFILE%";
+	const bool below = text_starts_fold(text, profile);
+	const char *rest = below ? text + sizeof profile - 1 : text;
 
-	for (const char *start; (start = strchr(text, '%')); text = end + 1) {
-		char *name, *value;
-		bool failed;
-
-		end = strchr(start + 1, '%');
-		name = end ? mem_string_n(NULL, start + 1, (size_t)(end - start) - 1) : NULL;
-		value = name ? variable_of(account, name) : NULL;
-		mem_free(name);
-		failed = !value || buf_append(NULL, &whole, text, (size_t)(start - text)) ||
-				 buf_append(NULL, &whole, value, strlen(value));
-		mem_free(value);
-		if (failed)
-			goto done;
-	}
-	if (!buf_append(NULL, &whole, text, strlen(text)))
-		result = mem_string(NULL, buf_text(&whole));
-done:
-	buf_free(&whole);
-	return result;
+	return strchr(rest, '%') ? NULL : mem_printf(NULL, "%s%s", below ? account->home : "", rest);
 }
 
-/* Its place in the registry; the second key is a copy of the first from the last start of the
- * account's desktop. Only an absolute path counts. */
+/* Its place in the registry; the second key is a copy of the first with all variables replaced,
+ * from the last start of the account's desktop. Only an absolute path counts. */
 static char *redirected(const struct jw_account *account)
 {
 	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};
@@ -180,7 +94,13 @@ static char *redirected(const struct jw_account *account)
 /* Our own folder, independent of our environment: other programs start programs for us with it. */
 static char *own(void)
 {
-	return known_place(&FOLDERID_RoamingAppData);
+	wchar_t *wide = NULL;
+	char *path = NULL;
+
+	if (SHGetKnownFolderPath(&FOLDERID_RoamingAppData, 0, NULL, &wide) == S_OK)
+		path = win32_shown(NULL, wide);
+	CoTaskMemFree(wide);
+	return path;
 }
 
 static bool is_us(const struct jw_account *account)
