@@ -5,7 +5,9 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd)
-python3 -c 'import moto.server, flask, boto3' 2>/dev/null || { echo "skipped: no moto server"; exit 77; }
+# shellcheck source=tests/share/places.sh
+. "$here/places.sh"
+python=$(python_with moto flask boto3) || { echo "skipped: no moto server"; exit 77; }
 work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null; wait; rm -rf "$work"' EXIT
@@ -22,17 +24,13 @@ warm() { "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/
 says() { python3 -c 'import json, sys; d = json.load(open("out")); sys.exit(not (eval(sys.argv[1])))' "$1"; }
 share() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" prime --share "$1" --share-unsigned "$sample" --json >out 2>err </dev/null; }
 
-port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-python3 -m moto.server -H 127.0.0.1 -p "$port" >server.log 2>&1 &
+port=$(free_port)
+"$python" -m moto.server -H 127.0.0.1 -p "$port" >server.log 2>&1 &
 server=$!
-end=$((SECONDS + 60))
-until (: </dev/tcp/127.0.0.1/"$port") 2>/dev/null; do
-	[ $SECONDS -lt $end ] && kill -0 $server 2>/dev/null || { cat server.log; echo "skipped: moto does not start"; exit 77; }
-	sleep 0.1
-done
+await_port "$port" $server server.log || { echo "skipped: moto does not start"; exit 77; }
 export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_REGION=eu-west-1
 # A bucket, a user who may use it, and from here on nobody without such rights
-AWS_ACCESS_KEY_ID=root AWS_SECRET_ACCESS_KEY=root python3 - "$AWS_ENDPOINT_URL" >keys 2>err <<'END' || { fail "the user"; exit 1; }
+AWS_ACCESS_KEY_ID=root AWS_SECRET_ACCESS_KEY=root "$python" - "$AWS_ENDPOINT_URL" >keys 2>err <<'END' || { fail "the user"; exit 1; }
 import json, sys, urllib.request
 import boto3
 s3, iam = (boto3.client(name, endpoint_url=sys.argv[1], region_name="eu-west-1") for name in ("s3", "iam"))

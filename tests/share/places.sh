@@ -5,6 +5,14 @@
 #   start_s3 FOLDER    moto's server with an empty bucket “lab”: exports AWS_…; 77 where it is not at hand
 servers=()
 free_port() { python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# python_with MODULE…: the first python3 of PATH that has them
+python_with() {
+	local python
+	for python in $(type -ap python3); do
+		"$python" -c 'import sys; from importlib.util import find_spec; exit(not all(map(find_spec, sys.argv[1:])))' "$@" && echo "$python" && return
+	done
+	return 1
+}
 # await_port PORT SERVER LOG
 await_port() {
 	local end=$((SECONDS + 60))
@@ -48,11 +56,11 @@ start_registry() {
 	registry=127.0.0.1:$port
 }
 start_s3() {
-	local folder=$1 port
-	command -v curl >/dev/null && python3 -c 'from importlib.util import find_spec; exit(not (find_spec("moto") and find_spec("flask")))' || return 77
+	local folder=$1 port python
+	command -v curl >/dev/null && python=$(python_with moto flask) || return 77
 	port=$(free_port)
 	mkdir -p "$folder"
-	python3 -m moto.server -H 127.0.0.1 -p "$port" >"$folder/said" 2>&1 &
+	"$python" -m moto.server -H 127.0.0.1 -p "$port" >"$folder/said" 2>&1 &
 	servers+=($!)
 	await_port "$port" $! "$folder/said" || return 1
 	export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=ann AWS_SECRET_ACCESS_KEY=secret
