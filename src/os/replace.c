@@ -1,6 +1,5 @@
 /* Replaces files as a whole: written beside their place, and renamed. */
 #include "base/mem.h"
-#include "os/console.h"
 #include "os/path_calls.h"
 #include "os/uv.h"
 
@@ -82,15 +81,7 @@ int os_write_atomic(struct jw_error *err, const char *path, const void *data, si
 
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	int sink, result;
-
-	if (os_sink_open(err, path, &sink))
-		return -1;
-	if (sink < 0)
-		return write_over(err, path, data, size, RIGHTS_OF_NEW, false, true);
-	result = os_sink_write(err, path, sink, data, size);
-	os_sink_close(path, sink);
-	return result;
+	return write_over(err, path, data, size, RIGHTS_OF_NEW, false, true);
 }
 
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)

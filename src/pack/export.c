@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
-#include "os/console.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "pack/gather.h"
@@ -36,7 +35,7 @@ struct job {
 	size_t loaded;
 	struct gather_parts parts;
 	struct os_file *file;
-	int sink;                      /* where there is no file */
+	uint64_t written_bytes;
 	struct minisign_secret secret; /* set where the pack is signed */
 	struct set wanted;             /* names of the entries of the modules that were named */
 };
@@ -166,9 +165,11 @@ static int read_exported_entry(struct jw_error *err, struct job *job, size_t mem
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
-	const struct job *job = context;
+	struct job *job = context;
+	const uint64_t at = job->written_bytes;
 
-	return os_sink_write(err, job->options->output, job->sink, data, size);
+	job->written_bytes += size;
+	return os_file_write(err, job->file, at, data, size);
 }
 
 static int put_content(struct jw_error *err, void *context, struct writer *writer)
@@ -191,7 +192,6 @@ static int write_members(struct jw_error *err, struct job *job, struct written *
 {
 	const struct writer_options options = {
 		.context = job,
-		.file = job->file,
 		.write = write_out,
 		.content = put_content,
 		.level = job->options->best ? LEVEL_BEST : WRITER_USUAL,
@@ -263,19 +263,6 @@ done:
 	mem_free(signature);
 	mem_free(path);
 	mem_free(real);
-	return result;
-}
-
-static int write_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
-{
-	int result;
-
-	if (os_sink_open(err, job->options->output, &job->sink))
-		return -1;
-	if (job->sink < 0)
-		return replace_pack_file(err, job, ret_written);
-	result = write_members(err, job, ret_written);
-	os_sink_close(job->options->output, job->sink);
 	return result;
 }
 
@@ -372,7 +359,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
-	if (gather_entries(err, &job, &result) || write_pack_file(err, &job, &written))
+	if (gather_entries(err, &job, &result) || replace_pack_file(err, &job, &written))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))
 		goto done;

@@ -128,13 +128,10 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 
 static int emit(struct jw_error *err, struct writer *writer, const void *data, size_t size)
 {
-	uint64_t at = writer->written_bytes;
-
 	crypto_generichash_update(&writer->digest, data, size);
 	crypto_generichash_update(&writer->prehash, data, size);
 	writer->written_bytes += size;
-	return writer->options.file ? os_file_write(err, writer->options.file, at, data, size)
-								: writer->options.write(err, writer->options.context, data, size);
+	return writer->options.write(err, writer->options.context, data, size);
 }
 
 static int compress_data(struct jw_error *err, struct writer *writer, const void *data, size_t size,

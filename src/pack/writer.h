@@ -21,7 +21,7 @@ struct writer;
 
 struct writer_options {
 	void *context;
-	struct os_file *file; /* takes the bytes, from its beginning; NULL: `write` takes them */
+	/* Takes the bytes. */
 	int (*write)(struct jw_error *err, void *context, const void *data, size_t size);
 	/* For writer_pack: puts the members that the pack holds, in the manifest's order. */
 	int (*content)(struct jw_error *err, void *context, struct writer *writer);

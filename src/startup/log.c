@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "os/console.h"
 #include "os/file.h"
 #include "os/folders.h"
 
@@ -90,26 +89,16 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 	return result;
 }
 
-static int send_log_line(struct jw_error *err, int sink, const char *path, const char *line)
-{
-	struct buf text = BUF_MAX(MOST_LOG);
-	int result = buf_printf(err, &text, "%s\n", line) ||
-				 os_sink_write(err, path, sink, text.data, text.size);
-
-	os_sink_close(path, sink);
-	buf_free(&text);
-	return result ? -1 : 0;
-}
-
 int jw_log_append(struct jw_error *err, const char *path, const char *line)
 {
 	struct os_file *file;
-	int result, sink;
+	char *real;
+	int result;
 
-	if (os_sink_open(err, path, &sink))
+	/* Not a device or a pipe, which opening may act upon. */
+	if (os_replaceable(err, path, &real))
 		return -1;
-	if (sink >= 0)
-		return send_log_line(err, sink, path, line);
+	mem_free(real);
 	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
 		return -1;
 	result = append_log_line(err, file, path, line);
