@@ -156,19 +156,21 @@ struct jw_index_wheel {
 	uint64_t size_bytes;  /* 0: the index does not say it */
 };
 
-/* `package`: NAME, the newest, or NAME==VERSION (2.10 means 2.10.*). Hashes are checked. The wheel
- * is in a run's own folder among the temporary files, which after a killed run the next one
- * removes. JW_ERR_USAGE: `package` is neither. JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED.
- * Freed, and removed, by the next function. */
+/* `package`: NAME, the newest, NAME==VERSION (2.10 means 2.10.*), or NAME>=2.1,<2.3 without blanks:
+ * the newest of these. Hashes are checked; `hashes`: a text with the SHA-256 of each file that it
+ * may be, NULL: any that the index has. The wheel is in a run's own folder among the temporary
+ * files, which after a killed run the next one removes. JW_ERR_USAGE: `package` is neither.
+ * JW_ERR_NOT_FOUND, JW_ERR_FORMAT, JW_ERR_INTERRUPTED. Freed, and removed, by the next function. */
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
-					   struct jw_index_wheel **ret_wheel);
+					   const char *hashes, struct jw_index_wheel **ret_wheel);
 void jw_index_wheel_free(struct jw_index_wheel *wheel);
 
 /* What a requirements file, a pylock.toml (PEP 751) or the report of “pip install --report” asks
  * for. */
 struct jw_listed_package {
-	char *asked;      /* NAME or NAME==VERSION; else what the file has there: a range, an option, a
-						 place,	  of whose address only the scheme is left */
+	char *asked;      /* as in jw_index_wheel_get; else what the file has there: an option, a place,
+						 of whose address only the scheme is left */
+	char *hashes;     /* the same; NULL: none are named */
 	size_t line;      /* 0: of a report */
 	bool conditional; /* only where its marker holds */
 };

@@ -324,6 +324,7 @@ static int read_file_row(struct jw_error *err, const char *page, const cJSON *ro
 			   *name = json_text(row, "filename", "");
 	const cJSON *size = cJSON_GetObjectItemCaseSensitive(row, "size");
 	struct wheel_found found = {.place = NULL};
+	const char *hashes = choice->wanted->hashes;
 	char url[MOST_URL];
 
 	/* Withdrawn by its author: false, true or the reason */
@@ -331,6 +332,10 @@ static int read_file_row(struct jw_error *err, const char *page, const cJSON *ro
 						 json_bool(row, "yanked", false) || *json_text(row, "yanked", ""),
 						 &found.named))
 		return 0;
+	if (hashes && (strlen(sha256) != 64 || !strstr(hashes, sha256))) {
+		choice->other = true;
+		return 0;
+	}
 	if (strlen(sha256) == 64 && strspn(sha256, "0123456789abcdefABCDEF") == 64)
 		TEXT_COPY(found.sha256, sha256);
 	if (cJSON_IsNumber(size) && size->valuedouble >= 1 && size->valuedouble <= (double)MOST_WHEEL)
@@ -453,7 +458,7 @@ static int look_in_folder(struct jw_error *err, const char *folder, struct wheel
 	if (os_list(err, folder, &names))
 		return -1;
 	for (size_t i = 0; !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR &&
+		if (names.kinds[i] == OS_REGULAR && !choice->wanted->hashes &&
 			is_better_wheel(choice, names.items[i], false, &found.named))
 			result =
 				choose_wheel(choice, os_join(err, folder, names.items[i]), names.items[i], &found);
@@ -491,6 +496,8 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
 	if (choice->withdrawn)
 		TEXT_COPY(also, "; its author has withdrawn (yanked) it");
+	else if (choice->other)
+		TEXT_COPY(also, "; it has files with other hashes than the list names");
 	else if (choice->foreign)
 		TEXT_COPY(also, "; it has wheels for other platforms");
 	else if (choice->source)

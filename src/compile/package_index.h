@@ -46,10 +46,10 @@ int package_index_download(struct jw_error *err, struct package_index *index,
 
 struct wheel_choice {
 	const struct wheel_wanted *wanted;
-	struct wheel_found best;         /* place NULL: none so far */
-	struct version newest;           /* of the platform, regardless of the request; count 0: none */
-	bool withdrawn, foreign, source; /* of what was requested: taken back by its author, for other
-										platforms, not built */
+	struct wheel_found best; /* place NULL: none so far */
+	struct version newest;   /* of the platform, regardless of the request; count 0: none */
+	bool withdrawn, foreign, source, other; /* of what was requested: taken back by its author, for
+											   other platforms, not built, with other hashes */
 };
 /* Chooses from a project's page at the address `page`. */
 int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,

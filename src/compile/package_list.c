@@ -12,6 +12,7 @@ enum { PACKAGE_LIST_MOST = 4096, PACKAGE_LIST_BYTES = 16 << 20 };
 
 struct package_lines {
 	struct jw_package_list list;
+	struct buf hashes; /* of the package at hand, as they are written */
 	size_t capacity;
 	char *at;           /* the rest of the text */
 	size_t line, lines; /* the number of the line at hand; of the lines read */
@@ -22,12 +23,18 @@ static int add_listed(struct jw_error *err, struct package_lines *listing, char 
 					  bool conditional)
 {
 	struct jw_package_list *list = &listing->list;
+	const bool hashed = listing->hashes.size;
+	char *hashes = hashed ? mem_string(err, buf_text(&listing->hashes)) : NULL;
 
-	if (!asked || VEC_ROOM(err, list->items, listing->capacity, list->count, PACKAGE_LIST_MOST)) {
+	buf_clear(&listing->hashes);
+	if (!asked || (hashed && !hashes) ||
+		VEC_ROOM(err, list->items, listing->capacity, list->count, PACKAGE_LIST_MOST)) {
 		mem_free(asked);
+		mem_free(hashes);
 		return -1;
 	}
-	list->items[list->count++] = (struct jw_listed_package){asked, listing->line, conditional};
+	list->items[list->count++] =
+		(struct jw_listed_package){asked, hashes, listing->line, conditional};
 	return 0;
 }
 
@@ -62,33 +69,37 @@ static char *next_package_line(struct package_lines *listing)
 	return behind_blanks(line);
 }
 
-/* NAME[EXTRA] == VERSION ; MARKER --hash=… # COMMENT. What is no such thing stays as it is, but for
- * an address, which may hold a password. */
+/* NAME[EXTRA] >= VERSION, < VERSION ; MARKER --hash=… # COMMENT. What is no such thing stays as it
+ * is, but for an address or an option's value, which may hold a password. */
 static int list_requirement(struct jw_error *err, struct package_lines *listing, char *line)
 {
 	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 									   "0123456789._-");
-	const char *version = NULL, *address = strstr(line, "://");
-	char *rest = behind_blanks(line + length);
-	size_t version_length = 0;
+	const char *address = strstr(line, "://");
+	char *rest = behind_blanks(line + length), *hash = strstr(line, " --hash"), *to, *from;
+	bool conditional;
 
+	if (*line == '-' && (address || strchr(line, '@')))
+		return add_listed(err, listing, mem_printf(err, "%.*s …", (int)strcspn(line, " ="), line),
+						  false);
+	if (hash && buf_append(err, &listing->hashes, hash, strlen(hash)))
+		return -1;
 	if (*rest == '[' && strchr(rest, ']'))
 		rest = behind_blanks(strchr(rest, ']') + 1);
-	if (text_starts(rest, "==")) {
-		rest = behind_blanks(rest + 2);
-		version = rest;
-		version_length = strcspn(version, "; \t\r");
-		rest = behind_blanks(rest + version_length);
-	}
-	if (length && strchr(";#-", *rest)) /* also its end */
+	if (!length || *line == '-' || (*rest && !strchr(";#-=<>!~", *rest)))
 		return add_listed(err, listing,
-						  mem_printf(err, "%.*s%s%.*s", (int)length, line, version ? "==" : "",
-									 (int)version_length, version ? version : ""),
-						  *rest == ';');
-	return add_listed(err, listing,
-					  address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
-							  : mem_string(err, line),
-					  false);
+						  address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
+								  : mem_string(err, line),
+						  false);
+	if (hash)
+		*hash = 0;
+	rest[strcspn(rest, "#")] = 0;
+	conditional = strchr(rest, ';') != NULL;
+	rest[strcspn(rest, ";")] = 0;
+	for (to = from = rest; (*to = *from); from++)
+		to += !text_is_blank((unsigned char)*from);
+	return add_listed(err, listing, mem_printf(err, "%.*s%s", (int)length, line, rest),
+					  conditional);
 }
 
 static int read_requirements(struct jw_error *err, struct package_lines *listing)
@@ -145,6 +156,8 @@ static int read_lock(struct jw_error *err, struct package_lines *listing)
 	for (char *line; !result && (line = next_package_line(listing));) {
 		const bool part = text_starts(line, "[packages.");
 
+		if (strstr(line, "sha256") && buf_append(err, &listing->hashes, line, strlen(line)))
+			return -1;
 		inside = inside && *line != '[';
 		if (text_starts(line, "[[packages]]")) {
 			const struct resolved next = {"", "", "", NULL, listing->line};
@@ -178,8 +191,12 @@ static int read_pip_report(struct jw_error *err, struct package_lines *listing)
 		const struct resolved package = {json_text(metadata, "name", ""),
 										 json_text(metadata, "version", ""), "",
 										 json_bool(row, "is_direct", false) ? "url" : NULL, 0};
+		const cJSON *archive = cJSON_GetObjectItemCaseSensitive(
+			cJSON_GetObjectItemCaseSensitive(row, "download_info"), "archive_info");
+		const char *sha256 =
+			json_text(cJSON_GetObjectItemCaseSensitive(archive, "hashes"), "sha256", "");
 
-		if (!result)
+		if (!result && !(result = buf_append(err, &listing->hashes, sha256, strlen(sha256))))
 			result = add_resolved(err, listing, &package);
 	}
 	cJSON_Delete(document);
@@ -189,7 +206,7 @@ static int read_pip_report(struct jw_error *err, struct package_lines *listing)
 int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
 					   struct jw_package_list *ret_list)
 {
-	struct package_lines listing = {.line = 0};
+	struct package_lines listing = {.hashes = BUF_MAX(PACKAGE_LIST_BYTES)};
 	char *text = mem_string_n(err, data, size);
 	int result;
 
@@ -209,6 +226,7 @@ int package_list_parse(struct jw_error *err, const char *name, const void *data,
 		jw_package_list_free(&listing.list);
 	else
 		*ret_list = listing.list;
+	buf_free(&listing.hashes);
 	mem_free(text);
 	return result;
 }
@@ -227,7 +245,7 @@ int jw_package_list_read(struct jw_error *err, const char *path, struct jw_packa
 void jw_package_list_free(struct jw_package_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		mem_free(list->items[i].asked);
+		mem_free(list->items[i].asked), mem_free(list->items[i].hashes);
 	mem_free(list->items);
 	*list = (struct jw_package_list){.items = NULL};
 }

@@ -152,8 +152,66 @@ bool wheel_is_open(const struct wheel_wanted *wanted)
 		   !*wanted->tail.local;
 }
 
+/* What a bound has behind its numbers counts for < and > only where it has something. */
+static bool clause_holds(const char *sign, const struct wheel_named *bound, bool prefix,
+						 const struct wheel_named *named)
+{
+	const size_t count = bound->version.count;
+	int order = version_order(&named->version, &bound->version, prefix ? count : VERSION_NUMBERS);
+	const bool level = !order;
+
+	if (level && !prefix)
+		order = order_tails(&named->tail, &bound->tail);
+	if (level && !sign[1] && !order_tails(&bound->tail, &(struct wheel_tail){0}))
+		return false;
+	if (*sign == '=' || *sign == '!')
+		return (!order && (!*bound->tail.local || !strcmp(bound->tail.local, named->tail.local))) ==
+			   (*sign == '=');
+	if (*sign == '~')
+		return order >= 0 && !version_order(&named->version, &bound->version, count - 1);
+	return *sign == '<' ? order < !!sign[1] : order > -!!sign[1];
+}
+
+bool wheel_ranges_read(const char *text, const struct wheel_named *named, bool *ret_hold)
+{
+	static const char *const signs[] = {"==", "!=", "~=", "<=", ">=", "<", ">"};
+	enum { SIGNS = sizeof signs / sizeof *signs };
+	bool final = wheel_is_final(&named->tail); /* or a bound is none, and asks for others */
+
+	*ret_hold = true;
+	for (size_t length; *text; text += length + (text[length] && text[length + 1])) {
+		struct wheel_named bound = {.rank = 0};
+		char version[WHEEL_LOCAL * 2];
+		size_t sign = 0;
+		bool prefix;
+
+		while (sign < SIGNS && !text_starts(text, signs[sign]))
+			sign++;
+		if (sign == SIGNS)
+			return false;
+		text += strlen(signs[sign]);
+		length = strcspn(text, ",");
+		if (length >= sizeof version)
+			return false;
+		(void)snprintf(version, sizeof version, "%.*s", (int)length, text);
+		prefix = sign < 2 && text_ends(version, ".*");
+		version[length - (prefix ? 2 : 0)] = 0;
+		if (!wheel_version_read(version, &bound) ||
+			(signs[sign][0] == '~' && bound.version.count < 2))
+			return false;
+		*ret_hold = *ret_hold && clause_holds(signs[sign], &bound, prefix, named);
+		final = final || !wheel_is_final(&bound.tail);
+	}
+	*ret_hold = *ret_hold && final;
+	return true;
+}
+
 bool wheel_is_wanted(const struct wheel_wanted *wanted, const struct wheel_named *named)
 {
+	bool hold = true;
+
+	if (wanted->ranges && !(wheel_ranges_read(wanted->ranges, named, &hold) && hold))
+		return false;
 	if (wheel_is_open(wanted))
 		return !version_order(&wanted->version, &named->version, wanted->version.count);
 	return !version_order(&wanted->version, &named->version, VERSION_NUMBERS) &&

@@ -19,6 +19,8 @@ struct wheel_wanted {
 	const char *platform;   /* as in jw_platform: "x86_64-linux" */
 	struct wheel_tail tail; /* of the version, which is exact then */
 	const char *text;       /* the version for messages; NULL: its numbers */
+	const char *ranges;     /* ">=2.1,<2.3" in place of a version; NULL: none */
+	const char *hashes;     /* a text with the SHA-256 of each file that it may be; NULL: any */
 };
 
 /* What a wheel's name says. */
@@ -40,6 +42,9 @@ bool wheel_name_read(const struct wheel_wanted *wanted, const char *name,
 
 /* Whether it names numbers alone, and not all of them: 12.4 is any 12.4.x. */
 bool wheel_is_open(const struct wheel_wanted *wanted);
+/* Clauses of PEP 440, but ===, without blanks; a pre-release only where one of them names one.
+ * False: they are none. */
+bool wheel_ranges_read(const char *text, const struct wheel_named *named, bool *ret_hold);
 bool wheel_is_wanted(const struct wheel_wanted *wanted, const struct wheel_named *named);
 /* Neither a pre-release nor a developers' one. */
 bool wheel_is_final(const struct wheel_tail *tail);

@@ -18,15 +18,19 @@ struct asked {
 	struct wheel_wanted wanted;
 };
 
-/* NAME, NAME==2.10, NAME==2.10.*, NAME==2.15.0.post1. Other wishes are a resolver's. */
+/* NAME, NAME==2.10, NAME==2.10.*, NAME==2.15.0.post1, NAME>=2.1,<2.3. Other wishes are a
+ * resolver's. */
 static int read_asked(struct jw_error *err, const char *text, bool listed, struct asked *asked)
 {
-	const size_t length = strcspn(text, "=");
+	const size_t length = strcspn(text, "=<>!~");
 	const char *version = text + length, *rest;
 	struct wheel_wanted *wanted = &asked->wanted;
-	bool good = package_normalise(text, length, asked->package);
+	bool good = package_normalise(text, length, asked->package), hold;
 
-	if (good && *version) {
+	if (good && *version && (strchr(version, ',') || !text_starts(version, "=="))) {
+		wanted->ranges = wanted->text = version;
+		good = wheel_ranges_read(version, &(struct wheel_named){.rank = 0}, &hold);
+	} else if (good && *version) {
 		good = text_starts(version, "==") && version_read(version + 2, &wanted->version, &rest) &&
 			   (!strcmp(rest, ".*") ? wanted->version.count < 3
 									: wheel_tail_read(rest, &wanted->tail));
@@ -35,11 +39,15 @@ static int read_asked(struct jw_error *err, const char *text, bool listed, struc
 			wanted->version.count = 3; /* missing numbers are zeros */
 	}
 	if (!good)
-		return error_set(err, JW_ERR_USAGE,
-						 listed ? "“%.100s” is left out: neither NAME nor NAME==VERSION of an index"
-								: "--index: “%.100s” is neither NAME nor NAME==VERSION; extras, "
-								  "ranges and dependencies are not resolved",
-						 text);
+		return error_set(
+			err, JW_ERR_USAGE,
+			*text == '-' ? "“%.100s” is left out: of pip's options and other lists none "
+						   "is followed; “pip install --dry-run --report FILE” writes "
+						   "one list of all"
+			: listed     ? "“%.100s” is left out: neither NAME nor NAME==VERSION of an index"
+						 : "--index: “%.100s” is neither NAME nor NAME==VERSION; extras and "
+						   "dependencies are not resolved",
+			text);
 	wanted->package = asked->package;
 	return 0;
 }
@@ -136,9 +144,9 @@ void jw_index_close(struct jw_index *index)
 }
 
 int jw_index_wheel_get(struct jw_error *err, struct jw_index *index, const char *package,
-					   struct jw_index_wheel **ret_wheel)
+					   const char *hashes, struct jw_index_wheel **ret_wheel)
 {
-	struct asked asked = {.wanted = {.platform = index->platform}};
+	struct asked asked = {.wanted = {.platform = index->platform, .hashes = hashes}};
 	struct wheel_found found;
 	struct held_wheel *held;
 	int result;

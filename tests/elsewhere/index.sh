@@ -85,7 +85,10 @@ bad "another hash" "its SHA-256 is " wrong-hash asked
 bad "a wheel that breaks off" "cut-wheel/files/" cut-wheel asked
 bad "a wheel without end" "sends more than" endless asked
 PIP_TIMEOUT=1 bad "a slow one" "trickle/files/" trickle asked
-usage "is neither NAME nor NAME==VERSION" scan --index "asked>=1"
+good "the newest of a range" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good "asked>=1,<2"
+good "the newest below" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good "asked<1.1"
+bad "nothing in the range" "no wheel asked>1.1,<1.5 for x86_64-linux" good "asked>1.1,<1.5"
+usage "is neither NAME nor NAME==VERSION" scan --index "asked>=1,"
 usage "is neither NAME nor NAME==VERSION" scan --index "asked[x]"
 usage "--index takes one package" scan --index
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_87 --platform linux
@@ -118,10 +121,11 @@ kill -INT $asking; got=0; wait $asking || got=$?
 [ $got = 1 ] && clean && ok "Ctrl-C leaves nothing" || fail "Ctrl-C: status $got: $(cat out err; find tmp)"
 
 # Many packages in a file, in all three forms
-cat >requirements.txt <<'E'
+hash=$(sha256sum http/asked/asked-1.1-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)
+cat >requirements.txt <<E
 # asked==1.5
-asked[x] == 1.1 \
-    --hash=sha256:00
+asked[x] == 1.1 \\
+    --hash=sha256:$hash
 pure
 missing==1
 asked==3.0 ; sys_platform == "darwin"
@@ -129,13 +133,14 @@ asked>=1
 -r base.txt
 own @ git+https://word@localhost/own
 E
-cat >pylock.toml <<'E'
+cat >pylock.toml <<E
 lock-version = "1.0"
 [[packages]]
 name = "asked"
 version = "1.0"
 wheels = [
-    { url = "https://localhost/asked-1.0-py3-none-win_amd64.whl" },
+    { url = "https://localhost/asked-1.0-py3-none-win_amd64.whl", hashes = { sha256 = "$(sha256sum http/asked/asked-1.0-py3-none-win_amd64.whl | cut -d' ' -f1)" } },
+    { url = "https://localhost/asked-1.0-py3-none-manylinux2014_x86_64.whl", hashes = { sha256 = "$(sha256sum http/asked/asked-1.0-py3-none-manylinux2014_x86_64.whl | cut -d' ' -f1)" } },
 ]
 [[packages]]
 name = "own"
@@ -154,13 +159,13 @@ said() { # FILE TEXT...
 listed 1 --index -r requirements.txt
 said out "asked-1.1-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): " "pure-2.0-py3-none-any.whl: no device code" "sm_86 (RTX 30), all together: "
 said err "requirements.txt:5: $site/good/simple: no wheel missing==1 for " "requirements.txt:6: $site/good/simple: no wheel asked==3.0 for " \
-	"requirements.txt:7: “asked>=1” is left out: neither NAME nor NAME==VERSION" "requirements.txt:8: “-r base.txt” is left out" "requirements.txt:9: “own @ git+https://…” is left out"
-[ "$(wc -l <err)" = 5 ] || fail "not five lines: $(cat err)"
+	"requirements.txt:8: “-r base.txt” is left out: of pip's options and other lists none" "requirements.txt:9: “own @ git+https://…” is left out"
+[ "$(wc -l <err)" = 4 ] || fail "not four lines: $(cat err)"
 grep -q "pure-2.0" http/log && fail "a wheel for any platform was fetched"
 [ "$(grep -c "GET /good/simple/pure/ " http/log)" = 1 ] || fail "pure was not asked for: $(cat http/log)"
 listed 0 --index -r pylock.toml
-said out "asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
-said err "pylock.toml:8: “own @ directory” is left out"
+said out "asked-1.0-py3-none-manylinux2014_x86_64.whl, sm_86 (RTX 30): "
+said err "pylock.toml:9: “own @ directory” is left out"
 listed 0 --index --platform windows -r pylock.toml
 said out "asked-1.0-py3-none-win_amd64.whl, sm_86 (RTX 30): "
 listed 0 --index -r report.json
@@ -171,9 +176,15 @@ import json, sys
 document = json.load(open(sys.argv[1]))
 rows = document["packages"]
 assert [row["line"] for row in rows] == [2, 4, 5, 6, 7, 8, 9] and [row["asked"] for row in rows][:2] == ["asked==1.1", "pure"], rows
-assert [("wheel" in row, "why" in row) for row in rows] == [(True, False)] * 2 + [(False, True)] * 5, rows
-assert {file["path"] for file in document["files"]} == {rows[0]["wheel"]} and document["totals"][0]["modules"] > 0, document
+assert [("wheel" in row, "why" in row) for row in rows] == [(True, False)] * 2 + [(False, True)] * 2 + [(True, False)] + [(False, True)] * 2, rows
+assert {file["path"] for file in document["files"]} == {rows[0]["wheel"], rows[4]["wheel"]} and document["totals"][0]["modules"] > 0, document
 P
+sed "s/$hash/${hash:1}0/" requirements.txt >changed.txt
+listed 1 --index -r changed.txt
+said err "changed.txt:2: " "; it has files with other hashes than the list names"
+printf '%s\n' '--proxy=me:word@localhost:1' '--extra-index-url https://me:word@localhost/' asked==1.1 >options.txt
+listed 0 --index -r options.txt
+said err "options.txt:1: “--proxy …” is left out" "options.txt:2: “--extra-index-url …” is left out"
 echo "-e ." >own.txt && listed 2 --index -r own.txt
 for hostile in 'n\0u' '' '# nothing\n' '{"install": [' '{"install": {}}'; do
 	printf '%b' "$hostile" >hostile.txt

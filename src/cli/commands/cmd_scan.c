@@ -457,7 +457,7 @@ static int next_listed(struct jw_error *err, void *context, const char **ret_pat
 		bool failed;
 
 		run->fetching.label = package->asked;
-		failed = jw_index_wheel_get(&why, run->index, package->asked, &run->wheel);
+		failed = jw_index_wheel_get(&why, run->index, package->asked, package->hashes, &run->wheel);
 		fetching_end(&run->fetching);
 		if (failed) {
 			if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
@@ -634,11 +634,13 @@ const struct cli_command command_scan = {
 		"cache grows. The times come from a model fitted to four frameworks and, without --target, "
 		"from earlier runs of prime here. What the cache has counts for “jitwarm check”, not "
 		"here.\n\nWith --index nothing needs to be installed: the wheel of a package (xgboost, the "
-		"newest; xgboost==1.5.2; ==2.10 means any 2.10.x) comes from the package index that pip is "
-		"configured to, its hash is checked, and nothing of it stays. A pre-release has to be "
-		"named. With -r, the versions of the file are exact, markers are not evaluated, and what "
-		"has no single version, comes from elsewhere or is an option of pip is named and left "
-		"out.\n\nExit status: 1 if a file cannot be read or holds damaged device code, 2 if a "
+		"newest; xgboost==1.5.2; ==2.10 means any 2.10.x; torch>=2.1,<2.3, the newest of these) "
+		"comes "
+		"from the package index that pip is configured to, its hash is checked, and nothing of it "
+		"stays. A pre-release has to be named. With -r, a wheel has to have one of the hashes that "
+		"the file names, markers are not evaluated, and what comes from elsewhere, or is an option "
+		"of pip or another list, is named and left out.\n\nExit status: 1 if a file cannot be read "
+		"or holds damaged device code, 2 if a "
 		"program will fail since it has no code that runs on the GPU, "
 		"3 if nothing could be read.",
 	.options = options,

@@ -46,7 +46,7 @@ int asked_wheel_get(struct jw_error *err, struct cli *cli, const char *platform,
 		return error_set(err, JW_ERR_USAGE, "--index takes one package: NAME or NAME==VERSION");
 	if (asked_index_open(err, platform, gpus, &fetching, false, &index))
 		return -1;
-	result = jw_index_wheel_get(err, index, options->operands[0], ret_wheel);
+	result = jw_index_wheel_get(err, index, options->operands[0], NULL, ret_wheel);
 	fetching_end(&fetching);
 	jw_index_close(index);
 	if (!result)
