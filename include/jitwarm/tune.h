@@ -22,11 +22,10 @@ enum jw_scope {
 						HKEY_CURRENT_USER\Environment */
 	JW_SCOPE_SYSTEM, /* every account: /etc/environment; on Windows the machine's environment */
 	JW_SCOPE_SHELL,  /* the file that this account's shell reads at its start; not on Windows */
-	JW_SCOPE_UNIT,   /* a systemd service, by a drop-in file; not on Windows */
 };
-enum { JW_SCOPES = JW_SCOPE_UNIT + 1 };
+enum { JW_SCOPES = JW_SCOPE_SHELL + 1 };
 
-/* "user", "system", "shell", "systemd". */
+/* "user", "system", "shell". */
 const char *jw_scope_name(enum jw_scope scope);
 
 /* One place that sets one variable. */
@@ -106,15 +105,13 @@ struct jw_tune_advice {
 int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
 				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice);
 void jw_tune_advice_free(struct jw_tune_advice *advice);
-/* The directory to set in a scope: one directory does not suit all accounts or a service, so there
- * it is NULL unless it was named. */
+/* The directory to set in a scope: one directory does not suit all accounts, so there it is NULL
+ * unless it was named. */
 const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope);
 
 struct jw_tune_request {
 	size_t size; /* JW_TUNE_REQUEST_INIT sets it (jitwarm/api.h) */
 	enum jw_scope scope;
-	const char *unit;     /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
-	bool of_user;         /* JW_SCOPE_UNIT: of the account's own service manager */
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE; 0: do not change it */
 	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL: do not change it */
 };

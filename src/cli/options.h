@@ -45,7 +45,7 @@ struct cli_option {
 	enum option_kind kind;
 	const char *value;   /* name of the value in help: "DIR" */
 	const char *help;    /* a sentence without its full stop; help wraps it */
-	const char *choices; /* all values that there are: “user|system|systemd=”; NULL: others */
+	const char *choices; /* all values that there are: “user|system|shell”; NULL: others */
 	enum option_names names;
 	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
 	bool positive;     /* a number: 0 is refused */

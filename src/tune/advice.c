@@ -22,7 +22,6 @@ const char *jw_scope_name(enum jw_scope scope)
 		[JW_SCOPE_USER] = "user",
 		[JW_SCOPE_SYSTEM] = "system",
 		[JW_SCOPE_SHELL] = "shell",
-		[JW_SCOPE_UNIT] = "systemd",
 	};
 
 	return names[scope];
@@ -320,7 +319,5 @@ void jw_tune_advice_free(struct jw_tune_advice *advice)
 
 const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope)
 {
-	const bool shared = scope == JW_SCOPE_SYSTEM || scope == JW_SCOPE_UNIT;
-
-	return shared && !advice->path_named ? NULL : advice->path;
+	return scope == JW_SCOPE_SYSTEM && !advice->path_named ? NULL : advice->path;
 }

@@ -81,8 +81,7 @@ static unsigned missing_levels(const char *path)
 static int write_profile(struct jw_error *err, const struct applying *run, const char *path,
 						 const struct buf *text)
 {
-	const bool system =
-		run->request->scope == JW_SCOPE_SYSTEM || run->request->scope == JW_SCOPE_UNIT;
+	const bool system = run->request->scope == JW_SCOPE_SYSTEM;
 	const int failed = system ? os_make_shared_parent(err, path, 0755) ||
 									os_rewrite_mode(err, path, buf_text(text), text->size, 0644)
 							  : os_make_parent(err, path, 0755) ||

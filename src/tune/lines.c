@@ -135,7 +135,6 @@ static const struct manner place_manners[PLACE_FORMS] = {
 						  .tail = "end\n",
 						  .quoting = QUOTE_FISH},
 	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
-	[PLACE_UNIT] = {.head = "[Service]\n", .set = "Environment=\"@N=@V\"\n", .quoting = QUOTE_UNIT},
 };
 
 static const struct manner print_manners[] = {

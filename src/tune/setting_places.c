@@ -130,32 +130,6 @@ static int add_shell(struct jw_error *err, bool login, struct setting_places *pl
 	return add_setting_place(places, place_home_path(err, ".profile"), PLACE_SH);
 }
 
-/* A name becomes part of a path, so only characters that systemd allows are accepted. */
-static bool is_unit_name(const char *name)
-{
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-								  ":_.@\\-";
-
-	return *name && *name != '.' && strlen(name) < 200 && strspn(name, allowed) == strlen(name);
-}
-
-static int add_unit(struct jw_error *err, const struct jw_tune_request *request,
-					struct setting_places *places)
-{
-	const char *name = request->unit ? request->unit : "";
-	char *rest, *path = NULL;
-
-	if (!is_unit_name(name))
-		return error_set(err, JW_ERR_USAGE, "“%.100s” is not a name of a systemd unit", name);
-	rest = mem_printf(err, "%s/%s%s.d/60-jitwarm.conf",
-					  request->of_user ? "systemd/user" : "/etc/systemd/system", name,
-					  text_ends(name, ".service") ? "" : ".service");
-	if (rest)
-		path = request->of_user ? place_config_path(err, rest) : place_system_path(err, rest);
-	mem_free(rest);
-	return add_setting_place(places, path, PLACE_UNIT);
-}
-
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			  struct setting_places *ret_places)
 {
@@ -163,7 +137,7 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 	bool registry = os_variables_kept();
 	int result = 0;
 
-	if (registry && (request->scope == JW_SCOPE_SHELL || request->scope == JW_SCOPE_UNIT))
+	if (registry && request->scope == JW_SCOPE_SHELL)
 		return error_set(err, JW_ERR_UNSUPPORTED, "--scope %s: not on Windows; user or system",
 						 jw_scope_name(request->scope));
 	switch (request->scope) {
@@ -180,7 +154,6 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 				add_setting_place(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
 		break;
 	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
-	case JW_SCOPE_UNIT: result = add_unit(err, request, &places); break;
 	}
 	if (result) {
 		places_free(&places);
@@ -241,8 +214,8 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 		return false;
 	if (is_switch(setting->name))
 		return !setting->unset && may_be_on(setting->value);
-	/* /etc/profile is read before the account's; a service is read after all. */
-	if (strcmp(setting->source, "shell profile") != 0 || request->scope == JW_SCOPE_UNIT ||
+	/* /etc/profile is read before the account's. */
+	if (strcmp(setting->source, "shell profile") != 0 ||
 		text_ends(setting->where, "/etc/profile") || is_above_ours(settings, setting, places))
 		return false;
 	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))

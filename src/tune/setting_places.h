@@ -12,7 +12,6 @@ enum place_form {
 	PLACE_FISH,
 	PLACE_FISH_LOGIN, /* for login shells only */
 	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
-	PLACE_UNIT,
 	PLACE_FORMS
 };
 

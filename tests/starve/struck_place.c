@@ -76,7 +76,6 @@ const struct struck_line struck_lines[] = {
 	{"tune --apply --max-size 3GiB --json", 0, true, false},
 	{"tune --undo", 0, true, false},
 	{"tune --apply --scope shell --max-size 3GiB", 0, true, true},
-	{"tune --apply --scope systemd=ollama --max-size 3GiB", 0, true, true},
 	{"tune --apply --scope system --max-size 3GiB", 0, true, true},
 	{"tune --print systemd", 0, false, false},
 	{"export -o b.jwpack --json", 0, true, false},

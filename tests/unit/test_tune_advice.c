@@ -51,7 +51,6 @@ TEST(the_setting_in_force_is_kept_where_it_suffices)
 	assert_true(advice->settings->count >= 2);
 	assert_string_equal(jw_tune_path(advice, JW_SCOPE_USER), advice->path);
 	assert_null(jw_tune_path(advice, JW_SCOPE_SYSTEM));
-	assert_null(jw_tune_path(advice, JW_SCOPE_UNIT));
 	jw_tune_advice_free(advice);
 	jw_system_free(system);
 }

@@ -352,9 +352,9 @@ TEST_WITH(scopes_that_windows_lacks_are_refused, usual, NULL)
 	struct setting_places places;
 
 	for (int scope = 0; scope < JW_SCOPES; scope++) {
-		const struct jw_tune_request request = {
-			.size = sizeof request, .scope = (enum jw_scope)scope, .unit = "a"};
-		const bool lacks = scope == JW_SCOPE_SHELL || scope == JW_SCOPE_UNIT;
+		const struct jw_tune_request request = {.size = sizeof request,
+												.scope = (enum jw_scope)scope};
+		const bool lacks = scope == JW_SCOPE_SHELL;
 		struct jw_error err = {0};
 
 		assert_int_equal(places_of(&err, &request, &places), lacks ? -1 : 0);

@@ -20,9 +20,6 @@ static const struct form {
 	 "set -gx CUDA_CACHE_MAXSIZE '7'\nset -gx CUDA_CACHE_PATH '/a\\'\\\\\"'\n"},
 	{PLACE_FISH_LOGIN, 7, NULL, "if status is-login\n    set -gx CUDA_CACHE_MAXSIZE '7'\nend\n"},
 	{PLACE_LIST, 7, "/a b%`", "CUDA_CACHE_MAXSIZE=7\nCUDA_CACHE_PATH=/a b%`\n"},
-	{PLACE_UNIT, 7, "/a%\"\\'$",
-	 "[Service]\nEnvironment=\"CUDA_CACHE_MAXSIZE=7\"\n"
-	 "Environment=\"CUDA_CACHE_PATH=/a%%\\\"\\\\'$\"\n"},
 };
 
 TEST(each_form_is_written_to_the_byte)
@@ -61,7 +58,7 @@ TEST(what_a_form_cannot_hold_is_refused)
 		{PLACE_SH, "/a\nb", "“ ”"},  {PLACE_FISH, "/a\rb", "in such a file"},
 		{PLACE_LIST, "/\"", "“\"”"}, {PLACE_LIST, "/'", "“'”"},
 		{PLACE_LIST, "/$", "“$”"},   {PLACE_LIST, "/#", "“#”"},
-		{PLACE_LIST, "/\\", "“\\”"}, {PLACE_UNIT, "\n", "“ ”"},
+		{PLACE_LIST, "/\\", "“\\”"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

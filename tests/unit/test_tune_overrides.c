@@ -75,11 +75,7 @@ static const struct {
 	  {"environment.d", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false},
 	  {"shell profile", "/etc/profile.local", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
 	 "nny"},
-	{"a service reads none",
-	 {.scope = JW_SCOPE_UNIT, .limit_bytes = 7, .unit = "a"},
-	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
-	 "n"},
-	{"all scopes else are read before",
+	{"of all accounts, too",
 	 {.scope = JW_SCOPE_SYSTEM, .limit_bytes = 7},
 	 {{"shell profile", "/x", "CUDA_CACHE_MAXSIZE", "1", 1, false, false}},
 	 "y"},
@@ -105,10 +101,6 @@ static const struct {
 	 {{"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 4, false, false},
 	  {"shell profile", "~", "CUDA_CACHE_MAXSIZE", "1", 6, false, false}},
 	 "nn"},
-	{"a scope that cannot be written here",
-	 {.scope = JW_SCOPE_UNIT, .limit_bytes = 7, .unit = "a/b"},
-	 {{"shell profile", "~", "CUDA_CACHE_DISABLE", "1", 4, false, false}},
-	 "y"},
 };
 
 TEST(each_condition_has_its_case)

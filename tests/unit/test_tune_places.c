@@ -90,50 +90,14 @@ TEST_WITH(each_shell_has_its_files, usual, NULL)
 	}
 }
 
-TEST_WITH(a_unit_has_a_name, usual, NULL)
-{
-	static const struct {
-		const char *unit, *wanted;
-	} cases[] = {
-		{"ollama", "4 /etc/systemd/system/ollama.service.d/60-jitwarm.conf\n"},
-		{"a@b:_.-\\9.service", "4 /etc/systemd/system/a@b:_.-\\9.service.d/60-jitwarm.conf\n"},
-	};
-	static const char *const wrong[] = {NULL, "", ".a", "a/b", "a b", "a\n"};
-	char name[202] = {0};
-	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_UNIT};
-	struct setting_places places;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		request.unit = cases[i].unit;
-		assert_string_equal(places_text(&request), cases[i].wanted);
-	}
-	request.unit = "a";
-	request.of_user = true;
-	assert_string_equal(places_text(&request),
-						"4 /home/.config/systemd/user/a.service.d/60-jitwarm.conf\n");
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct jw_error err = {0};
-
-		request.unit = wrong[i];
-		assert_int_equal(places_of(&err, &request, &places), -1);
-		assert_int_equal(err.code, JW_ERR_USAGE);
-	}
-	memset(name, 'a', 200);
-	request.unit = name;
-	assert_int_equal(places_of(NULL, &request, &places), -1);
-	name[199] = '\0';
-	assert_int_equal(places_of(NULL, &request, &places), 0);
-	places_free(&places);
-}
-
 TEST_WITH(without_memory_there_are_none, usual, NULL)
 {
 	static const char *const shells[] = {"bash", "zsh", "fish", "sh"};
 
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		for (int scope = 0; scope < JW_SCOPES; scope++) {
-			const struct jw_tune_request request = {
-				.size = sizeof request, .scope = (enum jw_scope)scope, .unit = "a"};
+			const struct jw_tune_request request = {.size = sizeof request,
+													.scope = (enum jw_scope)scope};
 			struct setting_places places;
 
 			set("SHELL", shells[i]);

@@ -75,7 +75,7 @@ jitwarm tune --json --path "C:\\users\\$user\\OneDrive\\캐시"
 exits 0 'tune --path OneDrive'
 json_is 'any("copied to other machines" in w for w in d["warnings"])' True
 
-for scope in shell systemd=x; do
+for scope in shell; do
 	jitwarm tune --apply --scope $scope
 	exits 2 "--scope $scope"
 done

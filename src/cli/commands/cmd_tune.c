@@ -356,11 +356,11 @@ static const struct cli_option tune_options[] = {
 					  "stay, and a second call changes nothing"),
 	CLI_FLAG("undo",
 			 "Restore every file byte for byte; without --scope all that this account may write"),
-	CLI_VALUE("scope", "SCOPE",
-			  "Where: user (this account; the default), system (all accounts), shell (the shell's "
-			  "files), systemd=UNIT or systemd-user=UNIT (one service). For all accounts or a "
-			  "service CUDA_CACHE_PATH is set only with --path",
-			  .choices = "user|system|shell|systemd=|systemd-user="),
+	CLI_VALUE(
+		"scope", "SCOPE",
+		"Where: user (this account; the default), system (all accounts) or shell (the shell's "
+		"files). For all accounts CUDA_CACHE_PATH is set only with --path",
+		.choices = "user|system|shell"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm (a "
 			  "script for Prolog and TaskProlog), systemd or conda",

@@ -23,14 +23,12 @@ int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_req
 		return error_set(err, JW_ERR_USAGE,
 						 "--scope conda is no longer there: conda keeps variables itself, by the "
 						 "commands that “jitwarm tune --print conda” prints");
-	request->of_user = text_starts(text, "systemd-user=");
-	if (!request->of_user && !text_starts(text, "systemd="))
-		return error_set(err, JW_ERR_USAGE,
-						 "--scope %.100s: user, system, shell, systemd=UNIT or systemd-user=UNIT",
-						 text);
-	request->scope = JW_SCOPE_UNIT;
-	request->unit = strchr(text, '=') + 1;
-	return 0;
+	if (text_starts(text, "systemd"))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--scope systemd is no longer there: “jitwarm tune --print systemd” prints "
+			"the lines for “systemctl edit UNIT”");
+	return error_set(err, JW_ERR_USAGE, "--scope %.100s: user, system or shell", text);
 }
 
 void tune_change_print_one(const struct output *output, const char *what, const char *where,
@@ -74,11 +72,6 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 	const bool windows = !strcmp(os_name, "windows");
 
 	switch (request->scope) {
-	case JW_SCOPE_UNIT:
-		output_line(
-			output, STYLE_PLAIN, "To use it: systemctl%s daemon-reload && systemctl%s restart %s",
-			request->of_user ? " --user" : "", request->of_user ? " --user" : "", request->unit);
-		break;
 	case JW_SCOPE_SHELL: output_line(output, STYLE_PLAIN, "To use it: open a new shell."); break;
 	case JW_SCOPE_USER:
 	case JW_SCOPE_SYSTEM:

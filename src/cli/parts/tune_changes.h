@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/parts/module_text.h"
 
-/* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
+/* Reads "user", "system", "shell". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);
 
 /* Prints the changes, and which programs to restart. */

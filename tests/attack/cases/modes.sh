@@ -11,7 +11,6 @@ for mask in 000 077 027; do
 	mkdir -p "$JITWARM_SYSTEM_ROOT"
 	umask $mask
 	run 0 tune --apply --scope system --max-size 2GiB
-	run '0|1' tune --apply --scope systemd=web --max-size 2GiB
 	run '0|1' startup enable --all-users
 	umask 022
 	count=0

@@ -49,7 +49,7 @@ out_has "RTX 30"
 complete make --target=nat
 out_exact_line $'--target=native\t'
 complete tune --scope sy
-count 3; has system; has systemd=; has systemd-user=
+count 1; has system
 complete tune --print p
 out_exact_line $'powershell\t'
 complete prime --nosuch=p
@@ -108,7 +108,6 @@ asked "jitwarm make --target=sm_12"; has sm_120
 asked "jitwarm check fr"; out_exact_line frame
 asked "jitwarm check af"; has afile; has afolder
 asked "jitwarm check --cache af"; out_exact_line afolder
-asked "jitwarm tune --scope=systemd-"; out_exact_line systemd-user=
 
 last=(completion in fish)
 if command -v fish >/dev/null; then
