@@ -45,7 +45,8 @@ static bool strike(enum which which, const char *path, int fd)
 {
 	const int before = errno;
 	/* libuv ends the process where it gets no pipe for signals. */
-	const bool struck = which != PIPE && may_fail(path, fd) && starve_strikes(calls[which].name);
+	const bool struck =
+		which != PIPE && starve_waits() && may_fail(path, fd) && starve_strikes(calls[which].name);
 
 	errno = struck ? (starve_error ? starve_error : calls[which].error) : before;
 	return struck;

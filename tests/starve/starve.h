@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+/* Whether one may fail now: nothing is asked about the others, which are most. */
+bool starve_waits(void);
 /* Whether this call of the system ("open", "fsync") is the one that fails. */
 bool starve_strikes(const char *call);
 

@@ -141,6 +141,11 @@ bool __wrap_mem_has_lacked(void)
 
 static char struck_path[STARVE_PATH];
 
+bool starve_waits(void)
+{
+	return armed && (noting || failing == SYSTEM_CALLS || failing == REFUSALS);
+}
+
 bool starve_strikes(const char *call)
 {
 	static const char *const refused[] = {"open", "create", "stat", "mkdir", "rename", "unlink"};
@@ -301,7 +306,8 @@ static const char *judge(const struct struck_line *line, const struct outcome *u
 		return NULL;
 	/* An entry that cannot be read is none for the driver either, and its name tells nobody
 	 * anything; at the folder of all nobody knows what was wanted below it. */
-	if (now->status <= STATUS_LESS && strstr(struck_path, "/cache/"))
+	if ((now->status <= STATUS_LESS || now->status == usual->status) &&
+		strstr(struck_path, "/cache/"))
 		return NULL;
 	if (now->status == usual->status && (line->looks || !strcmp(strrchr(struck_path, '/'), "/now")))
 		return NULL;

@@ -33,10 +33,13 @@ static void note(const char *call)
 		noted[noted_count++] = call;
 }
 
+bool starve_waits(void)
+{
+	return armed && left;
+}
+
 bool starve_strikes(const char *call)
 {
-	if (!armed || !left)
-		return false;
 	if (left == SIZE_MAX) {
 		note(call);
 		return false;
