@@ -42,8 +42,7 @@ struct work {
 	const struct jw_export_options *options;
 	const char *dir;
 	struct ledger ledger;
-	struct cache_files
-		scan; /* sorted by checksum: the same cubin under several stamps is adjacent */
+	struct cache_files scan;
 	struct gathered *items; /* as many as files */
 	uint8_t *fates;
 	size_t next;
@@ -59,7 +58,6 @@ struct room {
 	struct cache_key_parts parts[MOST_TOGETHER];
 	uint64_t key_states[MOST_TOGETHER], value_states[MOST_TOGETHER];
 	bool read[MOST_TOGETHER]; /* the entry's parsed header */
-	bool twin[MOST_TOGETHER]; /* its value equals that of the entry before */
 	size_t first, count;      /* indices of the scan's files */
 	struct cache_loads loads;
 };
@@ -126,7 +124,7 @@ static int take_parts(struct jw_error *err, const struct cache_key_parts *parts,
 }
 
 /* Reads into a buffer that is used again for the next file: allocating each time would cost more
- * than the reading. `ret_stat` may be NULL. */
+ * than the reading. */
 static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
 					 struct os_stat *ret_stat)
 {
@@ -136,7 +134,7 @@ static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
 
 	buf_clear(bytes);
 	bytes->most = CACHE_MOST_ENTRY;
-	if ((ret_stat && os_stat(err, path, ret_stat)) || os_file_open(err, path, OS_OPEN_READ, &file))
+	if (os_stat(err, path, ret_stat) || os_file_open(err, path, OS_OPEN_READ, &file))
 		return -1;
 	if (os_file_size(err, file, &size))
 		goto done;
@@ -153,8 +151,7 @@ done:
 
 /* ---- some entries together */
 
-/* Keys first, then values, so that parallel lanes have similar sizes. A twin's value need not be
- * hashed again. */
+/* Keys first, then values, so that parallel lanes have similar sizes. */
 static void hash_together(struct room *room)
 {
 	struct fnv_lane lanes[2 * MOST_TOGETHER];
@@ -165,57 +162,38 @@ static void hash_together(struct room *room)
 			lanes[count++] = (struct fnv_lane){FNV_START, room->entries[i].key,
 											   (size_t)room->entries[i].key_bytes};
 	for (size_t i = 0; i < room->count; i++)
-		if (room->read[i] && !room->twin[i])
+		if (room->read[i])
 			lanes[count++] = (struct fnv_lane){FNV_START, room->entries[i].value,
 											   (size_t)room->entries[i].value_bytes};
 	fnv_update_many(lanes, count);
-	count = 0;
-	for (size_t i = 0; i < room->count; i++)
-		if (room->read[i])
-			room->key_states[i] = lanes[count++].state;
-	for (size_t i = 0; i < room->count; i++)
-		if (room->read[i])
-			room->value_states[i] =
-				room->twin[i] ? room->value_states[i - 1] : lanes[count++].state;
-}
-
-/* Drivers leave the same module under several stamps, and the same cubin. */
-static bool is_same(const struct work *work, const struct room *room, size_t i)
-{
-	return room->twin[i] && work->fates[room->first + i - 1] == TAKEN &&
-		   room->parts[i - 1].payload_size == room->parts[i].payload_size &&
-		   !memcmp(room->parts[i - 1].payload, room->parts[i].payload, room->parts[i].payload_size);
+	for (size_t i = 0, at = 0; i < room->count; i++)
+		if (room->read[i]) {
+			room->key_states[i] = lanes[at].state;
+			room->value_states[i] = lanes[count / 2 + at++].state;
+		}
 }
 
 /* Counts the bytes of taken entries: payloads first, then cubins. */
 static void find_digests(struct work *work, struct room *room)
 {
+	const uint8_t *fates = work->fates + room->first;
 	struct digest_message messages[2 * MOST_TOGETHER];
-	bool wanted[MOST_TOGETHER];
 	size_t count = 0;
 
-	for (size_t i = 0; i < room->count; i++) {
-		wanted[i] = work->fates[room->first + i] == TAKEN && !is_same(work, room, i);
-		if (wanted[i])
+	for (size_t i = 0; i < room->count; i++)
+		if (fates[i] == TAKEN)
 			messages[count++] = (struct digest_message){.data = room->parts[i].payload,
 														.size = room->parts[i].payload_size};
-	}
 	for (size_t i = 0; i < room->count; i++)
-		if (wanted[i])
+		if (fates[i] == TAKEN)
 			messages[count++] = (struct digest_message){
 				.data = room->entries[i].value, .size = (size_t)room->entries[i].value_bytes};
 	digest_of_many(messages, count);
-	for (size_t i = 0, at = 0; i < room->count; i++) {
-		struct gathered *item = &work->items[room->first + i];
-
-		if (wanted[i]) {
-			item->payload = messages[at].digest;
-			item->cubin = messages[count / 2 + at++].digest;
-		} else if (work->fates[room->first + i] == TAKEN) {
-			item->payload = item[-1].payload;
-			item->cubin = item[-1].cubin;
+	for (size_t i = 0, at = 0; i < room->count; i++)
+		if (fates[i] == TAKEN) {
+			work->items[room->first + i].payload = messages[at].digest;
+			work->items[room->first + i].cubin = messages[count / 2 + at++].digest;
 		}
-	}
 }
 
 static int read_gathered_value(struct jw_error *err, void *context, uint64_t offset, void *data,
@@ -270,14 +248,6 @@ static enum fate judge_gathered(struct jw_error *err, struct work *work, struct 
 	return TAKEN;
 }
 
-static bool is_twin(const struct room *room, size_t i)
-{
-	const struct cache_entry *a = &room->entries[i - 1], *b = &room->entries[i];
-
-	return room->read[i - 1] && a->checksum == b->checksum && a->value_bytes == b->value_bytes &&
-		   !memcmp(a->value, b->value, (size_t)b->value_bytes);
-}
-
 static uint8_t fate_of_failure(const struct jw_error *why)
 {
 	return why->code == JW_ERR_NOT_FOUND ? UNWANTED
@@ -294,7 +264,7 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 	int result = 0;
 	char *path;
 
-	room->read[i] = room->twin[i] = false;
+	room->read[i] = false;
 	work->fates[room->first + i] = DAMAGED;
 	if (work->options->wanted && !work->options->wanted(work->options->context, file->key)) {
 		work->fates[room->first + i] = UNWANTED;
@@ -316,7 +286,6 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 			cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
 	if (room->read[i])
 		work->items[room->first + i].mtime_ns = stat.mtime_ns;
-	room->twin[i] = room->read[i] && i && is_twin(room, i);
 	mem_free(path);
 	return result;
 }
@@ -396,15 +365,6 @@ static void gather_all(struct work *work)
 		(void)uv_thread_join(&threads[started]);
 }
 
-static int by_checksum(const void *left, const void *right)
-{
-	const struct cache_file *a = left, *b = right;
-	int order =
-		(a->probed.checksum > b->probed.checksum) - (a->probed.checksum < b->probed.checksum);
-
-	return order ? order : (a->key > b->key) - (a->key < b->key);
-}
-
 static int compare_gathered(const void *left, const void *right)
 {
 	const struct gathered *a = left, *b = right;
@@ -451,8 +411,6 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 
 	if (cache_files_scan(err, dir, &work.scan))
 		return -1;
-	if (work.scan.count)
-		qsort(work.scan.files, work.scan.count, sizeof *work.scan.files, by_checksum);
 	ledger_open(&work.ledger, options->system ? ledger_home(options->system) : NULL, dir);
 	work.items = mem_array(err, work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(err, work.scan.count);
