@@ -90,9 +90,7 @@ static int become_found(struct jw_error *err, const char *name, uint32_t owner)
 
 	if (!result)
 		result = become_account(err, &account);
-	mem_free(account.name);
-	mem_free(account.home);
-	mem_free(account.id);
+	os_found_free(&account);
 	return result;
 }
 

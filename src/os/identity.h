@@ -53,14 +53,11 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
  * server, or on no drive. */
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
 
-/* The number of the account of this name, and its home, which may be missing; the caller frees it.
- * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
-int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home);
-
-/* The account of this name, or (`name` NULL) of this number. The caller frees its texts.
+/* The account of this name, or (`name` NULL) of this number, whose home may be missing.
  * JW_ERR_NOT_FOUND, and on Windows JW_ERR_UNSUPPORTED. */
 int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
 					struct jw_account *ret_account);
+void os_found_free(const struct jw_account *account);
 
 /* Looks at the files of a process that has other ones: a container, a service with own mounts */
 

@@ -62,7 +62,14 @@ char *os_env(const char *name)
 	return os_env_read(NULL, name, &value) ? NULL : value;
 }
 
-static void account_free(const struct jw_account *account)
+void os_account_free(struct os_account *account)
+{
+	mem_free(account->sudo_user);
+	mem_free(account->sudo_home);
+	*account = (struct os_account){0};
+}
+
+void os_found_free(const struct jw_account *account)
 {
 	mem_free(account->name);
 	mem_free(account->home);
@@ -72,7 +79,7 @@ static void account_free(const struct jw_account *account)
 void jw_accounts_free(struct jw_accounts *accounts)
 {
 	for (size_t i = 0; i < accounts->count; i++)
-		account_free(&accounts->items[i]);
+		os_found_free(&accounts->items[i]);
 	mem_free(accounts->items);
 	*accounts = (struct jw_accounts){0};
 }
@@ -82,7 +89,7 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 {
 	if (!account->name || !account->home || !account->id ||
 		VEC_ROOM(err, accounts->items, accounts->capacity, accounts->count, ACCOUNTS_MOST)) {
-		account_free(account);
+		os_found_free(account);
 		return -1;
 	}
 	accounts->items[accounts->count++] = *account;

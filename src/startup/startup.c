@@ -277,8 +277,8 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 {
 	struct jw_startup *startup = mem_alloc(err, sizeof *startup);
 	struct startup_facts facts = {.options = options};
-	char *account = NULL, *driver = NULL, *packages = NULL, *home = NULL;
-	uint32_t owner;
+	struct jw_account runs_as = {0};
+	char *account = NULL, *driver = NULL, *packages = NULL;
 	int result = -1;
 
 	if (!startup)
@@ -293,12 +293,12 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		driver = lasting_name(driver);
 		if (packages_folder(err, &packages) && !removing)
 			goto done;
-		(void)os_named_account(NULL, options->account ? options->account : "root", &owner, &home);
+		(void)os_find_account(NULL, options->account ? options->account : "root", 0, &runs_as);
 	}
 	facts = (struct startup_facts){.program = startup->program,
 								   .options = options,
 								   .account = account,
-								   .home = home,
+								   .home = runs_as.home,
 								   .driver = driver,
 								   .packages = packages};
 	if (options->service && options->everyone)
@@ -314,7 +314,7 @@ done:
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);
-	mem_free(home);
+	os_found_free(&runs_as);
 	if (result)
 		jw_startup_free(startup);
 	else
@@ -327,8 +327,8 @@ done:
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
 {
 	const char *account = options->account ? options->account : "root";
-	uint32_t owner = 0;
-	char *program, *home = NULL;
+	struct jw_account runs_as = {0};
+	char *program;
 	int result;
 
 	if ((!options->service && !options->everyone) || !jw_is_administrator())
@@ -336,15 +336,15 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 	if (program_path(err, options->program, &program))
 		return -1;
 	if (options->service)
-		(void)os_named_account(NULL, account, &owner, &home);
-	result = os_check_private(err, program, owner, true);
+		(void)os_find_account(NULL, account, 0, &runs_as);
+	result = os_check_private(err, program, runs_as.owner, true);
 	if (result)
 		(void)error_prefix(err,
 						   "%s is not safe to run for other accounts; install it where only "
 						   "administrators may write",
 						   program);
 	mem_free(program);
-	mem_free(home);
+	os_found_free(&runs_as);
 	return result;
 }
 

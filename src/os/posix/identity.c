@@ -60,13 +60,6 @@ int os_account_id(struct jw_error *err, char **ret_id)
 	return 0;
 }
 
-void os_account_free(struct os_account *account)
-{
-	mem_free(account->sudo_user);
-	mem_free(account->sudo_home);
-	*account = (struct os_account){0};
-}
-
 int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
@@ -294,46 +287,32 @@ int os_account_cache_dir(struct jw_error *err, const struct jw_account *account,
 	return os_driver_cache_dir(err, account->home, ret_path);
 }
 
-int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
+int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
+					struct jw_account *ret_account)
 {
 	const struct passwd *entry = NULL;
+	struct jw_accounts one = {0};
 	FILE *file;
 	int result;
 
 	if (list_of_test(err, &file))
 		return -1;
-	while (file && (entry = fgetpwent(file)) && strcmp(entry->pw_name, name) != 0)
+	while (file && (entry = fgetpwent(file)) &&
+		   (name ? strcmp(entry->pw_name, name) != 0 : entry->pw_uid != owner))
 		;
 	if (!file)
-		entry = getpwnam(name);
-	result = entry ? 0 : error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
-	if (entry) {
-		char *home = mem_string(err, entry->pw_dir);
-
-		if (home) {
-			*ret_home = home;
-			*ret_owner = entry->pw_uid;
-		}
-		result = home ? 0 : -1;
-	}
+		entry = name ? getpwnam(name) : getpwuid(owner);
+	if (entry)
+		result =
+			add_account(err, &one, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
+	else if (name)
+		result = error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+	else
+		result = error_set(err, JW_ERR_NOT_FOUND, "account %u has no name here", owner);
+	if (!result)
+		*ret_account = one.items[0];
+	mem_free(one.items);
 	if (file)
 		(void)fclose(file);
 	return result;
-}
-
-int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
-					struct jw_account *ret_account)
-{
-	const struct passwd *entry = name ? getpwnam(name) : getpwuid(owner);
-	struct jw_accounts one = {0};
-
-	if (!entry && name)
-		return error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
-	if (!entry)
-		return error_set(err, JW_ERR_NOT_FOUND, "account %u has no name here", owner);
-	if (add_account(err, &one, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid))
-		return -1;
-	*ret_account = one.items[0];
-	mem_free(one.items);
-	return 0;
 }

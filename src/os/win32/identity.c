@@ -65,13 +65,6 @@ int os_become_account(struct jw_error *err, const struct jw_account *account)
 	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
 }
 
-void os_account_free(struct os_account *account)
-{
-	mem_free(account->sudo_user);
-	mem_free(account->sudo_home);
-	*account = (struct os_account){0};
-}
-
 /* A restricted token passes an access check only if both its own groups and the restricting SIDs
  * do: with the account's SID among the latter, and no privilege (backup and restore ignore access
  * lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */
@@ -273,13 +266,6 @@ int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
 	}
 	*ret_accounts = accounts;
 	return 0;
-}
-
-int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
-{
-	(void)ret_owner;
-	(void)ret_home;
-	return error_set(err, JW_ERR_UNSUPPORTED, "%.100s: accounts have no numbers here", name);
 }
 
 int os_find_account(struct jw_error *err, const char *name, uint32_t owner,
