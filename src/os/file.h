@@ -92,7 +92,7 @@ int os_write_secret(struct jw_error *err, const char *path, const void *data, si
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
 
-/* The same for what a user named: bytes for a device or a pipe go there (os/console.h). */
+/* The same for what a user named. */
 int os_write_output(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The path that these functions replace: `path`, or its link's target. JW_ERR_UNSUPPORTED if that
