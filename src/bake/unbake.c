@@ -89,15 +89,18 @@ static int unbake_all(struct jw_error *err, struct in_place *in_place,
 	if (jw_baked_look(err, &looked))
 		return -1;
 	*ret_list = list = new_list(err, looked->count);
-	for (size_t i = 0; list && !result && i < 2 * looked->count; i++) {
-		struct jw_baked *baked = &looked->items[i % looked->count];
-		const bool stays = baked->failed.code || baked->state == JW_BAKED_GONE;
+	for (size_t i = 0; list && !result && i < looked->count; i++) {
+		const struct jw_baked *baked = &looked->items[i];
 
-		if (stays && i >= looked->count) {
+		if (!baked->failed.code && baked->state != JW_BAKED_GONE)
+			result = cancel_check(err, cancel) || unbake_one(err, in_place, baked->path, list);
+	}
+	for (size_t i = 0; list && !result && i < looked->count; i++) {
+		struct jw_baked *baked = &looked->items[i];
+
+		if (baked->failed.code || baked->state == JW_BAKED_GONE) {
 			list->items[list->count++] = *baked;
 			*baked = (struct jw_baked){0};
-		} else if (!stays && i < looked->count) {
-			result = cancel_check(err, cancel) || unbake_one(err, in_place, baked->path, list);
 		}
 	}
 	jw_baked_list_free(looked);

@@ -114,6 +114,9 @@ struct json_table {
 #define JSON_POINTER_OF(...)                                                                       \
 	JSON_BEHIND(JSON_OBJECT, __VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
 #define JSON_READY_OF(...) JSON_BEHIND(JSON_READY, __VA_ARGS__)
+/* Its members in the current object. */
+#define JSON_MEMBERS_BEHIND(type, member, table_)                                                  \
+	JSON_BEHIND(JSON_MEMBERS, "", type, member, table_, NULL, .pointer = true)
 #define JSON_BEHIND(kind_, name_, type, member, table_, ...)                                       \
 	JSON_ROW(name_, kind_, .offset = offsetof(type, member), .table = (table_), .text = __VA_ARGS__)
 #define JSON_MEMBERS_OF(type, member, table_)                                                      \

@@ -51,7 +51,7 @@ struct kept_gpus {
 
 static const struct json_field kept_fields[] = {
 	JSON(struct kept_gpus, identity, NULL),
-	JSON_OF(JSON_MEMBERS, "", struct kept_gpus, hello, .pointer = true, .table = &protocol_driver),
+	JSON_MEMBERS_BEHIND(struct kept_gpus, hello, &protocol_driver),
 	{0},
 };
 static const struct json_table kept_gpus_table = {.schema = "jitwarm.devices/1",

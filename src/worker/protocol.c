@@ -107,10 +107,8 @@ static const struct json_field share_fields[] = {
 #define MESSAGE object_setup
 static const struct json_field setup_fields[] = {
 	MEMBER("folder", folder),
-	JSON_OF(JSON_MEMBERS, "", struct MESSAGE, system, .pointer = true,
-			.table = JSON_TABLE(struct jw_system, system_fields)),
-	JSON_OF(JSON_MEMBERS, "", struct MESSAGE, options, .pointer = true,
-			.table = JSON_TABLE(struct jw_share_options, share_fields)),
+	JSON_MEMBERS_BEHIND(struct MESSAGE, system, JSON_TABLE(struct jw_system, system_fields)),
+	JSON_MEMBERS_BEHIND(struct MESSAGE, options, JSON_TABLE(struct jw_share_options, share_fields)),
 	{0},
 };
 static const struct json_table setup_table = {.fields = setup_fields};
