@@ -1,8 +1,23 @@
 /* What is asked of pip: lines of requirements, pylock.toml, the report of pip. */
+#include <stdio.h>
 #include <string.h>
 
 #include "compile/package_index.h"
 #include "fuzz.h"
+
+/* What is above 1 and below 2 is 1.5. */
+static void try_ranges(const char *ranges)
+{
+	struct wheel_named named;
+	char within[4096];
+	bool hold, both;
+
+	if (!ranges || strlen(ranges) > 4000 || !wheel_version_read("1.5", &named) ||
+		!wheel_ranges_read(ranges, &named, &hold))
+		return;
+	(void)snprintf(within, sizeof within, ">1,%s,<2", ranges);
+	MUST(wheel_ranges_read(within, &named, &both) && both == hold);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -16,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(list.count);
 		for (size_t k = 0; k < list.count; k++) {
 			MUST(list.items[k].line <= size && strlen(list.items[k].asked) <= size + 16);
+			MUST(!list.items[k].hashes || strlen(list.items[k].hashes) <= size);
+			try_ranges(strpbrk(list.items[k].asked, "=<>!~"));
 			MUST(!k || list.items[k].line >= list.items[k - 1].line);
 		}
 		jw_package_list_free(&list);
