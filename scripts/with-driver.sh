@@ -21,7 +21,7 @@
 # fetching the driver failed.
 set -euo pipefail
 
-self=$(basename "$0")
+self=${0##*/}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 fallback=550.163.01
@@ -70,8 +70,12 @@ devices=$("$phantom/phantom-probe" pci "$gpus") || exit 64
 at_hand() { find "$store" -mindepth 1 -maxdepth 1 -name '[0-9]*.[0-9]*' -printf '%f\n' 2>/dev/null | sort -V | tail -1 || true; }
 [ -n "$version" ] || version=$(at_hand)
 version=${version:-$fallback}
-"$root/scripts/get.sh" drivers --quiet "$version" >&2 || exit $?
-folders=$(find "$store/$version" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+[ -d "$store/$version" ] || "$root/scripts/get.sh" drivers --quiet "$version" >&2 || exit $?
+folders=
+shopt -s globstar nullglob
+for file in "$store/$version"/**/*.so*; do
+	[[ :$folders: == *:"${file%/*}":* ]] || folders+=${folders:+:}${file%/*}
+done
 
 export PHANTOM_GPU=$gpus PHANTOM_DRIVER_VERSION=$version JITWARM_PCI_DEVICES=$devices
 # What was compiled before must not come back where it is compiled on purpose: tests of the store set it to 1

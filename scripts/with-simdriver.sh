@@ -41,11 +41,11 @@ build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
 
 # What jitwarm is told in place of the PCI bus: the same device ids and bus addresses as the driver's.
 pci= position=0
+known=$(<"$root/tests/simdriver/gpus.inc")
 for name in ${gpus//,/ }; do
-	id=$(sed -n "s/^GPU(${name#sm_}, 0x\([0-9a-f]*\),.*/\1/p" "$root/tests/simdriver/gpus.inc")
-	[ -n "$id" ] || fail "no such GPU: $name"
+	[[ $known =~ (^|$'\n')"GPU(${name#sm_}, 0x"([0-9a-f]+), ]] || fail "no such GPU: $name"
 	position=$((position + 1))
-	pci+=${pci:+,}$(printf '10de:%s@0000:%02x:00.0' "$id" "$position")
+	printf -v pci '%s10de:%s@0000:%02x:00.0' "${pci:+$pci,}" "${BASH_REMATCH[2]}" "$position"
 done
 # What was compiled before must not come back where it is compiled on purpose: tests of the store set it to 1
 export JITWARM_STORE=${JITWARM_STORE:-0}
@@ -54,8 +54,8 @@ export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
 # Where faults of the kind ":once" leave their marks; made by the driver, if ever.
 if [ -z "${SIMDRIVER_STATE:-}" ]; then
 	export SIMDRIVER_STATE=$build/tests/simdriver/state/$$
-	mkdir -p "${SIMDRIVER_STATE%/*}"
-	rm -rf "$SIMDRIVER_STATE"
+	[ -d "${SIMDRIVER_STATE%/*}" ] || mkdir -p "${SIMDRIVER_STATE%/*}"
+	[ ! -e "$SIMDRIVER_STATE" ] || rm -rf "$SIMDRIVER_STATE"
 fi
 
 if [ -z "$wine" ]; then

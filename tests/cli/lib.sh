@@ -59,25 +59,27 @@ native_each() { # sets `given`
 }
 
 run() {
-	local wanted=$1 path=PATH=${program_path:-$PATH}
+	local wanted=$1 path=PATH=${program_path:-$PATH} raw_out=$out raw_err=$err
 	shift
 	last=("$@")
 	native_each "$@"
 	# with-simdriver.sh wants the PATH of Unix
-	! is_wine || path=WINEPATH=$(native "${program_path:-}")
+	! is_wine || { path=WINEPATH=$(native "${program_path:-}") raw_out=$work/raw.out raw_err=$work/raw.err; }
 	local try
 	for try in 1 2 3; do
 		ended=0
 		# shellcheck disable=SC2086
-		timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null || ended=$?
+		timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" </dev/null || ended=$?
 		# A loaded Wine sometimes does not start a program: exit status 1 and no word, which --quiet alone may mean, too
-		if ! is_wine || [[ $ended != 1 || -s $work/raw.out || -s $work/raw.err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
+		if ! is_wine || [[ $ended != 1 || -s $raw_out || -s $raw_err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2
 	done
-	tr -d '\r' <"$work/raw.out" >"$out"
+	if is_wine; then
+		tr -d '\r' <"$raw_out" >"$out"
+		# Wine speaks up on standard error about itself
+		tr -d '\r' <"$raw_err" | grep -vaE '^(wine:|wine client error:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
+	fi
 	keep_document "$out"
-	# Wine speaks up on standard error about itself
-	tr -d '\r' <"$work/raw.err" | grep -vaE '^(wine:|wine client error:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
 	! grep -qaE '(^|[ (:])1 (bytes|containers|copies|cores|entries|files|GPUs|keys|libraries|links|modules|packs|processes|programs|rows|runs|texts|workers)\b' "$out" "$err" ||
 		fail "a plural behind 1"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
