@@ -257,21 +257,27 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
+int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile)
+{
+	struct buf text = {0};
+	int result = os_read_file(err, path, MOST_FILE, &text);
+
+	if (!result && cache_profile_parse(err, buf_text(&text), text.size, ret_profile))
+		result = error_prefix(err, "%s", path);
+	buf_free(&text);
+	return result;
+}
+
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile)
 {
 	struct cache_profile profile;
-	struct buf text = {0};
 	struct os_stat stat;
 	char *path = profile_file_of(err, state_dir, library);
 	int result = -1;
 
-	if (!path || os_stat(err, library, &stat) || os_read_file(err, path, MOST_FILE, &text))
+	if (!path || os_stat(err, library, &stat) || cache_profile_read(err, path, &profile))
 		goto done;
-	if (cache_profile_parse(err, buf_text(&text), text.size, &profile)) {
-		error_prefix(err, "%s", path);
-		goto done;
-	}
 	if (strcmp(profile.library, library) != 0 || profile.library_size != stat.size_bytes ||
 		profile.library_mtime_ns != stat.mtime_ns) {
 		error_set(err, JW_ERR_NOT_FOUND, "%s: of another file", path);
@@ -280,7 +286,6 @@ int cache_profile_load(struct jw_error *err, const char *state_dir, const char *
 	*ret_profile = profile;
 	result = 0;
 done:
-	buf_free(&text);
 	mem_free(path);
 	return result;
 }
@@ -322,17 +327,6 @@ int cache_profile_write(struct jw_error *err, const char *path, const struct cac
 
 	cJSON_free(line);
 	cJSON_Delete(document);
-	return result;
-}
-
-int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile)
-{
-	struct buf text = {0};
-	int result = os_read_file(err, path, MOST_FILE, &text);
-
-	if (!result && cache_profile_parse(err, buf_text(&text), text.size, ret_profile))
-		result = error_prefix(err, "%s", path);
-	buf_free(&text);
 	return result;
 }
 

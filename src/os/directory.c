@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "os/clock.h"
 #include "os/path_calls.h"
+#include "os/uv.h"
 
 int os_look(struct jw_error *err, const char *path, bool *ret_there)
 {
@@ -197,4 +198,26 @@ int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	return path_remove_dir(err, path);
+}
+
+int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
+				 struct os_file **ret_lock)
+{
+	enum { EVERY_MS = 20 };
+	struct os_file *file = NULL;
+	bool held = false, works;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	works = !os_file_lock(NULL, file, true, &held);
+	for (unsigned waited_ms = 0; works && !held && waited_ms < most_ms; waited_ms += EVERY_MS) {
+		uv_sleep(EVERY_MS);
+		works = !os_file_lock(NULL, file, true, &held);
+	}
+	*ret_lock = held ? file : NULL;
+	if (!held)
+		os_file_close(file);
+	return held || !works ? 0
+						  : error_set(err, JW_ERR_BUSY,
+									  "%s: another jitwarm is using it; try again later", path);
 }

@@ -141,6 +141,10 @@ void os_sync_names(const char *path);
  * this process to the file releases it. */
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
+/* Opens and locks a file of jitwarm's own, which is made where it is not there; others may hold it
+ * for so long. *ret_lock is NULL on a file system without locks. JW_ERR_BUSY. */
+int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
+				 struct os_file **ret_lock);
 
 /* Moves a file that another process has made, and opens it for reading, if that is as good as a
  * copy: it has no other name, no process has it open for writing, and in its new folder it would

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <uv.h>
-
 #include <jitwarm/marks.h>
 
 #include "base/cursor.h"
@@ -14,7 +12,7 @@
 #include "state/run_folder.h"
 
 /* The holder of the lock writes some megabytes. */
-enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
+enum { LOCK_MS = 2000 };
 
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
 
@@ -271,26 +269,8 @@ int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *
 int ledger_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
 	char *path = os_join(err, state_dir, "ledger-lock");
-	struct os_file *file = NULL;
-	bool held = false, works = true;
-	int result = -1;
+	const int result = path ? os_lock_file(err, path, LOCK_MS, ret_lock) : -1;
 
-	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &file))
-		goto done;
-	for (int tries = 0; works && !held && tries < LOCK_TRIES; tries++) {
-		if (tries)
-			uv_sleep(LOCK_EVERY_MS);
-		works = !os_file_lock(NULL, file, true, &held);
-	}
-	if (works && !held) {
-		error_set(err, JW_ERR_BUSY, "%s: another jitwarm holds it", path);
-	} else {
-		*ret_lock = held ? file : NULL;
-		result = 0;
-	}
-done:
-	if (result || !held)
-		os_file_close(file);
 	mem_free(path);
 	return result;
 }

@@ -12,7 +12,9 @@
 #include "os/folders.h"
 #include "os/identity.h"
 
-/* If locks do not work, a folder this old is a leftover. */
+/* A lock shows that a run is alive. A process id would not: another machine or container may share
+ * the state directory, and its ids mean other processes. If locks do not work, a folder this old is
+ * a leftover. */
 enum { OLD_S = 3600 };
 
 static const char lock_end[] = ".lock";
@@ -21,27 +23,6 @@ static const char lock_end[] = ".lock";
 static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
 /* The time between making a folder and locking it; long enough for any machine. */
 enum { YOUNG_S = 60 };
-
-/* Takes the lock that shows that a run is alive. A process id would not: another machine or
- * container may share the state directory, and its ids mean other processes. *ret_lock is NULL if
- * locks do not work. */
-static int take_lock(struct jw_error *err, const char *path, struct os_file **ret_lock)
-{
-	struct os_file *file = NULL;
-	bool held = false;
-
-	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
-		return -1;
-	if (os_file_lock(NULL, file, true, &held)) {
-		os_file_close(file);
-		file = NULL;
-	} else if (!held) {
-		os_file_close(file);
-		return error_set(err, JW_ERR_BUSY, "%s: is locked", path);
-	}
-	*ret_lock = file;
-	return 0;
-}
 
 /* Whether the run of a folder has ended. An unseen lock is taken for held. */
 static bool run_is_dead(const char *path, const char *lock_path, struct os_file **ret_file)
@@ -177,7 +158,7 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 		return -1;
 	folder.lock_path = os_join(err, folder.path, inner_lock);
 	if (!folder.lock_path || check_place(err, folder.path) ||
-		take_lock(err, folder.lock_path, &folder.lock)) {
+		os_lock_file(err, folder.lock_path, 0, &folder.lock)) {
 		run_folder_remove(&folder);
 		return -1;
 	}
@@ -198,7 +179,8 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 		mem_printf(err, "%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
 	folder.lock_path = folder.path ? mem_printf(err, "%s%s", folder.path, lock_end) : NULL;
 	if (folder.lock_path && !os_make_dirs(err, work, 0700) &&
-		!take_lock(err, folder.lock_path, &folder.lock) && !os_make_dirs(err, folder.path, 0700))
+		!os_lock_file(err, folder.lock_path, 0, &folder.lock) &&
+		!os_make_dirs(err, folder.path, 0700))
 		result = 0;
 	if (result)
 		run_folder_remove(&folder);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <sodium.h>
-#include <uv.h>
 
 #include <jitwarm/pack.h>
 
@@ -21,7 +20,7 @@
 enum { MOST_PACKS = 10000 };
 
 /* Waits up to a minute while another run keeps its results. */
-enum { TRY_EVERY_MS = 100, MOST_TRIES = 600 };
+enum { LOCK_MS = 60000 };
 
 /* ---- the folder */
 
@@ -37,32 +36,18 @@ char *store_path(struct jw_error *err, const char *state_dir)
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
 	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL;
-	struct os_file *file = NULL;
-	bool held = false;
+	struct os_file *lock = NULL;
 	int result = -1;
 
-	if (!path || os_make_dirs(err, folder, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
-		goto done;
-	result = 0;
-	for (int tries = 0; !result && !held; tries++) {
-		if (os_file_lock(NULL, file, true, &held))
-			break;
-		if (!held && tries == MOST_TRIES)
-			result = error_set(err, JW_ERR_BUSY, "%s: another jitwarm is using it; try again later",
-							   folder);
-		else if (!held)
-			uv_sleep(TRY_EVERY_MS);
-	}
-	if (held) {
+	if (path && !os_make_dirs(err, folder, 0700))
+		result = os_lock_file(err, path, LOCK_MS, &lock);
+	if (lock) {
 		/* Of killed runs */
 		os_sweep(folder, STORE_UNFINISHED, "", OS_REGULAR, 0);
 		os_sweep(folder, STORE_UNFINISHED, ".%.part", OS_REGULAR, 0);
 		os_sweep(folder, STORE_UNFINISHED, OS_MADE_FORM, OS_REGULAR, 0);
-		*ret_lock = file;
-	} else {
-		os_file_close(file);
+		*ret_lock = lock;
 	}
-done:
 	mem_free(path);
 	mem_free(folder);
 	return result;
