@@ -203,8 +203,8 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 	return 0;
 }
 
-static int find_group(struct jw_error *err, struct scan *scan, uint64_t name, size_t target,
-					  struct scan_group **ret_group)
+static int find_scan_group(struct jw_error *err, struct scan *scan, uint64_t name, size_t target,
+						   struct scan_group **ret_group)
 {
 	const uint64_t key = fnv_update(name, &target, sizeof target);
 	size_t cursor = 0, at = set_find(&scan->group_names, key, &cursor);
@@ -230,14 +230,14 @@ static int note_releases(struct jw_error *err, struct scan *scan, const struct a
 	for (size_t t = 0; t < scan->question.target_count; t++) {
 		struct scan_group *group;
 
-		if (find_group(err, scan, name, t, &group))
+		if (find_scan_group(err, scan, name, t, &group))
 			return -1;
 		group->all_same &= from->releases[t].same;
 		if (from->targets[t].fate == ANALYSE_RUNS)
 			group->one_same |= from->releases[t].same;
 		if (from->targets[t].fate == ANALYSE_NO_CODE)
 			continue;
-		if (find_group(err, scan, folder, t, &group))
+		if (find_scan_group(err, scan, folder, t, &group))
 			return -1;
 		group->fails |= from->releases[t].fails;
 		group->runs |= ~from->releases[t].fails;
