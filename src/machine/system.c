@@ -18,9 +18,9 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/identity.h"
 #include "os/library.h"
 #include "os/platform.h"
+#include "state/own_state.h"
 #include "state/run_folder.h"
 #include "state/speed_model.h"
 #include "worker/environment.h"
@@ -402,41 +402,6 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	return 0;
 }
 
-/* Whether the nearest existing folder belongs to this account. */
-static bool belongs_to(const char *path, uint32_t owner)
-{
-	char *nearest = os_nearest(NULL, path);
-	struct os_stat stat;
-	bool its = nearest && !os_stat(NULL, nearest, &stat) && stat.owner == owner;
-
-	mem_free(nearest);
-	return its;
-}
-
-/* An account without a home has no state directory unless it names one; nothing is kept then. The
- * same holds if sudo kept the caller's home (-E): the caller could not write to files that root
- * makes there. */
-static int choose_state_dir(struct jw_error *err, char **ret_path)
-{
-	struct os_account account;
-	struct jw_error why = {0};
-	char *path = NULL;
-
-	if (os_state_dir(&why, &path))
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
-	if (os_account(err, &account)) {
-		mem_free(path);
-		return -1;
-	}
-	if (account.sudo_user && belongs_to(path, account.sudo_owner)) {
-		mem_free(path);
-		path = NULL;
-	}
-	os_account_free(&account);
-	*ret_path = path;
-	return 0;
-}
-
 /* The first insert makes the cache, with its final mode. */
 static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
 {
@@ -528,7 +493,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
-	if (!system->gpus || (!options->machine && choose_state_dir(err, &system->state_dir)) ||
+	if (!system->gpus || (!options->machine && own_state_dir(err, &system->state_dir)) ||
 		(given->scratch && make_scratch(err, system, &scratch)))
 		goto done;
 	if (scratch)

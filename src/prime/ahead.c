@@ -17,6 +17,7 @@
 #include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
+#include "state/own_state.h"
 #include "state/prepared.h"
 
 static const char schema[] = "jitwarm.ahead/1";
@@ -157,7 +158,7 @@ static int find_next(struct jw_error *err, struct ahead_work *work, const char *
 	struct jw_driver running = {0};
 	char text[32] = "", name[32] = "";
 
-	if (os_state_dir(NULL, &work->state_dir))
+	if (own_state_dir(NULL, &work->state_dir))
 		work->state_dir = NULL;
 	if (work->state_dir && !(work->path = os_join(err, work->state_dir, "ahead.json")))
 		return -1;
@@ -437,7 +438,8 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	keep_record(work, JW_AHEAD_COMPILING);
 	/* Before anything evicts entries of the former driver, which say what is to be taken. */
 	result = ahead->pending ? 0 : prepare_at_once(err, work, system, take_stored);
-	result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
+	if (!work->prime.no_compile)
+		result = result || prepare_at_once(err, work, system, carry_over) ? -1 : 0;
 	if (!result)
 		spare_running(work, system);
 	if (!result && work->options->carried)
@@ -445,7 +447,7 @@ static int prepare_next(struct jw_error *err, struct ahead_work *work)
 	keep_record(work, JW_AHEAD_COMPILING);
 	if (!result && ahead->ready == ahead->modules && !ahead->carried) {
 		ahead->stored = 0;
-	} else if (!result) {
+	} else if (!result && !work->prime.no_compile) {
 		result = compile(err, work, system, full, &state);
 		spare_running(work, system);
 		if (!result)

@@ -179,7 +179,7 @@ static int raise_limit(struct jw_error *err, const struct preparing *preparing)
 
 static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 						 const struct found_files *files, const char *library, bool fetches,
-						 bool raises)
+						 bool raises, bool compiles)
 {
 	struct cli *cli = preparing->cli;
 	const struct options *given = &cli->options;
@@ -192,6 +192,7 @@ static int prepare_ahead(struct jw_error *err, struct preparing *preparing,
 		.jobs = (unsigned)options_number(given, "jobs", 0),
 		.low_priority = options_given(given, "background"),
 		.fetch = fetches ? &fetch : NULL,
+		.no_compile = !compiles,
 		.context = preparing,
 		.progress = on_ahead_progress,
 		.message = on_ahead_message,
@@ -229,7 +230,7 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 					 ? jw_ahead_look(err, library, ahead)
 					 : prepare_ahead(err, &preparing, &files, library,
 									 options_given(&cli->options, "fetch"),
-									 options_given(&cli->options, "tune"));
+									 options_given(&cli->options, "tune"), true);
 	found_files_free(&files);
 	if (failed)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
@@ -259,11 +260,12 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *
 	if (!*ret_pending &&
 		(preparing.result.state != JW_AHEAD_LIVE || !(unattended || preparing.result.stored)))
 		return 0;
-	if ((*ret_pending || preparing.result.stored) &&
+	if ((*ret_pending || preparing.result.stored) && !options_given(&cli->options, "recording") &&
 		found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count, true,
 						 &files))
 		return -1;
-	failed = prepare_ahead(err, &preparing, &files, NULL, false, true);
+	/* What is to be compiled, and how, prime's own options say. */
+	failed = prepare_ahead(err, &preparing, &files, NULL, false, unattended, unattended);
 	found_files_free(&files);
 	if (failed)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);

@@ -464,8 +464,9 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 
 	if ((!priming.for_others && prime_share_check(err, cli)) ||
 		unattended_begin(err, cli, unattended) ||
-		((unattended->state || (!priming.for_others && !priming.only_plan &&
-								!options_given(&cli->options, "no-store"))) &&
+		((unattended->state ||
+		  (!priming.for_others && !priming.only_plan && !options_given(&cli->options, "no-store") &&
+		   !options_given(&cli->options, "cache"))) &&
 		 ahead_besides(err, cli, unattended->state != NULL, &pending)) ||
 		(!unattended->skip && !pending && prime_now(err, &priming))) {
 		TEXT_COPY(unattended->problem, err->message);

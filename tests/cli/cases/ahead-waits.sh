@@ -1,0 +1,24 @@
+# A plain prime after the boot, while what had no room before it waits in the store: prime's own options say what is compiled,
+# another directory is not the cache that it waits for, and under `sudo -E` the caller's state is left alone.
+is_wine && exit 0
+with_simdriver sm_86
+export JITWARM_SYSTEM_ROOT=$work/root
+mkdir -p "$work/root/proc/driver/nvidia"
+echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.200.01  Mon Jan" >"$work/root/proc/driver/nvidia/version"
+waits() { # STATE-FOLDER
+	mkdir -p "$1"
+	echo '{"schema":"jitwarm.ahead/1","next":"550.200.01","stamp":"Apr  8 202512:10:18","modules":5,"ready":3,"stored":2,"state":"no-room"}' >"$1/ahead.json"
+}
+still_waits() { grep -q '"stored":2' "$1/ahead.json" || fail "nothing waits any more: $(cat "$1/ahead.json")"; }
+waits "$JITWARM_STATE"
+run 0 prime --json --cache "$work/other" "$sample"
+still_waits "$JITWARM_STATE"
+run 0 prime --json "$sample"
+json 'd["compiled"] == d["modules"] > 1'
+if ((EUID == 0)) && id nobody >/dev/null 2>&1; then
+	waits "$work/callers"
+	chown -R nobody "$work/callers"
+	SUDO_UID=$(id -u nobody) SUDO_GID=$(id -g nobody) SUDO_USER=nobody JITWARM_STATE=$work/callers run 0 prime "$sample"
+	still_waits "$work/callers"
+	[[ $(ls "$work/callers") == ahead.json ]] || fail "made there: $(ls "$work/callers")"
+fi
