@@ -76,14 +76,12 @@ static int list_requirement(struct jw_error *err, struct package_lines *listing,
 	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 									   "0123456789._-");
 	const char *address = strstr(line, "://");
-	char *rest = behind_blanks(line + length), *hash = strstr(line, " --hash"), *to, *from;
+	char *rest = behind_blanks(line + length), *options, *to, *from;
 	bool conditional;
 
 	if (*line == '-' && (address || strchr(line, '@')))
 		return add_listed(err, listing, mem_printf(err, "%.*s …", (int)strcspn(line, " ="), line),
 						  false);
-	if (hash && buf_append(err, &listing->hashes, hash, strlen(hash)))
-		return -1;
 	if (*rest == '[' && strchr(rest, ']'))
 		rest = behind_blanks(strchr(rest, ']') + 1);
 	if (!length || *line == '-' || (*rest && !strchr(";#-=<>!~", *rest)))
@@ -91,9 +89,13 @@ static int list_requirement(struct jw_error *err, struct package_lines *listing,
 						  address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
 								  : mem_string(err, line),
 						  false);
-	if (hash)
-		*hash = 0;
 	rest[strcspn(rest, "#")] = 0;
+	for (options = rest; *options; options++)
+		if (*options == '-' && (options == rest || text_is_blank((unsigned char)options[-1])))
+			break;
+	if (strstr(options, "--hash") && buf_append(err, &listing->hashes, options, strlen(options)))
+		return -1;
+	*options = 0;
 	conditional = strchr(rest, ';') != NULL;
 	rest[strcspn(rest, ";")] = 0;
 	for (to = from = rest; (*to = *from); from++)

@@ -233,6 +233,10 @@ TEST(what_files_ask_pip_for)
 		 "1 --extra-index-url …\n2 x @ git+https://…\n3 https://…\n"},
 		{"r.txt", "--proxy=me:word@h:1\ntorch >= 2.1, <2.3 ; x # why\n--index-url=//me@h",
 		 "1 --proxy …\n2 torch>=2.1,<2.3?\n3 --index-url …\n"},
+		{"r.txt",
+		 "x --hash=sha256:00\ny==1 --config-settings=a=//me:word@h --hash=sha256:11\n"
+		 "z[a] # --hash=sha256:22\n",
+		 "1 x {sha256:00}\n2 y==1 {sha256:11}\n3 z\n"},
 		{"pylock.toml",
 		 "[[packages]]\nname = 'a'\nversion = '1'\nwheels = [\n { hashes = { sha256='1' } },\n"
 		 " { hashes = { sha256='2' } },\n]\n[[packages]]\nname = 'b'\nversion = '2'\n"
