@@ -28,13 +28,20 @@ static void ask(const char *path)
 	_exit(0);
 }
 
+static bool by_keys;
+
 static int open_terminal(void)
 {
+	struct termios settings;
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
 
 	assert_true(terminal >= 0);
 	assert_int_equal(grantpt(terminal), 0);
 	assert_int_equal(unlockpt(terminal), 0);
+	assert_int_equal(tcgetattr(terminal, &settings), 0);
+	if (by_keys)
+		settings.c_lflag &= ~(tcflag_t)ICANON;
+	assert_int_equal(tcsetattr(terminal, TCSANOW, &settings), 0);
 	return terminal;
 }
 
@@ -57,8 +64,9 @@ static int typed(const char *text)
 		ask(ptsname(terminal));
 	typist = fork();
 	while (!typist) {
-		if (!shows_what_is_typed(terminal) && write(terminal, text, strlen(text)) < 0)
-			_exit(1);
+		for (const char *key = text; *key && !shows_what_is_typed(terminal); key++)
+			if (write(terminal, key, 1) < 0 || usleep(1000))
+				_exit(1);
 		(void)usleep(10000);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -83,6 +91,18 @@ TEST(test_ctrl_c_ends_the_program_once_the_terminal_echoes)
 
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+/* As a program that reads keys leaves it when it is killed */
+TEST(test_a_line_is_read_where_the_terminal_gives_keys)
+{
+	int status;
+
+	by_keys = true;
+	status = typed("word\n");
+	by_keys = false;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 RUN_TESTS(NULL, NULL)

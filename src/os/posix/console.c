@@ -75,6 +75,7 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	/* Ctrl-C ends the line: the terminal echoes again before the signal ends the program. */
 	silent = before;
 	silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ISIG);
+	silent.c_lflag |= ICANON;
 	silent.c_cc[VEOL] = before.c_cc[VINTR];
 	if (write(fd, question, strlen(question)) < 0)
 		(void)tcflush(fd, TCOFLUSH);
