@@ -250,12 +250,12 @@ char *json_object_line(struct jw_error *err, const struct json_table *table, con
 
 /* ---- reading */
 
-static int malformed(struct jw_error *err, const struct json_field *field)
+static int malformed_field(struct jw_error *err, const struct json_field *field)
 {
 	return error_set(err, JW_ERR_FORMAT, "its “%s” is malformed", json_name_of(field));
 }
 
-static void put_whole(uint8_t *at, size_t width, uint64_t number)
+static void put_json_number(uint8_t *at, size_t width, uint64_t number)
 {
 	switch (width) {
 	case sizeof(uint16_t): *(uint16_t *)(void *)at = (uint16_t)number; break;
@@ -277,21 +277,21 @@ static int take_whole(struct jw_error *err, const struct json_field *field, cons
 		while (field->names[i] && strcmp(field->names[i], name) != 0)
 			i++;
 		if (!field->names[i])
-			return malformed(err, field);
-		put_whole(at, field->width, i);
+			return malformed_field(err, field);
+		put_json_number(at, field->width, i);
 	} else if (number >= 0) {
 		const uint64_t count = json_count(object, json_name_of(field));
 
-		put_whole(at, field->width, bits < 64 && count >> bits ? 0 : count);
+		put_json_number(at, field->width, bits < 64 && count >> bits ? 0 : count);
 	} else if (field->kind == JSON_SIGNED && number > -9007199254740992.0 &&
 			   number >= -(double)(UINT64_C(1) << bits)) {
-		put_whole(at, field->width, (uint64_t)(int64_t)number);
+		put_json_number(at, field->width, (uint64_t)(int64_t)number);
 	}
 	return 0;
 }
 
-static int take_path(struct jw_error *err, const struct json_field *field, const cJSON *item,
-					 char *path)
+static int take_json_path(struct jw_error *err, const struct json_field *field, const cJSON *item,
+						  char *path)
 {
 	const char *text = cJSON_IsString(item) ? item->valuestring : "",
 			   *hex = json_text(item, "hex", NULL);
@@ -300,11 +300,11 @@ static int take_path(struct jw_error *err, const struct json_field *field, const
 	if (hex ? sodium_hex2bin((uint8_t *)path, field->width - 1, hex, strlen(hex), NULL, &length,
 							 NULL)
 			: length >= field->width)
-		return malformed(err, field);
+		return malformed_field(err, field);
 	if (!hex)
 		memcpy(path, text, length);
 	path[length] = '\0';
-	return strlen(path) == length ? 0 : malformed(err, field);
+	return strlen(path) == length ? 0 : malformed_field(err, field);
 }
 
 static int take_array(struct jw_error *err, const struct json_field *field, const cJSON *item,
@@ -317,7 +317,7 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	const cJSON *element;
 
 	if (count > field->most || (!lines && !cJSON_IsArray(item)))
-		return malformed(err, field);
+		return malformed_field(err, field);
 	if (lines && count) {
 		char **room = mem_array(err, count, sizeof *room);
 
@@ -339,8 +339,8 @@ static int take_array(struct jw_error *err, const struct json_field *field, cons
 	return 0;
 }
 
-static int take_field(struct jw_error *err, const cJSON *object, const struct json_field *field,
-					  uint8_t *values)
+static int take_json_field(struct jw_error *err, const cJSON *object,
+						   const struct json_field *field, uint8_t *values)
 {
 	const char *name = json_name_of(field), *text = json_text(object, name, "");
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -352,9 +352,9 @@ static int take_field(struct jw_error *err, const cJSON *object, const struct js
 	case JSON_SIGNED: return take_whole(err, field, object, at);
 	case JSON_DOUBLE: *(double *)(void *)at = json_number(object, name, 0); return 0;
 	case JSON_CHARS: text_copy((char *)at, field->width, text); return 0;
-	case JSON_PATH: return take_path(err, field, item, (char *)at);
+	case JSON_PATH: return take_json_path(err, field, item, (char *)at);
 	case JSON_HEX:
-		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed(err, field);
+		return json_hex64(object, name, (uint64_t *)(void *)at) ? 0 : malformed_field(err, field);
 	case JSON_TEXT:
 		*(char **)(void *)at = *text ? mem_string(err, text) : NULL;
 		return !*text || pointer_at(at) ? 0 : -1;
@@ -373,7 +373,7 @@ int json_take(struct jw_error *err, const cJSON *object, const struct json_table
 	if (table->schema && strcmp(json_text(object, "schema", ""), table->schema) != 0)
 		return error_set(err, JW_ERR_FORMAT, "is no %s", table->schema);
 	for (const struct json_field *field = table->fields; field->kind; field++)
-		if (take_field(err, object, field, values))
+		if (take_json_field(err, object, field, values))
 			return -1;
 	return 0;
 }

@@ -30,8 +30,8 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 }
 
 /* A driver evicts entries: a missing file is not damage. */
-static int count_entry(struct jw_error *err, struct verify *verify,
-					   const struct cache_candidate *entry)
+static int count_verified(struct jw_error *err, struct verify *verify,
+						  const struct cache_candidate *entry)
 {
 	struct jw_cache_report *report = verify->report;
 
@@ -61,7 +61,7 @@ static int check_entries(struct jw_error *err, struct verify *verify,
 			cache_verified_judge(err, NULL, verify->report->path, sound_driver_of(options->driver),
 								 &options->cancel, entries, scan->count);
 	for (size_t i = 0; !result && i < scan->count; i++)
-		result = count_entry(err, verify, &entries[i]);
+		result = count_verified(err, verify, &entries[i]);
 	mem_free(entries);
 	return result;
 }

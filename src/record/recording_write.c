@@ -24,7 +24,7 @@ const char *jw_recorded_kind_name(enum jw_recorded_kind kind)
 	return kinds[kind];
 }
 
-static const char *say_target(char room[JSON_ROOM], const void *member)
+static const char *say_recorded_target(char room[JSON_ROOM], const void *member)
 {
 	const struct jw_target *target = member;
 
@@ -37,7 +37,7 @@ static double round_seconds(const void *member)
 	return (double)(int64_t)(*(const double *)member * 1000 + 0.5) / 1000;
 }
 
-static const char *say_release(char room[JSON_ROOM], const void *member)
+static const char *say_recorded_release(char room[JSON_ROOM], const void *member)
 {
 	struct jw_driver release = *(const struct jw_driver *)member;
 
@@ -45,7 +45,7 @@ static const char *say_release(char room[JSON_ROOM], const void *member)
 	return release.release[0] ? jw_driver_text(room, &release) : "";
 }
 
-static const char *say_cuda(char room[JSON_ROOM], const void *member)
+static const char *say_recorded_cuda(char room[JSON_ROOM], const void *member)
 {
 	const uint32_t cuda = *(const uint32_t *)member;
 
@@ -55,8 +55,10 @@ static const char *say_cuda(char room[JSON_ROOM], const void *member)
 
 /* Rows that are no list's are read with their checks, below. */
 static const struct json_field driver_fields[] = {
-	JSON_SAID("version", struct jw_recording, driver, say_release, NULL, .presence = JSON_IF_SET),
-	JSON_SAID("cuda", struct jw_recording, driver.cuda, say_cuda, NULL, .presence = JSON_IF_SET),
+	JSON_SAID("version", struct jw_recording, driver, say_recorded_release, NULL,
+			  .presence = JSON_IF_SET),
+	JSON_SAID("cuda", struct jw_recording, driver.cuda, say_recorded_cuda, NULL,
+			  .presence = JSON_IF_SET),
 	JSON(struct jw_recording, stamp, NULL, .presence = JSON_IF_SET),
 	{0},
 };
@@ -80,7 +82,7 @@ static const struct json_table file_table = {.fields = file_fields};
 #define MODULE(name, member) JSON_AS(name, struct jw_recorded_module, member, NULL)
 #define MODULE_NAME                                                                                \
 	JSON_AS("form", struct jw_recorded_module, kind, NULL, .names = kinds),                        \
-		JSON_SAID("target", struct jw_recorded_module, target, say_target, NULL,                   \
+		JSON_SAID("target", struct jw_recorded_module, target, say_recorded_target, NULL,          \
 				  .presence = JSON_IF_SET),                                                        \
 		JSON_OF(JSON_HEX, "key", struct jw_recorded_module, key, .text = NULL),                    \
 		MODULE("key_bytes", key_bytes)

@@ -230,7 +230,7 @@ enum { LEAST_LIMIT = 1 << 20 };
 
 /* Whether a start may do without all that there is to compile; the low end is what it cannot do
  * without. */
-static bool is_spared(const struct jw_seconds *start)
+static bool may_do_without(const struct jw_seconds *start)
 {
 	return start->low < 0.05 && start->likely >= 0.1;
 }
@@ -261,7 +261,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
 	else if (cache->limit_bytes < LEAST_LIMIT)
 		next = "jitwarm prime --tune: raise CUDA_CACHE_MAXSIZE, and compile this now";
-	else if (packages && is_spared(&packages->all.forecast.start))
+	else if (packages && may_do_without(&packages->all.forecast.start))
 		next = "jitwarm prime, if a start takes long: programs may need nothing of this";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";

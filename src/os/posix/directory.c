@@ -55,7 +55,7 @@ int posix_each_entry(struct jw_error *err, const char *path, int fd,
 	return result;
 }
 
-static int add_entry(struct jw_error *err, void *context, int folder, const struct dirent *entry)
+static int add_name(struct jw_error *err, void *context, int folder, const struct dirent *entry)
 {
 	return names_add(err, context, mem_string(err, entry->d_name),
 					 posix_entry_kind(folder, entry->d_name, entry->d_type));
@@ -69,8 +69,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 
 	if (at_enter(err, path, AT_LAST_ENTERED, &at))
 		return -1;
-	result =
-		posix_each_entry(err, path, at_open(&at, O_RDONLY | O_DIRECTORY, 0), add_entry, &names);
+	result = posix_each_entry(err, path, at_open(&at, O_RDONLY | O_DIRECTORY, 0), add_name, &names);
 	at_leave(&at);
 	return names_finish(err, result, &names, ret_names);
 }
