@@ -365,6 +365,18 @@ static int take_place(struct jw_error *err, struct baked_copy *copy, struct os_m
 	return 0;
 }
 
+static int fill_rest(struct jw_error *err, struct journal *journal)
+{
+	struct digest digest;
+	char text[DIGEST_TEXT_SIZE];
+
+	if (package_row_rest(err, journal->record, journal->row_before, &digest))
+		return -1;
+	digest_text(text, &digest);
+	journal->record_rest = mem_string(err, text);
+	return journal->record_rest ? 0 : -1;
+}
+
 struct jw_driver in_place_first_driver(const struct in_place *in_place, struct jw_driver from)
 {
 	return is_sound(in_place) && gpu_code_is_newer(&in_place->journal->from, &from)
@@ -386,6 +398,8 @@ static int fill_row(struct jw_error *err, const struct in_place *in_place, const
 	journal->row_before = row.row;
 	if (!row.row)
 		return 0;
+	if (fill_rest(err, journal))
+		return -1;
 	if (former && former->row_before) {
 		mem_free(journal->row_before);
 		journal->row_before = mem_string(err, former->row_before);

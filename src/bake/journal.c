@@ -31,6 +31,7 @@ static const struct json_field journal_fields[] = {
 	KEPT_TEXT(record),
 	KEPT_TEXT(row_before),
 	KEPT_TEXT(row_after),
+	KEPT_TEXT(record_rest),
 	KEPT_TEXT(driver),
 	KEPT_TEXT(targets),
 	KEPT("when", when_s),
@@ -245,17 +246,24 @@ int journal_hash(struct jw_error *err, const char *path, struct digest *ret_dige
 	return 0;
 }
 
-/* Whether the package was installed again: its RECORD has the file's hash. */
+/* Whether the package was installed again: its RECORD has the file's hash, and other rows of it
+ * have changed too. A jitwarm with another state directory writes a baked file's hash there. */
 static int is_packages_own(struct jw_error *err, const struct journal *journal, bool *ret_is)
 {
 	struct package_row row;
 	uint8_t sha256[32];
+	struct digest rest;
+	char text[DIGEST_TEXT_SIZE] = "";
 	int result;
 
 	if (package_row_find(err, journal->path, &row))
 		return -1;
 	result = row.row ? journal_hash(err, journal->path, NULL, sha256) : 0;
-	*ret_is = !result && row.row && package_row_is(row.row, sha256);
+	if (!result && row.row && journal->record_rest &&
+		!(result = package_row_rest(err, row.record, row.row, &rest)))
+		digest_text(text, &rest);
+	*ret_is = !result && row.row && package_row_is(row.row, sha256) &&
+			  (!journal->record_rest || strcmp(text, journal->record_rest) != 0);
 	package_row_free(&row);
 	return result;
 }

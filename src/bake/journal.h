@@ -24,6 +24,7 @@ struct journal {
 	char *path;   /* of the library, without links; NULL: it cannot be read, see `why` */
 	char *record; /* its package's RECORD, and the row there; NULL: there is none */
 	char *row_before, *row_after;
+	char *record_rest;      /* the hash of RECORD's other rows, in hex */
 	char *driver, *targets; /* for people */
 	struct jw_driver from;  /* the first driver that loads it; zeros: unknown */
 	int64_t when_s;         /* since 1970, UTC */

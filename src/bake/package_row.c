@@ -201,6 +201,25 @@ bool package_row_same(const char *a, const char *b)
 	return row_has_path(a, strlen(a), b);
 }
 
+int package_row_rest(struct jw_error *err, const char *record, const char *row,
+					 struct digest *ret_digest)
+{
+	crypto_generichash_state state;
+	struct buf text = {0};
+	struct package_line other;
+	size_t at = 0;
+
+	if (os_read_file(err, record, RECORD_MOST_BYTES, &text))
+		return -1;
+	(void)crypto_generichash_init(&state, NULL, 0, DIGEST_SIZE);
+	while (package_row_next(&text, &at, &other))
+		if (!row_has_path(other.text, other.bare, row))
+			(void)crypto_generichash_update(&state, (const uint8_t *)other.text, other.length);
+	(void)crypto_generichash_final(&state, ret_digest->bytes, DIGEST_SIZE);
+	buf_free(&text);
+	return 0;
+}
+
 static int write_record(struct jw_error *err, const char *record, const struct buf *text,
 						const char *to)
 {

@@ -205,6 +205,7 @@ python3 - "$info/RECORD" "$(row_of "$library")" "$name" <<'PYTHON'
 import sys
 rows = open(sys.argv[1]).read().split("\n")
 rows[1] = '"sample_pkg/lib/%s",%s' % (sys.argv[3], sys.argv[2])
+rows.insert(0, "sample_pkg/new.py,,")
 open(sys.argv[1], "w").write("\n".join(rows))
 PYTHON
 newer=$(hash_of "$library")
@@ -326,6 +327,22 @@ rm -r "$JITWARM_STATE/baked"
 mv "$work/kept" "$JITWARM_STATE/baked"
 cp "$work/RECORD" "$info/RECORD"
 run '0|1' bake --in-place "$library"
+run 0 bake --undo "$library"
+is_original
+nothing_left
+
+# Baked again by a jitwarm that knows nothing of the first: what was changed since is not taken for the package's own.
+run '0|1' bake --in-place "$library"
+first=$JITWARM
+JITWARM=${JITWARM/ sm_86 / sm_75 }
+JITWARM_STATE=$work/second run '0|1' bake --in-place "$library"
+JITWARM=$first
+run 1 bake list
+out_has "changed since"
+run 3 bake --undo "$library"
+run 2 bake --in-place "$library"
+out_has "was changed since it was baked: to bake it again, remove its journal"
+JITWARM_STATE=$work/second run 0 bake --undo "$library"
 run 0 bake --undo "$library"
 is_original
 nothing_left
