@@ -497,7 +497,7 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 	if (choice->withdrawn)
 		TEXT_COPY(also, "; its author has withdrawn (yanked) it");
 	else if (choice->other)
-		TEXT_COPY(also, "; it has files with other hashes than the list names");
+		TEXT_COPY(also, "; none of its files has a SHA-256 that the list names");
 	else if (choice->foreign)
 		TEXT_COPY(also, "; it has wheels for other platforms");
 	else if (choice->source)

@@ -181,7 +181,7 @@ assert {file["path"] for file in document["files"]} == {rows[0]["wheel"], rows[4
 P
 sed "s/$hash/${hash:1}0/" requirements.txt >changed.txt
 listed 1 --index -r changed.txt
-said err "changed.txt:2: " "; it has files with other hashes than the list names"
+said err "changed.txt:2: " "; none of its files has a SHA-256 that the list names"
 printf '%s\n' '--proxy=me:word@localhost:1' '--extra-index-url https://me:word@localhost/' asked==1.1 >options.txt
 listed 0 --index -r options.txt
 said err "options.txt:1: “--proxy …” is left out" "options.txt:2: “--extra-index-url …” is left out"
