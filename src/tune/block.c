@@ -52,8 +52,10 @@ int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_th
 
 	for (const char *at = text; at < end; at = next) {
 		next = line_end(at, end);
-		if (!inside && range_starts(at, end, begin_mark) &&
+		if (range_starts(at, end, begin_mark) &&
 			read_flags(at + sizeof begin_mark - 1, next, &found)) {
+			if (inside) /* what lies between may be the user's */
+				break;
 			inside = true;
 			found.start = (size_t)(at - text);
 		} else if (inside && range_starts(at, end, end_mark)) {
@@ -114,22 +116,26 @@ int block_take(struct jw_error *err, const char *text, size_t size, struct buf *
 {
 	struct buf result = BUF_MAX(BLOCK_MOST_FILE);
 	struct block_found found = {0};
-	size_t before;
-	bool there;
+	const char *const end = text + size;
+	bool there = false, any = false;
 
-	if (block_find(err, text, size, &there, &found))
-		return -1;
-	before = there ? found.start : size;
-	/* Removes our own line feed too, unless text was added after the block. */
-	if (there && found.joined && found.end == size && before)
-		before--;
-	if (buf_append(err, &result, text, before) ||
-		(there && buf_append(err, &result, text + found.end, size - found.end))) {
-		buf_free(&result);
-		return -1;
-	}
+	do {
+		const size_t left = (size_t)(end - text);
+		const int failed = block_find(err, text, left, &there, &found);
+		size_t before = there ? found.start : left;
+
+		/* Removes our own line feed too, unless text was added after the block. */
+		if (!failed && there && found.joined && found.end == left && before)
+			before--;
+		if (failed || buf_append(err, &result, text, before)) {
+			buf_free(&result);
+			return -1;
+		}
+		any = any || there;
+		text += there ? found.end : left;
+	} while (there);
 	*ret_text = result;
-	*ret_there = there;
+	*ret_there = any;
 	*ret_found = found;
 	return 0;
 }

@@ -24,7 +24,8 @@ struct block_found {
 	unsigned made; /* 0: the file existed before */
 };
 
-/* Looks for a block. False if there is none. A block without an end is JW_ERR_FORMAT. */
+/* Looks for the first block. False if there is none. One without an end, or in which another begins,
+ * is JW_ERR_FORMAT. */
 int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_there,
 			   struct block_found *ret_found);
 
@@ -33,7 +34,7 @@ int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_th
 int block_put(struct jw_error *err, const char *text, size_t size, const char *body, unsigned made,
 			  struct buf *ret_text);
 
-/* The text without its block. *ret_found is that block; if there is no block, *ret_there is false
- * and the text is unchanged. */
+/* The text without its block, or blocks: files of two machines may have been joined. *ret_found is
+ * the last one; if there is none, *ret_there is false and the text is unchanged. */
 int block_take(struct jw_error *err, const char *text, size_t size, struct buf *ret_text,
 			   bool *ret_there, struct block_found *ret_found);

@@ -80,8 +80,8 @@ TEST(only_our_own_lines_count)
 		{BEGIN " (joined) >>>\n" END "\n", 0, 55, true, 0},
 		{BEGIN " (made 1) >>>\n" END "\n", 0, 55, false, 1},
 		{BEGIN " (made 16) >>>\n" END "\n", 0, 56, false, 16},
-		/* the first beginning, the first end behind it */
-		{END "\n" BEGIN " >>>\n" BEGIN " (joined) >>>\n" END "\n" END "\n", 23, 101, false, 0},
+		/* the first end behind the beginning */
+		{END "\n" BEGIN " >>>\n" END "\n" END "\n", 23, 69, false, 0},
 	};
 	static const char *const others[] = {
 		BEGIN "\n",
@@ -151,6 +151,28 @@ TEST(the_first_line_says_what_was_there)
 	assert_int_equal(block_take(NULL, joined, sizeof joined - 1, &text, &there, &found), 0);
 	assert_string_equal(buf_text(&text), "");
 	buf_free(&text);
+}
+
+/* Files of two machines may have been joined. What lies before another beginning may be the user's.
+ */
+TEST(every_block_goes_and_nothing_else)
+{
+	static const char two[] =
+		"a\n" BEGIN " (made 1) >>>\nx\n" END "\nb\n" BEGIN " >>>\ny\n" END "\nc\n";
+	static const char open[] = BEGIN " >>>\nx\nmine\n" BEGIN " >>>\ny\n" END "\n";
+	struct block_found found;
+	struct jw_error err;
+	struct buf text;
+	bool there;
+
+	assert_int_equal(block_take(NULL, two, sizeof two - 1, &text, &there, &found), 0);
+	assert_true(there);
+	assert_string_equal(buf_text(&text), "a\nb\nc\n");
+	buf_free(&text);
+	assert_int_equal(block_take(&err, open, sizeof open - 1, &text, &there, &found), -1);
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_int_equal(block_put(&err, open, sizeof open - 1, body, 0, &text), -1);
+	assert_int_equal(err.code, JW_ERR_FORMAT);
 }
 
 RUN_TESTS(NULL, NULL)
