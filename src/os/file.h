@@ -99,7 +99,7 @@ int os_write_output(struct jw_error *err, const char *path, const void *data, si
  * is not a regular file. The caller frees it. */
 int os_replaceable(struct jw_error *err, const char *path, char **ret_real);
 
-/* The same, keeping the permissions and owner of an existing file. */
+/* The same, keeping the rights of an existing file (os_copy_rights; not on Windows). */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The same; a new file gets exactly this mode, independent of the umask. */

@@ -37,12 +37,11 @@ int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_sta
 int close_fd(struct jw_error *err, const char *path, int fd);
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat);
-/* The permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), and the owner of the
- * one that it replaces (`like`; else NULL). Nothing on Windows, where a file inherits its rights
- * from its folder. */
+/* The permissions of a new file (RIGHTS_OF_NEW: those that the umask leaves), or (`keep`) the
+ * rights of the one at `path`, which it replaces, as os_copy_rights. Nothing on Windows, where a
+ * file inherits its rights from its folder. */
 enum { RIGHTS_OF_NEW = UINT16_MAX };
-int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
-				  const struct os_stat *like);
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep);
 
 /* NULL on failure. */
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size);

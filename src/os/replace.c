@@ -3,9 +3,9 @@
 #include "os/path_calls.h"
 #include "os/uv.h"
 
-/* `lasting`: a power loss leaves the old content or the new one, too. */
+/* `keep`: as fd_set_rights. `lasting`: a power loss leaves the old content or the new one, too. */
 static int replace(struct jw_error *err, const char *path, const void *data, size_t size,
-				   uint32_t mode, const struct os_stat *like, bool lasting)
+				   uint32_t mode, bool keep, bool lasting)
 {
 	uv_fs_t request;
 	char *name = NULL;
@@ -14,7 +14,7 @@ static int replace(struct jw_error *err, const char *path, const void *data, siz
 	if (fd < 0)
 		return -1;
 	result = !name || os_uv_write(err, path, fd, data, size, -1) ||
-			 fd_set_rights(err, fd, path, mode, like);
+			 fd_set_rights(err, fd, path, mode, keep);
 	if (!result && lasting)
 		result = os_uv_result(err, path, &request, uv_fs_fsync(NULL, &request, fd, NULL));
 	result = close_fd(result ? NULL : err, path, fd) || result || os_rename(err, name, path);
@@ -68,8 +68,7 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 
 	if (find_target(err, path, &real, &stat, &there))
 		return -1;
-	keep = keep && there;
-	result = replace(err, real, data, size, keep ? stat.mode : mode, keep ? &stat : NULL, lasting);
+	result = replace(err, real, data, size, mode, keep && there, lasting);
 	mem_free(real);
 	return result;
 }

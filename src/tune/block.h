@@ -24,8 +24,8 @@ struct block_found {
 	unsigned made; /* 0: the file existed before */
 };
 
-/* Looks for the first block. False if there is none. One without an end, or in which another begins,
- * is JW_ERR_FORMAT. */
+/* Looks for the first block. False if there is none. One without an end, or in which another
+ * begins, is JW_ERR_FORMAT. */
 int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_there,
 			   struct block_found *ret_found);
 

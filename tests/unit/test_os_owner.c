@@ -248,11 +248,14 @@ TEST(attributes_are_copied_as_far_as_they_are_the_files)
 			possible[i] = !setxattr(acl && !lists ? to : from, names[i],
 									acl ? (const void *)list : "it", acl ? sizeof list : 2, 0);
 		}
-		assert_int_equal(os_copy_rights(NULL, from, to), 0);
-		for (size_t i = 0; i < 3; i++)
-			if (possible[i])
-				assert_int_equal(lgetxattr(to, names[i], value, sizeof value) >= 0,
-								 i == 1 ? lists : !i);
+		for (int rewritten = 0; rewritten < 2; rewritten++) {
+			assert_int_equal(
+				rewritten ? os_rewrite(NULL, to, "z", 1) : os_copy_rights(NULL, from, to), 0);
+			for (size_t i = 0; i < 3; i++)
+				if (possible[i])
+					assert_int_equal(lgetxattr(to, names[i], value, sizeof value) >= 0,
+									 i == 1 ? lists : !i);
+		}
 		assert_int_equal(os_remove(NULL, from) || os_remove(NULL, to), 0);
 	}
 	mem_free(from);

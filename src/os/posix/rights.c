@@ -332,21 +332,29 @@ static int copy_all(struct jw_error *err, int from, int to, const char *path)
 	return fchmod(to, old.st_mode & 07777) ? posix_error(err, path) : 0;
 }
 
-int os_copy_rights(struct jw_error *err, const char *from, const char *to)
+/* To an open file at `path`, whose folder decides whose rights this thread has. */
+static int copy_rights(struct jw_error *err, const char *from, int to, const char *path)
 {
-	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK),
-			  target = source < 0 ? -1 : path_open(err, to, UV_FS_O_RDWR);
+	const int source = path_open(err, from, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
 	struct at at;
 	int result = -1;
 
-	if (target >= 0 && !at_enter(err, to, AT_LAST_KEPT, &at)) {
-		result = copy_all(err, source, target, from);
+	if (source >= 0 && !at_enter(err, path, AT_LAST_KEPT, &at)) {
+		result = copy_all(err, source, to, from);
 		at_leave(&at);
 	}
-	if (target >= 0)
-		(void)close(target);
 	if (source >= 0)
 		(void)close(source);
+	return result;
+}
+
+int os_copy_rights(struct jw_error *err, const char *from, const char *to)
+{
+	const int target = path_open(err, to, UV_FS_O_RDWR);
+	const int result = target < 0 ? -1 : copy_rights(err, from, target, to);
+
+	if (target >= 0)
+		(void)close(target);
 	return result;
 }
 
@@ -370,19 +378,18 @@ static mode_t creation_mask(void)
 /* Another account's file keeps its owner if this thread may do that; otherwise the file is not
  * replaced. The path decides whose rights apply: in another account's directory the superuser gives
  * no files away. */
-int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
-				  const struct os_stat *like)
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
 	struct at at;
 	int result;
 
+	if (keep)
+		return copy_rights(err, path, fd, path);
 	if (mode == RIGHTS_OF_NEW)
 		mode = 0666 & ~creation_mask();
 	if (at_enter(err, path, AT_LAST_KEPT, &at))
 		return -1;
-	result = (like && fchown(fd, like->owner, like->group)) || fchmod(fd, (mode_t)mode)
-				 ? posix_error(err, path)
-				 : 0;
+	result = fchmod(fd, (mode_t)mode) ? posix_error(err, path) : 0;
 	at_leave(&at);
 	return result;
 }

@@ -183,14 +183,13 @@ int os_copy_rights(struct jw_error *err, const char *from, const char *to)
 }
 
 /* A file inherits its rights from its folder. */
-int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
-				  const struct os_stat *like)
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode, bool keep)
 {
 	(void)err;
 	(void)fd;
 	(void)path;
 	(void)mode;
-	(void)like;
+	(void)keep;
 	return 0;
 }
 
