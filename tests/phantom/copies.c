@@ -27,7 +27,7 @@ enum {
 
 static void copy_line(uint64_t to, uint64_t from, uint64_t size)
 {
-	void *buffer = malloc(CHUNK);
+	void *buffer = malloc(size < CHUNK ? size + 1 : CHUNK);
 	for (uint64_t done = 0; buffer && done < size; done += CHUNK) {
 		size_t part = size - done < CHUNK ? size - done : CHUNK;
 		if (!gpu_read(from + done, buffer, part) || !gpu_write(to + done, buffer, part)) {
@@ -54,8 +54,10 @@ static uint32_t fill_element(const uint32_t *m, uint8_t element[16])
 
 static void fill_line(const uint32_t *m, uint64_t to, uint32_t elements)
 {
-	uint8_t element[16] = {0}, *buffer = malloc(CHUNK);
-	uint32_t width = fill_element(m, element), most = CHUNK / width;
+	uint8_t element[16] = {0}, *buffer;
+	uint32_t width = fill_element(m, element);
+	uint32_t most = elements < CHUNK / width ? elements : CHUNK / width;
+	buffer = malloc((size_t)most * width + 1);
 	for (uint32_t i = 0; buffer && i < most; i++)
 		memcpy(buffer + (size_t)i * width, element, width);
 	while (buffer && elements) {
