@@ -27,8 +27,7 @@ struct os_program {
 	char name[64];
 };
 
-/* The program that prevents us from locking a file: on Linux the holder of a lock on it, on Windows
- * a program that has it open (the Restart Manager). False if the system does not tell: locks of
+/* The program that holds a lock on a file. False if the system does not tell: Windows, locks of
  * another container or machine. */
 struct os_file;
 bool os_file_user(struct os_file *file, struct os_program *ret_program);

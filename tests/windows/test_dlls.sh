@@ -7,7 +7,7 @@ mkdir -p "$downloads"
 export JITWARM_WITNESS
 JITWARM_WITNESS=$(windows_path "$work/loaded")
 cp "$build/src/jitwarm.exe" "$build/src/jitwarmw.exe" "$sample_dll" "$downloads/"
-names=(version userenv iphlpapi powrprof bcrypt crypt32 dbghelp psapi rstrtmgr)
+names=(version userenv iphlpapi powrprof bcrypt crypt32 dbghelp psapi)
 for name in "${names[@]}"; do
 	cp "$build/tests/windows/planted.dll" "$downloads/$name.dll"
 done
@@ -19,7 +19,7 @@ WINE_NATIVE_FIRST=$(IFS=,; echo "${names[*]}")
 cp "$build/tests/windows/careless.exe" "$downloads/"
 under "$gpus" "$downloads/careless.exe"
 grep -qi iphlpapi "$work/loaded" || fail 'the planted library is loaded by nobody'
-for name in version userenv powrprof bcrypt crypt32 dbghelp psapi rstrtmgr; do
+for name in version userenv powrprof bcrypt crypt32 dbghelp psapi; do
 	! grep -qi "[\\/]$name\.dll" "$work/loaded" || rm "$downloads/$name.dll"
 done
 rm "$work/loaded"
