@@ -268,30 +268,44 @@ static int is_packages_own(struct jw_error *err, const struct journal *journal, 
 	return result;
 }
 
+/* Whether no library is there any more, or a link leads to another path: it was moved. */
+static int is_gone(struct jw_error *err, const char *library, bool *ret_is)
+{
+	struct jw_error why;
+	char *real = NULL;
+
+	if (os_real_path(&why, library, &real) && why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	*ret_is = !real || strcmp(real, library) != 0;
+	mem_free(real);
+	return 0;
+}
+
 int journal_state(struct jw_error *err, const struct journal *journal, bool quick,
 				  enum jw_baked_state *ret_state)
 {
 	char *folder = os_dir_name(err, journal->file);
-	struct jw_error why;
 	struct os_stat stat;
 	struct digest digest;
-	bool own;
-	int result = folder ? journal_check_writers(err, folder, journal->path) : -1;
+	bool gone = false, own;
+	int result = folder && !journal_check_writers(err, folder, journal->path)
+					 ? is_gone(err, journal->path, &gone)
+					 : -1;
 
 	mem_free(folder);
 	if (result)
 		return -1;
+	if (gone) {
+		*ret_state = JW_BAKED_GONE;
+		return 0;
+	}
 	if (quick && !os_stat(NULL, journal->path, &stat) && stat.size_bytes == journal->size_after &&
 		stat.mtime_ns == journal->mtime_ns) {
 		*ret_state = JW_BAKED_SOUND;
 		return 0;
 	}
-	if (journal_hash(&why, journal->path, &digest, NULL)) {
-		if (why.code != JW_ERR_NOT_FOUND)
-			return error_copy(err, &why);
-		*ret_state = JW_BAKED_GONE;
-		return 0;
-	}
+	if (journal_hash(err, journal->path, &digest, NULL))
+		return -1;
 	if (digest_equal(&digest, &journal->after) || digest_equal(&digest, &journal->before)) {
 		*ret_state = digest_equal(&digest, &journal->after) ? JW_BAKED_SOUND : JW_BAKED_ORIGINAL;
 		return 0;
@@ -300,97 +314,6 @@ int journal_state(struct jw_error *err, const struct journal *journal, bool quic
 		return -1;
 	*ret_state = own ? JW_BAKED_REPLACED : JW_BAKED_CHANGED;
 	return 0;
-}
-
-/* ---- by what a library is */
-
-/* Whether a file may be there that could not be looked at. */
-static bool tells_nothing(const struct jw_error *why)
-{
-	return why->code == JW_ERR_IO || why->code == JW_ERR_MEMORY;
-}
-
-/* Not even an error of the disk says that it is another one. */
-static int look_for_baked(struct jw_error *err, const char *path, const struct journal *journal,
-						  bool *ret_is)
-{
-	struct jw_error why = {0};
-	struct digest digest;
-	struct os_stat stat;
-
-	*ret_is = false;
-	if (os_stat(&why, path, &stat) ||
-		(stat.size_bytes == journal->size_after && journal_hash(&why, path, &digest, NULL)))
-		return tells_nothing(&why) ? error_copy(err, &why) : 0;
-	*ret_is = stat.size_bytes == journal->size_after && digest_equal(&digest, &journal->after);
-	return 0;
-}
-
-/* Whether the library that the journal names is still there, as it was baked. */
-static int is_still_there(struct jw_error *err, const struct journal *journal, const char *library,
-						  bool *ret_is)
-{
-	struct jw_error why = {0};
-	char *real = NULL;
-	int result = 0;
-
-	*ret_is = false;
-	if (os_real_path(&why, journal->path, &real))
-		return tells_nothing(&why) ? error_copy(err, &why) : 0;
-	if (strcmp(real, library) != 0)
-		result = look_for_baked(err, real, journal, ret_is);
-	mem_free(real);
-	return result;
-}
-
-/* Where it is now, and the RECORD that lists it there. */
-static int move_journal(struct jw_error *err, struct journal *journal, const char *library)
-{
-	struct package_row row = {0};
-	char *path = mem_string(err, library);
-
-	if (!path || (journal->record && package_row_find(err, library, &row))) {
-		mem_free(path);
-		return -1;
-	}
-	mem_free(journal->path);
-	journal->path = path;
-	if (row.record) {
-		mem_free(journal->record);
-		journal->record = row.record;
-		row.record = NULL;
-	}
-	package_row_free(&row);
-	return 0;
-}
-
-static int find_moved(struct jw_error *err, const struct journals *journals, const char *library,
-					  struct journal **ret_journal)
-{
-	const struct journal *first = NULL;
-
-	for (size_t i = 0; i < journals->count; i++) {
-		struct journal *journal = &journals->items[i];
-		bool is, there;
-
-		if (!journal->path && journal->why.code == JW_ERR_IO)
-			return error_copy(err, &journal->why);
-		if (!journal->path)
-			continue;
-		if (look_for_baked(err, library, journal, &is) ||
-			(is && is_still_there(err, journal, library, &there)))
-			return -1;
-		if (is && !there) {
-			*ret_journal = journal;
-			return move_journal(err, journal, library);
-		}
-		first = is && !first ? journal : first;
-	}
-	return first ? error_set(err, JW_ERR_UNSUPPORTED,
-							 "%s: is a copy of %s, which was baked in its place: undo that, and "
-							 "copy the original",
-							 library, first->path)
-				 : 0;
 }
 
 int journals_find(struct jw_error *err, const struct journals *journals, const char *library,
@@ -418,5 +341,5 @@ int journals_find(struct jw_error *err, const struct journals *journals, const c
 		}
 	}
 	*ret_state = *ret_journal ? *ret_state : JW_BAKED_SOUND;
-	return *ret_journal ? 0 : find_moved(err, journals, library, ret_journal);
+	return 0;
 }

@@ -66,9 +66,6 @@ int journal_hash(struct jw_error *err, const char *path, struct digest *ret_dige
 int journal_state(struct jw_error *err, const struct journal *journal, bool quick,
 				  enum jw_baked_state *ret_state);
 
-/* The journal of a library, whose path has no links, and the library's state. One that has none
- * under its path may be byte for byte what another path's library was baked to: it was moved, or
- * paths lead elsewhere now. Then the journal gets its path and RECORD. NULL: it has none.
- * JW_ERR_UNSUPPORTED: it is a copy, and that library is still there. */
+/* The journal of a library, whose path has no links, and the library's state. NULL: it has none. */
 int journals_find(struct jw_error *err, const struct journals *journals, const char *library,
 				  bool quick, struct journal **ret_journal, enum jw_baked_state *ret_state);

@@ -192,10 +192,9 @@ static int list_paths(struct jw_error *err, const struct journals *journals,
 			result = os_holds_nothing(err, paths[i], &why);
 			continue;
 		}
-		/* A copy was not baked; the damaged ones are told of below. */
+		/* The damaged ones are told of below. */
 		(void)journals_find(&why, journals, library, true, &journal, &state);
-		if (why.code ? why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_FORMAT
-					 : journal != NULL)
+		if (why.code ? why.code != JW_ERR_FORMAT : journal != NULL)
 			result = list_one(err, journal, state, &why, library, list);
 		mem_free(library);
 	}
