@@ -42,7 +42,7 @@ struct jw_record_options {
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal if a signal ended it, as in shells */
 	double seconds;  /* the command's run time */
-	/* Of compiling its modules, as far as known (jw_recorded_module.seconds); at most `seconds`. */
+	/* Of compiling its modules, predicted; at most `seconds`. */
 	double compile_seconds;
 	bool live;                      /* it had the user's cache */
 	struct jw_recording *recording; /* without jw_record_options.output, paths are as found, and

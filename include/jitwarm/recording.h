@@ -48,8 +48,7 @@ struct jw_recorded_module {
 	char *options;
 	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"), NULL if it names
 						  none */
-	double seconds;    /* of compiling: */
-	bool measured;     /* from the times when entries were written; otherwise predicted */
+	double seconds;    /* of compiling, predicted */
 	bool known_before; /* the user's cache had it already: it is the same in every run */
 };
 

@@ -92,7 +92,7 @@ static const struct json_table file_table = {.fields = file_fields};
 		MODULE("options", options)
 #define MODULE_TIME                                                                                \
 	JSON_NUMBERED("seconds", struct jw_recorded_module, seconds, round_seconds, NULL),             \
-		MODULE("measured", measured), MODULE("known_before", known_before)
+		MODULE("known_before", known_before)
 
 static const struct json_field owned_fields[] = {
 	MODULE("file", file),

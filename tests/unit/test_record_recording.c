@@ -24,13 +24,13 @@ TEST(written_text_is_read_back)
 		"{\"file\":1,\"form\":\"link\",\"target\":\"sm_86\",\"key\":\"00000000000000ff\",\"key_"
 		"bytes\":99,\"container\":64,\"offset\":80,\"size_bytes\":50,\"blake2b_256\":"
 		"\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"options\":\" "
-		"-lineinfo\",\"seconds\":1.25,\"measured\":true,\"known_before\":false}],\n"
+		"-lineinfo\",\"seconds\":1.25,\"known_before\":false}],\n"
 		"\"not_in_files\":[\n"
 		"{\"form\":\"load\",\"target\":\"sm_90\",\"key\":\"fedcba9876543210\",\"key_bytes\":1,"
-		"\"size_bytes\":2,\"options\":\"\",\"producer\":\"LLVM\",\"seconds\":0,\"measured\":false,"
+		"\"size_bytes\":2,\"options\":\"\",\"producer\":\"LLVM\",\"seconds\":0,"
 		"\"known_before\":true},\n"
 		"{\"form\":\"other\",\"key\":\"0000000000000001\",\"key_bytes\":1,\"size_bytes\":0,"
-		"\"options\":\"\",\"seconds\":0,\"measured\":false,\"known_before\":false}]}\n";
+		"\"options\":\"\",\"seconds\":0,\"known_before\":false}]}\n";
 	struct jw_recording *recording = parse(NULL, text);
 	struct buf again = BUF_MAX(1 << 20);
 
