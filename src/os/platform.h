@@ -52,9 +52,6 @@ void os_release_memory(void);
  * which would have to clear it. For a process that repeats the same work. glibc; no effect
  * elsewhere. */
 void os_keep_memory(uint64_t most_bytes);
-/* Uses large pages for memory not yet written to, if the system has them: page faults of 4 KiB each
- * cost as much as the writing. */
-void os_prefer_large_pages(void *memory, size_t size);
 /* If memory runs out, Linux ends this process before anything of the user's. */
 void os_be_first_to_go(void);
 

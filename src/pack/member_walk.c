@@ -5,7 +5,6 @@
 #include <uv.h>
 
 #include "base/mem.h"
-#include "os/platform.h"
 #include "os/uv.h"
 
 struct order {
@@ -350,7 +349,6 @@ static int make_whole(struct jw_error *err, struct member_walk *walk, struct rea
 	walk->whole = mem_resize(err, NULL, (size_t)size);
 	if (!walk->whole)
 		return -1;
-	os_prefer_large_pages(walk->whole, (size_t)size);
 	reader_into(reader, walk->whole, (size_t)size);
 	return 0;
 }

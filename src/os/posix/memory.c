@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #ifdef __GLIBC__
@@ -218,20 +217,5 @@ void os_release_memory(void)
 {
 #ifdef __GLIBC__
 	(void)malloc_trim(0);
-#endif
-}
-
-void os_prefer_large_pages(void *memory, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-	const uintptr_t large = 2 << 20;
-	uintptr_t start = ((uintptr_t)memory + large - 1) / large * large,
-			  end = ((uintptr_t)memory + size) / large * large;
-
-	if (end > start)
-		(void)madvise((uint8_t *)memory + (start - (uintptr_t)memory), end - start, MADV_HUGEPAGE);
-#else
-	(void)memory;
-	(void)size;
 #endif
 }

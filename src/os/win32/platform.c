@@ -182,13 +182,6 @@ void os_release_memory(void)
 	(void)HeapCompact(GetProcessHeap(), 0);
 }
 
-/* Windows offers them only to accounts with the right to lock memory. */
-void os_prefer_large_pages(void *memory, size_t size)
-{
-	(void)memory;
-	(void)size;
-}
-
 double os_memory_pressure(void)
 {
 	static HANDLE notice;
