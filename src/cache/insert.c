@@ -369,7 +369,6 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	if (!same && move(err, live, staged))
 		return -1;
 	staged->moved = true;
-	addition->taken = staged->taken;
 	counted = live->rows.bytes;
 	if (live_put_row(err, live, key, row_bytes) ||
 		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
@@ -449,7 +448,6 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
-		additions[i].taken = false;
 		additions[i].grown_bytes = 0;
 		additions[i].why = (struct jw_error){0};
 	}

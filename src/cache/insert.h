@@ -84,7 +84,6 @@ struct cache_part {
 /* One entry to be added: a file that a worker's driver has made, or its bytes in memory */
 struct cache_addition {
 	const char *path; /* NULL: bytes */
-	bool may_take;    /* the file itself may be moved into the cache (`taken`) */
 	const void *bytes;
 	size_t size_bytes;
 	/* Used instead of `bytes`: the parts in order, the first at least a header. A `verified` entry,
@@ -100,7 +99,6 @@ struct cache_addition {
 	enum cache_added added;
 	uint64_t row_bytes;  /* the bytes that count against the limit */
 	int64_t grown_bytes; /* the change of the counted bytes */
-	bool taken;          /* nothing is left at `path` */
 	struct jw_error why;
 };
 

@@ -43,7 +43,6 @@ struct cache_live {
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
 	uint64_t released_ns; /* when the lock was last released */
-	bool takes_none;      /* workers' files cannot be moved into it and are copied */
 	bool as_account; /* an administrator writes for options.account: all changes are made between
 						os_act_as_account and os_act_as_self */
 

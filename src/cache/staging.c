@@ -32,19 +32,10 @@ static int staging_share(struct jw_error *err, const struct cache_live *live,
 	return live->shared ? os_set_mode(err, staged->path, 0600 | (live->shared & 066)) : 0;
 }
 
-static void staging_give_back(struct live_staged *staged)
-{
-	if (!staged->taken || os_rename(NULL, staged->path, staged->addition->path))
-		(void)os_remove(NULL, staged->path);
-	mem_free(staged->path);
-	staged->path = NULL;
-	staged->taken = false;
-}
-
 void staging_end(struct live_staged *staged)
 {
 	if (staged->path && !staged->moved)
-		staging_give_back(staged);
+		(void)os_remove(NULL, staged->path);
 	mem_free(staged->path);
 	mem_free(staged->target);
 	*staged = (struct live_staged){0};
@@ -197,14 +188,14 @@ int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_add
 }
 
 /* An entry in a worker's file: hashed in pieces while it is copied. The copy is judged, since the
- * worker could still write to its own file; or the file itself, if it can be moved away */
+ * worker could still write to its own file */
 
 enum { PIECE = 1 << 20 };
 
 struct copy {
 	struct cache_addition *addition;
 	struct os_file *from, *place, *to; /* the worker's; the existing one, if it may be equal; the
-										  copy, unless the worker's file is moved */
+										  copy */
 	uint8_t *piece, *other;            /* of piece_bytes */
 	size_t piece_bytes;
 	struct cache_entry entry; /* without its pointers */
@@ -302,9 +293,7 @@ static int read_staged_value(struct jw_error *err, void *context, uint64_t offse
  * read from the file that becomes the entry. */
 static int read_and_judge(struct jw_error *err, struct copy *copy)
 {
-	struct value value = {copy->to      ? copy->to
-						  : copy->place ? copy->place
-										: copy->from,
+	struct value value = {copy->to ? copy->to : copy->place,
 						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
 	size_t got;
 
@@ -357,9 +346,6 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	struct os_stat stat;
 	bool same = false;
 
-	/* Does not copy bytes behind the value, which drivers ignore. */
-	if (copy->entry.extra_bytes && staged->path)
-		staging_give_back(staged);
 	staged->replaces = !os_stat(&why, staged->target, &stat);
 	if (why.code == JW_ERR_MEMORY)
 		return error_copy(err, &why);
@@ -368,16 +354,13 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
 	if (copy->place && compare_with_place(err, copy, &same))
 		return -1;
-	if (same && staged->path)
-		staging_give_back(staged);
 	if (same)
 		return 0;
-	if (!staged->taken && (staging_begin(err, live, staged, number) ||
-						   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to)))
-		return -1;
-	if (read_and_judge(err, copy))
-		return -1;
-	return staged->taken ? 0 : staging_share(err, live, staged);
+	return staging_begin(err, live, staged, number) ||
+				   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) ||
+				   read_and_judge(err, copy) || staging_share(err, live, staged)
+			   ? -1
+			   : 0;
 }
 
 int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
@@ -390,15 +373,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	staged.target = cache_entry_path(err, live->dir, addition->key);
 	if (!staged.target)
 		return -1;
-	/* A shared cache, or another account's, needs files that are created there. If one file cannot
-	 * be moved, the next ones cannot either. */
-	if (addition->may_take && !live->shared && !live->as_account && !live->takes_none &&
-		!staging_begin(NULL, live, &staged, number)) {
-		copy.from = os_file_take(addition->path, staged.path);
-		staged.taken = copy.from != NULL;
-		live->takes_none = !staged.taken;
-	}
-	if (!copy.from && open_regular(err, live, &copy))
+	if (open_regular(err, live, &copy))
 		goto done;
 	if (copy.from && !read_entry_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;

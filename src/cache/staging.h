@@ -12,11 +12,10 @@ struct live_staged {
 	char *path; /* NULL: the existing file is equal */
 	char *target;
 	bool replaces;
-	bool taken; /* it is the addition's own file, which is moved back unless it gets into place */
 	bool moved; /* into place: nothing is left at `path` */
 };
 
-/* Removes what is staged; an addition's own file is moved back. */
+/* Removes what is staged. */
 void staging_end(struct live_staged *staged);
 
 /* Stages an addition in memory, or one in a file, of which one piece at a time is in memory

@@ -146,12 +146,6 @@ int os_file_unlock(struct jw_error *err, struct os_file *file);
 int os_lock_file(struct jw_error *err, const char *path, unsigned most_ms,
 				 struct os_file **ret_lock);
 
-/* Moves a file that another process has made, and opens it for reading, if that is as good as a
- * copy: it has no other name, no process has it open for writing, and in its new folder it would
- * have got the same rights. NULL, with the file unmoved, if one of these does not hold or cannot be
- * determined; always on Windows, since a file keeps the rights of its first folder. */
-struct os_file *os_file_take(const char *from, const char *to);
-
 /* A directory's names, without "." and "..", sorted by bytes. */
 struct os_names {
 	char **items;

@@ -58,7 +58,6 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 {
 	struct cache_addition addition = {
 		.path = collected->path,
-		.may_take = true,
 		.key = collected->key,
 		.key_bytes = collected->key == module->key ? module->key_bytes : 0,
 		.sm = plan->targets[module->target].device.sm,
@@ -79,8 +78,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	if (addition.added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "the driver's entry is not sound: %s",
 						 addition.why.message);
-	if (!addition.taken)
-		(void)os_remove(NULL, addition.path);
+	(void)os_remove(NULL, addition.path);
 	*ret_grown_bytes = addition.grown_bytes;
 	return 0;
 }

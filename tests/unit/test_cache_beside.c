@@ -379,17 +379,16 @@ TEST(files_are_closed_and_nothing_is_left)
 		struct entries_entry entry;
 		struct cache_addition addition;
 
-		/* The same, another, a new one and a refused one; taken or copied */
+		/* The same, another, a new one and a refused one */
 		entries_make(&entry, n % 4 == 2 ? n : 1, n % 4 == 1 ? n : 0);
 		addition = addition_of(&entry);
 		addition.path = left;
-		addition.may_take = n < 4;
 		if (n % 4 == 3)
 			entry.bytes[entry.size - 1] ^= 1;
 		assert_int_equal(os_write_atomic(NULL, left, entry.bytes, entry.size), 0);
 		assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
 		assert_int_equal(addition.added == CACHE_ADDED_REFUSED, n % 4 == 3);
-		assert_int_equal(os_exists(left), !addition.taken);
+		assert_true(os_exists(left));
 		assert_int_equal(open_files(), before);
 		assert_int_equal(cache_presence(dir, entry.key, 0, NULL), CACHE_PRESENT);
 		assert_int_equal(open_files(), before);

@@ -160,13 +160,10 @@ TEST(a_workers_file_is_read_with_our_own_rights)
 	assert_int_equal(os_write_atomic(NULL, left, entry.bytes, entry.size), 0);
 	addition = addition_of(&entry);
 	addition.path = left;
-	addition.may_take = true;
 	live = open_as_account();
 	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
 	assert_int_equal(acting, 0);
 	assert_int_equal(addition.added, CACHE_ADDED_NEW);
-	/* Another account's file would stay the worker's. */
-	assert_false(addition.taken);
 	assert_true(os_exists(left));
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(2);

@@ -278,32 +278,6 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return result;
 }
 
-/* The kernel grants a lease for readers only if no process has the file open for writing. It is
- * returned at once, so that others do not wait; the signal that would announce them is ignored.
- * Source: fcntl(2), "Leases". */
-static bool has_no_writer(int fd)
-{
-	return !fcntl(fd, F_SETSIG, SIGURG) && !fcntl(fd, F_SETLEASE, F_RDLCK) &&
-		   !fcntl(fd, F_SETLEASE, F_UNLCK);
-}
-
-struct os_file *os_file_take(const char *from, const char *to)
-{
-	struct os_file *file = NULL;
-	struct stat native;
-
-	/* Moves it first: from then on no other process finds it by its old name. */
-	if (os_rename(NULL, from, to))
-		return NULL;
-	if (!path_is_link(to) && !os_file_open(NULL, to, OS_OPEN_READ, &file) &&
-		!fstat(file->fd, &native) && S_ISREG(native.st_mode) && native.st_nlink == 1 &&
-		has_no_writer(file->fd))
-		return file;
-	os_file_close(file);
-	(void)os_rename(NULL, to, from);
-	return NULL;
-}
-
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)
 {
 	struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};

@@ -303,13 +303,6 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return result;
 }
 
-struct os_file *os_file_take(const char *from, const char *to)
-{
-	(void)from;
-	(void)to;
-	return NULL;
-}
-
 /* From the first byte to any that the file may ever have. */
 static const DWORD whole = MAXDWORD;
 
