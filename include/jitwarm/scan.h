@@ -60,6 +60,8 @@ struct jw_scan_verdicts {
 									   needs it */
 	bool left_out; /* that part is so large that priming leaves it out unless everything is
 					  requested */
+	struct jw_scan_work start_work; /* the part of `work` that a start compiles: all but what is
+									   left out */
 };
 
 /* A file, or a member of an archive, with device code. */

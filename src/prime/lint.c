@@ -45,25 +45,17 @@ static int note_finding(struct jw_error *err, struct lint *lint,
 	return added->path && !member == !added->member && !why == !added->why ? 0 : -1;
 }
 
-/* What a start compiles: without what a library loads when it needs it, where that is much. */
+/* What a start compiles. */
 static struct jw_lint_finding first_start(const struct jw_scan_verdicts *verdicts)
 {
-	const struct jw_scan_work *work = &verdicts->work, *loose = &verdicts->loose_work;
 	struct jw_lint_finding finding = {
 		.kind = JW_LINT_COMPILES,
 		.target = verdicts->target,
-		.modules = work->modules,
-		.ptx_bytes = work->ptx_bytes,
-		.start = work->start,
+		.modules = verdicts->start_work.modules,
+		.ptx_bytes = verdicts->start_work.ptx_bytes,
+		.start = verdicts->start_work.start,
 	};
 
-	if (verdicts->left_out) {
-		finding.modules -= loose->modules;
-		finding.ptx_bytes -= loose->ptx_bytes;
-		finding.start =
-			sum_seconds(finding.start, (struct jw_seconds){-loose->start.low, -loose->start.likely,
-														   -loose->start.high});
-	}
 	if (verdicts->link_needed == JW_SCAN_NEED_YES) {
 		finding.modules += verdicts->link_work.modules;
 		finding.ptx_bytes += verdicts->link_work.ptx_bytes;

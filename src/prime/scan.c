@@ -165,6 +165,14 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
 			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
+	for (size_t i = 0; i < from->module_count; i++) {
+		const struct analyse_module *module = &from->modules[i];
+		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
+
+		if (!module->superseded && module->form != CACHE_KEY_LINK &&
+			!(verdicts->left_out && module->role == DEVCODE_LOOSE))
+			add_work(&verdicts->start_work, module, speed);
+	}
 }
 
 /* Without CUDA's version: libx_cuda118.so, cu12/libx.so. */
@@ -190,7 +198,7 @@ static int compare_libraries(struct jw_error *err, struct scan *scan, const stru
 		const uint32_t gpu = UINT32_C(1) << t;
 		const uint64_t key = fnv_update(name, &t, sizeof t);
 
-		if (!(verdicts->work.modules - (verdicts->left_out ? verdicts->loose_work.modules : 0)) &&
+		if (!verdicts->start_work.modules &&
 			!(verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules)) {
 			scan->native |= verdicts->native || verdicts->compatible ? gpu : 0;
 			continue;

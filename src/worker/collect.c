@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
+#include "cache/view.h"
 #include "os/file.h"
 
 /* Less than any entry with its index needs. */
@@ -23,32 +24,22 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
  * none. The worker may have begun its next job, so the entry of another module is expected. Called
  * only after a prediction failed. */
 static int find_foreign(struct jw_error *err, const struct plan *plan, const char *dir,
-						const char *first, const char *second, struct collected *found)
+						struct collected *found)
 {
+	struct cache_files files;
 	struct jw_error why = {0};
-	struct os_names names;
 	int result = 0;
 
-	if (os_list(&why, dir, &names))
+	if (cache_files_scan(&why, dir, &files))
 		return error_unless_missing(err, &why);
-	for (size_t i = 0; !result && i < names.count && !found->path; i++) {
-		char *below = os_join(err, dir, names.items[i]);
-		uint64_t key;
-
-		if (!below) {
-			result = -1;
-		} else if (names.kinds[i] == OS_DIRECTORY && !second) {
-			result = find_foreign(err, plan, below, first ? first : names.items[i],
-								  first ? names.items[i] : NULL, found);
-		} else if (second && cache_entry_key(first, second, names.items[i], &key) &&
-				   !is_predicted(plan, key)) {
-			found->path = below;
-			found->key = key;
-			below = NULL;
-		}
-		mem_free(below);
+	for (size_t i = 0; !result && i < files.count && !found->path; i++) {
+		if (is_predicted(plan, files.files[i].key))
+			continue;
+		found->key = files.files[i].key;
+		found->path = cache_entry_path(err, dir, found->key);
+		result = found->path ? 0 : -1;
 	}
-	os_names_free(&names);
+	cache_files_free(&files);
 	return result;
 }
 
@@ -111,7 +102,7 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 	if (!there) {
 		mem_free(collected.path);
 		collected.path = NULL;
-		if (find_foreign(err, plan, private_dir, NULL, NULL, &collected))
+		if (find_foreign(err, plan, private_dir, &collected))
 			return -1;
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}

@@ -18,21 +18,6 @@
 
 enum { MOST_LINE = 1 << 16, MOST_LIBRARIES = 1 << 20, MOST_LARGEST = 3 };
 
-static struct jw_seconds less_seconds(const struct jw_seconds *from, const struct jw_seconds *part)
-{
-	return (struct jw_seconds){from->low - part->low, from->likely - part->likely,
-							   from->high - part->high};
-}
-
-/* The work without a part of it. */
-static struct jw_scan_work less_work(struct jw_scan_work work, const struct jw_scan_work *part)
-{
-	work.modules -= part->modules;
-	work.ptx_bytes -= part->ptx_bytes;
-	work.start = less_seconds(&work.start, &part->start);
-	return work;
-}
-
 static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
 {
 	sum->modules += work->modules;
@@ -45,10 +30,8 @@ static void add_scan_work(struct jw_scan_work *sum, const struct jw_scan_work *w
 /* What a start compiles of it. */
 static struct jw_scan_work start_work(const struct jw_scan_verdicts *verdicts)
 {
-	struct jw_scan_work work = verdicts->work;
+	struct jw_scan_work work = verdicts->start_work;
 
-	if (verdicts->left_out)
-		work = less_work(work, &verdicts->loose_work);
 	if (verdicts->link_needed == JW_SCAN_NEED_YES)
 		add_scan_work(&work, &verdicts->link_work);
 	return work;
@@ -94,14 +77,12 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 /* Describes one image on one GPU; returns the style. */
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
-	struct jw_scan_work work = verdicts->work;
+	const struct jw_scan_work *work = &verdicts->start_work;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
 	char bytes[TEXT_SHORT];
 
-	if (verdicts->left_out)
-		work = less_work(work, &verdicts->loose_work);
-	if (work.modules)
-		say_work(line, &work, "compile");
+	if (work->modules)
+		say_work(line, work, "compile");
 	if (link)
 		say_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
@@ -113,7 +94,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 		(void)buf_printf(NULL, line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
 	if (line->size)
-		return work.modules || link || verdicts->left_out || verdicts->native ||
+		return work->modules || link || verdicts->left_out || verdicts->native ||
 					   verdicts->compatible
 				   ? STYLE_WARN
 				   : STYLE_BAD;
@@ -325,7 +306,7 @@ static void add_verdicts(struct jw_scan_verdicts *sum, const struct jw_scan_verd
 	sum->cannot_damaged += image->cannot_damaged;
 	if (image->needs.cuda > sum->needs.cuda)
 		sum->needs = image->needs;
-	add_scan_work(&sum->work, &image->work);
+	add_scan_work(&sum->start_work, &image->start_work);
 	if (image->link_needed != JW_SCAN_NEED_NO)
 		sum->link_needed = image->link_needed;
 	if (image->link_needed == JW_SCAN_NEED_YES)
