@@ -87,12 +87,6 @@ int jw_look_as_user(struct jw_error *err, const char *name);
  * driver, HOME, and the active environment. JW_ERR_NOT_FOUND: no such process; JW_ERR_UNSUPPORTED:
  * it is in a container, or this is Windows; JW_ERR_IO: only root may. */
 int jw_look_as_process(struct jw_error *err, int pid);
-/* Whether it has other files than we have: in a container, or with other mounts. */
-bool jw_process_is_elsewhere(int pid);
-/* The same for such a process (root, Linux): from now on paths mean its files, and this process
- * executes nothing: it starts no program and loads no library, so that jw_system_options.machine
- * and no probe is wanted. On failure this process should end. */
-int jw_look_into_process(struct jw_error *err, int pid);
 
 JW_END_DECLS
 

@@ -113,9 +113,6 @@ struct jw_system_options {
 	bool nameless; /* then an unknown stamp is not a failure: nothing is warm, and nothing is
 					  compiled */
 	enum jw_ask ask;
-	/* One that was opened before: its GPUs and its driver are taken, nobody is asked, and nothing
-	 * is kept in the state directory. Only the settings and the cache are looked at. */
-	const struct jw_system *machine;
 	/* If the system has put a GPU to sleep, and all of them are known by their PCI device ids, the
 	 * driver is not asked: that would wake it. Then as with `asleep` (jw_system.unasked). */
 	bool let_sleep;

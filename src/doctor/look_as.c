@@ -214,20 +214,3 @@ done:
 	taken_free(&taken);
 	return result;
 }
-
-bool jw_process_is_elsewhere(int pid)
-{
-	return os_process_is_elsewhere(pid);
-}
-
-int jw_look_into_process(struct jw_error *err, int pid)
-{
-	struct taken taken = {.pid = pid};
-	const int result = os_enter_process(err, pid, keep_variable, &taken) ||
-							   forget_own(err, is_forgotten) || set_taken(err, &taken)
-						   ? -1
-						   : 0;
-
-	taken_free(&taken);
-	return result;
-}

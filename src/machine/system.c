@@ -415,18 +415,6 @@ static int make_scratch(struct jw_error *err, struct jw_system *system, char **r
 	return path ? 0 : -1;
 }
 
-static void copy_machine(const struct jw_system *machine, struct jw_system *system)
-{
-	memcpy(system->gpus, machine->gpus, machine->gpu_count * sizeof *system->gpus);
-	system->gpu_count = machine->gpu_count;
-	system->pci_count = machine->pci_count;
-	system->driver = machine->driver;
-	system->remembered = machine->remembered;
-	system->unasked = machine->unasked;
-	memcpy(system->why_none, machine->why_none, sizeof system->why_none);
-	system->speed = machine->speed;
-}
-
 /* After an upgrade the installed driver does not start under the kernel's part of the former one */
 static int explain_pending(struct jw_error *err, struct jw_system *system)
 {
@@ -483,8 +471,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	int result = -1;
 
 	/* Also without a GPU to ask about: a developer's machine may have none. */
-	if (!options->target_count && !options->machine &&
-		(!options->asleep || options->probe || options->ask) &&
+	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
 	system = mem_alloc(err, sizeof *system);
@@ -493,17 +480,15 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	system->worker = options->worker;
 	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
-	if (!system->gpus || (!options->machine && own_state_dir(err, &system->state_dir)) ||
+	if (!system->gpus || own_state_dir(err, &system->state_dir) ||
 		(given->scratch && make_scratch(err, system, &scratch)))
 		goto done;
 	if (scratch)
 		how.cache_dir = scratch;
 	if (read_cache(err, options, &system->cache, &forced))
 		goto done;
-	if (options->machine)
-		copy_machine(options->machine, system);
-	else if (options->target_count ? open_elsewhere(err, options, system)
-								   : open_here(err, options, system))
+	if (options->target_count ? open_elsewhere(err, options, system)
+							  : open_here(err, options, system))
 		goto done;
 	result = settle_settings(err, options, &forced, system);
 done:

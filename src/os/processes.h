@@ -38,8 +38,6 @@ void os_program_name(int pid, char *name, size_t size);
  * container (it has other files than we have), it has the rights of several accounts, or the system
  * does not tell. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner);
-/* Whether it has another root folder, or mounts of its own: its paths mean other files than ours */
-bool os_process_is_elsewhere(int pid);
 /* Calls `take` for each variable that the process was started with. Any bytes may be in them.
  * JW_ERR_IO: this account may not read them. */
 int os_process_variables(struct jw_error *err, int pid,

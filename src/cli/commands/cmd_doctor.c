@@ -130,12 +130,6 @@ static int put_findings(struct jw_error *err, struct buf *text,
 	const struct jw_doctor_result *result = &document->result;
 	int failed = put_process(err, text, &document->process);
 
-	if (!failed && document->words.inside)
-		failed = buf_printf(err, text,
-							"        its files are those of a container: run jitwarm there, with "
-							"that container's own programs. A command from here would run, with "
-							"your rights, what lies there\n");
-
 	for (size_t i = 0; !failed && i < result->finding_count; i++)
 		failed = put_finding(err, text, i + 1, &document->words, &result->findings[i]);
 	if (!failed && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
@@ -341,33 +335,18 @@ static void forget_round(struct doctoring *doctoring)
 	doctoring->cli->system = NULL;
 }
 
-/* Pasted, they would run as root what a container, or who calls itself root, has put there; or
- * here, for files of the same names. */
-static void forget_commands(struct jw_doctor_result *result)
-{
-	for (size_t i = 0; i < result->finding_count; i++) {
-		struct jw_finding *finding = &result->findings[i];
-
-		if (finding->command)
-			jw_lines_free(finding->command, finding->word_count);
-		finding->command = NULL;
-		finding->word_count = 0;
-	}
-}
-
 static int look_around(struct jw_error *err, struct doctoring *doctoring)
 {
 	struct cli *cli = doctoring->cli;
 	const struct eyes *eyes = &doctoring->eyes;
-	struct jw_system_options how = {.size = sizeof how, .machine = eyes->machine};
+	struct jw_system_options how = {.size = sizeof how};
 	struct jw_doctor_options options = {.size = sizeof options,
-										.probe = !eyes->inside &&
-												 !options_given(&cli->options, "no-probe"),
+										.probe = !options_given(&cli->options, "no-probe"),
 										.cancel = cli_cancel};
 
 	forget_round(doctoring);
-	if ((!eyes->inside && cli_worker(err, cli, &how.worker)) ||
-		jw_system_open(err, &how, &cli->system) || find_programs(err, doctoring))
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
+		find_programs(err, doctoring))
 		return -1;
 	options.system = cli->system;
 	options.found = doctoring->found;
@@ -377,8 +356,6 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 	options.process = doctoring->loaded;
 	if (jw_doctor(err, &options, &doctoring->result))
 		return -1;
-	if (eyes->inside)
-		forget_commands(doctoring->result);
 	/* What a process has loaded, and is no longer there, nobody can look at. */
 	doctoring->result->troubles += eyes->process.replaced_count;
 	return 0;
@@ -387,7 +364,6 @@ static int look_around(struct jw_error *err, struct doctoring *doctoring)
 static struct doctor_words words_of(const struct doctoring *doctoring)
 {
 	return (struct doctor_words){.before = doctoring->eyes.before,
-								 .inside = doctoring->eyes.inside,
 								 .environment =
 									 options_value(&doctoring->cli->options, "environment")};
 }
@@ -535,7 +511,7 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 	struct jw_ahead ahead = {0};
 	int result;
 
-	if (!doctoring->eyes.inside && jw_ahead_look(err, NULL, &ahead))
+	if (jw_ahead_look(err, NULL, &ahead))
 		return -1;
 	cli->status = status_of_findings(doctoring->result);
 	if (options_given(&cli->options, "report")) {
@@ -573,7 +549,7 @@ static const struct cli_option doctor_options[] = {
 	CLI_FLAG("no-probe", "Do not have the driver load a tiny module twice"),
 	CLI_NUMBER("pid", "PID",
 			   "Look at a running process (Linux): its variables, its account's rights (as root), "
-			   "the libraries that it has loaded; as root also in a container",
+			   "the libraries that it has loaded",
 			   .most = 1 << 30, .positive = true),
 	CLI_VALUE("user", "NAME",
 			  "Look as this account, with the variables of its next login (root, Linux)"),

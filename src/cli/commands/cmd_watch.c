@@ -41,8 +41,6 @@ struct watch_look {
 struct watching {
 	struct cli *cli;
 	int pid;
-	struct jw_system *machine; /* it has other files: as it was seen before they were entered */
-	bool unseen;               /* what it has mapped, at the last look */
 	struct watch_look first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
@@ -72,8 +70,7 @@ static int choose_process(struct jw_error *err, const struct options *options, i
 static int look_at_its_cache(struct jw_error *err, struct watching *watching,
 							 struct watch_look *look)
 {
-	const struct jw_system_options asleep = {
-		.size = sizeof asleep, .asleep = true, .machine = watching->machine};
+	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
 	struct cli *cli = watching->cli;
 
 	jw_system_free(cli->system);
@@ -122,8 +119,7 @@ static int take_look(struct jw_error *err, struct watching *watching, struct wat
 	look->at_ns = os_monotonic_ns();
 	if (os_process_used(err, watching->pid, &look->use) || look_at_its_cache(err, watching, look))
 		return -1;
-	watching->unseen = process_code_read(err, watching->pid, &code) != 0;
-	if (watching->unseen)
+	if (process_code_read(err, watching->pid, &code))
 		return -1;
 	process_code_free(&watching->document.process);
 	watching->document.process = code;
@@ -289,23 +285,6 @@ static void add_look(struct watching *watching, const struct watch_look *look)
 
 /* ---- the whole */
 
-/* Of other files a look may wait for ever, and nothing but that may keep Ctrl-C from a summary */
-static void sleep_a_while(const struct watching *watching)
-{
-	if (watching->machine)
-		os_catch_interrupts();
-	uv_sleep(LOOK_EVERY_MS);
-	if (watching->machine)
-		os_uncatch_interrupts();
-}
-
-/* Whether that is why the next look failed. Among other files a program that another one has
- * replaced cannot be told from one that ends: nothing of what it had mapped is there. */
-static bool has_ended(const struct watching *watching, const struct jw_error *why)
-{
-	return why->code == JW_ERR_NOT_FOUND || (watching->machine && watching->unseen);
-}
-
 static int watch_to_end(struct jw_error *err, struct watching *watching, double most_s)
 {
 	struct watch_document *document = &watching->document;
@@ -319,9 +298,9 @@ static int watch_to_end(struct jw_error *err, struct watching *watching, double 
 	while (!os_interrupted() && (most_s <= 0 || document->seconds < most_s)) {
 		struct watch_look look = {0};
 
-		sleep_a_while(watching);
+		uv_sleep(LOOK_EVERY_MS);
 		if (take_look(&why, watching, &look)) {
-			if (!has_ended(watching, &why))
+			if (why.code != JW_ERR_NOT_FOUND)
 				return error_copy(err, &why);
 			document->ended = true;
 			break;
@@ -360,20 +339,6 @@ static void say_summary(const struct watching *watching)
 							": why they are compiled, and what avoids it next time");
 }
 
-static int look_with_its_eyes(struct jw_error *err, struct watching *watching)
-{
-	struct process_code code = {0};
-
-	if (!jw_process_is_elsewhere(watching->pid))
-		return jw_look_as_process(err, watching->pid);
-	if (eyes_enter(err, watching->cli, watching->pid, &code, &watching->machine)) {
-		process_code_free(&code);
-		return -1;
-	}
-	process_code_free(&code);
-	return 0;
-}
-
 static int watch_run(struct jw_error *err, struct cli *cli)
 {
 	struct watching watching = {.cli = cli, .document = {.left_s = -1}};
@@ -382,7 +347,7 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 
 	os_catch_interrupts();
 	failed = choose_process(err, &cli->options, &watching.pid) ||
-			 look_with_its_eyes(err, &watching) || watch_to_end(err, &watching, most_s);
+			 jw_look_as_process(err, watching.pid) || watch_to_end(err, &watching, most_s);
 	if (watching.rewrites)
 		output_put(1, "\r\x1b[K");
 	if (!failed) {
@@ -391,7 +356,6 @@ static int watch_run(struct jw_error *err, struct cli *cli)
 		failed = document_print(err, &cli->out, &document_watch, &watching.document);
 	}
 	process_code_free(&watching.document.process);
-	jw_system_free(watching.machine);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
@@ -413,10 +377,9 @@ const struct cli_command command_watch = {
 		"minute while nothing does. Ends with the process, with Ctrl-C or after --for, with a "
 		"summary.\n\nThe process is not stopped, traced or changed. It may belong to another "
 		"account if root asks: jitwarm takes that account's rights before it looks. Entries of "
-		"other programs that use the same cache count too.\n\nLinux. A process in a container is "
-		"watched by root, who looks at its files with "
-		"that process's rights and executes nothing of them.\n\nExit status: 0, 2 if the system "
-		"does not show other processes, 3 if there is no such process.",
+		"other programs that use the same cache count too.\n\nLinux. A process in a container "
+		"is watched in that container.\n\nExit status: 0, 2 if the system does not show the "
+		"process, 3 if there is no such process.",
 	.options = watch_options,
 	.run = watch_run,
 };

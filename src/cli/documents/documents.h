@@ -177,7 +177,6 @@ extern const struct json_table document_doctor;
 /* What a command of a finding has before it, and behind its name; NULL: nothing. */
 struct doctor_words {
 	const char *before, *environment;
-	bool inside; /* it would have to be run among files that are not trusted: there is none */
 };
 struct doctor_document {
 	struct jw_doctor_result result;

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "cli/parts/gpu_targets.h"
 #include "cli/parts/reproduce.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -201,37 +200,12 @@ static int remember_own(struct jw_error *err, struct looking *looking)
 	return 0;
 }
 
-int eyes_enter(struct jw_error *err, struct cli *cli, int pid, struct process_code *ret_code,
-			   struct jw_system **ret_machine)
-{
-	struct jw_system_options how = {.size = sizeof how};
-
-	return process_code_read(err, pid, ret_code) || gpu_choice_take(err, pid) ||
-				   cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, ret_machine) ||
-				   jw_look_into_process(err, pid)
-			   ? -1
-			   : 0;
-}
-
-static int look_into_other(struct jw_error *err, struct looking *looking, struct eyes *eyes)
-{
-	if (options_given(&looking->cli->options, "fix"))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "--fix: process %d has other files (a container, or its own mounts), "
-						 "which jitwarm only reads: run jitwarm there",
-						 looking->pid);
-	eyes->inside = true;
-	return eyes_enter(err, looking->cli, looking->pid, &eyes->process, &eyes->machine);
-}
-
 static int look_as(struct jw_error *err, struct looking *looking, struct eyes *eyes)
 {
 	if (looking->user)
 		return jw_look_as_user(err, looking->user);
 	if (!looking->pid)
 		return 0;
-	if (jw_process_is_elsewhere(looking->pid))
-		return look_into_other(err, looking, eyes);
 	return jw_look_as_process(err, looking->pid) ||
 				   process_code_read(err, looking->pid, &eyes->process)
 			   ? -1
@@ -326,7 +300,7 @@ int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
 		result = remember_own(err, &looking);
 	if (!result)
 		result = look_as(err, &looking, &eyes);
-	if (!result && !eyes.inside && (looking.user || looking.pid))
+	if (!result && (looking.user || looking.pid))
 		result = describe_eyes(err, &looking, &eyes);
 	for (size_t i = 0; i < DECIDING; i++)
 		mem_free(looking.values[i]);
@@ -340,7 +314,6 @@ int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)
 void eyes_free(struct eyes *eyes)
 {
 	process_code_free(&eyes->process);
-	jw_system_free(eyes->machine);
 	mem_free(eyes->before);
 	*eyes = (struct eyes){0};
 }

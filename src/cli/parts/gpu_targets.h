@@ -50,9 +50,3 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 			 .alias = "gpu"),                                                                       \
 		CLI_VALUE("driver", "VERSION",                                                              \
 				  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)")
-
-/* Which GPUs a process with other files sees: what its container was given, and what it chose. */
-
-/* Sets this process's choice of GPUs (CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER) to that of the
- * other one. Its variables are hostile: only what has the form of such a choice is taken. */
-int gpu_choice_take(struct jw_error *err, int pid);

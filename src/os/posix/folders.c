@@ -16,7 +16,7 @@ int os_home_dir(struct jw_error *err, char **ret_path)
 	uv_passwd_t account = {0};
 	char *path;
 
-	if ((!home || !*home) && !posix_names_are_hostile() && !uv_os_get_passwd(&account))
+	if ((!home || !*home) && !uv_os_get_passwd(&account))
 		home = account.homedir;
 	if (!home)
 		return error_set(err, JW_ERR_NOT_FOUND, "no home directory: HOME is not set");

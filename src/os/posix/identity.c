@@ -48,7 +48,7 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 int os_account_id(struct jw_error *err, char **ret_id)
 {
 	uv_passwd_t account;
-	bool named = !posix_names_are_hostile() && !uv_os_get_passwd(&account);
+	bool named = !uv_os_get_passwd(&account);
 	char *id = named ? mem_string(err, account.username)
 					 : mem_printf(err, "%lu", (unsigned long)geteuid());
 

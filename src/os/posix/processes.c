@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,6 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
-#include "os/posix/proc.h"
 
 enum {
 	MOST_GENERATIONS = 32,
@@ -23,6 +23,38 @@ enum {
 	MOST_LINES = 16 << 20,
 	MOST_ENVIRONMENT = 8 << 20
 };
+
+static int open_of_process(int pid, const char *name)
+{
+	char path[320];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%.250s", pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Reads /proc/PID/NAME to its end. One that cannot be read is empty. */
+static int read_of_process(struct jw_error *err, int pid, const char *name, struct buf *text)
+{
+	enum { STEP = 64 << 10 };
+	const int fd = open_of_process(pid, name);
+	ssize_t got = 1;
+	int result = 0;
+
+	buf_clear(text);
+	while (fd >= 0 && !result && got > 0) {
+		result = buf_reserve(err, text, STEP);
+		if (result)
+			break;
+		do
+			got = read(fd, text->data + text->size, STEP);
+		while (got < 0 && errno == EINTR);
+		if (got > 0)
+			text->size += (size_t)got;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return result ? -1 : buf_append(err, text, "", 0);
+}
 
 /* A process and its descendants: a visit to each. */
 struct tour {
@@ -67,7 +99,7 @@ static int take_maps_line(struct jw_error *err, const struct tour *tour, char *l
 static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 {
 	struct buf text = BUF_MAX(MOST_LINES);
-	int result = posix_read_of_process(err, pid, "maps", &text);
+	int result = read_of_process(err, pid, "maps", &text);
 
 	for (char *line = (char *)text.data; !result && line && *line;) {
 		char *end = strchr(line, '\n');
@@ -87,12 +119,10 @@ static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsig
 /* The threads of a process; NULL: not to be had. */
 static DIR *open_threads(int pid)
 {
-	const int fd = posix_open_of_process(pid, "task");
-	DIR *threads = fd >= 0 ? fdopendir(fd) : NULL;
+	char path[64];
 
-	if (fd >= 0 && !threads)
-		(void)close(fd);
-	return threads;
+	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+	return opendir(path);
 }
 
 /* The children of one thread: "123 456 ". */
@@ -105,7 +135,7 @@ static int visit_children(struct jw_error *err, struct tour *tour, int pid, cons
 	char *at;
 
 	(void)snprintf(name, sizeof name, "task/%.200s/children", thread);
-	result = posix_read_of_process(err, pid, name, &text);
+	result = read_of_process(err, pid, name, &text);
 	at = (char *)text.data;
 	while (!result && at && *at) {
 		char *end;
@@ -163,7 +193,7 @@ void os_program_name(int pid, char *name, size_t size)
 	struct buf text = BUF_MAX(1 << 20);
 
 	name[0] = '\0';
-	if (!posix_read_of_process(NULL, pid, "comm", &text) && text.size)
+	if (!read_of_process(NULL, pid, "comm", &text) && text.size)
 		text_copy(name, size, (const char *)text.data);
 	name[strcspn(name, "\n")] = '\0';
 	buf_free(&text);
@@ -178,38 +208,13 @@ static bool has_rights_of_file(int pid)
 	unsigned long words[WORDS];
 	bool has = false;
 
-	if (!posix_read_of_process(NULL, pid, "auxv", &text))
+	if (!read_of_process(NULL, pid, "auxv", &text))
 		for (size_t at = 0; at + sizeof words <= text.size; at += sizeof words) {
 			memcpy(words, text.data + at, sizeof words);
 			has = has || (words[KIND] == AT_SECURE && words[VALUE]);
 		}
 	buf_free(&text);
 	return has;
-}
-
-/* "Uid:	1000	1000	1000	1000": the real, the effective, the saved account and that of
- * files. Whose folder /proc/PID is says nothing: it is root's where a process has forbidden dumps
- * of itself. */
-int posix_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
-{
-	struct buf text = BUF_MAX(1 << 20);
-	const char *line;
-	unsigned ids[4];
-	int result = posix_read_of_process(err, pid, "status", &text);
-
-	/* The first line, which the process chooses, has its line feeds escaped. */
-	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
-	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
-		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
-	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
-		result =
-			error_set(err, JW_ERR_UNSUPPORTED,
-					  "process %d has the rights of several accounts: name one with --user", pid);
-	else
-		*ret_owner = ids[0];
-	buf_free(&text);
-	return result;
 }
 
 /* Whether a file below /proc/PID is another one than our own process's. False if that cannot be
@@ -225,42 +230,53 @@ static bool is_elsewhere(int pid, const char *name)
 		   (its.st_dev != own.st_dev || its.st_ino != own.st_ino);
 }
 
-/* A container may share our root folder, and have other files mounted below it. */
-bool os_process_is_elsewhere(int pid)
-{
-	return pid > 0 && (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"));
-}
-
+/* "Uid:	1000	1000	1000	1000": the real, the effective, the saved account and that of
+ * files. Whose folder /proc/PID is says nothing: it is root's where a process has forbidden dumps
+ * of itself. */
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
+	struct buf text = BUF_MAX(1 << 20);
+	const char *line;
+	unsigned ids[4];
+	int result;
+
 	if (pid <= 0)
 		return error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
-	if (is_elsewhere(pid, "root"))
+	/* A container may share our root folder, and have other files mounted below it. */
+	if (is_elsewhere(pid, "root") || is_elsewhere(pid, "ns/mnt"))
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "process %d is in a container, which has other files: run jitwarm there",
+						 "process %d has other files (a container, or a service with mounts of its "
+						 "own): run jitwarm there, as in “docker exec ID jitwarm doctor”",
 						 pid);
-	if (is_elsewhere(pid, "ns/mnt"))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "process %d has its own mounts (a container, or a service with a private "
-						 "/tmp): run jitwarm there, with that container's own programs",
-						 pid);
-	return posix_process_owner(err, pid, ret_owner);
+	result = read_of_process(err, pid, "status", &text);
+	/* The first line, which the process chooses, has its line feeds escaped. */
+	line = result ? NULL : strstr(buf_text(&text), "\nUid:");
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers */
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+		result = result ? -1 : error_set(err, JW_ERR_NOT_FOUND, "there is no process %d", pid);
+	else if (ids[0] != ids[1] || ids[0] != ids[2] || ids[0] != ids[3] || has_rights_of_file(pid))
+		result =
+			error_set(err, JW_ERR_UNSUPPORTED,
+					  "process %d has the rights of several accounts: name one with --user", pid);
+	else
+		*ret_owner = ids[0];
+	buf_free(&text);
+	return result;
 }
 
-/* Both paths count from the root folder of its mounts, below which its own may lie (chroot). */
 int os_process_folder(struct jw_error *err, int pid, char **ret_path)
 {
-	char folder[PATH_MAX], root[PATH_MAX];
-	size_t above;
+	char name[64], folder[PATH_MAX];
+	ssize_t length;
 
-	if (!posix_link_of_process(pid, "cwd", folder, sizeof folder) ||
-		!posix_link_of_process(pid, "root", root, sizeof root))
+	(void)snprintf(name, sizeof name, "/proc/%d/cwd", pid);
+	length = readlink(name, folder, sizeof folder);
+	if (length < 0 || (size_t)length >= sizeof folder)
 		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d cannot be told", pid);
-	above = strcmp(root, "/") ? strlen(root) : 0;
-	if (!text_starts(folder, root) || (folder[above] && folder[above] != '/') ||
-		text_ends(folder, " (deleted)"))
+	folder[length] = '\0';
+	if (text_ends(folder, " (deleted)"))
 		return error_set(err, JW_ERR_NOT_FOUND, "the folder of process %d is gone", pid);
-	*ret_path = mem_string(err, folder[above] ? folder + above : "/");
+	*ret_path = mem_string(err, folder);
 	return *ret_path ? 0 : -1;
 }
 
@@ -270,7 +286,7 @@ int os_process_variables(struct jw_error *err, int pid,
 						 void *context)
 {
 	struct buf text = BUF_MAX(MOST_ENVIRONMENT);
-	const int fd = posix_open_of_process(pid, "environ");
+	const int fd = open_of_process(pid, "environ");
 	char path[64];
 	int result;
 
@@ -281,7 +297,7 @@ int os_process_variables(struct jw_error *err, int pid,
 		return posix_error(err, path);
 	}
 	(void)close(fd);
-	result = posix_read_of_process(err, pid, "environ", &text);
+	result = read_of_process(err, pid, "environ", &text);
 	for (size_t at = 0; !result && at < text.size;) {
 		char *name = (char *)text.data + at, *equals = strchr(name, '=');
 
@@ -309,7 +325,7 @@ static int read_stat(struct jw_error *err, int pid, const char *name,
 	const char *rest;
 	int got = 0;
 
-	if (posix_read_of_process(err, pid, name, &text)) {
+	if (read_of_process(err, pid, name, &text)) {
 		buf_free(&text);
 		return -1;
 	}

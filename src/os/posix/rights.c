@@ -55,18 +55,6 @@ static _Thread_local struct {
 	int dumpable, parent_signal;
 } self;
 
-static bool hostile_names;
-
-bool posix_names_are_hostile(void)
-{
-	return hostile_names;
-}
-
-void posix_names_become_hostile(void)
-{
-	hostile_names = true;
-}
-
 bool rights_are_roots(void)
 {
 	return !self.acts && geteuid() == 0;
@@ -145,8 +133,6 @@ static int read_groups(struct jw_error *err, struct account_groups *groups)
 {
 	size_t size = 4096;
 
-	if (posix_names_are_hostile())
-		return 0;
 	for (;; size *= 4) {
 		struct passwd entry, *found = NULL;
 		char *text = mem_alloc(err, size);
@@ -409,8 +395,7 @@ static const char *owner_name(char *text, uid_t owner)
 	char names[4096];
 	struct passwd room, *found = NULL;
 
-	if (!posix_names_are_hostile() && !getpwuid_r(owner, &room, names, sizeof names, &found) &&
-		found)
+	if (!getpwuid_r(owner, &room, names, sizeof names, &found) && found)
 		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
 	else
 		(void)text_format(text, OWNER_TEXT, "account %lu", (unsigned long)owner);

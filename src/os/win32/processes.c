@@ -178,12 +178,6 @@ int os_replaced_code(struct jw_error *err, int pid,
 	return 0;
 }
 
-bool os_process_is_elsewhere(int pid)
-{
-	(void)pid;
-	return false;
-}
-
 int os_process_owner(struct jw_error *err, int pid, uint32_t *ret_owner)
 {
 	(void)ret_owner;
@@ -217,12 +211,4 @@ int os_process_used(struct jw_error *err, int pid, struct os_process_use *ret_us
 
 	(void)ret_use;
 	return os_process_owner(err, pid, &owner);
-}
-
-int os_enter_process(struct jw_error *err, int pid,
-					 int (*take)(struct jw_error *err, void *context, const char *name,
-								 const char *value),
-					 void *context)
-{
-	return os_process_variables(err, pid, take, context);
 }

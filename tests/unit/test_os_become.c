@@ -1,0 +1,153 @@
+#include "check.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <grp.h>
+
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/process.h"
+#include "os/processes.h"
+
+enum { NOBODY = 65534 };
+
+static bool groups_are(size_t count, const gid_t *wanted)
+{
+	gid_t groups[8];
+
+	return getgroups(8, groups) == (int)count && !memcmp(groups, wanted, count * sizeof *groups);
+}
+
+/* What a process of root's is as another account, for a while and for good; 0: as it must be. */
+static int act_and_become(void)
+{
+	static const gid_t of_root[] = {0, 54321}, of_other[] = {NOBODY + 1};
+	char name[] = "nobody", home[] = "/nowhere";
+	const struct jw_account account = {
+		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
+
+	if (setgroups(2, of_root) || setenv("XDG_STATE_HOME", "/root", 1) || setenv("HOME", "/", 1))
+		return 1;
+	if (os_act_as_account(NULL, &account) || geteuid() != NOBODY || getegid() != NOBODY + 1 ||
+		getuid() || !groups_are(1, of_other))
+		return 2;
+	os_act_as_self();
+	if (geteuid() || getegid() || !groups_are(2, of_root))
+		return 3;
+	if (os_become_account(NULL, &account) || !groups_are(1, of_other))
+		return 4;
+	if (getuid() != NOBODY || getgid() != NOBODY + 1 || getegid() != NOBODY + 1 || !setuid(0))
+		return 5;
+	return getenv("XDG_STATE_HOME") || strcmp(getenv("HOME"), home) || strcmp(getenv("USER"), name);
+}
+
+static int status_of(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(another_accounts_groups_are_taken_and_ours_given_back)
+{
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	child = fork();
+	if (!child)
+		_exit(act_and_become());
+	assert_int_equal(status_of(child), 0);
+}
+
+/* The real, the effective and the saved account */
+TEST(a_process_of_several_accounts_is_nobodys)
+{
+	for (int other = 0; other < 4; other++) {
+		struct jw_error err = {0};
+		uint32_t owner = 0;
+		uid_t ids[3];
+		int ends[2], result;
+		pid_t child;
+		char one;
+
+		if (geteuid() != 0)
+			skip();
+		for (int i = 0; i < 3; i++)
+			ids[i] = i == other ? NOBODY - 1 : NOBODY;
+		assert_int_equal(pipe(ends), 0);
+		child = fork();
+		if (!child) {
+			(void)!setresuid(ids[0], ids[1], ids[2]);
+			(void)!write(ends[1], "x", 1);
+			(void)pause();
+			_exit(0);
+		}
+		(void)!read(ends[0], &one, 1);
+		result = os_process_owner(&err, (int)child, &owner);
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+		(void)close(ends[0]);
+		(void)close(ends[1]);
+		assert_int_equal(result, other < 3 ? -1 : 0);
+		assert_int_equal(other < 3 ? (uint32_t)err.code : owner,
+						 other < 3 ? (uint32_t)JW_ERR_UNSUPPORTED : NOBODY);
+	}
+}
+
+/* Starts what would go on for ever, and says that it runs by the end that it has of a pipe. */
+static void run_for_ever(int end, bool worker)
+{
+	char *folder, *output, text[64];
+	struct os_ended ended;
+	const char *const words[] = {"/bin/sh", "-c", text, NULL};
+
+	(void)snprintf(text, sizeof text, "echo >&%d; exec sleep 100 >/dev/null 2>&1", end);
+	if (worker && fork())
+		(void)pause();
+	if (worker) {
+		os_die_with_parent();
+		(void)execv(words[0], (char *const *)(uintptr_t)words);
+	} else if (!os_make_temp_dir(NULL, "jitwarm-ends", &folder) &&
+			   (output = os_join(NULL, folder, "output"))) {
+		(void)os_run(NULL, words, output, &ended);
+	}
+	_exit(1);
+}
+
+/* A compiler and a worker, whose parent is killed: nobody has the pipe any more. */
+TEST(a_child_ends_with_its_parent)
+{
+	for (int worker = 0; worker < 2; worker++) {
+		int ends[2];
+		pid_t child;
+		char one;
+
+		assert_int_equal(pipe(ends), 0);
+		child = fork();
+		if (!child) {
+			(void)setpgid(0, 0);
+			run_for_ever(ends[1], worker);
+		}
+		(void)close(ends[1]);
+		(void)alarm(30);
+		assert_int_equal(read(ends[0], &one, 1), 1);
+		assert_int_equal(kill(child, SIGKILL), 0);
+		assert_int_equal(read(ends[0], &one, 1), 0);
+		(void)alarm(0);
+		(void)waitpid(child, NULL, 0);
+		(void)close(ends[0]);
+	}
+}
+
+RUN_TESTS(NULL, NULL)
