@@ -7,10 +7,13 @@ struct set_slot {
 	size_t index_plus_one; /* 0: empty */
 };
 
-/* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. */
+/* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. The place
+ * in memory, which nobody foresees, keeps keys from outside from being chosen for one slot. */
 static size_t slot_of(const struct set *set, uint64_t key)
 {
-	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (set->capacity - 1);
+	const uint64_t mixed = (key ^ (uintptr_t)set->slots) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(mixed >> 32) & (set->capacity - 1);
 }
 
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor)
@@ -50,13 +53,20 @@ static void place(struct set *set, uint64_t key, size_t index)
 static int grow(struct jw_error *err, struct set *set)
 {
 	struct set larger = {.capacity = set->capacity ? set->capacity * 2 : 64};
+	size_t start = 0;
 
 	larger.slots = mem_array(err, larger.capacity, sizeof *larger.slots);
 	if (!larger.slots)
 		return -1;
-	for (size_t i = 0; i < set->capacity; i++)
-		if (set->slots[i].index_plus_one)
-			place(&larger, set->slots[i].key, set->slots[i].index_plus_one - 1);
+	/* Those of one key keep their order, also around the end. */
+	while (start < set->capacity && set->slots[start].index_plus_one)
+		start++;
+	for (size_t i = 0; i < set->capacity; i++) {
+		const struct set_slot *slot = &set->slots[(start + i) & (set->capacity - 1)];
+
+		if (slot->index_plus_one)
+			place(&larger, slot->key, slot->index_plus_one - 1);
+	}
 	mem_free(set->slots);
 	*set = larger;
 	return 0;
@@ -67,6 +77,16 @@ int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index)
 	if (set->count * 3 >= set->capacity * 2 && grow(err, set))
 		return -1;
 	place(set, key, index);
+	return 0;
+}
+
+int set_put(struct jw_error *err, struct set *set, uint64_t key, size_t index)
+{
+	size_t cursor = 0;
+
+	if (set_find(set, key, &cursor) == SET_NONE)
+		return set_add(err, set, key, index);
+	set->slots[(slot_of(set, key) + cursor - 1) & (set->capacity - 1)].index_plus_one = index + 1;
 	return 0;
 }
 

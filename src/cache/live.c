@@ -91,7 +91,7 @@ static int live_rows_map(struct jw_error *err, struct cache_live *live)
 			rows->moved = true;
 			continue;
 		}
-		if (set_add(err, &rows->places, row->key, i))
+		if (set_put(err, &rows->places, row->key, i))
 			return -1;
 		rows->bytes += row->size_bytes;
 	}
@@ -200,12 +200,9 @@ void live_rows_free(struct cache_live *live)
 
 size_t live_row(const struct cache_live *live, uint64_t key)
 {
-	size_t cursor = 0, at, last = SET_NONE;
+	size_t cursor = 0, at = set_find(&live->rows.places, key, &cursor);
 
-	while ((at = set_find(&live->rows.places, key, &cursor)) != SET_NONE)
-		if (live->index.rows[at].size_bytes != LIVE_GONE)
-			last = at;
-	return last;
+	return at != SET_NONE && live->index.rows[at].size_bytes != LIVE_GONE ? at : SET_NONE;
 }
 
 void live_drop_row(struct cache_live *live, size_t at)
@@ -235,7 +232,7 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 	size_t old = live_row(live, key);
 
 	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS) ||
-		set_add(err, &live->rows.places, key, index->count))
+		set_put(err, &live->rows.places, key, index->count))
 		return -1;
 	index->rows[index->count++] = (struct cache_row){key, row_bytes};
 	if (old != SET_NONE)

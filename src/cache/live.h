@@ -23,7 +23,7 @@ struct live_own {
 struct live_rows {
 	struct buf image, fresh; /* the file's bytes at the last hold; those of this hold */
 	bool known;              /* the rows are those of `image` */
-	struct set places;       /* key → positions in index.rows */
+	struct set places;       /* key → its last position in index.rows */
 	uint64_t bytes;          /* sum of the rows that are not gone */
 	size_t gone;             /* number of gone rows */
 	size_t written;          /* number of index.rows, including gone ones, in the file */

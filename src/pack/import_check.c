@@ -341,8 +341,7 @@ static void decide_accepted(struct import *import, uint32_t at)
 		fate->verdict = JW_IMPORT_THERE;
 		fate->insert = !other;
 	}
-	if (fate->insert &&
-		(!import->options->only_missing || take_missing(import, fate, row_bytes))) {
+	if (fate->insert && (!import->options->only_missing || take_missing(import, fate, row_bytes))) {
 		import->wanted++;
 		import->result->accepted_bytes += row_bytes;
 	}

@@ -242,6 +242,38 @@ TEST(what_is_read_again_is_unchanged)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
+/* An index may hold anything: rows of one key, and keys that were chosen for one place. Either way
+ * they take no time that is seen. */
+TEST(hostile_rows_are_read_like_others)
+{
+	enum { MANY = 1 << 19 };
+	const uint64_t factors[] = {0,
+								UINT64_C(0xf1de83e19937733d)}; /* its product with the set's is 1 */
+	char *path;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct cache_live *live = open_live("hostile");
+		struct cache_index index = {.rows = mem_array(NULL, MANY, sizeof *index.rows)};
+		struct buf bytes;
+
+		assert_non_null(index.rows);
+		for (; index.count < MANY; index.count++)
+			index.rows[index.count] = (struct cache_row){index.count * factors[i], 0};
+		bytes = index_bytes(&index);
+		path = os_join(NULL, dir, "index");
+		assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+		assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
+		assert_int_equal(live_lock(NULL, live), 0);
+		assert_int_equal(live_row(live, (MANY - 1) * factors[i]), MANY - 1);
+		assert_int_equal(live->rows.gone, factors[i] ? 0 : MANY - 1);
+		live_abandon(live);
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		mem_free(path);
+		buf_free(&bytes);
+		cache_index_free(&index);
+	}
+}
+
 /* Nothing is written where nothing has changed; that another one's rows stay shows it. */
 TEST(a_sound_index_is_left_as_it_is)
 {
