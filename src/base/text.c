@@ -464,7 +464,8 @@ const char *text_address(char *room, size_t size, const char *address)
 
 enum { LONGEST = 64 };
 
-/* Edit distance (insert, delete, replace, swap of neighbours), one row at a time. */
+/* Edit distance (insert, delete, replace, swap of neighbours) without regard to capitals, one row
+ * at a time. */
 static size_t distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t rows[3][LONGEST + 1];
@@ -478,7 +479,7 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 		now[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
 			now[j] = smaller(smaller(last[j], now[j - 1]) + 1,
-							 last[j - 1] + (size_t)(a[i - 1] != b[j - 1]));
+							 last[j - 1] + (size_t)(lower(a[i - 1]) != lower(b[j - 1])));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				now[j] = smaller(now[j], before[j - 2] + 1);
 		}

@@ -175,7 +175,7 @@ static void tell_size(const struct cache_index *index, enum cache_next_insert ne
 			"module that it stores evicts %s or more, %s, the oldest first",
 			total, limit, TEXT_COUNT(outlook->evicted, "entry", "entries"),
 			text_bytes(rows, outlook->evicted_bytes));
-		TEXT_COPY(outlook->next_step, "“jitwarm tune” raises the limit");
+		TEXT_COPY(outlook->next_step, "“jitwarm tune” says how to raise it");
 		return;
 	}
 	(void)text_format(

@@ -169,7 +169,6 @@ static const struct {
 	{"cache", "List, check and prune the entries of the driver's cache"},
 	{"key", "Make keys that sign packs, and say whose packs are accepted"},
 	{"startup", "Prime automatically after logon, and when packages change"},
-	{"store", "List, check and remove the packs of earlier results"},
 };
 
 static const char *group_summary(const char *word)

@@ -304,7 +304,10 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 						   "%zu characters, and a key has %d: the copy is not complete",
 						   strlen(path_or_text), KEY_CHARACTERS);
 	else if (!os_exists(path_or_text))
-		result = minisign_read_public(err, path_or_text, strlen(path_or_text), &public_key);
+		result =
+			minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
+				? error_set(err, JW_ERR_FORMAT, "no such file, and not a public key of minisign")
+				: 0;
 	else if (os_read_file(err, path_or_text, MINISIGN_MOST_FILE, &text))
 		return -1;
 	else

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/language.h"
 #include "os/file.h"
 
 static void print_file(const struct output *out, const char *path)
@@ -23,25 +24,13 @@ static char *value_as_text(struct jw_error *err, const struct config_value *sett
 	return text;
 }
 
-static int print_config(struct jw_error *err, const struct output *out,
-						const struct config_document *document)
+/* What is set, else what it is for */
+static void print_setting(const struct output *out, const struct config_row *row)
 {
-	struct table table = {.columns = 3, .titles = {"setting", "value", "from"}};
-	int result;
-
-	for (size_t i = 0; i < document->count; i++) {
-		const struct config_row *row = &document->rows[i];
-
-		table_name(&table, row->origin ? STYLE_STRONG : STYLE_PLAIN, row->name);
-		table_name(&table, STYLE_PLAIN, row->origin ? row->value : "-");
-		if (row->origin)
-			table_name(&table, STYLE_PLAIN, row->origin);
-		else
-			table_cell(&table, STYLE_FAINT, "%s", row->help);
-	}
-	result = table_print(err, &table, out);
-	table_free(&table);
-	return result;
+	if (row->origin)
+		output_line(out, STYLE_STRONG, "%-15s  %s (%s)", row->name, row->value, row->origin);
+	else
+		output_line(out, STYLE_FAINT, "%-15s  %s", row->name, language_text(row->help));
 }
 
 static int config_run(struct jw_error *err, struct cli *cli)
@@ -63,7 +52,8 @@ static int config_run(struct jw_error *err, struct cli *cli)
 		if (document.account_file)
 			print_file(&cli->out, document.account_file);
 		print_file(&cli->out, document.machine_file);
-		failed = print_config(err, &cli->out, &document);
+		for (size_t i = 0; i < document.count; i++)
+			print_setting(&cli->out, &rows[i]);
 	}
 	failed = failed || document_print(err, &cli->out, &document_config, &document);
 	for (size_t i = 0; i < document.count; i++)

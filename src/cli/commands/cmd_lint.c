@@ -383,7 +383,8 @@ static int lint_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option options[] = {
 	CLI_LIST("gpus", "GPUS",
 			 "For these GPUs: rtx4090, h100, sm_86, ranges (rtx20..rtx50, sm_80..sm_90), several "
-			 "with commas; may be repeated. Without it: rtx20..rtx50,a100,h100,b200"),
+			 "with commas; may be repeated. Without it: rtx20..rtx50,a100,h100,b200",
+			 .alias = "target"),
 	CLI_DURATION("max-start", "TIME",
 				 "The bound: the status is 1 if the first start is predicted to compile for longer "
 				 "than this (5s, 2m)"),

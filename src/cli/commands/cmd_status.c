@@ -247,9 +247,11 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = found->ahead.modules && found->ahead.ready == found->ahead.modules
 				   ? "restart the machine: nothing is compiled after it"
 				   : "jitwarm ahead: prepare the cache before the machine restarts";
+	else if (!system->gpu_count && system->driver.library[0])
+		next = "jitwarm doctor: why programs find no GPU";
 	else if (!system->gpu_count)
 		next = "jitwarm scan --target rtx4090: what that GPU's driver would compile of this "
-			   "environment, or of a PACKAGE behind it";
+			   "environment";
 	else if (cache->disabled || cache->force_ptx_jit)
 		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
 	else if (cache->why_useless[0])

@@ -130,6 +130,5 @@ void forecast_text_line(const struct output *out, const char *head,
 void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)
 {
 	if (forecast->cache_bytes && !forecast->measured)
-		output_line(out, STYLE_PLAIN,
-					"Times assume a typical machine: “jitwarm prime” measures this one.");
+		output_line(out, STYLE_PLAIN, "Times assume a typical machine.");
 }

@@ -21,6 +21,18 @@ run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
 run 64 check a lib.so
 err_has "a path with a blank needs quotes: \"a lib.so\""
+# Capitals are no other word
+run 64 PRIME frame
+err_has "no command is called “PRIME” (did you mean “prime”?)"
+run 64 check --JSON frame
+err_has "unknown option --JSON (did you mean --json?)"
+# One GPU's option, however a command calls it; a key that is no file
+run 0 lint --target rtx2080 "$sample"
+run 3 key trust nowhere.pub
+err_has "nowhere.pub: no such file, and not a public key of minisign"
+# A driver that finds no GPU is not a machine without one
+CUDA_VISIBLE_DEVICES=9 run 2 status
+out_has "jitwarm doctor: why programs find no GPU"
 run 64 help prme
 err_has "did you mean “prime”?"
 run 64 cache ls
