@@ -208,7 +208,7 @@ try_layout()
 	must_type "jitwarm startup enable --fetch $library"
 	installs $next
 	with+=("$took")
-	until_so '"no-compiler".*127\.0\.0\.1'
+	until_so '127\.0\.0\.1.*"state":"no-compiler"'
 	keeps
 	# The next run, which the timer starts a day later
 	index
