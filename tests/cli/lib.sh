@@ -125,17 +125,7 @@ out_exact() {
 	diff -u "$file" "$out" || fail "stdout differs from $file"
 }
 
-# Neither a version manager's script before it, nor what it imports by itself: there are thousands of calls.
-json() {
-	: "${test_python:=$(python3 -c 'import sys; print(sys.executable)')}"
-	"$test_python" -I -S - "$out" "$1" <<'PYTHON' || fail "not so: $1"
-import json, sys
-with open(sys.argv[1], encoding="utf-8") as file:
-    d = json.load(file)
-posix = lambda path: path.replace("\\", "/")
-sys.exit(0 if eval(sys.argv[2]) else 1)
-PYTHON
-}
+json() { is_so "$out" "$1" || fail "not so: $1 ($answer)"; }
 
 # shellcheck disable=SC2086
 has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }

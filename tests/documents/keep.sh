@@ -1,8 +1,22 @@
 # shellcheck shell=bash
 # keep_document FILE: what a command has printed, if it is a JSON document, is kept for the test `documents`, which validates all
 # that the others have seen. TEST_DOCUMENTS is the folder; without it (a test that is run by hand) nothing is kept.
+keep_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 keep_document() {
 	local first='' second=''
 	[ -n "${TEST_DOCUMENTS-}" ] && { read -r first && read -r second; } <"$1" 2>/dev/null || return 0
 	case $first$second in '{"schema":'*) cp "$1" "$(mktemp "$TEST_DOCUMENTS/${case:-$(basename "$0" .sh)}-XXXXXX.json")" ;; esac
 }
+
+# ask FILE EXPRESSION: $answer is the value of a Python expression about the document `d` in this file, in one line; where there is
+# none, the exception. is_so FILE EXPRESSION: whether it is true. One Python answers all questions of a test: to start one takes
+# longer than most commands.
+ask() {
+	if [ -z "${asking-}" ]; then
+		coproc asker { exec python3 -I -S "$keep_folder/ask.py" 2>/dev/null; }
+		exec {asking}>&"${asker[1]}" {answers}<&"${asker[0]}"
+	fi
+	printf '%s\0' "$PWD" "$1" "$2" >&"$asking"
+	IFS= read -r answer <&"$answers"
+}
+is_so() { ask "$1" "bool($2)" && [ "$answer" = True ]; }

@@ -43,14 +43,14 @@ run()
 	keep_document "$scratch/out"
 	return $status
 }
-json() { python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(0 if $1 else 1)" "$scratch/out" || fail "not so: $1"; }
+json() { is_so "$scratch/out" "$1" || fail "not so: $1 ($answer)"; }
 entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }
 start()
 {
 	under "$1" "$framework/framework-app" >"$scratch/out" 2>"$scratch/err" || fail "the application under $1"
 	tail -1 "$scratch/out" | grep -q "^compiled $2 of " || fail "the application: $(tail -1 "$scratch/out")"
 }
-modules() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["modules"])' "$scratch/out"; }
+modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }
 # What the present driver makes by itself
 own() { CUDA_CACHE_PATH=$scratch/own JITWARM_STATE=$scratch/own-state run "$present" prime "$library" --json || fail "priming under $present alone"; }
 same_as_own()

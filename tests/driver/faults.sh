@@ -29,14 +29,15 @@ broken() { # WHAT COMMAND...
 	shift
 	BREAK=$what BREAK_STATE=$scratch/calls LD_PRELOAD=$build/tests/driver/break.so under "$@"
 }
-number() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$scratch/out" "$1" 2>&1 | tail -1; }
+number() { ask "$scratch/out" "d['$1']" && echo "$answer"; }
 expect() { # WHAT STATUS MEMBER=NUMBER... of the document just printed
 	local what=$1 wanted=$2 pair
 	shift 2
 	keep_document "$scratch/out"
 	[ "$status" = "$wanted" ] || complain "$what: status $status, not $wanted: $(tail -3 "$scratch/err")"
 	for pair in "$@"; do
-		[ "$(number "${pair%=*}")" = "${pair#*=}" ] || complain "$what: ${pair%=*} is $(number "${pair%=*}"): $(cat "$scratch/err")"
+		ask "$scratch/out" "d['${pair%=*}']"
+		[ "$answer" = "${pair#*=}" ] || complain "$what: ${pair%=*} is $answer: $(cat "$scratch/err")"
 	done
 }
 prime() { JITWARM_MODULE_TIMEOUT=${limit:-600s} "$@" "$jitwarm" prime "$scratch/modules" -j 2 --json >"$scratch/out" 2>"$scratch/err"; status=$?; }

@@ -58,9 +58,4 @@ jitwarm()
 	keep_document "$scratch/json"
 	[ "$status" = "$wanted" ] || { cat "$scratch/json" "$scratch/err"; fail "jitwarm $*: status $status, not $wanted"; }
 }
-so()
-{
-	python3 -c 'import json, sys
-d = json.load(open(sys.argv[1]))
-sys.exit(0 if eval(sys.argv[2]) else 1)' "$scratch/json" "$1" || { cat "$scratch/json"; fail "not so: $1"; }
-}
+so() { is_so "$scratch/json" "$1" || { cat "$scratch/json"; fail "not so: $1 ($answer)"; }; }

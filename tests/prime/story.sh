@@ -58,10 +58,10 @@ run() {
 	return $status
 }
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
-number() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d[sys.argv[2]])' "$out" "$1"; }
+number() { ask "$out" "d['$1']" && echo "$answer"; }
 say() { echo "    $*"; return 1; }
 expect_status() { local wanted=$1 got=0; shift; run "$@" || got=$?; [ "$got" = "$wanted" ] || say "jitwarm $*: status $got, not $wanted: $(tail -3 "$err")"; }
-expect_number() { [ "$(number "$1")" = "$2" ] || say "$1 is $(number "$1"), not $2"; }
+expect_number() { ask "$out" "d['$1']" && [ "$answer" = "$2" ] || say "$1 is $answer, not $2"; }
 sound() {
 	"$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")" || return 1
 	keep_document "$out"

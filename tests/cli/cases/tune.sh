@@ -298,8 +298,9 @@ run 0 tune --apply --scope shell --max-size 2GiB
 run 0 tune --undo
 
 # Two at once: both end well, and one block is there.
-for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & done
-wait
+all=()
+for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & all+=($!); done
+wait "${all[@]}"
 [[ $(grep -c '>>> jitwarm tune' "$HOME/.bashrc") == 1 ]] || fail "not one block"
 run 0 tune --undo
 snapshot "$HOME" | diff before.home - || fail "the home is not as it was after four at once"

@@ -7,8 +7,9 @@ export SIMDRIVER_GATE=$place/gate SIMDRIVER_FAULT=wait:sample_network SIMDRIVER_
 : >"$SIMDRIVER_GATE"
 # shellcheck disable=SC2086
 $runner "$app" >/dev/null 2>&1 &
+app_process=$!
 await grep -qs ' fault wait ' "$SIMDRIVER_LOG"
 run 1 doctor --pid "$(sed -n 's/ fault wait .*//p' "$SIMDRIVER_LOG")"
 out_has "modules"
 rm "$SIMDRIVER_GATE"
-wait
+wait $app_process
