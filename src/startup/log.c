@@ -3,14 +3,12 @@
 
 #include <string.h>
 
-#include <uv.h>
-
 #include "base/buf.h"
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/folders.h"
 
-enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000, STEP_MS = 10 };
+enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000 };
 
 int jw_log_path(struct jw_error *err, char **ret_path)
 {
@@ -69,22 +67,12 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 {
 	struct buf text = BUF_MAX(MOST_LOG);
 	uint64_t size;
-	bool held = false;
 	int result = -1;
 
-	for (unsigned waited_ms = 0; !held; waited_ms += STEP_MS) {
-		if (os_file_lock(err, file, true, &held))
-			return -1;
-		if (!held && waited_ms >= WAIT_MS)
-			return error_set(err, JW_ERR_BUSY, "%s: locked by another program", path);
-		if (!held)
-			uv_sleep(STEP_MS);
-	}
 	if (!check_ours(err, file, path) && !os_file_size(err, file, &size) &&
 		(size < MOST_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
 		!buf_printf(err, &text, "%s\n", line))
 		result = os_file_write(err, file, size, text.data, text.size);
-	(void)os_file_unlock(NULL, file);
 	buf_free(&text);
 	return result;
 }
@@ -99,7 +87,8 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 	if (os_replaceable(err, path, &real))
 		return -1;
 	mem_free(real);
-	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
+	if (os_make_parent(err, path, 0700) || os_lock_file(err, path, WAIT_MS, &file) ||
+		(!file && os_file_open(err, path, OS_OPEN_CREATE, &file)))
 		return -1;
 	result = append_log_line(err, file, path, line);
 	os_file_close(file);

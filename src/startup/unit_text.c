@@ -396,6 +396,17 @@ static void clean_up(const struct jw_startup *startup)
 	mem_free(folder);
 }
 
+/* That of a service's settings, if nothing is left in it: it counts as one of a service. */
+static void drop_folder(const struct jw_startup_options *options,
+						const struct jw_startup_item *item)
+{
+	char *folder = options->service ? os_dir_name(NULL, item->where) : NULL;
+
+	if (folder)
+		(void)os_remove_empty_dir(NULL, folder);
+	mem_free(folder);
+}
+
 /* A unit's file as it was before. */
 struct former_unit {
 	struct buf text; /* empty: there was none */
@@ -430,6 +441,7 @@ static int take_back(struct jw_error *err, const struct jw_startup_options *opti
 		} else {
 			if (os_remove(err, item->where))
 				return -1;
+			drop_folder(options, item);
 			item->there = item->ours = false;
 		}
 	}
@@ -534,20 +546,14 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 		any = any || startup->items[i].ours;
 	if (any)
 		result = switch_units(err, options, startup, "disable");
-	for (size_t i = 0; !result && i < startup->count; i++) {
+	for (size_t i = options->service != NULL; !result && i < startup->count; i++) {
 		struct jw_startup_item *item = &startup->items[i];
 
-		if (!item->ours || (options->service && i == 0))
-			continue;
-		result = os_remove(err, item->where);
-		item->there = item->ours = result != 0;
-		if (options->service && !result) {
-			char *folder = os_dir_name(NULL, item->where);
-
-			if (folder)
-				(void)os_remove_empty_dir(NULL, folder);
-			mem_free(folder);
+		if (item->ours) {
+			result = os_remove(err, item->where);
+			item->there = item->ours = result != 0;
 		}
+		drop_folder(options, item);
 	}
 	if (!result && options->service)
 		result = remove_template(err, &startup->items[0]);

@@ -119,6 +119,9 @@ if ((EUID == 0)); then
 	trap 'rm -rf "$safe"' EXIT
 	cp "$JITWARM" "$safe/jitwarm" && JITWARM=$safe/jitwarm
 fi
+FAIL=1 run 3 startup enable --service ollama --account ollama /usr/lib/ollama
+err_has "nothing was changed"
+[[ -z $(ls "$work/root/etc/systemd/system") ]] || fail "left: $(find "$work/root/etc/systemd/system")"
 run 0 startup enable --service ollama --account ollama /usr/lib/ollama package-of-its-environment
 run 0 startup status --service ollama
 run 64 startup enable --service ../x
@@ -136,6 +139,11 @@ run 0 startup disable --service vllm
 	fail "not only vllm's units went: $(find "$system" -type f)"
 run 0 startup disable --service ollama
 [[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
+# A folder that somebody has emptied keeps no template
+run 0 startup enable --service ollama --account ollama /usr/lib/ollama
+rm "$system/jitwarm@ollama.service.d/60-jitwarm.conf"
+run 0 startup disable --service ollama
+[[ -z $(ls "$system") ]] || fail "left: $(find "$system")"
 
 # Others' units stay; a system that does not answer is told of.
 run 0 startup enable frame
