@@ -51,30 +51,39 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 	return result ? -1 : 0;
 }
 
-/* Only this account may read it before it has its rights: the original may be secret. */
-static int begin_part(struct jw_error *err, const char *prefix, struct baked_copy *copy)
+/* No file of a user's is called so, but for six letters behind it. */
+#define PART_START ".%s.jitwarm-"
+
+void baked_copy_sweep(const char *output, int64_t older_s)
 {
-	if (!os_file_make(err, prefix, &copy->file, &copy->part) &&
-		(!copy->from || !begin_bytes(err, copy)))
-		return 0;
-	baked_copy_drop(copy);
-	return -1;
+	char *folder = os_dir_name(NULL, output),
+		 *start = mem_printf(NULL, PART_START, os_base_name(output));
+
+	if (folder && start)
+		os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);
+	mem_free(start);
+	mem_free(folder);
 }
 
-/* What killed runs have left beside it; that of a living one is younger. */
-static void sweep_parts(const char *output)
+/* Only this account may read it before it has its rights: the original may be secret. */
+static int begin_part(struct jw_error *err, struct baked_copy *copy)
 {
-	enum { HOUR_S = 3600 };
-	char *folder = os_dir_name(NULL, output);
+	const char *name = os_base_name(copy->output);
+	char *start =
+		mem_printf(err, "%.*s" PART_START, (int)(name - copy->output), copy->output, name);
+	const int failed = !start || os_file_make(err, start, &copy->file, &copy->part) ||
+					   (copy->from && begin_bytes(err, copy));
 
-	if (folder)
-		os_sweep(folder, os_base_name(output), OS_MADE_FORM, OS_REGULAR, HOUR_S);
-	mem_free(folder);
+	mem_free(start);
+	if (failed)
+		baked_copy_drop(copy);
+	return failed ? -1 : 0;
 }
 
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
+	enum { HOUR_S = 3600 };
 	const uint64_t identity = baked_copy_identity(output);
 
 	*ret_copy = (struct baked_copy){.path = path, .from = from, .size_bytes = from->size};
@@ -84,17 +93,18 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 						 output);
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;
-	sweep_parts(ret_copy->output);
-	return begin_part(err, ret_copy->output, ret_copy);
+	/* What killed runs have left; that of a living one is younger. */
+	baked_copy_sweep(ret_copy->output, HOUR_S);
+	return begin_part(err, ret_copy);
 }
 
-int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
-							const char *output, struct baked_copy *ret_copy)
+int baked_copy_begin_beside(struct jw_error *err, const struct os_map *from, const char *output,
+							struct baked_copy *ret_copy)
 {
 	*ret_copy =
 		(struct baked_copy){.path = output, .from = from, .size_bytes = from ? from->size : 0};
 	ret_copy->output = mem_string(err, output);
-	return ret_copy->output ? begin_part(err, prefix, ret_copy) : -1;
+	return ret_copy->output ? begin_part(err, ret_copy) : -1;
 }
 
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,

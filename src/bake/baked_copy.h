@@ -22,10 +22,11 @@ struct baked_copy {
  * removes what it began. JW_ERR_USAGE if `output` is the copied file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
-/* The same for a copy that will replace a file: its path until then begins with `prefix`. `from`
- * NULL: an empty one. */
-int baked_copy_begin_beside(struct jw_error *err, const char *prefix, const struct os_map *from,
-							const char *output, struct baked_copy *ret_copy);
+/* The same for a copy that will replace a file. `from` NULL: an empty one. */
+int baked_copy_begin_beside(struct jw_error *err, const struct os_map *from, const char *output,
+							struct baked_copy *ret_copy);
+/* Removes unfinished copies for that path that are older. */
+void baked_copy_sweep(const char *output, int64_t older_s);
 /* Overwrites a range, or appends one. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);

@@ -38,12 +38,16 @@ static bool is_original_of(const struct journals *journals, const char *file)
 	return is;
 }
 
+/* What others keep in a folder of that name has other names. */
 static bool is_leftover(const struct journals *journals, const char *file)
 {
-	const char *name = os_base_name(file);
+	static const char *const forms[] = {"%.original", "%.original" OS_MADE_FORM,
+										"%-%.journal" OS_MADE_FORM};
+	bool is = false;
 
-	return (strstr(name, ".original") || strstr(name, ".journal.")) &&
-		   !is_original_of(journals, file);
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+		is = is || text_has_form(os_base_name(file), forms[i]);
+	return is && !is_original_of(journals, file);
 }
 
 /* Removes originals that no journal leads to, and what killed runs have begun. */
@@ -88,9 +92,8 @@ int in_place_open(struct jw_error *err, struct in_place *ret_in_place)
 static void in_place_leave(struct in_place *in_place)
 {
 	mem_free(in_place->library);
-	mem_free(in_place->prefix);
 	journals_free(&in_place->journals);
-	in_place->library = in_place->prefix = NULL;
+	in_place->library = NULL;
 	in_place->journal = NULL;
 }
 
@@ -167,15 +170,6 @@ static int resolve_library(struct jw_error *err, const char *path, char **ret_li
 	return result;
 }
 
-static void sweep_copies(const struct in_place *in_place)
-{
-	char *folder = os_dir_name(NULL, in_place->library);
-
-	if (folder)
-		os_sweep(folder, os_base_name(in_place->prefix), OS_MADE_FORM, OS_REGULAR, 0);
-	mem_free(folder);
-}
-
 /* Removes the library's journals but `but`. */
 static int drop_journals(struct jw_error *err, const struct in_place *in_place, const char *but)
 {
@@ -213,19 +207,14 @@ static int read_library_state(struct jw_error *err, struct in_place *in_place)
 
 int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *path)
 {
-	const char *name;
-
 	in_place_leave(in_place);
 	if (resolve_library(err, path, &in_place->library))
 		return -1;
-	name = os_base_name(in_place->library);
-	in_place->prefix = mem_printf(err, "%.*s.%s.jitwarm-", (int)(name - in_place->library),
-								  in_place->library, name);
-	if (!in_place->prefix || read_library_state(err, in_place)) {
+	if (read_library_state(err, in_place)) {
 		in_place_leave(in_place);
 		return -1;
 	}
-	sweep_copies(in_place);
+	baked_copy_sweep(in_place->library, 0);
 	return 0;
 }
 
@@ -335,7 +324,7 @@ static int begin_beside(struct jw_error *err, const struct in_place *in_place,
 	if (os_replaceable(err, in_place->library, &replaced))
 		return -1;
 	mem_free(replaced);
-	return baked_copy_begin_beside(err, in_place->prefix, from, in_place->library, ret_copy);
+	return baked_copy_begin_beside(err, from, in_place->library, ret_copy);
 }
 
 int in_place_begin(struct jw_error *err, const struct in_place *in_place, const char *path,

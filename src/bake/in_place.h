@@ -20,7 +20,6 @@ struct in_place {
 	const char *driver, *targets; /* for the journal, like the next one; borrowed */
 	/* Of the library at hand */
 	char *library; /* without links */
-	char *prefix;  /* of the paths of unfinished copies beside it */
 	struct journals journals;
 	struct journal *journal; /* one of them; NULL: it was not baked */
 	enum jw_baked_state state;

@@ -136,7 +136,7 @@ TEST(an_unfinished_copy_is_secret)
 	for (int beside = 0; beside < 2; beside++) {
 		struct baked_copy copy;
 
-		assert_int_equal(beside ? baked_copy_begin_beside(NULL, output, &map, path, &copy)
+		assert_int_equal(beside ? baked_copy_begin_beside(NULL, &map, path, &copy)
 								: baked_copy_begin(NULL, path, &map, output, &copy),
 						 0);
 		assert_int_equal(os_stat(NULL, copy.part, &stat), 0);

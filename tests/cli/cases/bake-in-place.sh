@@ -58,6 +58,11 @@ run 0 bake --in-place -n "$library"
 is_original
 run 0 bake --undo "$library"
 out_has "nothing to undo"
+# What killed runs have left goes; JITWARM_STATE may name a folder with a “baked” of the user's.
+for file in photo.original.jpg notes.journal.old 0123abcd.original 0123abcd.original.a1b2c3 01ab-23cd.journal.a1b2c3; do : >"$JITWARM_STATE/baked/$file"; done
+run 0 bake --undo
+[[ $(cd "$JITWARM_STATE/baked" && echo *) == "lock notes.journal.old photo.original.jpg" ]] || fail "baked: $(ls "$JITWARM_STATE/baked")"
+rm "$JITWARM_STATE/baked"/*.*
 run 0 bake --undo
 out_has "nothing to undo"
 run 0 bake list

@@ -37,8 +37,11 @@ json 'd["uncompiled"] == 0 and not d["dry_run"]'
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 [[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
 
-# A copy that is there is replaced.
+# A copy that is there is replaced, and what a killed run has left goes: nothing of the user's.
+for old in "$name.backup" "$name.cuda12" ".$name.jitwarm-.a1b2c3"; do touch -d '2 hours ago' "$work/out/deep/$old"; done
 run '0|1' bake --json -o "$work/out/deep" "$work/$name"
+[[ $(cd "$work/out/deep" && echo .[a-z]* *) == ".[a-z]* $name $name.backup $name.cuda12" ]] || fail "left: $(ls -A "$work/out/deep")"
+rm "$work/out/deep/$name".*
 left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 cp "$build/tests/framework/$app" "$work/out/deep"
 rm -r "$CUDA_CACHE_PATH"

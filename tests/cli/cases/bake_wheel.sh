@@ -180,8 +180,8 @@ if ! is_wine; then
 		[[ ! -e $work/killed/$new || $(sha256sum <"$work/killed/$new") == "$first" ]] || fail "half a wheel"
 		rm -f "$work/killed/$new"
 	done
-	: >"$work/killed/$new.abcdef"
-	touch -d '2 hours ago' "$work/killed/$new.abcdef"
+	: >"$work/killed/.$new.jitwarm-.abcdef"
+	touch -d '2 hours ago' "$work/killed/.$new.jitwarm-.abcdef"
 	run '0|1' bake -o "$work/killed" "$old"
 	[[ $(ls -A "$work/killed") == "$new" ]] || fail "in the folder: $(ls -A "$work/killed")"
 	[[ -z $(find "$JITWARM_STATE/runs" -mindepth 1 -type d) ]] || fail "unpacked members are left: $(find "$JITWARM_STATE/runs")"
