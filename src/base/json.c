@@ -21,11 +21,14 @@
 enum {
 	MOST_DEPTH = CJSON_NESTING_LIMIT,
 	FEW = 8, /* up to this many members are compared pairwise */
+	/* cJSON takes 80 bytes for each value, also for the two of “0,”. */
+	MOST_SHORT = 1 << 20,
+	SHORT_BYTES = 8,
 };
 
 struct checking {
 	const char *at, *end;
-	size_t depth;
+	size_t depth, values;
 	bool objects[MOST_DEPTH + 1]; /* by depth: the open brackets */
 };
 
@@ -177,6 +180,7 @@ static bool take_document(struct checking *check)
 	for (bool ended = false; !ended;) {
 		bool object;
 
+		check->values++;
 		skip_blanks(check);
 		object = is_next(check, '{');
 		if (object || is_next(check, '[')) {
@@ -206,9 +210,11 @@ static int json_check_text(struct jw_error *err, const char *text, size_t size)
 
 	/* RFC 8259, 8.1: a reader may skip a byte order mark. */
 	(void)check_word(&check, "\xef\xbb\xbf");
-	return take_document(&check)
-			   ? 0
-			   : error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(check.at - text));
+	if (!take_document(&check))
+		return error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(check.at - text));
+	if (check.values > MOST_SHORT && check.values > size / SHORT_BYTES)
+		return error_set(err, JW_ERR_LIMIT, "%zu values in %zu bytes of JSON", check.values, size);
+	return 0;
 }
 
 static bool has_pair(const cJSON *object)

@@ -81,7 +81,7 @@ bad "no linker" no-linker "no wheel nvidia-nvjitlink-cu12==12.3.*"
 for kind in 400 500 503; do bad "status $kind" $kind "$site/$kind/simple/nvidia-cuda-nvcc-cu12/: the server answers with status $kind"; done
 bad "no wheel at that address" missing-wheel "the server answers with status 404"
 bad "a page that breaks off" cut-index "nvidia-cuda-nvcc-cu12/: "
-bad "a page without end" endless "sends more than 67108864 bytes"
+bad "a page without end" endless "sends more than 16777216 bytes"
 bad "no JSON" garbage "not JSON at byte"
 bad "a page of HTML, as older indexes have" html "the content type “text/html” is not the JSON of an index (PEP 691); check index-url"
 bad "another page" login-page "the content type “text/html”"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 static bool parses(const char *text, size_t size)
@@ -93,6 +94,24 @@ TEST(all_else_is_refused)
 }
 
 /* Also in the names of members, and by pairs of surrogates: what is read is what was written. */
+/* Each would take forty times its text's memory. */
+TEST(a_million_of_short_values_are_refused)
+{
+	enum { VALUES = (1 << 20) + 1 };
+	char *text = mem_alloc(NULL, 2 * (size_t)VALUES);
+	struct jw_error err = {0};
+
+	assert_non_null(text);
+	for (size_t i = 0; i < VALUES; i++)
+		memcpy(text + 2 * i, "0,", 2);
+	text[0] = '[';
+	text[1] = ' ';
+	text[2 * VALUES - 1] = ']';
+	assert_null(json_parse(&err, text, 2 * (size_t)VALUES));
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	mem_free(text);
+}
+
 TEST(hidden_characters_are_escaped)
 {
 	static const char *const visible[] = {"plain", "한글", "\xc3\xa9", "\xf0\x9f\x98\x80",
