@@ -78,11 +78,13 @@ enum { MOST_PIECES = 2 };
 struct fetched_piece {
 	struct wheel_wanted wanted;
 	char package[64], member[64]; /* "nvidia-cuda-nvcc-cu12", "bin/ptxas": the end of its name */
+	char versions[64];            /* as in wheel_wanted */
 	int (*version)(struct jw_error *err, const char *path, uint32_t *ret_cuda); /* that it says */
 };
 
 struct fetch {
 	const struct jw_compiler_fetch_options *options;
+	struct version cuda;
 	struct fetched_piece pieces[MOST_PIECES];
 	size_t piece_count;
 };
@@ -184,10 +186,10 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 
 /* A name is not enough: what says another version is passed over by every search for this one. The
  * program is started, as it will be to compile. */
-static int check_fetched_version(struct jw_error *err, const struct fetched_piece *piece,
-								 const char *path)
+static int check_fetched_version(struct jw_error *err, const struct fetch *fetch,
+								 const struct fetched_piece *piece, const char *path)
 {
-	const unsigned *wanted = piece->wanted.version.numbers;
+	const unsigned *wanted = fetch->cuda.numbers;
 	struct jw_error why = {0};
 	uint32_t cuda;
 
@@ -214,7 +216,7 @@ static int take_piece(struct jw_error *err, const struct fetch *fetch, struct pa
 		result = (!found->local && package_index_download(err, index, found, wheel,
 														  options->progress, options->context)) ||
 						 unpack_program(err, wheel, piece->member, program, &options->cancel) ||
-						 check_fetched_version(err, piece, program)
+						 check_fetched_version(err, fetch, piece, program)
 					 ? -1
 					 : 0;
 		if (result)
@@ -362,10 +364,9 @@ static void name_linker(char text[64], unsigned major)
 }
 
 /* ptxas and, from CUDA 12 on, nvJitLink, as far as none of this version is kept */
-static int find_missing(struct jw_error *err, struct fetch *fetch, const struct version *wanted,
-						const char *place)
+static int find_missing(struct jw_error *err, struct fetch *fetch, const char *place)
 {
-	const unsigned major = wanted->numbers[0];
+	const unsigned *cuda = fetch->cuda.numbers, major = cuda[0];
 	struct fetched_piece pieces[MOST_PIECES] = {0};
 	const size_t count = major < 12 ? 1 : MOST_PIECES;
 
@@ -383,12 +384,15 @@ static int find_missing(struct jw_error *err, struct fetch *fetch, const struct 
 		if (!path)
 			return -1;
 		*piece = pieces[i];
+		/* The linker's last number is another one than ptxas'. */
+		if (i || fetch->cuda.count < 3)
+			(void)snprintf(piece->versions, sizeof piece->versions, "==%u.%u.*", cuda[0], cuda[1]);
+		else
+			(void)snprintf(piece->versions, sizeof piece->versions, "==%u.%u.%u", cuda[0], cuda[1],
+						   cuda[2]);
 		piece->wanted = (struct wheel_wanted){
-			.package = piece->package, .version = *wanted, .platform = jw_platform()};
-		/* Its last number is another one than ptxas'. */
-		if (i)
-			piece->wanted.version.count = 2, piece->wanted.version.numbers[2] = 0;
-		if (!os_exists(path) || check_fetched_version(NULL, piece, path))
+			.package = piece->package, .versions = piece->versions, .platform = jw_platform()};
+		if (!os_exists(path) || check_fetched_version(NULL, fetch, piece, path))
 			fetch->piece_count++;
 		mem_free(path);
 	}
@@ -404,18 +408,17 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	if (!options)
 		return -1;
 	struct fetch fetch = {.options = options};
-	struct version wanted;
 	char *store = NULL, *place, *path;
 	int result = -1;
 
-	if (!read_cuda(version, &wanted))
+	if (!read_cuda(version, &fetch.cuda))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
 	if (compiler_fetch_store(err, &store))
 		return -1;
 	place = os_join(err, store, version);
 	path = place ? os_join(err, place, compiler_fetch_program()) : NULL;
-	if (path && !find_missing(err, &fetch, &wanted, place) &&
+	if (path && !find_missing(err, &fetch, place) &&
 		(!fetch.piece_count || !fetch_into(err, &fetch, store, place, path))) {
 		*ret_path = path;
 		path = NULL;

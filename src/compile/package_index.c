@@ -21,8 +21,8 @@ enum {
 	ANSWER_MS = 60000,
 	MOST_WORDS = 64,
 	MOST_URL = 4 * WEB_TEXT,
-	MOST_PAGE = 64 << 20,
-	TIMEOUT_S = 15, /* pip's own */
+	MOST_PAGE = 16 << 20, /* twenty thousand files */
+	TIMEOUT_S = 15,       /* pip's own */
 	RETRIES = 5,
 	MOST_SHOWN = 400,
 };
@@ -282,25 +282,21 @@ static bool is_better_wheel(struct wheel_choice *choice, const char *name, bool 
 							struct wheel_named *named)
 {
 	const bool read = wheel_name_read(choice->wanted, name, named),
-			   wanted = read && wheel_is_wanted(choice->wanted, named);
+			   wanted = read && package_version_fits(&named->version, choice->wanted->versions);
 	const char *version = strrchr(name, '-');
 
-	if (read && named->rank >= 0 && !withdrawn && wheel_is_final(&named->tail) &&
+	if (read && named->rank >= 0 && !withdrawn && package_version_is_final(&named->version) &&
 		(!choice->newest.count ||
-		 version_order(&named->version, &choice->newest, VERSION_NUMBERS) > 0))
-		choice->newest = named->version;
+		 version_order(&named->version.numbers, &choice->newest, VERSION_NUMBERS) > 0))
+		choice->newest = named->version.numbers;
 	if (wanted && named->rank >= 0 && !withdrawn)
 		return !choice->best.place || wheel_is_newer(named, &choice->best.named);
 	choice->withdrawn = choice->withdrawn || (wanted && named->rank >= 0);
 	choice->foreign = choice->foreign || (wanted && named->rank < 0);
-	if (!read && version && text_ends(name, ".tar.gz")) {
-		char text[64];
-
-		(void)snprintf(text, sizeof text, "%.*s", (int)(strlen(version) - sizeof "-.tar.gz" + 1),
-					   version + 1);
-		choice->source = choice->source || (wheel_version_read(text, named) &&
-											wheel_is_wanted(choice->wanted, named));
-	}
+	if (!read && version && text_ends(name, ".tar.gz") &&
+		package_version_read(version + 1, strlen(version) - sizeof "-.tar.gz" + 1, &named->version))
+		choice->source =
+			choice->source || package_version_fits(&named->version, choice->wanted->versions);
 	return false;
 }
 
@@ -457,11 +453,16 @@ static int look_in_folder(struct jw_error *err, const char *folder, struct wheel
 						 text_address(shown, sizeof shown, folder));
 	if (os_list(err, folder, &names))
 		return -1;
-	for (size_t i = 0; !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR && !choice->wanted->hashes &&
-			is_better_wheel(choice, names.items[i], false, &found.named))
-			result =
-				choose_wheel(choice, os_join(err, folder, names.items[i]), names.items[i], &found);
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *name = names.items[i];
+
+		if (names.kinds[i] != OS_REGULAR || !is_better_wheel(choice, name, false, &found.named))
+			continue;
+		if (choice->wanted->hashes)
+			choice->linked = true;
+		else
+			result = choose_wheel(choice, os_join(err, folder, name), name, &found);
+	}
 	os_names_free(&names);
 	return result;
 }
@@ -482,7 +483,7 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 {
 	const struct wheel_wanted *wanted = choice->wanted;
 	struct buf asked = BUF_MAX(4096);
-	char version[128], newest[128], also[160] = "", shown[MOST_SHOWN];
+	char newest[128], also[160] = "", shown[MOST_SHOWN];
 	int result;
 
 	for (size_t i = 0; i < index->folder_count + index->index_count; i++)
@@ -498,6 +499,8 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 		TEXT_COPY(also, "; its author has withdrawn (yanked) it");
 	else if (choice->other)
 		TEXT_COPY(also, "; none of its files has a SHA-256 that the list names");
+	else if (choice->linked)
+		TEXT_COPY(also, "; wheels of find-links have no hash that a list names");
 	else if (choice->foreign)
 		TEXT_COPY(also, "; it has wheels for other platforms");
 	else if (choice->source)
@@ -505,11 +508,8 @@ static int report_missing(struct jw_error *err, const struct package_index *inde
 	else if (choice->newest.count)
 		(void)text_format(also, sizeof also, "; the newest is %s",
 						  write_version(newest, &choice->newest));
-	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s%s%.100s%s for %s%s",
-					   buf_text(&asked), wanted->package, wanted->version.count ? "==" : "",
-					   wanted->text ? wanted->text : write_version(version, &wanted->version),
-					   wanted->version.count && wheel_is_open(wanted) ? ".*" : "", wanted->platform,
-					   also);
+	result = error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s%.100s for %s%s",
+					   buf_text(&asked), wanted->package, wanted->versions, wanted->platform, also);
 	buf_free(&asked);
 	return result;
 }

@@ -48,14 +48,10 @@ struct wheel_choice {
 	const struct wheel_wanted *wanted;
 	struct wheel_found best; /* place NULL: none so far */
 	struct version newest;   /* of the platform, regardless of the request; count 0: none */
-	bool withdrawn, foreign, source, other; /* of what was requested: taken back by its author, for
-											   other platforms, not built, with other hashes */
+	/* Of what was requested: taken back by its author, for other platforms, not built, with other
+	 * hashes, without any since they are in a folder */
+	bool withdrawn, foreign, source, other, linked;
 };
 /* Chooses from a project's page at the address `page`. */
 int package_index_read(struct jw_error *err, const char *page, const char *text, size_t size,
 					   struct wheel_choice *choice);
-
-/* What a file's content asks pip for (jw_package_list_read); `name` is the file's, whose ending
- * tells a pylock.toml. */
-int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
-					   struct jw_package_list *ret_list);

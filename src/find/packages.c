@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/package_version.h"
 #include "base/text.h"
 #include "find/package_files.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/package_version.h"
 #include "base/text.h"
 #include "os/file.h"
 
@@ -167,126 +168,6 @@ static void read_marker(const char *text, char when[PACKAGE_MOST_NAME])
 		length = strcspn(value + 1, "'\"");
 		list_append(when, value + 1, length);
 	}
-}
-
-/* ---- versions */
-
-enum relation { EQUAL, UNEQUAL, LIKE, LESS, MOST, GREATER, LEAST, SAME };
-
-struct clause {
-	enum relation relation;
-	struct version version;
-	const char *rest;
-	const char *text;
-	size_t length, rest_length;
-	bool any_rest; /* ".*", or conda's "=" */
-};
-
-/* Whether `text` is the first `length` bytes of `other`. */
-static bool text_is(const char *text, const char *other, size_t length)
-{
-	return strlen(text) == length && !memcmp(text, other, length);
-}
-
-static bool take_relation(const char **at, enum relation *ret_relation)
-{
-	/* Longer ones first */
-	static const struct {
-		const char *sign;
-		enum relation relation;
-	} signs[] = {{"===", SAME}, {"==", EQUAL}, {"!=", UNEQUAL}, {"~=", LIKE},
-				 {"<=", MOST},  {">=", LEAST}, {"<", LESS},     {">", GREATER}};
-
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-		if (text_starts(*at, signs[i].sign)) {
-			*at += strlen(signs[i].sign);
-			*ret_relation = signs[i].relation;
-			return true;
-		}
-	return false;
-}
-
-static bool take_clause(const char **at, struct clause *ret_clause)
-{
-	struct clause clause = {.relation = EQUAL};
-	const char *next = skip_requirement_space(*at);
-
-	if (!take_relation(&next, &clause.relation)) {
-		if (*next++ != '=')
-			return false;
-		clause.any_rest = true;
-	}
-	clause.text = next = skip_requirement_space(next);
-	clause.length = strcspn(next, ", \t");
-	next += clause.length;
-	if (clause.relation == SAME) {
-		if (!clause.length)
-			return false;
-	} else if (!version_read(clause.text, &clause.version, &clause.rest) ||
-			   (clause.relation == LIKE && clause.version.count < 2)) {
-		return false;
-	} else {
-		clause.rest_length = (size_t)(next - clause.rest);
-		if (clause.rest_length == 2 && text_starts(clause.rest, ".*") &&
-			(clause.relation == EQUAL || clause.relation == UNEQUAL))
-			clause.any_rest = true;
-		else if (strspn(clause.rest,
-						"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-						"._-+!") < clause.rest_length)
-			return false;
-	}
-	next = skip_requirement_space(next);
-	if (*next && *next != ',')
-		return false;
-	*at = next + (*next == ',');
-	*ret_clause = clause;
-	return true;
-}
-
-bool version_is_wanted(const char *text)
-{
-	struct clause clause;
-
-	while (*skip_requirement_space(text))
-		if (!take_clause(&text, &clause))
-			return false;
-	return true;
-}
-
-static bool satisfies(const struct version *version, const char *rest, const struct clause *clause)
-{
-	const struct version *wanted = &clause->version;
-	const int at = version_order(version, wanted, VERSION_NUMBERS);
-	const bool equal = clause->any_rest ? !version_order(version, wanted, wanted->count)
-										: !at && (!clause->rest_length ||
-												  text_is(rest, clause->rest, clause->rest_length));
-
-	switch (clause->relation) {
-	case EQUAL: return equal;
-	case UNEQUAL: return !equal;
-	case LIKE: return at >= 0 && !version_order(version, wanted, wanted->count - 1);
-	case MOST: return at <= 0;
-	case LEAST: return at >= 0;
-	case LESS: return at < 0;
-	case GREATER: return at > 0;
-	case SAME: break;
-	}
-	return false;
-}
-
-bool version_fits(const char *version, const char *wanted)
-{
-	struct version is;
-	const char *rest;
-	const bool known = version_read(version, &is, &rest);
-	struct clause clause;
-
-	while (*skip_requirement_space(wanted))
-		if (!take_clause(&wanted, &clause) ||
-			!(clause.relation == SAME ? text_is(version, clause.text, clause.length)
-									  : known && satisfies(&is, rest, &clause)))
-			return false;
-	return true;
 }
 
 /* ---- packages as they are typed */

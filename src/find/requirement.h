@@ -1,6 +1,8 @@
 /* A package's metadata: METADATA and PKG-INFO (RFC 822 headers, PEP 566). */
 #pragma once
 
+#include <jitwarm/scan.h>
+
 #include "base/buf.h"
 #include "base/text.h"
 
@@ -36,15 +38,6 @@ struct requirement {
  * requirement counts on every platform, and in every version. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* Whether `text` is a list of clauses such as ">=1.3,<2", "~=2.1", "==1.3.*", "!=1.4" or conda's
- * "=1.3"; blanks between its parts do not count. The empty list is one. */
-bool version_is_wanted(const char *text);
-
-/* Whether `version` satisfies each clause of such a list, by its numbers: 2.1rc1 and 2.1+cu118 are
- * 2.1. Only "==" and "!=" look at what is behind them, if it is in the clause, too. A version that
- * does not begin with a number satisfies only "===". */
-bool version_fits(const char *version, const char *wanted);
-
 /* A package as a user types it: a name, extras, versions ("jax[cuda12]>=0.4,<0.6"). */
 struct typed_package {
 	struct requirement requirement;
@@ -60,3 +53,8 @@ bool requirement_typed(const char *text, struct typed_package *ret_typed);
  * (tensorflow[and-cuda], jax[cuda12]): such a package, if installed beside the framework, serves
  * it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
+
+/* What a file's content asks pip for (jw_package_list_read); `name` is the file's, whose ending
+ * tells a pylock.toml. */
+int package_list_parse(struct jw_error *err, const char *name, const void *data, size_t size,
+					   struct jw_package_list *ret_list);

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/scan.h>
@@ -12,33 +13,24 @@
 #include "os/file.h"
 #include "state/run_folder.h"
 
-/* What is asked for: the texts are in the operand. */
+/* What is asked for */
 struct asked {
-	char package[PACKAGE_MOST_NAME];
+	char package[PACKAGE_MOST_NAME], versions[PACKAGE_MOST_NAME];
 	struct wheel_wanted wanted;
 };
 
-/* NAME, NAME==2.10, NAME==2.10.*, NAME==2.15.0.post1, NAME>=2.1,<2.3. Other wishes are a
- * resolver's. */
+/* NAME, NAME==2.10, NAME==2.15.0.post1, NAME>=2.1,<2.3. Alone, 2.10 is any 2.10.x. Other wishes
+ * are a resolver's. */
 static int read_asked(struct jw_error *err, const char *text, bool listed, struct asked *asked)
 {
 	const size_t length = strcspn(text, "=<>!~");
-	const char *version = text + length, *rest;
-	struct wheel_wanted *wanted = &asked->wanted;
-	bool good = package_normalise(text, length, asked->package), hold;
+	const char *versions = text + length, *rest;
+	struct version version;
+	const bool open = !listed && text_starts(versions, "==") &&
+					  version_read(versions + 2, &version, &rest) && !*rest && version.count < 3;
 
-	if (good && *version && (strchr(version, ',') || !text_starts(version, "=="))) {
-		wanted->ranges = wanted->text = version;
-		good = wheel_ranges_read(version, &(struct wheel_named){.rank = 0}, &hold);
-	} else if (good && *version) {
-		good = text_starts(version, "==") && version_read(version + 2, &wanted->version, &rest) &&
-			   (!strcmp(rest, ".*") ? wanted->version.count < 3
-									: wheel_tail_read(rest, &wanted->tail));
-		wanted->text = text_ends(version, "*") ? NULL : version + 2;
-		if (listed && wanted->text && wanted->version.count < 3)
-			wanted->version.count = 3; /* missing numbers are zeros */
-	}
-	if (!good)
+	if (!package_normalise(text, length, asked->package) || !version_is_wanted(versions) ||
+		strlen(versions) >= sizeof asked->versions - 2)
 		return error_set(
 			err, JW_ERR_USAGE,
 			*text == '-' ? "“%.100s” is left out: of pip's options and other lists none "
@@ -48,7 +40,9 @@ static int read_asked(struct jw_error *err, const char *text, bool listed, struc
 						 : "--index: “%.100s” is neither NAME nor NAME==VERSION; extras and "
 						   "dependencies are not resolved",
 			text);
-	wanted->package = asked->package;
+	(void)snprintf(asked->versions, sizeof asked->versions, "%s%s", versions, open ? ".*" : "");
+	asked->wanted.package = asked->package;
+	asked->wanted.versions = asked->versions;
 	return 0;
 }
 

@@ -70,7 +70,6 @@ good "a redirect to another host" asked-1.0-py3-none-win_amd64.whl moved-away as
 mkdir folder && cp http/asked/asked-1.0-py3-none-win_amd64.whl folder
 PIP_NO_INDEX=1 PIP_FIND_LINKS=folder ask good scan --index asked --platform windows --target sm_86
 grep -q "^folder/asked-1.0-py3-none-win_amd64.whl:" out && [ -e folder/asked-1.0-py3-none-win_amd64.whl ] && ok "a folder of find-links, which stays" || fail "find-links: $(cat out err)"
-rm -r folder
 ask good scan --index asked==1.0 --target sm_87
 [ "$(head -n 1 out | cut -d' ' -f1)" = asked-1.0-py3-none-manylinux2014_aarch64.whl ] && ok "Jetson's platform" || fail "Jetson: $(cat out err)"
 ask good scan --json --index asked==1.1 --target sm_86
@@ -87,8 +86,9 @@ bad "a wheel without end" "sends more than" endless asked
 PIP_TIMEOUT=1 bad "a slow one" "trickle/files/" trickle asked
 good "the newest of a range" asked-1.1.post1-py3-none-manylinux_2_28_x86_64.whl good "asked>=1,<2"
 good "the newest below" asked-1.0+cu121-py3-none-manylinux2014_x86_64.whl good "asked<1.1"
-bad "nothing in the range" "no wheel asked>1.1,<1.5 for x86_64-linux" good "asked>1.1,<1.5"
-usage "is neither NAME nor NAME==VERSION" scan --index "asked>=1,"
+good "a pre-release where nothing else fits" asked-1.2rc1-py3-none-manylinux2014_x86_64.whl good "asked>1.1,<1.5"
+bad "nothing in the range" "no wheel asked>1.3,<1.5 for x86_64-linux" good "asked>1.3,<1.5"
+usage "is neither NAME nor NAME==VERSION" scan --index "asked>=1,,<2"
 usage "is neither NAME nor NAME==VERSION" scan --index "asked[x]"
 usage "--index takes one package" scan --index
 usage "is in arm64 machines with Linux alone" scan --index asked --target sm_87 --platform linux
@@ -195,6 +195,24 @@ yes asked==1 | head -n 5000 >hostile.txt && listed 3 --index -r hostile.txt
 listed 3 --index -r absent.txt
 listed 64 -r requirements.txt
 listed 64 --index -r requirements.txt asked
+
+PIP_NO_INDEX=1 PIP_FIND_LINKS=folder listed 3 --index --platform windows -r pylock.toml
+said err "; wheels of find-links have no hash that a list names"
+# A wheel that is larger than the memory that it may take, stored and packed
+PIP_NO_INDEX=1 PIP_FIND_LINKS=folder python3 - "$jitwarm" "$build/tests/framework/libsample_framework.so" <<'P' && ok "150 MB of memory" || fail "memory: $(cat out err)"
+import pathlib, resource, subprocess, sys, zipfile
+for way in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile("folder/large-1.0-py3-none-manylinux2014_x86_64.whl", "w", way, compresslevel=0) as archive:
+        with archive.open("large/lib.so", "w") as member:
+            member.write(pathlib.Path(sys.argv[2]).read_bytes())
+            for _ in range(200):
+                member.write(bytes(1 << 20))
+    with open("out", "w") as out:
+        subprocess.run([sys.argv[1], "scan", "--target", "sm_86", "--index", "large"], stdout=out, check=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert " to compile" in open("out").read() and peak < 150 << 10, peak
+P
+rm -r folder
 
 mkdir -p env/bin env/lib/python3.11/site-packages
 printf 'home = /usr/bin\nversion = 3.11.2\n' >env/pyvenv.cfg

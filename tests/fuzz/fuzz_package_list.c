@@ -2,21 +2,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/package_index.h"
+#include "base/package_version.h"
+#include "find/requirement.h"
 #include "fuzz.h"
 
 /* What is above 1 and below 2 is 1.5. */
 static void try_ranges(const char *ranges)
 {
-	struct wheel_named named;
+	struct package_version version;
 	char within[4096];
-	bool hold, both;
 
-	if (!ranges || strlen(ranges) > 4000 || !wheel_version_read("1.5", &named) ||
-		!wheel_ranges_read(ranges, &named, &hold))
+	if (!ranges || strlen(ranges) > 4000 || !package_version_read("1.5", 3, &version) ||
+		!version_is_wanted(ranges))
 		return;
 	(void)snprintf(within, sizeof within, ">1,%s,<2", ranges);
-	MUST(wheel_ranges_read(within, &named, &both) && both == hold);
+	MUST(package_version_fits(&version, within) == package_version_fits(&version, ranges));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/package_version.h"
 #include "find/requirement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

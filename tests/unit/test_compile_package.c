@@ -59,8 +59,9 @@ TEST(test_names)
 		const bool fits = wheel_name_read(&wanted, cases[i].name, &named) && named.rank >= 0;
 
 		if (fits != !!cases[i].version.count ||
-			(fits && (named.version.count != cases[i].version.count ||
-					  version_order(&named.version, &cases[i].version, named.version.count))))
+			(fits &&
+			 (named.version.numbers.count != cases[i].version.count ||
+			  version_order(&named.version.numbers, &cases[i].version, cases[i].version.count))))
 			fail_msg("%s for %s: %s", cases[i].name, cases[i].platform, fits ? "fits" : "no");
 	}
 }
@@ -75,7 +76,7 @@ TEST(versions_are_ordered_as_python_packages_order_them)
 	static const char *const wrong[] = {
 		"1.0x", "1.0+", "1.0 ", "1.0rc1rc2", "1.0+a/b", "1.0rc1234567890", "1.0."};
 	struct wheel_choice choice = {.wanted = NULL};
-	struct wheel_wanted wanted = {.package = "x", .platform = "x86_64-linux"};
+	struct wheel_wanted wanted = {.package = "x", .versions = "", .platform = "x86_64-linux"};
 
 	for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
 		for (size_t k = 0; k < sizeof rising / sizeof *rising; k++) {
@@ -98,51 +99,10 @@ TEST(versions_are_ordered_as_python_packages_order_them)
 			mem_free(choice.best.place);
 		}
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct wheel_tail tail;
-		struct version version;
-		const char *rest;
+		struct package_version version;
 
-		assert_false(version_read(wrong[i], &version, &rest) && wheel_tail_read(rest, &tail));
+		assert_true(!package_version_read(wrong[i], strlen(wrong[i]), &version) || version.odd);
 	}
-}
-
-TEST(ranges_hold_versions)
-{
-	static const struct {
-		const char *ranges, *in, *out; /* versions */
-	} samples[] = {
-		{">=2.1,<2.3", "2.1 2.1.0.post1 2.2.9", "2.0.9 2.3 2.3rc1 2.1rc1"},
-		{"<=2.1,!=2.0", "1 2.0.1 2.1", "2 2.0 2.1.post1 3"},
-		{"~=2.1.3", "2.1.3 2.1.9", "2.1.2 2.2 3.1.3"},
-		{">1.7", "1.7.1 1.8", "1.7 1.7.post1"},
-		{"<2.0rc2", "2.0rc1 1.9", "2.0 2.0rc2"},
-		{">=1.0", "1.0 2.0", "2.0rc1 3.dev1"},
-		{"==2.1.*,!=2.1.1", "2.1 2.1.2", "2.1.1 2.2"},
-		{"!=2.1.*", "2.0 2.2", "2.1 2.1.7"},
-		{"==1.0+cu121,<2", "1.0+cu121", "1.0+cu118 1.0"},
-	};
-	static const char *const wrong[] = {">=2,,<3", ">=2,",  "2",   "=2", "===2",
-										"~=2",     ">=2.*", "< 2", ">"};
-	struct wheel_named named;
-	bool hold;
-
-	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-		for (int wanted = 0; wanted < 2; wanted++) {
-			const char *at = wanted ? samples[i].in : samples[i].out;
-
-			for (size_t length; *at; at += length + (at[length] != 0)) {
-				char version[64];
-
-				length = strcspn(at, " ");
-				(void)snprintf(version, sizeof version, "%.*s", (int)length, at);
-				assert_true(wheel_version_read(version, &named));
-				assert_true(wheel_ranges_read(samples[i].ranges, &named, &hold));
-				if (hold != wanted)
-					fail_msg("%s in %s", version, samples[i].ranges);
-			}
-		}
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		assert_false(wheel_ranges_read(wrong[i], &named, &hold));
 }
 
 TEST(other_texts_are_no_versions_of_cuda)
@@ -187,7 +147,7 @@ TEST(the_newest_that_was_not_withdrawn_is_chosen)
 		 "https://x.example/s/9", ""},
 	};
 	const struct wheel_wanted wanted = {
-		.package = "nvidia-cuda-nvcc-cu12", .version = {{12, 4}, 2}, .platform = "x86_64-linux"};
+		.package = "nvidia-cuda-nvcc-cu12", .versions = "==12.4.*", .platform = "x86_64-linux"};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct wheel_choice choice = {.wanted = &wanted};
@@ -212,78 +172,6 @@ TEST(versions_without_a_wheel_have_a_successor)
 
 	for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
 		assert_int_equal(compiler_fetch_first(firsts[i][0]), firsts[i][1]);
-}
-
-/* “LINE asked”, with “?” where a marker decides, and a line break behind each. */
-TEST(what_files_ask_pip_for)
-{
-	static const struct {
-		const char *name, *text, *asked; /* NULL: no list of packages */
-	} cases[] = {
-		{"r.txt",
-		 "# x==1\\\n\nxgboost==1.5.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
-		 " numpy[a,b] == 1.26 ; python_version < '3' # why\nTorch # see https://h/\ncertifi;a",
-		 "3 xgboost==1.5.2 {sha256:00 sha256:11}\n6 numpy==1.26?\n7 Torch\n8 certifi?\n"},
-		{"r.txt", "\xEF\xBB\xBFnumpy\r\n\r\nx==1 \\\r\n --hash=00\r\ny==2\r\n",
-		 "1 numpy\n3 x==1\n5 y==2\n"},
-		{"r.txt", "-r base.txt\n-e .\ntorch>=2,<3\nx==1,<2\nx===1\nx y\n./x.whl\nx[",
-		 "1 -r base.txt\n2 -e .\n3 torch>=2,<3\n4 x==1,<2\n5 x===1\n6 x y\n7 ./x.whl\n8 x[\n"},
-		{"r.txt",
-		 "--extra-index-url https://me:word@h/s\nx @ git+https://word@h/x\nhttps://h/x.whl",
-		 "1 --extra-index-url …\n2 x @ git+https://…\n3 https://…\n"},
-		{"r.txt", "--proxy=me:word@h:1\ntorch >= 2.1, <2.3 ; x # why\n--index-url=//me@h",
-		 "1 --proxy …\n2 torch>=2.1,<2.3?\n3 --index-url …\n"},
-		{"r.txt",
-		 "x --hash=sha256:00\ny==1 --config-settings=a=//me:word@h --hash=sha256:11\n"
-		 "z[a] # --hash=sha256:22\n",
-		 "1 x {sha256:00}\n2 y==1 {sha256:11}\n3 z\n"},
-		{"pylock.toml",
-		 "[[packages]]\nname = 'a'\nversion = '1'\nwheels = [\n { hashes = { sha256='1' } },\n"
-		 " { hashes = { sha256='2' } },\n]\n[[packages]]\nname = 'b'\nversion = '2'\n"
-		 "[packages.wheels.hashes]\nsha256 = '3'\n[[packages]]\nname = 'c'\nversion = '3'\n",
-		 "1 a==1 {sha256='1' sha256='2'}\n8 b==2 {sha256}\n13 c==3\n"},
-		{"report.json",
-		 "{\"install\": [{\"metadata\": {\"name\": \"a\", \"version\": \"1\"}, "
-		 "\"download_info\": {\"archive_info\": {\"hashes\": {\"sha256\": \"sha256-4\"}}}}]}",
-		 "0 a==1 {sha256-4}\n"},
-		{"pylock.toml",
-		 "created-by = 'uv'\n[[packages]]\nname = \"a\"\nversion = \"1\"\nmarker = \"x\"\n"
-		 "wheels = [\n    { url = \"https://h/a-1-py3-none-any.whl\" },\n]\n[[packages]]\n"
-		 "name='b'\ndirectory = { path = '.' }\n[[packages]]\nname = 'c'\n[packages.vcs]\n"
-		 "name = 'not c'\n[[packages]]\nname = 'd'\n[[packages.wheels]]\nname = 'd.whl'\n",
-		 "2 a==1?\n9 b @ directory\n12 c @ vcs\n16 d==\n"},
-		{"report.json",
-		 " {\"install\": [{\"is_direct\": false, \"metadata\": {\"name\": \"a\", \"version\": "
-		 "\"1+cu121\"}}, {\"is_direct\": true, \"metadata\": {\"name\": \"b\"}}, 3]}",
-		 "0 a==1+cu121\n0 b @ url\n"},
-		{"r.txt", "", NULL},
-		{"r.txt", "# nothing\n", NULL},
-		{"pylock.toml", "name = 'a'\n", NULL},
-		{"r.json", "{\"install\": {}}", NULL},
-		{"r.json", "{\"install\": [", NULL},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_package_list list = {.items = NULL};
-		struct jw_error why = {0};
-		char said[1024] = "";
-
-		(void)package_list_parse(&why, cases[i].name, cases[i].text, strlen(cases[i].text), &list);
-		for (size_t k = 0; k < list.count; k++) {
-			char hashes[512] = "";
-
-			/* Those words of it that name one */
-			for (const char *at = list.items[k].hashes; at && (at = strstr(at, "sha256")); at++)
-				text_append(hashes, sizeof hashes, "%s%.*s", *hashes ? " " : " {",
-							(int)strcspn(at, " \t\r}"), at);
-			text_append(said, sizeof said, "%zu %s%s%s%s\n", list.items[k].line,
-						list.items[k].asked, list.items[k].conditional ? "?" : "", hashes,
-						*hashes ? "}" : "");
-		}
-		assert_string_equal(said, cases[i].asked ? cases[i].asked : "");
-		assert_int_equal(!why.code, cases[i].asked != NULL);
-		jw_package_list_free(&list);
-	}
 }
 
 #ifndef _WIN32

@@ -127,7 +127,7 @@ static bool try_metadata(const char *data, size_t size)
 static bool try_json_page(const char *data, size_t size)
 {
 	const struct wheel_wanted wanted = {
-		.package = "nvidia-cuda-nvcc-cu12", .version = {{12, 4}, 2}, .platform = "x86_64-linux"};
+		.package = "nvidia-cuda-nvcc-cu12", .versions = "==12.4.*", .platform = "x86_64-linux"};
 	struct wheel_choice choice = {.wanted = &wanted};
 
 	if (package_index_read(NULL, "https://x/", data, size, &choice))

@@ -1,4 +1,4 @@
-#include "compile/package_index.h"
+#include "find/requirement.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ static char *next_package_line(struct package_lines *listing)
 		char *next = end + 1 + (end[1] == '\r');
 
 		if (*end == '\\' && *next == '\n' && *line != '#') {
-			*end = *next = ' ';
+			*end = end[1] = *next = ' ';
 			listing->lines++;
 		}
 	}
@@ -73,35 +73,37 @@ static char *next_package_line(struct package_lines *listing)
  * is, but for an address or an option's value, which may hold a password. */
 static int list_requirement(struct jw_error *err, struct package_lines *listing, char *line)
 {
-	const size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-									   "0123456789._-");
+	struct typed_package typed;
 	const char *address = strstr(line, "://");
-	char *rest = behind_blanks(line + length), *options, *to, *from;
-	bool conditional;
+	char *options, *marker, *to;
 
-	if (*line == '-' && (address || strchr(line, '@')))
-		return add_listed(err, listing, mem_printf(err, "%.*s …", (int)strcspn(line, " ="), line),
+	if (*line == '-')
+		return add_listed(err, listing,
+						  address || strchr(line, '@')
+							  ? mem_printf(err, "%.*s …", (int)strcspn(line, " ="), line)
+							  : mem_string(err, line),
 						  false);
-	if (*rest == '[' && strchr(rest, ']'))
-		rest = behind_blanks(strchr(rest, ']') + 1);
-	if (!length || *line == '-' || (*rest && !strchr(";#-=<>!~", *rest)))
+	line[strcspn(line, "#")] = 0;
+	if ((options = strstr(line, "--"))) {
+		if (strstr(options, "--hash") &&
+			buf_append(err, &listing->hashes, options, strlen(options)))
+			return -1;
+		*options = 0;
+	}
+	if ((marker = strchr(line, ';')))
+		*marker = 0;
+	if (!requirement_typed(line, &typed)) {
+		address = strstr(line, "://");
 		return add_listed(err, listing,
 						  address ? mem_printf(err, "%.*s://…", (int)(address - line), line)
 								  : mem_string(err, line),
 						  false);
-	rest[strcspn(rest, "#")] = 0;
-	for (options = rest; *options; options++)
-		if (*options == '-' && (options == rest || text_is_blank((unsigned char)options[-1])))
-			break;
-	if (strstr(options, "--hash") && buf_append(err, &listing->hashes, options, strlen(options)))
-		return -1;
-	*options = 0;
-	conditional = strchr(rest, ';') != NULL;
-	rest[strcspn(rest, ";")] = 0;
-	for (to = from = rest; (*to = *from); from++)
+	}
+	to = line + (typed.versions - line);
+	for (const char *from = to; (*to = *from); from++)
 		to += !text_is_blank((unsigned char)*from);
-	return add_listed(err, listing, mem_printf(err, "%.*s%s", (int)length, line, rest),
-					  conditional);
+	return add_listed(err, listing, mem_printf(err, "%s%s", typed.written, typed.versions),
+					  marker != NULL);
 }
 
 static int read_requirements(struct jw_error *err, struct package_lines *listing)
