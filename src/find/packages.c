@@ -56,7 +56,7 @@ static void version_on_disk(const struct package *package, char version[PACKAGE_
 	for (const char *slash = file; *slash; slash++)
 		if (*slash == '/' || *slash == '\\')
 			file = slash + 1;
-	length = strlen(file) - strlen(package->kind == PACKAGE_CONDA ? ".json" : ".dist-info");
+	length = (size_t)(strrchr(file, '.') - file);
 	at = strchr(file, '-');
 	if (package->kind == PACKAGE_CONDA)
 		while (length && file[--length] != '-')

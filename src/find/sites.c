@@ -378,18 +378,29 @@ static int own_environment(struct jw_error *err, char **ret_prefix, bool *ret_vi
 }
 
 /* Anybody may make a folder in /tmp: what is not asked for by name has to be of this account, of
- * the one that called sudo, or root's. */
-static int is_ours(struct jw_error *err, const char *prefix, bool *ret_ours)
+ * the one that called sudo, or root's. Without links: theirs could lead elsewhere after this look.
+ * NULL: it is not ours. */
+static int take_ours(struct jw_error *err, const char *path, char **ret_prefix)
 {
 	struct os_account account;
+	struct jw_error why = {0};
 	struct os_stat stat;
+	char *real;
+	bool ours;
 
-	if (os_account(err, &account))
+	if (os_real_path(&why, path, &real))
+		return error_if_memory(err, &why);
+	if (os_account(err, &account)) {
+		mem_free(real);
 		return -1;
-	*ret_ours =
-		!os_stat(NULL, prefix, &stat) && (!stat.owner || stat.owner == account.owner ||
-										  (account.sudo_user && stat.owner == account.sudo_owner));
+	}
+	ours = !os_stat(NULL, real, &stat) && (!stat.owner || stat.owner == account.owner ||
+										   (account.sudo_user && stat.owner == account.sudo_owner));
 	os_account_free(&account);
+	if (ours)
+		*ret_prefix = real;
+	else
+		mem_free(real);
 	return 0;
 }
 
@@ -398,21 +409,18 @@ static int project_environment(struct jw_error *err, char **ret_prefix)
 {
 	char *folder = NULL;
 	struct jw_error why = {0};
-	bool is = false, ours = false;
+	bool is = false;
 	int result = os_real_path(&why, ".", &folder) ? error_if_memory(err, &why) : 0;
 
 	*ret_prefix = NULL;
 	while (!result && folder && !is) {
-		char *prefix = os_join(err, folder, ".venv"), *above = os_dir_name(err, folder);
+		char *path = os_join(err, folder, ".venv"), *above = os_dir_name(err, folder);
 		const bool top = above && !strcmp(above, folder);
 
-		result = !prefix || !above ? -1 : python_look_mark(err, prefix, "pyvenv.cfg", &is);
+		result = !path || !above ? -1 : python_look_mark(err, path, "pyvenv.cfg", &is);
 		if (is && !result)
-			result = is_ours(err, prefix, &ours);
-		if (ours)
-			*ret_prefix = prefix;
-		else
-			mem_free(prefix);
+			result = take_ours(err, path, ret_prefix);
+		mem_free(path);
 		mem_free(folder);
 		folder = top ? NULL : above;
 		if (top)

@@ -104,6 +104,32 @@ CASE(a_projects_environment_is_used_if_it_is_ours)
 	mem_free(venv);
 }
 
+/* Whoever made the link could lead it elsewhere after it was looked at. */
+CASE(a_projects_environment_is_what_its_link_leads_to)
+{
+	char *link = at("project/.venv"), *before = NULL, *folder = NULL;
+	struct jw_found *found = NULL;
+
+	put("elsewhere/pyvenv.cfg", "home = /nowhere\n");
+	put("elsewhere/lib/python3.9/site-packages/own.so", "x");
+	put("project/file", "x");
+	assert_int_equal(symlink("../elsewhere", link), 0);
+	assert_int_equal(os_real_path(NULL, ".", &before), 0);
+	folder = os_dir_name(NULL, link);
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(
+		jw_find(NULL, &(struct jw_find_options){.size = sizeof(struct jw_find_options)}, &found),
+		0);
+	assert_non_null(strstr(found->environment, "/elsewhere"));
+	assert_int_equal(found->file_count, 1);
+	assert_non_null(strstr(found->files[0].path, "/elsewhere/"));
+	jw_found_free(found);
+	assert_int_equal(chdir(before), 0);
+	mem_free(folder);
+	mem_free(before);
+	mem_free(link);
+}
+
 /* The stub of Microsoft's Store is empty. */
 CASE(what_cannot_be_started_is_passed_over)
 {
