@@ -241,10 +241,11 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 	return 0;
 }
 
-/* For a relative path the driver makes only the last level (measured on 550.163.01). */
+/* The driver makes missing levels, but not the first of a relative path of several (measured). */
 static int explain_relative(struct jw_error *err, struct cache_settings *settings, const char *path)
 {
-	char *above;
+	size_t length = 0;
+	char *first;
 	bool there;
 
 	if (path[0] == '~')
@@ -252,16 +253,18 @@ static int explain_relative(struct jw_error *err, struct cache_settings *setting
 							   "CUDA_CACHE_PATH=%s: the driver does not expand ~ and uses a folder "
 							   "of that name below the working directory",
 							   path);
-	above = os_dir_name(err, path);
-	if (!above)
+	while (path[length] && !os_is_separator(path[length]))
+		length++;
+	first = mem_string_n(err, path, length);
+	if (!first)
 		return -1;
-	there = os_exists(above);
-	mem_free(above);
+	there = !path[length] || os_exists(first);
+	mem_free(first);
 	return warn_of_setting(
 		err, settings,
 		there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-			  : "CUDA_CACHE_PATH=%s: relative, and the driver makes only the last folder of a "
-				"relative path: it caches nothing until the others exist",
+			  : "CUDA_CACHE_PATH=%s: relative, and the driver does not make the first folder of "
+				"such a path: it caches nothing until that exists",
 		path);
 }
 

@@ -289,7 +289,8 @@ TEST_WITH(paths_are_absolute_in_the_end, clean_environment, NULL)
 	assert_int_equal(chdir(folder), 0);
 	expect_path("plain", "/plain", "relative to each program's working directory");
 	expect_path("plain/", "/plain", "relative to each program's working directory");
-	expect_path("no/such", "/no/such", "relative, and the driver makes only the last folder");
+	expect_path("plain/no/such", "/plain/no/such", "relative to each program's working directory");
+	expect_path("no/such", "/no/such", "relative, and the driver does not make the first folder");
 	expect_path("~/cache", "/~/cache", "does not expand ~");
 	assert_int_equal(chdir(here), 0);
 	expect_path(dir, "/plain", NULL);
