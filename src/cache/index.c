@@ -264,8 +264,7 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 	entries = count ? scan.count : index.count;
 	bytes = count ? 0 : index.total_bytes;
 	for (size_t i = 0; i < scan.count; i++)
-		if (scan.files[i].probed.size_bytes > CACHE_ENTRY_HEADER)
-			bytes += scan.files[i].probed.size_bytes - CACHE_ENTRY_HEADER;
+		bytes += cache_file_counts(&scan.files[i]);
 	cache_outlook_of(&index, entries, bytes, limit_bytes, ret_outlook);
 	cache_files_free(&scan);
 	cache_index_free(&index);

@@ -11,6 +11,7 @@ struct verify {
 	struct jw_cache_report *report;
 	struct cache_files scan;
 	struct cache_index index;
+	uint64_t counted_bytes; /* of report->entries */
 	size_t damaged_capacity;
 };
 
@@ -31,7 +32,7 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 
 /* A driver evicts entries: a missing file is not damage. */
 static int count_verified(struct jw_error *err, struct verify *verify,
-						  const struct cache_candidate *entry)
+						  const struct cache_file *file, const struct cache_candidate *entry)
 {
 	struct jw_cache_report *report = verify->report;
 
@@ -39,6 +40,7 @@ static int count_verified(struct jw_error *err, struct verify *verify,
 		return 0;
 	report->entries++;
 	report->bytes += entry->probed.size_bytes;
+	verify->counted_bytes += cache_file_counts(file);
 	if (entry->damage)
 		return add_damaged(err, verify, entry->key, entry->damage);
 	report->sound++;
@@ -61,7 +63,7 @@ static int check_entries(struct jw_error *err, struct verify *verify,
 			cache_verified_judge(err, NULL, verify->report->path, sound_driver_of(options->driver),
 								 &options->cancel, entries, scan->count);
 	for (size_t i = 0; !result && i < scan->count; i++)
-		result = count_verified(err, verify, &entries[i]);
+		result = count_verified(err, verify, &scan->files[i], &entries[i]);
 	mem_free(entries);
 	return result;
 }
@@ -106,7 +108,8 @@ static int check_index(struct jw_error *err, struct verify *verify, uint64_t lim
 	struct set rows = {0};
 	int result = 0;
 
-	cache_outlook_of(&verify->index, report->entries, report->bytes, limit_bytes, &report->outlook);
+	cache_outlook_of(&verify->index, report->entries, verify->counted_bytes, limit_bytes,
+					 &report->outlook);
 	report->rows = verify->index.count;
 	report->index_bytes = verify->index.total_bytes;
 	report->rows_bytes = cache_index_rows_total(&verify->index);

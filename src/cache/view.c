@@ -143,6 +143,13 @@ void cache_files_free(struct cache_files *scan)
 	*scan = (struct cache_files){0};
 }
 
+uint64_t cache_file_counts(const struct cache_file *file)
+{
+	return file->probed.damage == CACHE_SOUND && file->probed.size_bytes > CACHE_ENTRY_HEADER
+			   ? file->probed.size_bytes - CACHE_ENTRY_HEADER
+			   : 0;
+}
+
 static int compare_key(const void *key, const void *file)
 {
 	uint64_t a = *(const uint64_t *)key, b = ((const struct cache_file *)file)->key;

@@ -35,6 +35,8 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 typedef int (*cache_files_fn)(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
+/* What counts against the limit, by a file's size alone; 0 for anything but an entry's file. */
+uint64_t cache_file_counts(const struct cache_file *file);
 /* Reads the whole key of a sound one. False if it cannot be read any more. */
 bool cache_file_key(const char *dir, const struct cache_file *file, struct buf *key);
 /* NULL if there is no such file. */

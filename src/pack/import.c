@@ -343,27 +343,20 @@ static bool writes(const struct import *import, uint64_t key)
 	return at != SET_NONE && import->fates[at].insert;
 }
 
-static uint64_t file_row_bytes(const struct cache_file *file)
-{
-	return file->probed.damage == CACHE_SOUND && file->probed.size_bytes > CACHE_ENTRY_HEADER
-			   ? file->probed.size_bytes - CACHE_ENTRY_HEADER
-			   : 0;
-}
-
 static void count_others(struct others *others)
 {
 	for (size_t i = 0; i < others->files.count; i++) {
 		const struct cache_file *file = &others->files.files[i];
 
-		others->counted[i] = file_row_bytes(file) && !writes(others->import, file->key);
+		others->counted[i] = cache_file_counts(file) && !writes(others->import, file->key);
 		if (others->counted[i])
-			others->total_bytes += file_row_bytes(file);
+			others->total_bytes += cache_file_counts(file);
 	}
 }
 
 static void give_up(struct others *others, const struct cache_file *file)
 {
-	const uint64_t bytes = file_row_bytes(file);
+	const uint64_t bytes = cache_file_counts(file);
 	bool *counted = &others->counted[file - others->files.files];
 
 	if (!others->excess_bytes || !*counted)

@@ -96,6 +96,7 @@ static void assert_sound(size_t entries)
 	assert_int_equal(report->rows, entries);
 	assert_int_equal(report->rows_without_file + report->files_without_row, 0);
 	assert_int_equal(report->index_bytes, report->rows_bytes);
+	assert_int_equal(report->outlook.bytes, report->rows_bytes);
 	assert_string_equal(report->outlook.next_insert, "adds");
 	jw_cache_report_free(report);
 }
