@@ -180,11 +180,12 @@ static int digest_entries(struct jw_error *err, const char *dir, struct left_ent
 	struct cache_files scan = {0};
 	struct buf bytes = BUF_MAX(MOST_PART);
 	struct digest digest;
+	struct jw_error why = {0};
 	int64_t changed_ns = 0;
 	int result = 0;
 
-	if (dir && cache_files_sizes(NULL, dir, &scan))
-		scan = (struct cache_files){0};
+	if (dir && cache_files_sizes(&why, dir, &scan) && error_unless_missing(err, &why))
+		return -1;
 	if (until_ns == INT64_MAX)
 		left->until_ns = 0;
 	for (size_t i = 0; !result && i < scan.count; i++) {

@@ -8,6 +8,7 @@
 
 #include <uv.h>
 
+#include "base/mem.h"
 #include "os/platform.h"
 
 #define SITE "venv/lib/python3.11/site-packages/"
@@ -108,6 +109,25 @@ CASE(lost_and_damaged_entries_are_seen)
 	assert_false(has_changed("frame"));
 	mem_free(cut);
 	mem_free(index);
+}
+
+/* A cache that could not be listed is not remembered as an empty one, which loses nothing. */
+CASE(what_cannot_be_listed_is_not_remembered)
+{
+	const char *name = "frame";
+	const struct jw_run_key key = {.size = sizeof key, .names = &name, .name_count = 1};
+	struct jw_run_state *now = NULL;
+	char *changes = NULL;
+
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "cache");
+	put_entry("00000000000001", 1);
+	assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+	mem_fail_after(1);
+	assert_int_equal(jw_run_remember(NULL, now), -1);
+	assert_int_equal(mem_fail_after(0), 0);
+	jw_run_state_free(now);
+	jw_text_free(changes);
 }
 
 /* Replaces what the last run has remembered of `name`. */
