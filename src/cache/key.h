@@ -67,11 +67,13 @@ bool cache_key_is(const struct cache_profile *profile, const struct cache_key_in
  *
  *     key     = stamp "HOST" bits "sm_" digits [suffix] payload "\0" tail
  *     stamp   = "Jun 25 2024" "01:14:48"
- *     payload = PTX text, with NULs of its own at its end (stored raw it is filled up to eight
- * bytes with NULs, and has none, nor the one before the tail, where it ends there: then all that
- * follows the target is taken for the payload) tail    = " " options | " -c" options             (a
- * module; an input of run-time linking) options " -arch=sm_86 -c"               libnvJitLink's,
- * under a stamp of its own options "-O4"                           JIT options of the application
+ *     payload = PTX text, with NULs of its own at its end
+ *     tail    = " " options | " -c" options    a module; an input of run-time linking
+ *     options = " -arch=sm_86 -c"              libnvJitLink's, under a stamp of its own
+ *             | "-O4" | …                      of the container, or of the application
+ *
+ * PTX that is stored raw is filled up to eight bytes with NULs. Where it fills them it has none,
+ * nor has the key one before the tail: all that follows the target is taken for the payload.
  *
  *     OpenCL  = source … " -cl-nv-arch sm_75 " … "418.39\0" …          (value: PTX)
  *

@@ -1,5 +1,5 @@
-/* What goes into a pack: the entries of a cache directory, or all of its files. Every entry is read
- * and checked as an import will check it, on all cores. */
+/* What goes into a pack: the entries of a cache directory. Every entry is read and checked as an
+ * import will check it, on all cores. */
 #pragma once
 
 #include <jitwarm/pack.h>

@@ -35,18 +35,14 @@ bool judge_has_gpu(const struct jw_system *system, struct jw_target target)
 	return has;
 }
 
-/* The entry's GPU, or those of which one must be here. */
-static void judge_pack_targets(const struct jw_system *system, const struct jw_target *targets,
-							   size_t count, struct judgement *judgement)
+static void judge_pack_target(const struct jw_system *system, struct jw_target target,
+							  struct judgement *judgement)
 {
 	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
-	bool common = !count;
 
-	for (size_t i = 0; !common && i < count; i++)
-		common = judge_has_gpu(system, targets[i]);
-	if (!common)
-		mismatch(judgement, "architecture %s (this machine has %s%s)",
-				 jw_target_sm(theirs, targets[0]), jw_target_sm(ours, system->gpus[0].target),
+	if (!judge_has_gpu(system, target))
+		mismatch(judgement, "architecture %s (this machine has %s%s)", jw_target_sm(theirs, target),
+				 jw_target_sm(ours, system->gpus[0].target),
 				 system->gpu_count > 1 ? " and others" : "");
 }
 
@@ -90,7 +86,7 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, bool carry_over, struct judgement *judgement)
 {
 	*judgement = (struct judgement){0};
-	judge_pack_targets(system, &target, 1, judgement);
+	judge_pack_target(system, target, judgement);
 	if (!is_unknown_form(system, judgement))
 		judge_driver(driver, system, carry_over, judgement);
 }
@@ -103,7 +99,7 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		return;
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_pack_targets(system, &entry->target, 1, ret_judgement);
+	judge_pack_target(system, entry->target, ret_judgement);
 	if (!is_unknown_form(system, ret_judgement) && !pack_entry_is_jitlink(entry))
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }

@@ -1,6 +1,6 @@
 /* Shared by the parts of run/run.h: the run and its slots. run.c alone starts, feeds and ends
- * workers and looks at the clock. run_answers.c handles their answers, run_losses.c lost workers,
- * run_room.c memory. run_feed.c decides the next step of a worker, and run_report.c tells the
+ * workers and looks at the clock. run_answers.c handles their answers and lost workers,
+ * memory_budget.c memory. job_queue.c decides the next step of a worker, and run_report.c tells the
  * caller. run_remote.c speaks to a place of objects. */
 #pragma once
 
@@ -103,7 +103,7 @@ void run_stop(struct run *run);
 void run_break_off(struct run *run);
 void run_break_off_with(struct run *run, const struct jw_error *why);
 
-/* ---- run_room.c */
+/* ---- memory_budget.c */
 
 /* The predicted memory of the compile. */
 uint64_t run_job_bytes(const struct run *run, const struct run_job *job);
@@ -115,7 +115,7 @@ uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t de
  * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
 struct slot *run_look_at_machine(struct run *run);
 
-/* ---- run_feed.c */
+/* ---- job_queue.c */
 
 /* Workers that are compiling. */
 unsigned run_busy_workers(const struct run *run);
@@ -130,7 +130,7 @@ struct run_order run_next_order(struct run *run, const struct slot *slot);
 void run_describe_job(const struct run *run, const struct slot *slot, const struct run_job *job,
 					  struct protocol_job *ret_job);
 
-/* ---- run_losses.c */
+/* ---- run_answers.c */
 
 /* The time after which a compile counts as hung. */
 uint64_t run_limit_ns(const struct run *run, double cost_ms);
@@ -170,7 +170,7 @@ bool run_remote_is_needed(const struct run *run);
 /* Ends it. */
 void run_remote_end(struct run *run);
 
-/* ---- run_suspend.c */
+/* ---- run_answers.c */
 
 /* While the loop runs, Ctrl-Z stops the workers too. */
 void run_catch_stop(struct run *run);
