@@ -1,5 +1,6 @@
 #include "find/sites.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/find.h>
@@ -540,13 +541,13 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 	return wanted->prefix ? 0 : -1;
 }
 
+/* Without memory of its own: where that were short, an environment would be none. */
 static bool has_mark(const char *path, const char *mark)
 {
-	char *marked = os_join(NULL, path, mark);
-	const bool has = marked && os_exists(marked);
+	char marked[1 << 12];
+	const int length = snprintf(marked, sizeof marked, "%s%c%s", path, os_separator, mark);
 
-	mem_free(marked);
-	return has;
+	return length > 0 && (size_t)length < sizeof marked && os_exists(marked);
 }
 
 const char *environment_kind(const char *path)

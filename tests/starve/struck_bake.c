@@ -264,6 +264,12 @@ static int bakes_again(struct jw_error *err)
 	return result;
 }
 
+/* Whatever fails between, the way back leads to the library as it was before the first bake. */
+static int bakes_again_and_back(struct jw_error *err)
+{
+	return bakes_again(err) < 0 ? -1 : unbakes(err);
+}
+
 /* A bake for another GPU was ended before it replaced the library. */
 static void put_killed(void)
 {
@@ -330,6 +336,7 @@ static const struct struck_scenario scenarios[] = {
 	{"bake a wheel", put_wheel, bakes_a_wheel, "out", NEXT_TIME},
 	{"bake in place", put_library, bakes_in_place, "site", ALWAYS},
 	{"bake again", put_baked_before, bakes_again, "site", ALWAYS},
+	{"bake again and back", put_baked_before, bakes_again_and_back, "site", ALWAYS},
 	{"unbake", put_baked, unbakes, "site", ALWAYS},
 	{"unbake what a kill left", put_killed, unbakes, "site", ALWAYS},
 	{"unbake what is gone", put_gone, unbakes, "site", ALWAYS},

@@ -1,9 +1,10 @@
 /* Commands in the test's own process, in which one allocation or one call of the system fails, each
  * in its turn: no process is started for a trial. Of those that a command comes to in the same way
- * one is tried. Then must hold: the status is one of jitwarm's and does not blame the user; where
- * the status is another or something else is printed, a line names the file or gives the reason,
- * and the status is not 0 unless it usually is; what is printed as JSON is whole; no file is left
- * open, and no memory that an untroubled run would give back.
+ * one is tried: each call whose innermost callers no command before it had, and some of the others.
+ * Then must hold: the status is one of jitwarm's and does not blame the user; where the status is
+ * another or something else is printed, a line names the file or gives the reason, and the status
+ * is not 0 unless it usually is; what is printed as JSON is whole; no file is left open, and no
+ * memory that an untroubled run would give back.
  *
  * $STRUCK_EVERY: only each so many-th way; $STRUCK: only commands with this text in their line. */
 #include "check.h"
@@ -34,8 +35,9 @@
 #include "words.h"
 
 enum {
-	USUAL_EVERY = 20,
-	USUAL_CALLS = 48,
+	USUAL_EVERY = 8,  /* of allocations that are new */
+	USUAL_KNOWN = 6,  /* of the ways whose innermost callers are known: so many of a command */
+	INNER_FRAMES = 8, /* this file's and those of calls.c among them */
 	MOST_WAYS = 1 << 16,
 	MOST_FRAMES = 64,
 	MOST_WORDS = 16,
@@ -61,7 +63,10 @@ static enum kind failing;
 static size_t fail_at, counts[KINDS], way_counts[KINDS];
 static uint64_t ways[KINDS][MOST_WAYS];
 static size_t firsts[KINDS][MOST_WAYS]; /* the number of the first that is come to in that way */
-static const char *struck;              /* NULL: nothing has failed */
+static bool is_new[KINDS][MOST_WAYS];
+static uint64_t inner_ways[KINDS][MOST_WAYS];
+static size_t inner_counts[KINDS];
+static const char *struck; /* NULL: nothing has failed */
 static void *frames[MOST_FRAMES];
 static int depth;
 static atomic_long live; /* blocks of memory */
@@ -80,6 +85,20 @@ void uv_sleep(unsigned ms)
 	(void)ms;
 }
 
+/* Whether no command came there by these callers. */
+static bool note_inner(enum kind kind)
+{
+	const size_t inner = (size_t)(depth < INNER_FRAMES ? depth : INNER_FRAMES);
+	const uint64_t way = fnv_update(FNV_START, frames, inner * sizeof *frames);
+
+	for (size_t i = 0; i < inner_counts[kind]; i++)
+		if (inner_ways[kind][i] == way)
+			return false;
+	if (inner_counts[kind] < MOST_WAYS)
+		inner_ways[kind][inner_counts[kind]++] = way;
+	return true;
+}
+
 static void note_way(enum kind kind)
 {
 	const uint64_t way = fnv_update(FNV_START, frames, (size_t)depth * sizeof *frames);
@@ -90,6 +109,7 @@ static void note_way(enum kind kind)
 	if (way_counts[kind] == MOST_WAYS)
 		return;
 	ways[kind][way_counts[kind]] = way;
+	is_new[kind][way_counts[kind]] = note_inner(kind);
 	firsts[kind][way_counts[kind]++] = counts[kind];
 }
 
@@ -341,10 +361,21 @@ static bool bears_failure(const struct struck_line *line, const struct outcome *
 	return false;
 }
 
+/* Whether the i-th way is tried: each that is new, and a few of the others. */
+static bool is_tried(enum kind kind, size_t i)
+{
+	static size_t new_count;
+	const char *every = getenv("STRUCK_EVERY");
+
+	if (every)
+		return !(i % strtoul(every, NULL, 10));
+	if (!is_new[kind][i])
+		return !(i % (way_counts[kind] / USUAL_KNOWN + 1));
+	return kind != ALLOCATIONS || !(new_count++ % USUAL_EVERY);
+}
+
 static size_t try_line(const struct struck_line *line)
 {
-	const char *given = getenv("STRUCK_EVERY");
-	size_t every = given ? strtoul(given, NULL, 10) : USUAL_EVERY;
 	struct outcome usual;
 	size_t bad = 0, tried[KINDS] = {0};
 
@@ -361,14 +392,12 @@ static size_t try_line(const struct struck_line *line)
 				texts[0], texts[1]);
 		return 1;
 	}
-	for (failing = 0; failing < KINDS; failing++) {
-		every = !given && failing != ALLOCATIONS ? way_counts[failing] / USUAL_CALLS + 1 : every;
+	for (failing = 0; failing < KINDS; failing++)
 		for (size_t i = 0; i < way_counts[failing]; i++)
-			if (!every || !((i + (size_t)line->status) % every)) {
+			if (is_tried(failing, i)) {
 				bad += !bears_failure(line, &usual, firsts[failing][i]);
 				tried[failing]++;
 			}
-	}
 	print_message(
 		"%s: %zu of %zu allocations, %zu of %zu calls tried, %zu of %zu refused, %zu wrong\n",
 		line->text, tried[0], way_counts[0], tried[1], way_counts[1], tried[2], way_counts[2], bad);

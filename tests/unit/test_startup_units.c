@@ -459,6 +459,12 @@ TEST_WITH(an_environment_that_cannot_be_read_is_told, usual, NULL)
 	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", inside("venv")), 0);
 	expect(jw_startup_disable, &own,
 		   OWN("--") "c systemctl --user disable --now jitwarm.timer jitwarm.path\n" RELOAD);
+	/* Nor is a unit missing that cannot be read. */
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	root_put("home/.config/systemd/user/other", "");
+	assert_int_equal(
+		symlink("jitwarm.service", inside("home/.config/systemd/user/jitwarm.service")), 0);
+	assert_int_equal(jw_startup_look(NULL, &own, &startup), -1);
 }
 
 TEST_WITH(services_are_listed_by_their_folders, usual, NULL)
