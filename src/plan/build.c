@@ -330,8 +330,8 @@ static int note_texts(struct jw_error *err, struct build *build)
 						  TEXT_COUNT(all->images - 1, "other library", "other libraries"));
 	return build_note(
 		err, build, false,
-		"%s: %s in the data, taken as loaded without options%s; “jitwarm run --record FILE” "
-		"shows whether the program adds options or edits the text",
+		"%s: %s in the data, taken as loaded without options%s; “jitwarm run --record FILE -- "
+		"PROGRAM” shows what a program does",
 		names, TEXT_COUNT(all->texts, "PTX text", "PTX texts"), copies);
 }
 

@@ -284,7 +284,9 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 		return -1;
 	if (options_given(options, "undo"))
 		return baked_files_undo(err, cli);
-	failed = open_bake_system(err, cli, &gpus) || asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
+	if (open_bake_system(err, cli, &gpus))
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	failed = asked_wheel_get(err, cli, NULL, &gpus, &wheel) ||
 			 found_files_find(err, &cli->out,
 							  (path = wheel ? wheel->path : NULL) ? &path : options->operands,
 							  options->operand_count, false, &files) ||

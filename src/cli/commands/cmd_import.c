@@ -162,7 +162,8 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
 						  "rights. As an administrator (root); your own keys decide about trust"),
 	CLI_FLAG("dry-run",
-			 "Check everything, also that the directory is writable, and report; write nothing"),
+			 "Check everything, also that the directory is writable, and report; write nothing",
+			 .letter = 'n'),
 	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
 							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "

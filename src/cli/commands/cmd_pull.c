@@ -85,7 +85,8 @@ static int pull_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option pull_options[] = {
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
-	CLI_FLAG("dry-run", "Download and check everything, and report; write nothing to the cache"),
+	CLI_FLAG("dry-run", "Download and check everything, and report; write nothing to the cache",
+			 .letter = 'n'),
 	CLI_FLAG("allow-unsigned", "Accept packs that no trusted key has signed. They hold code that "
 							   "GPUs run: check their source"),
 	CLI_FLAG("evict", "Evict the oldest entries of other modules if the cache would exceed its "

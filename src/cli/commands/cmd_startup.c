@@ -199,12 +199,13 @@ static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_s
 
 static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
-	print_items(&cli->out, startup);
-	if (startup->failed)
+	if (startup->failed) {
 		output_error(&cli->out, "the system refused it, and nothing was changed: %s",
 					 startup->failed);
-	else
+	} else {
+		print_items(&cli->out, startup);
 		print_when(cli, startup);
+	}
 	cli->status = startup->failed ? EXIT_FAILED : EXIT_DONE;
 	return print_document(err, &cli->out, startup, NULL, 0);
 }

@@ -92,7 +92,7 @@ half-of-root failed
 read-only failed
 to-nowhere failed
 with-file failed" ]] || fail "foretold: $foretold"
-run 1 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
+run 1 import --all-users --allow-unsigned -n "$work/a.jwpack"
 out_has "$entries entries would be added"
 err_has "half-of-root: $work/homes/half-of-root/.nv/ComputeCache/0: Permission denied"
 err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a link that leads nowhere"

@@ -15,6 +15,7 @@ out_lacks "arch=compute_89"
 run 0 lint --gpus rtx30..rtx50 --max-start 5s "$package"
 out_has "within 5.0 s"
 run 0 lint --gpus b200 --driver 580 "$package"
+out_has "sm_100 (B200)"
 out_has "needs CUDA 12.8 or newer" # there is no compiler 12.7
 
 run 1 lint --gpus rtx30..rtx40 --max-start 0 --json "$package"

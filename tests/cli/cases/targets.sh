@@ -64,6 +64,8 @@ err_has "driver 580 (CUDA 13.0): give the full version, for example --driver 580
 if ! is_wine; then
 	run 2 check lib
 	err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
+	run 2 bake -n --target h100 --driver 470 lib
+	err_has "driver 470 (CUDA 11.4) does not run sm_90: that needs driver 520 (CUDA 11.8) or newer"
 	run 2 bake -o copies lib
 	err_has "; “--target rtx4090 --fetch” bakes for another machine"
 	run 2 prime -n lib

@@ -39,7 +39,7 @@ run 0 scan --json "$program"
 json 'd["files"][0]["ptx"] == {"compute_52": 2, **{"compute_%d" % n: 1 for n in (60, 70, 75, 80, 90)}} and d["files"][0]["format"] in ("elf", "pe")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 4'
 run 0 prime "$program"
-err_has "3 PTX texts in the data, taken as loaded without options (3 copies for older GPUs left out)"
+err_has "3 PTX texts in the data, taken as loaded without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” shows"
 compiles 0
 run 0 check --json "$program"
 json 'd["modules"] == d["warm"] == 3'
