@@ -229,6 +229,9 @@ int quote_windows(struct jw_error *err, struct buf *line, const char *argument)
 
 int quote_systemd(struct jw_error *err, struct buf *line, const char *argument)
 {
+	/* In the program's path, the first word, it replaces no variables. */
+	const char *const doubled = line->size ? "%$" : "%";
+
 	if ((line->size && buf_append(err, line, " ", 1)) || buf_append(err, line, "\"", 1))
 		return -1;
 	for (; *argument; argument++) {
@@ -237,7 +240,7 @@ int quote_systemd(struct jw_error *err, struct buf *line, const char *argument)
 
 		if (strchr("\"\\", *argument))
 			result = buf_printf(err, line, "\\%c", *argument);
-		else if (strchr("%$", *argument))
+		else if (strchr(doubled, *argument))
 			result = buf_printf(err, line, "%s", twice);
 		else if (*argument == '\n')
 			result = buf_printf(err, line, "\\n");

@@ -35,7 +35,8 @@ static int act_and_become(void)
 	const struct jw_account account = {
 		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
 
-	if (setgroups(2, of_root) || setenv("XDG_STATE_HOME", "/root", 1) || setenv("HOME", "/", 1))
+	if (setgroups(2, of_root) || setenv("XDG_STATE_HOME", "/root", 1) || setenv("HOME", "/", 1) ||
+		setenv("ZDOTDIR", "/root", 1))
 		return 1;
 	if (os_act_as_account(NULL, &account) || geteuid() != NOBODY || getegid() != NOBODY + 1 ||
 		getuid() || !groups_are(1, of_other))
@@ -47,7 +48,8 @@ static int act_and_become(void)
 		return 4;
 	if (getuid() != NOBODY || getgid() != NOBODY + 1 || getegid() != NOBODY + 1 || !setuid(0))
 		return 5;
-	return getenv("XDG_STATE_HOME") || strcmp(getenv("HOME"), home) || strcmp(getenv("USER"), name);
+	return getenv("XDG_STATE_HOME") || getenv("ZDOTDIR") || strcmp(getenv("HOME"), home) ||
+		   strcmp(getenv("USER"), name);
 }
 
 static int status_of(pid_t child)

@@ -58,7 +58,7 @@ TEST(a_task_is_for_its_user_alone)
 
 TEST(units_quote_characters_that_systemd_expands)
 {
-	const struct startup_facts facts = {.program = "/opt/a b/jitwarm",
+	const struct startup_facts facts = {.program = "/opt/a b/$x/jitwarm",
 										.options = &options,
 										.driver = "/usr/lib/100%/libcuda.so.1",
 										.packages = "/home/x y/site-packages"};
@@ -67,7 +67,7 @@ TEST(units_quote_characters_that_systemd_expands)
 	assert_int_equal(startup_text(NULL, STARTUP_SERVICE, &facts, &service), 0);
 	assert_non_null(
 		strstr(buf_text(&service),
-			   "\nExecStart=\"/opt/a b/jitwarm\" prime --background --quiet --if-changed "
+			   "\nExecStart=\"/opt/a b/$x/jitwarm\" prime --background --quiet --if-changed "
 			   "--environment \"/home/김 지원/venv\" -- \"tensorflow\" \"C:\\\\a b\\\\\" "
 			   "\"say \\\"$$x\\\" 100%%\"\n"));
 	assert_non_null(strstr(buf_text(&service), "\nConditionACPower=true\n"));

@@ -63,7 +63,7 @@ int os_account_id(struct jw_error *err, char **ret_id)
 int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
-										  "XDG_CONFIG_HOME"};
+										  "XDG_CONFIG_HOME", "ZDOTDIR"};
 
 	/* Groups first: without root they cannot be changed. */
 	if (initgroups(account->name, account->group) || setgid(account->group) ||
