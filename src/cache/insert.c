@@ -148,11 +148,12 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 }
 
 /* A driver's late write can have removed only rows of the last seconds. Restores as many as fit
- * into one hold. */
+ * into one hold, whose reading may have taken all of its time: one at least. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000);
 	uint64_t now = os_monotonic_ns();
+	bool there;
 
 	if (!live->undone)
 		return 0;
@@ -162,13 +163,12 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 		if (live_row(live, own->key) != SET_NONE || live->rows.bytes > live->options.limit_bytes ||
 			own->row_bytes > live->options.limit_bytes - live->rows.bytes)
 			continue;
+		there = cache_presence(live->dir, own->key, 0, NULL) == CACHE_PRESENT;
+		if (there && live_put_row(err, live, own->key, own->row_bytes))
+			return -1;
+		live->counts.restored += there;
 		if (live_must_let_go(live))
 			return 0;
-		if (cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
-			continue;
-		if (live_put_row(err, live, own->key, own->row_bytes))
-			return -1;
-		live->counts.restored++;
 	}
 	live->undone = false;
 	return 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "held_lock.h"
+#include "index_bytes.h"
 
 TEST(a_lock_is_waited_for_but_not_for_ever)
 {
@@ -147,6 +148,31 @@ TEST(rows_removed_by_a_late_write_are_restored)
 	assert_consistent(5);
 	buf_free(&before);
 	mem_free(path);
+}
+
+/* Also where reading the index takes as long as a hold may. */
+TEST(rows_are_restored_in_a_large_index)
+{
+	enum { MANY = 2 << 20 };
+	struct cache_index index = {.rows = mem_array(NULL, MANY, sizeof *index.rows)};
+	struct cache_live *live;
+	struct buf bytes;
+
+	assert_non_null(index.rows);
+	for (; index.count < MANY; index.count++)
+		index.rows[index.count] = (struct cache_row){index.count + 1, 0};
+	bytes = index_bytes(&index);
+	cache_index_free(&index);
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 1, 0, NULL), 0);
+	write_index(bytes.data, bytes.size);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, MANY + 1);
+	assert_int_equal(index.rows[MANY].key, key_of(1));
+	cache_index_free(&index);
+	buf_free(&bytes);
 }
 
 /* Killed at any moment, it loses nothing, and no driver would wipe. */
