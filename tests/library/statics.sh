@@ -7,7 +7,7 @@ set -euo pipefail
 allowed='worker.c.o:answer worker.c.o:hello worker.c.o:job worker.c.o:outcome task.c.o:module worker.c.o:logs
 process.c.o:action_before process.c.o:held process.c.o:mask_before process.c.o:receiver process.c.o:first process.c.o:interrupted
 container.c.o:idle_decoder object_s3.c.o:source
-rights.c.o:kept rights.c.o:hostile_names held_process.c.o:asking held_process.c.o:held at.c.o:present_age at.c.o:closed look_as.c.o:relative_cache mem.c.o:has_lacked text.c.o:text_language'
+rights.c.o:kept at.c.o:present_age at.c.o:closed look_as.c.o:relative_cache mem.c.o:has_lacked text.c.o:text_language'
 found=$(objdump -t "$1" | awk '/\.o: / { file = $1; sub(/:$/, "", file) }
 	/ O \.(bss|data)[ \t]|\.data\.rel(\.local)?[ \t]/ { name = $NF; sub(/\.[0-9]+$/, "", name); print file ":" name }' | sort -u)
 [ "$(wc -l <<<"$found")" -gt 10 ] || { echo "$1: hardly any statics at all: is objdump's format another one?"; exit 1; }
