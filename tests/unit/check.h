@@ -1,7 +1,7 @@
 /* Every unit test includes this: cmocka, and the headers that must come before it. TEST(name) { … }
  * is a test of its file, TEST_WITH(name, set_up, tear_down) one with functions before and after it,
  * and RUN_TESTS(set_up, tear_down) at the end runs them in their order; TEST_PROGRAM { … } is what
- * does more than that. The files of a room are one program, and check.c runs the one that is named.
+ * does more than that. All files are one program, and check.c runs the one that is named.
  */
 #pragma once
 

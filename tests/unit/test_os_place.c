@@ -283,7 +283,7 @@ TEST(we_know_our_own_program)
 	char *path = NULL;
 
 	assert_int_equal(os_self_path(NULL, &path), 0);
-	assert_true(text_starts(os_base_name(path), "test_os"));
+	assert_true(text_starts(os_base_name(path), "unit"));
 	assert_true(os_exists(path));
 	mem_free(path);
 }

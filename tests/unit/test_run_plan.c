@@ -119,7 +119,7 @@ CASE(a_lock_that_is_never_free_is_reported)
 	assert_int_equal(result->compiled, 0);
 	assert_int_equal(result->undone, MODULES);
 	assert_int_equal(result->note_count, 1);
-	(void)snprintf(holder, sizeof holder, "locked by test_run (process %d)", (int)pid);
+	(void)snprintf(holder, sizeof holder, "locked by unit (process %d)", (int)pid);
 	assert_non_null(strstr(result->notes[0], holder));
 }
 
