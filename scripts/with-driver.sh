@@ -22,7 +22,10 @@
 set -euo pipefail
 
 self=${0##*/}
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+case ${BASH_SOURCE[0]} in
+/*) root=${BASH_SOURCE[0]%/*/*} ;;
+*) root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) ;;
+esac
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 fallback=550.163.01
 

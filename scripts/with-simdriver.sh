@@ -11,7 +11,11 @@
 # wanted and missing.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# The tests start this thousands of times: with whole paths it starts no program but CMD.
+case ${BASH_SOURCE[0]} in
+/*) root=${BASH_SOURCE[0]%/*/*} ;;
+*) root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) ;;
+esac
 usage() { sed -n '2s/^# /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 64; }
 fail() { echo "with-simdriver.sh: $*" >&2; exit 1; }
 
@@ -36,7 +40,7 @@ if [ -z "$build" ]; then
 	[ -n "$newest" ] || fail "no build of $library under $root/build: build first, or name the folder with -B"
 	build=${newest%/"$library"}
 fi
-build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
+[[ $build == /* ]] || build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
 [ -e "$build/$library" ] || fail "$build/$library is missing: build the target simdriver"
 
 # What jitwarm is told in place of the PCI bus: the same device ids and bus addresses as the driver's.

@@ -59,17 +59,18 @@ native_each() { # sets `given`
 }
 
 run() {
-	local wanted=$1 path=PATH=${program_path:-$PATH} raw_out=$out raw_err=$err
+	local wanted=$1 path=() raw_out=$out raw_err=$err
 	shift
 	last=("$@")
 	native_each "$@"
 	# with-simdriver.sh wants the PATH of Unix
-	! is_wine || { path=WINEPATH=$(native "${program_path:-}") raw_out=$work/raw.out raw_err=$work/raw.err; }
+	[[ -z ${program_path-} ]] || path=(env "PATH=$program_path")
+	! is_wine || { path=(env "WINEPATH=$(native "${program_path:-}")") raw_out=$work/raw.out raw_err=$work/raw.err; }
 	local try
 	for try in 1 2 3; do
 		ended=0
 		# shellcheck disable=SC2086
-		timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" </dev/null || ended=$?
+		timeout "${limit:-200}" "${path[@]}" $JITWARM "${given[@]}" >"$raw_out" 2>"$raw_err" </dev/null || ended=$?
 		# A loaded Wine sometimes does not start a program: exit status 1 and no word, which --quiet alone may mean, too
 		if ! is_wine || [[ $ended != 1 || -s $raw_out || -s $raw_err || "|$wanted|$*|" == *"|1|"*-q* ]]; then break; fi
 		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2

@@ -3,9 +3,9 @@
 # that the others have seen. TEST_DOCUMENTS is the folder; without it (a test that is run by hand) nothing is kept.
 keep_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 keep_document() {
-	local first='' second=''
+	local first='' second='' name
 	[ -n "${TEST_DOCUMENTS-}" ] && { read -r first && read -r second; } <"$1" 2>/dev/null || return 0
-	case $first$second in '{"schema":'*) cp "$1" "$(mktemp "$TEST_DOCUMENTS/${case:-$(basename "$0" .sh)}-XXXXXX.json")" ;; esac
+	case $first$second in '{"schema":'*) name=${case:-${0##*/}} && cp "$1" "$TEST_DOCUMENTS/${name%.sh}-$BASHPID-$EPOCHREALTIME.json" ;; esac
 }
 
 # ask FILE EXPRESSION: $answer is the value of a Python expression about the document `d` in this file, in one line; where there is
