@@ -23,14 +23,15 @@ GPUS = ("GTX 1080", "V100", "RTX 2080", "A100", "RTX 3070", "RTX 4090", "H100", 
 
 def minutes(seconds):
     low, high = max(1, round(seconds["low"] / 60)), round(seconds["high"] / 60)
-    return "under 1 min" if seconds["high"] < 60 else f"{low}-{high} min" if low < high else f"{high} min"
+    if seconds["high"] < 60:
+        return "under 1 min"
+    return f"{low}-{high} min" if seconds["low"] and low < high else f"{'' if seconds['low'] else 'up to '}{high} min"
 
 
 def cell(total, verdicts):
-    """One GPU. Which older drivers do less is said where one does that runs this GPU."""
-    fails = total["fails_to"] and not total["driver_from"]
+    """One GPU. From which driver on it holds is said where with an older one less runs, or a program fails."""
     lacking = sum(not any(one[kind] for kind in ("native", "compatible", "jit")) and one["nothing"] + one["cannot"] > 0 for one in verdicts)
-    if fails and lacking in (0, len(verdicts)) or not any(one[kind] for one in verdicts for kind in ("native", "compatible", "jit", "link")):
+    if lacking == len(verdicts) or not any(one[kind] for one in verdicts for kind in ("native", "compatible", "jit", "link")):
         return "no code"
     parts = []
     if total["modules"] or not total["left_out"]:
@@ -39,9 +40,9 @@ def cell(total, verdicts):
         parts.append(minutes(total["forecast"]["start_seconds"]))
     if total["left_out"]:
         parts.append(f"{total['left_out']} when used")
-    if fails:
+    if lacking:
         parts.append(f"no code in {lacking} of {len(verdicts)}")
-    elif total["older_differ"]:
+    if total["driver_from"] and (total["fails_to"] or total["older_differ"]):
         parts.append(f"{total['driver_from']}+")
     return " · ".join(parts)
 

@@ -114,6 +114,20 @@ table --write
 [ $? = 0 ] && table && [ "$(cat out)" = "nothing differs" ] && cmp -s copy/docs/frameworks.md copy/docs/ko/frameworks.md && grep -qx behind copy/docs/frameworks.md &&
 	grep -qE '^\| asked==1.0 (\| [0-9][^|]* ){9}\|$' copy/docs/frameworks.md && clean && ok "the table is written" || fail "the table: $(cat out err copy/docs/frameworks.md)"
 
+python3 - copy/scripts/frameworks-table.py <<'P' && ok "cells of the table" || fail "cells of the table"
+import runpy, sys
+cell = runpy.run_path(sys.argv[1])["cell"]
+def verdicts(**counts):
+    return {**dict.fromkeys(("native", "compatible", "jit", "link", "nothing", "cannot"), 0), **counts}
+def total(low=60, **values):
+    return {"fails_to": 0, "driver_from": 455, "older_differ": False, "modules": 0, "left_out": 0, "forecast": {"start_seconds": {"low": low, "high": 120}}, **values}
+runs, lacks, compiles = verdicts(native=2), verdicts(nothing=2), verdicts(jit=2)
+for want, got in (("0", cell(total(), [runs])), ("0 · 580+", cell(total(driver_from=580, fails_to=575), [runs])), ("0 · 525+", cell(total(driver_from=525, older_differ=True), [runs])),
+                  ("no code", cell(total(), [lacks])), ("no code", cell(total(driver_from=0, fails_to=580), [verdicts(cannot=1)])),
+                  ("3 · 1-2 min", cell(total(modules=3), [compiles])), ("3 · up to 2 min · no code in 1 of 2", cell(total(0, modules=3), [compiles, lacks]))):
+    assert want == got, (want, got)
+P
+
 PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" scan --index asked --target sm_86 >out 2>err &
 asking=$!
 await sh -c 'find tmp -name "*.whl" | grep -q .' || fail "nothing is fetched"
