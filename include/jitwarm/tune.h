@@ -71,11 +71,6 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
  * a driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
 
-/* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
- * bytes: 0 if no GPU is known, or nothing is cold. */
-int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
-					size_t count, uint64_t *ret_bytes);
-
 struct jw_tune_question {
 	size_t size; /* JW_TUNE_QUESTION_INIT sets it (jitwarm/api.h) */
 	/* The libraries and packages whose results are to fit, as jw_find takes them; without names the

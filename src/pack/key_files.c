@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "state/run_folder.h"
 
-enum { MOST_NAME = 40, MOST_KEYS = 10000, KEY_CHARACTERS = 56 };
+enum { MOST_NAME = 40, MOST_KEYS = 10000 };
 
 static const char own_folder[] = "keys", trusted_folder[] = "trusted";
 
@@ -278,16 +278,6 @@ int jw_key_generate(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
-/* It begins as each does: "Ed" in base64. */
-static bool is_short_key(const char *text)
-{
-	static const char base64[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
-	const size_t length = strlen(text);
-
-	return text_starts(text, "RW") && length >= KEY_CHARACTERS / 2 && length < KEY_CHARACTERS &&
-		   strspn(text, base64) == length && !os_exists(text);
-}
-
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 				 const char *path_or_text, struct jw_key *ret_key)
 {
@@ -299,11 +289,7 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 
 	if (name && check_name(err, name))
 		return -1;
-	if (is_short_key(path_or_text))
-		result = error_set(err, JW_ERR_FORMAT,
-						   "%zu characters, and a key has %d: the copy is not complete",
-						   strlen(path_or_text), KEY_CHARACTERS);
-	else if (!os_exists(path_or_text))
+	if (!os_exists(path_or_text))
 		result =
 			minisign_read_public(NULL, path_or_text, strlen(path_or_text), &public_key)
 				? error_set(err, JW_ERR_FORMAT, "no such file, and not a public key of minisign")

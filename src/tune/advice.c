@@ -156,8 +156,10 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 
 enum { MOST_WARNINGS = 10000 };
 
-int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
-					size_t count, uint64_t *ret_bytes)
+/* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
+ * bytes: 0 if no GPU is known, or nothing is cold. */
+static int predict_growth(struct jw_error *err, const struct jw_system *system,
+						  const char *const *paths, size_t count, uint64_t *ret_bytes)
 {
 	const struct jw_check_options options = {
 		.size = sizeof options, .paths = paths, .path_count = count, .system = system};
@@ -186,7 +188,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 	};
 	uint64_t predicted_bytes;
 
-	if (jw_tune_predict(err, system, paths, count, &predicted_bytes))
+	if (predict_growth(err, system, paths, count, &predicted_bytes))
 		return -1;
 	request.limit_bytes = jw_tune_limit(system->cache.outlook.bytes, predicted_bytes);
 	if (system->cache.limit_bytes >= request.limit_bytes) {
@@ -218,7 +220,7 @@ static int predict(struct jw_error *err, const struct jw_system *system,
 	if (paths) {
 		for (size_t i = 0; i < found->file_count; i++)
 			paths[i] = found->files[i].path;
-		result = jw_tune_predict(err, system, paths, found->file_count, ret_bytes);
+		result = predict_growth(err, system, paths, found->file_count, ret_bytes);
 	}
 	mem_free(paths);
 	jw_found_free(found);
