@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/json_table.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/entry.h"
@@ -170,8 +171,6 @@ const char *cache_beside_stamp(const struct jw_system *system)
  *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
  */
 
-static const char schema[] = "jitwarm.driver/1";
-
 enum { MOST_FILE = 64 << 10 };
 
 static char *profile_file_of(struct jw_error *err, const char *state_dir, const char *library)
@@ -180,64 +179,38 @@ static char *profile_file_of(struct jw_error *err, const char *state_dir, const 
 					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 }
 
-/* A string member of at most `size` - 1 bytes. */
-static bool take_profile_text(const cJSON *document, const char *name, char *text, size_t size)
-{
-	const char *value = json_text(document, name, "");
-	size_t length = strlen(value);
+static const char *const trusts[] = {"unknown", "read", "table", "confirmed", "opaque", NULL};
 
-	if (length >= size)
-		return false;
-	memcpy(text, value, length + 1);
-	return true;
+const char *cache_trust_name(enum cache_trust trust)
+{
+	return trusts[trust];
 }
 
-static bool take_trust(const cJSON *document, enum cache_trust *trust)
+static const struct json_field profile_fields[] = {
+	JSON(struct cache_profile, library, NULL),
+	JSON_AS("size_bytes", struct cache_profile, library_size, NULL),
+	JSON_OF(JSON_HEX, "mtime_ns", struct cache_profile, library_mtime_ns, .text = NULL),
+	JSON(struct cache_profile, build_id, NULL),
+	JSON(struct cache_profile, stamp, NULL),
+	JSON(struct cache_profile, trust, NULL, .names = trusts),
+	JSON(struct cache_profile, driver.cuda, NULL),
+	{0},
+};
+static const struct json_table profile_table = {.schema = "jitwarm.driver/1",
+												.fields = profile_fields};
+
+static bool take_release(const cJSON *document, uint32_t release[3])
 {
-	const char *name = json_text(document, "trust", "");
+	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "release");
 
-	for (*trust = CACHE_STAMP_UNKNOWN; *trust < CACHE_STAMP_OPAQUE; ++*trust)
-		if (!strcmp(name, cache_trust_name(*trust)))
-			return true;
-	return !strcmp(name, cache_trust_name(*trust));
-}
+	for (int i = 0; i < 3; i++) {
+		const cJSON *number = cJSON_GetArrayItem(array, i);
 
-static bool take_profile_number(const cJSON *number, uint32_t *value)
-{
-	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
-		return false;
-	*value = (uint32_t)number->valuedouble;
-	return true;
-}
-
-static bool take_driver(const cJSON *document, struct jw_driver *driver)
-{
-	const cJSON *release = cJSON_GetObjectItemCaseSensitive(document, "release");
-
-	if (!take_profile_number(cJSON_GetObjectItemCaseSensitive(document, "cuda"), &driver->cuda) ||
-		!cJSON_IsArray(release) || cJSON_GetArraySize(release) != 3)
-		return false;
-	for (int i = 0; i < 3; i++)
-		if (!take_profile_number(cJSON_GetArrayItem(release, i), &driver->release[i]))
+		if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
 			return false;
-	return true;
-}
-
-static bool take_profile(const cJSON *document, struct cache_profile *profile)
-{
-	uint64_t mtime;
-
-	if (strcmp(json_text(document, "schema", ""), schema) != 0 ||
-		!take_profile_text(document, "library", profile->library, sizeof profile->library) ||
-		!take_profile_text(document, "build_id", profile->build_id, sizeof profile->build_id) ||
-		!take_profile_text(document, "stamp", profile->stamp, sizeof profile->stamp) ||
-		!take_trust(document, &profile->trust) || !take_driver(document, &profile->driver) ||
-		!json_hex64(document, "mtime_ns", &mtime))
-		return false;
-	profile->library_mtime_ns = (int64_t)mtime;
-	profile->library_size = json_count(document, "size_bytes");
-	return (!profile->stamp[0] && profile->trust != CACHE_STAMP_CONFIRMED) ||
-		   stamp_is(profile->stamp);
+		release[i] = (uint32_t)number->valuedouble;
+	}
+	return cJSON_GetArraySize(array) == 3;
 }
 
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
@@ -249,7 +222,10 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 
 	if (!document)
 		return -1;
-	sound = take_profile(document, &profile);
+	sound = !json_take(NULL, document, &profile_table, &profile) &&
+			take_release(document, profile.driver.release) &&
+			(stamp_is(profile.stamp) ||
+			 (!profile.stamp[0] && profile.trust != CACHE_STAMP_CONFIRMED));
 	cJSON_Delete(document);
 	if (!sound)
 		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");
@@ -300,29 +276,13 @@ static bool add_release(cJSON *document, const uint32_t release[3])
 	return array != NULL;
 }
 
-static cJSON *profile_document(struct jw_error *err, const struct cache_profile *profile)
-{
-	cJSON *document = cJSON_CreateObject();
-
-	if (document && cJSON_AddStringToObject(document, "schema", schema) &&
-		cJSON_AddStringToObject(document, "library", profile->library) &&
-		cJSON_AddNumberToObject(document, "size_bytes", (double)profile->library_size) &&
-		!json_add_hex64(err, document, "mtime_ns", (uint64_t)profile->library_mtime_ns) &&
-		cJSON_AddStringToObject(document, "build_id", profile->build_id) &&
-		cJSON_AddStringToObject(document, "stamp", profile->stamp) &&
-		cJSON_AddStringToObject(document, "trust", cache_trust_name(profile->trust)) &&
-		cJSON_AddNumberToObject(document, "cuda", profile->driver.cuda) &&
-		add_release(document, profile->driver.release))
-		return document;
-	cJSON_Delete(document);
-	error_set(err, JW_ERR_MEMORY, "out of memory");
-	return NULL;
-}
-
 int cache_profile_write(struct jw_error *err, const char *path, const struct cache_profile *profile)
 {
-	cJSON *document = profile_document(err, profile);
-	char *line = document ? json_line(err, document) : NULL;
+	cJSON *document = json_object(err, &profile_table, profile);
+	char *line = document && (add_release(document, profile->driver.release) ||
+							  error_set(err, JW_ERR_MEMORY, "out of memory"))
+					 ? json_line(err, document)
+					 : NULL;
 	int result = line ? os_write_atomic(err, path, line, strlen(line)) : -1;
 
 	cJSON_free(line);

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/identity.h"
 #include "os/uv.h"
 

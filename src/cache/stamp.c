@@ -174,17 +174,6 @@ const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD
 	return text;
 }
 
-const char *cache_trust_name(enum cache_trust trust)
-{
-	static const char *const names[] = {
-		[CACHE_STAMP_UNKNOWN] = "unknown", [CACHE_STAMP_READ] = "read",
-		[CACHE_STAMP_TABLE] = "table",     [CACHE_STAMP_CONFIRMED] = "confirmed",
-		[CACHE_STAMP_OPAQUE] = "opaque",
-	};
-
-	return names[trust];
-}
-
 enum { MOST_DRIVERS = 4096 };
 
 /* The first statement about a stamp wins: living drivers are added first. */
