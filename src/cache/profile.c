@@ -222,10 +222,10 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 
 	if (!document)
 		return -1;
-	sound = !json_take(NULL, document, &profile_table, &profile) &&
-			take_release(document, profile.driver.release) &&
-			(stamp_is(profile.stamp) ||
-			 (!profile.stamp[0] && profile.trust != CACHE_STAMP_CONFIRMED));
+	sound =
+		!json_take(NULL, document, &profile_table, &profile) && profile.driver.cuda < 1000000 &&
+		take_release(document, profile.driver.release) &&
+		(stamp_is(profile.stamp) || (!profile.stamp[0] && profile.trust != CACHE_STAMP_CONFIRMED));
 	cJSON_Delete(document);
 	if (!sound)
 		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");

@@ -11,7 +11,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
-#include "os/platform.h"
 #include "os/process.h"
 
 /* ---- trust */

@@ -13,7 +13,6 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/platform.h"
 #include "os/process.h"
 
 enum {

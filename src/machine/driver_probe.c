@@ -13,7 +13,6 @@
 #include "probe_ptx.h"
 #include "state/run_folder.h"
 #include "worker/collect.h"
-#include "worker/environment.h"
 
 enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 

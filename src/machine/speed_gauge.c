@@ -7,7 +7,6 @@
 #include "devcode/write.h"
 #include "gauge_ptx.h"
 #include "machine/driver_session.h"
-#include "machine/known_gpus.h"
 #include "os/file.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"

@@ -17,7 +17,6 @@
 #include "machine/known_gpus.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
 #include "state/own_state.h"

@@ -7,12 +7,10 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "base/set.h"
 #include "base/sized.h"
 #include "cache/remove.h"
 #include "cache/stamp.h"
 #include "os/clock.h"
-#include "os/file.h"
 #include "state/ledger.h"
 #include "state/prepared.h"
 

@@ -12,7 +12,6 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "os/file.h"
 #include "os/platform.h"
 
 enum {

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "cache/key.h"
-#include "devcode/ptx.h"
 #include "os/platform.h"
 #include "os/uv.h"
 

@@ -14,7 +14,6 @@
 #include "cache/verified.h"
 #include "gpu/release.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "os/library.h"
 #include "os/platform.h"
 #include "state/own_state.h"

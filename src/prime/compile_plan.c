@@ -7,7 +7,6 @@
 #include "cache/profile.h"
 #include "cache/view.h"
 #include "machine/driver_probe.h"
-#include "machine/known_gpus.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "prime/planning.h"

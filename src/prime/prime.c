@@ -15,7 +15,6 @@
 #include "cache/settings.h"
 #include "compile/installed_compilers.h"
 #include "machine/speed_gauge.h"
-#include "os/clock.h"
 #include "os/env.h"
 #include "plan/plan.h"
 #include "prime/planning.h"

@@ -10,7 +10,6 @@
 #include "cache/settings.h"
 #include "cache/view.h"
 #include "devcode/cubin.h"
-#include "devcode/ptx.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "plan/estimate.h"

@@ -5,14 +5,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/entry.h"
 #include "machine/known_gpus.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "plan/estimate.h"
 #include "run/run_state.h"
-#include "state/ledger.h"
 #include "worker/collect.h"
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */

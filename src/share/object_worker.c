@@ -10,12 +10,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/console.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
-#include "os/platform.h"
 #include "os/process.h"
 #include "os/uv.h"
 #include "pack/key_files.h"

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/system.h>
-
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"

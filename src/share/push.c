@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <jitwarm/share.h>
-#include <jitwarm/system.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"

@@ -12,7 +12,6 @@
 #include "base/set.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "pack/import.h"
 #include "pack/judge.h"
 #include "pack/reader.h"
 #include "state/prepared.h"

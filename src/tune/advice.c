@@ -11,7 +11,6 @@
 #include "cache/settings.h"
 #include "os/file.h"
 #include "os/identity.h"
-#include "os/platform.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
 enum { MOST_LINES = 16, LITTLE_FILES = 4096 };

@@ -14,7 +14,6 @@
 #include "gpu/release.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/library.h"
 
 enum { MOST_TASK = 1 << 20 };
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/baked_files.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/tune_changes.h"

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
-#include <jitwarm/system.h>
 
 #include "base/text.h"
 #include "cli/command.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include <jitwarm/pack.h>
-#include <jitwarm/system.h>
 
 #include "base/text.h"
 #include "cli/command.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
-#include <jitwarm/doctor.h>
 #include <jitwarm/find.h>
 #include <jitwarm/places.h>
 

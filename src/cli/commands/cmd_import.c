@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include <jitwarm/pack.h>
-#include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "base/text.h"

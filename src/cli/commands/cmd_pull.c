@@ -1,6 +1,5 @@
 /* jitwarm pull: packs of a registry into the driver's cache. */
 #include <jitwarm/share.h>
-#include <jitwarm/system.h>
 
 #include "base/text.h"
 #include "cli/command.h"

@@ -1,6 +1,5 @@
 /* jitwarm push: packs into a registry. */
 #include <jitwarm/share.h>
-#include <jitwarm/system.h>
 
 #include "base/text.h"
 #include "cli/command.h"

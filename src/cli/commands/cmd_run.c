@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <jitwarm/record.h>
-#include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
@@ -12,7 +11,6 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
 #include "cli/parts/reproduce.h"
-#include "os/file.h"
 #include "os/interrupt.h"
 
 enum { MOST_OWNERS = 8 };

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <jitwarm/scan.h>
-#include <jitwarm/system.h>
 
 #include "base/buf.h"
 #include "base/mem.h"

@@ -20,7 +20,6 @@
 #include "cli/terminal.h"
 #include "os/clock.h"
 #include "os/console.h"
-#include "os/file.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 #include "os/processes.h"

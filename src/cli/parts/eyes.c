@@ -6,7 +6,6 @@
 #include <uv.h>
 
 #include <jitwarm/doctor.h>
-#include <jitwarm/system.h>
 
 #include "base/buf.h"
 #include "base/hash.h"

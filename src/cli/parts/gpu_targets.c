@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/text.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/processes.h"
 

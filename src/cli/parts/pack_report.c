@@ -2,11 +2,8 @@
 
 #include <stdio.h>
 
-#include <jitwarm/system.h>
-
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/parts/module_text.h"
 #include "os/file.h"
 
 int pack_report_key(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,

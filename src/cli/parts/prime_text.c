@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <jitwarm/startup.h>
-#include <jitwarm/system.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -12,7 +11,6 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
 #include "os/clock.h"
-#include "os/file.h"
 
 /* ---- the store, former drivers */
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <jitwarm/system.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/env.h"

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "os/posix/posix.h"
 
 int os_env_set(struct jw_error *err, const char *name, const char *value)

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "os/path_calls.h"
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 
