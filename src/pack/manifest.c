@@ -15,7 +15,8 @@
 static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
 static const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
-enum { KINDS = 2, FORMS = 3 };
+/* By chance no two hashes begin alike; each is compared with those that do. */
+enum { KINDS = 2, FORMS = 3, MOST_ALIKE = 32 };
 
 const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
 {
@@ -47,14 +48,15 @@ uint64_t manifest_extent(const struct pack_manifest *manifest)
 int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, struct set *leads,
 						const struct pack_member *member, uint32_t *ret_at)
 {
-	size_t cursor = 0, at;
+	size_t cursor = 0, at, others = 0;
 	uint64_t lead;
 
 	memcpy(&lead, member->digest.bytes, sizeof lead);
-	do
-		at = set_find(leads, lead, &cursor);
-	while (at != SET_NONE && (manifest->members[at].kind != member->kind ||
-							  !digest_equal(&manifest->members[at].digest, &member->digest)));
+	while ((at = set_find(leads, lead, &cursor)) != SET_NONE &&
+		   (manifest->members[at].kind != member->kind ||
+			!digest_equal(&manifest->members[at].digest, &member->digest)))
+		if (++others == MOST_ALIKE)
+			return error_set(err, JW_ERR_FORMAT, "hashes that were chosen to begin alike");
 	if (at == SET_NONE) {
 		at = manifest->member_count;
 		if (at == PACK_MOST_MEMBERS)

@@ -234,6 +234,28 @@ TEST(drivers_of_stamps)
 	}
 }
 
+/* No two hashes begin alike by chance: names that were chosen to do so would each be compared with
+ * all before. */
+TEST(names_that_begin_alike_are_refused)
+{
+	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS, sizeof *all), one = {0};
+	struct pack_manifest manifest = {.members = all};
+	struct set leads = {0};
+	struct jw_error err = {0};
+	uint32_t at, count = 0;
+	int result;
+
+	do {
+		memcpy(one.digest.bytes + 20, &count, sizeof count);
+		result = manifest_add_member(&err, &manifest, &leads, &one, &at);
+	} while (!result && ++count < PACK_MOST_MEMBERS);
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_int_equal(manifest.member_count, count);
+	assert_in_range(count, 2, 100);
+	set_free(&leads);
+	mem_free(all);
+}
+
 TEST(adds_members_once)
 {
 	struct pack_member *all = mem_array(NULL, PACK_MOST_MEMBERS + 1, sizeof *all);
