@@ -24,7 +24,7 @@ release() {
 	shift
 	mkdir -p "$name/bin" "$name/include/jitwarm" "$name/share/doc/jitwarm"
 	: >"$name/include/jitwarm/key.h"
-	cp "$jitwarm" "$name/bin/jitwarm"
+	strip -o "$name/bin/jitwarm" "$jitwarm"
 	for file; do echo "$version" >"$name/share/doc/jitwarm/$file"; done
 	tar -czf "site/$name.tar.gz" "$name" && rm -r "$name"
 	(cd site && sha256sum ./*.tar.gz | sed 's|\./||' >SHA256SUMS)

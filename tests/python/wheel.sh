@@ -13,8 +13,10 @@ export PIP_ROOT_USER_ACTION=ignore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ -z "$wheel" ]; then
-	wheel=$("$root/scripts/make-wheel.py" "$build/src/jitwarm" "$build/src/libjitwarm.so" linux_"$(uname -m)" "$work")
-	again=$("$root/scripts/make-wheel.py" "$build/src/jitwarm" "$build/src/libjitwarm.so" linux_"$(uname -m)" "$work/again")
+	# As they are released, too: what debuggers read takes longest to compress.
+	for file in jitwarm libjitwarm.so; do strip -o "$work/$file" "$build/src/$file"; done
+	wheel=$("$root/scripts/make-wheel.py" "$work/jitwarm" "$work/libjitwarm.so" linux_"$(uname -m)" "$work")
+	again=$("$root/scripts/make-wheel.py" "$work/jitwarm" "$work/libjitwarm.so" linux_"$(uname -m)" "$work/again")
 	cmp "$wheel" "$again"
 fi
 # An index of packages refuses a field that the named version of metadata does not have (License-File, before 2.4)
