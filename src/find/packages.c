@@ -10,7 +10,7 @@
 #include "find/package_files.h"
 
 /* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
- * NAME-VERSION-pyX.egg-info or NAME.egg-info. False for any other name. */
+ * NAME[-VERSION[-pyX]].egg-info. False for any other name. */
 static bool name_on_disk(const char *file, enum package_kind *ret_kind,
 						 char name[PACKAGE_MOST_NAME])
 {

@@ -19,9 +19,9 @@ struct sites {
 	size_t count;
 };
 
-/* VIRTUAL_ENV, else CONDA_PREFIX, else the environment that the program is installed in, else that
- * of the python on PATH (python.h). A variable that names a
- * missing folder becomes a note. JW_ERR_NOT_FOUND if there is no environment. */
+/* VIRTUAL_ENV, else CONDA_PREFIX, else the project's .venv, else the environment that the program
+ * is installed in, else that of the python on PATH (python.h). A variable that names a missing
+ * folder becomes a note. JW_ERR_NOT_FOUND if there is no environment. */
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
 /* Calls `take` for each environment in conda's list, in the account's home. *ret_unread: why there
  * is none that could be read, or JW_OK. */

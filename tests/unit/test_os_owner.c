@@ -196,6 +196,7 @@ TEST(a_link_planted_after_the_walk_is_not_followed)
 	char *shared = os_join(NULL, folder, "shared"), *path = os_join(NULL, shared, "planted");
 	char *victim = os_join(NULL, folder, "victim");
 	struct os_stat stat;
+	struct stat native;
 	struct at at;
 
 	if (geteuid() != 0)
@@ -212,6 +213,8 @@ TEST(a_link_planted_after_the_walk_is_not_followed)
 		assert_true(at.guarded);
 	}
 	assert_int_equal(symlink(victim, path), 0);
+	assert_int_equal(at_stat(&at, &native), 0);
+	assert_true(S_ISLNK(native.st_mode));
 	assert_int_equal(at_open(&at, O_WRONLY | O_CREAT, 0600), -1);
 	assert_int_equal(errno, ELOOP);
 	assert_int_equal(at_open(&at, O_RDONLY, 0), -1);
@@ -229,6 +232,25 @@ TEST(a_link_planted_after_the_walk_is_not_followed)
 	mem_free(shared);
 	mem_free(path);
 	mem_free(victim);
+}
+
+/* For accounts without rights, too */
+TEST(below_some_folders_no_link_is_looked_through)
+{
+	char *file = os_join(NULL, folder, "behind"), *link = os_join(NULL, folder, "before");
+	const uid_t own = geteuid();
+	struct os_stat stat = {0};
+	int result;
+
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1) || symlink(file, link), 0);
+	assert_int_equal(chmod(folder, 0755) || os_follow_none_below(NULL, folder), 0);
+	assert_int_equal(own ? 0 : seteuid(65534), 0);
+	result = os_stat(NULL, link, &stat);
+	assert_int_equal(seteuid(own) || os_follow_none_below(NULL, "/none"), 0);
+	assert_int_equal(result, 0);
+	assert_int_equal(stat.kind, OS_OTHER);
+	mem_free(file);
+	mem_free(link);
 }
 
 /* Of its own attributes a file has the original's, and no others: not those that its folder gives,

@@ -258,6 +258,11 @@ static int refuse_descriptor(int fd)
 	return -1;
 }
 
+int at_stat(const struct at *at, struct stat *ret_stat)
+{
+	return fstatat(at->dir, at->name, ret_stat, at->guarded ? AT_SYMLINK_NOFOLLOW : 0);
+}
+
 int at_open(const struct at *at, int flags, mode_t mode)
 {
 	int fd = openat(at->dir, at->name, flags | O_CLOEXEC | (at->guarded ? O_NOFOLLOW : 0), mode);

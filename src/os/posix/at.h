@@ -50,7 +50,8 @@ int at_act(struct jw_error *err, struct at *at);
 /* Takes the rights of an open directory's owner: *ret_acts tells whether rights_return ends it. */
 int at_act_in(struct jw_error *err, const char *path, int dir, bool *ret_acts);
 
-/* openat() and fchmodat(), on a link itself if `guarded`; -1 and errno. */
+/* fstatat(), openat() and fchmodat(), on a link itself if `guarded`; -1 and errno. */
+int at_stat(const struct at *at, struct stat *ret_stat);
 int at_open(const struct at *at, int flags, mode_t mode);
 int at_set_mode(const struct at *at, mode_t mode);
 

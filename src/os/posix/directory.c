@@ -79,7 +79,7 @@ static int check_file(struct jw_error *err, const struct at *at, const char *pat
 	struct stat native;
 	int search;
 
-	if (fstatat(at->dir, at->name, &native, 0))
+	if (at_stat(at, &native))
 		return posix_error(err, path);
 	/* access() would use the real account; this thread may act as another one. */
 	*ret_folder = S_ISDIR(native.st_mode);

@@ -51,7 +51,7 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 
 	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
 		return -1;
-	result = fstatat(at.dir, at.name, &native, 0) ? posix_error(err, path) : 0;
+	result = at_stat(&at, &native) ? posix_error(err, path) : 0;
 	at_leave(&at);
 	if (!result)
 		posix_stat_of(&native, ret_stat);
@@ -140,7 +140,7 @@ static bool is_device_or_pipe(const struct at *at)
 {
 	struct stat stat;
 
-	return !fstatat(at->dir, at->name, &stat, 0) &&
+	return !at_stat(at, &stat) &&
 		   (S_ISCHR(stat.st_mode) || S_ISBLK(stat.st_mode) || S_ISFIFO(stat.st_mode));
 }
 
