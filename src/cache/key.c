@@ -43,7 +43,7 @@ size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, 
 
 	if (end)
 		options_length = (size_t)(end - options);
-	if (options_length > CACHE_KEY_MOST_TAIL - lead_length)
+	if (options_length > CACHE_KEY_MOST_OPTIONS)
 		return 0;
 	memcpy(tail, lead, lead_length);
 	if (options_length)

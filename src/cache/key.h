@@ -35,10 +35,10 @@ uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_
 /* The length of a payload in the key: all of it, or for text the bytes before its first NUL. */
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
-/* Writes the bytes behind the payload into `tail`: at most CACHE_KEY_MOST_TAIL. Returns their
- * length; 0 if the options are too long (the longest seen has 71 bytes). The driver reads options
- * up to a NUL, whatever their length field says. */
-enum { CACHE_KEY_MOST_TAIL = 4096 };
+/* Writes the bytes behind the payload into `tail`. Returns their length; 0 if there are more than
+ * CACHE_KEY_MOST_OPTIONS bytes of options (the longest seen has 71), in any form. The driver reads
+ * options up to a NUL, whatever their length field says. */
+enum { CACHE_KEY_MOST_OPTIONS = 4095, CACHE_KEY_MOST_TAIL = CACHE_KEY_MOST_OPTIONS + 4 };
 size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 

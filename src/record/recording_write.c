@@ -248,7 +248,7 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
 	if (!module->options && !(module->options = mem_string(err, "")))
 		return -1;
-	return strlen(module->options) < CACHE_KEY_MOST_TAIL ? 0 : wrong(err, what, at);
+	return strlen(module->options) <= CACHE_KEY_MOST_OPTIONS ? 0 : wrong(err, what, at);
 }
 
 static int read_recorded_driver(struct jw_error *err, const cJSON *object,

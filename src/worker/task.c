@@ -155,7 +155,7 @@ int task_nvjitlink(struct jw_error *err, const cJSON *document, struct task *ret
  *      "targets": [86, 89]}
  */
 
-enum { MOST_OPTIONS_TEXT = 4096, MOST_ENTRIES = 1 << 16 };
+enum { MOST_ENTRIES = 1 << 16 };
 
 struct ptxas_task {
 	char *program;
@@ -169,7 +169,7 @@ struct ptxas_task {
 /* The PTX of a job: its text as in the key, and its options. */
 struct module {
 	struct devcode_view payload;
-	char options[MOST_OPTIONS_TEXT];
+	char options[CACHE_KEY_MOST_OPTIONS + 1];
 	bool bare; /* stored raw without a NUL, so the key has none (plan/picks.c) */
 };
 
@@ -204,7 +204,7 @@ static int take_ptx(struct jw_error *err, struct ptxas_task *task,
 {
 	struct devcode_view *payload = &module->payload;
 
-	if (entry->options_length >= MOST_OPTIONS_TEXT)
+	if (entry->options_length > CACHE_KEY_MOST_OPTIONS)
 		return error_set(err, JW_ERR_LIMIT, "its options have %u bytes", entry->options_length);
 	task->payload.most = DEVCODE_MOST_PAYLOAD;
 	if (devcode_payload(err, container, entry, &task->payload, payload))

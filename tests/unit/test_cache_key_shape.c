@@ -282,8 +282,13 @@ TEST(a_key_needs_a_stamp_and_short_options)
 	input =
 		(struct cache_key_input){.sm = 86, .options = options, .options_length = sizeof options};
 	assert_false(cache_key_is(&profile, &input, START, sizeof START - 1));
-	assert_int_equal(cache_key_hash(&profile, &input, &length), 0);
-	assert_int_equal(length, 0);
+	for (input.form = CACHE_KEY_LOAD; input.form <= CACHE_KEY_LINK; input.form++) {
+		input.options_length = CACHE_KEY_MOST_OPTIONS;
+		assert_int_not_equal(cache_key_hash(&profile, &input, &length), 0);
+		input.options_length = CACHE_KEY_MOST_OPTIONS + 1;
+		assert_int_equal(cache_key_hash(&profile, &input, &length), 0);
+		assert_int_equal(length, 0);
+	}
 	profile.stamp[0] = '\0';
 	input.options_length = 0;
 	assert_false(cache_key_is(&profile, &input, "\0 ", 2));
