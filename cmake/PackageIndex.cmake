@@ -3,10 +3,9 @@
 set(JITWARM_PACKAGE_INDEX "" CACHE STRING "Package index (PEP 691) that is asked where pip's configuration names none")
 set(package_index "${JITWARM_PACKAGE_INDEX}")
 if(package_index STREQUAL "")
-  find_program(PYTHON3 python3)
-  mark_as_advanced(PYTHON3)
-  if(PYTHON3)
-    execute_process(COMMAND ${PYTHON3} -c "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+  find_program(JITWARM_PYTHON python3)
+  if(JITWARM_PYTHON)
+    execute_process(COMMAND ${JITWARM_PYTHON} -c "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
       OUTPUT_VARIABLE package_index OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
 endif()
