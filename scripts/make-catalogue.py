@@ -33,8 +33,13 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/cli/cli.c": ["see “jitwarm %s%s--help”"], "src/share/reference.c": ["a name is oci://HOST/REPOSITORY[:TAG]"],
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
-          "src/cli/commands/cmd_lint.c": ["over", "within", "error", "notice", "warning"],
-          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name"],
+          "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s: %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
+          "src/cli/commands/cmd_watch.c": [", about %s"], "src/cli/parts/prime_text.c": ["%s left: %s."], "src/doctor/findings.c": [", and %s"],
+          "src/cli/parts/registry_options.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
+          "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
+          "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name",
+                                   "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
+                                   "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the kernel's part of the driver is of another version: restart the machine)"],
           "src/tune/block.c": ["restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
 ERRORS = ["Operation not permitted", "No such file or directory", "Input/output error", "Permission denied", "Device or resource busy", "File exists",

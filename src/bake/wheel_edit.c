@@ -214,8 +214,9 @@ static int find_version(struct jw_error *err, const struct buf *metadata, size_t
 	}
 	if (found == 1 && *ret_length)
 		return 0;
-	return error_set(err, JW_ERR_FORMAT, "its METADATA has %s version",
-					 found > 1 ? "more than one" : "no");
+	return error_set(err, JW_ERR_FORMAT, "%s",
+					 found > 1 ? "its METADATA has more than one version"
+							   : "its METADATA has no version");
 }
 
 char *wheel_edit_old_version(struct jw_error *err, const struct buf *metadata)

@@ -113,10 +113,11 @@ static void draft_unset(const struct examination *seen, struct finding_draft *dr
 	if (source && source->line)
 		EVIDENCE(draft, "%s=%.300s, set in %s:%zu: %s", name, value, source->where, source->line,
 				 effect);
+	else if (source)
+		EVIDENCE(draft, "%s=%.300s, set in %s: %s", name, value, source->where, effect);
 	else
-		EVIDENCE(draft, "%s=%.300s, set %s%s: %s", name, value, source ? "in " : "",
-				 source ? source->where : "in the environment of this process, and in no file",
-				 effect);
+		EVIDENCE(draft, "%s=%.300s, set in the environment of this process, and in no file: %s",
+				 name, value, effect);
 	if (source && source->line)
 		FIX(draft, "remove that line; then start the programs again from a new login");
 	else
@@ -266,9 +267,10 @@ static void draft_limit(const struct examination *seen, struct finding_draft *dr
 		return;
 	}
 	if (seen->settings.limit_set && !(source && (source->ours || !is_overriding(seen, bytes)))) {
-		FIX(draft, "set CUDA_CACHE_MAXSIZE=%llu (%s) %s%s", (unsigned long long)bytes,
-			text_bytes(size, bytes), source ? "in " : "where it is set",
-			source ? source->where : "");
+		FIX(draft,
+			source ? "set CUDA_CACHE_MAXSIZE=%llu (%s) in %s"
+				   : "set CUDA_CACHE_MAXSIZE=%llu (%s) where it is set%s",
+			(unsigned long long)bytes, text_bytes(size, bytes), source ? source->where : "");
 		return;
 	}
 	FIX(draft, "raise the limit to %s, which “jitwarm tune --undo” reverts",

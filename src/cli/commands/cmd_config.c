@@ -27,6 +27,7 @@ static char *value_as_text(struct jw_error *err, const struct config_value *sett
 /* What is set, else what it is for */
 static void print_setting(const struct output *out, const struct config_row *row)
 {
+	language_keep(row->value);
 	if (row->origin)
 		output_line(out, STYLE_STRONG, "%-15s  %s (%s)", row->name, row->value, row->origin);
 	else

@@ -88,8 +88,10 @@ static void print_override(const struct output *out, const struct jw_setting *se
 					   "%s:%zu sets %s=%s, which wins over what --apply writes: remove this line",
 					   setting->where, setting->line, setting->name, setting->value);
 	else
-		output_warning(out, "%s=%s is set %s%s: unset it there", setting->name, setting->value,
-					   *setting->where ? "by " : "in this shell or service", setting->where);
+		output_warning(out,
+					   *setting->where ? "%s=%s is set by %s: unset it there"
+									   : "%s=%s is set in this shell or service%s: unset it there",
+					   setting->name, setting->value, setting->where);
 }
 
 /* Lines that users wrote themselves stay. */

@@ -20,6 +20,20 @@ in_locale "LC_ALL= LANG=ko_KR.utf8" 0 status
 out_has "캐시    "
 in_locale "LANG=en_US.UTF-8 LANGUAGE=ko:en" 0 status
 out_has "캐시    "
+# A short word, what a worker says, a value that is none of the program's words
+CUDA_VISIBLE_DEVICES=9 korean 2 status
+out_has "보이는 GPU가 없습니다"
+run 0 key generate --no-passphrase mine
+run 0 key trust "$JITWARM_STATE/keys/mine.pub" theirs
+korean 0 key list
+out_has "아니요"
+JITWARM_STORE=yes korean 0 config
+out_has "store            yes (JITWARM_STORE)"
+CUDA_CACHE_DISABLE=1 korean 2 doctor --no-probe "$sample"
+out_has "이 프로세스의 환경에 있으며"
+korean 1 lint --gpus rtx30 --max-start 0 "$sample"
+out_has "초과"
+out_lacks "over"
 korean 0 check --help
 out_has "사용법: jitwarm check"
 out_has "종료 상태"
