@@ -51,7 +51,7 @@ ORDERS = {
     "bake": ([t.prime, t.install], t.bake, [(ORIGINAL, "rename " + JOURNAL)] + BAKED),
     "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED + [(LIBRARY, "unlink " + JOURNAL), (JOURNAL, "rename " + t.record)]),
     "bake-copy": ([t.prime, t.install], ["bake", "-o", "@/out", "@/" + LIBRARY],
-                  [("out/lib.so", ""), (r"mode out/lib.so\.\w+", "rename out/lib.so", False)]),
+                  [("out/lib.so", ""), (r"mode out/\.lib\.so\.jitwarm-\S+", "rename out/lib.so", False)]),
     "bake-wheel": ([t.prime, t.make_wheel], ["bake", "-o", "@/out", "@/in/sample-1.0-py3-none-any.whl"], [(re.escape(t.new_wheel), "")]),
     "unbake": ([t.prime, t.install, t.bake_it], t.unbake, [(LIBRARY, "rename " + t.record), (t.record, "unlink " + JOURNAL),
                 (JOURNAL, "unlink " + ORIGINAL), (JOURNAL, "")]),
