@@ -111,7 +111,7 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 
 static int refuse_everyone(struct jw_error *err, const struct options *options)
 {
-	static const char *const others[] = {"cache", "as-is"};
+	static const char *const others[] = {"cache", "as-is", "carry-over"};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (options_given(options, others[i]))
