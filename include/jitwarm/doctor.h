@@ -1,8 +1,8 @@
 /* Why programs start slowly: the findings about a machine, its settings, its cache and its
  * packages, each with evidence and a way out.
  *
- * Threads: as jw_check and jw_system_open; during jw_look_as_… and jw_look_into_process no other
- * thread may use files or the environment. */
+ * Threads: as jw_check and jw_system_open; during jw_look_as_… no other thread may use files or the
+ * environment. */
 #ifndef JITWARM_DOCTOR_H
 #define JITWARM_DOCTOR_H
 
