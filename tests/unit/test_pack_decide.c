@@ -2,8 +2,6 @@
  * entries of others would go. */
 #include "folder.h"
 
-#include <unistd.h>
-
 #include <jitwarm/cache.h>
 
 #include "base/text.h"
@@ -122,7 +120,6 @@ TEST(what_is_there_is_not_counted_again)
 	struct jw_system machine = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
 	struct jw_import_options options = {.system = &machine, .carry_over = true};
 	struct entries_entry entry;
-	char *index;
 
 	clear(cache);
 	clear(target);
@@ -145,14 +142,6 @@ TEST(what_is_there_is_not_counted_again)
 		assert_int_equal(result->evicted, 0);
 		jw_import_result_free(result);
 	}
-	/* How much room there is, an index says that can be read. */
-	clear(target);
-	index = os_join(NULL, target, "index");
-	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
-	assert_int_equal(symlink("index", index), 0);
-	mem_free(index);
-	options.dry_run = true;
-	assert_int_equal(import_with(NULL, options, &(struct jw_import_result *){NULL}), -1);
 }
 
 /* Of the same size, and another checksum */
