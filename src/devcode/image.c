@@ -137,7 +137,7 @@ size_t image_text_needs(const struct image *image, const uint8_t *version, size_
 		(void)ptx_text_length(version, size, &run.read);
 	else
 		ptx_run_measure(version, 0, size, &run);
-	return run.read + 1;
+	return run.read + PTX_TEXT_AHEAD;
 }
 
 /* Assigns the white space around a text: its neighbours of the run own a part of it. */
@@ -164,14 +164,13 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	struct devcode_entry entry = {0};
 	size_t read, length = ptx_text_length(version, size, &read), lead;
 
-	*ret_size = length;
-	if (!length) {
-		*ret_size = PTX_TEXT_WORD;
-		image->vain_bytes += read;
-		return image->vain_bytes > MOST_VAIN_BYTES
-				   ? error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching")
-				   : 0;
-	}
+	/* What was read behind a text is read again for the next one. */
+	image->vain_bytes += read - length;
+	if (image->vain_bytes > MOST_VAIN_BYTES)
+		return error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching");
+	*ret_size = PTX_TEXT_WORD;
+	if (!length)
+		return 0;
 	before = before < PTX_TEXT_BEFORE ? before : PTX_TEXT_BEFORE;
 	if (offset >= image->run_end) {
 		ptx_run_measure(version, before, size, &image->run);

@@ -41,7 +41,7 @@ struct image {
 	struct ptx_run run; /* of the last text, with its end in the file */
 	uint64_t run_end;
 	uint64_t vain_steps; /* steps over entries at places that are not containers */
-	uint64_t vain_bytes; /* bytes read after a ".version" that begins no module */
+	uint64_t vain_bytes; /* bytes read after a ".version" that are no part of its module */
 };
 
 /* Reads a sound container's entries into image->entries. */

@@ -333,7 +333,7 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 {
 	struct scan_text text = {version, version + (size < PTX_TEXT_MOST ? size : PTX_TEXT_MOST),
 							 false};
-	struct scan_text next;
+	struct scan_text next = text;
 	const uint8_t *end = version;
 
 	while (at_statement(&text, version)) {
@@ -351,7 +351,8 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 			break;
 		text = next;
 	}
-	*ret_read = (size_t)(text.at - version);
+	/* A comment without an end was read, too. */
+	*ret_read = (size_t)((text.at > next.at ? text.at : next.at) - version);
 	/* The end of the array or string, after a comment at its end. */
 	if (!text.broken && text.at < text.end && !*text.at)
 		end = text.at;

@@ -30,6 +30,7 @@ enum {
 	PTX_TEXT_MOST = 1 << 26,
 	PTX_TEXT_BEFORE = 1 << 12, /* comments of a text before its ".version" */
 	PTX_TEXT_WORD = 8,         /* bytes of ".version" */
+	PTX_TEXT_AHEAD = 16,       /* at least those of the longest directive that is compared */
 };
 
 /* The number of bytes, in whole blocks, that begin neither a container nor a ".version"; runs at

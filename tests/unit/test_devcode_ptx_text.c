@@ -249,24 +249,47 @@ TEST(a_large_text_is_whole)
 	buf_free(&data);
 }
 
-/* A file full of beginnings does not take quadratic time. */
+/* Whatever word the window of an archive ends in. */
+TEST(a_text_goes_on_behind_a_window)
+{
+	for (size_t skew = 0; skew < 30; skew += 5) {
+		struct buf data = make_buf();
+		struct texts texts;
+
+		make_zeros(&data, skew);
+		append(&data, HEAD);
+		while (data.size < 540000)
+			append(&data, ".visible .entry k00001(){ret;}\n");
+		read_rodata(&data, &texts);
+		assert_int_equal(texts.count, 1);
+		assert_int_equal(texts.bytes.size, data.size - skew + 1);
+		buf_free(&texts.bytes);
+		buf_free(&data);
+	}
+}
+
+/* A file full of beginnings, or of comments without an end, does not take quadratic time. */
 TEST(hostile_beginnings_are_limited)
 {
-	struct buf data = make_buf(), file = make_buf();
-	struct make_section section = {.name = ".rodata"};
-	struct make_seen seen = {0};
+	static const char *const hostile[] = {HEAD ".entry k() {\n", ".version 8.0\n/*\n", KERNEL "/*"};
 
-	while (data.size < 1 << 20)
-		append(&data, HEAD ".entry k() {\n");
-	section.data = data.data;
-	section.size = data.size;
-	make_elf(&file, MAKE_ELF_X86_64, &section, 1);
-	assert_int_equal(make_read(&file, &seen), 0);
-	assert_int_equal(seen.containers, 0);
-	assert_int_equal(seen.troubles, 1);
-	assert_int_equal(seen.code, JW_ERR_LIMIT);
-	buf_free(&data);
-	buf_free(&file);
+	for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+		struct buf data = make_buf(), file = make_buf();
+		struct make_section section = {.name = ".rodata"};
+		struct make_seen seen = {0};
+
+		while (data.size < (i ? 1 << 18 : 1 << 20))
+			append(&data, hostile[i]);
+		section.data = data.data;
+		section.size = data.size;
+		make_elf(&file, MAKE_ELF_X86_64, &section, 1);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_true(i == 2 || !seen.containers);
+		assert_int_equal(seen.troubles, 1);
+		assert_int_equal(seen.code, JW_ERR_LIMIT);
+		buf_free(&data);
+		buf_free(&file);
+	}
 }
 
 TEST(kernels_tell_copies)
