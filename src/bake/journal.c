@@ -269,7 +269,7 @@ static int is_packages_own(struct jw_error *err, const struct journal *journal, 
 }
 
 /* Whether no library is there any more, or a link leads to another path: it was moved. */
-static int is_gone(struct jw_error *err, const char *library, bool *ret_is)
+static int library_is_gone(struct jw_error *err, const char *library, bool *ret_is)
 {
 	struct jw_error why;
 	char *real = NULL;
@@ -289,7 +289,7 @@ int journal_state(struct jw_error *err, const struct journal *journal, bool quic
 	struct digest digest;
 	bool gone = false, own;
 	int result = folder && !journal_check_writers(err, folder, journal->path)
-					 ? is_gone(err, journal->path, &gone)
+					 ? library_is_gone(err, journal->path, &gone)
 					 : -1;
 
 	mem_free(folder);
