@@ -69,11 +69,11 @@ fi
 
 command -v wine > /dev/null || { echo "with-simdriver.sh: wine is not installed" >&2; exit 77; }
 # A program and Wine's server wait for each other thousands of times a second. On one processor that takes half of the processor
-# time that it takes on two. So each user has one: three of the tests' users the first, the others (of all unit tests) another.
+# time that it takes on two. So each user has one: two of the tests' users the first, the others another.
 mapfile -t processors < <(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status | tr , '\n' |
 	while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done)
 case $user in
-김지원 | 박서준 | 이서연) turn=0 ;;
+김지원 | 박서준) turn=0 ;;
 *) turn=1 ;;
 esac
 taskset -cp "${processors[turn % ${#processors[@]}]}" $$ > /dev/null
