@@ -98,9 +98,24 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 	return 0;
 }
 
+/* Whoever made the library chose its options: ptxas reads and writes the files that some of them
+ * name (--compiler-stats-file, --options-file, --fdevice-time-trace). */
+static bool may_name_files(const char *options)
+{
+	static const char *const parts[] = {"/", "\\", "file", "File", "trace", "optf", "knob"};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strstr(options, parts[i]))
+			return true;
+	return false;
+}
+
 /* Splits the entry's option string, which consists of words and blanks. */
 static int add_options(struct jw_error *err, struct call *call)
 {
+	if (may_name_files(call->options))
+		return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.200s",
+						 call->options);
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
 		if (add_ptxas_argument(err, call, at))
 			return -1;

@@ -22,7 +22,7 @@ struct ptxas_job {
 	const char *folder;      /* for temporary files */
 	struct jw_target target; /* for which to compile (gpu_jit_target) */
 	bool link;               /* an input of run-time linking */
-	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
+	const char *options;     /* of the PTX entry, verbatim, NUL-terminated; none that name files */
 	const void *ptx;         /* its text, without the NULs at its end */
 	size_t ptx_bytes;
 };

@@ -210,4 +210,42 @@ TEST(how_a_compiler_ends_is_what_it_says)
 	}
 }
 
+/* ptxas would write them, with the rights of whoever reads a library. */
+TEST(options_of_a_library_name_no_files)
+{
+	static const struct {
+		const char *options;
+		bool tried;
+	} cases[] = {
+		{"-lineinfo --generate-line-info  -maxrregcount=32 -O3", true},
+		{"--compiler-stats time --compiler-stats-file passwd", false},
+		{"-lineinfo --fdevice-time-trace=passwd", false},
+		{"--options-file passwd", false},
+		{"-optf passwd", false},
+		{"-o ../passwd", false},
+	};
+	char *folder = NULL;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-options", &folder), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct ptxas_job job = {.program = "/bin/true",
+									  .folder = folder,
+									  .target = {.sm = 86},
+									  .options = cases[i].options,
+									  .ptx = "ptx",
+									  .ptx_bytes = 3};
+		struct ptxas_outcome outcome;
+		struct buf cubin = {0}, log = {0};
+		struct jw_error err = {0};
+
+		/* This program makes no file. */
+		assert_int_equal(ptxas_compile(&err, &job, &outcome, &log, &cubin), -1);
+		assert_int_equal(err.code, cases[i].tried ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+		buf_free(&cubin);
+		buf_free(&log);
+	}
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+}
+
 RUN_TESTS(NULL, NULL)
