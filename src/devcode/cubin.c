@@ -208,6 +208,7 @@ enum {
 	SYMBOL_SECTION = 3,
 	SYMBOL_KERNEL = 0x10, /* in st_other */
 	MOST_KERNELS = 1 << 20,
+	MOST_READ = 1 << 28, /* bytes of symbols and names: hostile kernels share a long one */
 };
 
 static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, const uint8_t *symbol,
@@ -215,12 +216,16 @@ static int take_symbol(struct jw_error *err, struct cubin_symbols *symbols, cons
 {
 	const uint8_t type = symbol[4] & 15;
 	const uint32_t name = load_u32(symbol);
+	const bool kernel = type == SYMBOL_FUNCTION && symbol[5] & SYMBOL_KERNEL;
 
 	symbols->any = symbols->any || (name && type != SYMBOL_SECTION);
-	if (type != SYMBOL_FUNCTION || !(symbol[5] & SYMBOL_KERNEL))
-		return 0;
-	if (name >= names_size || !memchr(names + name, 0, names_size - name))
+	if (kernel && (name >= names_size || !memchr(names + name, 0, names_size - name)))
 		return error_set(err, JW_ERR_FORMAT, "a cubin with a kernel without a name");
+	symbols->read_bytes += SYMBOL + (kernel ? strlen(names + name) : 0);
+	if (symbols->read_bytes > MOST_READ)
+		return error_set(err, JW_ERR_LIMIT, "a cubin with too many symbols");
+	if (!kernel)
+		return 0;
 	if (VEC_ROOM(err, symbols->kernels, symbols->capacity, symbols->count, MOST_KERNELS))
 		return -1;
 	symbols->kernels[symbols->count++] = fnv_update(FNV_START, names + name, strlen(names + name));

@@ -57,6 +57,7 @@ struct cubin_symbols {
 	bool any;          /* there is something */
 	uint64_t *kernels; /* sorted hashes of their names */
 	size_t count, capacity;
+	uint64_t read_bytes;
 };
 /* JW_ERR_FORMAT: it is not sound. Otherwise the caller frees them. */
 int cubin_symbols_read(struct jw_error *err, struct devcode_view cubin,

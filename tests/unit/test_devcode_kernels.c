@@ -157,6 +157,39 @@ TEST(damaged_tables_are_refused)
 	assert_int_equal(cubin_symbols_read(NULL, (struct devcode_view){made.bytes, 20}, &symbols), -1);
 }
 
+/* Each kernel has the same name, which is as long as the file. */
+TEST(names_of_kernels_are_limited)
+{
+	enum {
+		LONG = 1 << 20,
+		COUNT = 300,
+		TABLE_AT = 64 + LONG,
+		HEADERS_AT = TABLE_AT + COUNT * SYMBOL
+	};
+	static uint8_t bytes[HEADERS_AT + 3 * 64];
+	static struct made made;
+	struct cubin_symbols symbols;
+	struct jw_error err = {0};
+	struct devcode_view view;
+
+	begin(&made, names, sizeof names);
+	view = end(&made);
+	memcpy(bytes, view.data, 64);
+	memcpy(bytes + HEADERS_AT, view.data + view.size - 3 * 64, 3 * 64);
+	memset(bytes + 64, 'x', LONG - 1);
+	store_u64(bytes + 40, HEADERS_AT);
+	store_u64(bytes + HEADERS_AT + 64 + 32, LONG);
+	store_u64(bytes + HEADERS_AT + 128 + 24, TABLE_AT);
+	store_u64(bytes + HEADERS_AT + 128 + 32, COUNT * SYMBOL);
+	for (size_t i = 0; i < COUNT; i++) {
+		bytes[TABLE_AT + i * SYMBOL + 4] = 0x12;
+		bytes[TABLE_AT + i * SYMBOL + 5] = 0x10;
+	}
+	view = (struct devcode_view){bytes, sizeof bytes};
+	assert_int_equal(cubin_symbols_read(&err, view, &symbols), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+}
+
 TEST(compat_outside_of_the_cubin_is_none)
 {
 	static struct made made;
