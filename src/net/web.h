@@ -1,10 +1,10 @@
 /* One request to a server, by libcurl, with every limit: sizes, redirects, time.
  *
  * Plain http works only for hosts that the options allow. What proves who we are goes only to the
- * scheme, host and port that it was given for, never along a redirect to another one. Messages
- * never contain it. Unless the options name others, proxies are those of curl's environment
- * variables (https_proxy, no_proxy …), certificates those of CURL_CA_BUNDLE, SSL_CERT_FILE and
- * SSL_CERT_DIR. */
+ * scheme, host and port that it was given for, never along a redirect to another one; a client's
+ * certificate alone is shown to any server that asks, as by pip. Messages never contain it. Unless
+ * the options name others, proxies are those of curl's environment variables (https_proxy, no_proxy
+ * …), certificates those of CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR. */
 #pragma once
 
 #include <stdbool.h>
