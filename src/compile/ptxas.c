@@ -98,30 +98,50 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 	return 0;
 }
 
-/* Whoever made the library chose its options: ptxas reads and writes the files that some of them
- * name (--compiler-stats-file, --options-file, --fdevice-time-trace). */
-static bool may_name_files(const char *options)
+/* Whoever made the library chose its options, and ptxas reads and writes the files that some name,
+ * also such as no help names (--compiler-stats-file, --fdevice-time-trace). So only these are
+ * handed on: what “ptxas --help” of 11.8 and 12.5 has without a file, an input or a GPU. */
+static bool names_no_file(const char *word)
 {
-	static const char *const parts[] = {"/", "\\", "file", "File", "trace", "optf", "knob"};
+	static const char names[] =
+		" allow-expensive-optimizations annotate astoolspatch c compile-as-tools-patch "
+		"compile-only compiler-annotations def-load-cache def-store-cache device-debug "
+		"device-function-maxrregcount disable-optimizer-constants disable-optimizer-consts "
+		"disable-warnings dlcm dont-merge-basicblocks dscm e entry ewp "
+		"extensible-whole-program flcm fmad force-load-cache force-store-cache fscm "
+		"func-maxrregcount g generate-line-info legacy-bar-warp-wide-behavior lineinfo m m64 "
+		"machine make-errors-visible-at-exit maxntid maxrregcount minnctapersm no-bb-merge O "
+		"O0 O1 O2 O3 opt-fp-atomics opt-level optimize-float-atomics "
+		"override-directive-values pic position-independent-code preserve-relocs "
+		"register-usage-level regUsageLevel ret-end return-at-end sp-bounds-check "
+		"suppress-async-bulk-multicast-advisory-warning suppress-debug-info "
+		"suppress-double-demote-warning suppress-stack-size-warning v verbose w "
+		"warn-double-usage warn-lmem-usage warn-on-double-precision-use "
+		"warn-on-local-memory-usage warn-on-spills warn-spills warning-as-error Werror ";
+	const char *name = word + strspn(word, "-");
+	char listed[TEXT_SHORT * 2];
+	const size_t length = strcspn(name, "=");
 
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strstr(options, parts[i]))
-			return true;
-	return false;
+	/* The value of the word before it, unless it is a path */
+	if (name == word)
+		return !strpbrk(word, "/\\");
+	(void)text_format(listed, sizeof listed, " %.*s ", (int)length, name);
+	return length < sizeof listed - 2 && strstr(names, listed);
 }
 
 /* Splits the entry's option string, which consists of words and blanks. */
 static int add_options(struct jw_error *err, struct call *call)
 {
-	if (may_name_files(call->options))
-		return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.200s",
-						 call->options);
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
-		if (add_ptxas_argument(err, call, at))
-			return -1;
+		char *word = at;
+
 		at += strcspn(at, " \t");
 		if (*at)
 			*at++ = '\0';
+		if (!names_no_file(word))
+			return error_set(err, JW_ERR_UNSUPPORTED, "its options may name files: %.200s", word);
+		if (add_ptxas_argument(err, call, word))
+			return -1;
 	}
 	return 0;
 }

@@ -222,6 +222,11 @@ TEST(options_of_a_library_name_no_files)
 		{"-lineinfo --fdevice-time-trace=passwd", false},
 		{"--options-file passwd", false},
 		{"-optf passwd", false},
+		{"-maxrregcount=96 -v --compile-only  --generate-line-info ", true},
+		{"--maxrregcount 32 -O 3 -dlcm ca", true},
+		{"-lineinfo=1 --keep", false},
+		{"-lineinfo /dev/zero", false},
+		{"--opt", false},
 		{"-o ../passwd", false},
 	};
 	char *folder = NULL;
