@@ -495,7 +495,12 @@ static int check_output(struct jw_error *err, const char *path, bool made)
 
 	if (os_stat(NULL, path, &stat))
 		return made ? os_may_be_folder(err, path) : check_parent(err, path);
-	return stat.kind == OS_DIRECTORY ? error_set(err, JW_ERR_USAGE, "%s: Is a directory", path) : 0;
+	if (stat.kind == OS_DIRECTORY)
+		return error_set(err, JW_ERR_USAGE, "%s: Is a directory", path);
+	/* A log is written into whatever it is. */
+	return made || stat.kind == OS_REGULAR
+			   ? 0
+			   : error_set(err, JW_ERR_USAGE, "%s: is not a regular file: not replaced", path);
 }
 
 bool options_name_folder(const char *path)

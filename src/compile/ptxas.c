@@ -104,28 +104,28 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 static bool names_no_file(const char *word)
 {
 	static const char names[] =
-		" allow-expensive-optimizations annotate astoolspatch c compile-as-tools-patch "
-		"compile-only compiler-annotations def-load-cache def-store-cache device-debug "
-		"device-function-maxrregcount disable-optimizer-constants disable-optimizer-consts "
-		"disable-warnings dlcm dont-merge-basicblocks dscm e entry ewp "
-		"extensible-whole-program flcm fmad force-load-cache force-store-cache fscm "
-		"func-maxrregcount g generate-line-info legacy-bar-warp-wide-behavior lineinfo m m64 "
-		"machine make-errors-visible-at-exit maxntid maxrregcount minnctapersm no-bb-merge O "
-		"O0 O1 O2 O3 opt-fp-atomics opt-level optimize-float-atomics "
-		"override-directive-values pic position-independent-code preserve-relocs "
-		"register-usage-level regUsageLevel ret-end return-at-end sp-bounds-check "
-		"suppress-async-bulk-multicast-advisory-warning suppress-debug-info "
-		"suppress-double-demote-warning suppress-stack-size-warning v verbose w "
-		"warn-double-usage warn-lmem-usage warn-on-double-precision-use "
-		"warn-on-local-memory-usage warn-on-spills warn-spills warning-as-error Werror ";
+		":allow-expensive-optimizations:annotate:astoolspatch:c:compile-as-tools-patch:"
+		"compile-only:compiler-annotations:def-load-cache:def-store-cache:device-debug:"
+		"device-function-maxrregcount:disable-optimizer-constants:disable-optimizer-consts:"
+		"disable-warnings:dlcm:dont-merge-basicblocks:dscm:e:entry:ewp:"
+		"extensible-whole-program:flcm:fmad:force-load-cache:force-store-cache:fscm:"
+		"func-maxrregcount:g:generate-line-info:legacy-bar-warp-wide-behavior:lineinfo:m:m64:"
+		"machine:make-errors-visible-at-exit:maxntid:maxrregcount:minnctapersm:no-bb-merge:O:"
+		"O0:O1:O2:O3:opt-fp-atomics:opt-level:optimize-float-atomics:"
+		"override-directive-values:pic:position-independent-code:preserve-relocs:"
+		"register-usage-level:regUsageLevel:ret-end:return-at-end:sp-bounds-check:"
+		"suppress-async-bulk-multicast-advisory-warning:suppress-debug-info:"
+		"suppress-double-demote-warning:suppress-stack-size-warning:v:verbose:w:"
+		"warn-double-usage:warn-lmem-usage:warn-on-double-precision-use:"
+		"warn-on-local-memory-usage:warn-on-spills:warn-spills:warning-as-error:Werror:";
 	const char *name = word + strspn(word, "-");
 	char listed[TEXT_SHORT * 2];
-	const size_t length = strcspn(name, "=");
+	const size_t length = strcspn(name, "=:");
 
 	/* The value of the word before it, unless it is a path */
 	if (name == word)
 		return !strpbrk(word, "/\\");
-	(void)text_format(listed, sizeof listed, " %.*s ", (int)length, name);
+	(void)text_format(listed, sizeof listed, ":%.*s:", (int)length, name);
 	return length < sizeof listed - 2 && strstr(names, listed);
 }
 

@@ -229,14 +229,11 @@ diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <r
 	fail "the pack: $(cat differences)"
 [ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] && ! grep -rqs . "$JITWARM_STATE"/ledger* "$JITWARM_STATE"/runs-* && ok "nothing of it stays in the state directory" || fail "left: $(ls -lR "$JITWARM_STATE")"
 "$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
-mkfifo pipe && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
-for to in "pipe: is a pipe that no other process reads" "socket: is a disk or a socket"; do
-	timeout 300 "${make[@]}" -o "${to%%:*}" "$library" >out 2>&1
-	[ $? = 2 ] && grep -qF "$to" out && ok "-o: $to" || fail "-o: $to: $(cat out)"
+mkfifo pipe
+for to in pipe /dev/null; do
+	timeout 300 "${make[@]}" -o $to "$library" >out 2>&1
+	[ $? = 64 ] && grep -qF "$to: is not a regular file" out && ok "-o $to" || fail "-o $to: $(cat out)"
 done
-timeout 300 cat pipe >piped &
-timeout 300 "${make[@]}" -o pipe "$library" >out 2>&1 && wait $! && [ -p pipe ] && cmp piped plain.jwpack && ok "-o through a pipe" || fail "-o through a pipe: $(cat out)"
-timeout 300 "${make[@]}" -o /dev/null "$library" >out 2>&1 && [ -c /dev/null ] && ok "-o into nowhere" || fail "-o into nowhere: $(cat out)"
 timeout 300 "${make[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 keep_document document
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"

@@ -10,7 +10,7 @@ for name in null pipe; do
 	for command in export run; do
 		arguments=(export -o "$open/$name")
 		[[ $command == export ]] || arguments=(run --record "$open/$name" -- true)
-		run 3 "${arguments[@]}"
+		run 64 "${arguments[@]}"
 		err_has "$open/$name: is not a regular file: not replaced"
 		[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
 	done
