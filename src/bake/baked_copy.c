@@ -51,7 +51,7 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 	return result ? -1 : 0;
 }
 
-/* No file of a user's is called so, but for six letters behind it. */
+/* Six random letters follow (OS_MADE_FORM). Users give no file such a name. */
 #define PART_START ".%s.jitwarm-"
 
 void baked_copy_sweep(const char *output, int64_t older_s)

@@ -38,7 +38,7 @@ static bool is_original_of(const struct journals *journals, const char *file)
 	return is;
 }
 
-/* What others keep in a folder of that name has other names. */
+/* A folder of that name may hold files that are not jitwarm's. */
 static bool is_leftover(const struct journals *journals, const char *file)
 {
 	static const char *const forms[] = {"%.original", "%.original" OS_MADE_FORM,

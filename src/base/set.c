@@ -8,7 +8,8 @@ struct set_slot {
 };
 
 /* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. The place
- * in memory, which nobody foresees, keeps keys from outside from being chosen for one slot. */
+ * in memory, which nobody foresees, keeps a file's keys from being chosen for one slot; thousands
+ * that differ in their highest bits alone still share one, which takes seconds at most. */
 static size_t slot_of(const struct set *set, uint64_t key)
 {
 	const uint64_t mixed = (key ^ (uintptr_t)set->slots) * UINT64_C(0x9e3779b97f4a7c15);

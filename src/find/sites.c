@@ -541,7 +541,7 @@ static int match_conda(struct jw_error *err, void *context, const char *prefix)
 	return wanted->prefix ? 0 : -1;
 }
 
-/* Without memory of its own: where that were short, an environment would be none. */
+/* Allocates nothing: if memory is short, an environment must not look like none. */
 static bool has_mark(const char *path, const char *mark)
 {
 	char marked[1 << 12];
