@@ -392,6 +392,21 @@ static int undo_everywhere(struct jw_error *err, struct applying *run)
 	return undo_variables(err, run, &for_user) || result ? -1 : 0;
 }
 
+/* What was changed before a failure stays. */
+static void say_changed(struct jw_error *err, const struct jw_tune_result *result)
+{
+	const struct jw_error why = *err;
+	struct buf changed = BUF_MAX(sizeof err->message / 2);
+
+	for (size_t i = 0; i < result->count; i++)
+		if (strcmp(result->changes[i].what, "unchanged") != 0)
+			(void)buf_printf(NULL, &changed, "%s%s", changed.size ? ", " : "",
+							 result->changes[i].where);
+	if (changed.size)
+		error_set(err, why.code, "%s; changed before: %s", why.message, buf_text(&changed));
+	buf_free(&changed);
+}
+
 static int run_and_tell(struct jw_error *err, const struct jw_tune_request *request,
 						int (*work)(struct jw_error *err, struct applying *run),
 						struct jw_tune_result **ret_result)
@@ -406,6 +421,8 @@ static int run_and_tell(struct jw_error *err, const struct jw_tune_request *requ
 		result = work(err, &run);
 	if (run.announce)
 		os_variables_announce();
+	if (result && err && run.result)
+		say_changed(err, run.result);
 	if (result)
 		jw_tune_result_free(run.result);
 	else

@@ -89,9 +89,10 @@ static int append_block(struct jw_error *err, const char *body, const struct blo
 int block_put(struct jw_error *err, const char *text, size_t size, const char *body, unsigned made,
 			  struct buf *ret_text)
 {
-	struct buf result = BUF_MAX(BLOCK_MOST_FILE);
-	struct block_found found = {0};
-	bool there;
+	struct buf result = BUF_MAX(BLOCK_MOST_FILE), rest = {0};
+	struct block_found found = {0}, other;
+	bool there, more;
+	int failed;
 
 	if (block_find(err, text, size, &there, &found))
 		return -1;
@@ -100,15 +101,18 @@ int block_put(struct jw_error *err, const char *text, size_t size, const char *b
 									 .end = size,
 									 .joined = size && text[size - 1] != '\n',
 									 .made = size ? 0 : made};
-	if (buf_append(err, &result, text, found.start) ||
-		(!there && found.joined && buf_append(err, &result, "\n", 1)) ||
-		append_block(err, body, &found, &result) ||
-		buf_append(err, &result, text + found.end, size - found.end)) {
+	/* What a second one sets would win. */
+	failed = block_take(err, text + found.end, size - found.end, &rest, &more, &other) ||
+			 buf_append(err, &result, text, found.start) ||
+			 (!there && found.joined && buf_append(err, &result, "\n", 1)) ||
+			 append_block(err, body, &found, &result) ||
+			 buf_append(err, &result, buf_text(&rest), rest.size);
+	buf_free(&rest);
+	if (failed)
 		buf_free(&result);
-		return -1;
-	}
-	*ret_text = result;
-	return 0;
+	else
+		*ret_text = result;
+	return failed ? -1 : 0;
 }
 
 int block_take(struct jw_error *err, const char *text, size_t size, struct buf *ret_text,

@@ -29,8 +29,8 @@ struct block_found {
 int block_find(struct jw_error *err, const char *text, size_t size, bool *ret_there,
 			   struct block_found *ret_found);
 
-/* The text with a block that holds `body` (whole lines): it replaces an existing block, else it is
- * appended. `made`: as above, for a new file. */
+/* The text with a block that holds `body` (whole lines): it replaces the existing block, or blocks,
+ * else it is appended. `made`: as above, for a new file. */
 int block_put(struct jw_error *err, const char *text, size_t size, const char *body, unsigned made,
 			  struct buf *ret_text);
 

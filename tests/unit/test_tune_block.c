@@ -169,6 +169,9 @@ TEST(every_block_goes_and_nothing_else)
 	assert_true(there);
 	assert_string_equal(buf_text(&text), "a\nb\nc\n");
 	buf_free(&text);
+	assert_int_equal(block_put(NULL, two, sizeof two - 1, "z\n", 0, &text), 0);
+	assert_string_equal(buf_text(&text), "a\n" BEGIN " (made 1) >>>\nz\n" END "\nb\nc\n");
+	buf_free(&text);
 	assert_int_equal(block_take(&err, open, sizeof open - 1, &text, &there, &found), -1);
 	assert_int_equal(err.code, JW_ERR_FORMAT);
 	assert_int_equal(block_put(&err, open, sizeof open - 1, body, 0, &text), -1);

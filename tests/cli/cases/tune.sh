@@ -297,6 +297,22 @@ run 0 tune --apply --scope shell --max-size 2GiB
 ! block | grep CUDA_CACHE_PATH= || fail "a path was set that nobody asked for"
 run 0 tune --undo
 
+# Files of two machines were joined: one block is left, and what it sets counts.
+run 0 tune --apply --scope shell --max-size 2GiB
+twice=$(block)
+printf '%s\n' "export MINE=1" "$twice" >>"$HOME/.bashrc"
+run 0 tune --apply --scope shell --max-size 3GiB
+[[ $(grep -c '>>> jitwarm tune' "$HOME/.bashrc") == 1 && $(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $MINE"') == "3221225472 1" ]] || fail "not the limit that was applied"
+run 0 tune --undo
+sed -i '/^export MINE=1$/d' "$HOME/real-bashrc"
+
+# A failure names what was changed before it.
+mv "$HOME/.profile" profile && mkdir "$HOME/.profile"
+run "2|3" tune --apply --scope user --max-size 2GiB
+err_has "$HOME/.profile: " && err_has "; changed before: $HOME/.config/environment.d/60-jitwarm.conf"
+rmdir "$HOME/.profile" && mv profile "$HOME/.profile"
+run 0 tune --undo
+
 # Two at once: both end well, and one block is there.
 all=()
 for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & all+=($!); done
