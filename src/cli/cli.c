@@ -226,11 +226,12 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 }
 
 /* Names the second words that exist. */
-static int wants_second(struct jw_error *err, const struct cli *cli, char **words, size_t count)
+static int wants_second(struct jw_error *err, struct cli *cli, char **words, size_t count)
 {
 	const size_t length = strlen(words[0]);
 	char list[200] = "";
 
+	cli->group = words[0];
 	for (size_t i = 0; cli->commands[i]; i++) {
 		const char *name = cli->commands[i]->name;
 
@@ -290,7 +291,7 @@ static const char *meant(const struct cli *cli, char **words, size_t count)
 													  : commands_suggest(cli->commands, words[0]);
 }
 
-static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
+static int no_command(struct jw_error *err, struct cli *cli, char **words, size_t count)
 {
 	const char *nearest = meant(cli, words, count);
 	struct buf word = BUF_MAX(200);

@@ -118,10 +118,11 @@ void cli_end_with(struct cli *cli, enum exit_status status)
 void cli_fail(struct cli *cli, const struct jw_error *err)
 {
 	const enum exit_status status = cli->failure ? cli->failure : exit_of(err->code);
+	const char *name = cli->command ? cli->command->name : cli->group;
 
 	if (status == EXIT_BAD_USAGE)
-		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message,
-					 cli->command ? cli->command->name : "", cli->command ? " " : "");
+		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message, name ? name : "",
+					 name ? " " : "");
 	else
 		output_error(&cli->out, "%s", err->message);
 	if (!cli->out.has_document)

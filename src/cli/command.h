@@ -58,6 +58,7 @@ struct cli_command {
 struct cli {
 	const struct cli_command *const *commands; /* all commands (cli.c) */
 	const struct cli_command *command;
+	const char *group;      /* where a second word is missing: the first, “startup” */
 	struct options options; /* options_value(&cli->options, "driver") */
 	int argc;               /* the arguments behind the command's name, as they were typed */
 	char **argv;

@@ -183,6 +183,9 @@ int web_may_ask(struct jw_error *err, const struct web_hosts *plain, const char 
 	else if (!strcmp(place.scheme, "https") ||
 			 (!strcmp(place.scheme, "http") && may_be_plain(plain, place.host, place.both)))
 		result = 0;
+	else if (strcmp(place.scheme, "http") != 0)
+		error_set(err, JW_ERR_FORMAT, "%.20s://%s: only https is allowed", place.scheme,
+				  place.both);
 	else
 		error_set(err, JW_ERR_FORMAT,
 				  "%.20s://%s: only https is allowed; %s%s allows plain http, which others can "

@@ -154,14 +154,18 @@ TEST(a_place_has_a_name)
 
 	(void)snprintf(secret, sizeof secret, "http://ann:geheim@%s/base", server.site);
 	place = open_place(secret);
-	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n");
+	SERVER_SAYS("404 None\r\n\r\n", "302 Found\r\nLocation: http://192.0.2.1/\r\n\r\n",
+				"302 Found\r\nLocation: ftp://192.0.2.1/\r\n\r\n");
 	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
 	assert_non_null(strstr(why.message, server.site));
 	assert_null(strstr(why.message, "geheim"));
 	assert_non_null(strstr(server.requests[0], "Authorization: Basic YW5uOmdlaGVpbQ==\r\n"));
 	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
 	assert_int_equal(why.code, JW_ERR_IO);
-	assert_non_null(strstr(why.message, "only https is allowed"));
+	assert_non_null(strstr(why.message, "only https is allowed; "));
+	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
+	assert_non_null(strstr(why.message, "ftp://192.0.2.1:21: only https is allowed"));
+	assert_null(strstr(why.message, "plain http"));
 	place->close(place);
 }
 

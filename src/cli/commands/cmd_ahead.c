@@ -15,6 +15,7 @@
 #include "cli/parts/tune_changes.h"
 #include "cli/progress.h"
 #include "os/env.h"
+#include "os/file.h"
 #include "os/interrupt.h"
 
 /* What is stored replaces what is carried over, too. */
@@ -219,8 +220,15 @@ static int ahead_run(struct jw_error *err, struct cli *cli)
 	struct jw_ahead *ahead = &preparing.result;
 	const char *library = options_value(&cli->options, "driver");
 	struct found_files files = {0};
+	struct jw_driver version;
 	int failed = 0;
 
+	if (library && !os_exists(library) && !jw_driver_parse(NULL, library, &version))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--driver takes a file here, the libcuda.so of driver %.40s: what that driver "
+			"will look for is in its bytes",
+			library);
 	if (cli->options.operand_count)
 		failed = found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
 								  true, &files);
@@ -278,7 +286,7 @@ int ahead_besides(struct jw_error *err, struct cli *cli, bool unattended, bool *
 
 static const struct cli_option ahead_options[] = {
 	CLI_VALUE("driver", "FILE", "The libcuda.so of the next driver, where it is not installed yet",
-			  .names = NAMES_FILE),
+			  .names = NAMES_FILE_OR_NAME),
 	CLI_FLAG("fetch",
 			 "Fetch its compiler first if it is missing, as “jitwarm compiler fetch” does"),
 	CLI_FLAG("tune", "Raise the limit of the cache for this account if both drivers' results do "

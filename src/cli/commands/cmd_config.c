@@ -64,6 +64,18 @@ static int config_run(struct jw_error *err, struct cli *cli)
 	return failed ? -1 : 0;
 }
 
+/* What other commands would refuse is refused here, too. */
+static const struct cli_option config_options[] = {{.name = "jobs",
+													.kind = OPTION_NUMBER,
+													.most = 1024,
+													.hidden = true,
+													.setting = true,
+													.only_setting = true},
+												   CLI_SETTING(OPTION_SIZE, "max-mem"),
+												   CLI_SETTING(OPTION_DURATION, "module-timeout"),
+												   CLI_SETTING(OPTION_DURATION, "timeout"),
+												   {0}};
+
 const struct cli_command command_config = {
 	.name = "config",
 	.summary = "Show jitwarm's settings, and where each comes from",
@@ -73,6 +85,7 @@ const struct cli_command command_config = {
 		"given. An environment variable comes first (JITWARM_JOBS for “jobs”), then the account's "
 		"file, then the machine's. A line of a file is “name = value”; “#” begins a comment. Root "
 		"and administrators read no file that other accounts could change.",
+	.options = config_options,
 	.no_operands = "settings are written into the file by an editor, or set as variables",
 	.run = config_run,
 };

@@ -232,7 +232,7 @@ static void say_largest(const struct output *output, const struct scan_library *
 
 /* All images together on one GPU. */
 static void scan_text_total(const struct output *output, const struct jw_scan_total *total,
-							const struct scan_library *libraries, size_t count)
+							size_t failing, const struct scan_library *libraries, size_t count)
 {
 	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
 
@@ -240,7 +240,12 @@ static void scan_text_total(const struct output *output, const struct jw_scan_to
 		(void)text_format(left_out, sizeof left_out, "; %zu more when used", total->left_out);
 	(void)gpu_targets_name(name, total->target);
 	if (!total->modules) {
-		output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name, left_out);
+		if (failing)
+			output_line(output, STYLE_BAD, "%s, all together: a program fails with %s%s", name,
+						TEXT_COUNT(failing, "file", "files"), left_out);
+		else
+			output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name,
+						left_out);
 		say_drivers(output, name, total);
 		return;
 	}
@@ -260,7 +265,7 @@ struct scan_run {
 	struct jw_speed speed;
 	size_t images, damaged, troubles, failing;
 	struct jw_scan_total totals[GPUS_MOST];
-	size_t total_count;
+	size_t total_count, failing_on[GPUS_MOST];
 	char *archive;                /* whose members were printed last */
 	struct jw_index_wheel *wheel; /* NULL: without --index */
 	struct scan_library *libraries;
@@ -377,8 +382,9 @@ static void take_failing(void *context, const char *file, struct jw_target targe
 	const char *wheel = run->index ? strstr(file, ".whl: ") : NULL;
 	char *named;
 
-	(void)target;
 	run->failing++;
+	for (size_t i = 0; i < run->total_count; i++)
+		run->failing_on[i] += jw_target_equal(run->totals[i].target, target);
 	for (; wheel && wheel > file && !os_is_separator(wheel[-1]); wheel--)
 		;
 	file = wheel ? wheel : file; /* its folder is gone */
@@ -519,7 +525,8 @@ static void print_end(struct scan_run *run)
 	if (run->library_count)
 		qsort(run->libraries, run->library_count, sizeof *run->libraries, order_libraries);
 	for (size_t i = 0; run->images && i < run->total_count; i++)
-		scan_text_total(&run->cli->out, &run->totals[i], run->libraries, run->library_count);
+		scan_text_total(&run->cli->out, &run->totals[i], run->failing_on[i], run->libraries,
+						run->library_count);
 	if (run->images && run->total_count)
 		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
 	if (run->cli->system && run->images && run->total_count && run->totals[0].modules)

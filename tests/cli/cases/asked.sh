@@ -49,7 +49,12 @@ err_has "--only is no longer there: prime compiles nothing that is warm: “jitw
 
 # Half a command
 run 64 cache
-err_has "“cache” needs a second word: list, verify, prune"
+err_has "“cache” needs a second word: list, verify, prune; see “jitwarm cache --help”"
+run 64 startup on
+err_has "it takes: enable, disable, status; see “jitwarm startup --help”"
+run 64 ahead --driver 555.58.02
+err_has "--driver takes a file here, the libcuda.so of driver 555.58.02"
+run 3 ahead --driver ./none
 run 64 startup enabel
 err_has "no command is called “startup enabel”; it takes: enable, disable, status"
 

@@ -48,6 +48,8 @@ json 'd["shared"]["placed"] == 8'
 printf 'jobs = 3x\n' >"$mine"
 run 64 prime "$sample"
 err_has "jobs ($mine, line 1) takes a whole number up to 1024, not “3x”"
+JITWARM_JOBS=many run 64 config
+err_has "jobs (JITWARM_JOBS) takes a whole number up to 1024, not “many”"
 run 0 prime -j 2 "$sample"
 printf 'jobs\n' >"$mine"
 run 64 status
