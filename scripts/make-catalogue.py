@@ -34,11 +34,16 @@ PIECES = {"src/cli/commands/cmd_scan.c": ["compile", "%s (%s, %llu piece of code
           "src/devcode/code_file.c": ["a cubin", "a wheel"], "src/find/places.c": ["folder", "program"],
           "src/cli/commands/cmd_doctor.c": ["Driver  %s", "GPU     %s (%s)", "Probe   %s", "Process %d (%s): %s%s%s"],
           "src/cli/commands/cmd_key.c": ["no"], "src/cli/commands/cmd_run.c": ["  %s of %s: %s"], "src/cli/commands/cmd_tune.c": ["unset %s"],
-          "src/cli/commands/cmd_watch.c": [", about %s"], "src/cli/parts/prime_text.c": ["%s left: %s."], "src/doctor/findings.c": [", and %s"],
+          "src/cli/commands/cmd_watch.c": [", about %s", "; loaded: "], "src/cli/commands/cmd_prime.c": ["%s%s%s at 0x%llx (%s): %s"],
+          "src/bake/bake.c": ["%s%s%s at 0x%llx (%s): %s%s%.*s"], "src/compile/installed_compilers.c": ["%s; so"],
+          "src/pack/import_check.c": ["%s: entry %016llx: %s", "%s: entry %016llx"], "src/cli/parts/prime_text.c": ["%s left: %s."], "src/doctor/findings.c": [", and %s"],
           "src/cli/parts/registry_options.c": ["%s:%s: %s for %s (%s)%s"], "src/plan/build.c": ["%s and %s"],
           "src/cli/commands/cmd_lint.c": ["over %s", "over", "within", "error", "notice", "warning"],
           "src/cli/commands/cmd_status.c": ["Baked", " at "], "src/worker/worker.c": ["an error without a name",
                                    "CUDA_ERROR_NO_DEVICE (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)",
+                                   "CUDA_ERROR_SYSTEM_NOT_READY (the system is not ready: is the fabric manager running?)",
+                                   "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (the kernel's part of the driver is of an older version: restart the machine; or, "
+                                   "without an upgrade, this GPU takes no driver of the forward compatibility package)",
                                    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (the kernel's part of the driver is of another version: restart the machine)"],
           "src/tune/block.c": ["restored", "left", "damaged, kept as %s"]}
 # Of the C library, for calls that fail (src/os/posix)
@@ -255,6 +260,8 @@ def problems(message, text):
         return [f"“{message.id}”: the end of “{text}”"]
     if not text.isprintable():
         return [f"“{message.id}”: a control character"]
+    if "십시오" in text: # po/glossary.ko.md
+        return [f"“{message.id}”: -세요, not -십시오"]
     return []
 
 
