@@ -81,7 +81,7 @@ check_long() {
 		grep -qxE "$pattern" <<<"$tests" || { echo "tests/long: no such test: $pattern"; status=1; }
 	done < <(grep -E '^[a-z]' tests/long)
 	[ "${JITWARM_LONG_TESTS:-}" = 1 ] || ! (cd build/release && ctest -N -E "$(cd ../.. && left_out release)") |
-		grep -q ' driver-progress$' || { echo "tests/long: ctest leaves out nothing"; status=1; }
+		grep -q ' driver-crowd-550.163.01$' || { echo "tests/long: ctest leaves out nothing"; status=1; }
 	return $status
 }
 

@@ -10,36 +10,27 @@
 set -uo pipefail
 
 [ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=$1 part=$2
-store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+part=$2
 case $part in
 older) drivers=(535.309.01 550.163.01) ;;
 same) drivers=(535.216.03 535.309.01) ;;
 newer) drivers=(550.163.01 535.309.01) ;;
 *) exit 64 ;;
 esac
-for v in "${drivers[@]}"; do
-	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get.sh drivers)"; exit 77; }
-done
 former=${drivers[0]} present=${drivers[1]}
-jitwarm=$build/src/jitwarm
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$present"
+need_driver "${drivers[@]}"
 framework=$build/tests/framework
 library=$framework/libsample_framework.so
-scratch=$(mktemp -d)
-# shellcheck source=/dev/null
-. "$here/../../tests/documents/keep.sh"
-trap 'rm -rf "$scratch"' EXIT
-unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
-export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache
+export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache
 
 fail() { echo "FAILED: $*"; cat "$scratch/out" "$scratch/err" 2>/dev/null; exit 1; }
-under() { local v=$1; shift; timeout 600 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
 run()
 {
 	local v=$1 status=0
 	shift
-	under "$v" "$jitwarm" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+	under "$v" sm_86 "$build/src/jitwarm" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
 	keep_document "$scratch/out"
 	return $status
 }
@@ -47,7 +38,7 @@ json() { is_so "$scratch/out" "$1" || fail "not so: $1 ($answer)"; }
 entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }
 start()
 {
-	under "$1" "$framework/framework-app" >"$scratch/out" 2>"$scratch/err" || fail "the application under $1"
+	under "$1" sm_86 "$framework/framework-app" >"$scratch/out" 2>"$scratch/err" || fail "the application under $1"
 	tail -1 "$scratch/out" | grep -q "^compiled $2 of " || fail "the application: $(tail -1 "$scratch/out")"
 }
 modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }

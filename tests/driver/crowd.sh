@@ -13,19 +13,11 @@
 set -uo pipefail
 
 [ $# -ge 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "$1" && pwd) version=$2 modules=${3:-2000} each=${4:-100}
-store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-[ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get.sh drivers)"; exit 77; }
-jitwarm=$build/src/jitwarm probe=$build/tests/phantom/phantom-probe
-
-scratch=$(mktemp -d)
-# shellcheck source=/dev/null
-. "$root/tests/documents/keep.sh"
-trap 'rm -rf "$scratch"' EXIT
-unset CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
-export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache NO_COLOR=1
-under() { timeout 900 "$root/scripts/with-driver.sh" -B "$build" -d "$version" sm_86 -- "$@"; }
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+need_driver "$version"
+modules=${3:-2000} each=${4:-100} jitwarm=$build/src/jitwarm limit=900
+export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache
 
 mkdir -p "$scratch/prime" "$CUDA_CACHE_PATH"
 for ((i = 1; i <= modules; i++)); do "$probe" container "$scratch/prime/$i.fatbin" "$i" || exit 1; done
@@ -41,7 +33,7 @@ complain() { echo "FAILED: $*"; failed=1; }
 program() { # NUMBER
 	local files=("$scratch/$1"/*.fatbin) i
 	for ((i = 0; i < each; i += 25)); do
-		WATCH_LOG=$scratch/log LD_PRELOAD=$build/tests/driver/watch.so under "$probe" load 0 "${files[@]:i:25}" >>"$scratch/$1.out" 2>&1 || return 1
+		WATCH_LOG=$scratch/log LD_PRELOAD=$build/tests/driver/watch.so under "$version" sm_86 "$probe" load 0 "${files[@]:i:25}" >>"$scratch/$1.out" 2>&1 || return 1
 		sleep 1
 	done
 }
@@ -88,7 +80,7 @@ experiment()
 	rm -rf "$JITWARM_STATE" "$CUDA_CACHE_PATH" "$scratch/log" "$scratch"/?.out
 	mkdir "$CUDA_CACHE_PATH"
 	: >"$scratch/log"
-	under "$jitwarm" prime "$scratch/prime" --json >"$scratch/out" 2>"$scratch/err" &
+	under "$version" sm_86 "$jitwarm" prime "$scratch/prime" --json >"$scratch/out" 2>"$scratch/err" &
 	prime=$!
 	for p in 1 2 3 4; do program $p & programs[p]=$!; done
 	for p in 1 2 3 4; do wait "${programs[p]}" || complain "a program: $(tail -3 "$scratch/$p.out")"; done
@@ -107,6 +99,6 @@ for try in 1 2 3; do
 	echo "try $try"
 done
 [ $status = 0 ] || failed=1
-under "$jitwarm" prime "$scratch/prime" --json >"$scratch/out" 2>"$scratch/err" || complain "the second prime: $(tail -3 "$scratch/err")"
-under "$jitwarm" check "$scratch/prime" >/dev/null 2>&1 || complain "cold after the second prime"
+under "$version" sm_86 "$jitwarm" prime "$scratch/prime" --json >"$scratch/out" 2>"$scratch/err" || complain "the second prime: $(tail -3 "$scratch/err")"
+under "$version" sm_86 "$jitwarm" check "$scratch/prime" >/dev/null 2>&1 || complain "cold after the second prime"
 exit $failed

@@ -8,54 +8,46 @@
 set -uo pipefail
 
 [ $# = 3 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-build=$1 version=$2 part=$3
-older=535.309.01
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+part=$3 older=535.309.01 jitwarm=$build/src/jitwarm open=
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
-for v in "$version" $([ "$part" = carried ] && echo $older); do
-	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get.sh drivers)"; exit 77; }
-done
-probe=$build/tests/phantom/phantom-probe
-jitwarm=$build/src/jitwarm
-scratch=$(mktemp -d) open=
+need_driver "$version"
+[ "$part" != carried ] || need_driver $older
 trap 'rm -rf "$scratch" ${open:+"$open"}' EXIT
-unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
-export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state
+export JITWARM_STATE=$scratch/state
 
 fail() { echo "FAILED: $*"; cat "$scratch/out" 2>/dev/null; exit 1; }
-under() { local v=$1; shift; timeout 600 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
-# load VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
-load()
+# compiles VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
+compiles()
 {
 	local files=() i v=$1 dir=$2
 	shift 2
-	for ((i = 1; i <= 20; i++)); do
-		[ -f "$scratch/$i.fatbin" ] || "$probe" container "$scratch/$i.fatbin" "$i" || exit 1
-		files+=("$scratch/$i.fatbin")
-	done
-	CUDA_CACHE_PATH=$dir under "$v" "$@" "$probe" load 0 "${files[@]}" >"$scratch/out" 2>&1 || return 1
+	make_modules 1 20
+	for ((i = 1; i <= 20; i++)); do files+=("$scratch/$i.fatbin"); done
+	CUDA_CACHE_PATH=$dir under "$v" sm_86 "$@" "$probe" load 0 "${files[@]}" >"$scratch/out" 2>&1 || return 1
 	[ "$(grep -c 'result 0' "$scratch/out")" = 20 ] || return 1
 	grep -c 'ptxas ran' "$scratch/out" || true
 }
 pack_of()
 {
-	compiled=$(load "$1" "$scratch/made-$1") || fail "loading under $1"
+	compiled=$(compiles "$1" "$scratch/made-$1") || fail "loading under $1"
 	[ "$compiled" = 20 ] || fail "$compiled of 20 compiled under $1"
 	"$jitwarm" export -q --all --cache "$scratch/made-$1" -o "$scratch/$1.jwpack" || fail "export"
 }
-import() { under "$version" "$jitwarm" import --allow-unsigned "$@" >"$scratch/out" 2>&1; }
+import() { under "$version" sm_86 "$jitwarm" import --allow-unsigned "$@" >"$scratch/out" 2>&1; }
 
 case $part in
 exact)
 	pack_of "$version"
 	import --cache "$scratch/there" "$scratch/$version.jwpack" || fail "import"
 	grep -q '20 entries added' "$scratch/out" || fail "not all were added"
-	compiled=$(load "$version" "$scratch/there") || fail "loading"
+	compiled=$(compiles "$version" "$scratch/there") || fail "loading"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were imported"
 	(cd "$scratch/made-$version" && find . -type f ! -name index -exec cmp {} "$scratch/there/{}" \;) | grep -q . && fail "entries differ"
 	;;
 shared)
-	. "$here/../accounts.sh"
+	. "$root/tests/accounts.sh"
 	open=$(folder_for_all) || { echo "this needs root, setpriv and a folder that other accounts get into"; exit 77; }
 	pack_of "$version"
 	umask 077
@@ -72,7 +64,7 @@ shared)
 	build=$open/build probe=$build/tests/phantom/phantom-probe
 	rm -rf "$scratch" && scratch=$open/scratch
 	export JITWARM_DRIVERS=$open/drivers
-	compiled=$(load "$version" "$image" "${as_other[@]}") || fail "loading as another account"
+	compiled=$(compiles "$version" "$image" "${as_other[@]}") || fail "loading as another account"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled by another account"
 	;;
 carried)
@@ -83,7 +75,7 @@ carried)
 	grep -q 'driver stamp' "$scratch/out" && grep -q "driver version $older" "$scratch/out" && grep -q -- '--carry-over' "$scratch/out" || fail "fields are not named"
 	[ ! -e "$scratch/there" ] || [ -z "$(find "$scratch/there" -type f)" ] || fail "something was written"
 	import --carry-over --cache "$scratch/there" "$scratch/$older.jwpack" || fail "import --carry-over"
-	compiled=$(load "$version" "$scratch/there") || fail "loading what was carried over"
+	compiled=$(compiles "$version" "$scratch/there") || fail "loading what was carried over"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were carried over"
 	;;
 *) exit 64 ;;

@@ -1,15 +1,13 @@
 #!/bin/bash
-# fetch.sh BUILD-FOLDER [COMMAND...]   jitwarm compiler fetch, from package indexes on this machine, honest and lying (index-server.py)
+# fetch.sh BUILD-FOLDER   jitwarm compiler fetch, from package indexes on this machine, honest and lying (index-server.py)
 #
-# COMMAND: precedes the program (Wine), which is jitwarm.exe then.
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+[ $# = 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 build=$(cd "$1" && pwd)
-shift
-program=ptxas linker=libnvJitLink.so.12 jitwarm=("$build/src/jitwarm")
+program=ptxas linker=libnvJitLink.so.12 jitwarm=$build/src/jitwarm
 # shellcheck source=tests/elsewhere/indexes.sh
 . "$here/indexes.sh"
 
@@ -19,7 +17,7 @@ site=http://127.0.0.1:$(cat http/port)
 
 export XDG_CONFIG_HOME=$scratch/home/.config JITWARM_PTXAS=$scratch/store
 
-fetch() { timeout 120 "${jitwarm[@]}" compiler fetch "$@" >out 2>err; }
+fetch() { timeout 120 "$jitwarm" compiler fetch "$@" >out 2>err; }
 whole() { # VERSION: it is there, and nothing else
 	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$linker" "store/$1/$program" | sort)" ] && [ -x "store/$1/$program" ]
 }
@@ -142,16 +140,14 @@ good "the same in the home folder" login
 rm home/.netrc
 
 # ---- what is no file: libcurl would wait for a pipe's writer, and Ctrl-C would not end it
-if [ ${#jitwarm[@]} = 1 ]; then
-	mkfifo home/.netrc
-	good "a pipe called .netrc" good
-	for option in CERT CLIENT_CERT; do
-		export PIP_$option=$scratch/home/.netrc
-		bad "a pipe in $option" good "/home/.netrc: is not a regular file"
-		unset PIP_$option
-	done
-	rm home/.netrc
-fi
+mkfifo home/.netrc
+good "a pipe called .netrc" good
+for option in CERT CLIENT_CERT; do
+	export PIP_$option=$scratch/home/.netrc
+	bad "a pipe in $option" good "/home/.netrc: is not a regular file"
+	unset PIP_$option
+done
+rm home/.netrc
 
 # ---- pip's configuration: what a pip says, and variables before it
 from() { # KIND TEXT: the index that was asked
@@ -164,41 +160,39 @@ pip_says() { # LINE...
 	printf '%s\n' '#!/bin/sh' '[ "$*" = "config list" ] || exit 9' "cat <<'E'" "$@" E >pips/pip
 	chmod 755 . pips pips/pip
 }
-if [ ${#jitwarm[@]} = 1 ]; then
-	unset PIP_CONFIG_FILE
-	export PATH=$scratch/pips:$PATH
-	pip_says ":env:.index-url='$site/500/simple'" "global.index-url='$site/good/simple'" "global.timeout='60'" "list.index-url='$site/500/simple'"
-	from good "what pip says"
-	pip_says "download.index-url='$site/moved/simple'" "global.index-url='$site/500/simple'" "install.index-url='$site/500/simple'"
-	from moved "[download] is heavier than [install] and [global]"
-	pip_says "global.index-url='$site/500/simple'" "install.index-url='$site/moved/simple'"
-	from moved "[install] is heavier than [global]"
-	pip_says "global.extra-index-url='\n$site/500/simple\n$site/good/simple'" "global.index-url=\"$site/it's-empty/simple\""
-	rm -rf store
-	fetch 12.3 && whole 12.3 && grep -q "/it's-empty/" http/log && ok "several values, and Python's quotes" || fail "several values: $(cat err http/log)"
-	pip_says "global.index-url='$site/500/simple'"
-	PIP_INDEX_URL=$site/moved/simple from moved "a variable is heavier than pip's files"
-	PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$site/good/simple from good "PIP_CONFIG_FILE=/dev/null"
-	pip_says "global.index-url='$site/good/simple'"
-	PIP_INDEX_URL='' from good "an empty variable is none"
-	printf '#!/bin/sh\nexit 3\n' >pips/pip
-	bad "a pip that fails" good "pip's configuration (PIP_CONFIG_FILE=/dev/null leaves it out): “$scratch/pips/pip config list” ends with exit status 3"
-	[ "$(id -u)" != 0 ] || {
-		printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >pips/pip
-		chown 65534 pips
-		bad "root, and a pip that another account may replace" good "pips/pip is not run as root"
-		chown 0 pips
-		[ ! -e ran ] && ok "and it is not started" || fail "it was started"
-		mkdir shells
-		printf '#!/usr/bin/env sh\nexit 4\n' >pips/pip
-		printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >shells/sh
-		chmod 755 shells shells/sh
-		PATH=$scratch/shells:$PATH bad "root's own pip gets the system's PATH" good "ends with exit status 4"
-		[ ! -e ran ] || fail "another shell was started"
-	}
-	PATH=${PATH#*:}
-	export PIP_CONFIG_FILE=/dev/null
-fi
+unset PIP_CONFIG_FILE
+export PATH=$scratch/pips:$PATH
+pip_says ":env:.index-url='$site/500/simple'" "global.index-url='$site/good/simple'" "global.timeout='60'" "list.index-url='$site/500/simple'"
+from good "what pip says"
+pip_says "download.index-url='$site/moved/simple'" "global.index-url='$site/500/simple'" "install.index-url='$site/500/simple'"
+from moved "[download] is heavier than [install] and [global]"
+pip_says "global.index-url='$site/500/simple'" "install.index-url='$site/moved/simple'"
+from moved "[install] is heavier than [global]"
+pip_says "global.extra-index-url='\n$site/500/simple\n$site/good/simple'" "global.index-url=\"$site/it's-empty/simple\""
+rm -rf store
+fetch 12.3 && whole 12.3 && grep -q "/it's-empty/" http/log && ok "several values, and Python's quotes" || fail "several values: $(cat err http/log)"
+pip_says "global.index-url='$site/500/simple'"
+PIP_INDEX_URL=$site/moved/simple from moved "a variable is heavier than pip's files"
+PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$site/good/simple from good "PIP_CONFIG_FILE=/dev/null"
+pip_says "global.index-url='$site/good/simple'"
+PIP_INDEX_URL='' from good "an empty variable is none"
+printf '#!/bin/sh\nexit 3\n' >pips/pip
+bad "a pip that fails" good "pip's configuration (PIP_CONFIG_FILE=/dev/null leaves it out): “$scratch/pips/pip config list” ends with exit status 3"
+[ "$(id -u)" != 0 ] || {
+	printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >pips/pip
+	chown 65534 pips
+	bad "root, and a pip that another account may replace" good "pips/pip is not run as root"
+	chown 0 pips
+	[ ! -e ran ] && ok "and it is not started" || fail "it was started"
+	mkdir shells
+	printf '#!/usr/bin/env sh\nexit 4\n' >pips/pip
+	printf '#!/bin/sh\ntouch %s/ran\n' "$scratch" >shells/sh
+	chmod 755 shells shells/sh
+	PATH=$scratch/shells:$PATH bad "root's own pip gets the system's PATH" good "ends with exit status 4"
+	[ ! -e ran ] || fail "another shell was started"
+}
+PATH=${PATH#*:}
+export PIP_CONFIG_FILE=/dev/null
 
 # ---- folders of wheels
 mkdir wheels && python3 - "$site" <<-'P'
@@ -225,7 +219,7 @@ unset PIP_NO_INDEX
 PIP_FIND_LINKS=wheels good "the newest of folder and index" good
 
 # ---- https
-if [ ${#jitwarm[@]} = 1 ] && command -v openssl >/dev/null &&
+if command -v openssl >/dev/null &&
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost >openssl.log 2>&1; then
 	cat key.pem cert.pem >both.pem
 	serve https "$scratch/both.pem"
@@ -253,38 +247,36 @@ rm -rf store
 fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat err)"
 fetch 10.2; [ $? = 64 ] && ok "too old" || fail "too old: $(cat err)"
 fetch; [ $? = 64 ] && ok "no version at all" || fail "no version at all: $(cat err)"
-if [ ${#jitwarm[@]} = 1 ]; then
+rm -rf store
+: >http/log
+PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "$jitwarm" compiler fetch 12.3 >out 2>err &
+fetcher=$!
+await grep -q "/trickle/files/" http/log
+[ -n "$(find store -name wheel)" ] || await sh -c 'find store -name wheel | grep -q .'
+kill -INT $fetcher; got=0; wait $fetcher || got=$?
+[ $got = 1 ] && [ -z "$(find store -mindepth 1)" ] && ok "Ctrl-C" || fail "Ctrl-C: status $got: $(cat err; find store)"
+mkdir -p store/.new-01d/x store/.new-f00 store/.new-old/x
+touch -d '2 days ago' store/.new-01d store/.new-old
+PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-01d ] && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && ok "what killed runs left goes after a day, and nothing else" || fail "left by killed runs: $(cat err; ls -A store)"
+# Only whole ones are looked at.
+printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
+"$jitwarm" make -o cache/ --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
+[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
+# On the way, and the exact line where that is not asked for. The fake ptxas compiles nothing.
+library=$build/tests/framework/libsample_framework.so
+: >http/log
+for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --driver 550.163.01 -o cache/"; do
 	rm -rf store
-	: >http/log
-	PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "${jitwarm[@]}" compiler fetch 12.3 >out 2>err &
-	fetcher=$!
-	await grep -q "/trickle/files/" http/log
-	[ -n "$(find store -name wheel)" ] || await sh -c 'find store -name wheel | grep -q .'
-	kill -INT $fetcher; got=0; wait $fetcher || got=$?
-	[ $got = 1 ] && [ -z "$(find store -mindepth 1)" ] && ok "Ctrl-C" || fail "Ctrl-C: status $got: $(cat err; find store)"
-	mkdir -p store/.new-01d/x store/.new-f00 store/.new-old/x
-	touch -d '2 days ago' store/.new-01d store/.new-old
-	PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-01d ] && [ -e store/.new-f00 ] && [ -e store/.new-old/x ] && ok "what killed runs left goes after a day, and nothing else" || fail "left by killed runs: $(cat err; ls -A store)"
-	# Only whole ones are looked at.
-	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-f00/ptxas; chmod +x store/.new-f00/ptxas
-	"${jitwarm[@]}" make -o cache/ --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
-	[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
-	# On the way, and the exact line where that is not asked for. The fake ptxas compiles nothing.
-	library=$build/tests/framework/libsample_framework.so
-	: >http/log
-	for rest in "bake --target sm_86 --driver 12.4 -o baked" "make --target sm_86 --driver 550.163.01 -o cache/"; do
-		rm -rf store
-		got=0
-		# shellcheck disable=SC2086
-		PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" $rest "$library" >out 2>err || got=$?
-		[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
-			fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
-	done
-	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
-	whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
-	rm -rf store cache
-	# Relocatable code: ptxas and nvJitLink of CUDA 12.0 are the first of which both are there. This index has none of them.
-	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "${jitwarm[@]}" bake --fetch --target sm_86 -o baked "$library" >out 2>err
-	grep -qF "no wheel nvidia-cuda-nvcc-cu12==12.0.*" err && ok "bake --fetch: the oldest that will do" || fail "bake --fetch: $(cat out err)"
-fi
+	got=0
+	# shellcheck disable=SC2086
+	PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "$jitwarm" $rest "$library" >out 2>err || got=$?
+	[[ $got == 2 ]] && grep -qE "“jitwarm compiler fetch 12.[04]” gets it" err && grep -qF -- "--fetch" err && [ ! -s http/log ] && [ ! -e baked ] && ok "${rest%% *}: the line to type" ||
+		fail "${rest%% *}: the line to type: status $got: $(cat out err http/log)"
+done
+PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "$jitwarm" make --fetch --target sm_86 --driver 550.163.01 -o cache/ "$library" >out 2>err
+whole 12.4 && ok "make --fetch" || fail "make --fetch: $(cat out err; find store)"
+rm -rf store cache
+# Relocatable code: ptxas and nvJitLink of CUDA 12.0 are the first of which both are there. This index has none of them.
+PIP_INDEX_URL=$site/good/simple PATH=/usr/bin:/bin "$jitwarm" bake --fetch --target sm_86 -o baked "$library" >out 2>err
+grep -qF "no wheel nvidia-cuda-nvcc-cu12==12.0.*" err && ok "bake --fetch: the oldest that will do" || fail "bake --fetch: $(cat out err)"
 exit $failed

@@ -17,38 +17,6 @@ case_killed_and_run_again() {
 	done
 }
 
-# SIGKILL of the supervisor at random moments of a run, twenty times (a hundred with JITWARM_LONG_TESTS): never a cache that a
-# driver would wipe, never a torn entry, and the next run completes it. Most rounds begin where the last one was killed, the
-# others with nothing. tests/torture kills at each place instead.
-case_killed_at_any_moment() {
-	local killed
-	run status
-	cat >"$scratch/$1/rounds.sh" <<-'S'
-		set -u
-		killed=0 anew=1 wanted=20
-		[ -z "${JITWARM_LONG_TESTS:-}" ] || wanted=100
-		began=$(date +%s%N)
-		"$1" prime "$2" -j 2 >/dev/null 2>&1
-		whole_ms=$((($(date +%s%N) - began) / 1000000))
-		for ((round = 0; killed < wanted; round++)); do
-			[ $anew = 0 ] && [ $((round % 3)) != 0 ] || rm -rf "$CUDA_CACHE_PATH"
-			"$1" prime "$2" -j 2 >/dev/null 2>&1 &
-			moment=$((RANDOM % whole_ms))
-			sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
-			kill -KILL $! 2>/dev/null
-			wait $! 2>/dev/null
-			[ $? = 137 ] && anew=0 killed=$((killed + 1)) || anew=1
-			[ ! -d "$CUDA_CACHE_PATH" ] || "$1" cache verify --json >"$3" 2>&1 || { cat "$3"; exit 1; }
-			[ ! -d "$CUDA_CACHE_PATH" ] || grep -q '"next_insert":.*"adds"' "$3" || { cat "$3"; exit 1; }
-		done
-		echo "$killed killed in $round rounds of $whole_ms ms at most"
-	S
-	killed=$(SIMDRIVER_COST=0.5 under bash "$scratch/$1/rounds.sh" "$jitwarm" "$library" "$scratch/$1/report") || say "after a kill: $killed" || return 1
-	echo "    $killed"
-	await no_worker || return 1
-	expect_status 0 prime "$library" && sound && expect_status 0 check "$library" && expect_status 0 prime "$library" && no_leftovers_but_locks
-}
-
 case_interrupted_and_continued() {
 	local status=0
 	run status

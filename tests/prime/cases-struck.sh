@@ -6,7 +6,7 @@ fault() { SIMDRIVER_FAULT=$1 run prime "$library" --json; }
 
 case_a_crashing_module_is_set_aside() {
 	local kind status
-	for kind in crash abort exit overflow; do
+	for kind in crash abort exit overflow oom sticky; do
 		rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 		status=0; fault "$kind:sample_small" || status=$?
 		[ "$status" = 1 ] && expect_number failed 1 || say "$kind: status $status: $(cat "$err")" || return 1

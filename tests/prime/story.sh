@@ -73,8 +73,6 @@ no_leftovers() {
 		kill -0 "${run%%-*}" 2>/dev/null || say "left in the state directory: $run" || return 1
 	done
 }
-# But the lock of one that was killed before it had a folder is left for an hour.
-no_leftovers_but_locks() { rm -f "$JITWARM_STATE"/runs/*.lock; no_leftovers; }
 
 # Workers of this script's own runs: other tests have theirs beside us.
 workers() {
