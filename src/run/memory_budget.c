@@ -168,16 +168,20 @@ static void look_at_power(struct run *run)
 		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
 }
 
-/* What a worker that compiles, and waits for nothing else, got of the processor since then. */
+/* What a worker got of the processor since the last look, if it compiled then and now. A job's own
+ * wall time does not tell: its first part waits for the GPU, and so do others beside it. */
 static void look_at_share(struct run *run, struct slot *slot, double passed_ms)
 {
 	struct os_process_use use;
 
-	if (!slot->child || os_process_used(NULL, child_pid(slot->child), &use))
+	if (!slot->child || os_process_used(NULL, child_pid(slot->child), &use) || !slot->greeted ||
+		!slot->job_count || !use.runnable) {
+		slot->cpu_ms = 0;
 		return;
-	if (slot->cpu_ms > 0 && slot->job_count && use.runnable)
+	}
+	if (slot->cpu_ms > 0)
 		pace_spend(&run->pace, use.cpu_ms - slot->cpu_ms, passed_ms);
-	slot->cpu_ms = slot->greeted ? use.cpu_ms : 0;
+	slot->cpu_ms = use.cpu_ms;
 }
 
 struct slot *run_look_at_machine(struct run *run)

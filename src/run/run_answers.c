@@ -220,9 +220,6 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 		learn(run, slot, &job, answer);
 	pace_take(&run->pace, 1, run->setup->plan->modules[job.module].cost_ms,
 			  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms);
-	/* Where the system does not tell what a process has used. */
-	if (!(slot->cpu_ms > 0))
-		pace_spend(&run->pace, answer->cpu_ms, answer->wall_ms);
 	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)

@@ -34,10 +34,10 @@ struct slot {
 	bool finishing;                      /* it was told that no more jobs come */
 	bool yielded;                        /* ended to make room: its module is not to blame */
 	uint64_t resident_bytes, peak_bytes; /* now, and the peak */
-	double cpu_ms;                       /* processor time, when last looked at; 0: not known */
-	uint64_t devices;                    /* a bit for each device of the pool that it has used */
-	bool spent;   /* it reported that it cannot continue, and ends by itself */
-	bool retired; /* there is no room for so many workers: it is not replaced */
+	double cpu_ms;    /* processor time at the last look; 0: did not compile then */
+	uint64_t devices; /* a bit for each device of the pool that it has used */
+	bool spent;       /* it reported that it cannot continue, and ends by itself */
+	bool retired;     /* there is no room for so many workers: it is not replaced */
 };
 
 struct run {

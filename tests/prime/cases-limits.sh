@@ -77,6 +77,11 @@ case_predicted_stands_beside_what_it_took() {
 	! grep -q 'The driver keeps at most' "$out" || say "a limit that does not matter: $(cat "$out")"
 }
 
+# Modules that sleep wait for the GPU: they say nothing about the processor.
+case_waiting_for_the_gpu_is_not_taken_for_load() {
+	SIMDRIVER_COST=36 expect_status 0 prime "$library" -j 8 && grep -q 'takes longer than predicted' "$err" || say "$(cat "$err")"
+}
+
 # The simulated driver uses up processor time and takes four times as long as the model says.
 case_a_slow_machine_is_learnt() {
 	local before factor round
