@@ -122,9 +122,12 @@ struct jw_check_result {
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
 	bool names_known; /* false: the names of this driver's entries are unknown, so all modules count
 						 as cold */
-	char **notes;     /* one line each: modules that were left out, files that could not be read */
-	size_t note_count, troubles; /* with those of options.found */
-	size_t images;               /* files and members of archives with device code that were read */
+	/* One line each: files that could not be read; and last, `assumptions` of them: modules that
+	 * were left out, and how others are taken to be loaded. */
+	char **notes;
+	size_t note_count, assumptions;
+	size_t troubles; /* with those of options.found */
+	size_t images;   /* files and members of archives with device code that were read */
 	struct jw_check_failing *failing;
 	size_t failing_count;
 	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */

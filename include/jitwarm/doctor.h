@@ -65,8 +65,8 @@ struct jw_doctor_result {
 	enum jw_probe_use probe;
 	char *probe_entry; /* the entry of the probe, "" if it was not asked */
 	size_t warm, cold; /* modules of `found`, on all GPUs */
-	char **notes;      /* one line each: files that could not be read */
-	size_t note_count;
+	char **notes;      /* of jw_check, one line each */
+	size_t note_count, assumptions;
 	size_t troubles; /* names without a file, and files that could not be read: nothing is known of
 						them, so that no finding does not mean that all is well */
 	enum jw_verdict verdict; /* on `found`; without it on the settings: JW_VERDICT_USELESS or

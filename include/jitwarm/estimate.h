@@ -42,6 +42,9 @@ struct jw_forecast {
 					  a usual machine */
 };
 
+/* Whether the time of a start is mostly that of modules which it may do without. */
+bool jw_may_need_none(const struct jw_seconds *start);
+
 /* The throughput of this many workers on this machine; one worker alone has 1. Two hardware threads
  * that share a core do little more than one, and more workers than threads do no more than the
  * threads (docs/estimates.md). 0 counts as 1. */

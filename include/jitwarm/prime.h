@@ -142,8 +142,10 @@ struct jw_prime_result {
 	uint64_t peak_worker_bytes;
 	struct jw_prime_failure *failures;
 	size_t failure_count;
-	char **notes; /* one line each: modules that were left out, files that could not be read */
-	size_t note_count;
+	/* One line each: files that could not be read; and last, `assumptions` of them: modules that
+	 * were left out, and how others are taken to be loaded. */
+	char **notes;
+	size_t note_count, assumptions;
 	size_t troubles;       /* of the notes, those about files that could not be read */
 	size_t images;         /* files and members of archives with device code that were read */
 	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */

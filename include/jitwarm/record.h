@@ -48,9 +48,11 @@ struct jw_record_result {
 	struct jw_recording *recording; /* without jw_record_options.output, paths are as found, and
 									   packages unknown */
 	size_t found;                   /* of its modules, those found in files */
-	size_t added;                   /* to the user's cache */
-	size_t there;                   /* in the user's cache already */
-	size_t refused;                 /* not inserted: damaged, or of an unknown form */
+	size_t not_by_prime; /* of these, those that jw_prime of their files does not compile:
+							left out without `everything`, or loaded with options */
+	size_t added;        /* to the user's cache */
+	size_t there;        /* in the user's cache already */
+	size_t refused;      /* not inserted: damaged, or of an unknown form */
 	uint64_t added_bytes;
 	size_t evicted;           /* the oldest entries of the user's cache, evicted to make room */
 	size_t cooled;            /* of these: entries of the system's driver, which are cold now */

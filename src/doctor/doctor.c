@@ -307,6 +307,7 @@ static void keep_examined(struct examination *seen, struct jw_check_result *chec
 	result->troubles = check->troubles; /* with those of the search */
 	result->notes = check->notes;
 	result->note_count = check->note_count;
+	result->assumptions = check->assumptions;
 	check->notes = NULL;
 	check->note_count = 0;
 }

@@ -537,7 +537,10 @@ static bool is_cold(const struct examination *seen, struct finding_draft *draft)
 	if (!check || !check->all.cold || !check->file_count)
 		return false;
 	start = &check->all.forecast.start;
-	EVIDENCE(draft, "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
+	EVIDENCE(draft,
+			 jw_may_need_none(start)
+				 ? "%s that programs may not need: %s on one core, mostly for %.600s%s%s (%.300s)"
+				 : "a start compiles %s in %s on one core, mostly for %.600s%s%s (%.300s)",
 			 TEXT_COUNT(check->all.cold, "module", "modules"),
 			 text_span(time, start->low, start->high), check->files[0].path,
 			 check->files[0].member ? ": " : "",

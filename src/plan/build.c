@@ -187,6 +187,17 @@ static bool runs_mostly(const struct build_image *image, const struct analyse_mo
 		   containers[VERDICT_JIT] + containers[VERDICT_LINK];
 }
 
+/* Whether a start may do without a module. Of an installed package a loose file may be one that its
+ * own tests read. */
+static bool is_on_demand(const struct build *build, const struct build_image *image,
+						 const struct analyse_module *module, bool loose)
+{
+	const struct jw_found *found = build->request->found;
+
+	return image->library ? loose || runs_mostly(image, module)
+						  : found && found->files[build->found].package;
+}
+
 /* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
  * linker. cuSPARSE links its own inputs through nvJitLink, which has its own cache. */
 static bool is_compiled(const struct build *build, const struct build_image *image,
@@ -205,35 +216,6 @@ static const char *image_name(char *text, size_t size, const struct build_image 
 {
 	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
 	return text;
-}
-
-static int note_left_out(struct jw_error *err, struct build *build, const struct build_image *image,
-						 const size_t *left_out)
-{
-	char name[1024], targets[256] = "", sm[JW_TARGET_TEXT], bytes[TEXT_SHORT];
-	size_t used = 0, most = 0;
-	uint64_t most_bytes = 0;
-
-	for (size_t t = 0; t < build->request->target_count; t++) {
-		if (!left_out[t])
-			continue;
-		used += (size_t)snprintf(targets + used, sizeof targets - used, "%s%s", used ? ", " : "",
-								 jw_target_sm(sm, build->request->targets[t]));
-		if (used >= sizeof targets)
-			used = sizeof targets - 1;
-		if (left_out[t] > most) {
-			most = left_out[t];
-			most_bytes = image->targets[t].loose_bytes;
-		}
-	}
-	if (!most)
-		return 0;
-	return build_note(
-		err, build, false,
-		"%s: %s (%s of PTX for %s), which the library loads by itself when needed: left "
-		"out; --all includes what is left out",
-		image_name(name, sizeof name, image), TEXT_COUNT(most, "module", "modules"),
-		text_bytes(bytes, most_bytes), targets);
 }
 
 /* The containers of a file that runs which it has no use for, or which fail where they are used. */
@@ -296,50 +278,68 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-/* One line tells of all libraries: a package of CUDA's has a dozen such. */
-static void count_texts(struct build *build, const struct build_image *image, const size_t *texts,
-						const size_t *superseded)
+/* Of a library for several GPUs, those of the GPU with the most. */
+static void mention(struct build_mention *all, const struct build_image *image, size_t modules,
+					uint64_t bytes)
 {
-	struct build_texts *all = &build->texts;
-	size_t most = 0;
-
-	for (size_t t = 1; t < build->request->target_count; t++)
-		most = texts[t] > texts[most] ? t : most;
-	if (!texts[most])
+	if (!modules)
 		return;
 	if (!all->images++)
 		(void)image_name(all->first, sizeof all->first, image);
-	all->texts += texts[most];
-	all->superseded += superseded[most];
+	all->modules += modules;
+	all->bytes += bytes;
+}
+
+/* "libcufft.so.12 and 2 other libraries" */
+enum { MENTIONED = 1024 + TEXT_SHORT + 64 };
+static const char *mentioned(char text[MENTIONED], const struct build_mention *all)
+{
+	if (all->images == 1)
+		return all->first;
+	(void)text_format(text, MENTIONED, "%s and %s", all->first,
+					  TEXT_COUNT(all->images - 1, "other library", "other libraries"));
+	return text;
+}
+
+static int note_left_out(struct jw_error *err, struct build *build)
+{
+	const struct build_mention *all = &build->left_out;
+	char names[MENTIONED], bytes[TEXT_SHORT];
+
+	return !all->images
+			   ? 0
+			   : build_note(err, build, false,
+							"%s: %s (%s of PTX) loaded by the libraries themselves when needed: "
+							"left out; --all includes what is left out",
+							mentioned(names, all), TEXT_COUNT(all->modules, "module", "modules"),
+							text_bytes(bytes, all->bytes));
 }
 
 static int note_texts(struct jw_error *err, struct build *build)
 {
-	const struct build_texts *all = &build->texts;
-	char copies[TEXT_SHORT + 64] = "", names[sizeof all->first + TEXT_SHORT + 64];
+	char copies[TEXT_SHORT + 64] = "", names[MENTIONED];
 
-	if (!all->images)
+	if (!build->texts.images)
 		return 0;
-	if (all->superseded)
+	if (build->superseded)
 		(void)text_format(copies, sizeof copies, " (%s for older GPUs left out)",
-						  TEXT_COUNT(all->superseded, "copy", "copies"));
-	if (all->images == 1)
-		memcpy(names, all->first, sizeof all->first);
-	else
-		(void)text_format(names, sizeof names, "%s and %s", all->first,
-						  TEXT_COUNT(all->images - 1, "other library", "other libraries"));
+						  TEXT_COUNT(build->superseded, "copy", "copies"));
 	return build_note(
 		err, build, false,
 		"%s: %s in the data, taken as loaded without options%s; “jitwarm run --record FILE -- "
 		"PROGRAM” shows what a program does",
-		names, TEXT_COUNT(all->texts, "PTX text", "PTX texts"), copies);
+		mentioned(names, &build->texts), TEXT_COUNT(build->texts.modules, "PTX text", "PTX texts"),
+		copies);
 }
 
-int build_note_loose(struct jw_error *err, struct build *build)
+int build_note_assumptions(struct jw_error *err, struct build *build)
 {
+	struct plan *plan = build->plan;
+	const size_t before = plan->note_count;
+
 	if (build->request->link_inputs)
 		return 0;
-	if (note_texts(err, build))
+	if (note_left_out(err, build) || note_texts(err, build))
 		return -1;
 	if (build->loose_texts &&
 		build_note(
@@ -349,13 +349,15 @@ int build_note_loose(struct jw_error *err, struct build *build)
 			"-- PROGRAM” shows what a program does",
 			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are")))
 		return -1;
-	return build->loose_inputs
-			   ? build_note(err, build, false,
-							"%s taken as input of a link: loaded as a module, the same code makes "
-							"other entries",
-							TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
-									   "loose relocatable files are"))
-			   : 0;
+	if (build->loose_inputs &&
+		build_note(err, build, false,
+				   "%s taken as input of a link: loaded as a module, the same code makes "
+				   "other entries",
+				   TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
+							  "loose relocatable files are")))
+		return -1;
+	plan->assumptions = plan->note_count - before;
+	return 0;
 }
 
 /* The CUDA runtime links all of these, even if other files hold them too. */
@@ -376,6 +378,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	struct plan *plan = build->plan;
 	size_t left_out[ANALYSE_MOST_TARGETS] = {0}, texts[ANALYSE_MOST_TARGETS] = {0};
 	size_t superseded[ANALYSE_MOST_TARGETS] = {0};
+	size_t most_left = 0, most_texts = 0;
 	uint32_t file = UINT32_MAX;
 
 	if (fates_add(err, &plan->fates, image->path, image->member, image->targets,
@@ -401,8 +404,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
-		if (plan_add_module(err, build, file, module,
-							image->library && (loose || runs_mostly(image, module)),
+		if (plan_add_module(err, build, file, module, is_on_demand(build, image, module, loose),
 							leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
 		left_out[module->target] += leave && !passed;
@@ -413,8 +415,14 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
-	count_texts(build, image, texts, superseded);
-	if (note_left_out(err, build, image, left_out) || note_unusable(err, build, image))
+	for (size_t t = 1; t < plan->target_count; t++) {
+		most_left = left_out[t] > left_out[most_left] ? t : most_left;
+		most_texts = texts[t] > texts[most_texts] ? t : most_texts;
+	}
+	mention(&build->left_out, image, left_out[most_left], image->targets[most_left].loose_bytes);
+	mention(&build->texts, image, texts[most_texts], 0);
+	build->superseded += texts[most_texts] ? superseded[most_texts] : 0;
+	if (note_unusable(err, build, image))
 		return -1;
 	return note_link_doubts(err, build, image);
 }

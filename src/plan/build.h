@@ -11,10 +11,11 @@
 
 enum { PLAN_MOST_MODULES = 1 << 24, PLAN_MOST_FILES = 1 << 24, PLAN_MOST_NOTES = 1 << 16 };
 
-/* PTX texts in the data of libraries. */
-struct build_texts {
+/* Modules of libraries that one line tells of: a package of CUDA's has a dozen such libraries. */
+struct build_mention {
 	char first[1024]; /* the name of the first library */
-	size_t images, texts, superseded;
+	size_t images, modules;
+	uint64_t bytes;
 };
 
 struct build {
@@ -23,8 +24,9 @@ struct build {
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
 	uint32_t found; /* index of the file that is read, in the request's search */
 	size_t module_capacity, file_capacity, note_capacity;
-	size_t loose_texts, loose_inputs; /* files that are one PTX text, or an input of a link */
-	struct build_texts texts;
+	size_t loose_texts, loose_inputs;     /* files that are one PTX text, or an input of a link */
+	struct build_mention left_out, texts; /* texts: PTX in the data of libraries */
+	size_t superseded;                    /* copies of such texts for older GPUs */
 };
 
 /* The modules and sums of an image, read from the file or from the inventory. */
@@ -46,8 +48,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 /* Adds what the request's `of_stamp` asks for. */
 int build_take_cached(struct jw_error *err, struct build *build);
 
-/* After the last image: notes how PTX texts and loose files are treated. */
-int build_note_loose(struct jw_error *err, struct build *build);
+/* At the end: notes what was left out, and how PTX texts and loose files are treated. */
+int build_note_assumptions(struct jw_error *err, struct build *build);
 
 /* Estimates each module from its text. */
 void build_estimate(struct plan *plan);

@@ -102,6 +102,11 @@ double jw_workers_capacity(unsigned workers)
 	return plan_capacity(workers, os_cores(), os_physical_cores());
 }
 
+bool jw_may_need_none(const struct jw_seconds *start)
+{
+	return start->low < 0.05 && start->likely >= 0.1;
+}
+
 double jw_makespan_seconds(double total, double longest, double capacity)
 {
 	double shared = total / (capacity > 0 ? capacity : 1);

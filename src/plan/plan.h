@@ -74,7 +74,8 @@ struct plan_module {
 	enum plan_state state;
 	enum cache_damage damage; /* of the existing entry */
 	/* A start may do without it: it is in no registered section of its library, which loads it when
-	 * it is needed, or most containers of the library have code that runs as it is. */
+	 * it is needed, or most containers of the library have code that runs as it is; or it is a
+	 * package's loose file. */
 	bool on_demand;
 	/* Its entry has this value, made by an older driver's compiler (state/ledger.h). */
 	bool carried;
@@ -115,10 +116,10 @@ struct plan {
 	struct jw_speed speed;  /* the basis of its predictions */
 	uint64_t program_bytes; /* PTX of all modules: tells programs apart */
 	char *cache_dir;
-	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
-	 * that includes them. */
+	/* Lines for people, UTF-8: unreadable files; and last, `assumptions` of them: modules that were
+	 * left out, with the option that includes them, and how others are taken to be loaded. */
 	char **notes;
-	size_t note_count;
+	size_t note_count, assumptions;
 	size_t troubles;    /* files that could not be read, or not in full: of most there is a note */
 	bool lacked;        /* of these, one for want of memory */
 	size_t images;      /* files and members with device code that were read */

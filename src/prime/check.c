@@ -298,6 +298,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		qsort(result->files, kept, sizeof *result->files, by_seconds);
 	result->notes = plan->notes;
 	result->note_count = plan->note_count;
+	result->assumptions = plan->assumptions;
 	result->troubles = plan->troubles;
 	result->images = plan->images;
 	plan->notes = NULL;

@@ -239,7 +239,7 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 {
 	char text[FATE_TEXT];
 
-	for (size_t i = 0; i < plan->note_count; i++)
+	for (size_t i = 0; i < plan->note_count - plan->assumptions; i++)
 		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
 			return -1;
 	for (size_t i = 0; i < plan->fates.count; i++) {
@@ -252,6 +252,18 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	}
 	result->troubles = plan->troubles;
 	result->images = plan->images;
+	return 0;
+}
+
+int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
+							  struct jw_prime_result *result)
+{
+	const size_t before = result->note_count;
+
+	for (size_t i = plan->note_count - plan->assumptions; i < plan->note_count; i++)
+		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
+			return -1;
+	result->assumptions = result->note_count - before;
 	return 0;
 }
 

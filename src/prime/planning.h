@@ -34,6 +34,9 @@ struct planning {
 int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning);
+/* At the end: the last of the result's notes. */
+int planning_note_assumptions(struct jw_error *err, const struct plan *plan,
+							  struct jw_prime_result *result);
 void planning_free(struct planning *planning);
 /* Finds the warm modules that were carried over; with recompile_carried they become cold. */
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);

@@ -495,6 +495,7 @@ static int prime_system(struct jw_error *err, const struct jw_system *system,
 		result->undone = result->plan.cold;
 	else
 		failed = carry_out(err, planning.plan, system, options, result);
+	failed = failed || planning_note_assumptions(err, planning.plan, result) ? -1 : 0;
 	ledger_note(&ledger, home, true);
 done:
 	ledger_close(&ledger);

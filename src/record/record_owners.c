@@ -56,7 +56,7 @@ struct matching {
 	struct jw_recording *recording;
 	const struct plan *plan;
 	uint32_t *files; /* for each of the plan's files its index in the recording, NO_FILE: none */
-	size_t capacity;
+	size_t capacity, left_out;
 };
 
 static int add_planned_file(struct jw_error *err, struct matching *matching, uint32_t planned)
@@ -95,6 +95,7 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 		module->file = matching->files[planned->file];
 		module->container_offset = planned->container_offset;
 		module->entry_offset = planned->entry_offset;
+		matching->left_out += planned->state == PLAN_LEFT_OUT;
 		return 0;
 	}
 	return 0;
@@ -155,6 +156,7 @@ static int match_all(struct jw_error *err, const struct recorder *recorder)
 			goto done;
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
+	result->not_by_prime = matching.left_out + texts;
 	failed = note_recorded_texts(err, result, texts);
 done:
 	mem_free(matching.files);
@@ -200,7 +202,6 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		.profile = &profile,
 		.cache_dir = recorder->system->cache.path,
 		.state_dir = recorder->system->state_dir,
-		.everything = true,
 		.link_inputs = true,
 		.cancel = {recorder, is_cancelled},
 	};

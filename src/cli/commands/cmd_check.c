@@ -45,10 +45,15 @@ static void print_entries(const struct output *out, const struct jw_check_gpu *g
 /* What is asked most often, in a line: --explain says the rest. */
 static void print_cold(const struct output *out, const struct jw_check_gpu *gpu)
 {
+	const bool maybe = jw_may_need_none(&gpu->forecast.start);
 	char name[GPUS_NAME], start[TEXT_SHORT], prime[TEXT_SHORT];
 
 	output_line(out, STYLE_WARN,
-				gpu->cold == 1 ? "%s: %zu of %s is cold: first start %s, prime %s"
+				gpu->cold == 1 ? maybe ? "%s: %zu of %s is cold, which programs may not need: "
+										 "first start %s, prime %s"
+									   : "%s: %zu of %s is cold: first start %s, prime %s"
+				: maybe        ? "%s: %zu of %s are cold, which programs may not need: "
+								 "first start %s, prime %s"
 							   : "%s: %zu of %s are cold: first start %s, prime %s",
 				gpu_targets_name(name, gpu->target), gpu->cold,
 				TEXT_COUNT(gpu->modules, "module", "modules"),
@@ -66,7 +71,7 @@ static bool is_next_driver(const struct options *options, struct jw_ahead *ahead
 }
 
 /* The command for what is cold: with the names, and where they were looked for. */
-static void print_next(const struct output *out, const struct options *options)
+static void print_next(const struct output *out, const struct options *options, bool maybe)
 {
 	static const char *const kept[] = {"target", "driver", "environment", "cache"};
 	struct jw_ahead ahead;
@@ -91,7 +96,8 @@ static void print_next(const struct output *out, const struct options *options)
 	if (pending)
 		ahead_print(out, "", &ahead);
 	if (!failed)
-		output_line_command(out, STYLE_PLAIN, "Next: ", buf_text(&line), "");
+		output_line_command(out, STYLE_PLAIN, "Next: ", buf_text(&line),
+							maybe ? ", if a start takes long" : "");
 	else
 		output_expect_whole(out, &line);
 	buf_free(&line);
@@ -207,10 +213,10 @@ static void print_check_result(struct cli *cli, const struct jw_check_result *re
 	if (result->names_known && explain)
 		print_files(out, result);
 	else if (result->names_known && result->all.cold && result->verdict == JW_VERDICT_COLD)
-		print_next(out, &cli->options);
+		print_next(out, &cli->options, jw_may_need_none(&result->all.forecast.start));
 	/* Those of the search come first, and were printed as it went on. */
-	for (size_t i = found->note_count; i < result->note_count; i++)
-		output_note(out, "%s", result->notes[i]);
+	plan_notes_print(out, result->notes + found->note_count, result->note_count - found->note_count,
+					 result->assumptions, explain);
 }
 
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/eyes.h"
+#include "cli/parts/module_text.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "os/env.h"
@@ -174,8 +175,8 @@ static void doctor_text(const struct output *out, const struct doctor_document *
 {
 	struct buf text = BUF_MAX(MOST_REPORT);
 
-	for (size_t i = 0; i < document->result.note_count; i++)
-		output_note(out, "%s", document->result.notes[i]);
+	plan_notes_print(out, document->result.notes, document->result.note_count,
+					 document->result.assumptions, false);
 	(void)put_findings(NULL, &text, document);
 	output_expect_whole(out, &text);
 	if (text.size)

@@ -271,8 +271,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	if (!priming->only_plan)
 		unattended->restored = result->reuse.refilled.entries + result->shared.fetched +
 							   (result->reuse.carried ? result->reuse.carried->carried : 0);
-	for (size_t i = 0; i < result->note_count; i++)
-		output_note(&cli->out, "%s", result->notes[i]);
+	plan_notes_print(&cli->out, result->notes, result->note_count, result->assumptions, false);
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
 	if (result->pack)

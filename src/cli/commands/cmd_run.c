@@ -185,6 +185,12 @@ static void print_advice(const struct output *out, const struct command_document
 					   document->why_useless);
 	else if (document->owner_count) {
 		output_note(out, "they are in your cache: the next start does not compile them");
+		/* What `prime` of one name compiles is not all that was compiled. */
+		if (result->not_by_prime || document->owner_count > 1) {
+			output_note(out, "after an update of the driver, and on other machines: record the "
+							 "command (“jitwarm run --record FILE -- …”), and prime the recording");
+			return;
+		}
 		reproduce_print(out, "after an update of the driver, and on other machines",
 						"jitwarm prime",
 						document->owners[0].file.package ? document->owners[0].file.package

@@ -228,13 +228,6 @@ static bool is_relative(void)
 /* Below it, a program's modules push each other out: a unit that the driver does not know ("1G") */
 enum { LEAST_LIMIT = 1 << 20 };
 
-/* Whether a start may do without all that there is to compile; the low end is what it cannot do
- * without. */
-static bool may_do_without(const struct jw_seconds *start)
-{
-	return start->low < 0.05 && start->likely >= 0.1;
-}
-
 /* Prints the next step: a warm cache is useless while the driver does not read it. */
 static void print_status_next(const struct output *out, const struct status_document *found,
 							  const struct jw_check_result *packages)
@@ -263,7 +256,7 @@ static void print_status_next(const struct output *out, const struct status_docu
 		next = "jitwarm tune: how to raise the limit, before the driver evicts what it has";
 	else if (cache->limit_bytes < LEAST_LIMIT)
 		next = "jitwarm prime --tune: raise CUDA_CACHE_MAXSIZE, and compile this now";
-	else if (packages && may_do_without(&packages->all.forecast.start))
+	else if (packages && jw_may_need_none(&packages->all.forecast.start))
 		next = "jitwarm prime, if a start takes long: programs may need nothing of this";
 	else if (packages && packages->all.cold)
 		next = "jitwarm prime: compile this now, so that the first start compiles nothing";

@@ -247,6 +247,8 @@ static const struct json_field command_fields[] = {
 	JSON_AS("in_files", struct command_document, result.found,
 			"modules that the searched files hold"),
 	COMMAND(not_in_files, "modules that no searched file holds"),
+	COMMAND(result.not_by_prime,
+			"of `in_files`: those that `prime` of the files does not compile, only of a recording"),
 	COMMAND(result.live, "the command had the driver's cache; else a private one"),
 	JSON_AS("why_useless", struct command_document, why_useless,
 			"a line on why programs do not use the cache", .presence = JSON_IF_SET),

@@ -45,6 +45,16 @@ void module_text_link(const struct output *out, const char *head, size_t link,
 					head, time, end);
 }
 
+void plan_notes_print(const struct output *out, char *const *notes, size_t count,
+					  size_t assumptions, bool all)
+{
+	for (size_t i = 0; i < (all ? count : count - assumptions); i++)
+		output_note(out, "%s", notes[i]);
+	if (!all && assumptions)
+		output_note(out, "some PTX was left out, or its use is assumed: “jitwarm check --explain” "
+						 "lists it");
+}
+
 void found_files_print(const struct output *out, const struct jw_found *found)
 {
 	for (size_t i = 0; i < found->note_count; i++)

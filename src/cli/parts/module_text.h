@@ -37,6 +37,9 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 /* Says that there was no device code; without operands, in which environment. Ends with 2 where
  * there was no file. */
 void found_files_none(struct cli *cli, const struct jw_found *found);
+/* The notes of a plan; without `all` one line in place of its assumptions, the last notes. */
+void plan_notes_print(const struct output *out, char *const *notes, size_t count,
+					  size_t assumptions, bool all);
 /* The notes and warnings alone. */
 void found_files_print(const struct output *out, const struct jw_found *found);
 /* Ends with 1 where a name led to no file, or something could not be read. */

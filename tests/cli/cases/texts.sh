@@ -13,6 +13,9 @@ compiles() {
 
 # One line tells of several.
 run 1 check "$program" "$texts"
+err_has "some PTX was left out, or its use is assumed: “jitwarm check --explain” lists it"
+err_lacks "6 PTX texts"
+run 1 check --explain "$program" "$texts"
 err_has "program${texts##*/framework-texts} and 1 other library: 6 PTX texts in the data"
 
 # The text that jitwarm has itself compiled is not found in it, and no chance hit in its data counts as damaged.
@@ -39,6 +42,8 @@ run 0 scan --json "$program"
 json 'd["files"][0]["ptx"] == {"compute_52": 2, **{"compute_%d" % n: 1 for n in (60, 70, 75, 80, 90)}} and d["files"][0]["format"] in ("elf", "pe")'
 json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 4'
 run 0 prime "$program"
+err_has "“jitwarm check --explain” lists it"
+run 0 check --explain "$program"
 err_has "3 PTX texts in the data, taken as loaded without options (3 copies for older GPUs left out); “jitwarm run --record FILE -- PROGRAM” shows"
 compiles 0
 run 0 check --json "$program"
@@ -67,7 +72,7 @@ is_wine || {
 	# The text is recognised in a key with options, and this run's entries are kept.
 	rm -r "$work/cache"
 	run 0 run --record options.jwrec --json "$program" -- "$program" opt
-	json 'd["modules"] == d["in_files"] == 3'
+	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
 	err_has "3 PTX texts are loaded with options of the program"
 	compiles 0 opt
 	run 1 prime --recording options.jwrec --dry-run
@@ -81,14 +86,14 @@ compiles 0
 
 # A loose text or fat binary: the form is said that it is taken for.
 printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
-run 1 check "$work/k.ptx"
+run 1 check --explain "$work/k.ptx"
 err_has "1 loose PTX text is taken as loaded without options, and not linked"
 PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
 import fatbin
 payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
 open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, payload, " --compile-only ")))
 PYTHON
-run 1 check --json linked.fatbin
+run 1 check --json --explain linked.fatbin
 json 'd["modules"] == d["link"] == 1'
 err_has "1 loose relocatable file is taken as input of a link"
 run 0 prime linked.fatbin
@@ -99,3 +104,19 @@ sed 's/sm_52/sm_90/' "$work/k.ptx" >"$work/later.ptx"
 run 2 prime "$work/later.ptx"
 err_has "later.ptx: will fail: no kernel image for sm_86"
 run 0 prime "$work/k.ptx" "$work/texts.whl"
+
+# A package's loose file may be one that its own tests read.
+environment "$work/env" 1.0
+site=$(site_of "$work/env")
+python3 - "$site/frame/tests.ptx" <<'PYTHON'
+import sys
+adds = "add.s32 %r1, %r1, 1;\n" * 40000
+open(sys.argv[1], "w").write(
+    ".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n" + adds + "ret;\n}\n")
+PYTHON
+printf 'frame/tests.ptx,,\n' >"$site/frame-1.0.dist-info/RECORD"
+run 1 check --environment "$work/env" frame
+out_has "1 of 1 module is cold, which programs may not need: first start up to "
+out_has "jitwarm prime --environment $work/env frame, if a start takes long"
+run 1 doctor --environment "$work/env" frame
+out_has "1 module that programs may not need: up to "
