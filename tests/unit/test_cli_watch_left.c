@@ -3,12 +3,8 @@
 #include "check.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/pace.h"
-#include "os/file.h"
 
 enum { MODULES = 60, LOOK_MS = 500 };
 
@@ -84,73 +80,6 @@ TEST(the_time_left_is_right_within_a_quarter_from_a_third_on)
 			if (worst < 0.75 || worst > 1.25)
 				fail_msg("factor %g, seed %u: said %g of what was true", factors[f], seed, worst);
 		}
-}
-
-struct moment {
-	double cpu_ms, model_ms;
-	size_t left;
-};
-enum { MOST_MOMENTS = 256 };
-
-static size_t read_moments(struct moment moments[MOST_MOMENTS])
-{
-	struct buf file = {0};
-	size_t count = 0;
-
-	assert_int_equal(os_read_file(NULL,
-								  JITWARM_SOURCE_DIR "/tests/data/watch-moments/xgboost-1.0.2.csv",
-								  1 << 20, &file),
-					 0);
-	for (const char *at = strchr(buf_text(&file), '\n') + 1; *at; at = strchr(at, '\n') + 1) {
-		struct moment *moment = &moments[count++];
-		char *end;
-
-		assert_true(count < MOST_MOMENTS);
-		(void)strtod(at, &end);
-		moment->cpu_ms = strtod(end + 1, &end);
-		moment->left = (size_t)strtod(end + 1, &end);
-		moment->model_ms = strtod(end + 1, &end);
-	}
-	buf_free(&file);
-	return count;
-}
-
-/* A real start under a real driver, by processor time: the load was not the same all the time.
- * `crowd`: that of a machine on which it is. */
-static double worst_of_recorded(double crowd)
-{
-	static struct moment moments[MOST_MOMENTS];
-	const size_t count = read_moments(moments);
-	const double whole_ms = moments[count - 1].cpu_ms;
-	struct watch_left left = {0};
-	double now_ms = moments[0].cpu_ms, worst = 1;
-
-	assert_int_equal(count, 113);
-	for (size_t i = 0; i + 1 < count; i++) {
-		watch_left_count(&left, 7, moments[i].left, moments[i].model_ms);
-		while (now_ms < moments[i + 1].cpu_ms) {
-			const double next_ms = fmin(now_ms + LOOK_MS / crowd, moments[i + 1].cpu_ms);
-
-			if (now_ms > whole_ms / 2)
-				take_ratio(watch_left_seconds(&left) * 1000, (whole_ms - now_ms) * crowd,
-						   whole_ms * crowd, &worst);
-			watch_left_spend(&left, (next_ms - now_ms) * crowd, next_ms - now_ms);
-			now_ms = next_ms;
-		}
-	}
-	return worst;
-}
-
-TEST(the_time_left_of_a_recorded_start_is_right)
-{
-	static const double crowds[] = {1, 1.6, 3};
-
-	for (size_t i = 0; i < sizeof crowds / sizeof *crowds; i++) {
-		const double worst = worst_of_recorded(crowds[i]);
-
-		print_message("crowd %g: %g\n", crowds[i], worst);
-		assert_true(worst > 1 / 1.4 && worst < 1.4);
-	}
 }
 
 TEST(nothing_is_said_where_nothing_is_known)

@@ -25,6 +25,55 @@ static int prepare(void **state)
 	return 0;
 }
 
+/* ---- the queue: most expensive first, each module once; a module that ended its worker gets a
+ * second try when nothing else is left */
+
+TEST_WITH(a_module_is_tried_twice_and_no_more, prepare, NULL)
+{
+	struct job_queue queue;
+
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_false(job_queue_is_suspect(&queue, 0));
+	assert_true(job_queue_retry(&queue, 0));
+	assert_true(job_queue_is_suspect(&queue, 0));
+	assert_int_equal(job_queue_take(&queue), 2);
+	assert_true(job_queue_retry(&queue, 2));
+	assert_int_equal(job_queue_take(&queue), 4);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), 0);
+	assert_false(job_queue_retry(&queue, 0));
+	/* Taken and never begun: it is next again, and still a suspect. */
+	assert_int_equal(job_queue_take_suspect(&queue), 2);
+	assert_false(job_queue_has_suspects(&queue));
+	job_queue_return(&queue, 2);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), 2);
+	assert_int_equal(job_queue_take_suspect(&queue), QUEUE_EMPTY);
+	job_queue_close(&queue);
+}
+
+/* Idle workers are those that live without a job. */
+TEST_WITH(nothing_is_left_of_a_cleared_queue, prepare, NULL)
+{
+	struct job_queue queue;
+
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	job_queue_return(&queue, 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_true(job_queue_retry(&queue, 0));
+	/* One from the middle; the others keep their order. */
+	assert_true(job_queue_take_this(&queue, 4));
+	assert_false(job_queue_take_this(&queue, 4));
+	assert_int_equal(job_queue_peek(&queue), 2);
+	job_queue_return(&queue, 4);
+	job_queue_clear(&queue);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), QUEUE_EMPTY);
+	job_queue_close(&queue);
+}
+
 /* ---- a run of three workers, the first of which asks */
 
 enum { WORKERS = 3, GPUS = 3 };
@@ -458,4 +507,4 @@ CASE(failures_are_counted)
 	result.failure_count = 0;
 }
 
-RUN_TESTS(prepare, NULL)
+RUN_TESTS(NULL, NULL)

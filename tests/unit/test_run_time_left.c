@@ -1,17 +1,9 @@
-#include "check.h"
+#include "costs.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/pace.h"
-#include "os/file.h"
-#include "plan/estimate.h"
 #include "run/run_report.h"
-
-enum { MOST_MODULES = 2048 };
 
 static void about(double is, double wanted)
 {
@@ -170,30 +162,17 @@ static bool is_near(double said, double truth)
 	return (said < truth * 1.4 && truth < said * 1.4) || fabs(said - truth) < 500;
 }
 
-/* tests/data/compile-costs: "form,ptx_bytes,statements,divisions,entries,ms,cubin_bytes". */
 static size_t read_modules(const char *name, struct replayed *modules)
 {
-	char *path = mem_printf(NULL, JITWARM_SOURCE_DIR "/tests/data/compile-costs/%s.csv", name);
-	struct buf file = {0};
-	size_t count = 0;
+	static struct costs_row rows[COSTS_MOST];
+	const size_t count = costs_read(name, rows);
 
-	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
-	for (const char *at = strchr(buf_text(&file), '\n') + 1; *at; at = strchr(at, '\n') + 1) {
-		double value[6];
+	for (size_t i = 0; i < count; i++) {
 		struct plan_estimate estimate;
 
-		assert_true(count < MOST_MODULES);
-		for (size_t i = 0; i < 6; i++)
-			value[i] = strtod(at = strchr(at, ',') + 1, NULL);
-		plan_estimate(&estimate,
-					  &(struct plan_features){.statements = (uint32_t)value[1],
-											  .divisions = (uint32_t)value[2],
-											  .entries = (uint32_t)value[3]},
-					  0, NULL);
-		modules[count++] = (struct replayed){.model_ms = estimate.cost_ms, .real_ms = value[4]};
+		plan_estimate(&estimate, &rows[i].features, 0, NULL);
+		modules[i] = (struct replayed){.model_ms = estimate.cost_ms, .real_ms = rows[i].ms};
 	}
-	buf_free(&file);
-	mem_free(path);
 	return count;
 }
 
@@ -214,7 +193,7 @@ static unsigned near_moments(struct replayed *modules, size_t count, size_t work
 /* The predictions are right for the whole library, or off by as much as a first estimate may be. */
 TEST(the_time_left_is_near_for_real_libraries)
 {
-	static struct replayed modules[MOST_MODULES];
+	static struct replayed modules[COSTS_MOST];
 	static const double offs[] = {1, 1.25, 0.8, 1.6, 0.625};
 	static const size_t workers[] = {1, 2, 4};
 	/* `right`: the least where the predictions are right; `all`: the mean. */
