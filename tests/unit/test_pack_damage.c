@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "entries.h"
 #include "os/platform.h"
+#include "pack/judge.h"
 #include "packs.h"
 
 static char *file, *target;
@@ -245,6 +246,21 @@ TEST(machine_code_that_is_too_new)
 		mem_free(manifest);
 	}
 	packs_parts_make(&parts);
+}
+
+TEST(the_gpus_of_a_machine)
+{
+	static struct jw_gpu gpus[] = {{.target = {86, 0}}, {.target = {90, 0}}};
+	struct jw_system system = {.gpus = gpus, .gpu_count = 1};
+
+	assert_true(judge_has_gpu(&system, (struct jw_target){86, 'a'}));
+	assert_false(judge_has_gpu(&system, (struct jw_target){90, 0}));
+	system.gpu_count = 2;
+	assert_true(judge_has_gpu(&system, (struct jw_target){90, 0}));
+	assert_false(judge_has_gpu(&system, (struct jw_target){80, 0}));
+	/* Without a GPU, the pack is for a machine that has some */
+	system.gpu_count = 0;
+	assert_true(judge_has_gpu(&system, (struct jw_target){80, 0}));
 }
 
 /* Content that differs from the manifest, with a sound digest of the whole. */
