@@ -3,11 +3,16 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/hash.h"
+#include "base/set.h"
 #include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/walk.h"
 
-enum { FIRST = 1 << 12 }; /* bytes to request when only the beginning is needed */
+enum {
+	FIRST = 1 << 12,        /* bytes to request when only the beginning is needed */
+	COST_OF_WALK = 1 << 26, /* counts as so many bytes: directories are read and names compared */
+};
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 					  const struct os_map *map)
@@ -129,6 +134,7 @@ void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten
 struct request {
 	struct devcode_part *parts;
 	size_t count, done;
+	struct set members; /* by name: the first of its parts */
 	int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 				 size_t size);
 	void *context;
@@ -162,25 +168,32 @@ static int copy(struct jw_error *err, struct request *request, size_t part, stru
 	return 0;
 }
 
+static uint64_t member_key(const char *member)
+{
+	return member ? fnv_update(FNV_START, member, strlen(member)) : 0;
+}
+
 static int visit_reread(struct jw_error *err, void *context, const char *member, enum kind kind,
 						struct stream *stream)
 {
 	struct request *request = context;
+	size_t cursor = 0, i;
 
 	(void)err;
 	(void)kind;
-	for (size_t i = 0; i < request->count; i++) {
-		struct devcode_part *part = &request->parts[i];
+	while ((i = set_find(&request->members, member_key(member), &cursor)) != SET_NONE)
+		for (; i < request->count && text_same(request->parts[i].member, member); i++) {
+			struct devcode_part *part = &request->parts[i];
 
-		if (part->done || !text_same(part->member, member) || part->offset < stream->offset)
-			continue;
-		if (copy(&request->why, request, i, stream)) {
-			request->member = part->member;
-			break;
+			if (part->done || part->offset < stream->offset)
+				continue;
+			if (copy(&request->why, request, i, stream)) {
+				request->member = part->member;
+				return request->stopped ? -1 : 0;
+			}
+			part->done = true;
+			request->done++;
 		}
-		part->done = true;
-		request->done++;
-	}
 	return request->stopped || request->done == request->count ? -1 : 0;
 }
 
@@ -200,33 +213,50 @@ static const char *first_missing(const struct request *request)
 	return NULL;
 }
 
+static int copy_parts(struct jw_error *err, const char *path, struct request *request,
+					  const struct jw_cancel *cancel, uint64_t *again_bytes)
+{
+	struct visitor visitor = {request, visit_reread, note_reread_trouble, cancel, again_bytes};
+	const char *member;
+
+	for (size_t i = 0; i < request->count; i++) {
+		struct devcode_part *part = &request->parts[i];
+
+		part->done = false;
+		if ((!i || !text_same(part[-1].member, part->member)) &&
+			set_add(err, &request->members, member_key(part->member), i))
+			return -1;
+	}
+	if (!request->count)
+		return 0;
+	if (walk_again(err, again_bytes, COST_OF_WALK))
+		return -1;
+	if (walk_file(err, &visitor, path) && !request->stopped && request->done < request->count)
+		return -1;
+	if (request->done == request->count)
+		return 0;
+	if (walk_cancelled(err, cancel) || walk_again(err, again_bytes, 0))
+		return -1;
+	if (request->stopped)
+		return error_copy(err, &request->why);
+	member = request->member ? request->member : first_missing(request);
+	if (request->why.code)
+		return error_set(err, request->why.code, "%s%s%s: %s", path, member ? ": " : "",
+						 member ? member : "", request->why.message);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", path,
+					 member ? member : "device code");
+}
+
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context, const struct jw_cancel *cancel)
+				 void *context, const struct jw_cancel *cancel, uint64_t *again_bytes)
 {
 	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
-	struct visitor visitor = {&request, visit_reread, note_reread_trouble, cancel};
-	const char *member;
+	const int result = copy_parts(err, path, &request, cancel, again_bytes);
 
-	for (size_t i = 0; i < count; i++)
-		parts[i].done = false;
-	if (!count)
-		return 0;
-	if (walk_file(err, &visitor, path) && !request.stopped && request.done < count)
-		return -1;
-	if (request.done == count)
-		return 0;
-	if (walk_cancelled(err, cancel))
-		return -1;
-	if (request.stopped)
-		return error_copy(err, &request.why);
-	member = request.member ? request.member : first_missing(&request);
-	if (request.why.code)
-		return error_set(err, request.why.code, "%s%s%s: %s", path, member ? ": " : "",
-						 member ? member : "", request.why.message);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", path,
-					 member ? member : "device code");
+	set_free(&request.members);
+	return result;
 }
 
 static int append_part(struct jw_error *err, void *context, size_t part, const uint8_t *data,
@@ -237,7 +267,7 @@ static int append_part(struct jw_error *err, void *context, size_t part, const u
 }
 
 int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
-				   const struct jw_cancel *cancel, struct buf *ret_bytes)
+				   const struct jw_cancel *cancel, uint64_t *again_bytes, struct buf *ret_bytes)
 {
 	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
 	struct devcode_part wanted = *part;
@@ -248,7 +278,7 @@ int devcode_reread(struct jw_error *err, const char *path, const struct devcode_
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
 						 (unsigned long long)part->size_bytes);
 	if (buf_reserve(err, &bytes, (size_t)part->size_bytes) ||
-		devcode_copy(err, path, &wanted, 1, append_part, &bytes, cancel)) {
+		devcode_copy(err, path, &wanted, 1, append_part, &bytes, cancel, again_bytes)) {
 		buf_free(&bytes);
 		return -1;
 	}

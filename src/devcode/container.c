@@ -409,8 +409,8 @@ static void read_trouble(void *context, const char *member, const struct jw_erro
 
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink)
 {
-	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel};
+	struct reading reading = {.path = path, .sink = sink};
+	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel, NULL};
 
 	return walk_file(err, &visitor, path);
 }

@@ -207,11 +207,12 @@ enum { DEVCODE_PIECE = 3 << 16 };
 
 /* Reads `path` once and hands over the parts piece by piece, in order. Parts of one member are
  * adjacent, in ascending order, without overlaps. -1 if a part could not be read (`done` tells
- * which could), or if `piece` returned other than 0. `stop` may be NULL. */
+ * which could), or if `piece` returned other than 0. `cancel` and `again_bytes` (walk_again) may be
+ * NULL. */
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context, const struct jw_cancel *cancel);
+				 void *context, const struct jw_cancel *cancel, uint64_t *again_bytes);
 /* One part, into memory. The caller frees *ret_bytes. */
 int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
-				   const struct jw_cancel *cancel, struct buf *ret_bytes);
+				   const struct jw_cancel *cancel, uint64_t *again_bytes, struct buf *ret_bytes);

@@ -439,8 +439,10 @@ int wrappers_follow(struct jw_error *err, struct image *image, const struct sect
 	pointers = mem_array(err, image->wrapper_count, sizeof *pointers);
 	if (!pointers)
 		return -1;
-	/* Damaged relocations only leave it unknown. */
+	/* Damaged relocations only leave it unknown, as do more sections than a linker makes. */
 	known = !read_pointers(&why, image, table, bytes, pointers, &pointer_count);
+	if (pointer_count * table->count > MOST_VAIN_STEPS)
+		known = false;
 	if (!known)
 		pointer_count = 0;
 	for (size_t i = 0; i < pointer_count; i++) {

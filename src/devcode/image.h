@@ -10,7 +10,8 @@
 struct reading {
 	const char *path;
 	const struct devcode_sink *sink;
-	bool stopped; /* by the sink: an error unrelated to the file */
+	bool stopped;         /* by the sink: an error unrelated to the file */
+	uint64_t again_bytes; /* see walk_again */
 };
 
 /* A version 2 wrapper, `{u32 0x466243B1, u32 2, void *data, void *more}`. */

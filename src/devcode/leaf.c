@@ -168,7 +168,7 @@ static int streamed_get(struct jw_error *err, void *context, uint64_t offset, ui
 		return 0;
 	buf_free(&streamed->again);
 	if (devcode_reread(err, image->reading->path, &part, &image->reading->sink->cancel,
-					   &streamed->again))
+					   &image->reading->again_bytes, &streamed->again))
 		return -1;
 	*ret_data = streamed->again.data;
 	return 0;
@@ -188,7 +188,7 @@ static int streamed_each(struct jw_error *err, void *context, uint64_t offset, u
 	if (is_captured(streamed, offset, size, &data))
 		return piece(err, of_piece, 0, data, (size_t)size);
 	return devcode_copy(err, image->reading->path, &part, 1, piece, of_piece,
-						&image->reading->sink->cancel);
+						&image->reading->sink->cancel, &image->reading->again_bytes);
 }
 
 static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)

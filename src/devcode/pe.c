@@ -101,8 +101,8 @@ static int read_image(struct jw_error *err, const struct bytes *bytes, struct co
 
 /* "/123": a name of more than eight characters, which only objects have; it is in the string table
  * behind the symbols. */
-static const char *long_name(const struct bytes *bytes, const struct coff *coff, const char *name,
-							 size_t *ret_size)
+static int find_long_name(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
+						  const char *name, const char **ret_name, size_t *ret_size)
 {
 	uint64_t strings = (uint64_t)coff->symbols_at + (uint64_t)coff->symbols * SYMBOL_SIZE, at;
 	const uint8_t *data;
@@ -110,13 +110,14 @@ static const char *long_name(const struct bytes *bytes, const struct coff *coff,
 
 	if (name[0] != '/' || !coff->symbols_at || !text_number(name + 1, MOST_NAMES, &at) ||
 		strings + at >= bytes->size_bytes)
-		return NULL;
+		return 0;
 	if (size > bytes->size_bytes - strings - at)
 		size = (size_t)(bytes->size_bytes - strings - at);
-	if (bytes_get(NULL, bytes, strings + at, size, &data))
-		return NULL;
+	if (bytes_get(err, bytes, strings + at, size, &data))
+		return -1;
 	*ret_size = size;
-	return (const char *)data;
+	*ret_name = (const char *)data;
+	return 0;
 }
 
 /* Copies one section header, since reading a long name moves the window. */
@@ -126,7 +127,7 @@ static int add_section(struct jw_error *err, const struct bytes *bytes, const st
 	char name[NAME_SIZE + 1] = {0};
 	uint32_t address = load_u32(header + 12), size = load_u32(header + 16),
 			 offset = load_u32(header + 20), flags = load_u32(header + 36);
-	const char *shown = name, *other;
+	const char *shown = name;
 	size_t shown_size = NAME_SIZE;
 
 	for (size_t i = 0; i < NAME_SIZE; i++)
@@ -137,9 +138,8 @@ static int add_section(struct jw_error *err, const struct bytes *bytes, const st
 	if (!range_fits(offset, size, bytes->size_bytes))
 		return error_set(err, JW_ERR_FORMAT, "the file is cut off before the end of section %.8s",
 						 name);
-	other = long_name(bytes, coff, name, &shown_size);
-	if (other)
-		shown = other;
+	if (find_long_name(err, bytes, coff, name, &shown, &shown_size))
+		return -1;
 	return sections_add(err, table, shown, shown_size, offset, size, coff->base + address);
 }
 

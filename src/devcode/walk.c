@@ -19,12 +19,27 @@
 #include "os/platform.h"
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
+#define MOST_AGAIN (UINT64_C(64) << 30)
 
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 {
 	return cancel_asked(cancel)
 			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read")
 			   : 0;
+}
+
+int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size)
+{
+	if (again_bytes && (*again_bytes > MOST_AGAIN || (*again_bytes += size) > MOST_AGAIN))
+		return error_set(err, JW_ERR_LIMIT, "too much would have to be unpacked once more");
+	return 0;
+}
+
+/* Before each piece of a layer. */
+static int may_unpack(struct jw_error *err, const struct visitor *visitor, size_t size)
+{
+	return walk_cancelled(err, visitor->cancel) || walk_again(err, visitor->again_bytes, size) ? -1
+																							   : 0;
 }
 
 int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,
@@ -179,7 +194,7 @@ static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, 
 	struct packed *packed = context;
 	la_ssize_t got;
 
-	if (walk_cancelled(err, packed->visitor->cancel))
+	if (may_unpack(err, packed->visitor, size))
 		return -1;
 	do
 		got = archive_read_data(packed->archive, to, size);
@@ -330,7 +345,7 @@ enum {
 };
 
 struct plain_zip {
-	const struct jw_cancel *cancel;
+	const struct visitor *visitor;
 	struct zip_directory directory;
 	const struct zip_member **members; /* in the file's order */
 	struct zip_reader *reader;
@@ -341,7 +356,8 @@ static int read_plain_member(struct jw_error *err, void *context, uint8_t *to, s
 {
 	struct plain_zip *zip = context;
 
-	return walk_cancelled(err, zip->cancel) || zip_reader_take(err, zip->reader, to, size, ret_got)
+	return may_unpack(err, zip->visitor, size) ||
+				   zip_reader_take(err, zip->reader, to, size, ret_got)
 			   ? -1
 			   : 0;
 }
@@ -417,7 +433,7 @@ static int visit_member(struct jw_error *err, const struct visitor *visitor, str
 int walk_zip(struct jw_error *err, const struct visitor *visitor, const struct os_map *map,
 			 unsigned depth, bool *ret_plain)
 {
-	struct plain_zip zip = {.cancel = visitor->cancel};
+	struct plain_zip zip = {.visitor = visitor};
 	int result = 0;
 
 	*ret_plain = open_plain(&zip, map);
@@ -439,7 +455,7 @@ enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger
 struct unpacker {
 	ZSTD_DCtx *context;
 	struct stream *from;
-	const struct jw_cancel *cancel;
+	const struct visitor *visitor;
 	bool inside; /* a frame has begun and not ended */
 };
 
@@ -448,12 +464,14 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 	struct unpacker *unpacker = context;
 	ZSTD_outBuffer out = {to, size, 0};
 
+	if (walk_again(err, unpacker->visitor->again_bytes, size))
+		return -1;
 	while (out.pos < out.size) {
 		ZSTD_inBuffer in = {0};
 		const uint8_t *data;
 		size_t left;
 
-		if (walk_cancelled(err, unpacker->cancel) ||
+		if (walk_cancelled(err, unpacker->visitor->cancel) ||
 			stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
@@ -477,8 +495,7 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
 			  struct stream *stream, unsigned depth)
 {
-	struct unpacker unpacker = {
-		.context = ZSTD_createDCtx(), .from = stream, .cancel = visitor->cancel};
+	struct unpacker unpacker = {.context = ZSTD_createDCtx(), .from = stream, .visitor = visitor};
 	struct jw_error why = {0};
 	struct stream unpacked;
 	int result;

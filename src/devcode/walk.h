@@ -14,11 +14,16 @@ struct visitor {
 	/* An archive or member whose rest cannot be read. */
 	void (*trouble)(void *context, const char *member, const struct jw_error *why);
 	const struct jw_cancel *cancel; /* may be NULL */
+	uint64_t *again_bytes;          /* see walk_again; NULL: read for the first time */
 };
 
 /* The reader of a layer checks before each piece whether to stop, and then fails. An outer layer
  * must not report that failure as damage. The layer itself then returns -1. */
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
+
+/* Counts what is unpacked once more. One file may ask for it for each of its members, and in a
+ * stream that unpacks all before them: JW_ERR_LIMIT beyond a total, then at once. */
+int walk_again(struct jw_error *err, uint64_t *again_bytes, uint64_t size);
 
 /* `depth` counts the open layers, starting at 0. */
 int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,

@@ -80,7 +80,7 @@ static int take_out(struct jw_error *err, struct spool *spool, const struct plan
 		goto done;
 	add_parts(&pass, spool, plan, wants, count);
 	(void)devcode_copy(trouble, plan->files[wants->file].path, pass.parts, pass.count, write_piece,
-					   &pass, cancel);
+					   &pass, cancel, NULL);
 	for (size_t i = 0; i < count; i++)
 		if (pass.parts[wants[i].part].done)
 			spool->places[wants[i].module] =

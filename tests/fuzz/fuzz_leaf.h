@@ -32,7 +32,7 @@ static inline int fuzz_leaf(enum kind kind, const uint8_t *data, size_t size)
 {
 	struct fuzz_seen seen = {0};
 	struct devcode_sink sink = fuzz_sink(&seen);
-	struct reading reading = {"input", &sink, false};
+	struct reading reading = {.path = "input", .sink = &sink};
 	struct fuzz_rest rest = {data, size};
 	struct stream stream;
 

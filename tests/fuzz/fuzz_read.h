@@ -16,8 +16,8 @@ static inline int fuzz_read(const void *data, size_t size)
 {
 	struct fuzz_seen seen = {0};
 	const struct devcode_sink sink = fuzz_sink(&seen);
-	struct reading reading = {"input", &sink, false};
-	const struct visitor visitor = {&reading, leaf_read, fuzz_read_trouble, &sink.cancel};
+	struct reading reading = {.path = "input", .sink = &sink};
+	const struct visitor visitor = {&reading, leaf_read, fuzz_read_trouble, &sink.cancel, NULL};
 	struct stream stream;
 
 	stream_of_memory(&stream, data, size, NULL);

@@ -1,5 +1,5 @@
 /* PE and COFF: sections by their table, eight-character names, image addresses in wrappers. */
-#include "make_devcode.h"
+#include "make_archive.h"
 
 enum { INITIALISED = 0x40, CODE = 0x60000020, DISCARDABLE = 0x02000040 };
 enum { HEADERS_AT = 0x80, OPTIONAL_SIZE = 240, FIRST_SECTION = HEADERS_AT + 24 + OPTIONAL_SIZE };
@@ -54,6 +54,42 @@ TEST(an_object_may_have_long_names)
 	assert_false(seen.wrappers_known && seen.linked);
 	buf_free(&file);
 	buf_free(&data);
+}
+
+/* Each name would be unpacked once more, and with it all that is before it. */
+TEST(a_packed_file_is_read_again_only_so_often)
+{
+	enum { SECTIONS = 4000, NAMES_AT = 2 << 20 };
+	struct make_seen seen = {0};
+	struct buf file = make_buf(), packed = make_buf();
+	size_t container;
+
+	make_zeros(&file, FIRST_SECTION + 40 * SECTIONS);
+	container = file.size;
+	make_container(&file, DEVCODE_ZSTD, "");
+	for (size_t i = 0; i < SECTIONS; i++) {
+		uint8_t *header = file.data + FIRST_SECTION + 40 * i;
+
+		memcpy(header, "/4", 2);
+		store_u32(header + 16, (uint32_t)(file.size - container));
+		store_u32(header + 20, (uint32_t)container);
+		store_u32(header + 36, INITIALISED);
+	}
+	memcpy(file.data, "MZ", 2);
+	store_u32(file.data + 0x3c, HEADERS_AT);
+	memcpy(file.data + HEADERS_AT, "PE\0\0", 4);
+	store_u16(file.data + HEADERS_AT + 6, SECTIONS);
+	store_u32(file.data + HEADERS_AT + 12, NAMES_AT);
+	store_u16(file.data + HEADERS_AT + 20, OPTIONAL_SIZE);
+	store_u16(file.data + HEADERS_AT + 24, 0x20b);
+	make_zeros(&file, NAMES_AT + 64 - file.size);
+	make_zstd(&packed, &file);
+	assert_int_equal(make_read(&packed, &seen), 0);
+	assert_int_equal(seen.containers, 1);
+	assert_int_equal(seen.images, 0);
+	assert_int_equal(seen.code, JW_ERR_LIMIT);
+	buf_free(&file);
+	buf_free(&packed);
 }
 
 RUN_TESTS(NULL, NULL)

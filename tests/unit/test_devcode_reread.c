@@ -6,7 +6,7 @@ static int read_again(struct jw_error *err, const char *path, const char *member
 {
 	const struct devcode_part part = {.member = member, .offset = offset, .size_bytes = size};
 
-	return devcode_reread(err, path, &part, NULL, ret_bytes);
+	return devcode_reread(err, path, &part, NULL, NULL, ret_bytes);
 }
 
 TEST(a_member_is_read_again)
@@ -132,7 +132,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 		struct jw_error err = {0};
 		size_t got = 0;
 
-		if (!devcode_copy(&err, path, &part, 1, drop, &got, &stop)) {
+		if (!devcode_copy(&err, path, &part, 1, drop, &got, &stop, NULL)) {
 			assert_true(n > library->size >> 20);
 			assert_int_equal(got, 100);
 			break;

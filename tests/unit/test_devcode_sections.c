@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "devcode/image.h"
 #include "devcode/sections.h"
 
 static void put_section(struct section_table *table, const char *name, uint64_t offset,
@@ -34,6 +35,31 @@ TEST(of_two_that_overlap_the_later_is_cut)
 	assert_ptr_equal(sections_holding(&table, 200, 50), &table.items[1]);
 	assert_null(sections_holding(&table, 200, 51));
 	assert_null(sections_holding(&table, 250, 1));
+	sections_free(&table);
+}
+
+/* A linker makes some dozens of sections: many wrappers times many of them take minutes. */
+TEST(wrappers_among_too_many_sections_are_not_followed)
+{
+	enum { MANY = 4097, FEW = 4094 };
+	static struct wrapper wrappers[MANY];
+	struct section_table table = {0};
+
+	put_section(&table, ".nvFatBinSegment", 0, MANY * WRAPPER_SIZE);
+	for (size_t i = 1; i < MANY; i++)
+		put_section(&table, ".data", table.items[0].size_bytes + 16 * i, 16);
+	for (size_t i = 0; i < MANY; i++)
+		wrappers[i] = (struct wrapper){WRAPPER_SIZE * i, table.items[MANY - 1].address};
+	for (size_t i = 0; i < 2; i++) {
+		struct devcode_container container = {.offset = table.items[MANY - 1].offset};
+		struct image image = {
+			.format = DEVCODE_PE, .wrappers = wrappers, .wrapper_count = i ? MANY : FEW};
+		bool known;
+
+		assert_int_equal(wrappers_follow(NULL, &image, &table, NULL, &container, 1, &known), 0);
+		assert_int_equal(known, !i);
+		assert_int_equal(container.linked, !i);
+	}
 	sections_free(&table);
 }
 

@@ -329,8 +329,8 @@ static int read_code(struct jw_error *err, const char *data, size_t size, struct
 {
 	const struct devcode_sink sink = {
 		.context = found, .container = count_found, .trouble = note_lack};
-	struct reading reading = {"input", &sink, false};
-	const struct visitor visitor = {&reading, leaf_read, note_walk, &sink.cancel};
+	struct reading reading = {.path = "input", .sink = &sink};
+	const struct visitor visitor = {&reading, leaf_read, note_walk, &sink.cancel, NULL};
 	struct stream stream;
 
 	*found = (struct found_code){.containers = 0};
