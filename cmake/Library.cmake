@@ -26,6 +26,9 @@ file(CONFIGURE OUTPUT ${visible}.map CONTENT "JITWARM_${JITWARM_SOVERSION} {\ngl
 
 get_target_property(linked libjitwarm LINK_LIBRARIES)
 list(REMOVE_ITEM linked jitwarm_flags)
+if(JITWARM_LATE_LIBRARIES)
+  list(REMOVE_ITEM linked jitwarm_dep::archive jitwarm_dep::curl)
+endif()
 
 add_library(jitwarm_shared SHARED $<TARGET_OBJECTS:libjitwarm>)
 set_target_properties(jitwarm_shared PROPERTIES OUTPUT_NAME jitwarm EXPORT_NAME shared LINKER_LANGUAGE C

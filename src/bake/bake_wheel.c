@@ -20,6 +20,7 @@
 #include "devcode/zip_directory.h"
 #include "find/package_files.h"
 #include "find/requirement.h"
+#include "os/library.h"
 #include "os/platform.h"
 #include "state/run_folder.h"
 
@@ -526,7 +527,8 @@ static int write_wheel_members(struct jw_error *err, struct wheel *wheel)
 	wheel->new_record = BUF_MAX(RECORD_MOST_BYTES);
 	wheel->archive = archive_write_new();
 	if (!wheel->archive)
-		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+		result = os_late_library(err, "archive_write_new") ||
+				 error_set(err, JW_ERR_MEMORY, "out of memory");
 	else if (archive_write_set_format_zip(wheel->archive) ||
 			 archive_write_set_format_option(wheel->archive, "zip", "hdrcharset", "UTF-8") ||
 			 archive_write_set_bytes_in_last_block(wheel->archive, 1) ||

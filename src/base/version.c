@@ -54,12 +54,14 @@ static const char *archive_number(void)
 {
 	const char *text = archive_version_string();
 
-	return text + strcspn(text, "0123456789");
+	return text ? text + strcspn(text, "0123456789") : "missing";
 }
 
 static const char *curl_number(void)
 {
-	return curl_version_info(CURLVERSION_NOW)->version;
+	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+
+	return info ? info->version : "missing";
 }
 
 static const struct {

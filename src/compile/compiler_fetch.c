@@ -18,6 +18,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/library.h"
 #include "os/platform.h"
 
 enum {
@@ -173,7 +174,8 @@ static int unpack_program(struct jw_error *err, const char *wheel, const char *m
 		return -1;
 	archive = archive_read_new();
 	if (!archive)
-		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+		result = os_late_library(err, "archive_read_new") ||
+				 error_set(err, JW_ERR_MEMORY, "out of memory");
 	else if (archive_read_support_format_zip_seekable(archive) ||
 			 archive_read_open_memory(archive, map.data, map.size))
 		result = fail_wheel(err, archive);

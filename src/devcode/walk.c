@@ -16,6 +16,7 @@
 #include "devcode/code_file.h"
 #include "devcode/devcode.h"
 #include "devcode/zip_directory.h"
+#include "os/library.h"
 #include "os/platform.h"
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
@@ -325,7 +326,8 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 	if (packed.archive && open_feed(packed.archive, &feed)) {
 		result = visit_entries(err, &packed);
 	} else {
-		(void)archive_damaged(&why, packed.archive);
+		if (!os_late_library(&why, "archive_read_new"))
+			(void)archive_damaged(&why, packed.archive);
 		visitor->trouble(visitor->context, member, &why);
 	}
 	(void)archive_read_free(packed.archive);

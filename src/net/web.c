@@ -10,6 +10,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/library.h"
 
 enum {
 	MOST_HOPS = 5,
@@ -473,6 +474,8 @@ struct web *web_open(struct jw_error *err, const struct web_options *options)
 {
 	struct web *web;
 
+	if (os_late_library(err, "curl_global_init"))
+		return NULL;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		error_set(err, JW_ERR_IO, "libcurl cannot start");
 		return NULL;

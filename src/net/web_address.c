@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "os/library.h"
 
 static char *url_part(CURLU *parts, CURLUPart part)
 {
@@ -43,6 +44,8 @@ int web_check_address(struct jw_error *err, const char *url)
 	CURLUcode code = parts ? curl_url_set(parts, CURLUPART_URL, url, 0) : CURLUE_OUT_OF_MEMORY;
 	char *host = NULL, name[300];
 
+	if (os_late_library(err, "curl_url"))
+		return -1;
 	if (!code)
 		code = curl_url_get(parts, CURLUPART_HOST, &host, 0);
 	if (!code && (!*host || strpbrk(url, "?#")))
