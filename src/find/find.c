@@ -209,7 +209,7 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 							  struct typed_package *typed)
 {
 	struct requirement *wanted = &typed->requirement;
-	const struct packages *packages = &finder->packages;
+	struct packages *packages = &finder->packages;
 	bool module = false, fits;
 	size_t at;
 

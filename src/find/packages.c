@@ -150,6 +150,7 @@ void packages_close(struct packages *packages)
 	}
 	mem_free(packages->items);
 	set_free(&packages->by_name);
+	set_free(&packages->modules);
 	*packages = (struct packages){0};
 }
 
@@ -177,64 +178,54 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 	return best;
 }
 
-/* Whether `text` (top_level.txt) has a line equal to `module`. */
-static bool has_line(const struct buf *text, const char *module)
+/* The first package that has it. Without memory it is not found. */
+static void add_module(struct packages *packages, const char *name, size_t length, size_t at)
 {
-	const char *at = buf_text(text);
+	const uint64_t key = fnv_update(FNV_START, name, length);
 
-	while (*at) {
-		size_t length = strcspn(at, "\r\n");
-
-		if (length == strlen(module) && !memcmp(at, module, length))
-			return true;
-		at += length;
-		at += strspn(at, "\r\n");
-	}
-	return false;
+	if (!set_has(&packages->modules, key))
+		(void)set_add(NULL, &packages->modules, key, at);
 }
 
-/* Whether a RECORD lists module/__init__.py or module.*.so. */
-static bool record_has_module(const struct buf *record, const char *module)
+/* The lines of top_level.txt; of RECORD what has a line MODULE/__init__.py or MODULE.*.so. */
+static void add_modules_of(struct packages *packages, size_t at, const char *name)
 {
-	struct cursor cursor = cursor_of(buf_text(record), record->size);
-	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
-	size_t length = strlen(module);
-	bool found = false;
+	char *file = os_join(NULL, packages->items[at].path, name);
+	struct buf text = {0}, path = BUF_MAX(RECORD_MOST_PATH + 1);
+	const bool is_record = !strcmp(name, "RECORD");
+	struct cursor cursor;
 
-	while (!found && wheel_record_next(&cursor, &path)) {
-		const char *text = buf_text(&path);
+	if (!file || os_read_file(NULL, file, RECORD_MOST_BYTES, &text))
+		goto done;
+	for (const char *line = buf_text(&text); !is_record && *line; line += strspn(line, "\r\n")) {
+		const size_t length = strcspn(line, "\r\n");
 
-		found = !strncmp(text, module, length) &&
-				(!strcmp(text + length, "/__init__.py") ||
-				 (text[length] == '.' && !strchr(text, '/') &&
-				  (text_ends(text, ".so") || text_ends(text, ".pyd"))));
+		add_module(packages, line, length, at);
+		line += length;
 	}
+	cursor = cursor_of(buf_text(&text), text.size);
+	while (is_record && wheel_record_next(&cursor, &path)) {
+		const char *listed = buf_text(&path), *slash = strchr(listed, '/');
+
+		if (slash ? !strcmp(slash, "/__init__.py")
+				  : text_ends(listed, ".so") || text_ends(listed, ".pyd"))
+			add_module(packages, listed, strcspn(listed, slash ? "/" : "."), at);
+	}
+done:
 	buf_free(&path);
-	return found;
-}
-
-static bool package_file_tells(const struct package *package, const char *name, const char *module,
-							   bool (*tells)(const struct buf *text, const char *module))
-{
-	char *path = os_join(NULL, package->path, name);
-	struct buf text = {0};
-	bool found =
-		path && !os_read_file(NULL, path, RECORD_MOST_BYTES, &text) && tells(&text, module);
-
 	buf_free(&text);
-	mem_free(path);
-	return found;
+	mem_free(file);
 }
 
-size_t packages_find_module(const struct packages *packages, const char *module)
+size_t packages_find_module(struct packages *packages, const char *module)
 {
-	for (size_t i = 0; i < packages->count; i++) {
-		const struct package *package = &packages->items[i];
+	size_t cursor = 0;
 
-		if (package->kind != PACKAGE_CONDA &&
-			(package_file_tells(package, "top_level.txt", module, has_line) ||
-			 package_file_tells(package, "RECORD", module, record_has_module)))
-			return i;
-	}
-	return SET_NONE;
+	for (size_t i = 0; i < packages->count && !packages->modules_read; i++)
+		if (packages->items[i].kind != PACKAGE_CONDA) {
+			add_modules_of(packages, i, "top_level.txt");
+			add_modules_of(packages, i, "RECORD");
+		}
+	packages->modules_read = true;
+	return set_find(&packages->modules, name_key(module), &cursor);
 }

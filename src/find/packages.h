@@ -20,6 +20,8 @@ struct packages {
 	struct package *items; /* in the order of the sites, conda's last */
 	size_t count, capacity;
 	struct set by_name;
+	struct set modules; /* by the hash of a module's name: its package */
+	bool modules_read;
 };
 
 /* Reads the names of the installed packages without opening their files. */
@@ -36,9 +38,9 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
  * `ret_is`, of PACKAGE_MOST_NAME: the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
-/* The package with a top-level module of this name ("cv2"), SET_NONE if there is none. Reads the
- * records of all packages. */
-size_t packages_find_module(const struct packages *packages, const char *module);
+/* The package with a top-level module of this name ("cv2"), SET_NONE if there is none. The
+ * first call reads the records of all packages. */
+size_t packages_find_module(struct packages *packages, const char *module);
 
 /* Adds the files of a package that may hold device code to the list, and appends its requirements
  * to `wanted` unless that is NULL. `extras` as in requirement_applies. An unreadable file becomes a

@@ -6,7 +6,9 @@
 #include <jitwarm/find.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/set.h"
 #include "os/file.h"
 #include "os/folders.h"
 
@@ -124,46 +126,34 @@ static bool may_be_there(const char *path)
 static int collect_names(struct jw_error *err, const struct jw_recording *recording, char **names,
 						 size_t *ret_count)
 {
-	size_t count = 0;
+	struct set known = {0};
+	int result = 0;
 
-	for (size_t i = 0; i < recording->file_count; i++) {
+	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
 		char *name = file->package ? mem_string(err, file->package) : local_path(err, file->path);
-		bool known = false;
+		const uint64_t key = name ? fnv_update(FNV_START, name, strlen(name)) : 0;
 
-		if (!name) {
-			*ret_count = count;
-			return -1;
-		}
-		for (size_t k = 0; k < count; k++)
-			known = known || !strcmp(names[k], name);
-		if (known || (!file->package && !may_be_there(name)))
+		result = name ? 0 : -1;
+		if (name && !set_has(&known, key) && (file->package || may_be_there(name))) {
+			names[(*ret_count)++] = name;
+			result = set_add(err, &known, key, i);
+		} else {
 			mem_free(name);
-		else
-			names[count++] = name;
+		}
 	}
-	*ret_count = count;
-	return 0;
+	set_free(&known);
+	return result;
 }
 
-/* Whether two relative paths are equal, with '/' or '\\' as separators. */
-static bool same_path(const char *a, const char *b)
+/* Of a relative path, with '/' or '\\' as separators. */
+static uint64_t path_key(const char *path)
 {
-	for (; *a && *b; a++, b++)
-		if (*a != *b && !(os_is_separator(*a) && (*b == '/' || *b == '\\')))
-			return false;
-	return *a == *b;
-}
+	uint64_t key = FNV_START;
 
-static bool is_recorded(const struct jw_recording *recording, const struct jw_found_file *found)
-{
-	if (!found->package)
-		return true;
-	for (size_t i = 0; i < recording->file_count; i++)
-		if (recording->files[i].package &&
-			same_path(installed_name(found->path), recording->files[i].path))
-			return true;
-	return false;
+	for (; *path; path++)
+		key = fnv_update(key, *path == '\\' ? "/" : path, 1);
+	return key;
 }
 
 /* What is not there is reported module by module; what cannot be told is no such answer. */
@@ -173,16 +163,28 @@ static bool is_missing_package(enum jw_code code)
 }
 
 /* Finding a package also finds its dependencies: keeps only the recorded files. */
-static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
+static int keep_recorded(struct jw_error *err, const struct jw_recording *recording,
+						 struct jw_found *found)
 {
+	struct set paths = {0};
 	size_t kept = 0;
+	int result = 0;
 
-	for (size_t i = 0; i < found->file_count; i++) {
-		if (is_recorded(recording, &found->files[i]))
-			found->files[kept++] = found->files[i];
-		else
-			mem_free(found->files[i].path);
+	for (size_t i = 0; !result && i < recording->file_count; i++) {
+		const uint64_t key = path_key(recording->files[i].path);
+
+		if (recording->files[i].package && !set_has(&paths, key))
+			result = set_add(err, &paths, key, i);
 	}
+	for (size_t i = 0; i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+
+		if (!file->package || set_has(&paths, path_key(installed_name(file->path))))
+			found->files[kept++] = *file;
+		else
+			mem_free(file->path);
+	}
+	set_free(&paths);
 	found->file_count = kept;
 	kept = 0;
 	for (size_t i = 0; i < found->note_count; i++)
@@ -191,6 +193,7 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 		else
 			mem_free(found->notes[i].text);
 	found->note_count = found->trouble_count = kept;
+	return result;
 }
 
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
@@ -214,12 +217,12 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 		error_copy(err, &why);
 		goto done;
 	}
-	if (found)
-		keep_recorded(recording, found);
-	else
-		found = mem_alloc(err, sizeof *found);
-	if (!found)
+	if (!found && !(found = mem_alloc(err, sizeof *found)))
 		goto done;
+	if (keep_recorded(err, recording, found)) {
+		jw_found_free(found);
+		goto done;
+	}
 	*ret_found = found;
 	result = 0;
 done:
