@@ -448,21 +448,24 @@ int gather_read(struct jw_error *err, const char *dir, const struct gathered *it
 	char *path = cache_entry_path(err, dir, item->entry.key);
 	struct cache_entry entry;
 	struct cache_key_parts parts;
+	struct jw_error why = {0};
 	struct os_stat stat;
 	int result = -1;
 
-	if (!path || read_into(err, path, bytes, &stat))
-		goto done;
-	if (stat.mtime_ns == item->mtime_ns && bytes->size == item->file_bytes &&
-		cache_entry_parse(bytes->data, bytes->size, &entry) == CACHE_SOUND &&
-		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts) &&
-		parts.payload_size == item->payload_bytes && entry.value_bytes == item->cubin_bytes) {
+	if (!path)
+		return -1;
+	if (read_into(&why, path, bytes, &stat) && why.code != JW_ERR_NOT_FOUND) {
+		error_copy(err, &why);
+	} else if (!why.code && stat.mtime_ns == item->mtime_ns && bytes->size == item->file_bytes &&
+			   cache_entry_parse(bytes->data, bytes->size, &entry) == CACHE_SOUND &&
+			   cache_key_split(entry.key, (size_t)entry.key_bytes, &parts) &&
+			   parts.payload_size == item->payload_bytes &&
+			   entry.value_bytes == item->cubin_bytes) {
 		*ret_parts = (struct gather_parts){parts.payload, entry.value};
 		result = 0;
 	} else {
 		error_set(err, JW_ERR_BUSY, "%s: was changed while it was packed: please try again", path);
 	}
-done:
 	mem_free(path);
 	return result;
 }

@@ -31,7 +31,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 void gather_free(struct gather *gather);
 
 /* Reads a gathered entry's file again, with its parts at the same offsets; JW_ERR_BUSY if it has
- * changed since. The caller owns `bytes`. */
+ * changed since or is gone. The caller owns `bytes`. */
 struct gather_parts {
 	const uint8_t *payload, *cubin;
 };

@@ -17,7 +17,12 @@
 #define ARTIFACT_PACK_TYPE      "application/vnd.jitwarm.pack.v1.tar+zstd"
 #define ARTIFACT_SIGNATURE_TYPE "application/vnd.jitwarm.pack.minisig.v1"
 
-enum { ARTIFACT_STAMPS = 1024, ARTIFACT_CUDA = 256, ARTIFACT_TITLE = 128, ARTIFACT_MOST = 256 };
+enum {
+	ARTIFACT_STAMPS = PACK_MOST_DRIVERS * (CACHE_STAMP_SIZE + 1) + 1,
+	ARTIFACT_CUDA = PACK_MOST_DRIVERS * sizeof "999.99",
+	ARTIFACT_TITLE = 128,
+	ARTIFACT_MOST = 256,
+};
 
 struct artifact_part {
 	char digest[REFERENCE_DIGEST]; /* "": there is none */

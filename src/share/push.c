@@ -212,7 +212,7 @@ static bool is_in_plan(void *context, uint64_t key)
 	return set_has(&((const struct share_plans *)context)->keys, key);
 }
 
-/* One architecture's entries. JW_ERR_NOT_FOUND: there are none. */
+/* One architecture's entries. JW_ERR_NOT_FOUND: the cache has none. */
 static int export_for(struct jw_error *err, const struct jw_push_options *options,
 					  const struct jw_target *target, struct share_plans *plans, const char *path)
 {
@@ -231,10 +231,11 @@ static int export_for(struct jw_error *err, const struct jw_push_options *option
 	return jw_export(err, &how, &result);
 }
 
-/* Adds the pack of an architecture, if the cache has any of its entries; NULL: of all. */
+/* Adds the pack of an architecture, NULL: of all; if the cache has none of its entries, `ret_none`
+ * says why. */
 static int add_exported(struct jw_error *err, const struct jw_push_options *options,
 						const struct jw_target *target, struct share_plans *plans, size_t at,
-						struct push_packs *packs)
+						struct push_packs *packs, struct jw_error *ret_none)
 {
 	struct push_pack *pack = &packs->items[packs->count];
 	struct jw_error why = {0};
@@ -249,7 +250,8 @@ static int add_exported(struct jw_error *err, const struct jw_push_options *opti
 		return error_copy(err, &why);
 	mem_free(pack->path);
 	packs->count--;
-	return error_copy(err, &why);
+	*ret_none = why;
+	return 0;
 }
 
 /* The architectures: those of the plans, else those of the GPUs here. */
@@ -270,7 +272,7 @@ static int make_of_cache(struct jw_error *err, const struct jw_push_options *opt
 {
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct share_plans plans = {0};
-	struct jw_error why = {0};
+	struct jw_error none = {0};
 	size_t count;
 	int result = 0;
 
@@ -282,17 +284,11 @@ static int make_of_cache(struct jw_error *err, const struct jw_push_options *opt
 	if (!packs->items)
 		result = -1;
 	/* An architecture without entries is left out. */
-	for (size_t i = 0; !result && i < (count ? count : 1); i++) {
-		why = (struct jw_error){0};
-		result = add_exported(&why, options, count ? &targets[i] : NULL,
-							  options->found ? &plans : NULL, i, packs);
-		if (result && why.code == JW_ERR_NOT_FOUND)
-			result = 0;
-		else if (result)
-			error_copy(err, &why);
-	}
+	for (size_t i = 0; !result && i < (count ? count : 1); i++)
+		result = add_exported(err, options, count ? &targets[i] : NULL,
+							  options->found ? &plans : NULL, i, packs, &none);
 	share_plans_free(&plans);
-	return !result && !packs->count ? error_copy(err, &why) : result;
+	return !result && !packs->count ? error_copy(err, &none) : result;
 }
 
 static int make_of_file(struct jw_error *err, const struct jw_push_options *options,

@@ -69,6 +69,38 @@ TEST(what_fails_leaves_nothing)
 	mem_free(file);
 }
 
+/* Empties the cache as soon as the pack's file is there. */
+static bool lose_entries(void *context)
+{
+	struct os_names names;
+
+	char *above = path_in("losing");
+
+	assert_int_equal(os_list(NULL, above, &names), 0);
+	mem_free(above);
+	if (names.count > 1)
+		(void)os_remove_tree(NULL, context);
+	os_names_free(&names);
+	return false;
+}
+
+TEST(an_entry_that_leaves_is_no_empty_cache)
+{
+	char *cache = path_in("losing/cache"), *file = path_in("losing/a.jwpack");
+	const struct jw_export_options options = {.size = sizeof options,
+											  .cache_dir = cache,
+											  .output = file,
+											  .cancel = {cache, lose_entries}};
+	struct jw_export_result result = {.size = sizeof result};
+	struct jw_error err = {0};
+
+	make_cache(cache);
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	mem_free(cache);
+	mem_free(file);
+}
+
 /* What its names and keys mean is not known. */
 TEST(entries_of_an_unknown_form_are_not_packed)
 {

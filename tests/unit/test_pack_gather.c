@@ -181,7 +181,7 @@ TEST(entries_that_change_later)
 		mem_free(path);
 	}
 	assert_int_equal(gather_read(&err, cache, gather.items, &bytes, &parts), -1);
-	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_int_equal(err.code, JW_ERR_BUSY);
 	buf_free(&bytes);
 	gather_free(&gather);
 }

@@ -5,6 +5,7 @@
 #include <jitwarm/share.h>
 #include <jitwarm/system.h>
 
+#include "base/text.h"
 #include "check.h"
 #include "net/web.h"
 #include "share/artifact.h"
@@ -191,6 +192,27 @@ TEST(certificates_that_prove_nothing_are_explained)
 		else
 			assert_string_equal(hint, "");
 	}
+}
+
+/* However many it has, the last one's machines find it. */
+TEST(a_pack_names_all_of_its_drivers)
+{
+	static struct pack_driver drivers[PACK_MOST_DRIVERS];
+	const struct pack_manifest manifest = {.drivers = drivers, .driver_count = PACK_MOST_DRIVERS};
+	static struct artifact artifact;
+	struct jw_system machine = {.gpu_count = 0};
+
+	for (unsigned i = 0; i < PACK_MOST_DRIVERS; i++) {
+		drivers[i].cuda = 100000 + 10 * i;
+		(void)snprintf(drivers[i].stamp, sizeof drivers[i].stamp, "Apr  8 202512:%02u:%02u", i / 60,
+					   i % 60);
+	}
+	artifact_describe(&artifact, &manifest);
+	TEXT_COPY(machine.driver.stamp, drivers[PACK_MOST_DRIVERS - 1].stamp);
+	assert_true(artifact_fits(&artifact, &machine));
+	TEXT_COPY(machine.driver.stamp, "");
+	machine.driver.version.cuda = drivers[PACK_MOST_DRIVERS - 1].cuda;
+	assert_true(artifact_fits(&artifact, &machine));
 }
 
 RUN_TESTS(NULL, NULL)
