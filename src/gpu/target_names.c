@@ -40,7 +40,7 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Reads the next word of *at in lower case; "" at the end or if it is too long. */
+/* Reads the next word of *at in lower case, "" at the end; of a longer one its first letters. */
 static void next_word(const char **at, char word[LONGEST])
 {
 	size_t used = 0;
@@ -68,18 +68,18 @@ static bool is_noise(const char *word)
 		   text_starts(word, "hbm") || text_starts(word, "sxm");
 }
 
-/* Converts a name to the form of the table's names. */
+/* Converts a name to the form of the table's names; "" if it is longer than any of them. */
 static void plain_product_name(const char *text, char plain[LONGEST])
 {
 	char word[LONGEST];
 	size_t used = 0;
 
-	for (next_word(&text, word); *word; next_word(&text, word))
-		if (!is_noise(word) && used + strlen(word) < LONGEST) {
-			memcpy(plain + used, word, strlen(word));
+	for (next_word(&text, word); *word && used < LONGEST; next_word(&text, word))
+		if (!is_noise(word)) {
+			text_copy(plain + used, LONGEST - used, word);
 			used += strlen(word);
 		}
-	plain[used] = '\0';
+	plain[used < LONGEST ? used : 0] = '\0';
 }
 
 /* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090",
@@ -213,8 +213,6 @@ static const struct {
 	{120, "RTX 50, RTX PRO 6000 Blackwell", 12080, 0},
 	{121, "GB10", 12090, 0},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The names with a suffix began with sm_90a, later than sm_90 itself. */
 enum { FIRST_SUFFIX_CUDA = 12000 };

@@ -107,6 +107,7 @@ TEST(names_of_unknown_gpus_are_refused)
 		{"sm_86,", "is missing at a comma"},
 		{",sm_86", "is not a known GPU"},
 		{"laptop", "is not a known GPU"},
+		{"rtx 4090 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "is not a known GPU"},
 		{"sm_", "is not a known GPU"},
 		{"rtx50..rtx20", "ends before it begins"},
 		{"rtx20..", "is not a known GPU"},
