@@ -197,6 +197,7 @@ struct copy {
 										  copy */
 	uint8_t *piece, *other;            /* of piece_bytes */
 	size_t piece_bytes;
+	uint8_t header[CACHE_ENTRY_HEADER];
 	struct cache_entry entry; /* without its pointers */
 	uint64_t size_bytes;      /* up to the value's end */
 	uint64_t key_state, value_state;
@@ -225,17 +226,16 @@ static int open_regular(struct jw_error *err, const struct cache_live *live, str
 static int read_entry_header(struct jw_error *err, struct copy *copy)
 {
 	struct cache_entry *entry = &copy->entry;
-	uint8_t header[CACHE_ENTRY_HEADER];
 	enum cache_damage damage;
 	uint64_t size;
 	size_t got;
 
 	if (os_file_size(err, copy->from, &size) ||
-		os_file_read(err, copy->from, 0, header, sizeof header, &got))
+		os_file_read(err, copy->from, 0, copy->header, sizeof copy->header, &got))
 		return -1;
 	if (size > CACHE_MOST_ENTRY)
 		return error_set(err, JW_ERR_LIMIT, "too large for an entry");
-	damage = cache_entry_header_read(header, got, size, entry);
+	damage = cache_entry_header_read(copy->header, got, size, entry);
 	if (damage != CACHE_SOUND)
 		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
 	copy->size_bytes = size - entry->extra_bytes;
@@ -314,6 +314,9 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 		if (got != size)
 			return error_set(&copy->addition->why, JW_ERR_FORMAT, "%s",
 							 cache_damage_text(CACHE_DAMAGE_TRUNCATED));
+		if (!at && memcmp(copy->piece, copy->header, sizeof copy->header) != 0)
+			return error_set(&copy->addition->why, JW_ERR_FORMAT,
+							 "%s: was changed while it was read", copy->addition->path);
 		hash_piece(copy, at, size);
 		if (copy->place)
 			compare_piece(copy, at, size);

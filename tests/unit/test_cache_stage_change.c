@@ -1,0 +1,43 @@
+/* A worker's file that its driver goes on writing while it is copied. */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "made_entries.h"
+
+/* The header's checksum becomes another one as soon as the header was read alone. libuv calls it */
+static bool header_was_read;
+
+__attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t size, off64_t at)
+{
+	const ssize_t got = syscall(SYS_pread64, fd, data, size, at);
+
+	if (header_was_read && !at && got > CACHE_ENTRY_HEADER)
+		((uint8_t *)data)[CACHE_ENTRY_HEADER - 1] ^= 1;
+	header_was_read = header_was_read || (!at && got == CACHE_ENTRY_HEADER);
+	return got;
+}
+
+TEST(the_header_that_was_judged_is_the_one_that_is_copied)
+{
+	char *dir = os_join(NULL, folder, "cache"), *made = os_join(NULL, folder, "made"), *place;
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live = NULL;
+	struct cache_addition addition = {.path = made, .sm = 86, .form = CACHE_KEY_LOAD};
+	struct entry entry;
+
+	make_entry(&entry, 100, 500);
+	put(made, entry.bytes.data, entry.bytes.size);
+	addition.key = entry.key;
+	place = cache_entry_path(NULL, dir, entry.key);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
+	assert_false(os_exists(place));
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	buf_free(&entry.bytes);
+	mem_free(dir);
+	mem_free(made);
+	mem_free(place);
+}
+
+RUN_TESTS(make_folder, remove_folder)
