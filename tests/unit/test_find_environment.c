@@ -301,23 +301,6 @@ CASE(what_is_not_searched_is_said)
 	mem_free(path);
 }
 
-CASE(out_of_memory_is_reported)
-{
-	make_environment();
-	for (size_t n = 1; n < 400; n++) {
-		const char *name = "frame";
-		struct jw_found *found = NULL;
-		struct jw_error err = {0};
-
-		mem_fail_after(n);
-		if (!find_named(&err, &name, 1, &found))
-			jw_found_free(found);
-		else
-			assert_true(*err.message);
-		mem_fail_after(0);
-	}
-}
-
 static int take_any(struct jw_error *err, void *context, const char *name,
 					const struct os_stat *stat)
 {

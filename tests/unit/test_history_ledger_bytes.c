@@ -1,4 +1,5 @@
-/* A ledger's bytes: which are believed, and what becomes of those that are not read. */
+/* A ledger's bytes: what is written is read, what memory lacks for is not left out, and what
+ * becomes of those that are not read. Which are believed: test_changed_documents.c. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "lacking.h"
 #include "state/ledger.h"
 
 /* Each takes a moment on a busy disk. */
@@ -81,59 +83,6 @@ TEST(what_is_written_is_read)
 	}
 	buf_free(&bytes);
 	buf_free(&again);
-}
-
-/* Where a byte is another one, what is left of stamps, records and marks. */
-TEST(only_sound_parts_are_believed)
-{
-	enum { RECORDS = FIRST + 2 * CACHE_STAMP_SIZE, MARKS = RECORDS + 2 * RECORD };
-	static const struct {
-		size_t at;
-		uint8_t value;
-		bool no_sum;
-		size_t stamps, records, marks;
-	} cases[] = {
-		{0, 'J', false, 2, 2, 1},
-		{0, 'K', false, 0, 0, 0},
-		{0, 'K', true, 0, 0, 0},
-		{6, 3, false, 0, 0, 0},
-		{RESERVED_AT, 1, true, 0, 0, 0},
-		{STAMPS_AT, LEDGER_MOST_STAMPS + 1, false, 0, 0, 0},
-		{RECORDS_AT + 3, 1, false, 0, 0, 0},
-		/* What former versions kept there */
-		{RESERVED_AT, 9, false, 2, 2, 1},
-		/* A stamp that is none */
-		{FIRST, 'a', false, 1, 0, 0},
-		{FIRST + CACHE_STAMP_SIZE, 'a', false, 2, 0, 0},
-		/* The second record: of a stamp that there is, of one more, in the first one's place */
-		{RECORDS + RECORD + 16, 0, false, 2, 2, 1},
-		{RECORDS + RECORD + 16, 2, false, 2, 1, 0},
-		{RECORDS + RECORD + 17, 1, false, 2, 1, 0},
-		{RECORDS + RECORD, 50, false, 2, 1, 0},
-		/* More records than there are bytes */
-		{RECORDS_AT, 200, false, 2, 2, 0},
-		/* Marks: of a stamp that there is, of one more; more than there are */
-		{MARKS + 4 + 16, 0, false, 2, 2, 1},
-		{MARKS + 4 + 16, 2, false, 2, 2, 0},
-		{MARKS, 2, false, 2, 2, 1},
-	};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct buf bytes = make_bytes_of(make_ledger());
-		struct ledger ledger = {0};
-
-		bytes.data[cases[i].at] = cases[i].value;
-		if (!cases[i].no_sum)
-			sum_up(&bytes);
-		ledger_parse(&ledger, bytes.data, bytes.size);
-		if (ledger.stamp_count != cases[i].stamps ||
-			(ledger.records.count != cases[i].records && cases[i].value != 200) ||
-			ledger.marks.count != cases[i].marks || ledger.partial)
-			fail_msg("%zu: %zu stamps, %zu records, %zu marks", i, ledger.stamp_count,
-					 ledger.records.count, ledger.marks.count);
-		ledger_close(&ledger);
-		buf_free(&bytes);
-	}
 }
 
 /* Those of former versions: their records and marks count, the rest does not. */
@@ -218,6 +167,44 @@ TEST(what_cannot_be_read_stays)
 		ledger_close(&ledger);
 	}
 	mem_free(path);
+}
+
+static int format_anew(struct jw_error *err, const struct ledger *ledger)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result = ledger_format(err, ledger, &bytes);
+
+	buf_free(&bytes);
+	return result;
+}
+
+/* Stamps, records and marks: each part outgrows the memory of the parts before it. */
+TEST(a_part_that_memory_lacks_for_is_not_left_out)
+{
+	static struct ledger ledger;
+	static struct ledger_item records[2000];
+	static struct ledger_item marks[4000];
+
+	ledger = (struct ledger){.stamp_count = LEDGER_MOST_STAMPS};
+	ledger.records =
+		(struct ledger_list){.items = records, .count = sizeof records / sizeof *records};
+	ledger.marks = (struct ledger_list){.items = marks, .count = sizeof marks / sizeof *marks};
+	STARVE(format_anew(&err, &ledger), (void)0);
+}
+
+TEST(what_memory_lacks_for_is_not_added)
+{
+	static const struct ledger_item record = {.name = 7, .value = 8};
+	static const struct ledger_item mark = {.name = 9};
+	struct ledger ledger = {0};
+
+	STARVE(ledger_put(&err, &ledger.records, LEDGER_MOST_RECORDS, &record),
+		   assert_int_equal(ledger.records.count, 1));
+	STARVE(ledger_put(&err, &ledger.marks, LEDGER_MOST_MARKS, &mark),
+		   assert_int_equal(ledger.marks.count, 1));
+	assert_non_null(ledger_item(&ledger.records, 7));
+	assert_non_null(ledger_item(&ledger.marks, 9));
+	ledger_close(&ledger);
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -1,8 +1,6 @@
 /* Plans: which modules the driver would compile, under which names, and which of them are warm. */
 #include "small_modules.h"
 
-#include "cache/entry.h"
-#include "entries.h"
 #include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
@@ -96,76 +94,6 @@ TEST_WITH(each_module_once_for_each_gpu, make_folder, remove_folder)
 	plan_free(plan);
 	buf_free(&first);
 	buf_free(&second);
-}
-
-/* Puts the entry of module `number` for sm_86 into a cache directory, with one byte of its value
- * bent where `bent`, and machine code for `sm`. */
-static void put_entry(const char *cache, unsigned number, uint16_t sm, bool bent)
-{
-	uint8_t value[ENTRIES_CUBIN];
-	char text[256], key[512], name[17];
-	uint8_t header[CACHE_ENTRY_HEADER];
-	struct buf entry = make_buf();
-	char *path;
-	size_t length = (size_t)snprintf(key, sizeof key - 3, "%sHOST64sm_86%s", profile.stamp,
-									 small_text(text, number, 70));
-
-	memcpy(key + length, "\0\0 ", 3);
-	length += 3;
-	entries_cubin(value, sm, false);
-	cache_entry_header(header, length, sizeof value, fnv_update(FNV_START, value, sizeof value));
-	make_bytes(&entry, header, sizeof header);
-	make_bytes(&entry, key, length);
-	make_bytes(&entry, value, sizeof value);
-	entry.data[entry.size - 1] ^= bent;
-	(void)snprintf(name, sizeof name, "%016llx",
-				   (unsigned long long)fnv_update(FNV_START, key, length));
-	path = mem_printf(NULL, "%s/%.1s/%.1s", cache, name, name + 1);
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-	mem_free(path);
-	path = mem_printf(NULL, "%s/%.1s/%.1s/%s", cache, name, name + 1, name + 2);
-	assert_int_equal(os_write_atomic(NULL, path, entry.data, entry.size), 0);
-	mem_free(path);
-	buf_free(&entry);
-}
-
-/* A damaged hit, or one that no driver can load, does not count. */
-TEST_WITH(modules_with_damaged_entries_are_cold, make_folder, remove_folder)
-{
-	static const struct {
-		uint16_t sm;
-		bool bent;
-		enum cache_damage damage;
-	} cases[] = {{86, true, CACHE_DAMAGE_VALUE}, {75, false, CACHE_DAMAGE_GPU}};
-	const struct jw_target target = {86, 0};
-	struct buf data = make_buf();
-
-	small_put(&data, 1, 70, "");
-	small_put(&data, 2, 70, "");
-	small_write("loose.fatbin", &data);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *cache = mem_printf(NULL, "%s/damaged-%zu", folder, i);
-		struct plan *plan;
-
-		put_entry(cache, 1, cases[i].sm, cases[i].bent);
-		put_entry(cache, 2, 86, false);
-		plan = plan_folder(&target, 1, cache, false);
-		for (size_t m = 0; m < plan->module_count; m++) {
-			struct plan_module *module = &plan->modules[m];
-			bool first = module->key == key_of(1, 70, 86, CACHE_KEY_LOAD, "");
-
-			assert_int_equal(module->state, first ? PLAN_COLD : PLAN_WARM);
-			assert_int_equal(module->damage, first ? cases[i].damage : CACHE_SOUND);
-		}
-		plan_look_again(plan);
-		assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_COLD);
-		put_entry(cache, 1, 86, false);
-		plan_look_again(plan);
-		assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_WARM);
-		plan_free(plan);
-		mem_free(cache);
-	}
-	buf_free(&data);
 }
 
 /* Wrappers of a library: the first container of .nv_fatbin is the result of a link. */
@@ -411,35 +339,6 @@ TEST_WITH(the_text_decides_what_it_is_for, make_folder, remove_folder)
 	}
 }
 
-TEST_WITH(trouble_is_noted_and_the_rest_goes_on, make_folder, remove_folder)
-{
-	const struct jw_target target = {86, 0};
-	char *missing = os_join(NULL, folder, "missing.so"), *sound = os_join(NULL, folder, "a.fatbin");
-	const char *paths[] = {missing, sound};
-	const struct plan_request request = {
-		.targets = &target,
-		.target_count = 1,
-		.profile = &(struct cache_profile){.stamp = ""},
-	};
-	struct buf data = make_buf();
-	struct plan *plan;
-
-	small_put(&data, 1, 70, "");
-	small_put(&data, 2, 70, "");
-	small_put(&data, 2, 70, "");
-	small_write("a.fatbin", &data);
-	assert_int_equal(plan_paths(NULL, &request, paths, 2, &plan), 0);
-	assert_int_equal(plan->troubles, 1);
-	assert_int_equal(plan->note_count, 1);
-	assert_non_null(strstr(plan->notes[0], "missing.so"));
-	assert_int_equal(plan->module_count, 2); /* distinguished without a stamp, too */
-	assert_int_equal(plan->modules[0].key, 0);
-	plan_free(plan);
-	buf_free(&data);
-	mem_free(missing);
-	mem_free(sound);
-}
-
 static bool stop_countdown(void *context)
 {
 	size_t *left = context;
@@ -475,55 +374,6 @@ TEST_WITH(an_interrupt_ends_it_between_containers, make_folder, remove_folder)
 	plan_free(plan);
 	buf_free(&data);
 	mem_free(path);
-}
-
-enum { MOST_ALLOCATIONS = 400 };
-
-/* If any allocation fails: an error, and nothing is leaked or used twice (the sanitizers check). */
-TEST_WITH(running_out_of_memory_ends_well, make_folder, remove_folder)
-{
-	const struct jw_target targets[] = {{86, 0}, {90, 0}};
-	const char *paths[] = {folder};
-	char *memory = os_join(NULL, folder, "state");
-	const struct plan_request request = {
-		.targets = targets,
-		.target_count = 2,
-		.profile = &profile,
-		.cache_dir = folder,
-		.state_dir = memory,
-	};
-	struct buf linked = make_buf(), inputs = make_buf();
-	struct plan *plan = NULL;
-	size_t failures = 0;
-
-	small_put(&linked, 1, 90, "");
-	small_put(&linked, 2, 70, "");
-	small_put(&inputs, 3, 70, "");
-	write_linked("linked.so", 2, &linked, &inputs);
-	/* The inventory may continue without memory, so an existing plan does not show that all
-	 * allocations succeeded. */
-	for (size_t n = 1; n <= MOST_ALLOCATIONS; n++) {
-		struct jw_error err = {0};
-
-		plan_free(plan);
-		plan = NULL;
-		mem_fail_after(n);
-		if (plan_paths(&err, &request, paths, 1, &plan)) {
-			assert_int_equal(err.code, JW_ERR_MEMORY);
-			failures++;
-		} else {
-			if (!plan->note_count && plan->module_count != 5)
-				fail_msg("allocation %zu: %zu modules", n, plan->module_count);
-		}
-		mem_fail_after(0);
-	}
-	assert_non_null(plan);
-	assert_true(failures > 20);
-	assert_int_equal(plan->module_count, 5);
-	plan_free(plan);
-	buf_free(&linked);
-	buf_free(&inputs);
-	mem_free(memory);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -332,21 +332,6 @@ static void a_lack_of_memory_is_no_success(void **state)
 	each_allocation_lacks(carry_dry, machine);
 }
 
-static void short_memory_is_an_error_or_nothing(void **state)
-{
-	(void)state;
-	for (size_t i = 1; i < 400; i += 1 + i / 4) {
-		struct machine machine;
-
-		set_up(&machine, 12060, true);
-		mem_fail_after(i);
-		(void)jw_carry(NULL, &machine.options, &machine.result);
-		mem_fail_after(0);
-		(void)count_there(&machine);
-		tear_down(&machine);
-	}
-}
-
 TEST_PROGRAM
 {
 	const struct CMUnitTest tests[] = {
@@ -366,7 +351,6 @@ TEST_PROGRAM
 		ON(marks_are_carried_along, 12050, false),
 		ON(a_missing_state_folder_is_reported, 12060, true),
 		ON(a_lack_of_memory_is_no_success, 12050, true),
-		cmocka_unit_test(short_memory_is_an_error_or_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
