@@ -134,8 +134,8 @@ static void prime_outcome_print_result(const struct prime_outcome *priming,
 		output_line(out, STYLE_PLAIN,
 					priming->recording ? "No recorded module is left to compile here."
 					: result->plan.left_out || result->plan.cannot
-						? "Start your program again: of these files it has to compile only "
-						  "the modules named above."
+						? "Start your program again: of these files it compiles at most what "
+						  "was left out."
 						: "Start your program again: it has nothing left to compile.");
 	if (result->plan.too_much)
 		output_error(out, "%s", result->stopped.message);
