@@ -15,16 +15,6 @@ case_settings_that_make_it_useless_are_said() {
 	CUDA_CACHE_DISABLE=1 expect_status 0 prime --cache "$CUDA_CACHE_PATH" "$library"
 }
 
-case_more_than_the_cache_keeps_is_refused() {
-	local how
-	for how in "" --dry-run; do
-		# shellcheck disable=SC2086
-		CUDA_CACHE_MAXSIZE=100000 expect_status 2 prime $how "$library" --json || return 1
-		[[ $(number stopped) = *"sets CUDA_CACHE_MAXSIZE="*"--budget-size 100000"* ]] || say "stopped: $(number stopped)" || return 1
-		[ "$(wc -l <"$err")" = 1 ] && [ "$(entries)" = 0 ] && expect_number compiled 0 && expect_number limit_bytes 100000 || return 1
-	done
-}
-
 # Sizes are predicted: what turns out larger than was thought is left undone.
 case_a_full_cache_ends_the_run_with_a_line() {
 	local limit
@@ -34,22 +24,6 @@ case_a_full_cache_ends_the_run_with_a_line() {
 	[[ $(number stopped) = *"no room"*CUDA_CACHE_MAXSIZE* ]] || say "stopped: $(number stopped)" || return 1
 	[ "$(number undone)" -gt 0 ] && [ "$(number compiled)" = "$(entries)" ] || say "$(number compiled) compiled, $(entries) entries" || return 1
 	sound && expect_number damaged 0 && expect_number next_insert adds
-}
-
-case_a_budget_of_size_takes_a_part() {
-	local modules left
-	run prime -n "$library" --json
-	modules=$(number modules)
-	expect_status 1 prime "$library" --budget-size 40K --json || return 1
-	left=$(number over_budget)
-	[ "$left" -gt 0 ] && expect_number cold "$modules" && expect_number compiled $((modules - left)) && expect_number undone 0 || return 1
-	[ "$(entries)" = $((modules - left)) ] || say "$(entries) entries" || return 1
-	# What is warm counts: the same budget again has nothing to do.
-	expect_status 1 prime "$library" --budget-size 40K && grep -q 'a larger --budget-size compiles' "$out" || say "how to go on: $(cat "$out")" || return 1
-	[ "$(entries)" = $((modules - left)) ] || say "$(entries) entries after the same budget" || return 1
-	# In a cache that is too small for all of it the budget is a way.
-	CUDA_CACHE_MAXSIZE=100000 expect_status 1 prime "$library" --budget-size 100000 --json && expect_number evicted 0 || return 1
-	expect_status 0 prime "$library" --budget-size 1G --json && expect_number over_budget 0
 }
 
 # learnt FACTOR: this machine is said to take so many times as long as the model says
@@ -70,16 +44,6 @@ case_a_budget_of_time_takes_a_part() {
 	SIMDRIVER_COST=8 expect_status 1 prime "$library" -j 1 --budget-time 1s --json && expect_number out_of_time True && expect_number over_budget 0 || return 1
 	[ "$(number undone)" -gt 0 ] && [ $(($(number compiled) + $(number undone))) = "$modules" ] && sound || return 1
 	expect_status 0 prime "$library" --budget-time 1h30m && no_leftovers
-}
-
-case_predicted_stands_beside_what_it_took() {
-	expect_status 0 prime "$library" && grep -Eq 'predicted [0-9.]+ s, took [0-9.]+ s; the cache grew by .* \(predicted ' "$out" || say "$(cat "$out")"
-	! grep -q 'The driver keeps at most' "$out" || say "a limit that does not matter: $(cat "$out")"
-}
-
-# Modules that sleep wait for the GPU: they say nothing about the processor.
-case_waiting_for_the_gpu_is_not_taken_for_load() {
-	SIMDRIVER_COST=36 expect_status 0 prime "$library" -j 8 && grep -q 'takes longer than predicted' "$err" || say "$(cat "$err")"
 }
 
 # The simulated driver uses up processor time and takes four times as long as the model says.
@@ -104,24 +68,4 @@ case_a_slow_machine_is_learnt() {
 	echo '{"schema":"jitwarm.speed/3","rows":[{"release":-1,"slope":"x","model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
 	run prime -n "$library" --json
 	expect_number predicted_cpu_seconds "$before"
-}
-
-case_what_is_warm_does_not_make_room() {
-	run prime "$library" || return 1
-	local one limit
-	one=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s %p\n' | sort -n | tail -1)
-	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum - 1000 }')
-	rm "${one#* }"
-	CUDA_CACHE_MAXSIZE=$limit expect_status 1 prime "$library" --json && expect_number compiled 0 || return 1
-	expect_status 1 check "$library" --json && expect_number cold 1
-}
-
-case_the_oldest_make_room() {
-	# Another driver's entries fill the cache: they go, and prime says so.
-	SIMDRIVER_STAMP='Jan  1 2021 00:00:00' run prime "$library" || return 1
-	local limit
-	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
-	rm -rf "$JITWARM_STATE"
-	CUDA_CACHE_MAXSIZE=$limit expect_status 0 prime "$library" --json && [ "$(number evicted)" -gt 0 ] || say "evicted $(number evicted)" || return 1
-	CUDA_CACHE_MAXSIZE=$limit expect_status 0 check "$library" && sound && expect_number next_insert adds
 }

@@ -117,53 +117,6 @@ TEST(other_texts_are_no_versions_of_cuda)
 	}
 }
 
-#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-#define ROW(version, members)                                                                      \
-	"{\"filename\": \"nvidia_cuda_nvcc_cu12-" version                                              \
-	"-py3-none-manylinux1_x86_64.whl\", " members "}"
-#define PAGE(rows) "{\"meta\": {\"api-version\": \"1.1\"}, \"files\": [" rows "]}"
-
-TEST(the_newest_that_was_not_withdrawn_is_chosen)
-{
-	static const struct {
-		const char *page, *place, *sha256; /* place NULL: none */
-	} cases[] = {
-		{PAGE(""), NULL, ""},
-		{PAGE("1, null, {}"), NULL, ""},
-		{PAGE(ROW("12.4.9",
-				  "\"url\": \"../f/a%20b.whl#x\", \"hashes\": {\"sha256\": \"" HASH "\"}")),
-		 "https://x.example/f/a%20b.whl", HASH},
-		{PAGE(ROW("12.4.9",
-				  "\"url\": \"https://u:p@y.example/a\", \"hashes\": {\"sha256\": \"12\"}")),
-		 "https://y.example/a", ""},
-		{PAGE(ROW("12.4.9", "\"url\": \"9\"") ", " ROW("12.4.10", "\"url\": \"10\"") ", " ROW(
-			 "12.4.10", "\"url\": \"again\"") ", " ROW("12.5.1", "\"url\": \"other\"")),
-		 "https://x.example/s/10", ""},
-		{PAGE(ROW("12.4.9", "\"url\": \"9\", \"yanked\": false") ", " ROW(
-			 "12.4.10",
-			 "\"url\": \"10\", \"yanked\": true") ", " ROW("12.4.11",
-														   "\"url\": \"11\", \"yanked\": "
-														   "\"broken\"")),
-		 "https://x.example/s/9", ""},
-	};
-	const struct wheel_wanted wanted = {
-		.package = "nvidia-cuda-nvcc-cu12", .versions = "==12.4.*", .platform = "x86_64-linux"};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct wheel_choice choice = {.wanted = &wanted};
-
-		assert_int_equal(package_index_read(NULL, "https://x.example/s/", cases[i].page,
-											strlen(cases[i].page), &choice),
-						 0);
-		if (!cases[i].place)
-			assert_null(choice.best.place);
-		else
-			assert_string_equal(choice.best.place, cases[i].place);
-		assert_string_equal(choice.best.sha256, cases[i].sha256);
-		mem_free(choice.best.place);
-	}
-}
-
 TEST(versions_without_a_wheel_have_a_successor)
 {
 	static const uint32_t firsts[][2] = {{9000, 11070},  {11070, 11070}, {11080, 11080},

@@ -1,40 +1,17 @@
 /* The results of a probe for various entries of the driver. The workers are shell scripts. */
-#include "check.h"
+#include "folder.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "cache/entry.h"
 #include "machine/driver_probe.h"
-#include "os/file.h"
-#include "os/folders.h"
-
-static char *folder, *script;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	if (os_make_temp_dir(NULL, "jitwarm-probe", &folder))
-		return -1;
-	script = os_join(NULL, folder, "worker.sh");
-	return script ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(script);
-	mem_free(folder);
-	return result;
-}
 
 static int probe_with(struct jw_error *err, const char *body, struct cache_profile *profile)
 {
+	char *script = os_join(NULL, folder, "worker.sh");
 	const char *const command[] = {"/bin/sh", script, NULL};
 	const struct protocol_device device = {.target = {.sm = 86}};
 	char *text = mem_printf(NULL,
@@ -49,6 +26,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	assert_int_equal(os_make_dirs(NULL, inner, 0700), 0);
 	result = driver_probe(err, command, inner, &device, profile, NULL);
 	mem_free(inner);
+	mem_free(script);
 	mem_free(text);
 	return result;
 }

@@ -1,11 +1,7 @@
 #include "files.h"
+#include "folder.h"
 
 #include <stdio.h>
-
-#include "os/file.h"
-#include "os/folders.h"
-
-static char *folder;
 
 TEST(only_short_files_are_lent)
 {
@@ -43,20 +39,6 @@ TEST(what_was_looked_at_is_read)
 	}
 	os_lent_close(&lent);
 	mem_free(path);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-lent", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
-	return 0;
 }
 
 RUN_TESTS(make_folder, remove_folder)

@@ -4,23 +4,7 @@
 #include <jitwarm/scan.h>
 
 #include "entries.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-linking", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	if (os_remove_tree(NULL, folder))
-		return -1;
-	mem_free(folder);
-	return 0;
-}
+#include "folder.h"
 
 /* A container of one relocatable cubin, or of PTX for sm_80 where `sm` is 0. */
 static void make_code(struct buf *code, uint16_t sm)

@@ -1,4 +1,4 @@
-/* What is read of registries and the like: names, challenges, files of credentials, manifests. */
+/* What is read of registries and the like: challenges, files of credentials, manifests. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,42 +11,6 @@
 #include "share/artifact.h"
 #include "share/login.h"
 #include "share/plan_tag.h"
-
-TEST(names_are_read)
-{
-	static const struct {
-		const char *text, *host, *repository, *tag; /* host NULL: refused */
-	} cases[] = {
-		{"oci://h/a", "h", "a", ""},
-		{"oci://h:5000/a/b_c:v1", "h:5000", "a/b_c", "v1"},
-		{"oci://[::1]:5000/a__b", "[::1]:5000", "a__b", ""},
-		{"oci://h/a---b", "h", "a---b", ""},
-		{"oci://h/a___b", NULL, NULL, NULL},
-		{"oci://h/a.-b", NULL, NULL, NULL},
-		{"oci://h/a//b", NULL, NULL, NULL},
-		{"oci://h/a/", NULL, NULL, NULL},
-		{"oci://h/../a", NULL, NULL, NULL},
-		{"oci://h/A", NULL, NULL, NULL},
-		{"oci://h", NULL, NULL, NULL},
-		{"oci:///a", NULL, NULL, NULL},
-		{"oci://h:65536/a", NULL, NULL, NULL},
-		{"oci://u@h/a", NULL, NULL, NULL},
-		{"oci://h/a:.b", NULL, NULL, NULL},
-		{"docker://h/a", NULL, NULL, NULL},
-	};
-	struct reference reference;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(!cases[i].host, reference_parse(NULL, cases[i].text, &reference) != 0);
-		if (!cases[i].host)
-			continue;
-		assert_string_equal(reference.host, cases[i].host);
-		assert_string_equal(reference.repository, cases[i].repository);
-		assert_string_equal(reference.tag, cases[i].tag);
-	}
-	assert_int_equal(0, reference_parse(NULL, "oci://docker.io/a/b", &reference));
-	assert_string_equal(reference_server(&reference), "registry-1.docker.io");
-}
 
 TEST(a_pull_needs_a_name_and_a_system)
 {

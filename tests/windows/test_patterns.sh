@@ -9,6 +9,7 @@ cp "$sample_dll" "$work/라이브러리/하나.dll"
 cp "$sample_dll" "$work/라이브러리/둘.dll"
 scan "$(windows_path "$work")\\라이브러리\\*.dll"
 exits 0 scan
+! grep -q $'\r' "$out" || fail 'carriage returns in the output'
 json_is 'len(d["files"])' 2
 json_is 'sorted(f["path"].split("\\")[-1] for f in d["files"])' "['둘.dll', '하나.dll']"
 
