@@ -175,7 +175,8 @@ struct packed {
 	const struct visitor *visitor;
 	const char *outer; /* see entry_name */
 	struct archive *archive;
-	bool nested;  /* inside a named archive, not just a zstd layer */
+	bool nested; /* inside a named archive, not just a zstd layer */
+	bool streamed;
 	bool damaged; /* which was said of a member: what follows it is not read either */
 	unsigned depth;
 	size_t count;
@@ -271,6 +272,26 @@ static int visit_entry(struct jw_error *err, struct packed *packed, struct archi
 	return result;
 }
 
+/* Reads on to the end of an entry of a zip without its directory, whose sizes may be behind it:
+ * libarchive would unpack all of it at once, uncounted and without asking whether to stop. False:
+ * nothing behind it can be read. */
+static bool pass_over(struct packed *packed)
+{
+	struct jw_error why = {0};
+	struct stream rest;
+	bool passed;
+
+	if (!packed->streamed || packed->damaged ||
+		archive_format(packed->archive) != ARCHIVE_FORMAT_ZIP)
+		return true;
+	stream_of_reader(&rest, read_archive_entry, packed, STREAM_STEP);
+	passed = !stream_skip(&why, &rest, UINT64_MAX);
+	if (!passed && !walk_cancelled(NULL, packed->visitor->cancel))
+		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
+	stream_free(&rest);
+	return passed;
+}
+
 static int visit_entries(struct jw_error *err, struct packed *packed)
 {
 	for (;;) {
@@ -285,6 +306,8 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 		if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {
 			if (visit_entry(err, packed, entry))
 				return -1;
+			if (!pass_over(packed))
+				return walk_cancelled(err, packed->visitor->cancel);
 		} else if (state != ARCHIVE_RETRY) {
 			struct jw_error why = {0};
 
@@ -317,6 +340,7 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 							.archive = archive_read_new(),
 							/* The layers of a .conda do not appear in names. */
 							.nested = member && !text_ends(member, ".tar.zst"),
+							.streamed = !stream->memory,
 							.depth = depth};
 	struct feed feed = {.stream = stream};
 	struct os_locale *locale = os_locale_utf8();
