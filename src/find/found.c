@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "devcode/code_file.h"
-#include "os/tree.h"
 
 int found_open(struct jw_error *err, struct found_list *list)
 {
@@ -200,9 +199,10 @@ struct waiting {
 struct directory_walking {
 	struct found_list *list;
 	const struct find_package *package;
-	struct os_tree *tree;
 	struct waiting waiting;
 	bool linked;
+	uint64_t device; /* of the last folder */
+	bool made_up;    /* its file system */
 };
 
 static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
@@ -236,10 +236,8 @@ static int take_walked_file(struct jw_error *err, struct directory_walking *walk
 	struct jw_error why = {0};
 	struct os_stat stat;
 
-	if (os_tree_stat(&why, walking->tree, path, &stat))
+	if (os_stat(&why, path, &stat))
 		return found_unseen(err, list, path, &why);
-	if (kind == CODE_FILE_PROGRAM && (stat.mode & CODE_FILE_RUNS))
-		os_tree_rest(walking->tree);
 	return found_may_hold_code(path, kind, &stat) && (walking->linked || kind != CODE_FILE_LINKED)
 			   ? found_file(err, list, path, &stat, walking->package)
 			   : 0;
@@ -273,41 +271,35 @@ static int take_names(struct jw_error *err, struct directory_walking *walking,
 	return 0;
 }
 
-static int read_directory(struct jw_error *err, struct directory_walking *walking,
-						  const char *directory)
-{
-	struct os_names names;
-	struct jw_error why;
-	int result;
-
-	if (os_tree_list(&why, walking->tree, is_walked, &names))
-		return found_trouble(err, walking->list, &why);
-	result = take_names(err, walking, directory, &names);
-	os_names_free(&names);
-	return result;
-}
-
 /* `first`: the directory that the user named; a note says so if it is not searched. */
 static int enter_directory(struct jw_error *err, struct directory_walking *walking,
 						   const char *directory, bool first)
 {
 	struct found_list *list = walking->list;
+	struct os_names names;
 	struct os_stat stat;
 	struct jw_error why;
-	bool is_new, is_made_up;
+	bool is_new = false;
+	int result;
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	if (os_tree_enter(&why, walking->tree, directory, &stat, &is_made_up))
+	if (os_list_wanted(&why, directory, is_walked, &stat, &names))
 		return found_trouble(err, list, &why);
-	if (is_made_up) {
+	if (stat.device != walking->device)
+		walking->made_up = os_is_made_up(directory);
+	walking->device = stat.device;
+	if (walking->made_up) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
 				  "%s: a pseudo file system: name files there, not folders", directory);
-		return first ? found_trouble(err, list, &why) : 0;
+		result = first ? found_trouble(err, list, &why) : 0;
+	} else {
+		result = found_see(err, &list->seen, &stat, &is_new);
 	}
-	if (found_see(err, &list->seen, &stat, &is_new))
-		return -1;
-	return is_new ? read_directory(err, walking, directory) : 0;
+	if (is_new)
+		result = take_names(err, walking, directory, &names);
+	os_names_free(&names);
+	return result;
 }
 
 static int walk_from(struct jw_error *err, struct directory_walking *walking, const char *directory)
@@ -317,8 +309,6 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 	int result = path ? walk_next(err, waiting, path) : -1;
 	bool first = true;
 
-	if (!result)
-		result = os_tree_open(err, &walking->tree);
 	while (!result && waiting->count) {
 		path = waiting->paths[--waiting->count];
 		result = enter_directory(err, walking, path, first);
@@ -328,7 +318,6 @@ static int walk_from(struct jw_error *err, struct directory_walking *walking, co
 	while (waiting->count)
 		mem_free(waiting->paths[--waiting->count]);
 	mem_free(waiting->paths);
-	os_tree_close(walking->tree);
 	return result;
 }
 

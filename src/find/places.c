@@ -12,7 +12,6 @@
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"
-#include "os/tree.h"
 
 enum { MOST_NAMES = 10000, MOST_PLACES = 4096, MOST_NOTES = 100 };
 

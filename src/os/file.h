@@ -154,6 +154,17 @@ struct os_names {
 };
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names);
 void os_names_free(struct os_names *names);
+/* The same of the names that are wanted, and as os_stat, of the folder itself. */
+int os_list_wanted(struct jw_error *err, const char *path,
+				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
+				   struct os_names *ret_names);
+/* Calls `take` for each name in a directory with what it is itself: a link is OS_OTHER, whatever it
+ * leads to; nor is a link at the end of `path` followed on POSIX. Fills in the kind and
+ * the device. A return other than 0 of `take` ends it, and is returned. */
+int os_each(struct jw_error *err, const char *path,
+			int (*take)(struct jw_error *err, void *context, const char *name,
+						const struct os_stat *stat),
+			void *context);
 
 /* Makes a directory and the levels above it; an existing one is fine. `mode` is before umask. */
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);

@@ -46,3 +46,21 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 /* NULL on failure. */
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size);
 void map_unview(void *view, size_t size);
+
+/* The names in a directory: the part shared by both systems. */
+
+struct named {
+	char *name;
+	enum os_kind kind;
+};
+struct named_list {
+	struct named *items;
+	size_t count, capacity;
+};
+
+/* Takes `name` over; NULL: no memory, and err is set. -1, too, from the 4,000,000th name on. */
+int names_add(struct jw_error *err, struct named_list *list, char *name, enum os_kind kind);
+
+/* Empties the list: returns its names, sorted, as two arrays, unless `result` is a failure. */
+int names_finish(struct jw_error *err, int result, struct named_list *list,
+				 struct os_names *ret_names);

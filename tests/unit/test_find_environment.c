@@ -5,11 +5,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "os/tree.h"
 
 #define SITE "venv/lib/python3.11/site-packages/"
 
@@ -202,14 +200,6 @@ struct dirent *readdir(DIR *folder)
 		return next(folder);
 	errno = EIO;
 	return NULL;
-}
-
-ssize_t getdents64(int folder, void *room, size_t size)
-{
-	if (!is_unlisted(folder))
-		return syscall(SYS_getdents64, folder, room, size);
-	errno = EIO;
-	return -1;
 }
 
 /* What may hold code, and what says where it is: a failure to look at it is no “there is none”. */

@@ -89,6 +89,46 @@ TEST(a_directory_is_entered_with_its_owners_rights)
 	mem_free(path);
 }
 
+static bool is_file(const char *name, enum os_kind kind)
+{
+	(void)name;
+	return kind == OS_REGULAR;
+}
+
+/* A folder of theirs holds what they may see, and behind their link is what they may see there */
+TEST(a_folder_is_listed_with_its_owners_rights)
+{
+	enum { OTHER = 12345 };
+	char *theirs = os_join(NULL, folder, "listed"), *closed = os_join(NULL, folder, "closed"),
+		 *file = os_join(NULL, theirs, "file"), *link = os_join(NULL, theirs, "link");
+	struct os_names names;
+	struct os_stat stat;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(os_make_dirs(NULL, closed, 0700) || os_make_dirs(NULL, theirs, 0755), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "text", 4), 0);
+	assert_int_equal(symlink("../closed", link) || lchown(link, OTHER, OTHER) ||
+						 chown(theirs, OTHER, OTHER) || chmod(folder, 0755),
+					 0);
+	assert_int_equal(os_list_wanted(NULL, theirs, is_file, &stat, &names), 0);
+	assert_int_equal(names.count, 1);
+	assert_string_equal(names.items[0], "file");
+	assert_true(stat.kind == OS_DIRECTORY && stat.owner == OTHER);
+	os_names_free(&names);
+	assert_int_equal(os_list_wanted(NULL, closed, is_file, &stat, &names), 0);
+	os_names_free(&names);
+	assert_int_equal(os_list_wanted(NULL, link, is_file, &stat, &names), -1);
+	assert_int_equal(chmod(closed, 0755), 0);
+	assert_int_equal(os_list_wanted(NULL, link, is_file, &stat, &names), 0);
+	os_names_free(&names);
+	assert_int_equal(chown(theirs, 0, 0), 0);
+	mem_free(theirs);
+	mem_free(closed);
+	mem_free(file);
+	mem_free(link);
+}
+
 /* Owner and group apart; and a group alone, which the owner's number does not show. */
 TEST(rights_are_copied_whole)
 {

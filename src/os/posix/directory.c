@@ -16,9 +16,11 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
-#include "os/tree.h"
 
-enum os_kind posix_entry_kind(int directory, const char *name, unsigned char type)
+/* What a directory's entry is; `type` is its DT_. Follows a link; one of which the system cannot
+ * say where it leads (a file server that is away) counts as a file, so that whoever looks there
+ * says why. */
+static enum os_kind kind_of_entry(int directory, const char *name, unsigned char type)
 {
 	struct stat native;
 
@@ -31,10 +33,12 @@ enum os_kind posix_entry_kind(int directory, const char *name, unsigned char typ
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 
-int posix_each_entry(struct jw_error *err, const char *path, int fd,
-					 int (*take)(struct jw_error *err, void *context, int folder,
-								 const struct dirent *entry),
-					 void *context)
+/* Calls `take` for each name in an open folder but "." and "..", until it returns something else
+ * than 0, which is then returned. Closes `fd`; -1: errno says why it could not be opened. */
+static int each_entry(struct jw_error *err, const char *path, int fd,
+					  int (*take)(struct jw_error *err, void *context, int folder,
+								  const struct dirent *entry),
+					  void *context)
 {
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
@@ -55,23 +59,84 @@ int posix_each_entry(struct jw_error *err, const char *path, int fd,
 	return result;
 }
 
+struct listing {
+	bool (*wanted)(const char *name, enum os_kind kind);
+	struct named_list names;
+};
+
 static int add_name(struct jw_error *err, void *context, int folder, const struct dirent *entry)
 {
-	return names_add(err, context, mem_string(err, entry->d_name),
-					 posix_entry_kind(folder, entry->d_name, entry->d_type));
+	struct listing *listing = context;
+	const enum os_kind kind = kind_of_entry(folder, entry->d_name, entry->d_type);
+
+	return listing->wanted(entry->d_name, kind)
+			   ? names_add(err, &listing->names, mem_string(err, entry->d_name), kind)
+			   : 0;
 }
 
-int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
+int os_list_wanted(struct jw_error *err, const char *path,
+				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
+				   struct os_names *ret_names)
 {
-	struct named_list names = {0};
+	struct listing listing = {.wanted = wanted};
+	struct stat native;
 	struct at at;
-	int result;
+	int fd, result = -1;
 
 	if (at_enter(err, path, AT_LAST_ENTERED, &at))
 		return -1;
-	result = posix_each_entry(err, path, at_open(&at, O_RDONLY | O_DIRECTORY, 0), add_name, &names);
+	fd = at_open(&at, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0 || fstat(fd, &native)) {
+		posix_error(err, path);
+		if (fd >= 0)
+			(void)close(fd);
+	} else {
+		posix_stat_of(&native, ret_stat);
+		result = each_entry(err, path, fd, add_name, &listing);
+	}
 	at_leave(&at);
-	return names_finish(err, result, &names, ret_names);
+	return names_finish(err, result, &listing.names, ret_names);
+}
+
+struct each {
+	int (*take)(struct jw_error *err, void *context, const char *name, const struct os_stat *stat);
+	void *context;
+};
+
+static int take_each_entry(struct jw_error *err, void *context, int folder,
+						   const struct dirent *entry)
+{
+	const struct each *each = context;
+	struct os_stat stat = {.kind = OS_OTHER};
+	struct stat native;
+
+	/* It has gone meanwhile. */
+	if (fstatat(folder, entry->d_name, &native, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	if (S_ISREG(native.st_mode))
+		stat.kind = OS_REGULAR;
+	else if (S_ISDIR(native.st_mode))
+		stat.kind = OS_DIRECTORY;
+	stat.device = (uint64_t)native.st_dev;
+	return each->take(err, each->context, entry->d_name, &stat);
+}
+
+int os_each(struct jw_error *err, const char *path,
+			int (*take)(struct jw_error *err, void *context, const char *name,
+						const struct os_stat *stat),
+			void *context)
+{
+	struct each each = {take, context};
+	struct at at;
+	int result;
+
+	if (at_enter(err, path, AT_LAST_KEPT, &at))
+		return -1;
+	result = each_entry(err, path,
+						openat(at.dir, at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+						take_each_entry, &each);
+	at_leave(&at);
+	return result;
 }
 
 static int check_file(struct jw_error *err, const struct at *at, const char *path, bool *ret_folder)

@@ -62,13 +62,6 @@ bool os_is_made_up(const char *path)
 	return !find_info(NULL, path, &native) && is_made_up_type(&native);
 }
 
-bool posix_is_made_up(int fd)
-{
-	struct statfs native = {0};
-
-	return !fstatfs(fd, &native) && is_made_up_type(&native);
-}
-
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	struct os_space space = {.free_files = UINT64_MAX};

@@ -2,7 +2,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
-#include "os/tree.h"
+#include "os/path_calls.h"
 #include "os/win32/entries.h"
 #include "os/win32/opening.h"
 #include "os/win32/trust.h"
@@ -28,6 +28,7 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 
 struct listing {
 	const char *path;
+	bool (*wanted)(const char *name, enum os_kind kind);
 	struct named_list names;
 };
 
@@ -35,17 +36,25 @@ static int add_name(struct jw_error *err, void *context, const struct win32_entr
 {
 	struct listing *listing = context;
 	char *name = win32_utf8(err, entry->name);
+	const enum os_kind kind = name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER;
 
-	return names_add(err, &listing->names, name,
-					 name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER);
+	if (!name || listing->wanted(name, kind))
+		return names_add(err, &listing->names, name, kind);
+	mem_free(name);
+	return 0;
 }
 
-int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
+int os_list_wanted(struct jw_error *err, const char *path,
+				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
+				   struct os_names *ret_names)
 {
-	HANDLE folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
-	struct listing listing = {.path = path};
+	struct listing listing = {.path = path, .wanted = wanted};
+	HANDLE folder;
 	int result;
 
+	if (os_stat(err, path, ret_stat))
+		return -1;
+	folder = win32_open(err, path, FILE_LIST_DIRECTORY, OPENING_FOLDER);
 	if (folder == INVALID_HANDLE_VALUE)
 		return -1;
 	result = win32_entries(err, folder, path, add_name, &listing);
@@ -102,70 +111,6 @@ done:
 		return -1;
 	*ret_path = shown;
 	return 0;
-}
-
-/* Windows is asked by path: an open folder spares it nothing. */
-
-struct os_tree {
-	char *path; /* of the folder; NULL: none was entered */
-};
-
-int os_tree_open(struct jw_error *err, struct os_tree **ret_tree)
-{
-	*ret_tree = mem_alloc(err, sizeof **ret_tree);
-	return *ret_tree ? 0 : -1;
-}
-
-int os_tree_enter(struct jw_error *err, struct os_tree *tree, const char *path,
-				  struct os_stat *ret_stat, bool *ret_made_up)
-{
-	mem_free(tree->path);
-	tree->path = NULL;
-	if (os_stat(err, path, ret_stat))
-		return -1;
-	tree->path = mem_string(err, path);
-	*ret_made_up = os_is_made_up(path);
-	return tree->path ? 0 : -1;
-}
-
-int os_tree_list(struct jw_error *err, struct os_tree *tree,
-				 bool (*wanted)(const char *name, enum os_kind kind), struct os_names *ret_names)
-{
-	struct os_names names;
-	size_t kept = 0;
-
-	if (os_list(err, tree->path ? tree->path : "", &names))
-		return -1;
-	for (size_t i = 0; i < names.count; i++) {
-		if (!wanted(names.items[i], names.kinds[i])) {
-			mem_free(names.items[i]);
-			continue;
-		}
-		names.items[kept] = names.items[i];
-		names.kinds[kept++] = names.kinds[i];
-	}
-	names.count = kept;
-	*ret_names = names;
-	return 0;
-}
-
-int os_tree_stat(struct jw_error *err, struct os_tree *tree, const char *path,
-				 struct os_stat *ret_stat)
-{
-	(void)tree;
-	return os_stat(err, path, ret_stat);
-}
-
-void os_tree_rest(struct os_tree *tree)
-{
-	(void)tree;
-}
-
-void os_tree_close(struct os_tree *tree)
-{
-	if (tree)
-		mem_free(tree->path);
-	mem_free(tree);
 }
 
 struct each {
