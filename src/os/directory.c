@@ -98,15 +98,16 @@ enum { MOST_TRIES = 8 };
 /* Failing to make an existing directory does not matter: a level above may be read-only. One that
  * is there when it is made and gone when it is looked at is another process's, which comes and
  * goes. */
-static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
+static int make_dir(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
 {
 	struct jw_error why, unknown;
 	struct os_stat stat;
 
 	for (int tries = 0; tries < MOST_TRIES; tries++) {
 		why = unknown = (struct jw_error){0};
-		if (!path_make_dir(&why, path, mode) ||
-			(!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
+		if (!path_make_dir(&why, path, mode))
+			return exactly ? os_set_mode(err, path, mode) : 0;
+		if (!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY)
 			return 0;
 		if (why.code == JW_ERR_NOT_FOUND || unknown.code != JW_ERR_NOT_FOUND)
 			break;
@@ -116,14 +117,14 @@ static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 	return error_copy(err, unknown.code == JW_ERR_MEMORY ? &unknown : &why);
 }
 
-static int make_levels(struct jw_error *err, const char *path, uint32_t mode)
+static int make_levels(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
 {
 	struct jw_error why = {0};
 	char *above;
 	int result;
 
 	/* Usually only the last level is missing. */
-	if (!make_dir(&why, path, mode))
+	if (!make_dir(&why, path, mode, exactly))
 		return 0;
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
@@ -133,19 +134,19 @@ static int make_levels(struct jw_error *err, const char *path, uint32_t mode)
 	if (!strcmp(above, path))
 		result = error_copy(err, &why);
 	else
-		result = make_levels(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;
+		result =
+			make_levels(err, above, mode, exactly) || make_dir(err, path, mode, exactly) ? -1 : 0;
 	mem_free(above);
 	return result;
 }
 
 /* Makes a level again that another process removed after it was made. */
-static int make_despite_others(struct jw_error *err, const char *path, uint32_t mode,
-							   int (*make)(struct jw_error *err, const char *path, uint32_t mode))
+static int make_despite_others(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
 {
 	for (int tries = 1;; tries++) {
 		struct jw_error why = {0};
 
-		if (!make(&why, path, mode))
+		if (!make_levels(&why, path, mode, exactly))
 			return 0;
 		if (why.code != JW_ERR_NOT_FOUND || tries == MOST_TRIES)
 			return error_copy(err, &why);
@@ -154,46 +155,31 @@ static int make_despite_others(struct jw_error *err, const char *path, uint32_t 
 
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
-	return make_despite_others(err, path, mode, make_levels);
-}
-
-int os_make_parent(struct jw_error *err, const char *path, uint32_t mode)
-{
-	char *folder = os_dir_name(err, path);
-	int result = folder ? os_make_dirs(err, folder, mode) : -1;
-
-	mem_free(folder);
-	return result;
-}
-
-static int make_shared_levels(struct jw_error *err, const char *path, uint32_t mode)
-{
-	char *above;
-	int result = 0;
-
-	if (os_exists(path))
-		return 0;
-	above = os_dir_name(err, path);
-	if (!above)
-		return -1;
-	if (strcmp(above, path) != 0)
-		result = make_shared_levels(err, above, mode);
-	mem_free(above);
-	return result || make_levels(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
+	return make_despite_others(err, path, mode, false);
 }
 
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
-	return make_despite_others(err, path, mode, make_shared_levels);
+	return make_despite_others(err, path, mode, true);
+}
+
+static int make_parent(struct jw_error *err, const char *path, uint32_t mode, bool exactly)
+{
+	char *folder = os_dir_name(err, path);
+	int result = folder ? make_despite_others(err, folder, mode, exactly) : -1;
+
+	mem_free(folder);
+	return result;
+}
+
+int os_make_parent(struct jw_error *err, const char *path, uint32_t mode)
+{
+	return make_parent(err, path, mode, false);
 }
 
 int os_make_shared_parent(struct jw_error *err, const char *path, uint32_t mode)
 {
-	char *folder = os_dir_name(err, path);
-	int result = folder ? os_make_shared_dirs(err, folder, mode) : -1;
-
-	mem_free(folder);
-	return result;
+	return make_parent(err, path, mode, true);
 }
 
 int os_remove_empty_dir(struct jw_error *err, const char *path)

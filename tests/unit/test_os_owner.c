@@ -360,6 +360,70 @@ static int write_by_link(struct jw_error *err, void *path)
 	return os_write_atomic(err, path, "x", 1);
 }
 
+/* All that a path passes decides who can change what it leads to: links, and what is behind them */
+TEST(a_program_is_private_if_all_of_its_way_is)
+{
+	enum { OTHER = 12345 };
+	static const struct {
+		const char *path;
+		bool lasting, to_owner, to_all; /* whether it is: for root, for OTHER too */
+	} cases[] = {
+		{"ours/program", false, true, true},
+		{"theirs/program", false, true, false},
+		{"to ours", false, true, true},
+		{"to theirs", false, true, false},
+		{"ours/far", false, true, false},
+		{"ours/near", false, true, true},
+		{"folder/../ours/program", false, true, true},
+		{"through/program", false, true, false},
+		{"through/../ours/program", false, true, false},
+		{"loop", false, false, false},
+		{"none", false, false, false},
+		{"all/program", false, true, true},
+		{"all/program", true, false, false},
+		{"open/program", false, false, false},
+		{"to open", false, false, false},
+	};
+	char *target;
+
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const folders[] = {"ours", "theirs", "all", "open"};
+		static const mode_t modes[] = {0755, 0755, 01777, 0777};
+		char *place = os_join(NULL, folder, folders[i]), *program = os_join(NULL, place, "program");
+
+		assert_int_equal(os_make_dirs(NULL, place, 0755), 0);
+		assert_int_equal(os_write_atomic(NULL, program, "x", 1) || chmod(place, modes[i]), 0);
+		if (i == 1)
+			assert_int_equal(chown(place, OTHER, OTHER), 0);
+		mem_free(program);
+		mem_free(place);
+	}
+	assert_int_equal(chmod(folder, 0755) || chdir(folder), 0);
+	target = os_join(NULL, folder, "theirs/program");
+	assert_int_equal(symlink("ours/program", "to ours") || symlink(target, "to theirs") ||
+						 symlink("../theirs/program", "ours/far") ||
+						 symlink("program", "ours/near") || symlink("ours", "folder") ||
+						 symlink("theirs", "through") || symlink("open/program", "to open"),
+					 0);
+	mem_free(target);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *whole = os_join(NULL, folder, cases[i].path);
+
+		for (int absolute = 0; absolute < 2; absolute++) {
+			const char *path = absolute ? whole : cases[i].path;
+			const bool private = !os_check_private(NULL, path, 0, cases[i].lasting);
+
+			assert_int_equal(private, cases[i].to_all);
+			assert_int_equal(!os_check_private(NULL, path, OTHER, cases[i].lasting),
+							 cases[i].to_owner);
+		}
+		mem_free(whole);
+	}
+	assert_int_equal(chdir("/"), 0);
+}
+
 TEST(what_cannot_be_replaced_is_said)
 {
 	char *dir = os_join(NULL, folder, "directory"), *to = os_join(NULL, folder, "linked");

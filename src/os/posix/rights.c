@@ -382,11 +382,9 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 
 enum { MOST_WAY_LINKS = 40, OWNER_TEXT = 64 };
 
-/* The path is walked from the root, so that all that is examined lies in folders found safe */
 struct way {
 	uint32_t owner;
 	bool lasting;
-	char *here, *rest; /* the current folder, without links, and the rest of the path */
 	int links;
 };
 
@@ -424,104 +422,61 @@ static int check_one(struct jw_error *err, const struct way *way, const char *pa
 	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
 }
 
-/* Puts the link's text before the rest of the path. */
-static int follow_private_link(struct jw_error *err, struct way *way, const char *link)
+static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe);
+
+/* Where a link leads; its folder is safe. */
+static int check_target(struct jw_error *err, struct way *way, const char *link)
 {
-	char target[PATH_MAX], *rest;
-	ssize_t length;
-
-	errno = ELOOP;
-	length = ++way->links > MOST_WAY_LINKS ? -1 : readlink(link, target, sizeof target - 1);
-	if (length < 0)
-		return posix_error(err, link);
-	target[length] = '\0';
-	rest = mem_printf(err, "%s/%s", target, way->rest);
-	if (!rest)
-		return -1;
-	mem_free(way->rest);
-	way->rest = rest;
-	if (target[0] == '/')
-		way->here[0] = '\0';
-	return 0;
-}
-
-static char *next_name(struct jw_error *err, struct way *way)
-{
-	const size_t skipped = strspn(way->rest, "/"), length = strcspn(way->rest + skipped, "/");
-	char *name = mem_string_n(err, way->rest + skipped, length);
-
-	if (name)
-		memmove(way->rest, way->rest + skipped + length, strlen(way->rest + skipped + length) + 1);
-	return name;
-}
-
-static void go_up(struct way *way)
-{
-	char *last = strrchr(way->here, '/');
-
-	if (last)
-		*last = '\0';
-}
-
-static int go_into(struct jw_error *err, struct way *way, const char *name)
-{
-	char *there = mem_printf(err, "%s/%s", way->here, name);
-	struct stat stat;
+	char *target = mem_alloc(err, PATH_MAX), *folder = os_dir_name(err, link), *path = NULL;
+	const bool counts = target && folder && ++way->links <= MOST_WAY_LINKS;
 	int result = -1;
 
-	if (!there)
-		return -1;
-	if (lstat(there, &stat))
-		posix_error(err, there);
-	else if (!check_one(err, way, there, &stat))
-		result = 0;
-	if (!result && S_ISLNK(stat.st_mode)) {
-		result = follow_private_link(err, way, there);
-	} else if (!result) {
-		mem_free(way->here);
-		way->here = there;
-		return 0;
-	}
-	mem_free(there);
+	errno = ELOOP;
+	if (target && folder && (!counts || readlink(link, target, PATH_MAX - 1) < 0))
+		posix_error(err, link);
+	else if (counts)
+		path = target[0] == '/' ? mem_string(err, target) : os_join(err, folder, target);
+	if (path)
+		result = check_way(err, way, path, target[0] == '/' ? 0 : strlen(folder));
+	mem_free(path);
+	mem_free(folder);
+	mem_free(target);
 	return result;
 }
 
-static int walk_way(struct jw_error *err, struct way *way)
+/* What lies behind the first `safe` bytes of the path, one after the other: all that is looked at
+ * lies in folders that were found safe. */
+static int check_way(struct jw_error *err, struct way *way, const char *path, size_t safe)
 {
-	struct stat root;
+	int result = 0;
 
-	if (lstat("/", &root))
-		return posix_error(err, "/");
-	if (check_one(err, way, "/", &root))
-		return -1;
-	while (way->rest[strspn(way->rest, "/")]) {
-		char *name = next_name(err, way);
-		int result = name ? 0 : -1;
+	for (size_t length = safe; !result && path[length];) {
+		struct stat stat;
+		char *part;
 
-		if (name && !strcmp(name, ".."))
-			go_up(way);
-		else if (name && strcmp(name, ".") != 0)
-			result = go_into(err, way, name);
-		mem_free(name);
-		if (result)
+		length += strspn(path + length, "/");
+		length += strcspn(path + length, "/");
+		part = mem_string_n(err, path, length);
+		if (!part)
 			return -1;
+		result = lstat(part, &stat) ? posix_error(err, part) : check_one(err, way, part, &stat);
+		if (!result && S_ISLNK(stat.st_mode))
+			result = check_target(err, way, part);
+		mem_free(part);
 	}
-	return 0;
+	return result;
 }
 
 int os_check_private(struct jw_error *err, const char *path, uint32_t owner, bool lasting)
 {
-	char directory[PATH_MAX];
 	struct way way = {.owner = owner, .lasting = lasting};
-	int result = -1;
+	char directory[PATH_MAX], *whole;
+	int result;
 
 	if (path[0] != '/' && !getcwd(directory, sizeof directory))
 		return posix_error(err, path);
-	way.here = mem_string(err, "");
-	way.rest = path[0] == '/' ? mem_string(err, path) : mem_printf(err, "%s/%s", directory, path);
-	if (way.here && way.rest)
-		result = walk_way(err, &way);
-	mem_free(way.here);
-	mem_free(way.rest);
+	whole = path[0] == '/' ? mem_string(err, path) : os_join(err, directory, path);
+	result = whole && !check_way(err, &way, "/", 0) ? check_way(err, &way, whole, 0) : -1;
+	mem_free(whole);
 	return result;
 }
