@@ -106,6 +106,63 @@ static bool is_of_login(const struct jw_setting *setting)
 	return false;
 }
 
+/* Appends the value of $NAME or ${NAME} at `at`, which is behind it then; -1: only a login knows.
+ */
+static int expand_known(struct jw_error *err, const char **at, struct buf *text)
+{
+	static const char *const names[] = {"HOME", "USER", "LOGNAME"};
+	const char *name = *at + 1 + ((*at)[1] == '{');
+	const bool braces = name > *at + 1;
+
+	for (size_t i = 0; **at == '$' && i < sizeof names / sizeof *names; i++) {
+		const size_t length = strlen(names[i]);
+		char *value;
+		int result;
+
+		if (!text_starts(name, names[i]) || (braces && name[length] != '}') ||
+			(!braces && (text_is_alnum(name[length]) || name[length] == '_')))
+			continue;
+		*at = name + length + braces;
+		value = os_env(names[i]);
+		result = value ? buf_append(err, text, value, strlen(value)) : -1;
+		mem_free(value);
+		return result;
+	}
+	return -1;
+}
+
+/* Sets it as a login does, which knows more than is known here. /etc/environment is taken as it
+ * is written. */
+static int set_as_login(struct jw_error *err, const struct jw_setting *setting)
+{
+	const bool expands = strcmp(setting->source, "/etc/environment") != 0;
+	struct buf text = BUF_MAX(1 << 16);
+	int result = 0;
+
+	for (const char *at = setting->value; *at && !result;)
+		if (expands && (*at == '$' || *at == '`'))
+			result = expand_known(err, &at, &text);
+		else
+			result = buf_append(err, &text, at++, 1);
+	if (result)
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "%.300s sets %s=%.200s, which only a login can tell: run jitwarm in that account",
+				  setting->where, setting->name, setting->value);
+	else
+		result = os_env_set(err, setting->name, setting->unset ? NULL : buf_text(&text));
+	buf_free(&text);
+	return result;
+}
+
+static bool is_set_again(const struct jw_settings *settings, size_t at)
+{
+	for (size_t i = at + 1; i < settings->count; i++)
+		if (is_of_login(&settings->items[i]) &&
+			!strcmp(settings->items[i].name, settings->items[at].name))
+			return true;
+	return false;
+}
+
 int jw_look_as_user(struct jw_error *err, const char *name)
 {
 	struct jw_settings *settings;
@@ -114,12 +171,9 @@ int jw_look_as_user(struct jw_error *err, const char *name)
 	if (become_found(err, name, 0) || forget_own(err, is_of_driver) ||
 		jw_settings_read(err, &settings))
 		return -1;
-	for (size_t i = 0; !result && i < settings->count; i++) {
-		const struct jw_setting *setting = &settings->items[i];
-
-		if (is_of_login(setting))
-			result = os_env_set(err, setting->name, setting->unset ? NULL : setting->value);
-	}
+	for (size_t i = 0; !result && i < settings->count; i++)
+		if (is_of_login(&settings->items[i]) && !is_set_again(settings, i))
+			result = set_as_login(err, &settings->items[i]);
 	jw_settings_free(settings);
 	return result;
 }
@@ -158,13 +212,25 @@ static int take_cache_path(struct jw_error *err, int pid, const char *value, cha
 	return *ret_path ? 0 : -1;
 }
 
+/* A program sees the first of two variables of the same name. */
+static bool is_known(const struct taken *taken, const char *name)
+{
+	for (size_t i = 0; i < taken->count; i++)
+		if (!strcmp(taken->items[i].name, name))
+			return true;
+	return false;
+}
+
 static int keep_variable(struct jw_error *err, void *context, const char *name, const char *value)
 {
 	struct taken *taken = context;
 	struct taken_variable *item;
 
-	if (!is_taken(name) || taken->count == MOST_TAKEN)
+	if (!is_taken(name) || is_known(taken, name))
 		return 0;
+	if (taken->count == MOST_TAKEN)
+		return error_set(err, JW_ERR_LIMIT, "process %d has more than %d variables of the driver",
+						 taken->pid, MOST_TAKEN);
 	if (VEC_ROOM(err, taken->items, taken->capacity, taken->count, MOST_TAKEN))
 		return -1;
 	item = &taken->items[taken->count++];

@@ -24,6 +24,23 @@ else
 	err_has "name one"
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
+	# A program sees the first of two variables; too many are not left out unsaid.
+	command python3 -c 'import ctypes, sys
+words = lambda *texts: (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+ctypes.CDLL(None).execve(b"/bin/sleep", words(b"sleep", b"60"), words(b"HOME=" + sys.argv[1].encode(), b"CUDA_CACHE_DISABLE=1", b"CUDA_CACHE_DISABLE=0"))' "$place" &
+	victim=$!
+	await grep -q sleep "/proc/$victim/comm"
+	found 1 cache-disabled --pid "$victim"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
+	# shellcheck disable=SC2046
+	env $(seq -f CUDA_CACHE_%g=1 300) CUDA_CACHE_DISABLE=1 sleep 60 &
+	victim=$!
+	await grep -q sleep "/proc/$victim/comm"
+	run "2|3" doctor --pid "$victim"
+	err_has "more than 256 variables"
+	kill "$victim"
+	wait "$victim" 2>/dev/null || true
 	# One that has ended, and that nobody waits for: it has nothing mapped any more.
 	command python3 -c 'import os, time
 child = os.fork()
@@ -69,6 +86,20 @@ if ! is_wine && all=$(folder_for_all); then
 	json '"cache-unwritable" in [f["id"] for f in d["findings"]]' # $all is root's
 	kill "$victim"
 	wait "$victim" 2>/dev/null || true
+	# A login knows what $HOME is; what else it would expand is not guessed.
+	export JITWARM_SYSTEM_ROOT=$all/system
+	mkdir -p "$all/system/etc" "$all/home"
+	echo "lena:x:12345:12345::$all/home:/bin/bash" >"$all/system/etc/passwd"
+	printf 'export CUDA_CACHE_MAXSIZE=$((1<<30))\nexport CUDA_CACHE_MAXSIZE=2147483648\n' >"$all/home/.profile"
+	printf 'export CUDA_CACHE_PATH="$HOME/${USER}_nv"\n' >>"$all/home/.profile"
+	chown -R 12345:12345 "$all/home"
+	run "0|1|2" doctor --json --user lena
+	json "'CUDA_CACHE_PATH=$all/home/lena_nv' in d['before'] and 'CUDA_CACHE_MAXSIZE=2147483648' in d['before']"
+	json '"path-relative" not in [f["id"] for f in d["findings"]]'
+	echo 'export CUDA_CACHE_MAXSIZE=$((1<<30))' >>"$all/home/.profile"
+	run "2|3" doctor --user lena
+	err_has 'CUDA_CACHE_MAXSIZE=$((1<<30)), which only a login can tell'
+	unset JITWARM_SYSTEM_ROOT
 	# Others see neither root's processes nor its cache.
 	sleep 60 &
 	victim=$!
