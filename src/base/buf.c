@@ -42,12 +42,13 @@ int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t s
 	return 0;
 }
 
-int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
+static int print_into(struct jw_error *err, struct buf *buf, const char *format, va_list arguments)
+	JW_PRINTF(3, 0);
+static int print_into(struct jw_error *err, struct buf *buf, const char *format, va_list arguments)
 {
-	va_list arguments, again;
+	va_list again;
 	int length, result = -1;
 
-	va_start(arguments, format);
 	va_copy(again, arguments);
 	length = vsnprintf(NULL, 0, format, arguments);
 	if (length < 0) {
@@ -58,8 +59,27 @@ int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
 		result = 0;
 	}
 	va_end(again);
+	return result;
+}
+
+int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
+{
+	va_list arguments;
+	int result;
+
+	va_start(arguments, format);
+	result = print_into(err, buf, format, arguments);
 	va_end(arguments);
 	return result;
+}
+
+void buf_say(struct buf *buf, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)print_into(NULL, buf, format, arguments);
+	va_end(arguments);
 }
 
 const char *buf_text(const struct buf *buf)

@@ -68,19 +68,16 @@ static const struct cli_command *const command_table[] = {COMMANDS(REFER) NULL};
 
 enum { MOST_HELP = 1 << 20 };
 
-/* Help is printed even with --quiet and --json. */
 static int show_help(struct jw_error *err, struct cli *cli, const char *group, bool all)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
 	const unsigned columns = output_columns(1);
-	int failed = cli->command ? help_command(err, &text, cli->command, columns, all)
-							  : help_commands(err, &text, cli->commands, group, columns, all);
 
-	terminal_to_locale(&text);
-	if (!failed)
-		output_put(1, buf_text(&text));
-	buf_free(&text);
-	return failed;
+	if (cli->command)
+		help_command(&text, cli->command, columns, all);
+	else
+		help_commands(&text, cli->commands, group, columns, all);
+	return help_print(err, &text, true);
 }
 
 static int show_version(struct jw_error *err, struct cli *cli)

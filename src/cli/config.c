@@ -1,6 +1,5 @@
 #include "cli/config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"

@@ -24,8 +24,7 @@ static size_t option_column(size_t columns)
 }
 
 /* "  -j, --workers N", padded to the column of the help text. */
-static int option_head(struct jw_error *err, struct buf *buf, const struct cli_option *option,
-					   size_t columns)
+static void option_head(struct buf *buf, const struct cli_option *option, size_t columns)
 {
 	char head[96];
 	char letter[8] = "    ";
@@ -37,129 +36,103 @@ static int option_head(struct jw_error *err, struct buf *buf, const struct cli_o
 	length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, option->name,
 					  option->value ? " " : "", option->value ? option->value : "");
 	if (length + 2 > column)
-		return buf_printf(err, buf, "%s\n%*s", head, column, "");
-	return buf_printf(err, buf, "%-*s", column, head);
+		buf_say(buf, "%s\n%*s", head, column, "");
+	else
+		buf_say(buf, "%-*s", column, head);
 }
 
-static int option_row(struct jw_error *err, struct buf *buf, const struct cli_option *option,
-					  size_t columns, bool all)
+static void option_list(struct buf *buf, const struct cli_option *options, size_t columns, bool all)
 {
-	if (option->title)
-		return all ? buf_printf(err, buf, "\n%s:\n", language_text(option->title)) : 0;
-	if (option->hidden || (option->rare && !all))
-		return 0;
-	return option_head(err, buf, option, columns) ||
-				   terminal_wrap(err, buf, language_text(option->help), option_column(columns),
-								 columns) ||
-				   buf_append(err, buf, "\n", 1)
-			   ? -1
-			   : 0;
-}
-
-static int option_list(struct jw_error *err, struct buf *buf, const struct cli_option *options,
-					   size_t columns, bool all)
-{
-	for (; options && options->name; options++)
-		if (option_row(err, buf, options, columns, all))
-			return -1;
-	return 0;
+	for (; options && options->name; options++) {
+		if (options->title && all)
+			buf_say(buf, "\n%s:\n", language_text(options->title));
+		if (options->title || options->hidden || (options->rare && !all))
+			continue;
+		option_head(buf, options, columns);
+		terminal_wrap(buf, language_text(options->help), option_column(columns), columns);
+		buf_say(buf, "\n");
+	}
 }
 
 /* Where a command's own are under headings, those of every command have one, too. */
-static int option_lists(struct jw_error *err, struct buf *buf, const struct cli_option *own,
-						size_t columns, bool all)
+static void option_lists(struct buf *buf, const struct cli_option *own, size_t columns, bool all)
 {
 	const bool grouped = all && options_grouped(own);
 
-	if ((!grouped && buf_printf(err, buf, "\n%s\n", language_text("Options:"))) ||
-		option_list(err, buf, own, columns, all) ||
-		(grouped && buf_printf(err, buf, "\n%s:\n", language_text(options_common_title))))
-		return -1;
-	return option_list(err, buf, options_common, columns, all);
+	if (!grouped)
+		buf_say(buf, "\n%s\n", language_text("Options:"));
+	option_list(buf, own, columns, all);
+	if (grouped)
+		buf_say(buf, "\n%s:\n", language_text(options_common_title));
+	option_list(buf, options_common, columns, all);
 }
 
-static int usage_line(struct jw_error *err, struct buf *buf, const char *name, const char *rest,
-					  size_t columns)
+static void usage_line(struct buf *buf, const char *name, const char *rest, size_t columns)
 {
 	enum { MOST = 256 };
 	const char *head = language_text("Usage: ");
 	char usage[MOST];
 
 	(void)snprintf(usage, MOST, "jitwarm %s%s%s", name, *name ? " " : "", rest);
-	return buf_printf(err, buf, "%s", head) ||
-				   terminal_wrap(err, buf, usage, terminal_width(head), columns) ||
-				   buf_append(err, buf, "\n\n", 2)
-			   ? -1
-			   : 0;
+	buf_say(buf, "%s", head);
+	terminal_wrap(buf, usage, terminal_width(head), columns);
+	buf_say(buf, "\n\n");
 }
 
-static int example_list(struct jw_error *err, struct buf *buf, const char *lines, size_t columns)
+static void example_list(struct buf *buf, const char *lines, size_t columns)
 {
 	enum { INDENT = 2, MOST = 128 };
 
-	if (!*lines)
-		return 0;
-	if (buf_printf(err, buf, "\n%s\n", language_text("Examples:")))
-		return -1;
+	if (*lines)
+		buf_say(buf, "\n%s\n", language_text("Examples:"));
 	for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
 		char line[MOST];
 
 		(void)snprintf(line, MOST, "%.*s", (int)strcspn(at, "\n"), at);
-		if (buf_printf(err, buf, "%*s", INDENT, "") ||
-			terminal_wrap(err, buf, line, (size_t)2 * INDENT, columns) ||
-			buf_append(err, buf, "\n", 1))
-			return -1;
+		buf_say(buf, "%*s", INDENT, "");
+		terminal_wrap(buf, line, (size_t)2 * INDENT, columns);
+		buf_say(buf, "\n");
 	}
-	return 0;
 }
 
-/* The first paragraph, or all. */
-static int description(struct jw_error *err, struct buf *buf, const char *text, size_t columns,
-					   bool all)
+static void write_help(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
 {
-	const char *end = all ? NULL : strstr(text, "\n\n");
-	char *first = end ? mem_string_n(err, text, (size_t)(end - text)) : mem_string(err, text);
-	const int failed =
-		!first || terminal_wrap(err, buf, first, 0, columns) || buf_append(err, buf, "\n", 1);
+	const char *description = language_text(command->description),
+			   *end = strstr(description, "\n\n");
+	struct buf first = BUF_MAX(MOST_HELP);
 
-	mem_free(first);
-	return failed ? -1 : 0;
+	usage_line(buf, command->name, command->usage, columns);
+	/* The first paragraph, or all */
+	(void)buf_append(NULL, &first, description,
+					 end && !all ? (size_t)(end - description) : strlen(description));
+	terminal_wrap(buf, buf_text(&first), 0, columns);
+	buf_say(buf, "\n");
+	buf->lacking = buf->lacking || first.lacking;
+	buf_free(&first);
+	option_lists(buf, command->options, columns, all);
+	example_list(buf, examples_of(command), columns);
 }
 
-static int write_help(struct jw_error *err, struct buf *buf, const struct cli_command *command,
-					  size_t columns, bool all)
-{
-	return usage_line(err, buf, command->name, command->usage, columns) ||
-				   description(err, buf, language_text(command->description), columns, all) ||
-				   option_lists(err, buf, command->options, columns, all) ||
-				   example_list(err, buf, examples_of(command), columns)
-			   ? -1
-			   : 0;
-}
-
-int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
-				 size_t columns, bool all)
+void help_command(struct buf *buf, const struct cli_command *command, size_t columns, bool all)
 {
 	struct buf whole = BUF_MAX(MOST_HELP);
 	char more[96];
 	size_t lines = 0;
-	int result = write_help(err, &whole, command, USUAL_COLUMNS, true);
 
+	write_help(&whole, command, USUAL_COLUMNS, true);
 	for (size_t i = 0; i < whole.size; i++)
 		lines += whole.data[i] == '\n';
 	buf_free(&whole);
 	all = all || lines <= SCREEN_LINES;
-	if (result || write_help(err, buf, command, columns, all))
-		return -1;
+	write_help(buf, command, columns, all);
 	if (all)
-		return 0;
+		return;
 	(void)snprintf(more, sizeof more, "jitwarm %s --help --all", command->name);
-	return buf_append(err, buf, "\n", 1) ||
-				   terminal_wrap(err, buf, language_text("All options and details:"), 0, columns) ||
-				   buf_printf(err, buf, "\n  ") || terminal_wrap(err, buf, more, 4, columns) ||
-				   buf_append(err, buf, "\n", 1)
-			   ? -1
-			   : 0;
+	buf_say(buf, "\n");
+	terminal_wrap(buf, language_text("All options and details:"), 0, columns);
+	buf_say(buf, "\n  ");
+	terminal_wrap(buf, more, 4, columns);
+	buf_say(buf, "\n");
 }
 
 /* Groups of commands, a line each in the list. */
@@ -179,56 +152,36 @@ static const char *group_summary(const char *word)
 	return NULL;
 }
 
-static int command_row(struct jw_error *err, struct buf *buf, const char *name, const char *summary,
-					   size_t columns)
+static void command_row(struct buf *buf, const char *name, const char *summary, size_t columns)
 {
 	enum { COLUMN = 18 };
 
-	return buf_printf(err, buf, "  %-*s", COLUMN - 2, name) ||
-				   terminal_wrap(err, buf, language_text(summary), COLUMN, columns) ||
-				   buf_append(err, buf, "\n", 1)
-			   ? -1
-			   : 0;
+	buf_say(buf, "  %-*s", COLUMN - 2, name);
+	terminal_wrap(buf, language_text(summary), COLUMN, columns);
+	buf_say(buf, "\n");
 }
 
 /* In the short list the first of a group stands for it. */
-static int command_in_list(struct jw_error *err, struct buf *buf,
-						   const struct cli_command *const *commands,
-						   const struct cli_command *command, size_t columns)
+static void command_in_list(struct buf *buf, const struct cli_command *const *commands,
+							const struct cli_command *command, size_t columns)
 {
-	const char *space = strchr(command->name, ' ');
+	const char *space = strchr(command->name, ' '), *summary;
 	char word[32];
 
-	if (!space)
-		return command_row(err, buf, command->name, command->summary, columns);
-	(void)snprintf(word, sizeof word, "%.*s", (int)(space - command->name), command->name);
-	if (!group_summary(word))
-		return commands_is_group(commands, word)
-				   ? command_row(err, buf, command->name, command->summary, columns)
-				   : 0;
+	(void)snprintf(word, sizeof word, "%.*s", (int)strcspn(command->name, " "), command->name);
+	summary = group_summary(word);
+	if (!space || (!summary && commands_is_group(commands, word)))
+		command_row(buf, command->name, command->summary, columns);
+	if (!space || !summary)
+		return;
 	while (!command_in_group(*commands, word))
 		commands++;
-	return *commands == command ? command_row(err, buf, word, group_summary(word), columns) : 0;
+	if (*commands == command)
+		command_row(buf, word, summary, columns);
 }
 
-static int command_list(struct jw_error *err, struct buf *buf,
-						const struct cli_command *const *commands, const char *group,
-						size_t columns, bool all)
-{
-	for (size_t i = 0; commands[i]; i++) {
-		const struct cli_command *command = commands[i];
-		const bool listed = !command->hidden && (!group || command_in_group(command, group));
-
-		if (listed &&
-			(all || group ? command_row(err, buf, command->name, command->summary, columns)
-						  : command_in_list(err, buf, commands, command, columns)))
-			return -1;
-	}
-	return 0;
-}
-
-int help_commands(struct jw_error *err, struct buf *buf, const struct cli_command *const *commands,
-				  const char *group, size_t columns, bool all)
+void help_commands(struct buf *buf, const struct cli_command *const *commands, const char *group,
+				   size_t columns, bool all)
 {
 	static const char introduction[] =
 		"Warms the NVIDIA driver's JIT cache, so that the first start of a GPU program is as fast "
@@ -239,17 +192,37 @@ int help_commands(struct jw_error *err, struct buf *buf, const struct cli_comman
 		"Exit status: 0 done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says "
 		"why · 3 failed · 64 wrong usage.";
 
-	if (usage_line(err, buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns))
-		return -1;
-	if (!group && (terminal_wrap(err, buf, language_text(introduction), 0, columns) ||
-				   buf_append(err, buf, "\n\n", 2)))
-		return -1;
-	if (buf_printf(err, buf, "%s\n", language_text("Commands:")) ||
-		command_list(err, buf, commands, group, columns, all))
-		return -1;
-	if (!group && (buf_append(err, buf, "\n", 1) ||
-				   terminal_wrap(err, buf, language_text(closing), 0, columns) ||
-				   buf_append(err, buf, "\n", 1)))
-		return -1;
-	return 0;
+	usage_line(buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns);
+	if (!group) {
+		terminal_wrap(buf, language_text(introduction), 0, columns);
+		buf_say(buf, "\n\n");
+	}
+	buf_say(buf, "%s\n", language_text("Commands:"));
+	for (size_t i = 0; commands[i]; i++) {
+		const struct cli_command *command = commands[i];
+
+		if (command->hidden || (group && !command_in_group(command, group)))
+			continue;
+		if (all || group)
+			command_row(buf, command->name, command->summary, columns);
+		else
+			command_in_list(buf, commands, command, columns);
+	}
+	if (!group) {
+		buf_say(buf, "\n");
+		terminal_wrap(buf, language_text(closing), 0, columns);
+		buf_say(buf, "\n");
+	}
+}
+
+int help_print(struct jw_error *err, struct buf *text, bool for_terminal)
+{
+	const bool lacking = text->lacking;
+
+	if (for_terminal)
+		terminal_to_locale(text);
+	if (!lacking)
+		output_put(1, buf_text(text));
+	buf_free(text);
+	return lacking ? error_set(err, JW_ERR_MEMORY, "out of memory") : 0;
 }

@@ -6,8 +6,10 @@
 
 /* Appends the help of one command, at most `columns` wide. Unless all of it is wanted, a screen of
  * forty lines is enough: rare options, and further paragraphs, are left out where it is not. */
-int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
-				 size_t columns, bool all);
+void help_command(struct buf *buf, const struct cli_command *command, size_t columns, bool all);
 /* Appends the list of commands: a group in a line, all of them, or those of one group ("cache"). */
-int help_commands(struct jw_error *err, struct buf *buf, const struct cli_command *const *commands,
-				  const char *group, size_t columns, bool all);
+void help_commands(struct buf *buf, const struct cli_command *const *commands, const char *group,
+				   size_t columns, bool all);
+/* Prints the text, also with --quiet and --json, and frees it; -1 if memory was lacking for it.
+ * `for_terminal`: in the signs of the locale. */
+int help_print(struct jw_error *err, struct buf *text, bool for_terminal);

@@ -85,12 +85,14 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	struct buf folded = BUF_MAX(MOST_LINE);
 
 	*ret_line = BUF_MAX(MOST_LINE);
-	if (terminal_append(NULL, ret_line, text) || !os_is_terminal(fd) ||
-		terminal_fold(NULL, &folded, buf_text(ret_line), taken, output_columns(fd))) {
-		buf_free(&folded);
-	} else {
+	terminal_append(ret_line, text);
+	if (os_is_terminal(fd))
+		terminal_fold(&folded, buf_text(ret_line), taken, output_columns(fd));
+	if (os_is_terminal(fd) && !folded.lacking) {
 		buf_free(ret_line);
 		*ret_line = folded;
+	} else {
+		buf_free(&folded);
 	}
 	terminal_to_locale(ret_line);
 }
@@ -218,7 +220,7 @@ void output_line_command(const struct output *output, enum style style, const ch
 		return;
 	translated = language_line(text);
 	lay_out(&before, 1, 0, translated ? translated : text);
-	(void)terminal_append(NULL, &clean, command);
+	terminal_append(&clean, command);
 	output_expect_whole(output, &before);
 	output_expect_whole(output, &clean);
 	put_whole(output, 1,
@@ -237,7 +239,7 @@ void output_command(const struct output *output, const char *what, const char *c
 	if (output->quiet)
 		return;
 	(void)fflush(stdout);
-	(void)terminal_append(NULL, &clean, command);
+	terminal_append(&clean, command);
 	output_expect_whole(output, &clean);
 	put_whole(output, 2,
 			  mem_printf(NULL, "jitwarm: %s    %s: %s%s\n",
@@ -301,8 +303,11 @@ static int add_cell(struct table *table, enum style style, const char *raw)
 	struct table_cell cell = {.style = style};
 	int result = -1;
 
-	if (raw && !VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS) &&
-		!terminal_append(NULL, &clean, raw) && (cell.own = mem_string(NULL, buf_text(&clean)))) {
+	if (raw)
+		terminal_append(&clean, raw);
+	if (raw && !clean.lacking &&
+		!VEC_ROOM(NULL, table->cells, table->capacity, table->count, MOST_CELLS) &&
+		(cell.own = mem_string(NULL, buf_text(&clean)))) {
 		cell.text = cell.own;
 		cell.width = terminal_width(cell.text);
 		table->cells[table->count++] = cell;
@@ -365,13 +370,13 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 		if (!*cell->text)
 			continue;
 		if (table->titles[0]) {
-			(void)buf_printf(NULL, &line, "%s%*s  %s", language_text(table->titles[i]),
-							 (int)(widest - title_width(table, i)), "", cell->text);
+			buf_say(&line, "%s%*s  %s", language_text(table->titles[i]),
+					(int)(widest - title_width(table, i)), "", cell->text);
 			output_expect_whole(output, &line);
 			output_line_as_it_is(output, cell->style, buf_text(&line));
 			buf_clear(&line);
 		} else {
-			(void)buf_printf(NULL, &line, "%s%s", line.size ? "  " : "", cell->text);
+			buf_say(&line, "%s%s", line.size ? "  " : "", cell->text);
 		}
 	}
 	output_expect_whole(output, &line);

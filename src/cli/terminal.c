@@ -93,30 +93,26 @@ size_t terminal_width(const char *text)
 	return width_of(text, strlen(text));
 }
 
-int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
+void terminal_append(struct buf *buf, const char *text)
 {
-	size_t size = strlen(text);
+	const size_t size = strlen(text);
 
 	for (size_t at = 0; at < size;) {
 		uint32_t point = 0;
-		size_t length = text_utf8_next(text + at, size - at, &point);
-		int failed;
+		const size_t length = text_utf8_next(text + at, size - at, &point);
 
 		if (!length)
-			failed = buf_printf(err, buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
+			buf_say(buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
 		else if (!text_is_hidden(point))
-			failed = buf_append(err, buf, text + at, length);
+			(void)buf_append(NULL, buf, text + at, length);
 		else
-			failed = buf_printf(err, buf,
-								point < 0x80      ? "\\x%02x"
-								: point < 0x10000 ? "\\u%04x"
-												  : "\\U%08x",
-								(unsigned)point);
-		if (failed)
-			return -1;
+			buf_say(buf,
+					point < 0x80      ? "\\x%02x"
+					: point < 0x10000 ? "\\u%04x"
+									  : "\\U%08x",
+					(unsigned)point);
 		at += length ? length : 1;
 	}
-	return 0;
 }
 
 void terminal_to_locale(struct buf *buf)
@@ -142,13 +138,12 @@ void terminal_to_locale(struct buf *buf)
 	*buf = ascii;
 }
 
-static int break_line(struct jw_error *err, struct buf *buf, size_t indent)
+static void break_line(struct buf *buf, size_t indent)
 {
-	return buf_printf(err, buf, "\n%*s", (int)indent, "");
+	buf_say(buf, "\n%*s", (int)indent, "");
 }
 
-int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
-				  size_t columns)
+void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t columns)
 {
 	size_t column = indent;
 
@@ -156,26 +151,21 @@ int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_
 		size_t length = strcspn(text, " \n"), width = width_of(text, length);
 
 		if (column > indent && column + 1 + width > columns) {
-			if (break_line(err, buf, indent))
-				return -1;
+			break_line(buf, indent);
 			column = indent;
 		} else if (column > indent && length) {
-			if (buf_append(err, buf, " ", 1))
-				return -1;
+			(void)buf_append(NULL, buf, " ", 1);
 			column++;
 		}
-		if (buf_append(err, buf, text, length))
-			return -1;
+		(void)buf_append(NULL, buf, text, length);
 		column += width;
 		text += length;
 		if (*text == '\n') {
-			if (text[1] == '\n' ? buf_append(err, buf, "\n", 1) : break_line(err, buf, indent))
-				return -1;
+			break_line(buf, text[1] == '\n' ? 0 : indent);
 			column = indent;
 		}
 		text += *text != 0;
 	}
-	return 0;
 }
 
 /* The column where the text after a label begins ("Cache /x", " sm_86 7 modules"), else two columns
@@ -192,8 +182,7 @@ static size_t hanging_indent(const char *line, size_t columns)
 																  : 0;
 }
 
-int terminal_fold(struct jw_error *err, struct buf *buf, const char *line, size_t taken,
-				  size_t columns)
+void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t columns)
 {
 	const size_t indent = hanging_indent(line, columns);
 	size_t column = taken;
@@ -203,16 +192,15 @@ int terminal_fold(struct jw_error *err, struct buf *buf, const char *line, size_
 					 width = width_of(line + gap, length);
 
 		if ((!first || taken) && column + gap + width > columns) {
-			if (length &&
-				(break_line(err, buf, indent) || buf_append(err, buf, line + gap, length)))
-				return -1;
+			if (length) {
+				break_line(buf, indent);
+				(void)buf_append(NULL, buf, line + gap, length);
+			}
 			column = indent + width;
 		} else {
-			if (buf_append(err, buf, line, gap + length))
-				return -1;
+			(void)buf_append(NULL, buf, line, gap + length);
 			column += gap + width;
 		}
 		line += gap + length;
 	}
-	return 0;
 }

@@ -16,7 +16,7 @@ size_t terminal_width(const char *text);
 /* Appends `text` and escapes everything that could control a terminal: control characters,
  * ill-formed bytes ("\x1b"), and what disguises text ("\u202e", text_is_hidden). Names of files and
  * archive members are hostile too. */
-int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
+void terminal_append(struct buf *buf, const char *text);
 
 /* Replaces this program's own quotes, dots and signs by ASCII if the locale is not UTF-8. File
  * names stay unchanged. */
@@ -24,11 +24,9 @@ void terminal_to_locale(struct buf *buf);
 
 /* Appends `text`, broken at spaces so that no line is wider than `columns`; each line after the
  * first begins with `indent` spaces. Line feeds in the text are kept. Adds none at the end. */
-int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
-				  size_t columns);
+void terminal_wrap(struct buf *buf, const char *text, size_t indent, size_t columns);
 
 /* Appends a line, broken at spaces to fit `columns`, of which `taken` are used on the first line.
  * Keeps its spaces except at breaks; continuation lines are indented to the text behind the line's
  * label, if it has one. A word that is wider stays whole. */
-int terminal_fold(struct jw_error *err, struct buf *buf, const char *line, size_t taken,
-				  size_t columns);
+void terminal_fold(struct buf *buf, const char *line, size_t taken, size_t columns);

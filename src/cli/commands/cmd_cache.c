@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <jitwarm/cache.h>
+#include <jitwarm/marks.h>
 #include <jitwarm/prune.h>
 #include <jitwarm/system.h>
 

@@ -25,8 +25,6 @@ struct completion {
 	const char *head; /* what comes before that part, "" or "--option=" */
 	size_t head_length;
 	struct buf text;
-	struct jw_error *err;
-	bool failed;
 };
 
 /* A shell puts the candidate into its command line as it is: a name from a file must not become a
@@ -49,13 +47,10 @@ static void offer_candidate(struct completion *completion, const char *candidate
 	if (length < begun || memcmp(candidate, completion->word, begun) != 0 ||
 		!is_harmless(candidate, length))
 		return;
-	completion->failed =
-		completion->failed ||
-		buf_append(completion->err, &completion->text, completion->head, completion->head_length) ||
-		buf_append(completion->err, &completion->text, candidate, length) ||
-		buf_append(completion->err, &completion->text, "\t", 1) ||
-		terminal_append(completion->err, &completion->text, about) ||
-		buf_append(completion->err, &completion->text, "\n", 1);
+	buf_say(&completion->text, "%.*s%.*s\t", (int)completion->head_length, completion->head,
+			(int)length, candidate);
+	terminal_append(&completion->text, about);
+	buf_say(&completion->text, "\n");
 }
 
 /* "bash|zsh|fish" */
@@ -72,8 +67,7 @@ static void offer_choices(struct completion *completion, const char *choices)
 /* The shell knows its files better. */
 static void offer_files(struct completion *completion, bool folders)
 {
-	completion->failed = completion->failed || buf_printf(completion->err, &completion->text, "%s",
-														  folders ? ":folders\n" : ":files\n");
+	buf_say(&completion->text, "%s", folders ? ":folders\n" : ":files\n");
 }
 
 static void offer_gpus(struct completion *completion)
@@ -260,8 +254,9 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 	const char *const *words = (const char *const *)cli->options.operands;
 	size_t count = cli->options.operand_count, used = 0;
 	const bool help = count > 1 && !strcmp(words[0], "help");
+	bool lacking;
 	const struct cli_command *command = NULL;
-	struct completion completion = {.head = "", .text = BUF_MAX(MOST_CANDIDATES), .err = err};
+	struct completion completion = {.head = "", .text = BUF_MAX(MOST_CANDIDATES)};
 
 	language_close();
 	if (!count)
@@ -280,10 +275,11 @@ static int complete_run(struct jw_error *err, struct cli *cli)
 		offer_commands(&completion, cli->commands, NULL);
 	else if (!command && count == 2)
 		offer_commands(&completion, cli->commands, words[0]);
-	if (!completion.failed && completion.text.size)
+	lacking = completion.text.lacking;
+	if (!lacking)
 		output_text(&cli->out, buf_text(&completion.text));
 	buf_free(&completion.text);
-	return completion.failed ? -1 : 0;
+	return lacking ? error_set(err, JW_ERR_MEMORY, "out of memory") : 0;
 }
 
 const struct cli_command command_complete = {

@@ -1,6 +1,5 @@
 /* jitwarm doctor: why programs start slowly, and what to do about it. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/doctor.h>

@@ -1,5 +1,4 @@
 /* jitwarm find: environments and programs on this machine, and what a start of them compiles. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

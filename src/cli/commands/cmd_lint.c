@@ -38,19 +38,18 @@ static void lint_say_gpu(struct buf *text, const struct jw_lint_gpu *gpu,
 	char ptx[TEXT_SHORT], span[TEXT_SHORT], most[TEXT_SHORT], gencode[LINT_GENCODE];
 
 	if (gpu->failing)
-		(void)buf_printf(NULL, text, "a program fails with %s: no code there runs on this GPU",
-						 TEXT_COUNT(gpu->failing, "file", "files"));
+		buf_say(text, "a program fails with %s: no code there runs on this GPU",
+				TEXT_COUNT(gpu->failing, "file", "files"));
 	if (gpu->modules)
-		(void)buf_printf(NULL, text, "%sthe first start compiles %s (%s of PTX): %s on one core",
-						 gpu->failing ? "; " : "", TEXT_COUNT(gpu->modules, "module", "modules"),
-						 text_bytes(ptx, gpu->ptx_bytes),
-						 text_span(span, gpu->start.low, gpu->start.high));
+		buf_say(text, "%sthe first start compiles %s (%s of PTX): %s on one core",
+				gpu->failing ? "; " : "", TEXT_COUNT(gpu->modules, "module", "modules"),
+				text_bytes(ptx, gpu->ptx_bytes), text_span(span, gpu->start.low, gpu->start.high));
 	if (gpu->modules && bound->set)
-		(void)buf_printf(NULL, text, ", %s the bound of %s",
-						 gpu->start.likely > bound->most_start_s ? "over" : "within",
-						 text_duration(most, bound->most_start_s));
+		buf_say(text, ", %s the bound of %s",
+				gpu->start.likely > bound->most_start_s ? "over" : "within",
+				text_duration(most, bound->most_start_s));
 	if (gpu->code.sm)
-		(void)buf_printf(NULL, text, "; avoided by %s", lint_gencode(gencode, gpu->code));
+		buf_say(text, "; avoided by %s", lint_gencode(gencode, gpu->code));
 }
 
 /* The same of one finding, without the file's name. */
@@ -60,12 +59,12 @@ static void lint_say_finding(struct buf *text, const struct jw_lint_finding *fin
 
 	(void)gpu_targets_name(name, finding->target);
 	if (finding->kind == JW_LINT_FAILS)
-		(void)buf_printf(NULL, text, "%s: %s", name, finding->why);
+		buf_say(text, "%s: %s", name, finding->why);
 	else
-		(void)buf_printf(NULL, text, "%s: %s to compile (%s of PTX): %s on one core", name,
-						 TEXT_COUNT(finding->modules, "module", "modules"),
-						 text_bytes(ptx, finding->ptx_bytes),
-						 text_span(span, finding->start.low, finding->start.high));
+		buf_say(text, "%s: %s to compile (%s of PTX): %s on one core", name,
+				TEXT_COUNT(finding->modules, "module", "modules"),
+				text_bytes(ptx, finding->ptx_bytes),
+				text_span(span, finding->start.low, finding->start.high));
 }
 
 static enum style level_style(enum jw_lint_level level)
@@ -157,8 +156,8 @@ static void print_codes(const struct output *out, const struct jw_lint_result *r
 			char name[GPUS_NAME];
 
 			if (jw_target_equal(result->gpus[k].code, code->target))
-				(void)buf_printf(NULL, &names, "%s%s", names.size ? ", " : "",
-								 gpu_targets_name(name, result->gpus[k].target));
+				buf_say(&names, "%s%s", names.size ? ", " : "",
+						gpu_targets_name(name, result->gpus[k].target));
 		}
 		if (code->bytes)
 			(void)text_format(adds, sizeof adds, "; adds about %s, uncompressed",
@@ -189,7 +188,7 @@ static void say_escaped(struct buf *text, const char *from, bool property)
 	for (; *from; from++)
 		if (*from == '%' || *from == '\r' || *from == '\n' ||
 			(property && (*from == ':' || *from == ',')))
-			(void)buf_printf(NULL, text, "%%%02X", (unsigned)(unsigned char)*from);
+			buf_say(text, "%%%02X", (unsigned)(unsigned char)*from);
 		else /* a file's name as in the repository */
 			(void)buf_append(NULL, text, property && *from == os_separator ? "/" : from, 1);
 }
@@ -226,7 +225,7 @@ static void print_trouble_annotation(const struct output *out, const char *troub
 {
 	struct buf line = BUF_MAX(MOST_LINT_LINE);
 
-	(void)buf_printf(NULL, &line, "::error title=jitwarm::");
+	buf_say(&line, "::error title=jitwarm::");
 	say_escaped(&line, trouble, false);
 	output_expect_whole(out, &line);
 	output_line(out, STYLE_PLAIN, "%s", buf_text(&line));
@@ -251,15 +250,15 @@ static void lint_github_print(const struct output *out, const struct jw_found *f
 		char name[GPUS_NAME];
 
 		lint_say_gpu(&what, gpu, bound);
-		(void)buf_printf(NULL, &line, "::%s ", levels[gpu->level]);
+		buf_say(&line, "::%s ", levels[gpu->level]);
 		if (worst) {
-			(void)buf_printf(NULL, &line, "file=");
+			buf_say(&line, "file=");
 			say_escaped(&line, worst->path, true);
-			(void)buf_printf(NULL, &line, ",");
+			buf_say(&line, ",");
 		}
-		(void)buf_printf(NULL, &line, "title=");
+		buf_say(&line, "title=");
 		say_escaped(&line, gpu_targets_name(name, gpu->target), true);
-		(void)buf_printf(NULL, &line, "::");
+		buf_say(&line, "::");
 		say_escaped(&line, buf_text(&what), false);
 		output_expect_whole(out, &line);
 		if (what.size)

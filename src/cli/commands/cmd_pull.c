@@ -1,7 +1,6 @@
 /* jitwarm pull: packs of a registry into the driver's cache. */
 #include <jitwarm/share.h>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"

@@ -45,10 +45,9 @@ static void say_work(struct buf *line, const struct jw_scan_work *work, const ch
 {
 	char ptx[TEXT_SHORT], start[TEXT_SHORT];
 
-	(void)buf_printf(NULL, line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
-					 TEXT_COUNT(work->modules, "module", "modules"), what,
-					 text_bytes(ptx, work->ptx_bytes),
-					 text_span(start, work->start.low, work->start.high));
+	buf_say(line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
+			TEXT_COUNT(work->modules, "module", "modules"), what, text_bytes(ptx, work->ptx_bytes),
+			text_span(start, work->start.low, work->start.high));
 }
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
@@ -69,8 +68,8 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 						  jw_driver_text(driver, &verdicts->needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
-			(void)buf_printf(NULL, line, "%s%zu cannot be used (%s)", separator(line),
-							 reasons[i].count, reasons[i].why);
+			buf_say(line, "%s%zu cannot be used (%s)", separator(line), reasons[i].count,
+					reasons[i].why);
 }
 
 /* Describes one image on one GPU; returns the style. */
@@ -85,12 +84,11 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	if (link)
 		say_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
-		(void)buf_printf(
-			NULL, line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
-			separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
-			text_bytes(bytes, verdicts->loose_work.ptx_bytes));
+		buf_say(line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
+				separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
+				text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	if (!line->size && verdicts->cannot && (verdicts->native || verdicts->compatible))
-		(void)buf_printf(NULL, line, "runs as it is, except for what follows");
+		buf_say(line, "runs as it is, except for what follows");
 	say_cannot(line, verdicts);
 	if (line->size)
 		return work->modules || link || verdicts->left_out || verdicts->native ||
@@ -98,28 +96,25 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 				   ? STYLE_WARN
 				   : STYLE_BAD;
 	if (verdicts->native || verdicts->compatible) {
-		(void)buf_printf(NULL, line, "runs as it is");
+		buf_say(line, "runs as it is");
 		return STYLE_GOOD;
 	}
 	if (verdicts->link) {
-		(void)buf_printf(NULL, line,
-						 verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
-							 ? "relocatable code; whether it is linked at start is not "
-							   "known"
-							 : "relocatable code, not linked at start");
+		buf_say(line, verdicts->link_needed == JW_SCAN_NEED_UNKNOWN
+						  ? "relocatable code; whether it is linked at start is not "
+							"known"
+						  : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
-	(void)buf_printf(NULL, line,
-					 verdicts->nothing ? "no kernel image for this GPU"
-									   : "nothing in it that a driver loads");
+	buf_say(line, verdicts->nothing ? "no kernel image for this GPU"
+									: "nothing in it that a driver loads");
 	return verdicts->nothing ? STYLE_BAD : STYLE_FAINT;
 }
 
 static void say_counts(struct buf *line, const struct jw_scan_count *counts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		(void)buf_printf(NULL, line, "%s%s × %zu", line->size ? ", " : "", counts[i].name,
-						 counts[i].entries);
+		buf_say(line, "%s%s × %zu", line->size ? ", " : "", counts[i].name, counts[i].entries);
 }
 
 static void print_content(const struct output *output, const struct jw_scan_image *image)
@@ -221,10 +216,10 @@ static void say_largest(const struct output *output, const struct scan_library *
 
 	for (size_t i = 0; i < count; i++)
 		if (jw_target_equal(libraries[i].target, target) && found++ < MOST_LARGEST)
-			(void)buf_printf(NULL, &line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
-							 text_span(span, libraries[i].start.low, libraries[i].start.high));
+			buf_say(&line, "%s%s %s", line.size ? ", " : "", libraries[i].name,
+					text_span(span, libraries[i].start.low, libraries[i].start.high));
 	if (found > MOST_LARGEST)
-		(void)buf_printf(NULL, &line, " and %zu more", found - MOST_LARGEST);
+		buf_say(&line, " and %zu more", found - MOST_LARGEST);
 	output_expect_whole(output, &line);
 	output_line(output, STYLE_PLAIN, "  %s", buf_text(&line));
 	buf_free(&line);

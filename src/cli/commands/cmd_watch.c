@@ -189,7 +189,7 @@ static void rewrite_line(const char *line)
 	struct buf shown = BUF_MAX(MOST_LINE);
 	const unsigned columns = os_terminal_columns(1);
 
-	(void)terminal_append(NULL, &shown, line);
+	terminal_append(&shown, line);
 	terminal_to_locale(&shown);
 	/* Never a part of a character; and some terminals wrap behind their last column. */
 	while (shown.size && terminal_width(buf_text(&shown)) >= columns) {

@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "cli/documents/documents.h"
 
 static const struct json_field row_fields[] = {

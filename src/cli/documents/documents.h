@@ -12,7 +12,6 @@
 #include <jitwarm/doctor.h>
 #include <jitwarm/key.h>
 #include <jitwarm/lint.h>
-#include <jitwarm/marks.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/places.h>
 #include <jitwarm/prime.h>
@@ -26,7 +25,6 @@
 #include <jitwarm/tune.h>
 #include <jitwarm/version.h>
 
-#include "base/buf.h"
 #include "base/json_table.h"
 #include "cli/output.h"
 #include "cli/parts/eyes.h"

@@ -1,7 +1,6 @@
 #include "cli/parts/cache_commands.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct jw_cache_options cache_command_options(const struct cli *cli)

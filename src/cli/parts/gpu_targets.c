@@ -2,14 +2,11 @@
 
 #include <ctype.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "os/file.h"
-#include "os/processes.h"
 
 /* A GPU that was named as a product is headed by that name: “sm_75 (T4)”. */
 static struct typed_gpu {

@@ -1,7 +1,5 @@
 #include "cli/parts/module_text.h"
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"

@@ -7,7 +7,6 @@
 #include <jitwarm/key.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "os/console.h"
 #include "os/file.h"

@@ -5,8 +5,6 @@
 
 #include <jitwarm/startup.h>
 
-#include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"

@@ -6,7 +6,6 @@
 #include <jitwarm/ahead.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/prime.h>
-#include <jitwarm/startup.h>
 #include <jitwarm/system.h>
 
 #include "cli/command.h"

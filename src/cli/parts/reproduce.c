@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "os/platform.h"
 
 enum { MOST_COMMAND = 1 << 16 };
