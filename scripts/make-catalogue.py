@@ -22,7 +22,7 @@ EXCLUDED_CALLS = re.compile(r"^(CLI_SETTING|JSON\w*|str\w+|mem(cmp|mem)|text_(st
                             r"FILE_MEMBER|EXPORT|IMPORT|RECORD|BAKED|PRUNE|PUSHED|COMMAND|VERIFIED|REPORT|GPU)$")
 EXCLUDED_FIELDS = {"usage", "name", "alias", "value", "choices", "words", "path", "key", "variable", "schema"}
 SHOWN_FIELDS = {"summary", "description", "help", "text", "set", "keep", "no_operands", "title"}
-SHOWN_CALLS = re.compile(r"^(reproduce_print|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
+SHOWN_CALLS = re.compile(r"^(reproduce_(print|line)|output_(line|line_command|note|warning|error|count)|warn_of_setting|EVIDENCE|table_cell|TEXT_COUNT|text_count|error_set|error_prefix|error_fill\w*|language_text|progress_start|text_format|text_append)$")
 COUNTS = {"TEXT_COUNT", "text_count", "output_count"}
 # What base/text.c makes
 UNITS = ["Do", "%.1f s", "%u s", "%u min %u s", "%s s", "%s min", "%s h", "%s to %s", "about %s"]

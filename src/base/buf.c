@@ -12,8 +12,10 @@ int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
 	size_t needed, wanted;
 	void *larger;
 
-	if (more > buf->most || buf->size > buf->most - more)
+	if (more > buf->most || buf->size > buf->most - more) {
+		buf->lacking = true;
 		return error_set(err, JW_ERR_LIMIT, "more than %zu bytes", buf->most);
+	}
 	needed = buf->size + more + 1;
 	if (needed <= buf->capacity)
 		return 0;

@@ -304,7 +304,7 @@ static int no_command(struct jw_error *err, struct cli *cli, char **words, size_
 						 both ? " " : "", both ? words[1] : "", nearest);
 	if (commands_is_group(cli->commands, words[0]))
 		return wants_second(err, cli, words, count);
-	(void)reproduce_add_word(NULL, &word, words[0]);
+	reproduce_add_word(&word, words[0]);
 	error_set(err, JW_ERR_USAGE,
 			  "no command is called “%.100s”; files and packages follow one: “jitwarm check%s”, "
 			  "“jitwarm prime%s”",
@@ -319,7 +319,7 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 	const char *const *words = (const char *const *)argv;
 	struct buf line = BUF_MAX(300);
 	size_t used = 0;
-	int at = 0, failed;
+	int at = 0;
 
 	if (!strcmp(argv[0], "-v"))
 		return error_set(err, JW_ERR_USAGE, "unknown option -v (did you mean --version?)");
@@ -331,14 +331,12 @@ static int command_later(struct jw_error *err, const struct cli *cli, int argc, 
 		at++;
 	if (!used)
 		return 0;
-	failed = buf_printf(NULL, &line, "jitwarm");
-	for (int i = at; i < at + (int)used && !failed; i++)
-		failed = reproduce_add_word(NULL, &line, argv[i]);
-	for (int i = 0; i < argc && !failed; i++)
-		if (i < at || i >= at + (int)used)
-			failed = reproduce_add_word(NULL, &line, argv[i]);
+	buf_say(&line, "jitwarm");
+	reproduce_add_words(&line, words + at, used);
+	reproduce_add_words(&line, words, (size_t)at);
+	reproduce_add_words(&line, words + at + used, (size_t)argc - (size_t)at - used);
 	error_set(err, JW_ERR_USAGE, "the command comes first: %s",
-			  failed ? argv[at] : buf_text(&line));
+			  line.lacking ? argv[at] : buf_text(&line));
 	buf_free(&line);
 	return -1;
 }

@@ -94,17 +94,12 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 /* The line that needs no copying; the copies serve those who ship them. */
 static void print_next_step(const struct cli *cli)
 {
-	struct buf line = BUF_MAX(1 << 16);
-	int failed = buf_printf(NULL, &line, "jitwarm bake --in-place");
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
-	for (size_t i = 0; !failed && i < cli->options.operand_count; i++)
-		failed = reproduce_add_word(NULL, &line, cli->options.operands[i]);
-	if (!failed)
-		output_line_command(&cli->out, STYLE_PLAIN, "Next: put the copies in place, or ",
-							buf_text(&line), " (--undo restores the originals)");
-	else
-		output_expect_whole(&cli->out, &line);
-	buf_free(&line);
+	buf_say(&line, "jitwarm bake --in-place");
+	reproduce_add_words(&line, cli->options.operands, cli->options.operand_count);
+	reproduce_line(&cli->out, STYLE_PLAIN, "Next: put the copies in place, or ", &line,
+				   " (--undo restores the originals)");
 }
 
 static void print_summary(const struct cli *cli, const struct jw_bake_result *result, bool in_place)

@@ -77,30 +77,26 @@ static void print_next(const struct output *out, const struct options *options, 
 	struct jw_ahead ahead;
 	const bool pending = is_next_driver(options, &ahead);
 	const bool elsewhere = options_given(options, "target") && !pending;
-	struct buf line = BUF_MAX(1 << 16);
-	int failed = buf_printf(NULL, &line, "jitwarm %s",
-							pending     ? "ahead"
-							: elsewhere ? "make"
-										: "prime");
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
+	buf_say(&line, "jitwarm %s", pending ? "ahead" : elsewhere ? "make" : "prime");
 	for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-		for (size_t i = 0; !failed && i < options_count(options, kept[k]); i++)
-			failed = (elsewhere && !strcmp(kept[k], "cache")) ||
-					 (!(pending && !strcmp(kept[k], "target")) &&
-					  (buf_printf(NULL, &line, " --%s", kept[k]) ||
-					   reproduce_add_word(NULL, &line, options_item(options, kept[k], i))));
-	if (!failed && elsewhere)
-		failed = buf_printf(NULL, &line, " --fetch -o FILE.jwpack");
-	for (size_t i = 0; !failed && i < options->operand_count; i++)
-		failed = reproduce_add_word(NULL, &line, options->operands[i]);
+		for (size_t i = 0; i < options_count(options, kept[k]); i++) {
+			if (pending && !strcmp(kept[k], "target"))
+				continue;
+			buf_say(&line, " --%s", kept[k]);
+			reproduce_add_word(&line, options_item(options, kept[k], i));
+		}
+	if (elsewhere)
+		buf_say(&line, " --fetch -o FILE.jwpack");
+	reproduce_add_words(&line, options->operands, options->operand_count);
 	if (pending)
 		ahead_print(out, "", &ahead);
-	if (!failed)
-		output_line_command(out, STYLE_PLAIN, "Next: ", buf_text(&line),
-							maybe ? ", if a start takes long" : "");
+	/* A cache of another machine is filled there. */
+	if (elsewhere && options_given(options, "cache"))
+		buf_free(&line);
 	else
-		output_expect_whole(out, &line);
-	buf_free(&line);
+		reproduce_line(out, STYLE_PLAIN, "Next: ", &line, maybe ? ", if a start takes long" : "");
 }
 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,

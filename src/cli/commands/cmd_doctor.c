@@ -24,47 +24,41 @@
  * behind it in English: a command holds none. */
 #define COMMAND_MARK "\x01"
 
-enum { MOST_REPORT = 1 << 20, MOST_LINE = 1 << 16 };
+enum { MOST_REPORT = 1 << 20 };
 
 /* "sudo -u ollama jitwarm prime torch"; the caller frees it. */
 static char *doctor_text_command(struct jw_error *err, const struct doctor_words *words,
 								 const struct jw_finding *finding)
 {
-	const bool primes = finding->word_count && !strcmp(finding->command[0], "prime");
-	struct buf line = BUF_MAX(MOST_LINE);
-	char *text = NULL;
-	int failed = buf_printf(err, &line, "%s%sjitwarm", words->before ? words->before : "",
-							words->before ? " " : "");
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
+	char *text;
 
-	for (size_t i = 0; !failed && i < finding->word_count; i++) {
-		failed = reproduce_add_word(err, &line, finding->command[i]);
-		if (!failed && !i && primes && words->environment)
-			failed = reproduce_add_word(err, &line, "--environment") ||
-					 reproduce_add_word(err, &line, words->environment);
+	buf_say(&line, "%s%sjitwarm", words->before ? words->before : "", words->before ? " " : "");
+	for (size_t i = 0; i < finding->word_count; i++) {
+		reproduce_add_word(&line, finding->command[i]);
+		if (!i && words->environment && !strcmp(finding->command[0], "prime")) {
+			buf_say(&line, " --environment");
+			reproduce_add_word(&line, words->environment);
+		}
 	}
-	if (!failed)
-		text = mem_string(err, buf_text(&line));
+	text = reproduce_take(err, &line);
 	/* What follows a line break in a name would look like a line of ours. */
 	for (char *at = text; at && *at; at++)
 		if ((unsigned char)*at < ' ')
 			*at = '?';
-	buf_free(&line);
 	return text;
 }
 
-static int put_finding(struct jw_error *err, struct buf *text, size_t number,
-					   const struct doctor_words *words, const struct jw_finding *finding)
+static void put_finding(struct buf *text, size_t number, const struct doctor_words *words,
+						const struct jw_finding *finding)
 {
-	char *command = finding->command ? doctor_text_command(err, words, finding) : NULL;
-	int failed =
-		(finding->command && !command) ||
-		buf_printf(err, text, "%2zu  %s: %s\n", number, finding->id, finding->evidence) ||
-		buf_printf(err, text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do",
-				   finding->fix) ||
-		buf_printf(err, text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
+	char *command = finding->command ? doctor_text_command(NULL, words, finding) : NULL;
 
+	text->lacking = text->lacking || (finding->command && !command);
+	buf_say(text, "%2zu  %s: %s\n", number, finding->id, finding->evidence);
+	buf_say(text, "    %s: %s", finding->hopeless ? "Nothing helps here" : "Do", finding->fix);
+	buf_say(text, "%s%s\n", command ? COMMAND_MARK ": " : "", command ? command : "");
 	mem_free(command);
-	return failed ? -1 : 0;
 }
 
 static const char *probe_text(enum jw_probe_use use)
@@ -82,71 +76,54 @@ static const char *probe_text(enum jw_probe_use use)
 	return "not asked";
 }
 
-/* Of a text with names from outside: a line break in them would begin a line of ours. */
-static int end_line(struct jw_error *err, struct buf *text, size_t from)
+static void put_process(struct buf *text, const struct process_code *process)
 {
+	size_t from;
+
+	if (!process->pid)
+		return;
+	buf_say(text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
+			!process->driver    ? "it has not loaded NVIDIA's driver"
+			: process->compiler ? "the driver's compiler is loaded: it compiles or links, "
+								  "or has done so"
+								: "the driver's compiler is not loaded: so far the driver "
+								  "has compiled nothing for it",
+			process->others[0] ? "; other compilers that are loaded: " : "", process->others);
+	if (!process->replaced_count)
+		return;
+	from = text->size;
+	buf_say(text,
+			"        %s replaced or removed since it started (%s%s): jitwarm cannot "
+			"judge what it has loaded there; start it again",
+			TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
+			process->replaced[0], process->replaced_count > 1 ? ", …" : "");
+	/* Of a text with names from outside: a line break in them would begin a line of ours. */
 	for (size_t i = from; i < text->size; i++)
 		if (text->data[i] < ' ')
 			text->data[i] = '?';
-	return buf_printf(err, text, "\n");
+	buf_say(text, "\n");
 }
 
-static int put_replaced(struct jw_error *err, struct buf *text, const struct process_code *process)
-{
-	const size_t from = text->size;
-
-	if (!process->replaced_count)
-		return 0;
-	return buf_printf(err, text,
-					  "        %s replaced or removed since it started (%s%s): jitwarm cannot "
-					  "judge what it has loaded there; start it again",
-					  TEXT_COUNT(process->replaced_count, "library was", "libraries were"),
-					  process->replaced[0], process->replaced_count > 1 ? ", …" : "") ||
-				   end_line(err, text, from)
-			   ? -1
-			   : 0;
-}
-
-static int put_process(struct jw_error *err, struct buf *text, const struct process_code *process)
-{
-	if (!process->pid)
-		return 0;
-	return buf_printf(
-			   err, text, "Process %d (%s): %s%s%s\n", process->pid, process->name,
-			   !process->driver    ? "it has not loaded NVIDIA's driver"
-			   : process->compiler ? "the driver's compiler is loaded: it compiles or links, "
-									 "or has done so"
-								   : "the driver's compiler is not loaded: so far the driver "
-									 "has compiled nothing for it",
-			   process->others[0] ? "; other compilers that are loaded: " : "", process->others) ||
-				   put_replaced(err, text, process)
-			   ? -1
-			   : 0;
-}
-
-static int put_findings(struct jw_error *err, struct buf *text,
-						const struct doctor_document *document)
+static void put_findings(struct buf *text, const struct doctor_document *document)
 {
 	const struct jw_doctor_result *result = &document->result;
-	int failed = put_process(err, text, &document->process);
 
-	for (size_t i = 0; !failed && i < result->finding_count; i++)
-		failed = put_finding(err, text, i + 1, &document->words, &result->findings[i]);
-	if (!failed && !result->finding_count && result->verdict == JW_VERDICT_NOTHING)
-		failed = buf_printf(err, text,
-							"no file was found that may hold device code: nothing is judged\n");
-	else if (!failed && !result->finding_count)
-		failed = buf_printf(
-			err, text,
+	put_process(text, &document->process);
+	for (size_t i = 0; i < result->finding_count; i++)
+		put_finding(text, i + 1, &document->words, &result->findings[i]);
+	if (!result->finding_count && result->verdict == JW_VERDICT_NOTHING)
+		buf_say(text, "no file was found that may hold device code: nothing is judged\n");
+	else if (!result->finding_count)
+		buf_say(
+			text,
 			"%s: %s%s. If a start is slow nevertheless, the driver's compiler is not the reason: "
 			"another compiler with its own cache (Triton, XLA, NVRTC), the choice of algorithms or "
 			"the loading of weights is\n",
 			result->troubles ? "Nothing found in what could be read" : "All is well",
 			result->warm ? TEXT_COUNT(result->warm, "module", "modules") : "nothing is compiled",
 			result->warm ? " in the cache, and nothing else is compiled" : "");
-	if (!failed && result->probe != JW_PROBE_NOT)
-		failed = buf_printf(err, text, "Probe   %s\n", probe_text(result->probe));
-	return failed;
+	if (result->probe != JW_PROBE_NOT)
+		buf_say(text, "Probe   %s\n", probe_text(result->probe));
 }
 
 /* Line by line: output_line makes each harmless and fits it to the terminal. */
@@ -176,31 +153,27 @@ static void doctor_text(const struct output *out, const struct doctor_document *
 
 	plan_notes_print(out, document->result.notes, document->result.note_count,
 					 document->result.assumptions, false);
-	(void)put_findings(NULL, &text, document);
+	put_findings(&text, document);
 	output_expect_whole(out, &text);
 	if (text.size)
 		print_lines_of(out, (char *)text.data);
 	buf_free(&text);
 }
 
-static int put_machine(struct jw_error *err, struct buf *text, const struct jw_system *system)
+static void put_machine(struct buf *text, const struct jw_system *system)
 {
 	char driver[JW_DRIVER_TEXT], target[JW_TARGET_TEXT], size[TEXT_SHORT], limit[TEXT_SHORT];
-	int failed = buf_printf(err, text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
 
-	for (size_t i = 0; !failed && i < system->gpu_count; i++)
-		failed = buf_printf(err, text, "GPU     %s (%s)\n", system->gpus[i].name,
-							jw_target_sm(target, system->gpus[i].target));
-	if (!failed)
-		failed =
-			buf_printf(err, text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
-	if (!failed)
-		failed = buf_printf(err, text, "Cache   %s, %s of %s%s\n",
-							TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
-							text_bytes(size, system->cache.outlook.bytes),
-							text_bytes(limit, system->cache.limit_bytes),
-							system->cache.path ? "" : "; the driver caches nothing");
-	return failed;
+	buf_say(text, "jitwarm %s (%s)\n", jw_version(), jw_platform());
+	for (size_t i = 0; i < system->gpu_count; i++)
+		buf_say(text, "GPU     %s (%s)\n", system->gpus[i].name,
+				jw_target_sm(target, system->gpus[i].target));
+	buf_say(text, "Driver  %s\n", jw_driver_text(driver, &system->driver.version));
+	buf_say(text, "Cache   %s, %s of %s%s\n",
+			TEXT_COUNT(system->cache.outlook.entries, "entry", "entries"),
+			text_bytes(size, system->cache.outlook.bytes),
+			text_bytes(limit, system->cache.limit_bytes),
+			system->cache.path ? "" : "; the driver caches nothing");
 }
 
 /* ---- for strangers */
@@ -226,54 +199,47 @@ static bool begins_hidden(const char *text, size_t at, const struct hidden_name 
 }
 
 /* A copy with "~" for the account's folder, and "USER" for its name or that of sudo's caller. */
-static char *hide_names(struct jw_error *err, const char *text)
+static void hide_names(struct buf *copy, const char *text)
 {
 	static const char *const variables[] = {"USER", "USERNAME", "LOGNAME", "SUDO_USER"};
 	enum { HIDDEN = 1 + sizeof variables / sizeof *variables };
 	struct hidden_name names[HIDDEN] = {{NULL, "~"}};
-	struct buf copy = BUF_MAX(MOST_REPORT);
-	char *whole = NULL;
-	int failed = 0;
 
 	(void)os_home_dir(NULL, &names[0].name);
 	for (size_t i = 1; i < HIDDEN; i++)
 		names[i] = (struct hidden_name){os_env(variables[i - 1]), "USER"};
-	for (size_t at = 0; text[at] && !failed;) {
+	for (size_t at = 0; text[at];) {
 		size_t i = 0;
 
 		while (i < HIDDEN && !begins_hidden(text, at, &names[i]))
 			i++;
-		failed = i < HIDDEN ? buf_printf(err, &copy, "%s", names[i].shown)
-							: buf_append(err, &copy, text + at, 1);
+		if (i < HIDDEN)
+			buf_say(copy, "%s", names[i].shown);
+		else
+			(void)buf_append(NULL, copy, text + at, 1);
 		at += i < HIDDEN ? strlen(names[i].name) : 1;
 	}
-	if (!failed)
-		whole = mem_string(err, buf_text(&copy));
-	buf_free(&copy);
 	for (size_t i = 0; i < HIDDEN; i++)
 		mem_free(names[i].name);
-	return whole;
 }
 
 /* One block to paste, with the machine, and without folders and the account's name. */
-static int doctor_text_report(struct jw_error *err, const struct output *out,
-							  const struct jw_system *system,
-							  const struct doctor_document *document)
+static void doctor_text_report(const struct output *out, const struct jw_system *system,
+							   const struct doctor_document *document)
 {
-	struct buf text = BUF_MAX(MOST_REPORT);
-	char *hidden = NULL;
-	int failed = put_machine(err, &text, system) || put_findings(err, &text, document);
+	struct buf text = BUF_MAX(MOST_REPORT), hidden = BUF_MAX(MOST_REPORT);
 
-	if (!failed)
-		hidden = hide_names(err, buf_text(&text));
-	if (hidden) {
-		output_line(out, STYLE_PLAIN, "```text");
-		print_lines_of(out, hidden);
-		output_line(out, STYLE_PLAIN, "```");
-	}
-	mem_free(hidden);
+	put_machine(&text, system);
+	put_findings(&text, document);
+	hide_names(&hidden, buf_text(&text));
+	output_expect_whole(out, &text);
+	output_expect_whole(out, &hidden);
+	output_line(out, STYLE_PLAIN, "```text");
+	if (hidden.size)
+		print_lines_of(out, (char *)hidden.data);
+	output_line(out, STYLE_PLAIN, "```");
 	buf_free(&text);
-	return hidden ? 0 : -1;
+	buf_free(&hidden);
 }
 
 enum { MOST_ROUNDS = 4, MOST_FIXES = 32, MOST_ARGUMENTS = 64 };
@@ -509,19 +475,17 @@ static int tell_findings(struct jw_error *err, struct doctoring *doctoring)
 									   .fixed = doctoring->fixed,
 									   .fixed_count = doctoring->fixed_count};
 	struct jw_ahead ahead = {0};
-	int result;
 
 	if (jw_ahead_look(err, NULL, &ahead))
 		return -1;
 	cli->status = status_of_findings(doctoring->result);
 	if (options_given(&cli->options, "report")) {
-		result = doctor_text_report(err, &cli->out, cli->system, &document);
-	} else {
-		ahead_print(&cli->out, "", &ahead);
-		doctor_text(&cli->out, &document);
-		result = document_print(err, &cli->out, &document_doctor, &document);
+		doctor_text_report(&cli->out, cli->system, &document);
+		return 0;
 	}
-	return result;
+	ahead_print(&cli->out, "", &ahead);
+	doctor_text(&cli->out, &document);
+	return document_print(err, &cli->out, &document_doctor, &document);
 }
 
 static int doctor_run(struct jw_error *err, struct cli *cli)

@@ -15,7 +15,7 @@
 #include "cli/parts/reproduce.h"
 #include "os/interrupt.h"
 
-enum { MOST_DEAREST = 8, MOST_COMMAND = 1 << 16 };
+enum { MOST_DEAREST = 8 };
 
 struct finding_places {
 	struct cli *cli;
@@ -226,25 +226,20 @@ static int print_rows(struct jw_error *err, const struct output *out,
 }
 
 /* The command for the dearest place. */
-static int print_find_next(struct jw_error *err, const struct finding_places *finding,
-						   const struct find_row *row)
+static void print_find_next(const struct finding_places *finding, const struct find_row *row)
 {
-	struct buf line = BUF_MAX(MOST_COMMAND);
-	int result;
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
 	if (!row->judged || !row->cold || finding->gpus.count)
-		return 0;
-	result = buf_printf(err, &line, "jitwarm prime");
-	if (!result && row->place.environment)
-		result = reproduce_add_word(err, &line, "--environment") ||
-				 reproduce_add_word(err, &line, row->place.paths[0]);
-	else
-		for (size_t i = 0; !result && i < row->dearest_count; i++)
-			result = reproduce_add_word(err, &line, row->dearest[i]);
-	if (!result)
-		output_line_command(&finding->cli->out, STYLE_FAINT, "Next    ", buf_text(&line), "");
-	buf_free(&line);
-	return result ? -1 : 0;
+		return;
+	buf_say(&line, "jitwarm prime");
+	if (row->place.environment) {
+		buf_say(&line, " --environment");
+		reproduce_add_word(&line, row->place.paths[0]);
+	} else {
+		reproduce_add_words(&line, (const char *const *)row->dearest, row->dearest_count);
+	}
+	reproduce_line(&finding->cli->out, STYLE_FAINT, "Next    ", &line, "");
 }
 
 static int tell_places(struct jw_error *err, struct finding_places *finding)
@@ -270,10 +265,9 @@ static int tell_places(struct jw_error *err, struct finding_places *finding)
 	if (!finding->judged)
 		output_note(out, "%s; “--target rtx4090” says what a GPU's driver would compile",
 					finding->cli->system->why_none);
-	return (document->count && print_find_next(err, finding, &document->rows[0])) ||
-				   document_print(err, &finding->cli->out, &document_find, document)
-			   ? -1
-			   : 0;
+	if (document->count)
+		print_find_next(finding, &document->rows[0]);
+	return document_print(err, &finding->cli->out, &document_find, document);
 }
 
 static void free_finding(struct finding_places *finding)

@@ -4,7 +4,6 @@
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -13,8 +12,6 @@
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
 #include "os/identity.h"
-
-enum { MOST_COMMAND = 1 << 20 };
 
 /* The state of one run. */
 struct tuning {
@@ -117,23 +114,22 @@ static int print_overrides(struct jw_error *err, const struct tuning *tuning,
 }
 
 /* As it was called, and with --apply. */
-static char *apply_command(struct jw_error *err, const struct options *options)
+static void print_apply(const struct output *out, const struct options *options)
 {
 	static const char *const names[] = {"scope", "max-size", "path", "environment"};
-	struct buf line = BUF_MAX(MOST_COMMAND);
-	int result = buf_printf(err, &line, "jitwarm tune --apply");
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
-	for (size_t i = 0; !result && i < sizeof names / sizeof *names; i++)
-		if (options_given(options, names[i]))
-			result = buf_printf(err, &line, " --%s", names[i]) ||
-					 reproduce_add_word(err, &line, options_value(options, names[i]));
-	for (size_t i = 0; !result && i < options->operand_count; i++)
-		result = reproduce_add_word(err, &line, options->operands[i]);
-	if (result || buf_append(err, &line, "", 1)) {
-		buf_free(&line);
-		return NULL;
-	}
-	return (char *)line.data;
+	buf_say(&line, "jitwarm tune --apply");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (options_given(options, names[i])) {
+			buf_say(&line, " --%s", names[i]);
+			reproduce_add_word(&line, options_value(options, names[i]));
+		}
+	reproduce_add_words(&line, options->operands, options->operand_count);
+	reproduce_line(out, STYLE_FAINT, "Next       ", &line,
+				   options_given(options, "scope")
+					   ? ": set it (--undo reverts it)"
+					   : ": set it for this account (--scope: elsewhere; --undo reverts it)");
 }
 
 /* What is advised is in force. */
@@ -157,47 +153,30 @@ static bool defaults_suffice(const struct tuning *tuning)
 		   is_in_force(tuning);
 }
 
-static int print_tune_next(struct jw_error *err, const struct tuning *tuning, bool overridden)
+static void print_tune_next(const struct tuning *tuning, bool overridden)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const struct output *out = &tuning->cli->out;
-	const char *scope = options_value(&tuning->cli->options, "scope");
 	const struct jw_setting *pending =
 		jw_tune_pending(tuning->advice->settings, tuning->document.limit_bytes);
-	char *command;
 
-	if (cache->disabled || cache->force_ptx_jit) {
+	if (cache->disabled || cache->force_ptx_jit)
 		output_line(out, STYLE_FAINT,
 					"Next       unset the variable that is named above, then jitwarm prime");
-		return 0;
-	}
 	/* What is in force and warned of is the place. */
-	if (!tuning->document.path || !tuning->advice->path_usable ||
-		(is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count)) {
+	else if (!tuning->document.path || !tuning->advice->path_usable ||
+			 (is_in_force(tuning) && !tuning->advice->path_named && tuning->document.warning_count))
 		output_line(out, STYLE_FAINT,
 					"Next       jitwarm tune --path DIR --apply: a local directory that this "
 					"account can write to");
-		return 0;
-	}
-	if (pending && !options_given(&tuning->cli->options, "path")) {
+	else if (pending && !options_given(&tuning->cli->options, "path"))
 		output_line(out, STYLE_FAINT,
 					"Next       log out and in again: jitwarm has set it in %s:%zu", pending->where,
 					pending->line);
-		return 0;
-	}
-	if (!overridden && is_in_force(tuning)) {
+	else if (!overridden && is_in_force(tuning))
 		output_line(out, STYLE_FAINT, "No setting needs a change.");
-		return 0;
-	}
-	command = apply_command(err, &tuning->cli->options);
-	if (!command)
-		return -1;
-	output_line_command(out, STYLE_FAINT, "Next       ", command,
-						scope
-							? ": set it (--undo reverts it)"
-							: ": set it for this account (--scope: elsewhere; --undo reverts it)");
-	mem_free(command);
-	return 0;
+	else
+		print_apply(out, &tuning->cli->options);
 }
 
 static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
@@ -232,8 +211,9 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_warning(out, "%s", tuning->document.warnings[i]);
 	if (print_overrides(err, tuning, tuning->advice->settings, &overridden))
 		return -1;
-	return options_given(&tuning->cli->options, "apply") ? 0
-														 : print_tune_next(err, tuning, overridden);
+	if (!options_given(&tuning->cli->options, "apply"))
+		print_tune_next(tuning, overridden);
+	return 0;
 }
 
 /* Under sudo this account is root, which is seldom intended. */

@@ -213,48 +213,6 @@ static int look_as(struct jw_error *err, struct looking *looking, struct eyes *e
 
 /* ---- the same eyes for a command */
 
-static int add_words(struct jw_error *err, struct buf *line, const char *const *words)
-{
-	for (; *words; words++)
-		if (reproduce_add_word(err, line, *words))
-			return -1;
-	return 0;
-}
-
-/* How another account is had: "sudo -u ollama". *ret_reset: our own variables do not get there. */
-static int put_way(struct jw_error *err, const struct looking *looking, struct buf *line,
-				   bool *ret_reset)
-{
-	uint32_t now;
-	char *name = NULL;
-	int result;
-
-	if (owner_now(err, &now))
-		return -1;
-	*ret_reset = now != looking->owner;
-	if (!*ret_reset)
-		return 0;
-	if (os_account_id(err, &name))
-		return -1;
-	result = add_words(err, line, (const char *const[]){"sudo", "-u", name, NULL});
-	mem_free(name);
-	return result;
-}
-
-/* `env` takes what is not set before what is: so each variable is asked twice. */
-static int put_variable(struct jw_error *err, struct buf *line, const char *name, const char *its)
-{
-	char *pair = its ? mem_printf(err, "%s=%s", name, its) : NULL;
-	int result;
-
-	if (its && !pair)
-		return -1;
-	result = its ? reproduce_add_word(err, line, pair)
-				 : add_words(err, line, (const char *const[]){"-u", name, NULL});
-	mem_free(pair);
-	return result;
-}
-
 static bool differs(const char *own, const char *its, bool reset)
 {
 	if (reset || !own || !its)
@@ -262,31 +220,46 @@ static bool differs(const char *own, const char *its, bool reset)
 	return strcmp(own, its) != 0;
 }
 
+/* How another account is had: "sudo -u ollama", to which our own variables do not get; then "env"
+ * with the variables that differ, which takes what is not set before what is. */
 static int describe_eyes(struct jw_error *err, const struct looking *looking, struct eyes *eyes)
 {
-	struct buf line = BUF_MAX(MOST_BEFORE);
-	bool reset = false, begun = false;
-	int result = put_way(err, looking, &line, &reset);
+	struct buf line = BUF_MAX(MOST_BEFORE), unset = BUF_MAX(MOST_BEFORE),
+			   set = BUF_MAX(MOST_BEFORE);
+	bool reset = false;
+	uint32_t now;
+	char *name = NULL;
 
-	for (size_t i = 0; !result && i < 2 * (size_t)DECIDING; i++) {
-		const size_t at = i % DECIDING;
-		char *its = os_env(deciding[at]);
+	if (owner_now(err, &now))
+		return -1;
+	reset = now != looking->owner;
+	if (reset && os_account_id(err, &name))
+		return -1;
+	if (reset)
+		reproduce_add_words(&line, (const char *const[]){"sudo", "-u", name}, 3);
+	for (size_t i = 0; i < DECIDING; i++) {
+		char *its = os_env(deciding[i]), *pair;
 
-		if (differs(looking->values[at], its, reset) && (i < DECIDING) == !its) {
-			if (!begun)
-				result = reproduce_add_word(err, &line, "env");
-			begun = true;
-			if (!result)
-				result = put_variable(err, &line, deciding[at], its);
+		if (differs(looking->values[i], its, reset) && its) {
+			pair = mem_printf(NULL, "%s=%s", deciding[i], its);
+			set.lacking = set.lacking || !pair;
+			reproduce_add_word(&set, pair ? pair : "");
+			mem_free(pair);
+		} else if (differs(looking->values[i], its, reset)) {
+			reproduce_add_words(&unset, (const char *const[]){"-u", deciding[i]}, 2);
 		}
 		mem_free(its);
 	}
-	if (!result && line.size) {
-		eyes->before = mem_string(err, buf_text(&line) + 1); /* behind the first blank */
-		result = eyes->before ? 0 : -1;
-	}
-	buf_free(&line);
-	return result;
+	if (unset.size + set.size)
+		buf_say(&line, " env%s%s", buf_text(&unset), buf_text(&set));
+	line.lacking = line.lacking || unset.lacking || set.lacking;
+	mem_free(name);
+	buf_free(&unset);
+	buf_free(&set);
+	if (!line.size && !line.lacking)
+		return 0;
+	eyes->before = reproduce_take(err, &line);
+	return eyes->before ? 0 : -1;
 }
 
 int eyes_choose(struct jw_error *err, struct cli *cli, struct eyes *ret_eyes)

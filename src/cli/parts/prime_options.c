@@ -276,15 +276,14 @@ int target_machine_lacks_driver(struct jw_error *err, const struct cli *cli)
 {
 	struct buf line = BUF_MAX(sizeof err->message / 2);
 	const bool fetch = options_given(&cli->options, "fetch");
-	int failed = buf_printf(NULL, &line, "jitwarm make") ||
-				 buf_printf(NULL, &line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
 
-	for (int i = 0; i < cli->argc && !failed; i++)
-		failed = reproduce_add_word(NULL, &line, cli->argv[i]);
+	buf_say(&line, "jitwarm make");
+	buf_say(&line, " --driver 550.163.01%s", fetch ? "" : " --fetch");
+	reproduce_add_words(&line, (const char *const *)cli->argv, (size_t)cli->argc);
 	error_set(err, JW_ERR_USAGE,
 			  "--driver names the other machine's driver, whose version nvidia-smi shows there: "
 			  "“%s”",
-			  failed ? "--driver 550.163.01" : buf_text(&line));
+			  line.lacking ? "--driver 550.163.01" : buf_text(&line));
 	buf_free(&line);
 	return -1;
 }

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "os/platform.h"
 
-enum { MOST_COMMAND = 1 << 16 };
-
 /* Whether a shell takes the word literally, without quotes. Of Windows' shells cmd replaces what is
  * between two '%', and PowerShell takes ',', '@' and '=' for its own. */
 static bool is_plain(const char *word, bool windows)
@@ -35,38 +33,68 @@ static size_t acts_in_double_quotes(const char *at)
 
 /* In single quotes "'" ends them; in double ones '?' stands for what acts there: no file's name has
  * one, so that the command finds nothing, and nothing runs. */
-int reproduce_quote(struct jw_error *err, struct buf *line, const char *word, bool windows)
+void reproduce_quote(struct buf *line, const char *word, bool windows)
 {
 	const char *const quote = windows ? "\"" : "'";
-	int failed;
 
-	if (is_plain(word, windows))
-		return buf_printf(err, line, " %s", word);
-	failed = buf_printf(err, line, " %s", quote);
-	for (const char *at = word; *at && !failed;) {
+	if (is_plain(word, windows)) {
+		buf_say(line, " %s", word);
+		return;
+	}
+	buf_say(line, " %s", quote);
+	for (const char *at = word; *at;) {
 		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
 
-		failed = acts ? buf_printf(err, line, "%s", windows ? "?" : "'\\''")
-					  : buf_append(err, line, at, 1);
+		if (acts)
+			buf_say(line, "%s", windows ? "?" : "'\\''");
+		else
+			(void)buf_append(NULL, line, at, 1);
 		at += acts ? acts : 1;
 	}
-	return failed || buf_printf(err, line, "%s", quote) ? -1 : 0;
+	buf_say(line, "%s", quote);
 }
 
-int reproduce_add_word(struct jw_error *err, struct buf *line, const char *word)
+void reproduce_add_word(struct buf *line, const char *word)
 {
-	return reproduce_quote(err, line, word, !strcmp(os_name, "windows"));
+	reproduce_quote(line, word, !strcmp(os_name, "windows"));
+}
+
+void reproduce_add_words(struct buf *line, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		reproduce_add_word(line, words[i]);
+}
+
+char *reproduce_take(struct jw_error *err, struct buf *line)
+{
+	const char *begin = buf_text(line);
+	char *text = line->lacking ? NULL : mem_string(err, begin + (*begin == ' '));
+
+	if (line->lacking)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	buf_free(line);
+	return text;
+}
+
+void reproduce_line(const struct output *output, enum style style, const char *text,
+					struct buf *line, const char *rest)
+{
+	output_expect_whole(output, line);
+	if (!line->lacking)
+		output_line_command(output, style, text, buf_text(line), rest);
+	buf_free(line);
 }
 
 void reproduce_print(const struct output *output, const char *what, const char *begin,
 					 const char *word)
 {
-	struct buf line = BUF_MAX(MOST_COMMAND);
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
-	if (!buf_printf(NULL, &line, "%s", begin) && !reproduce_add_word(NULL, &line, word))
+	buf_say(&line, "%s", begin);
+	reproduce_add_word(&line, word);
+	output_expect_whole(output, &line);
+	if (!line.lacking)
 		output_command(output, what, buf_text(&line));
-	else
-		output_expect_whole(output, &line);
 	buf_free(&line);
 }
 
@@ -74,16 +102,13 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 						const struct jw_prime_failure *failure)
 {
 	const char *cache = options_has(options, "cache") ? options_value(options, "cache") : NULL;
-	struct buf line = BUF_MAX(MOST_COMMAND);
-	char *result = NULL;
-	int failed = buf_printf(err, &line, "jitwarm prime");
+	struct buf line = BUF_MAX(REPRODUCE_MOST);
 
-	if (cache && !failed)
-		failed = buf_printf(err, &line, " --cache") || reproduce_add_word(err, &line, cache);
-	if (!failed && failure->path[0] == '-')
-		failed = buf_printf(err, &line, " --");
-	if (!failed && !reproduce_add_word(err, &line, failure->path))
-		result = mem_string(err, buf_text(&line));
-	buf_free(&line);
-	return result;
+	buf_say(&line, "jitwarm prime%s", cache ? " --cache" : "");
+	if (cache)
+		reproduce_add_word(&line, cache);
+	if (failure->path[0] == '-')
+		buf_say(&line, " --");
+	reproduce_add_word(&line, failure->path);
+	return reproduce_take(err, &line);
 }
