@@ -1,17 +1,20 @@
-/* The texts of tasks and units: which lines are left out, which accounts are refused, and that a
- * lack of room is said. */
+/* The texts of tasks and units: which lines are left out, what is quoted, which accounts are
+ * refused, and that a lack of room is said. */
 #include "check.h"
 
 #include <string.h>
 
 #include "startup/unit_text.h"
 
-static const char *const names[] = {"a", "b c"};
+static const char *const names[] = {"a", "b c"}, *const odd[] = {"C:\\a b\\", "say \"$x\" 100%"};
 static const struct jw_startup_options full = {.size = sizeof full,
 											   .names = names,
 											   .name_count = 2,
 											   .environment = "/e %",
 											   .account = "me"},
+									   quoting = {.size = sizeof quoting,
+												  .names = odd,
+												  .name_count = 2},
 									   fetching = {.size = sizeof fetching, .fetch = true},
 									   least = {.size = sizeof least},
 									   of_service = {.size = sizeof of_service, .service = "s"},
@@ -46,6 +49,21 @@ static const struct {
 	 {.program = "/p", .options = &least},
 	 "prime --background --quiet --if-changed\n",
 	 " -- "},
+	{STARTUP_SERVICE, {.program = "/p", .options = &least}, "\nConditionACPower=true\n", " -- "},
+	{STARTUP_SERVICE,
+	 {.program = "/a b/$x", .options = &quoting},
+	 "\nExecStart=\"/a b/$x\" prime --background --quiet --if-changed -- \"C:\\\\a b\\\\\" "
+	 "\"say \\\"$$x\\\" 100%%\"\n",
+	 "--environment"},
+	{STARTUP_TASK,
+	 {.program = "C:\\김 & Co\\p.exe", .options = &quoting, .account = "S-1"},
+	 "<Command>C:\\김 &amp; Co\\p.exe</Command>\r\n      <Arguments>prime --background --quiet "
+	 "--if-changed -- &quot;C:\\a b\\\\&quot; &quot;say \\&quot;$x\\&quot; 100%&quot;</Arguments>",
+	 "<GroupId>"},
+	{STARTUP_TASK,
+	 {.program = "p", .options = &least, .account = "S-1"},
+	 "<DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>",
+	 "<GroupId>"},
 	/* The unit that runs without a wait, and alone may reach the network, where that is wanted. */
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "AF_NETLINK\n", "AF_INET"},
 	{STARTUP_SERVICE, {.program = "/p", .options = &fetching}, "/bin/sleep 20", "--fetch"},
