@@ -117,10 +117,7 @@ static int place_note(struct jw_error *err, struct place_list *list, char *text)
 {
 	struct jw_places *places = list->places;
 	const int result =
-		!text ? -1
-		: places->note_count == MOST_NOTES
-			? 0
-			: mem_add_string(err, &places->notes, &places->note_count, MOST_NOTES, text);
+		text ? mem_add_string(err, &places->notes, &places->note_count, MOST_NOTES, text) : -1;
 
 	mem_free(text);
 	return result;
@@ -172,9 +169,7 @@ static int place_add(struct jw_error *err, struct place_list *list, const char *
 	for (size_t i = 0; i < place->path_count; i++)
 		if (!strcmp(place->paths[i], real))
 			return 0;
-	return place->path_count == MOST_NAMES
-			   ? 0
-			   : mem_add_string(err, &place->paths, &place->path_count, MOST_NAMES, real);
+	return mem_add_string(err, &place->paths, &place->path_count, MOST_NAMES, real);
 }
 
 static int place_add_path(struct jw_error *err, struct place_list *list, const char *kind,

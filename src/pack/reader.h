@@ -1,6 +1,6 @@
 /* A pack's bytes, on disk. They are read several times (digest and signature, checks, insertion),
  * and a file may change in between: the first reading remembers a hash of each block, and each
- * later one compares with it. Standard input is copied into a private file first. */
+ * later one compares with it. */
 #pragma once
 
 #include <stddef.h>

@@ -46,15 +46,13 @@ struct lines {
 };
 
 /* Takes `line` over. */
-static int add_advice(struct lines *lines, char *line)
+static int add_advice(struct jw_error *err, struct lines *lines, char *line)
 {
-	if (!line)
-		return -1;
-	if (lines->count < MOST_LINES)
-		lines->items[lines->count++] = line;
-	else
-		mem_free(line);
-	return 0;
+	const int result =
+		line ? mem_add_string(err, &lines->items, &lines->count, MOST_LINES, line) : -1;
+
+	mem_free(line);
+	return result;
 }
 
 static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
@@ -68,10 +66,11 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 	if (os_account(err, &account))
 		return -1;
 	if (stat.owner != account.owner)
-		result = add_advice(lines, mem_printf(err,
-											  "%s: belongs to another account (number %u, this one "
-											  "is %u), whose programs may use it as theirs",
-											  path, stat.owner, account.owner));
+		result = add_advice(err, lines,
+							mem_printf(err,
+									   "%s: belongs to another account (number %u, this one "
+									   "is %u), whose programs may use it as theirs",
+									   path, stat.owner, account.owner));
 	os_account_free(&account);
 	return result;
 }
@@ -93,13 +92,15 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
 
 	if (space->free_bytes < limit_bytes &&
-		add_advice(lines, mem_printf(err, "%s: only %s are free there, less than the limit of %s",
-									 path, text_bytes(free_text, space->free_bytes),
-									 text_bytes(limit, limit_bytes))))
+		add_advice(err, lines,
+				   mem_printf(err, "%s: only %s are free there, less than the limit of %s", path,
+							  text_bytes(free_text, space->free_bytes),
+							  text_bytes(limit, limit_bytes))))
 		return -1;
 	if (space->free_files < LITTLE_FILES &&
-		add_advice(lines, mem_printf(err, "%s: only %s can be made there; each entry is one", path,
-									 TEXT_COUNT(space->free_files, "more file", "more files"))))
+		add_advice(err, lines,
+				   mem_printf(err, "%s: only %s can be made there; each entry is one", path,
+							  TEXT_COUNT(space->free_files, "more file", "more files"))))
 		return -1;
 	return 0;
 }
@@ -126,7 +127,7 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 
 	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
 		if (objections[i].applies &&
-			add_advice(lines, mem_printf(err, "%s: %s", path, objections[i].text)))
+			add_advice(err, lines, mem_printf(err, "%s: %s", path, objections[i].text)))
 			return -1;
 	if (!has_space)
 		return 0;
@@ -136,8 +137,8 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count)
 {
-	struct lines lines = {.items = mem_array(err, MOST_LINES, sizeof *lines.items)};
-	char *there = lines.items ? os_nearest(err, path) : NULL;
+	struct lines lines = {0};
+	char *there = os_nearest(err, path);
 
 	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
 		look_at_place(err, path, there, limit_bytes, &lines)) {

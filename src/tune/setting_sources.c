@@ -193,11 +193,10 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
 	struct settings_reading reading = {.settings = settings, .source = "container"};
+	struct jw_error why = {0};
+	struct buf text = {0};
 	bool inside = false;
 	char *path;
-	struct os_file *file;
-	struct buf text = BUF_MAX(BLOCK_MOST_FILE);
-	size_t got = 0;
 	int result;
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
@@ -211,15 +210,13 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	if (!inside)
 		return 0;
 	path = place_system_path(err, "/proc/1/environ");
+	if (!path)
+		return -1;
 	reading.where = path;
-	result = path ? buf_reserve(err, &text, BLOCK_MOST_FILE / 4) : -1;
-	/* It reports no size: read to its end. */
-	if (!result && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
-		if (!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
-			result =
-				assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, add_setting, &reading);
-		os_file_close(file);
-	}
+	result =
+		os_read_file(&why, path, BLOCK_MOST_FILE, &text)
+			? error_if_memory(err, &why)
+			: assign_parse(err, ASSIGN_NULS, buf_text(&text), text.size, add_setting, &reading);
 	buf_free(&text);
 	mem_free(path);
 	return result;

@@ -55,14 +55,6 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 	return stat_handle(err, uv_get_osfhandle(fd), path, ret_stat);
 }
 
-/* Wine reports the last change as the time of creation. */
-static bool has_births(void)
-{
-	const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-
-	return !ntdll || !GetProcAddress(ntdll, "wine_get_version");
-}
-
 uint64_t os_identity(const char *path)
 {
 	struct jw_error why = {0};
@@ -73,8 +65,8 @@ uint64_t os_identity(const char *path)
 	if (handle == INVALID_HANDLE_VALUE)
 		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
 	/* A file that is recreated at once gets the former one's time of creation (tunnelling), but
-	 * another number. */
-	if (has_births() && GetFileInformationByHandle(handle, &info)) {
+	 * another number. Wine reports the last change as the time of creation. */
+	if (!win32_is_wine() && GetFileInformationByHandle(handle, &info)) {
 		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);
 		state = fnv_update(state, &info.nFileIndexLow, sizeof info.nFileIndexLow);
 		state = fnv_update(state, &info.ftCreationTime, sizeof info.ftCreationTime);

@@ -86,7 +86,7 @@ static HANDLE open_native(HANDLE folder, const wchar_t *name, size_t units, DWOR
 	return handle;
 }
 
-static bool is_wine(void)
+bool win32_is_wine(void)
 {
 	const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
 
@@ -117,7 +117,7 @@ static bool is_link_there(HANDLE folder, const wchar_t *name, size_t units, HAND
 	if (GetFileInformationByHandleEx(opened, FileAttributeTagInfo, &info, sizeof info) &&
 		info.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)
 		return true;
-	return folder && is_wine() && leads_elsewhere(folder, name, units, opened);
+	return folder && win32_is_wine() && leads_elsewhere(folder, name, units, opened);
 }
 
 bool win32_is_link(const struct win32_at *at, HANDLE opened)
@@ -220,7 +220,7 @@ static enum step follow(struct jw_error *err, struct win32_at *at, HANDLE link, 
 
 	if (!shown || check_link(err, at, link, shown))
 		goto done;
-	if (is_wine()) {
+	if (win32_is_wine()) {
 		step = *rest ? STEP_ON : STEP_ARRIVED;
 		at->opened_link = !*rest;
 		goto done;

@@ -46,6 +46,8 @@ HANDLE win32_open_at(const struct win32_at *at, DWORD access, DWORD share, enum 
 /* All three at once, shared with everybody. INVALID_HANDLE_VALUE with err and GetLastError() set */
 HANDLE win32_open(struct jw_error *err, const char *path, DWORD access, enum win32_opening how);
 
+/* Wine has neither links nor times of creation. */
+bool win32_is_wine(void);
 /* Whether `name`, opened there as OPENING_LINK, is a link. */
 bool win32_is_link(const struct win32_at *at, HANDLE opened);
 
