@@ -43,7 +43,8 @@ static bool has_no_gpu(const struct examination *seen, struct finding_draft *dra
 				   "NVIDIA_DRIVER_CAPABILITIES=compute,utility");
 	else if (unfit_driver(NULL, &system->driver.version))
 		FIX(draft, "install a driver that runs this GPU");
-	else if (shown)
+	/* Where the driver fails for another reason, it would fail without that variable, too. */
+	else if (shown && strstr(system->why_none, "CUDA_VISIBLE_DEVICES"))
 		FIX(draft, "unset CUDA_VISIBLE_DEVICES (it is “%.100s”)", shown);
 	else
 		FIX(draft, "restart the machine or the container: after an update of the driver its parts "

@@ -63,6 +63,8 @@ warm
 if ! is_wine; then
 	(export CUDA_VISIBLE_DEVICES=; found 2 no-gpu "$sample") || exit 1
 	says_of no-gpu fix "unset CUDA_VISIBLE_DEVICES"
+	(export CUDA_VISIBLE_DEVICES=0 SIMDRIVER_INIT=803; found 2 no-gpu "$sample") || exit 1
+	says_of no-gpu fix "restart the machine"
 	(JITWARM=$program JITWARM_PCI_DEVICES='' found 2 no-gpu "$sample") || exit 1
 fi
 
