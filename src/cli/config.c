@@ -153,6 +153,7 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 	struct buf text = {0};
 	struct jw_error why = {0};
 	struct os_stat stat;
+	char *line;
 	int result = 0;
 	unsigned number = 0;
 
@@ -163,14 +164,20 @@ static int read_config_file(struct jw_error *err, const struct output *output, i
 	 * where every account may make folders in %ProgramData%. */
 	if (os_read_file(&why, path, MOST_CONFIG, &text) ||
 		((os_is_superuser() || (which && !strcmp(os_name, "windows"))) &&
-		 os_check_private(&why, path, 0, false))) {
+		 os_check_private(&why, path, 0, false)) ||
+		(text.size && memchr(text.data, 0, text.size) &&
+		 error_set(&why, JW_ERR_FORMAT, "%s: not UTF-8", path))) {
 		buf_free(&text);
 		if (error_if_memory(err, &why))
 			return -1;
 		output_warning(output, "settings are not read: %s", why.message);
 		return 0;
 	}
-	for (char *line = text.size ? (char *)text.data : NULL, *next; line && !result; line = next) {
+	line = text.size ? (char *)text.data : NULL;
+	/* Windows' shells begin a file with the mark of its order of bytes. */
+	if (line && text_starts(line, "\xef\xbb\xbf"))
+		line += 3;
+	for (char *next; line && !result; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';

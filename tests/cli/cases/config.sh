@@ -51,6 +51,14 @@ err_has "jobs ($mine, line 1) takes a whole number up to 1024, not “3x”"
 JITWARM_JOBS=many run 64 config
 err_has "jobs (JITWARM_JOBS) takes a whole number up to 1024, not “many”"
 run 0 prime -j 2 "$sample"
+# As Windows' editors and shells write it: with a mark of its order of bytes; in UTF-16 nothing of it is read, and that is said
+printf '\xef\xbb\xbfjobs = 2\r\n' >"$mine"
+run 0 config --json
+from jobs "('2', '$mine, line 1')"
+err_empty
+printf '\xff\xfej\0o\0b\0s\0' >"$mine"
+run 0 config
+err_has "settings are not read: $mine: not UTF-8"
 printf 'jobs\n' >"$mine"
 run 64 status
 err_has "$mine, line 1: no “=” in “jobs”"
