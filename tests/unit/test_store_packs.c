@@ -55,30 +55,6 @@ static bool is_there(const struct jw_system *system, uint64_t key)
 	return cache_presence(system->cache.path, key, 0, NULL) == CACHE_PRESENT;
 }
 
-TEST_WITH(remains_of_a_killed_run_are_removed, make_folder, remove_folder)
-{
-	static const char *const names[] = {"store/new", "store/new.0123abcd.part"};
-	char *store = os_join(NULL, folder, "store"), *paths[2];
-	struct jw_system system;
-
-	set_up(&system);
-	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
-	for (size_t i = 0; i < 2; i++) {
-		paths[i] = os_join(NULL, folder, names[i]);
-		assert_int_equal(os_write_atomic(NULL, paths[i], "half", 4), 0);
-	}
-	(void)put_entry(&system, 9);
-	packs_keep(&system, 1);
-	for (size_t i = 0; i < 2; i++) {
-		assert_false(os_exists(paths[i]));
-		mem_free(paths[i]);
-	}
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
-	mem_free(system.cache.path);
-	mem_free(store);
-}
-
 TEST_WITH(only_wanted_entries_are_restored, make_folder, remove_folder)
 {
 	struct jw_system system;
