@@ -45,59 +45,31 @@ static int key_error(struct jw_error *err, enum os_variables where, LSTATUS stat
 	return os_error_number(err, keys[where].shown, (int)status);
 }
 
-/* A value is up to 64 KiB and need not end in NUL. */
-static int read_registry_value(struct jw_error *err, enum os_variables where, HKEY key,
-							   const wchar_t *name, const char *shown,
-							   struct os_variable *ret_variable)
-{
-	wchar_t *value = mem_array(err, MOST_VALUE + 1, sizeof *value);
-	DWORD type = 0, size = MOST_VALUE * sizeof *value;
-	struct os_variable variable = {0};
-	LSTATUS status;
-	int result = -1;
-
-	if (!value)
-		return -1;
-	status = RegQueryValueExW(key, name, NULL, &type, (BYTE *)value, &size);
-	if (status == ERROR_FILE_NOT_FOUND)
-		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", shown);
-	else if (status)
-		key_error(err, where, status);
-	else if (type != REG_SZ && type != REG_EXPAND_SZ)
-		error_set(err, JW_ERR_FORMAT, "%s\\%s is not text", keys[where].shown, shown);
-	else {
-		value[size / sizeof *value] = L'\0';
-		variable.expands = type == REG_EXPAND_SZ;
-		variable.value = win32_utf8(err, value);
-		result = variable.value ? 0 : -1;
-	}
-	mem_free(value);
-	if (!result)
-		*ret_variable = variable;
-	return result;
-}
-
 int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
 					 struct os_variable *ret_variable)
 {
-	wchar_t *wide = win32_wide(err, name);
-	HKEY key;
-	LSTATUS status;
-	int result = -1;
+	static const DWORD texts = RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND;
+	wchar_t *wide = win32_wide(err, name), *value = mem_array(err, MOST_VALUE, sizeof *value);
+	DWORD type = 0, size = MOST_VALUE * sizeof *value;
+	char *text = NULL;
+	LSTATUS status = 0;
 
-	if (!wide)
-		return -1;
-	status = RegOpenKeyExW(keys[where].root, keys[where].path, 0, KEY_QUERY_VALUE, &key);
-	if (status == ERROR_FILE_NOT_FOUND) {
+	if (wide && value)
+		status = RegGetValueW(keys[where].root, keys[where].path, wide, texts, &type, value, &size);
+	if (status == ERROR_FILE_NOT_FOUND)
 		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", name);
-	} else if (status) {
+	else if (status == ERROR_UNSUPPORTED_TYPE)
+		error_set(err, JW_ERR_FORMAT, "%s\\%s is not text", keys[where].shown, name);
+	else if (status)
 		key_error(err, where, status);
-	} else {
-		result = read_registry_value(err, where, key, wide, name, ret_variable);
-		(void)RegCloseKey(key);
-	}
+	else if (wide && value)
+		text = win32_utf8(err, value);
+	mem_free(value);
 	mem_free(wide);
-	return result;
+	if (!text)
+		return -1;
+	*ret_variable = (struct os_variable){.value = text, .expands = type == REG_EXPAND_SZ};
+	return 0;
 }
 
 /* Only the machine's variables have a key that Windows itself made. */
