@@ -154,7 +154,7 @@ static int set_as_login(struct jw_error *err, const struct jw_setting *setting)
 	return result;
 }
 
-static bool is_set_again(const struct jw_settings *settings, size_t at)
+static bool is_overruled(const struct jw_settings *settings, size_t at)
 {
 	for (size_t i = at + 1; i < settings->count; i++)
 		if (is_of_login(&settings->items[i]) &&
@@ -172,7 +172,7 @@ int jw_look_as_user(struct jw_error *err, const char *name)
 		jw_settings_read(err, &settings))
 		return -1;
 	for (size_t i = 0; !result && i < settings->count; i++)
-		if (is_of_login(&settings->items[i]) && !is_set_again(settings, i))
+		if (is_of_login(&settings->items[i]) && !is_overruled(settings, i))
 			result = set_as_login(err, &settings->items[i]);
 	jw_settings_free(settings);
 	return result;

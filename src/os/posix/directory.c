@@ -59,14 +59,14 @@ static int each_entry(struct jw_error *err, const char *path, int fd,
 	return result;
 }
 
-struct listing {
+struct folder_listing {
 	bool (*wanted)(const char *name, enum os_kind kind);
 	struct named_list names;
 };
 
 static int add_name(struct jw_error *err, void *context, int folder, const struct dirent *entry)
 {
-	struct listing *listing = context;
+	struct folder_listing *listing = context;
 	const enum os_kind kind = kind_of_entry(folder, entry->d_name, entry->d_type);
 
 	return listing->wanted(entry->d_name, kind)
@@ -78,7 +78,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names)
 {
-	struct listing listing = {.wanted = wanted};
+	struct folder_listing listing = {.wanted = wanted};
 	struct stat native;
 	struct at at;
 	int fd, result = -1;

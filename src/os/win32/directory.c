@@ -26,7 +26,7 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 	return stat.kind;
 }
 
-struct listing {
+struct folder_listing {
 	const char *path;
 	bool (*wanted)(const char *name, enum os_kind kind);
 	struct named_list names;
@@ -34,7 +34,7 @@ struct listing {
 
 static int add_name(struct jw_error *err, void *context, const struct win32_entry *entry)
 {
-	struct listing *listing = context;
+	struct folder_listing *listing = context;
 	char *name = win32_utf8(err, entry->name);
 	const enum os_kind kind = name ? kind_of(listing->path, name, entry->attributes) : OS_OTHER;
 
@@ -48,7 +48,7 @@ int os_list_wanted(struct jw_error *err, const char *path,
 				   bool (*wanted)(const char *name, enum os_kind kind), struct os_stat *ret_stat,
 				   struct os_names *ret_names)
 {
-	struct listing listing = {.path = path, .wanted = wanted};
+	struct folder_listing listing = {.path = path, .wanted = wanted};
 	HANDLE folder;
 	int result;
 
