@@ -194,8 +194,9 @@ static bool is_on_demand(const struct build *build, const struct build_image *im
 {
 	const struct jw_found *found = build->request->found;
 
-	return image->library ? loose || runs_mostly(image, module)
-						  : found && found->files[build->found].package;
+	return image->library
+			   ? loose || runs_mostly(image, module)
+			   : found && build->found < found->file_count && found->files[build->found].package;
 }
 
 /* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the

@@ -154,6 +154,7 @@ int build_take_cached(struct jw_error *err, struct build *build)
 			.module_count = cached.count,
 		};
 
+		build->found = UINT32_MAX; /* of none of the files */
 		result = build_take(err, build, &image);
 	}
 	mem_free(cached.modules);

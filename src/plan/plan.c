@@ -222,10 +222,10 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = read_found_file(err, &reading, &request->found->files[i]);
 		reading.build.plan->has_code[i] = reading.build.plan->images != images;
 	}
-	if (!result && request->of_stamp)
-		result = build_take_cached(err, &reading.build);
 	if (!result)
 		result = build_note_assumptions(err, &reading.build);
+	if (!result && request->of_stamp)
+		result = build_take_cached(err, &reading.build);
 	/* Remembers files that were read, even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);
