@@ -22,17 +22,25 @@ import tarfile
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 # Loaded at need by the driver's library and by the C library
 WANTED = ("libdl.so.2", "libpthread.so.0", "librt.so.1", "libm.so.6", "libc.so.6", "libresolv.so.2")
+# Loaded at need by the program (src/os/late.c)
+LATE = ("libcurl.so.4", "libarchive.so.13")
 
 
 def libraries(program):
     """The paths of all that the loader maps, by the names that it looks for."""
-    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-    found = dict(re.findall(r"(\S+) => (/\S+)", said))
+    def of(path):
+        said = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+        return said, dict(re.findall(r"(\S+) => (/\S+)", said))
+
+    said, found = of(program)
     loader = re.search(r"^\s*(/\S*ld-linux\S*)", said, re.M).group(1)
     folder = pathlib.Path(found["libc.so.6"]).parent
     for name in WANTED:
         if (folder / name).exists():
             found.setdefault(name, str(folder / name))
+    for name in LATE:
+        if name.encode() in program.read_bytes():
+            found.update({name: str(folder / name), **of(folder / name)[1]})
     return loader, folder, found
 
 

@@ -181,7 +181,7 @@ if ! is_wine; then
 		rm -f "$work/killed/$new"
 	done
 	: >"$work/killed/.$new.jitwarm-.abcdef"
-	touch -d '2 hours ago' "$work/killed/.$new.jitwarm-.abcdef"
+	find "$work/killed" -name '.*' -type f -exec touch -d '2 hours ago' {} +
 	run '0|1' bake -o "$work/killed" "$old"
 	[[ $(ls -A "$work/killed") == "$new" ]] || fail "in the folder: $(ls -A "$work/killed")"
 	[[ -z $(find "$JITWARM_STATE/runs" -mindepth 1 -type d) ]] || fail "unpacked members are left: $(find "$JITWARM_STATE/runs")"
