@@ -9,10 +9,11 @@ keep_document() {
 }
 
 # ask FILE EXPRESSION: $answer is the value of a Python expression about the document `d` in this file, in one line; where there is
-# none, the exception. is_so FILE EXPRESSION: whether it is true. One Python answers all questions of a test: to start one takes
-# longer than most commands.
+# none, the exception. is_so FILE EXPRESSION: whether it is true. One Python answers all questions of a shell: to start one takes
+# longer than most commands. A subshell beside it has its own, since neither would know whose answer comes.
 ask() {
-	if [ -z "${asking-}" ]; then
+	if [ "${asker_of-}" != "$BASHPID" ]; then
+		asker_of=$BASHPID
 		coproc asker { exec python3 -I -S "$keep_folder/ask.py" 2>/dev/null; }
 		exec {asking}>&"${asker[1]}" {answers}<&"${asker[0]}"
 	fi
