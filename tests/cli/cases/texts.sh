@@ -78,6 +78,17 @@ is_wine || {
 	run 1 prime --recording options.jwrec --dry-run
 }
 
+# What prime leaves out, since it is more than 32 MB, only a recording brings back.
+is_wine || {
+	python3 -c 'print(".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry large()\n{\n.reg .b32 %r<2>;\n" + "add.s32 %r1, %r1, 1;\n" * 1600000 + "ret;\n}\n\0")' >large.ptx
+	objcopy --add-section .ptx=large.ptx --set-section-flags .ptx=alloc,readonly,data "$program" "$work/large" 2>/dev/null
+	rm -r "$work/cache"
+	run 0 run --json -- "$work/large"
+	json 'd["modules"] == d["in_files"] == d["not_by_prime"] == 3'
+	err_has "and prime the recording"
+	rm "$work/large" large.ptx
+}
+
 # Out of an archive, as a wheel has it.
 rm -r "$work/cache"
 (cd "$work" && python3 -m zipfile -c texts.whl "${program##*/}")
