@@ -300,6 +300,11 @@ static int take_option_value(struct jw_error *err, const struct cli_option *opti
 	}
 	if (!attached && rest->at == rest->end)
 		return error_set(err, JW_ERR_USAGE, "--%s needs a value (%s)", option->name, option->value);
+	if (!attached && text_starts(*rest->at, "--"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--%s needs a value (%s), and “%.40s” is an option; a value that begins "
+						 "so is written --%s=VALUE",
+						 option->name, option->value, *rest->at, option->name);
 	*ret_value = attached ? attached : *rest->at++;
 	return 0;
 }

@@ -399,17 +399,22 @@ static int add_generations(struct jw_error *err, unsigned first, unsigned last,
 static int add_between(struct jw_error *err, const char *range, const char *first, const char *last,
 					   const struct jw_driver *driver, struct target_list *list)
 {
-	struct jw_target ends[2], all[COUNT(capabilities)];
-	struct target_list from = {&ends[0], 1, 0}, to = {&ends[1], 1, 0};
+	struct jw_target ends[2][COUNT(capabilities)], all[COUNT(capabilities)];
+	struct target_list from = {ends[0], COUNT(all), 0}, to = {ends[1], COUNT(all), 0};
 	struct target_list every = {all, COUNT(all), 0};
 
 	if (add_named_target(err, first, driver, &from) || add_named_target(err, last, driver, &to) ||
 		add_all(err, driver, &every))
 		return -1;
-	if (ends[0].sm > ends[1].sm)
+	if (from.count != 1 || to.count != 1)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"“%.40s”: “%.40s” stands for several GPUs, where one begins or ends a range", range,
+			from.count != 1 ? first : last);
+	if (ends[0]->sm > ends[1]->sm)
 		return error_set(err, JW_ERR_USAGE, "“%.40s” ends before it begins", range);
 	for (size_t i = 0; i < every.count; i++)
-		if (all[i].sm >= ends[0].sm && all[i].sm <= ends[1].sm && add_target(err, list, all[i]))
+		if (all[i].sm >= ends[0]->sm && all[i].sm <= ends[1]->sm && add_target(err, list, all[i]))
 			return -1;
 	return 0;
 }
@@ -438,10 +443,12 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 	char name[128];
 
 	for (;;) {
-		size_t length;
+		size_t length, end;
 
 		text += strspn(text, " ");
-		length = strcspn(text, ",");
+		length = end = strcspn(text, ",");
+		while (length && text[length - 1] == ' ')
+			length--;
 		if (length >= sizeof name)
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
 		if (!length && list.count > *count)
@@ -450,9 +457,9 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 		name[length] = '\0';
 		if (add_named_or_range(err, name, driver, &list))
 			return -1;
-		if (!text[length])
+		if (!text[end])
 			break;
-		text += length + 1;
+		text += end + 1;
 	}
 	*count = list.count;
 	return 0;

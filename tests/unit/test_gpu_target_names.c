@@ -47,7 +47,7 @@ TEST(names_are_read)
 		{"titan x", {61}},
 		{"jetson orin", {87}},
 		{"sm_86,sm_89", {86, 89}},
-		{" sm_86, rtx 4090", {86, 89}},
+		{" sm_86 , rtx 4090 ", {86, 89}},
 		{"T4,8.6,rtx3060", {75, 86}},
 		{"rtx20..rtx50,h100", {75, 86, 89, 120, 90}},
 		{"RTX 30..RTX 40", {86, 89}},
@@ -116,6 +116,8 @@ TEST(names_of_unknown_gpus_are_refused)
 		{"rtx20..rtx90", "is not a known GPU"},
 		{"rtx20..sm_86a", "a GPU has no suffix"},
 		{"gtx 750..rtx20", "sm_50 and with sm_52"},
+		{"all..sm_90", "“all” stands for several GPUs"},
+		{"sm_80..blackwell", "“blackwell” stands for several GPUs"},
 	};
 	struct jw_target targets[MOST] = {{7, 0}};
 	size_t count = 1;
