@@ -296,12 +296,14 @@ static int add_argument(struct arguments *arguments, char *text)
 	return 0;
 }
 
-/* Whether only the last part is a pattern. File names cannot contain these characters. */
+/* Whether only the last part is a pattern. File names cannot contain these characters; "/?" asks
+ * for help. */
 static bool is_pattern(const wchar_t *text)
 {
 	const wchar_t *wild = wcspbrk(text, L"*?");
 
-	return text[0] != L'-' && wild && !wcspbrk(wild, L"\\/") && wcsncmp(text, L"\\\\?\\", 4) != 0;
+	return text[0] != L'-' && wcscmp(text, L"/?") != 0 && wild && !wcspbrk(wild, L"\\/") &&
+		   wcsncmp(text, L"\\\\?\\", 4) != 0;
 }
 
 static int add_match(struct arguments *arguments, const wchar_t *pattern, const wchar_t *name)

@@ -41,6 +41,10 @@ err_has "did you mean “cache list”?"
 if is_wine; then
 	run 0 check "/?"
 	out_has "Usage: jitwarm check"
+	# … even where the drive has a folder whose name is one letter
+	# shellcheck disable=SC2086
+	${JITWARM% *} cmd /c "(if not exist C:\\r mkdir C:\\r) & C: & $(native "${JITWARM##* }") check /?" </dev/null >"$out" 2>"$err" || fail "status $?"
+	out_has "Usage: jitwarm check"
 	run 64 check 'C:\t" --json'
 	err_has 'C:\t" --json: no file can have a quote in its name: drop the last backslash before the quote'
 fi
