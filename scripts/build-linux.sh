@@ -141,6 +141,6 @@ for file in "$folder/jitwarm" "$folder/src/libjitwarm.so"; do
 	[ -z "$foreign" ] || die "$file needs more than every Linux brings: $foreign"
 	newest=$(readelf -V "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1 || true)
 	[ "$(printf '%s\nGLIBC_2.17\n' "${newest:-GLIBC_2.0}" | sort -V | tail -1)" = GLIBC_2.17 ] || die "$file needs $newest"
-	[ -z "$dynamic" ] || readelf -d "$file" | grep -q '(NEEDED).*\[libc\.so\]' || die "$file does not take the system's musl"
+	[ -z "$dynamic" ] || grep -q '(NEEDED).*\[libc\.so\]' < <(readelf -d "$file") || die "$file does not take the system's musl"
 done
 say "built $folder/jitwarm ($(stat -c %s "$folder/jitwarm") bytes)"

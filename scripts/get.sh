@@ -52,7 +52,7 @@ fetch_driver() {
 	rm -rf "$new" "$state"/debs/*
 	mkdir -p "$new"
 	for package in "$(cuda_package "$prefix")" "${parts[@]/#/$prefix-}"; do
-		offered "$package" | awk '{ print $1 }' | grep -qxF "$full" || continue # not every branch has every package
+		grep -qxF "$full" < <(offered "$package" | awk '{ print $1 }') || continue # not every branch has every package
 		if ! (cd "$state/debs" && apt-get "${options[@]}" -qq download "$package=$full") >"$state/download.log" 2>&1; then
 			warn "$version: cannot download $package $full: $(grep -m1 '^[EW]:' "$state/download.log" || tail -1 "$state/download.log")"
 			return 3
@@ -235,7 +235,7 @@ get_frameworks() {
 			done
 			return ;;
 		-*) usage ;;
-		*) rows | grep -q "^$argument|" || fail 64 "no such line: $argument (see get.sh frameworks --list)"
+		*) grep -q "^$argument|" < <(rows) || fail 64 "no such line: $argument (see get.sh frameworks --list)"
 			wanted+=("$argument") ;;
 		esac
 	done

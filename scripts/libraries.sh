@@ -33,7 +33,7 @@ install_tools() {
 	for p in "${tools[@]}"; do
 		# pkgconf serves as pkg-config too
 		[ "$p" != pkg-config ] || ! command -v pkg-config > /dev/null || continue
-		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+		[[ $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null) == *"ok installed" ]] || missing+=("$p")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || die "please install: apt-get install ${missing[*]}"

@@ -18,7 +18,7 @@ failed=0
 complain() { [ -z "$2" ] || { printf '%s\n%s\n\n' "$1" "$2"; failed=1; }; }
 
 # Releases of clang-format differ in what they make of the same rules: Debian 12's is the one that counts.
-if clang-format --version | grep -q 'version 14\.'; then
+if [[ $(clang-format --version) == *"version 14."* ]]; then
 	complain "Not as .clang-format wants it (scripts/lint.sh --format):" \
 		"$(sources | xargs clang-format --dry-run 2>&1 | grep -oE '^[^:]+\.[ch]' | sort -u)"
 else
@@ -53,6 +53,8 @@ complain "Static functions of one name in two files (os/posix and os/win32 are o
 	"$(git ls-files 'src/*.[ch]' | xargs awk '/^static / && match($0, / \**[a-z0-9_]+\(/) {
 		name = substr($0, RSTART, RLENGTH - 1); gsub(/[ *]/, "", name); file = FILENAME; sub(/os\/(posix|win32)\//, "os/", file)
 		if (name !~ /^__/ && !seen[name file]++ && files[name]++) print name }' | sort -u)"
+complain "A pipe into grep -q: with pipefail it fails where grep ends before what it reads from (grep -q … < <(…)):" \
+	"$(git ls-files 'tests/*.sh' 'scripts/*.sh' | xargs grep -nE '[^|]\| *grep -[a-zA-Z]*q' | grep -vE "sh -c '|must \"")"
 complain "Over a limit of scripts/weight.sh:" "$(./scripts/weight.sh --check)"
 complain "Mistakes (tests/mutants) whose lines do not stand once in their file, or whose tests are gone:" "$(./scripts/mutants.py --named --list)"
 complain "Files over 700 lines:" "$(git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.c' | xargs wc -l | awk '$2 != "total" && $1 > 700')"

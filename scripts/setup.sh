@@ -31,7 +31,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 missing=()
 for package in "${packages[@]}"; do
-	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+	[[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *"ok installed" ]] || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
 	command -v apt-get >/dev/null || fail "install these with your package manager: ${missing[*]}"

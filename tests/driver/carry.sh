@@ -39,7 +39,7 @@ entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }
 start()
 {
 	under "$1" sm_86 "$framework/framework-app" >"$scratch/out" 2>"$scratch/err" || fail "the application under $1"
-	tail -1 "$scratch/out" | grep -q "^compiled $2 of " || fail "the application: $(tail -1 "$scratch/out")"
+	[[ $(tail -1 "$scratch/out") == "compiled $2 of "* ]] || fail "the application: $(tail -1 "$scratch/out")"
 }
 modules() { ask "$scratch/out" 'd["modules"]' && echo "$answer"; }
 # What the present driver makes by itself

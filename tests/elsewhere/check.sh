@@ -15,7 +15,7 @@ scratch=$(mktemp -d)
 # shellcheck source=/dev/null
 . "$root/tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
-export JITWARM_STATE=$scratch/state NO_COLOR=1
+export JITWARM_STATE=$scratch/state NO_COLOR=1 LC_ALL=C.UTF-8
 unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH CUDA_VISIBLE_DEVICES \
 	CUDA_HOME CUDA_PATH
 cd "$scratch" || exit 3

@@ -23,4 +23,4 @@ serve() { # FOLDER [CERTIFICATE]
 
 while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
 mkdir home
-export HOME=$scratch/home JITWARM_STATE=$scratch/state NO_COLOR=1 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
+export HOME=$scratch/home JITWARM_STATE=$scratch/state NO_COLOR=1 LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'

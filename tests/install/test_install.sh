@@ -8,7 +8,7 @@ script=$here/../../packaging/install.sh
 for tool in minisign openssl curl python3; do
 	command -v $tool >/dev/null || { echo "skipped: $tool is missing"; exit 77; }
 done
-openssl pkeyutl -help 2>&1 | grep -q -e -rawin || { echo "skipped: OpenSSL is older than 3"; exit 77; }
+[[ $(openssl pkeyutl -help 2>&1) == *-rawin* ]] || { echo "skipped: OpenSSL is older than 3"; exit 77; }
 work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT

@@ -10,5 +10,5 @@ same() { # WHAT NAMES
 }
 same "$LIBDIR/libjitwarm.so" "$(nm -D --defined-only "$LIBDIR/libjitwarm.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)"
 same "$LIBDIR/libjitwarm.a" "$(nm -g --defined-only "$LIBDIR/libjitwarm.a" | awk 'NF == 3 { print $3 }' | sort -u)"
-readelf -d "$LIBDIR/libjitwarm.so" | grep -q "SONAME.*libjitwarm\.so\.$SOVERSION\]" || { echo "another soname"; status=1; }
+grep -q "SONAME.*libjitwarm\.so\.$SOVERSION\]" < <(readelf -d "$LIBDIR/libjitwarm.so") || { echo "another soname"; status=1; }
 exit $status

@@ -78,7 +78,7 @@ no_leftovers() {
 workers() {
 	local pid
 	for pid in $(pgrep -f "^$jitwarm worker"); do
-		tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -q "^JITWARM_STATE=$scratch/" && echo "$pid"
+		grep -qz "^JITWARM_STATE=$scratch/" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
 	done
 }
 no_worker() { [ -z "$(workers)" ]; }
@@ -126,7 +126,7 @@ case_first_start_compiles_nothing() {
 	run prime "$library" || return 1
 	before=$(entries)
 	under "$framework/framework-app" >"$out" 2>"$err" || say "the application failed: $(cat "$out" "$err")" || return 1
-	tail -1 "$out" | grep -q '^compiled 0 of ' || say "$(tail -1 "$out")" || return 1
+	[[ $(tail -1 "$out") == "compiled 0 of "* ]] || say "$(tail -1 "$out")" || return 1
 	[ "$(entries)" = "$before" ] || say "the application added entries: $(entries), not $before"
 }
 
@@ -157,7 +157,7 @@ case_recorded_primed_and_warm() {
 	rm -rf "$CUDA_CACHE_PATH"
 	expect_status 0 prime --recording "$recording" --json && expect_number compiled "$modules" || return 1
 	under "$framework/framework-app" >"$out" 2>"$err" || return 1
-	tail -1 "$out" | grep -q '^compiled 0 of ' || say "$(tail -1 "$out")" || return 1
+	[[ $(tail -1 "$out") == "compiled 0 of "* ]] || say "$(tail -1 "$out")" || return 1
 	[ "$(entries)" = "$modules" ] && sound && no_leftovers
 }
 

@@ -12,7 +12,7 @@ build=$(cd "$1" && pwd) root=$(cd "$here/../.." && pwd)
 for program in docker-registry skopeo python3; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
 unshare -m true 2>/dev/null || { echo "skipped: no mount namespaces"; exit 77; }
 /usr/bin/python3 -c 'import yaml' 2>/dev/null || { echo "skipped: no PyYAML"; exit 77; }
-! nm -D "$build/src/jitwarm" 2>/dev/null | grep -q __asan || { echo "skipped: a program with sanitizers"; exit 77; }
+! grep -q __asan < <(nm -D "$build/src/jitwarm" 2>/dev/null) || { echo "skipped: a program with sanitizers"; exit 77; }
 . "$here/places.sh"
 work=$(mktemp -d)
 trap 'kill "${servers[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT

@@ -20,7 +20,7 @@ fail() { echo "FAILED: $*"; cat out err 2>/dev/null; tail -n 5 server.log; faile
 ok() { echo "ok: $*"; }
 sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
-warm() { "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/dev/null | grep -q 'compiled 0 of'; }
+warm() { [[ $("$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/dev/null) == *"compiled 0 of"* ]]; }
 says() { python3 -c 'import json, sys; d = json.load(open("out")); sys.exit(not (eval(sys.argv[1])))' "$1"; }
 share() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" prime --share "$1" --share-unsigned "$sample" --json >out 2>err </dev/null; }
 

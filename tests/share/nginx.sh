@@ -7,7 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 PATH=$PATH:/usr/sbin
 for program in nginx htpasswd openssl python3; do command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }; done
-nginx -V 2>&1 | grep -q with-http_dav_module || { echo "skipped: nginx without WebDAV"; exit 77; }
+[[ $(nginx -V 2>&1) == *with-http_dav_module* ]] || { echo "skipped: nginx without WebDAV"; exit 77; }
 work=$(mktemp -d)
 server=
 trap 'kill $server 2>/dev/null; wait; rm -rf "$work"' EXIT
@@ -21,7 +21,7 @@ ok() { echo "ok: $*"; }
 sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
 jw() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$build/src/jitwarm" "$@" >out 2>err </dev/null; }
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
-warm() { "$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/dev/null | grep -q 'compiled 0 of'; }
+warm() { [[ $("$here/../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" 2>/dev/null) == *"compiled 0 of"* ]]; }
 says() { python3 -c 'import json, sys; d = json.load(open("out")); sys.exit(not (eval(sys.argv[1])))' "$1"; }
 
 # Its modules are loaded by the distribution's own nginx.conf alone, and not needed here.

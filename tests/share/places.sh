@@ -24,7 +24,7 @@ await_port() {
 start_dav() {
 	local folder=$1 port user=
 	PATH=$PATH:/usr/sbin
-	command -v nginx >/dev/null && nginx -V 2>&1 | grep -q with-http_dav_module || return 77
+	command -v nginx >/dev/null && [[ $(nginx -V 2>&1) == *with-http_dav_module* ]] || return 77
 	port=$(free_port)
 	# Where root starts it, its workers are root too: the folder is open to nobody else.
 	[ "$(id -u)" != 0 ] || user='user root;'

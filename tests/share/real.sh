@@ -21,7 +21,7 @@ sim() { local gpu=$1; shift; "$here/../../scripts/with-simdriver.sh" -B "$build"
 gpu=sm_86
 jw() { timeout 120 "$here/../../scripts/with-simdriver.sh" -B "$build" $gpu -- "$build/src/jitwarm" "$@" >out 2>err </dev/null; }
 machine() { mkdir -p "$work/$1"; export CUDA_CACHE_PATH=$work/$1/cache JITWARM_STATE=$work/$1/state; }
-warm() { sim $gpu "$app" 2>/dev/null | grep -q 'compiled 0 of'; }
+warm() { [[ $(sim $gpu "$app" 2>/dev/null) == *"compiled 0 of"* ]]; }
 
 # serve NAME [LINES OF ITS http SECTION AND BEHIND]: a registry on a free port, at $site
 serve() {

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "os/env.h"
 
 TEST(widths_are_counted)
 {
@@ -18,6 +19,7 @@ TEST(widths_are_counted)
 		{"日本語.so", 9}, {"…", 1},   {"\xff\xfe", 2}, {"Ω", 1},
 	};
 
+	assert_int_equal(os_env_set(NULL, "LC_ALL", "C.UTF-8"), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(terminal_width(cases[i].text), cases[i].width);
 }

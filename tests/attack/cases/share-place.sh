@@ -89,7 +89,7 @@ for folder in "${folders[@]}"; do
 	make_place $mallory 0777 "$folder"
 	as_mallory ln -s "$open/ann/${targets[0]}" "$place/$folder"
 	ann_primes "$folder -> ${targets[0]}"
-	cat "$out" "$err" | grep -q "a link is not followed there" || fail "not said: $(cat "$out" "$err")"
+	grep -q "a link is not followed there" "$out" "$err" || fail "not said: $(cat "$out" "$err")"
 	targets=("${targets[@]:1}" "${targets[0]}")
 done
 # Objects and claims that are links to files of ann: none is read, replaced or removed
@@ -111,4 +111,4 @@ mv "$place" "$open/real" && ln -s real "$place"
 ann_primes "none"
 [[ -e $place/$object && $(stat -c %u "$place/$object") == 65534 ]] || fail "nothing was put: $(cat "$out" "$err")"
 ann_primes "none"
-! cat "$out" "$err" | grep -q "Compiled" || fail "what is there was compiled: $(cat "$out" "$err")"
+! grep -q "Compiled" "$out" "$err" || fail "what is there was compiled: $(cat "$out" "$err")"

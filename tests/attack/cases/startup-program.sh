@@ -94,7 +94,7 @@ for line in "${common[@]}"; do has "$system/../user/jitwarm.service" "$line"; do
 ! grep -qE '^(PrivateDevices|DevicePolicy|DeviceAllow|ProtectClock|ProcSubset)=' "$system/jitwarm@.service" || fail "no GPU is seen"
 ! grep -qE '^(Protect|Private|Capab|User=)' "$system/../user/jitwarm.service" || fail "not for an account's manager"
 
-if command -v systemd-analyze >/dev/null && systemd-analyze --help | grep -q offline; then
+if command -v systemd-analyze >/dev/null && [[ $(systemd-analyze --help) == *offline* ]]; then
 	for unit in web db; do
 		SYSTEMD_UNIT_PATH=$system: systemd-analyze security --offline=yes --no-pager --threshold=40 "$system/jitwarm@$unit.service" >"$open/level" 2>&1 ||
 			fail "systemd-analyze: $(cat "$open/level")"

@@ -19,7 +19,7 @@ while read -r command; do
 	# Beside Hangul there are names, examples and choices alone
 	diff <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$page") <(grep -E '^\.(It|Dd|Os|Xr|Bl|El)' "$korean") || fail "the Korean page of $command has other options"
 	! sed '/^\.Bd/,/^\.Ed/d' "$korean" | grep -E '^[^.]' | grep -vP '[\x{AC00}-\x{D7A3}]' | grep -E '[a-z]+ [a-z]+ [a-z]+' || fail "English in the Korean page of $command"
-	grep -A3 '^\.Sh EXAMPLES' "$page" | grep -q '^jitwarm' || fail "the page of $command has no example"
+	grep -q '^jitwarm' < <(grep -A3 '^\.Sh EXAMPLES' "$page") || fail "the page of $command has no example"
 	# shellcheck disable=SC2086
 	run 0 $command --help --all
 	for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$out" | grep -oE -e '--[a-z-]+$'); do

@@ -21,7 +21,7 @@ terminal() {
 	check_shares 5
 	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | awk 'length($0) > 89 { exit 1 }' || fail "a line is too wide"
 	# After the width was halved there is no room for the bar, only for its words.
-	tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g' | grep -qE '^ *[0-9]+ %' || fail "the bar did not follow the terminal's width"
+	grep -qE '^ *[0-9]+ %' < <(tr '\r' '\n' <"$err" | sed 's/\x1b\[K//g') || fail "the bar did not follow the terminal's width"
 	TERM=dumb bar 90 || fail "status $?"
 	err_lacks $'\x1b'
 	check_shares 1

@@ -100,11 +100,11 @@ run 0 prime --tune "$work/lib"
 [[ -z $(settings) ]] || fail "settings that suffice were written: $(settings)"
 CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune "$work/lib"
 out_has written
-settings | grep -q 'CUDA_CACHE_MAXSIZE.*1073741824' || fail "prime --tune did not set it: $(settings)"
+grep -q 'CUDA_CACHE_MAXSIZE.*1073741824' < <(settings) || fail "prime --tune did not set it: $(settings)"
 
 # A directory that is named for this run is not one for every program.
 CUDA_CACHE_MAXSIZE=1000000 run 0 prime --tune --cache "$work/named" "$work/lib"
-settings | grep -q named && fail "prime --cache --tune: $(settings)"
+grep -q named < <(settings) && fail "prime --cache --tune: $(settings)"
 
 # uninstall: all of it but the live cache and keys.
 mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM_STATE/mine.txt"
