@@ -109,7 +109,8 @@ void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms)
 	pace_spend(&left->pace, cpu_ms, wall_ms);
 }
 
-void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms)
+void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms,
+					  double longest_ms)
 {
 	/* Modules of a library that was loaded meanwhile hide how many were compiled. */
 	if (left->known && left->files == files && model_ms < left->model_ms) {
@@ -121,13 +122,20 @@ void watch_left_count(struct watch_left *left, size_t files, size_t modules, dou
 	left->files = files;
 	left->modules = (double)modules;
 	left->model_ms = model_ms;
+	left->longest_ms = longest_ms;
 }
 
+/* The longest may be in hand, and no other takes as long: what it takes beyond its prediction is
+ * not taken from the others'. */
 double watch_left_seconds(const struct watch_left *left)
 {
+	const double others = left->modules > 1 ? left->modules - 1 : 0,
+				 longest_ms = others > 0 ? left->longest_ms : left->model_ms;
+
 	if (!left->known || left->model_ms <= 0)
 		return -1;
-	return pace_left_ms(&left->pace, left->modules, left->model_ms,
-						left->since_ms / pace_share(&left->pace)) /
+	return (pace_left_ms(&left->pace, left->modules - others, longest_ms,
+						 left->since_ms / pace_share(&left->pace)) +
+			pace_ms(&left->pace, others, left->model_ms - longest_ms)) /
 		   1000;
 }

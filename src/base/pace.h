@@ -38,17 +38,19 @@ double schedule_ms(const double *free_ms, size_t workers, double next_ms, double
 
 /* What is left by the plan's model, and how that went so far. Start with {0}. */
 struct watch_left {
-	bool known;      /* the modules were counted at least once */
-	size_t files;    /* that they were counted in */
-	double modules;  /* that are left */
-	double model_ms; /* predicted for those */
-	double since_ms; /* processor time of compiling, since the last one was done */
+	bool known;                  /* the modules were counted at least once */
+	size_t files;                /* that they were counted in */
+	double modules;              /* that are left */
+	double model_ms, longest_ms; /* predicted for those, and for the longest of them */
+	double since_ms;             /* processor time of compiling, since the last one was done */
 	struct pace pace;
 };
 
 /* Some time went by in which the process had the driver compile, and used so much of processors. */
 void watch_left_spend(struct watch_left *left, double wall_ms, double cpu_ms);
-/* The modules of `files` files were counted again: `model_ms` is predicted for those left. */
-void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms);
+/* The modules of `files` files were counted again: `model_ms` is predicted for those left, and
+ * `longest_ms` for the longest of them. */
+void watch_left_count(struct watch_left *left, size_t files, size_t modules, double model_ms,
+					  double longest_ms);
 /* Seconds; less than 0: not known. */
 double watch_left_seconds(const struct watch_left *left);

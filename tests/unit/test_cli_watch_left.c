@@ -34,6 +34,15 @@ static struct start made_up(uint32_t seed, double factor)
 	return start;
 }
 
+static double longest_from(const struct start *start, size_t at)
+{
+	double longest_ms = 0;
+
+	for (; at < MODULES; at++)
+		longest_ms = start->model_ms[at] > longest_ms ? start->model_ms[at] : longest_ms;
+	return longest_ms;
+}
+
 /* Where little is left, one module decides: a twentieth of the whole is close enough. */
 static void take_ratio(double said_ms, double true_ms, double whole_ms, double *worst)
 {
@@ -50,7 +59,7 @@ static double worst_ratio(struct start start, double crowd)
 	const double whole_ms = start.whole_ms * crowd;
 	size_t at = 0;
 
-	watch_left_count(&left, 7, MODULES, start.left_model_ms);
+	watch_left_count(&left, 7, MODULES, start.left_model_ms, longest_from(&start, 0));
 	for (; now_ms + LOOK_MS < whole_ms; now_ms += LOOK_MS) {
 		const double said_s = watch_left_seconds(&left);
 		size_t more = 0;
@@ -64,7 +73,7 @@ static double worst_ratio(struct start start, double crowd)
 			start.left_model_ms -= start.model_ms[at++];
 		}
 		if (more)
-			watch_left_count(&left, 7, MODULES - at, start.left_model_ms);
+			watch_left_count(&left, 7, MODULES - at, start.left_model_ms, longest_from(&start, at));
 	}
 	return worst;
 }
@@ -88,15 +97,28 @@ TEST(nothing_is_said_where_nothing_is_known)
 
 	watch_left_spend(&left, 500, 500);
 	assert_true(watch_left_seconds(&left) < 0);
-	watch_left_count(&left, 3, 0, 0);
+	watch_left_count(&left, 3, 0, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
 	/* A library that is loaded later hides what was compiled: no pace is learnt from it. */
-	watch_left_count(&left, 3, 8, 8000);
+	watch_left_count(&left, 3, 8, 8000, 1000);
 	watch_left_spend(&left, 100, 100);
-	watch_left_count(&left, 4, 4, 4000);
+	watch_left_count(&left, 4, 4, 4000, 1000);
 	assert_true(watch_left_seconds(&left) > 3 && watch_left_seconds(&left) < 5);
-	watch_left_count(&left, 4, 0, 0);
+	watch_left_count(&left, 4, 0, 0, 0);
 	assert_true(watch_left_seconds(&left) < 0);
+}
+
+/* The longest of the three takes twice as long as predicted; the two others are still to come. */
+TEST(a_module_that_takes_longer_takes_nothing_from_those_to_come)
+{
+	struct watch_left left = {0};
+
+	watch_left_count(&left, 3, 3, 10000, 4000);
+	for (int look = 0; look < 16; look++) {
+		watch_left_spend(&left, 500, 500);
+		assert_true(watch_left_seconds(&left) > 6);
+	}
+	assert_true(watch_left_seconds(&left) < 8);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -43,8 +43,9 @@ struct watching {
 	struct watch_look first, last;
 	size_t files; /* that were mapped at the last check */
 	size_t checked_entries;
-	bool counted;    /* at the last look */
-	double model_ms; /* then: predicted for the modules left */
+	bool counted; /* at the last look */
+	/* then: predicted for the modules left, and for the longest of them */
+	double model_ms, longest_ms;
 	struct watch_left left;
 	bool rewrites, said; /* each line in the place of the one before; there is one */
 	double said_s;       /* when the last one was said, and of how many */
@@ -104,6 +105,7 @@ static int count_left(struct jw_error *err, struct watching *watching)
 		watching->document.left = result->all.cold;
 		watching->counted = true;
 		watching->model_ms = result->all.forecast.start.likely * 1000;
+		watching->longest_ms = result->all.forecast.longest_seconds * 1000;
 	}
 	jw_check_result_free(result);
 	jw_found_free(found);
@@ -251,7 +253,7 @@ static void estimate_left(struct watching *watching, const struct watch_look *lo
 						 used_since(look, &watching->last));
 	if (watching->counted)
 		watch_left_count(&watching->left, watching->files, watching->document.left,
-						 watching->model_ms);
+						 watching->model_ms, watching->longest_ms);
 	watching->counted = false;
 }
 
