@@ -1,4 +1,4 @@
-#include "check.h"
+#include "folder.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ TEST(a_process_of_several_accounts_is_nobodys)
 /* Starts what would go on for ever, and says that it runs by the end that it has of a pipe. */
 static void run_for_ever(int end, bool worker)
 {
-	char *folder, *output, text[64];
+	char *output, text[64];
 	struct os_ended ended;
 	const char *const words[] = {"/bin/sh", "-c", text, NULL};
 
@@ -120,8 +120,7 @@ static void run_for_ever(int end, bool worker)
 	if (worker) {
 		os_die_with_parent();
 		(void)execv(words[0], (char *const *)(uintptr_t)words);
-	} else if (!os_make_temp_dir(NULL, "jitwarm-ends", &folder) &&
-			   (output = os_join(NULL, folder, "output"))) {
+	} else if ((output = os_join(NULL, folder, "output"))) {
 		(void)os_run(NULL, words, output, &ended);
 	}
 	_exit(1);
@@ -152,4 +151,4 @@ TEST(a_child_ends_with_its_parent)
 	}
 }
 
-RUN_TESTS(NULL, NULL)
+RUN_TESTS(make_folder, remove_folder)
