@@ -289,23 +289,29 @@ struct arguments {
 	char **end;
 };
 
-/* An option's value: after '=' or in the next argument. */
-static int take_option_value(struct jw_error *err, const struct cli_option *option,
-							 const char *attached, struct arguments *rest, const char **ret_value)
+/* An option's value: after '=' or in the next argument. An option of the same table is none, but
+ * NVRTC's own are. */
+static int take_option_value(struct jw_error *err, const struct cli_option *table,
+							 const struct cli_option *option, const char *attached,
+							 struct arguments *rest, const char **ret_value)
 {
+	const char *next = rest->at < rest->end ? *rest->at : NULL;
+
 	if (option->kind == OPTION_FLAG) {
 		if (attached)
 			return error_set(err, JW_ERR_USAGE, "--%s takes no value", option->name);
 		return 0;
 	}
-	if (!attached && rest->at == rest->end)
+	if (!attached && !next)
 		return error_set(err, JW_ERR_USAGE, "--%s needs a value (%s)", option->name, option->value);
-	if (!attached && text_starts(*rest->at, "--"))
+	if (!attached && text_starts(next, "--") &&
+		find_in_table(table, next + 2, strcspn(next + 2, "="), 0))
 		return error_set(err, JW_ERR_USAGE,
 						 "--%s needs a value (%s), and “%.40s” is an option; a value that begins "
 						 "so is written --%s=VALUE",
-						 option->name, option->value, *rest->at, option->name);
-	*ret_value = attached ? attached : *rest->at++;
+						 option->name, option->value, next, option->name);
+	rest->at += !attached;
+	*ret_value = attached ? attached : next;
 	return 0;
 }
 
@@ -322,7 +328,8 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 						 given.option->name);
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
-	if (take_option_value(err, given.option, equals ? equals + 1 : NULL, rest, &given.value))
+	if (take_option_value(err, options->table, given.option, equals ? equals + 1 : NULL, rest,
+						  &given.value))
 		return -1;
 	return add_given(err, options, given);
 }
@@ -351,7 +358,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 			attached = text + (*text == '=');
 			text += strlen(text);
 		}
-		if (take_option_value(err, given.option, attached, rest, &given.value) ||
+		if (take_option_value(err, options->table, given.option, attached, rest, &given.value) ||
 			add_given(err, options, given))
 			return -1;
 	}

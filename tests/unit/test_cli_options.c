@@ -32,7 +32,7 @@ static int split(char *line, char *argv[16])
 
 TEST(everything_is_read)
 {
-	char line[] = "a --target sm_80 -tsm_86 --workers=4 -mq b --max-mem 2GB --driver 12.2 "
+	char line[] = "a --target sm_80 -tsm_86 --workers=4 -mq b --max-mem 2GB --driver --its=own "
 				  "--driver 12.4 - -- --json";
 	char *argv[16];
 	struct options options;
