@@ -284,7 +284,8 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 
 	if (cancel_check(err, &list->cancel))
 		return -1;
-	if (os_list_wanted(&why, directory, is_walked, &stat, &names))
+	/* Before it is read: any number of links may lead to a large one. */
+	if (os_stat(&why, directory, &stat))
 		return found_trouble(err, list, &why);
 	if (stat.device != walking->device)
 		walking->made_up = os_is_made_up(directory);
@@ -292,12 +293,14 @@ static int enter_directory(struct jw_error *err, struct directory_walking *walki
 	if (walking->made_up) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
 				  "%s: a pseudo file system: name files there, not folders", directory);
-		result = first ? found_trouble(err, list, &why) : 0;
-	} else {
-		result = found_see(err, &list->seen, &stat, &is_new);
+		return first ? found_trouble(err, list, &why) : 0;
 	}
-	if (is_new)
-		result = take_names(err, walking, directory, &names);
+	result = found_see(err, &list->seen, &stat, &is_new);
+	if (result || !is_new)
+		return result;
+	if (os_list_wanted(&why, directory, is_walked, &stat, &names))
+		return found_trouble(err, list, &why);
+	result = take_names(err, walking, directory, &names);
 	os_names_free(&names);
 	return result;
 }

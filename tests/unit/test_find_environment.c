@@ -315,6 +315,24 @@ CASE(a_folder_that_breaks_off_is_said)
 	mem_free(path);
 }
 
+CASE(a_folder_is_read_once_however_many_links_lead_to_it)
+{
+	char *path = at("d");
+	struct jw_found *found;
+
+	put("d/e/a.so", "x");
+	link_to("d/link", "e");
+	link_to("d/other", "e");
+	unlisted = "/d/e";
+	lists = 4; /* the file, its folder, the one above, and the end */
+	found = find_one(path);
+	unlisted = NULL;
+	assert_int_equal(found->file_count, 1);
+	assert_int_equal(found->trouble_count, 0);
+	jw_found_free(found);
+	mem_free(path);
+}
+
 static bool at_once(void *context)
 {
 	(void)context;
