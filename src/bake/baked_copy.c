@@ -51,26 +51,10 @@ static int begin_bytes(struct jw_error *err, struct baked_copy *copy)
 	return result ? -1 : 0;
 }
 
-/* Six random letters follow (OS_MADE_FORM). Users give no file such a name. */
-#define PART_START ".%s.jitwarm-"
-
-void baked_copy_sweep(const char *output, int64_t older_s)
-{
-	char *folder = os_dir_name(NULL, output),
-		 *start = mem_printf(NULL, PART_START, os_base_name(output));
-
-	if (folder && start)
-		os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);
-	mem_free(start);
-	mem_free(folder);
-}
-
 /* Only this account may read it before it has its rights: the original may be secret. */
 static int begin_part(struct jw_error *err, struct baked_copy *copy)
 {
-	const char *name = os_base_name(copy->output);
-	char *start =
-		mem_printf(err, "%.*s" PART_START, (int)(name - copy->output), copy->output, name);
+	char *start = os_beside(err, copy->output);
 	const int failed = !start || os_file_make(err, start, &copy->file, &copy->part) ||
 					   (copy->from && begin_bytes(err, copy));
 
@@ -83,7 +67,6 @@ static int begin_part(struct jw_error *err, struct baked_copy *copy)
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
-	enum { HOUR_S = 3600 };
 	const uint64_t identity = baked_copy_identity(output);
 
 	*ret_copy = (struct baked_copy){.path = path, .from = from, .size_bytes = from->size};
@@ -93,8 +76,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 						 output);
 	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
 		return -1;
-	/* What killed runs have left; that of a living one is younger. */
-	baked_copy_sweep(ret_copy->output, HOUR_S);
+	os_sweep_beside(ret_copy->output, OS_LEFT_S);
 	return begin_part(err, ret_copy);
 }
 

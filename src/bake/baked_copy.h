@@ -25,8 +25,6 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 /* The same for a copy that will replace a file. `from` NULL: an empty one. */
 int baked_copy_begin_beside(struct jw_error *err, const struct os_map *from, const char *output,
 							struct baked_copy *ret_copy);
-/* Removes unfinished copies for that path that are older. */
-void baked_copy_sweep(const char *output, int64_t older_s);
 /* Overwrites a range, or appends one. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);

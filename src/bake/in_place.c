@@ -214,7 +214,7 @@ int in_place_enter(struct jw_error *err, struct in_place *in_place, const char *
 		in_place_leave(in_place);
 		return -1;
 	}
-	baked_copy_sweep(in_place->library, 0);
+	os_sweep_beside(in_place->library, 0);
 	return 0;
 }
 

@@ -99,6 +99,13 @@ int os_write_output(struct jw_error *err, const char *path, const void *data, si
  * is not a regular file. The caller frees it. */
 int os_replaceable(struct jw_error *err, const char *path, char **ret_real);
 
+/* How the name of a file begins that is written beside `path`, to take its place: OS_MADE_FORM or
+ * hexadecimal digits follow. Users give no file such a name. The caller frees it. */
+char *os_beside(struct jw_error *err, const char *path);
+/* Removes those that killed runs have left: that of a living one is younger than OS_LEFT_S. */
+void os_sweep_beside(const char *path, int64_t older_s);
+enum { OS_LEFT_S = 3600 };
+
 /* The same, keeping the rights of an existing file (os_copy_rights; not on Windows). */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 

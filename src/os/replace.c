@@ -73,6 +73,27 @@ static int write_over(struct jw_error *err, const char *path, const void *data, 
 	return result;
 }
 
+#define BESIDE ".%s.jitwarm-"
+
+char *os_beside(struct jw_error *err, const char *path)
+{
+	const char *name = os_base_name(path);
+
+	return mem_printf(err, "%.*s" BESIDE, (int)(name - path), path, name);
+}
+
+void os_sweep_beside(const char *path, int64_t older_s)
+{
+	char *folder = os_dir_name(NULL, path), *start = mem_printf(NULL, BESIDE, os_base_name(path));
+
+	if (folder && start) {
+		os_sweep(folder, start, OS_MADE_FORM, OS_REGULAR, older_s);
+		os_sweep(folder, start, "%", OS_REGULAR, older_s);
+	}
+	mem_free(start);
+	mem_free(folder);
+}
+
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
 {
 	return write_over(err, path, data, size, RIGHTS_OF_NEW, false, false);

@@ -227,14 +227,16 @@ static bool leaves_signature(const struct job *job, const char *fresh, const cha
 /* Written beside the final file, and renamed when it is complete. */
 static int replace_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
-	char *real = NULL, *path = NULL, *signature = NULL;
+	char *real = NULL, *start = NULL, *path = NULL, *signature = NULL;
 	struct jw_error why = {0};
 	bool left = false;
 	int result = -1;
 
 	if (os_replaceable(err, job->options->output, &real))
 		return -1;
-	path = mem_printf(err, "%s.%08x.part", real, (unsigned)randombytes_random());
+	os_sweep_beside(real, OS_LEFT_S);
+	start = os_beside(err, real);
+	path = start ? mem_printf(err, "%s%08x", start, (unsigned)randombytes_random()) : NULL;
 	signature = mem_printf(err, "%s.minisig", job->options->output);
 	if (!path || !signature)
 		goto done;
@@ -262,6 +264,7 @@ static int replace_pack_file(struct jw_error *err, struct job *job, struct writt
 done:
 	mem_free(signature);
 	mem_free(path);
+	mem_free(start);
 	mem_free(real);
 	return result;
 }

@@ -10,6 +10,7 @@
 #include "os/folders.h"
 
 static const char own_keys[] = "keys";
+static const char unfinished[] = ".new.jitwarm-%"; /* os_beside */
 
 /* All that jitwarm writes there. JITWARM_STATE may name a folder with other files, and folders that
  * have these names too: what others have put there stays. Not here: “baked” has the originals of
@@ -30,7 +31,7 @@ static const struct {
 	{"drivers", "%-%.json"},    {"runs", "#-#"},
 	{"runs", "#-#.lock"},       {"store", "*.jwpack"},
 	{"store", "lock"},          {"store", "new"},
-	{"store", "new.%.part"},    {"trusted", "*.pub"},
+	{"store", unfinished},      {"trusted", "*.pub"},
 	{own_keys, "*.key"},        {own_keys, "*.pub"},
 };
 static const char *const own_folders[] = {"drivers", "runs", "store", "trusted", own_keys};

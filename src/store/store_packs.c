@@ -34,19 +34,21 @@ char *store_path(struct jw_error *err, const char *state_dir)
 
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
-	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL;
+	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL,
+		 *unfinished = path ? os_join(err, folder, STORE_UNFINISHED) : NULL;
 	struct os_file *lock = NULL;
 	int result = -1;
 
-	if (path && !os_make_dirs(err, folder, 0700))
+	if (unfinished && !os_make_dirs(err, folder, 0700))
 		result = os_lock_file(err, path, LOCK_MS, &lock);
 	if (lock) {
 		/* Of killed runs */
 		os_sweep(folder, STORE_UNFINISHED, "", OS_REGULAR, 0);
-		os_sweep(folder, STORE_UNFINISHED, ".%.part", OS_REGULAR, 0);
+		os_sweep_beside(unfinished, 0);
 		os_sweep(folder, STORE_UNFINISHED, OS_MADE_FORM, OS_REGULAR, 0);
 		*ret_lock = lock;
 	}
+	mem_free(unfinished);
 	mem_free(path);
 	mem_free(folder);
 	return result;

@@ -46,7 +46,7 @@ def shared(place):
 
 BAKED = [(JOURNAL, "rename " + LIBRARY), (LIBRARY, "rename " + t.record), (t.record, "")]
 KEY, EXPORT = ["key", "generate", "--no-passphrase"], ["export", "-o", "@/a.jwpack"]
-# name: (what is set up, the command, [(what lasts, before what)]); "": at the end
+# name: (what is set up, the command, [(what lasts, before what)]); "": at the end; %s: the group in the second, since threads work beside each other
 ORDERS = {
     "bake": ([t.prime, t.install], t.bake, [(ORIGINAL, "rename " + JOURNAL)] + BAKED),
     "bake-again": ([t.prime, t.install, t.bake_for_another], t.bake, BAKED + [(LIBRARY, "unlink " + JOURNAL), (JOURNAL, "rename " + t.record)]),
@@ -67,8 +67,8 @@ ORDERS = {
     "startup": ([systemd, t.install], ["startup", "enable", "@/site"],
                 [(UNITS + "jitwarm." + kind, "fork .*") for kind in ("service", "timer", "path")]),
     "share": ([KEY, shared], t.prime + ["--share", "@/shared", "--sign"],
-              [(r"shared/.*\.jwpack\.minisig", r"rename shared/.*\.jwpack"), (r"shared/.*\.jwpack", ""),
-               (r"shared/.*\.jwpack", r"unlink shared/.*\.claim")]),
+              [(r"%s\.minisig", r"rename (shared/.*\.jwpack)"), (r"shared/.*\.jwpack", ""),
+               (r"%s\.jwpack", r"unlink (shared/.*)\.claim")]),
 }
 
 
@@ -103,9 +103,11 @@ def is_lasting(made, at):
 def wrong(made, what, then, lasts=True):
     until = len(made)
     if then:
-        until = next((i for i, (call, path, _) in enumerate(made) if re.fullmatch(then, call + " " + path)), None)
+        until, match = next(((i, match) for i, (call, path, _) in enumerate(made) if (match := re.fullmatch(then, call + " " + path))), (None, None))
     if until is None:
         return "“%s” is not done" % then
+    if then and match.groups():
+        what %= re.escape(match[1])
     changed = [i for i, (call, path, _) in enumerate(made[:until])
                if call in ("create", "rename", "unlink") and re.fullmatch(what, path) or re.fullmatch(what, call + " " + path)]
     if not changed:

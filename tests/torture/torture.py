@@ -133,7 +133,7 @@ def litter(place):
     for above, folders, names in os.walk(place.dir):
         for name in folders + names:
             path = os.path.relpath(os.path.join(above, name), place.dir)
-            if re.search(r"(^|/)\.jitwarm-[^/]*$|^state/run-[^/]*$|[^/]\.(?!jwpack)[a-z0-9]{6}(\.part)?$|^tmp/.", path) and path != "cache/.jitwarm-witness":
+            if re.search(r"\.jitwarm-[^/]*$|^state/run-[^/]*$|[^/]\.(?!jwpack)[a-z0-9]{6}(\.part)?$|^tmp/.", path) and path != "cache/.jitwarm-witness":
                 if os.path.exists(place.kept + "/" + path):
                     continue
                 found.append(path)

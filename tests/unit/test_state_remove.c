@@ -101,7 +101,7 @@ TEST(what_only_looks_like_ours_stays)
 		"state/last-run-0123.json",
 		"state/runs-primed.jsonl",
 		"state/folders",
-		"state/store/new.0a1b2c3d.part",
+		"state/store/.new.jitwarm-0a1b2c3d",
 	};
 	char *path = os_join(NULL, folder, "state");
 

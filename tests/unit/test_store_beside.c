@@ -102,7 +102,7 @@ TEST_WITH(the_store_is_read_behind_its_lock, begin, end)
 /* Of killed runs, by whoever has the lock. */
 TEST_WITH(leftovers_go_with_the_lock_alone, begin, end)
 {
-	static const char *const names[] = {"new", "new.0123abcd.part", "new.a1b2c3"};
+	static const char *const names[] = {"new", ".new.jitwarm-0123abcd", "new.a1b2c3"};
 
 	for (int locks = 0; locks < 2; locks++) {
 		for (size_t i = 0; i < 3; i++)

@@ -1,4 +1,4 @@
-# import killed at any moment: each entry is whole, and a rerun completes
+# import killed at any moment: each entry is whole, and a rerun completes; what a killed export has left goes with the next one
 . "$cases/../pack-entries.sh"
 
 for n in $(seq 1 60); do pack_entry "$work/cache" "$n" "Apr  8 202512:10:18" 86; done
@@ -13,3 +13,14 @@ done
 run 0 import --allow-unsigned --as-is --cache "$work/copy" "$work/a.jwpack"
 run 0 cache verify --cache "$work/copy" --json
 json 'd["sound"] == 60 and d["rows"] == 60 and d["damaged"] == 0'
+
+# Only what has a name that nobody gives, and is so old that no export still writes it
+left=$work/.a.jwpack.jitwarm-0123abcd
+own=("$work/.a.jwpack.jitwarm-notes" "$work/.b.jwpack.jitwarm-0123abcd" "$work/a.jwpack.0123abcd.part")
+touch "$left" "${own[@]}"
+run 0 export --all --cache "$work/cache" -o "$work/a.jwpack"
+[[ -e $left ]] || fail "what another export may be writing was removed"
+touch -d "2 hours ago" "$left" "${own[@]}"
+run 0 export --all --cache "$work/cache" -o "$work/a.jwpack"
+[[ ! -e $left ]] || fail "what a killed export has left stays"
+for file in "${own[@]}"; do [[ -e $file ]] || fail "$file was removed"; done
