@@ -82,18 +82,40 @@ static bool can_be_from(const struct jw_setting *in_process, const struct jw_set
 		   strpbrk(setting->value, "$`%");
 }
 
-/* The last file that sets a variable so: it wins. NULL: only the process has it. */
+/* Whether the account's shell reads that file, by its name. Another one may be started in it. */
+static bool is_read_by(const char *shell, const struct jw_setting *setting)
+{
+	static const char *const files[][2] = {{".bash", "bash"}, {"bash.", "bash"}, {".z", "zsh"},
+										   {".csh", "csh"},   {".tcsh", "csh"},  {".login", "csh"}};
+	const char *file = os_base_name(setting->where);
+
+	if (text_ends(file, ".fish"))
+		return text_ends(shell, "fish");
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (text_starts(file, files[i][0]))
+			return text_ends(shell, files[i][1]);
+	return true;
+}
+
+/* The last file that sets a variable so: it wins, after those of other shells. NULL: only the
+ * process has it. */
 static const struct jw_setting *source_of(const struct examination *seen, const char *name)
 {
 	const struct jw_setting *last = NULL, *in_process = setting_in_process(seen, name);
+	char *shell = os_env("SHELL");
+	bool own = false;
 
 	for (size_t i = 0; i < seen->sources->count; i++) {
 		const struct jw_setting *setting = &seen->sources->items[i];
 
 		if (!strcmp(setting->name, name) && !setting->unset && *setting->where &&
-			strcmp(setting->source, "systemd unit") != 0 && can_be_from(in_process, setting))
+			strcmp(setting->source, "systemd unit") != 0 && can_be_from(in_process, setting) &&
+			(!own || is_read_by(shell, setting))) {
+			own = shell && is_read_by(shell, setting);
 			last = setting;
+		}
 	}
+	mem_free(shell);
 	return last;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <grp.h>
+#include <pwd.h>
 
 #include <jitwarm/accounts.h>
 
@@ -36,7 +37,7 @@ static int act_and_become(void)
 		.name = name, .home = home, .owner = NOBODY, .group = NOBODY + 1};
 
 	if (setgroups(2, of_root) || setenv("XDG_STATE_HOME", "/root", 1) || setenv("HOME", "/", 1) ||
-		setenv("ZDOTDIR", "/root", 1))
+		setenv("ZDOTDIR", "/root", 1) || setenv("SHELL", "/root/sh", 1))
 		return 1;
 	if (os_act_as_account(NULL, &account) || geteuid() != NOBODY || getegid() != NOBODY + 1 ||
 		getuid() || !groups_are(1, of_other))
@@ -49,7 +50,7 @@ static int act_and_become(void)
 	if (getuid() != NOBODY || getgid() != NOBODY + 1 || getegid() != NOBODY + 1 || !setuid(0))
 		return 5;
 	return getenv("XDG_STATE_HOME") || getenv("ZDOTDIR") || strcmp(getenv("HOME"), home) ||
-		   strcmp(getenv("USER"), name);
+		   strcmp(getenv("USER"), name) || strcmp(getenv("SHELL"), getpwnam(name)->pw_shell);
 }
 
 static int status_of(pid_t child)

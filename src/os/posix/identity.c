@@ -62,8 +62,9 @@ int os_account_id(struct jw_error *err, char **ret_id)
 
 int os_become_account(struct jw_error *err, const struct jw_account *account)
 {
-	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
-										  "XDG_CONFIG_HOME", "ZDOTDIR"};
+	static const char *const of_root[] = {"XDG_STATE_HOME",  "XDG_CACHE_HOME", "XDG_DATA_HOME",
+										  "XDG_CONFIG_HOME", "ZDOTDIR",        "SHELL"};
+	const struct passwd *user;
 
 	/* Groups first: without root they cannot be changed. */
 	if (initgroups(account->name, account->group) || setgid(account->group) ||
@@ -71,6 +72,9 @@ int os_become_account(struct jw_error *err, const struct jw_account *account)
 		return posix_error(err, account->name);
 	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
 		(void)unsetenv(of_root[i]);
+	user = getpwnam(account->name);
+	if (user && os_env_set(err, "SHELL", user->pw_shell))
+		return -1;
 	if (os_env_set(err, "HOME", account->home) || os_env_set(err, "USER", account->name) ||
 		os_env_set(err, "LOGNAME", account->name))
 		return -1;
