@@ -177,7 +177,7 @@ struct packed {
 	struct archive *archive;
 	bool nested; /* inside a named archive, not just a zstd layer */
 	bool streamed;
-	bool damaged; /* which was said of a member: what follows it is not read either */
+	bool damaged; /* the last member, which was said: what follows it may not be read either */
 	unsigned depth;
 	size_t count;
 };
@@ -258,6 +258,7 @@ static int visit_entry(struct jw_error *err, struct packed *packed, struct archi
 	int result;
 
 	packed->count++;
+	packed->damaged = false;
 	if (archive_entry_filetype(entry) != AE_IFREG)
 		return 0;
 	name = entry_name(&why, packed, entry);

@@ -175,27 +175,36 @@ TEST(reading_ends_when_it_is_cancelled)
 TEST(passing_over_a_member_is_unpacking)
 {
 	enum { PASSED = 32 << 20 };
-	struct buf other = make_buf(), zip = make_buf(), packed = make_buf();
-	struct patience patience = {.left = SIZE_MAX};
-	struct make_seen seen = {0};
-	const struct devcode_sink sink = {
-		&seen, NULL, make_see_image, make_see_trouble, {&patience, is_enough}};
-	char *path;
+	/* A member of one byte, packed in a way that nobody knows */
+	static const char damaged[] = "PK\3\4\24\0\0\0\143\0\0\0\0\0\0\0\0\0"
+								  "\1\0\0\0\1\0\0\0\1\0\0\0dx";
+	struct buf other = make_buf();
 
 	make_zeros(&other, PASSED);
-	make_archive(&zip, false, "zip:compression=deflate", (struct packed_file[]){{"other", &other}},
-				 1);
-	make_zstd(&packed, &zip);
-	path = write_file("passed", &packed);
-	assert_int_equal(devcode_read(NULL, path, &sink), 0);
-	assert_true(patience.asked > PASSED >> 20);
-	patience = (struct patience){.left = patience.asked / 2};
-	assert_int_equal(devcode_read(NULL, path, &sink), -1);
-	assert_int_equal(seen.troubles, 0);
-	mem_free(path);
+	for (size_t behind = 0; behind < 2; behind++) {
+		struct buf zip = make_buf(), packed = make_buf();
+		struct patience patience = {.left = SIZE_MAX};
+		struct make_seen seen = {0};
+		const struct devcode_sink sink = {
+			&seen, NULL, make_see_image, make_see_trouble, {&patience, is_enough}};
+		char *path;
+
+		if (behind)
+			make_bytes(&zip, damaged, sizeof damaged - 1);
+		make_archive(&zip, false, "zip:compression=deflate",
+					 (struct packed_file[]){{"other", &other}}, 1);
+		make_zstd(&packed, &zip);
+		path = write_file("passed", &packed);
+		assert_int_equal(devcode_read(NULL, path, &sink), 0);
+		assert_true(patience.asked > PASSED >> 20);
+		patience = (struct patience){.left = patience.asked / 2};
+		assert_int_equal(devcode_read(NULL, path, &sink), -1);
+		assert_int_equal(seen.troubles, 2 * behind);
+		mem_free(path);
+		buf_free(&zip);
+		buf_free(&packed);
+	}
 	buf_free(&other);
-	buf_free(&zip);
-	buf_free(&packed);
 }
 
 RUN_TESTS(make_folder, remove_folder)
