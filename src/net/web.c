@@ -474,7 +474,8 @@ struct web *web_open(struct jw_error *err, const struct web_options *options)
 {
 	struct web *web;
 
-	if (os_late_library(err, "curl_global_init"))
+	/* The youngest that is needed: of libcurl 7.66 */
+	if (os_late_library(err, "curl_multi_poll"))
 		return NULL;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		error_set(err, JW_ERR_IO, "libcurl cannot start");

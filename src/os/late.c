@@ -21,7 +21,10 @@ static void find_late(const char *function, void *ret_function)
 
 int os_late_library(struct jw_error *err, const char *function)
 {
-	return late_library(function) ? 0 : error_set(err, JW_ERR_NOT_FOUND, "%s", dlerror());
+	void *library = late_library(function);
+
+	return library && dlsym(library, function) ? 0
+											   : error_set(err, JW_ERR_NOT_FOUND, "%s", dlerror());
 }
 
 /* Each takes at most five words and gives one, in registers: a 64-bit machine passes them on
