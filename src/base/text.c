@@ -503,7 +503,7 @@ void suggest_offer(struct suggest *suggest, const char *candidate)
 	if (suggest->length > LONGEST || length > LONGEST)
 		return;
 	/* The beginning of a name is a good match, however much is missing. */
-	if (suggest->length >= 3 && length > suggest->length &&
+	if (!suggest->whole && suggest->length >= 3 && length > suggest->length &&
 		!memcmp(candidate, suggest->typed, suggest->length))
 		distance = 1;
 	else

@@ -126,6 +126,7 @@ struct suggest {
 	const char *typed;
 	size_t length;
 	size_t distance;  /* of `best`; more distant candidates are ignored */
+	bool whole;       /* the beginning of a name is not enough */
 	const char *best; /* NULL while none is near enough */
 };
 

@@ -150,13 +150,13 @@ static void list_gpu_packages(const struct packages *packages, char *text, size_
 						   known[i]);
 }
 
-/* Whether that stands between hyphens in a package's name. */
+/* Whether that stands between hyphens in a package's name, or before the first one. */
 static bool has_name_part(const char *name, const char *part)
 {
 	const size_t length = strlen(part);
 	const char *at = strstr(name, part);
 
-	return at && at > name && at[-1] == '-' && (!at[length] || at[length] == '-');
+	return at && (at == name || at[-1] == '-') && (!at[length] || at[length] == '-');
 }
 
 static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
@@ -179,9 +179,11 @@ static int not_there(struct jw_error *err, struct name_search *finder, const cha
 	if (!strchr(asked->written, '.') && strlen(name) < PACKAGE_MOST_NAME)
 		(void)text_format(index, sizeof index, "; “jitwarm scan --index %s” asks the package index",
 						  name);
+	/* "lib" is a folder's name rather than the beginning of libcst's. */
+	nearest.whole = true;
 	for (size_t i = 0; i < finder->packages.count; i++)
 		suggest_offer(&nearest, finder->packages.items[i].name);
-	/* "curand" of nvidia-curand-cu12 */
+	/* "flash" of flash-attn, "curand" of nvidia-curand-cu12 */
 	for (size_t i = 0; i < finder->packages.count && !nearest.best; i++)
 		if (has_name_part(finder->packages.items[i].name, typed->name))
 			nearest.best = finder->packages.items[i].name;
