@@ -138,6 +138,16 @@ int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopel
 	return -1;
 }
 
+void cli_warn_of_settings(struct cli *cli)
+{
+	const struct jw_cache_info *cache = &cli->system->cache;
+
+	if (cache->why_useless[0])
+		return;
+	for (size_t i = 0; i < cache->warning_count; i++)
+		output_warning(&cli->out, "%s", cache->warnings[i]);
+}
+
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
 {
 	if (!cli->program && jw_program_path(err, &cli->program))

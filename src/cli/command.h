@@ -92,6 +92,9 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 void cli_fail(struct cli *cli, const struct jw_error *err);
 /* A failure with code `hopeless` means that jitwarm cannot help (EXIT_CANNOT). Returns -1. */
 int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopeless);
+/* What the driver makes of the cache's settings, unless they make the cache useless: the caller
+ * says that. */
+void cli_warn_of_settings(struct cli *cli);
 /* Combines cli->status with this one. */
 void cli_end_with(struct cli *cli, enum exit_status status);
 

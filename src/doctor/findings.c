@@ -407,7 +407,8 @@ static bool is_probe_refused(const struct examination *seen, struct finding_draf
 
 static bool is_probe_failed(const struct examination *seen, struct finding_draft *draft)
 {
-	if (seen->probe.use != JW_PROBE_FAILED)
+	/* jit-disabled names what to unset. */
+	if (seen->probe.use != JW_PROBE_FAILED || seen->settings.disable_ptx_jit)
 		return false;
 	EVIDENCE(draft, "the driver does not load a tiny module: %s", seen->probe.why);
 	FIX(draft, "free the GPU's memory, set its compute mode to default (nvidia-smi -c 0), or "

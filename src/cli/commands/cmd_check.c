@@ -248,6 +248,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	cli_end_with(cli, exit_of_verdict(result->verdict));
 	if (result->cache.text[0])
 		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
+	if (result->verdict == JW_VERDICT_COLD && !options.driver)
+		cli_warn_of_settings(cli);
 	if (result->verdict == JW_VERDICT_USELESS)
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 	failed = failed || document_print(err, &cli->out, &document_check,

@@ -368,17 +368,6 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return 0;
 }
 
-static void warn_of_settings(const struct cli *cli)
-{
-	const struct jw_cache_info *cache = &cli->system->cache;
-
-	/* The caller reports it as the failure. */
-	if (cache->why_useless[0])
-		return;
-	for (size_t i = 0; i < cache->warning_count; i++)
-		output_warning(&cli->out, "%s", cache->warnings[i]);
-}
-
 /* The named files, else those of a recording, else those of the environment. */
 static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 {
@@ -427,7 +416,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		(elsewhere->pack.output && !priming->only_plan &&
 		 pack_report_key(err, cli, &elsewhere->pack, elsewhere->passphrase)))
 		return cli_hopeless(err, cli, priming->for_others ? JW_ERR_UNSUPPORTED : JW_OK);
-	warn_of_settings(cli);
+	cli_warn_of_settings(cli);
 	target_machine_warn(cli, elsewhere);
 	if (!cli->system->gpu_count) {
 		const char *name = cli->options.operand_count ? cli->options.operands[0] : "torch";

@@ -11,7 +11,10 @@ CUDA_CACHE_DISABLE=1 app_compiles 8
 app_compiles 0
 CUDA_FORCE_PTX_JIT=1 found 2 jit-forced "$sample"
 CUDA_FORCE_PTX_JIT=1 app_compiles 8
-CUDA_DISABLE_PTX_JIT=1 found 1 jit-disabled "$sample"
+# … of which the driver's refusal of a tiny module comes: it is no second fault
+CUDA_DISABLE_PTX_JIT=1 probed 1 jit-disabled "$sample"
+CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_PATH=$place/none run 1 check "$sample"
+err_has "CUDA_DISABLE_PTX_JIT=1: the driver compiles no PTX; a module that is not in its cache fails to load"
 CUDA_CACHE_MAX_SIZE=2147483648 found 1 misnamed "$sample"
 says_of misnamed fix CUDA_CACHE_MAXSIZE
 CUDA_CACHE_PATH='' found 2 "no-cache-path cold" "$sample"
