@@ -101,26 +101,13 @@ int found_unseen(struct jw_error *err, struct found_list *list, const char *path
 											   : 0;
 }
 
-/* Whether a file may hold device code, where its name allows it. */
-static bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat)
+bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat)
 {
 	if (stat->kind != OS_REGULAR || name != CODE_FILE_PROGRAM)
 		return stat->kind == OS_REGULAR && name != CODE_FILE_OTHER;
 	/* /dev/core links to /proc/kcore, an ELF file as large as the address space. */
 	return (stat->mode & CODE_FILE_RUNS) && !os_is_made_up(path) &&
 		   code_file_is_program(path, stat);
-}
-
-int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
-			   struct os_stat *ret_stat, bool *ret_code)
-{
-	struct jw_error why = {0};
-
-	*ret_code = false;
-	if (os_stat(&why, path, ret_stat))
-		return found_unseen(err, list, path, &why);
-	*ret_code = found_may_hold_code(path, name, ret_stat);
-	return 0;
 }
 
 int found_package(struct jw_error *err, struct found_list *list, const char *name,

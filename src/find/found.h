@@ -43,10 +43,8 @@ void found_close(struct found_list *list);
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* Whether `path` is a file that may hold device code, decided by its name if that suffices; a
- * missing path or another kind of file may not. */
-int found_look(struct jw_error *err, struct found_list *list, const char *path, enum code_file name,
-			   struct os_stat *ret_stat, bool *ret_code);
+/* Whether a file may hold device code, where its name allows it. */
+bool found_may_hold_code(const char *path, enum code_file name, const struct os_stat *stat);
 /* After a path could not be looked at: 0 where there is nothing, or a trouble was noted. */
 int found_unseen(struct jw_error *err, struct found_list *list, const char *path,
 				 const struct jw_error *why);

@@ -257,6 +257,7 @@ struct record_base {
 	struct metadata metadata;
 	struct find_package package;
 	size_t refused; /* paths that leave the root */
+	size_t shut;    /* files that could not be looked at */
 	char first_refused[256];
 };
 
@@ -299,12 +300,16 @@ static int name_package(struct jw_error *err, struct found_list *list, struct re
 static int take_package_file(struct jw_error *err, struct found_list *list,
 							 struct record_base *place, const char *path, enum code_file kind)
 {
+	struct jw_error why = {0};
 	struct os_stat stat;
-	bool code;
 
-	if (found_look(err, list, path, kind, &stat, &code))
-		return -1;
-	if (!code)
+	if (os_stat(&why, path, &stat)) {
+		if (why.code != JW_ERR_IO)
+			return found_unseen(err, list, path, &why);
+		/* One speaks for all in a folder that this account may not enter. */
+		return place->shut++ ? 0 : found_trouble(err, list, &why);
+	}
+	if (!found_may_hold_code(path, kind, &stat))
 		return 0;
 	return name_package(err, list, place) || found_file(err, list, path, &stat, &place->package)
 			   ? -1

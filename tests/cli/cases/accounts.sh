@@ -115,6 +115,17 @@ if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/
 		run 3 import --allow-unsigned --dry-run --as-is --cache "$work/roots/cache" "$work/a.jwpack"
 	err_has "$work/roots: Permission denied"
 	err_one_line
+	# A package whose folder it may not enter is not one without device code
+	environment "$work/shut" 1.0
+	printf 'frame/lib/other.so,,\n' >>"$(site_of "$work/shut")/frame-1.0.dist-info/RECORD"
+	chmod 700 "$(site_of "$work/shut")/frame/lib"
+	cd "$work" || fail "no folder"
+	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" JITWARM_STATE=$work/homes/하나/state \
+		run 3 scan --target sm_86 --environment "$work/shut" frame
+	err_has "$frame_library: Permission denied"
+	err_lacks "other.so"
+	cd "$OLDPWD" || fail "no folder"
+	rm -r "$work/shut"
 fi
 
 run 1 import --all-users --allow-unsigned "$work/a.jwpack"
