@@ -164,9 +164,9 @@ TEST(a_place_has_a_name)
 	assert_int_equal(why.code, JW_ERR_IO);
 	assert_non_null(strstr(why.message, "only https is allowed; "));
 	assert_int_equal(place->get(&why, place, "v1/x", MOST, file), -1);
-	/* A libcurl without FTP does not know its port. */
-	assert_non_null(strstr(why.message, "ftp://192.0.2.1"));
-	assert_non_null(strstr(why.message, ": only https is allowed"));
+	/* A libcurl without FTP takes that for no address. */
+	assert_true(strstr(why.message, "ftp://192.0.2.1:21: only https is allowed") ||
+				strstr(why.message, "gives an invalid address: Unsupported URL scheme"));
 	assert_null(strstr(why.message, "plain http"));
 	place->close(place);
 }
