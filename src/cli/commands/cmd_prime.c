@@ -225,10 +225,10 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
 	if (result->sources_failed && !result->images)
 		return true;
-	if (!result->images && !result->troubles && !priming->recording)
-		found_files_none(priming->cli, priming->files.found);
-	else
+	if (result->images || priming->recording)
 		prime_print_plan(&priming->cli->out, result, priming->for_others);
+	else if (!result->troubles)
+		found_files_none(priming->cli, priming->files.found);
 	baked_files_print(&priming->cli->out, "", priming->baked);
 	return true;
 }

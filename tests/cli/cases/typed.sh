@@ -21,6 +21,10 @@ run 64 "a lib.so"
 ! is_wine && err_has "“jitwarm check 'a lib.so'”"
 run 64 check a lib.so
 err_has "a path with a blank needs quotes: \"a lib.so\""
+# What cannot be read is not nothing to compile
+head -c 5000 "$sample" >cut.so
+run 3 prime cut.so
+err_has "cut.so: the file is cut off" && out_empty
 # Capitals are no other word
 run 64 PRIME frame
 err_has "no command is called “PRIME” (did you mean “prime”?)"
