@@ -68,6 +68,14 @@ err_has "share-unsigned ($mine, line 1) takes yes or no, not “perhaps”"
 printf 'language = tlh\n' >"$mine"
 LC_ALL=C.UTF-8 run 64 status
 err_has "language ($mine, line 1) takes en or ko, not “tlh”"
+# Of a wrong command line, too, and of the help of all
+printf 'language = ko\n' >"$mine"
+run 64 chek
+err_has "“chek”(이)라는 명령은 없습니다"
+run 64 check --jsn
+err_has "알 수 없는 옵션"
+run 0 --help
+out_has "사용법: jitwarm COMMAND"
 printf 'max_mem = 2G\nnothing = 1\n' >"$mine"
 run 0 prime "$sample"
 err_has "$mine, line 1: no setting is called “max_mem” (did you mean “max-mem”?)"
