@@ -64,9 +64,11 @@ $elevated = ([Security.Principal.WindowsPrincipal][Security.Principal.WindowsIde
 $work = Join-Path ([IO.Path]::GetTempPath()) ('jitwarm-check-' + [Guid]::NewGuid().ToString('N'))
 $null = New-Item -ItemType Directory -Path $work
 $former = @{}
-foreach ($name in 'CUDA_CACHE_PATH', 'JITWARM_STATE', 'CUDA_CACHE_DISABLE', 'CUDA_CACHE_MAXSIZE', 'JITWARM_STORE') {
+foreach ($name in 'CUDA_CACHE_PATH', 'JITWARM_STATE', 'CUDA_CACHE_DISABLE', 'CUDA_CACHE_MAXSIZE', 'JITWARM_STORE', 'JITWARM_LANGUAGE') {
     $former[$name] = [Environment]::GetEnvironmentVariable($name)
 }
+# Words of the answers are looked for
+$env:JITWARM_LANGUAGE = 'en'
 
 # Without what a program complains of, which Windows PowerShell takes for an error of this script where that ends it
 function Invoke-Native {
@@ -212,7 +214,7 @@ function Test-Redirection {
                 Row "redirected by $shell, $page" ([IO.File]::ReadAllText($file)).StartsWith($hangul) 'with OutputEncoding set, as docs/windows.md says'
             }
         }
-    } finally { $env:JITWARM_LANGUAGE = $null }
+    } finally { $env:JITWARM_LANGUAGE = 'en' }
 }
 
 # How a prime in a console of its own ends, and what it leaves
@@ -268,7 +270,7 @@ function Test-Denied {
         Row 'denied folder' ($LASTEXITCODE -eq 3) "scan ended with $LASTEXITCODE"
     } finally { $null = Invoke-Native icacls.exe $folder /remove:d $account }
     $null = Invoke-Native $Jitwarm export --all -o (Join-Path $folder 'missing\a.jwpack')
-    Row 'export to a missing folder' ($LASTEXITCODE -eq 64) "ended with $LASTEXITCODE"
+    Row 'export to a missing folder' ($LASTEXITCODE -eq 3) "ended with $LASTEXITCODE"
 }
 
 function Test-Pythons {
