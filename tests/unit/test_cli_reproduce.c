@@ -27,6 +27,7 @@ TEST(words_for_both_shells_of_windows)
 {
 	expect_quoted("C:\\a\\b.dll", true, " C:\\a\\b.dll");
 	expect_quoted("C:\\a b\\c'd.dll", true, " \"C:\\a b\\c'd.dll\"");
+	expect_quoted("C:\\a b\\", true, " \"C:\\a b\"");
 	expect_quoted("a,b@c=d", true, " \"a,b@c=d\"");
 	expect_quoted("%NAME%", true, " \"?NAME?\"");
 	expect_quoted("$(calc) `n !x! \"q\"", true, " \"?(calc) ?n ?x? ?q?\"");

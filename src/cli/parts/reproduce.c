@@ -32,17 +32,21 @@ static size_t acts_in_double_quotes(const char *at)
 }
 
 /* In single quotes "'" ends them; in double ones '?' stands for what acts there: no file's name has
- * one, so that the command finds nothing, and nothing runs. */
+ * one, so that the command finds nothing, and nothing runs. A last '\\' would keep a double quote
+ * from ending the word, and a folder is the same without it. */
 void reproduce_quote(struct buf *line, const char *word, bool windows)
 {
 	const char *const quote = windows ? "\"" : "'";
+	const char *end = word + strlen(word);
 
 	if (is_plain(word, windows)) {
 		buf_say(line, " %s", word);
 		return;
 	}
+	while (windows && end > word && end[-1] == '\\')
+		end--;
 	buf_say(line, " %s", quote);
-	for (const char *at = word; *at;) {
+	for (const char *at = word; at < end;) {
 		const size_t acts = windows ? acts_in_double_quotes(at) : *at == '\'';
 
 		if (acts)
